@@ -1,0 +1,1 @@
+"""The core: everything that is not a front end. Never imports Qt."""

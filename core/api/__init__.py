@@ -1,0 +1,1 @@
+"""The contract between the processes: values, messages and errors. Imports nothing else of core."""

@@ -1,0 +1,31 @@
+"""Errors as a person reads them: every message is one sentence that says what is wrong and what to do.
+
+Two families, because they ask for different answers: `WorldError` is the world's doing (no network, a full disk,
+a wrong file) and may go away by itself; `UsageError` is an input that will never work and is answered with exit code 2.
+Anything else that escapes is a fault of the program and keeps its traceback.
+"""
+
+
+class IdlehiveError(Exception):
+    """A failure with a sentence for the volunteer."""
+
+
+class WorldError(IdlehiveError):
+    """The world's doing: retrying later can help."""
+
+
+class UsageError(IdlehiveError):
+    """A wrong use or a wrong value: retrying cannot help. Exit code 2."""
+
+
+class ManifestError(UsageError):
+    """A manifest is not usable. `field` is the JSON path of the first wrong value, `$` for the document."""
+
+    def __init__(self, problem: str, field: str = "$") -> None:
+        super().__init__(f"The project's manifest is not usable: {field}: {problem}")
+        self.field = field
+        self.problem = problem
+
+
+class EngineGone(WorldError):
+    """The engine does not answer or has ended."""

@@ -1,0 +1,78 @@
+"""The profile folder: where one profile keeps everything it has.
+
+`IDLEHIVE_HOME` names it; unset, `platformdirs` decides. Several profiles run side by side on one machine.
+"""
+
+import hashlib
+import os
+import tempfile
+from dataclasses import dataclass
+from pathlib import Path
+
+import platformdirs
+
+# A Unix socket's path holds 108 bytes on Linux and 104 on macOS; hivemind adds up to 40 for its own sockets.
+_LONGEST_RUNTIME_PATH = 60
+
+
+@dataclass(frozen=True)
+class Home:
+    """Paths of one profile. Nothing is created until `prepare` is called."""
+
+    path: Path
+
+    @classmethod
+    def from_environment(cls) -> "Home":
+        """The profile of this process: `IDLEHIVE_HOME`, or the platform's data folder."""
+        named = os.environ.get("IDLEHIVE_HOME")
+        return cls(Path(named).expanduser().resolve() if named else Path(platformdirs.user_data_dir("idlehive", False)))
+
+    @property
+    def database(self) -> Path:
+        return self.path / "idlehive.sqlite"
+
+    @property
+    def cache(self) -> Path:
+        """Verified data shards, shared by all projects of the profile, under the disk cap."""
+        return self.path / "cache"
+
+    @property
+    def logs(self) -> Path:
+        return self.path / "logs"
+
+    @property
+    def identity(self) -> Path:
+        """The private key by which peers know this volunteer."""
+        return self.path / "identity.key"
+
+    @property
+    def practice(self) -> Path:
+        """State of the embedded backbone of the practice project."""
+        return self.path / "practice"
+
+    @property
+    def runtime(self) -> Path:
+        """Sockets and session folders: short-lived, and with a path short enough for a Unix socket."""
+        inside = self.path / "run"
+        if len(os.fsencode(inside)) <= _LONGEST_RUNTIME_PATH:
+            return inside
+        digest = hashlib.sha256(os.fsencode(self.path)).hexdigest()[:12]
+        return Path(tempfile.gettempdir()) / f"idlehive-{os.getuid()}-{digest}"
+
+    @property
+    def socket(self) -> Path:
+        return self.runtime / "engine.sock"
+
+    @property
+    def lock(self) -> Path:
+        """Held by the engine while it lives: one engine a profile."""
+        return self.runtime / "engine.lock"
+
+    def prepare(self) -> None:
+        """Create the folders, readable by their owner alone.
+
+        Raises:
+            OSError: the place cannot be written.
+        """
+        for folder in (self.path, self.cache, self.logs, self.runtime):
+            folder.mkdir(mode=0o700, parents=True, exist_ok=True)

@@ -1,0 +1,246 @@
+"""The wire between front ends and the engine: one JSON object a line on the profile's Unix socket.
+
+A front end sends `Request`s and gets one `Reply` or `Refusal` with the same id to each. After `Subscribe` it also gets a
+`Snapshot` at once and whenever it changes, at most two a second, and `Event`s.
+"""
+
+from typing import Any, Literal
+
+import msgspec
+
+from core.api.snapshot import Snapshot
+
+
+class Subscribe(msgspec.Struct, frozen=True, tag=True):
+    """Send snapshots and events on this connection from now on. Reply: null."""
+
+
+class GetSnapshot(msgspec.Struct, frozen=True, tag=True):
+    """Reply: a Snapshot."""
+
+
+class Contribute(msgspec.Struct, frozen=True, tag=True):
+    """Start or go on contributing. Clears a pause. Reply: null.
+
+    `project` is an id, URL or manifest file: joined first if it is not yet. None takes the first joined project, and the
+    practice project if none is joined.
+    """
+
+    project: str | None = None
+    seconds: float | None = None
+    """Stop after this long."""
+    until_epoch: int | None = None
+
+
+class Pause(msgspec.Struct, frozen=True, tag=True):
+    """Stop contributing, for `seconds` or until resumed. Reply: null."""
+
+    seconds: float | None = None
+
+
+class Resume(msgspec.Struct, frozen=True, tag=True):
+    """End a pause. Reply: null."""
+
+
+class Quit(msgspec.Struct, frozen=True, tag=True):
+    """End the session politely, then the engine. Reply: null, when the session is over; then the connection closes."""
+
+
+class ListProjects(msgspec.Struct, frozen=True, tag=True):
+    """Reply: list of ProjectInfo."""
+
+
+class ShowProject(msgspec.Struct, frozen=True, tag=True):
+    """Reply: ProjectDetails."""
+
+    project: str
+
+
+class AddProject(msgspec.Struct, frozen=True, tag=True):
+    """Read a manifest from a URL or a file and put it into the list. Reply: ProjectInfo."""
+
+    source: str
+
+
+class JoinProject(msgspec.Struct, frozen=True, tag=True):
+    """Become a member. The invite goes to the keyring, never to disk in the clear if a keyring is there.
+    Reply: ProjectInfo; `warning` is set if the secret had to be kept in a file."""
+
+    project: str
+    invite: str | None = None
+
+
+class LeaveProject(msgspec.Struct, frozen=True, tag=True):
+    """End the membership; the history stays. Reply: ProjectInfo."""
+
+    project: str
+
+
+class ShowLimits(msgspec.Struct, frozen=True, tag=True):
+    """Reply: list of LimitInfo."""
+
+
+class SetLimit(msgspec.Struct, frozen=True, tag=True):
+    """Reply: LimitInfo."""
+
+    name: str
+    value: int
+
+
+class ResetLimit(msgspec.Struct, frozen=True, tag=True):
+    """Reply: LimitInfo."""
+
+    name: str
+
+
+class GetCurve(msgspec.Struct, frozen=True, tag=True):
+    """Reply: list of CurvePoint by epoch."""
+
+    project: str
+
+
+class GetHistory(msgspec.Struct, frozen=True, tag=True):
+    """Reply: list of Contribution, one per session and hour, oldest first, from `since` (UTC seconds) on."""
+
+    since: float | None = None
+
+
+Command = (
+    Subscribe
+    | GetSnapshot
+    | Contribute
+    | Pause
+    | Resume
+    | Quit
+    | ListProjects
+    | ShowProject
+    | AddProject
+    | JoinProject
+    | LeaveProject
+    | ShowLimits
+    | SetLimit
+    | ResetLimit
+    | GetCurve
+    | GetHistory
+)
+
+
+class Request(msgspec.Struct, frozen=True):
+    id: int
+    command: Command
+
+
+class Reply(msgspec.Struct, frozen=True, tag=True):
+    id: int
+    result: Any = None
+
+
+class Refusal(msgspec.Struct, frozen=True, tag=True):
+    """The command was not carried out; `usage` tells a wrong input (exit code 2) from the world's doing (1)."""
+
+    id: int
+    error: str
+    usage: bool
+
+
+class Event(msgspec.Struct, frozen=True, tag=True):
+    """Something happened once that a front end may want to tell the volunteer."""
+
+    kind: Literal["first_contribution", "epoch_done", "session_failed", "joined", "left", "warning"]
+    text: str
+    at: float
+    project: str | None = None
+    epoch: int | None = None
+    loss: float | None = None
+
+
+EngineMessage = Reply | Refusal | Snapshot | Event
+
+
+class ProjectInfo(msgspec.Struct, frozen=True):
+    """A row in the list of projects."""
+
+    id: str
+    name: str
+    summary: str
+    organiser: str
+    license: str
+    source: str
+    """URL or file the manifest came from; `builtin` for the practice project."""
+    joined: bool = False
+    active: bool = False
+    """The session at hand is in this project."""
+    practice: bool = False
+    warning: str | None = None
+
+
+class ProjectDetails(msgspec.Struct, frozen=True):
+    """A project with what a volunteer asks before joining."""
+
+    info: ProjectInfo
+    architecture: str
+    task: str
+    target_batch_size: int
+    download_size: int
+    """Bytes of data and tokenizer."""
+    requirements: dict[str, int]
+    missing: tuple[str, ...] = ()
+    """What this machine lacks, one sentence each; empty means it fits."""
+    homepage: str | None = None
+    samples: int = 0
+    """Given by this volunteer so far."""
+    seconds: float = 0.0
+
+
+class LimitInfo(msgspec.Struct, frozen=True):
+    """A preference with its declaration and the value in force."""
+
+    name: str
+    value: int
+    default: int
+    unit: str
+    lowest: int
+    highest: int
+    in_force: int
+    """After everything that restricts it."""
+
+
+class CurvePoint(msgspec.Struct, frozen=True):
+    """One epoch of the learning curve."""
+
+    epoch: int
+    loss: float | None = None
+    """Training loss, mean over the peers that told."""
+    evaluation_loss: float | None = None
+    """On held-out data, measured by the backbone."""
+    own_samples: int = 0
+    """Given by this volunteer."""
+    peers: int = 0
+
+
+class Contribution(msgspec.Struct, frozen=True):
+    """What one session gave in one hour (UTC)."""
+
+    session: int
+    project: str
+    hour: float
+    """Start of the hour, UTC seconds."""
+    seconds: float
+    samples: int
+    rounds: int
+    failed_rounds: int
+    epochs: int
+    cpu_seconds: float
+    gpu_seconds: float
+    joules: float | None
+    uploaded: int
+    downloaded: int
+
+
+request_decoder = msgspec.json.Decoder(Request)
+engine_decoder = msgspec.json.Decoder(EngineMessage)
+
+
+def line(message: Request | EngineMessage) -> bytes:
+    """A message as it goes over the socket."""
+    return msgspec.json.encode(message) + b"\n"

@@ -1,0 +1,42 @@
+"""Why nothing is being contributed, in the field's words.
+
+A reason says whether it is enough to HOLD (keep memory, stop computing) or demands to LEAVE (free everything), and, if
+known, when it ends. `decide` returns all reasons that hold, not only the first.
+"""
+
+from enum import StrEnum
+
+import msgspec
+
+
+class Kind(StrEnum):
+    """Every reason the program knows. A test fails for a kind without a wording."""
+
+    PAUSED = "paused"
+    SNOOZED = "snoozed"
+    NO_PROJECT = "no_project"
+    BACKING_OFF = "backing_off"
+    GAVE_UP = "gave_up"
+
+
+class Severity(StrEnum):
+    """How much a reason asks of the volunteer."""
+
+    QUIET = "quiet"
+    """Wanted or expected: nothing to do."""
+    NOTICE = "notice"
+    """Ends by itself; worth knowing."""
+    PROBLEM = "problem"
+    """Needs the volunteer."""
+
+
+class Reason(msgspec.Struct, frozen=True):
+    """One thing that stands against contributing. `until` is UTC seconds, None when nobody knows."""
+
+    kind: Kind
+    hold: bool
+    """True: HOLD is enough. False: LEAVE."""
+    text: str
+    """One sentence, English, without the end time: front ends add "until 23:00" themselves."""
+    until: float | None = None
+    severity: Severity = Severity.QUIET

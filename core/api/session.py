@@ -1,0 +1,114 @@
+"""The wire between the engine and a trainer: one JSON object a line on the child's stdin and stdout.
+
+The first line a trainer reads is `Start`; then `ApplyLimits`, `Hold`, `Resume` and `Leave` in any order. End of file on
+stdin means the engine is gone: the trainer leaves at once. The trainer answers with reports, at most two a second
+besides `EpochDone` and `Fault`. Log lines go to stderr.
+"""
+
+from typing import Literal
+
+import msgspec
+
+from core.api.manifest import Manifest
+from core.api.preferences import Limits
+from core.api.snapshot import Progress, Traffic, Transfer
+
+Stage = Literal["preparing", "joining", "syncing", "contributing", "holding", "leaving"]
+
+
+class Start(msgspec.Struct, frozen=True, tag=True):
+    """Everything a session needs. Paths are absolute."""
+
+    manifest: Manifest
+    """With absolute URLs."""
+    identity: str
+    """File of the peer's private key, created by the trainer if missing."""
+    cache: str
+    session_folder: str
+    """Short-lived folder for sockets; the leash removes it."""
+    limits: Limits = Limits()
+    access_token: str | None = None
+    until_epoch: int | None = None
+    """Leave after this epoch is reached."""
+
+
+class ApplyLimits(msgspec.Struct, frozen=True, tag=True):
+    limits: Limits
+
+
+class Hold(msgspec.Struct, frozen=True, tag=True):
+    """Stop computing, keep memory, stay reachable."""
+
+
+class Resume(msgspec.Struct, frozen=True, tag=True):
+    """Compute again after Hold."""
+
+
+class Leave(msgspec.Struct, frozen=True, tag=True):
+    """Say goodbye to the peers and exit 0 within `seconds`."""
+
+    seconds: float = 5.0
+
+
+TrainerCommand = Start | ApplyLimits | Hold | Resume | Leave
+
+
+class Counters(msgspec.Struct, frozen=True):
+    """What this session has given so far; never decreases."""
+
+    samples: int = 0
+    """Computed."""
+    rounds: int = 0
+    """Averaging rounds in which this peer's gradients were averaged with others'."""
+    failed_rounds: int = 0
+    epochs: int = 0
+    """Epochs to which this peer gave at least one sample."""
+    seconds: float = 0.0
+    """Wall seconds spent contributing."""
+    cpu_seconds: float = 0.0
+    gpu_seconds: float = 0.0
+    joules: float | None = None
+    """None: not measured."""
+
+
+class Report(msgspec.Struct, frozen=True, tag=True):
+    """The whole present state of the session."""
+
+    stage: Stage
+    progress: Progress = Progress()
+    traffic: Traffic = Traffic()
+    counters: Counters = Counters()
+    transfer: Transfer | None = None
+
+
+class EpochDone(msgspec.Struct, frozen=True, tag=True):
+    """The collaboration made one optimizer step, with or without this peer's samples."""
+
+    epoch: int
+    """The number of the epoch that begins now (after the first step: 1)."""
+    loss: float | None
+    """Mean training loss of this peer's own samples, None if it gave none."""
+    samples: int
+    """This peer's accepted samples in the epoch."""
+    peers: int
+    at: float
+
+
+class Fault(msgspec.Struct, frozen=True, tag=True):
+    """The session cannot go on; the process exits right after it."""
+
+    error: str
+    """One sentence for the volunteer."""
+    permanent: bool = False
+    """True: a retry with the same input cannot help (wrong manifest, too little memory)."""
+
+
+TrainerReport = Report | EpochDone | Fault
+
+command_decoder = msgspec.json.Decoder(TrainerCommand)
+report_decoder = msgspec.json.Decoder(TrainerReport)
+
+
+def line(message: TrainerCommand | TrainerReport) -> bytes:
+    """A message as it goes over the pipe."""
+    return msgspec.json.encode(message) + b"\n"

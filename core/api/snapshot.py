@@ -1,0 +1,90 @@
+"""What is going on right now, as front ends see it: one frozen value, sent whole whenever it changes.
+
+Units everywhere: bytes, bytes per second, seconds, UTC seconds since 1970, samples.
+"""
+
+from typing import Literal
+
+import msgspec
+
+from core.api.preferences import Limits
+from core.api.reasons import Reason
+
+State = Literal["idle", "starting", "joining", "syncing", "contributing", "holding", "leaving", "failed"]
+Phase = Literal["accumulating", "finding_group", "averaging", "updating"]
+
+
+class Progress(msgspec.Struct, frozen=True):
+    """How the run stands, seen from this peer."""
+
+    epoch: int = 0
+    samples: int = 0
+    """Samples this volunteer has computed in this session."""
+    loss: float | None = None
+    """Mean training loss of this peer over the last finished epoch, or the running one before the first."""
+    peers: int = 0
+    """Peers that report progress in this run, this one included."""
+    samples_per_second: float = 0.0
+    """Of this peer, smoothed."""
+    swarm_samples_per_second: float = 0.0
+    """Of all peers together."""
+    epoch_samples: int = 0
+    """Accumulated by all peers towards the next update."""
+    own_epoch_samples: int = 0
+    target_batch_size: int = 0
+    phase: Phase = "accumulating"
+
+
+class Traffic(msgspec.Struct, frozen=True):
+    """Bytes of this session and their present rate."""
+
+    uploaded: int = 0
+    downloaded: int = 0
+    upload_rate: float = 0.0
+    download_rate: float = 0.0
+
+
+class Session(msgspec.Struct, frozen=True):
+    """One life of a trainer process."""
+
+    pid: int
+    started_at: float
+
+
+class Transfer(msgspec.Struct, frozen=True):
+    """A download that stands between the volunteer and contributing; total 0 when unknown."""
+
+    done: int
+    total: int
+
+
+class Today(msgspec.Struct, frozen=True):
+    """Given since local midnight."""
+
+    samples: int = 0
+    seconds: float = 0.0
+    epochs: int = 0
+
+
+class Snapshot(msgspec.Struct, frozen=True, tag=True):
+    """Everything a front end shows without asking."""
+
+    state: State
+    reasons: tuple[Reason, ...] = ()
+    project: str | None = None
+    """Id of the project at hand: the running one, or the next to run."""
+    project_name: str | None = None
+    wanted: bool = False
+    """The volunteer's intent: contribute when nothing stands against it."""
+    progress: Progress = Progress()
+    traffic: Traffic = Traffic()
+    limits: Limits = Limits()
+    session: Session | None = None
+    transfer: Transfer | None = None
+    """Set while data (starting) or state (syncing) is being fetched."""
+    error: str | None = None
+    """Why the last session failed, one sentence; kept while state is failed."""
+    retry_at: float | None = None
+    today: Today = Today()
+    engine_pid: int = 0
+    version: str = ""

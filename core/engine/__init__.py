@@ -1,0 +1,1 @@
+"""The engine: one process per profile that decides, supervises the trainer and keeps the record."""

@@ -1,0 +1,1 @@
+"""The backbone that an organiser runs: first contact, state, checkpoints, learning curve, web."""

@@ -1,0 +1,1 @@
+"""What is added to hivemind, one concern a file."""

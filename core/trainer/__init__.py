@@ -1,0 +1,1 @@
+"""The trainer process: run as `python -m core.trainer`, imported by nobody."""
