@@ -4,25 +4,43 @@ Everything a peer needs to take part in a run is here by name and number; nothin
 explains the fields, `docs/manifest.schema.json` is made from these classes by `python -m core.api.manifest`.
 """
 
-from typing import Annotated, Any, Literal
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Annotated, Any, Literal, get_args
 from urllib.parse import urljoin, urlsplit
 
 import msgspec
 from msgspec import Meta
 
 from core.api.errors import ManifestError
+from core.api.peer_address import is_peer_address
+from core.api.plain_json import NotPlainError, printable, read
 
-Id = Annotated[str, Meta(pattern=r"^[a-z0-9][a-z0-9-]{0,63}\Z", description="lower-case letters, digits and hyphens")]
-RunId = Annotated[str, Meta(pattern=r"^[A-Za-z0-9_-]{1,64}\Z", description="names the training; peers meet under it")]
-Sha256 = Annotated[str, Meta(pattern=r"^[0-9a-f]{64}\Z", description="hexadecimal SHA-256 of the file")]
+LARGEST = 1 << 20
+"""Bytes of a manifest."""
+
+Id = Annotated[
+    str, Meta(pattern=r"^[a-z0-9][a-z0-9-]{0,63}\Z", description="1 to 64 lower-case letters, digits and hyphens")
+]
+RunId = Annotated[
+    str, Meta(pattern=r"^[A-Za-z0-9_-]{1,64}\Z", description="1 to 64 letters, digits, hyphens and underscores")
+]
+Sha256 = Annotated[str, Meta(pattern=r"^[0-9a-f]{64}\Z", description="a SHA-256 as 64 lower-case hexadecimal digits")]
+Architecture = Annotated[
+    str, Meta(pattern=r"^[A-Za-z][A-Za-z0-9]{2,80}\Z", description="the name of a transformers model class")
+]
 Text = Annotated[str, Meta(min_length=1, max_length=200)]
 LongText = Annotated[str, Meta(max_length=4000)]
-Url = Annotated[str, Meta(min_length=1, max_length=2000, description="http or https, or relative to the manifest's own")]
+Url = Annotated[
+    str, Meta(min_length=1, max_length=2000, description="http or https, or relative to the manifest's own")
+]
 Positive = Annotated[int, Meta(ge=1, le=1 << 53)]
 Count = Annotated[int, Meta(ge=0, le=1 << 53)]
 Seconds = Annotated[float, Meta(gt=0, le=86_400)]
 Rate = Annotated[float, Meta(gt=0, le=1000)]
 Fraction = Annotated[float, Meta(ge=0, le=1)]
+Decay = Annotated[float, Meta(ge=0, lt=1, description="share of a running mean that is kept at each step")]
 Epochs = Annotated[int, Meta(ge=0, le=100_000_000)]
 
 
@@ -31,14 +49,15 @@ class File(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
     url: Url
     sha256: Sha256
-    size: Annotated[int, Meta(ge=1, le=1 << 40, description="bytes")]
+    size: Annotated[int, Meta(ge=1, le=1 << 40, description="bytes of the file")]
 
 
 class Model(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """A transformers model class by name, with its configuration; remote code is never loaded."""
 
-    architecture: Annotated[str, Meta(pattern=r"^[A-Za-z][A-Za-z0-9]{2,80}\Z")]
+    architecture: Architecture
     config: dict[str, Any] = {}
+    """Arguments of the class's configuration: plain JSON, and no key that loads code or files."""
 
 
 class MaskedLanguageModelling(
@@ -46,8 +65,9 @@ class MaskedLanguageModelling(
 ):
     """Guess the hidden pieces of a text (Devlin et al. 2018): 80 % masked, 10 % random, 10 % kept."""
 
-    sequence_length: Annotated[int, Meta(ge=8, le=4096, description="pieces")]
+    sequence_length: Annotated[int, Meta(ge=8, le=4096, description="pieces in one sample")]
     mask_probability: Annotated[float, Meta(gt=0, lt=1)] = 0.15
+    """Share of the pieces that have to be guessed."""
 
 
 Task = MaskedLanguageModelling
@@ -58,19 +78,25 @@ class Data(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """UTF-8 text shards to learn from, and one that is only evaluated on."""
 
     shards: Annotated[tuple[File, ...], Meta(min_length=1, max_length=100_000)]
+    """Files of lines; every peer reads them in an order of its own."""
     held_out: File | None = None
+    """Never learned from; the backbone evaluates on it."""
 
 
 class Optimizer(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """An optimizer by name, with the hyper-parameters of its paper."""
 
     type: Literal["lamb", "adamw", "sgd"]
+    """LAMB (You et al. 2020), AdamW (Loshchilov and Hutter 2019) or SGD with momentum."""
     learning_rate: Rate
+    """The largest, after warm-up."""
     weight_decay: Fraction = 0.0
-    betas: tuple[Fraction, Fraction] = (0.9, 0.999)
+    """Decoupled, as in AdamW."""
+    betas: tuple[Decay, Decay] = (0.9, 0.999)
     """Of lamb and adamw."""
     epsilon: Annotated[float, Meta(gt=0, le=1)] = 1e-6
-    momentum: Fraction = 0.9
+    """Of lamb and adamw: added to the denominator."""
+    momentum: Decay = 0.9
     """Of sgd."""
     gradient_norm: Annotated[float, Meta(gt=0)] | None = None
     """Averaged gradients are clipped to this norm before the step; None does not clip."""
@@ -80,8 +106,11 @@ class Schedule(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """Learning rate by epoch: linear warm-up, then linear decay or constant."""
 
     type: Literal["linear", "constant"] = "constant"
+    """What follows the warm-up: decay to 0 at total_epochs, or no change."""
     warmup_epochs: Epochs = 0
+    """Epochs until the learning rate has grown to its largest."""
     total_epochs: Positive = 1_000_000
+    """Epoch at which the linear decay reaches 0."""
 
 
 class Training(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -99,9 +128,13 @@ class Averaging(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """How peers average (hivemind's words)."""
 
     compression: Literal["none", "float16", "uniform8bit", "blockwise8bit"] = "float16"
+    """Of gradients and parameters on the wire."""
     matchmaking_time: Seconds = 15.0
+    """Seconds in which peers look for a group."""
     averaging_timeout: Seconds = 60.0
+    """Seconds after which a group's round has failed."""
     target_group_size: Annotated[int, Meta(ge=2, le=1024)] = 16
+    """Most peers in one group."""
     average_state_every: Positive = 1
     """Epochs between two averagings of the parameters themselves."""
 
@@ -110,24 +143,34 @@ class Requirements(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """What a volunteer's machine must have; 0 asks for nothing."""
 
     memory: Count = 0
+    """Bytes of main memory."""
     gpu_memory: Count = 0
+    """Bytes of video memory."""
     disk: Count = 0
+    """Bytes of free disk space."""
     upload: Count = 0
     """Bytes per second below which averaging would time out."""
     download: Count = 0
+    """Bytes per second likewise."""
 
 
 class Manifest(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """The whole description of one project."""
 
     format: Literal[1]
+    """Of this description; a later one is answered with a request to update."""
     id: Id
+    """Short name of the project: 1 to 64 lower-case letters, digits and hyphens."""
     name: Text
+    """As people see it."""
     summary: LongText
+    """What is trained and what for, in a few sentences of plain text."""
     organiser: Text
+    """Who is responsible."""
     license: Text
     """Under which the result is published."""
     run_id: RunId
+    """Names the training; peers meet under it: 1 to 64 letters, digits, hyphens and underscores."""
     model: Model
     tokenizer: File
     task: Task
@@ -138,7 +181,9 @@ class Manifest(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     averaging: Averaging = Averaging()
     requirements: Requirements = Requirements()
     homepage: Url | None = None
+    """Page about the project."""
     picture: File | None = None
+    """PNG or JPEG to show beside the name."""
     curve: Url | None = None
     """Where the backbone serves the learning curve as JSON."""
     closed: bool = False
@@ -151,4 +196,131 @@ def parse(text: bytes, base_url: str | None = None) -> Manifest:
     Raises:
         ManifestError: names the first wrong field.
     """
-    raise ManifestError("not written yet")
+    try:
+        plain = read(text, LARGEST)
+    except NotPlainError as error:
+        raise ManifestError(_sentence(error.problem), error.path) from None
+    _check_format(plain)
+    manifest = resolved(_converted(plain), base_url)
+    for field, problem in _contradictions(manifest):
+        raise ManifestError(problem, field)
+    return manifest
+
+
+def resolved(manifest: Manifest, base_url: str | None) -> Manifest:
+    """The manifest with absolute URLs.
+
+    Raises:
+        ManifestError: a URL cannot be used.
+    """
+
+    def file(value: File, field: str) -> File:
+        return msgspec.structs.replace(value, url=_absolute(value.url, base_url, f"{field}.url"))
+
+    data, held_out, picture = manifest.data, manifest.data.held_out, manifest.picture
+    return msgspec.structs.replace(
+        manifest,
+        tokenizer=file(manifest.tokenizer, "$.tokenizer"),
+        data=Data(
+            shards=tuple(file(shard, f"$.data.shards[{i}]") for i, shard in enumerate(data.shards)),
+            held_out=held_out and file(held_out, "$.data.held_out"),
+        ),
+        homepage=manifest.homepage and _absolute(manifest.homepage, base_url, "$.homepage"),
+        picture=picture and file(picture, "$.picture"),
+        curve=manifest.curve and _absolute(manifest.curve, base_url, "$.curve"),
+    )
+
+
+def _check_format(plain: Any) -> None:
+    # Before everything else: what a later format adds must not be reported as a mistake of the organiser.
+    if isinstance(plain, dict) and isinstance(number := plain.get("format"), int) and number > 1:
+        raise ManifestError("It is written for a newer Idlehive; update the app.", "$.format")
+
+
+def _converted(plain: Any) -> Manifest:
+    try:
+        return msgspec.convert(plain, Manifest)
+    except msgspec.ValidationError as error:
+        problem, _, place = str(error).partition(" - at ")
+        field = printable(place.strip("`")) or "$"
+    if match := re.fullmatch(r"Object (missing required|contains unknown) field `(.*)`", problem, re.DOTALL):
+        known = match[1] == "missing required"
+        raise ManifestError("It is missing." if known else "It is not a known field.", f"{field}.{printable(match[2])}")
+    for pattern, wording in _WORDINGS.items():
+        if problem.endswith(f"matching regex {pattern!r}"):
+            problem = f"Expected {wording}"
+    raise ManifestError(_sentence(problem.replace("`", "")), field)
+
+
+_PATTERNS: tuple[Meta, ...] = tuple(get_args(kind)[1] for kind in (Id, RunId, Sha256, Architecture))
+_WORDINGS = {meta.pattern: meta.description for meta in _PATTERNS}
+"""A person is told what a pattern means, not its regular expression."""
+
+
+def _sentence(problem: str) -> str:
+    problem = printable(problem[:1].upper() + problem[1:])
+    return problem if problem.endswith((".", "…")) else problem + "."
+
+
+def _absolute(url: str, base_url: str | None, field: str) -> str:
+    """Raises ManifestError unless the result is http or https with a host and without credentials."""
+    try:
+        joined = urljoin(base_url, url) if base_url else url
+        parts = urlsplit(joined)
+        host, _port = parts.hostname, parts.port
+    except ValueError:
+        raise ManifestError("It is not a URL.", field) from None
+    if not parts.scheme:
+        raise ManifestError("It is relative, but the manifest was not read from a URL.", field)
+    if parts.scheme not in ("http", "https"):
+        raise ManifestError("Only http and https are allowed.", field)
+    if not host or not joined.isprintable() or " " in joined or "\\" in joined:
+        raise ManifestError("It is not a URL.", field)
+    if parts.username is not None or parts.password is not None:
+        raise ManifestError("A URL must not hold a user name or a password.", field)
+    return joined
+
+
+def _contradictions(manifest: Manifest) -> Iterator[tuple[str, str]]:
+    """(field, sentence) of everything that no single field shows, in the order of the fields."""
+    yield from _unsafe(manifest.model.config, "$.model.config")
+    length, positions = manifest.task.sequence_length, manifest.model.config.get("max_position_embeddings")
+    if isinstance(positions, int) and positions < length:
+        yield "$.task.sequence_length", f"It is larger than the model's max_position_embeddings, {positions}."
+    training = manifest.training
+    if training.microbatch_size > training.target_batch_size:
+        yield "$.training.microbatch_size", f"It is larger than target_batch_size, {training.target_batch_size}."
+    schedule = training.schedule
+    if schedule.warmup_epochs > schedule.total_epochs:
+        yield "$.training.schedule.warmup_epochs", f"It is larger than total_epochs, {schedule.total_epochs}."
+    if not manifest.initial_peers and not manifest.closed:
+        yield "$.initial_peers", "There is none, so nobody could find the run."
+    for index, address in enumerate(manifest.initial_peers):
+        if not is_peer_address(address):
+            yield f"$.initial_peers[{index}]", "Expected a multiaddress like /ip4/192.0.2.1/tcp/31337/p2p/PEER_ID."
+
+
+_LOADS_CODE_OR_FILES = re.compile(
+    r"_.*|auto_map|custom_pipelines|quantization_config|trust_remote_code|(code_)?revision|name_or_path|init_kwargs"
+    r"|(attn|experts)_implementation|use_kernels|(use_timm_|use_pretrained_)?backbone|(backbone|adapter)_kwargs"
+    r"|distributed_config|[tp]p_plan",
+    re.DOTALL,
+)
+"""Keys of a configuration that make transformers fetch or import something, or place it on several devices."""
+
+
+def _unsafe(value: Any, path: str) -> Iterator[tuple[str, str]]:
+    if isinstance(value, dict):
+        for key, item in value.items():
+            if _LOADS_CODE_OR_FILES.fullmatch(key):
+                yield f"{path}.{printable(key)}", "This key is not allowed: a model is described by numbers alone."
+            yield from _unsafe(item, f"{path}.{printable(key)}")
+    elif isinstance(value, list):
+        for index, item in enumerate(value):
+            yield from _unsafe(item, f"{path}[{index}]")
+
+
+if __name__ == "__main__":
+    from core.api.manifest_schema import write
+
+    write(Path(__file__).parents[2] / "docs" / "manifest.schema.json")

@@ -1,0 +1,41 @@
+"""The manifest's JSON Schema, for editors and other programs; `python -m core.api.manifest` writes it."""
+
+import ast
+import inspect
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from core.api import manifest
+
+
+def schema() -> dict[str, Any]:
+    """The JSON Schema of a manifest, with the sentences that stand under the fields in this file."""
+    made = msgspec.json.decode(msgspec.json.encode(msgspec.json.schema(manifest.Manifest)).replace(rb"\\Z", b"$"))
+    for name, definition in made["$defs"].items():
+        for field, text in _field_docs(getattr(manifest, name)).items():
+            definition["properties"][field]["description"] = text
+    heading = {"$schema": "https://json-schema.org/draft/2020-12/schema", "title": "Manifest of an Idlehive project"}
+    return {**heading, **made}
+
+
+def _field_docs(struct: type) -> dict[str, str]:
+    """Field -> the string under it, which Python does not keep at run time."""
+    definition = ast.parse(inspect.getsource(struct)).body[0]
+    assert isinstance(definition, ast.ClassDef)  # noqa: S101 - the source of a class is a class definition
+    pairs = zip(definition.body, definition.body[1:], strict=False)
+    return {
+        field.target.id: inspect.cleandoc(text.value.value)
+        for field, text in pairs
+        if isinstance(field, ast.AnnAssign)
+        and isinstance(field.target, ast.Name)
+        and isinstance(text, ast.Expr)
+        and isinstance(text.value, ast.Constant)
+        and isinstance(text.value.value, str)
+    }
+
+
+def write(path: Path) -> None:
+    """Write the schema, formatted for people, to `path`."""
+    path.write_bytes(msgspec.json.format(msgspec.json.encode(schema()), indent=2) + b"\n")

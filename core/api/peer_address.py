@@ -1,0 +1,20 @@
+"""libp2p multiaddresses of peers, as far as they stand in manifests and on command lines."""
+
+import ipaddress
+import re
+
+_PEER_ADDRESS = re.compile(
+    r"/(?P<kind>ip4|ip6|dns|dns4|dns6)/(?P<host>[A-Za-z0-9.:_-]{1,253})/(?:tcp|udp)/(?P<port>[0-9]{1,5})"
+    r"(?:/quic|/quic-v1|/ws|/wss)?(?:/p2p/[1-9A-HJ-NP-Za-km-z]{42,64}/p2p-circuit)?/p2p/[1-9A-HJ-NP-Za-km-z]{42,64}"
+)
+
+
+def is_peer_address(address: str) -> bool:
+    """Whether `address` is a libp2p multiaddress that ends in a peer id, perhaps behind a relay."""
+    match = _PEER_ADDRESS.fullmatch(address)
+    if not match or not 1 <= int(match["port"]) <= 65535:
+        return False
+    try:
+        return match["kind"].startswith("dns") or f"ip{ipaddress.ip_address(match['host']).version}" == match["kind"]
+    except ValueError:
+        return False

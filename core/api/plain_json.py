@@ -1,0 +1,104 @@
+"""JSON from strangers, read strictly: what stays is plain values that mean the same to every reader.
+
+Standard readers differ on repeated keys, `NaN`, huge numbers and lone surrogates, and give up on deep nesting with
+errors that help nobody. All of it is refused here, with the path of the place.
+"""
+
+import json
+import math
+from typing import Any
+
+_DEEPEST = 16
+_INTEGERS = range(-(1 << 63), 1 << 64)
+
+
+class NotPlainError(ValueError):
+    """`path` is the JSON path of the place, `problem` what is wrong there."""
+
+    def __init__(self, path: str, problem: str) -> None:
+        super().__init__(f"{path}: {problem}")
+        self.path = path
+        self.problem = problem
+
+
+class _Repeated(str):
+    """Stands in the tree for an object in which this key appears twice, until `check` meets it and knows its path."""
+
+    __slots__ = ()
+
+
+def read(text: bytes, most_bytes: int) -> Any:
+    """The value that `text` spells.
+
+    Raises:
+        NotPlainError: too large, not UTF-8, not JSON, or not plain.
+    """
+    if len(text) > most_bytes:
+        raise NotPlainError("$", f"it is larger than {most_bytes >> 10} KiB")
+    try:
+        value = json.loads(text.decode("utf-8-sig"), object_pairs_hook=_object)
+    except UnicodeDecodeError:
+        raise NotPlainError("$", "it is not UTF-8 text") from None
+    except json.JSONDecodeError as error:
+        raise NotPlainError("$", f"it is not JSON: {error.msg}, line {error.lineno}, column {error.colno}") from None
+    except RecursionError:
+        raise NotPlainError("$", f"it is nested deeper than {_DEEPEST} levels") from None
+    except ValueError:  # the interpreter's own limit on digits
+        raise NotPlainError("$", "it has a number with thousands of digits") from None
+    check(value)
+    return value
+
+
+def check(value: Any, path: str = "$", depth: int = 0) -> None:
+    """Refuse what is not plain, anywhere in `value`.
+
+    Raises:
+        NotPlainError: names the first such place.
+    """
+    if depth > _DEEPEST:
+        raise NotPlainError(path, f"it is nested deeper than {_DEEPEST} levels")
+    if isinstance(value, _Repeated):
+        raise NotPlainError(f"{path}.{printable(value)}", "it is given twice")
+    if isinstance(value, dict):
+        for key, item in value.items():
+            _check_string(key, path)
+            check(item, f"{path}.{printable(key)}", depth + 1)
+    elif isinstance(value, list | tuple):
+        for index, item in enumerate(value):
+            check(item, f"{path}[{index}]", depth + 1)
+    else:
+        _check_leaf(value, path)
+
+
+def printable(text: str) -> str:
+    """A stranger's string as it may stand in a sentence: short, and without control characters."""
+    shown = text if len(text) <= 80 else text[:79] + "…"
+    return "".join(letter if letter.isprintable() else "\N{REPLACEMENT CHARACTER}" for letter in shown)
+
+
+def _object(pairs: list[tuple[str, Any]]) -> Any:
+    seen: dict[str, Any] = {}
+    for key, value in pairs:
+        if key in seen:
+            return _Repeated(key)
+        seen[key] = value
+    return seen
+
+
+def _check_leaf(value: Any, path: str) -> None:
+    if isinstance(value, str):
+        _check_string(value, path)
+    elif isinstance(value, float) and not math.isfinite(value):
+        raise NotPlainError(path, "it is not a finite number")
+    elif isinstance(value, int) and value not in _INTEGERS:
+        raise NotPlainError(path, "it does not fit into 64 bits")
+    elif value is not None and not isinstance(value, int | float):
+        raise NotPlainError(path, f"a {type(value).__name__} is not plain JSON")
+
+
+def _check_string(text: str, path: str) -> None:
+    # These end in terminals and windows: an escape sequence in a project's name must not reach them.
+    if any((letter < " " and letter not in "\n\t") or "\x7f" <= letter <= "\x9f" for letter in text):
+        raise NotPlainError(path, "it holds a control character")
+    if any("\ud800" <= letter <= "\udfff" for letter in text):
+        raise NotPlainError(path, "it holds half of a character (a lone surrogate)")

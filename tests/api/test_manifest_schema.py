@@ -1,0 +1,43 @@
+"""The published JSON Schema says what the reader does."""
+
+import copy
+from pathlib import Path
+
+import jsonschema  # type: ignore[import-untyped]  # ships no annotations
+import msgspec
+import pytest
+
+from core.api import manifest_schema
+from tests.api.test_manifest import SAMPLE
+
+DOCS = Path(__file__).parents[2] / "docs"
+
+
+def test_the_schema_in_docs_is_the_one_of_the_classes(tmp_path: Path) -> None:
+    manifest_schema.write(tmp_path / "made.json")
+    published = (DOCS / "manifest.schema.json").read_text()
+    assert published == (tmp_path / "made.json").read_text(), "stale: run python -m core.api.manifest"
+
+
+def test_the_schema_takes_the_sample_and_refuses_its_mistakes() -> None:
+    schema = msgspec.json.decode((DOCS / "manifest.schema.json").read_bytes())
+    jsonschema.Draft202012Validator.check_schema(schema)
+    validator = jsonschema.Draft202012Validator(schema)
+    validator.validate(SAMPLE)
+    wrong = copy.deepcopy(SAMPLE)
+    wrong["training"]["target_batch_size"] = 0
+    with pytest.raises(jsonschema.ValidationError):
+        validator.validate(wrong)
+    with pytest.raises(jsonschema.ValidationError):
+        validator.validate({**SAMPLE, "colour": 1})
+
+
+def test_every_field_of_the_schema_is_described() -> None:
+    definitions = manifest_schema.schema()["$defs"]
+    silent = [
+        f"{name}.{field}"
+        for name, definition in definitions.items()
+        for field, about in definition["properties"].items()
+        if "description" not in about and "$ref" not in about and field != "type"
+    ]
+    assert silent == []
