@@ -6,6 +6,6 @@ if sys.version_info < (3, 11):  # noqa: UP036 - the sentence is for those who ru
     found = ".".join(str(part) for part in sys.version_info[:3])
     sys.exit("Idlehive needs Python 3.11 or newer; this is Python " + found + ". Install a newer one and run again.")
 
-from installer.cli import main  # noqa: E402 - uses what an old Python does not have
+from installer.cli import main
 
 sys.exit(main(sys.argv[1:]))

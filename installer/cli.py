@@ -1,9 +1,87 @@
 """The verbs of `python3 -m installer`."""
 
+import os
 import sys
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+
+from installer import checks, environment
+from installer.checkout import Checkout, this_checkout
+from installer.failure import SetUpFailed
+
+
+@dataclass(frozen=True)
+class Verb:
+    """Something the installer does: what it is for, and how."""
+
+    usage: str
+    purpose: str
+    action: Callable[[Checkout, list[str]], int]
 
 
 def main(arguments: list[str]) -> int:
-    """Run the verb named first in `arguments`; returns the exit status."""
-    sys.stderr.write("installer: nothing to do yet for " + " ".join(arguments) + "\n")
-    return 2
+    """Do what `arguments` ask for; returns the exit status: 0 done, 1 failed, 2 wrong use, 130 interrupted."""
+    if os.name == "nt":
+        return _complain("Idlehive runs on Linux and macOS; hivemind, which it trains with, does not run on Windows.")
+    if arguments and arguments[0] in {"-h", "--help", "help"}:
+        print(usage())
+        return 0
+    if not arguments or arguments[0] not in VERBS:
+        return _complain(usage(), status=2)
+    try:
+        return VERBS[arguments[0]].action(this_checkout(), arguments[1:])
+    except SetUpFailed as failed:
+        return _complain(str(failed))
+    except KeyboardInterrupt:
+        return _complain("Stopped. The same command goes on from here.", status=130)
+
+
+def usage() -> str:
+    width = max(len(verb.usage) for verb in VERBS.values())
+    lines = [f"  python3 -m installer {verb.usage:<{width}}  {verb.purpose}" for verb in VERBS.values()]
+    return "\n".join(["Usage:", *lines])
+
+
+def run(checkout: Checkout, arguments: list[str]) -> int:
+    """Become Idlehive: with its window, or contributing in this terminal where there is no display."""
+    screen = has_display(sys.platform, os.environ)
+    environment.ensure(checkout, {"screen"} if screen else set(), sys.stderr)
+    if not screen:
+        print("No display here: contributing in this terminal. Ctrl-C stops it.", file=sys.stderr, flush=True)
+    os.execv(checkout.python, [str(checkout.python), "-m", "app", *app_arguments(screen, arguments)])
+
+
+def setup(checkout: Checkout, arguments: list[str]) -> int:
+    if arguments:
+        return _complain(f"setup takes no arguments, not even {arguments[0]}.", status=2)
+    environment.ensure(checkout, {"screen"}, sys.stderr)
+    return 0
+
+
+def test(checkout: Checkout, arguments: list[str]) -> int:
+    environment.ensure(checkout, {"screen", "development"}, sys.stderr)
+    return 0 if checks.run_all(checkout, arguments) else 1
+
+
+def has_display(system: str, variables: Mapping[str, str]) -> bool:
+    """Whether a window can be opened; `system` is as in `sys.platform`."""
+    return system == "darwin" or bool(variables.get("DISPLAY") or variables.get("WAYLAND_DISPLAY"))
+
+
+def app_arguments(screen: bool, arguments: list[str]) -> list[str]:
+    """Arguments for the app. One that names a command of its own is taken at its word; a bare start needs a screen."""
+    if screen or (arguments and not arguments[0].startswith("-")):
+        return arguments
+    return ["contribute", *arguments]
+
+
+def _complain(sentence: str, status: int = 1) -> int:
+    print(sentence, file=sys.stderr)
+    return status
+
+
+VERBS = {
+    "run": Verb("run [ARGUMENT ...]", "set up, then open Idlehive (no display: contribute in the terminal)", run),
+    "test": Verb("test [--all] [PYTEST ARGUMENT ...]", "set up, then run all checks; --all adds the slow tests", test),
+    "setup": Verb("setup", "set up only", setup),
+}

@@ -1,0 +1,57 @@
+"""The project's checks, one after the other: style, types, who may import whom, tests."""
+
+import subprocess
+import time
+from dataclasses import dataclass
+
+from installer.checkout import Checkout
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """How one check ended."""
+
+    name: str
+    passed: bool
+    seconds: float
+
+
+def commands(checkout: Checkout, pytest_arguments: list[str]) -> dict[str, list[str]]:
+    """Every check by its name, in the order in which they run: the quick ones first."""
+    programs = checkout.venv / "bin"
+    return {
+        "ruff check": [str(programs / "ruff"), "check", "."],
+        "ruff format": [str(programs / "ruff"), "format", "--check", "."],
+        "mypy": [str(programs / "mypy")],
+        "import-linter": [str(programs / "lint-imports")],
+        "pytest": [str(checkout.python), "-m", "pytest", *pytest_arguments],
+    }
+
+
+def select(arguments: list[str]) -> list[str]:
+    """Arguments for pytest out of those of `installer test`: slow tests are left out unless asked for."""
+    if "--all" in arguments:
+        return [argument for argument in arguments if argument != "--all"]
+    return ["-m", "not slow", *arguments]
+
+
+def run_all(checkout: Checkout, arguments: list[str]) -> bool:
+    """Run every check, show what each prints, close with a summary; True if all passed."""
+    outcomes = [_run(name, command, checkout) for name, command in commands(checkout, select(arguments)).items()]
+    print("\n" + summary(outcomes), flush=True)
+    return all(outcome.passed for outcome in outcomes)
+
+
+def _run(name: str, command: list[str], checkout: Checkout) -> Outcome:
+    print(f"\n── {name} {'─' * (70 - len(name))}", flush=True)
+    started = time.monotonic()
+    status = subprocess.run(command, cwd=checkout.root, check=False).returncode
+    return Outcome(name, status == 0, time.monotonic() - started)
+
+
+def summary(outcomes: list[Outcome]) -> str:
+    """A line for each check and one for all."""
+    lines = [f"{'passed' if one.passed else 'FAILED'}  {one.name:<14}{one.seconds:6.1f} s" for one in outcomes]
+    failed = sum(not one.passed for one in outcomes)
+    verdict = f"{failed} of {len(outcomes)} checks failed." if failed else f"All {len(outcomes)} checks passed."
+    return "\n".join([*lines, verdict])

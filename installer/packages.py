@@ -1,0 +1,72 @@
+"""Installs the project and its pinned packages: with uv where there is one for this machine, else with pip."""
+
+import os
+import platform
+
+from installer import pip_settings, torch_build
+from installer.failure import CommandFailed, is_missing_package, is_network
+from installer.progress import UvReader
+from installer.torch_build import TorchBuild
+from installer.work import Work
+
+UV = "uv==0.13.8"
+
+
+def install(work: Work) -> None:
+    """Bring the environment's packages to what pyproject.toml and the lock say. Raises CommandFailed."""
+    settings = pip_settings.parse(work.programs.run([*_pip(work), "config", "list"]))
+    build = _choose_torch(work, settings)
+    variables = pip_settings.for_uv(settings, os.environ)
+    try:
+        _fetch_uv(work)
+        _install_with_uv(work, build, variables)
+    except CommandFailed as failed:
+        if not is_missing_package(failed.output):
+            raise
+        work.progress.note("uv does not find all packages for this machine; trying pip, which takes longer.")
+        work.programs.run([*_pip(work), "install", *_wanted(work, build)])
+
+
+def _choose_torch(work: Work, settings: dict[str, str]) -> TorchBuild:
+    version = work.checkout.torch_version
+    folders = pip_settings.link_folders(settings)
+    at_hand = torch_build.find_at_hand(version, folders, work.checkout.python_tag)
+    return torch_build.choose(version, platform.system(), torch_build.has_nvidia_driver(), at_hand)
+
+
+def _fetch_uv(work: Work) -> None:
+    installed = work.checkout.installed_version("uv")
+    if installed != UV.removeprefix("uv=="):
+        work.progress.stage(f"fetching {UV.replace('==', ' ')}, which fetches the rest", 0.06)
+        work.programs.run([*_pip(work), "install", UV])
+
+
+def _install_with_uv(work: Work, build: TorchBuild, variables: dict[str, str]) -> None:
+    """Try the build of torch that suits best, and what is left to try where it is not to be had."""
+    try:
+        _run_uv(work, build, variables)
+    except CommandFailed as failed:
+        fallback = torch_build.fallback(build)
+        if not fallback or not (is_network(failed.output) or is_missing_package(failed.output)):
+            raise
+        work.progress.note(f"No {build.name} could be fetched; trying {fallback.name}.")
+        _install_with_uv(work, fallback, variables)
+
+
+def _run_uv(work: Work, build: TorchBuild, variables: dict[str, str]) -> None:
+    work.progress.stage("finding packages", 0.1)
+    command = [str(work.checkout.venv / "bin" / "uv"), "pip", "install", "--python", str(work.checkout.python)]
+    if torch_build.must_replace(work.checkout.installed_version("torch"), build):
+        command += ["--reinstall-package", "torch"]
+    if build.backend and "UV_TORCH_BACKEND" not in os.environ:
+        command += ["--torch-backend", build.backend]
+    work.programs.run([*command, *_wanted(work, build)], variables, UvReader(work.progress, 0.1, 0.95))
+
+
+def _wanted(work: Work, build: TorchBuild) -> list[str]:
+    checks = work.checkout.development_requirements if "development" in work.parts else []
+    return ["-c", str(work.checkout.constraints), "-e", str(work.checkout.root), build.requirement, *checks]
+
+
+def _pip(work: Work) -> list[str]:
+    return [str(work.checkout.python), "-m", "pip"]

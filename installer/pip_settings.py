@@ -1,0 +1,54 @@
+"""What a person has told pip about where packages are, told on to uv.
+
+Everything goes through the environment: an index's address may hold a password, and arguments are visible to all.
+"""
+
+import ast
+from collections.abc import Mapping
+from pathlib import Path
+from urllib.parse import unquote, urlsplit
+
+_SECTIONS = ("global", "install", ":env:")  # a later one overrides an earlier one, as in pip
+_REMOTE = ("http", "https")
+
+
+def parse(listing: str) -> dict[str, str]:
+    """The settings in force, out of what `pip config list` prints."""
+    settings: dict[str, str] = {}
+    for section in _SECTIONS:
+        for line in listing.splitlines():
+            key, _, value = line.partition("=")
+            if key.startswith(f"{section}."):
+                settings[key.removeprefix(f"{section}.")] = str(ast.literal_eval(value))
+    return settings
+
+
+def for_uv(settings: Mapping[str, str], environment: Mapping[str, str]) -> dict[str, str]:
+    """Variables that make uv look where pip looks; what the person has set for uv itself stays."""
+    extra = _usable(settings.get("extra-index-url", ""))
+    wanted = {
+        "UV_DEFAULT_INDEX": " ".join(_usable(settings.get("index-url", ""))),
+        "UV_INDEX": " ".join(extra),
+        "UV_INDEX_STRATEGY": "unsafe-best-match" if extra else "",  # pip, too, takes the best of all indexes
+        "UV_FIND_LINKS": ",".join(_usable(settings.get("find-links", ""))),
+        "UV_HTTP_TIMEOUT": settings.get("timeout", settings.get("default-timeout", "")),
+        "SSL_CERT_FILE": settings.get("cert", ""),
+        "ALL_PROXY": settings.get("proxy", ""),
+    }
+    return {name: value for name, value in wanted.items() if value and name not in environment}
+
+
+def link_folders(settings: Mapping[str, str]) -> list[Path]:
+    """The folders of wheels on this machine that pip is told to look in."""
+    places = _usable(settings.get("find-links", ""))
+    return [_local_path(place) for place in places if urlsplit(place).scheme not in _REMOTE]
+
+
+def _usable(places: str) -> list[str]:
+    """The places that are remote or exist; pip passes over the others, uv would stop at them."""
+    return [place for place in places.split() if urlsplit(place).scheme in _REMOTE or _local_path(place).exists()]
+
+
+def _local_path(place: str) -> Path:
+    parts = urlsplit(place)
+    return Path(unquote(parts.path)) if parts.scheme == "file" else Path(place)

@@ -1,0 +1,141 @@
+"""System packages that Qt, the checks and the set-up itself need: which are missing, and how they get here."""
+
+import ctypes
+import importlib.util
+import os
+import platform
+import shutil
+import sys
+from collections.abc import Callable, Iterable
+from pathlib import Path
+
+from installer.failure import CommandFailed, SetUpFailed
+
+# What the Qt libraries and the X11 plugin in the PySide6 wheel load from the system, and the Debian package of each.
+QT_LIBRARIES = {
+    "libEGL.so.1": "libegl1",
+    "libGL.so.1": "libgl1",
+    "libX11-xcb.so.1": "libx11-xcb1",
+    "libX11.so.6": "libx11-6",
+    "libbrotlicommon.so.1": "libbrotli1",
+    "libbrotlidec.so.1": "libbrotli1",
+    "libdbus-1.so.3": "libdbus-1-3",
+    "libfontconfig.so.1": "libfontconfig1",
+    "libfreetype.so.6": "libfreetype6",
+    "libglib-2.0.so.0": "libglib2.0-0",
+    "libgssapi_krb5.so.2": "libgssapi-krb5-2",
+    "libgthread-2.0.so.0": "libglib2.0-0",
+    "libxcb-cursor.so.0": "libxcb-cursor0",
+    "libxcb-glx.so.0": "libxcb-glx0",
+    "libxcb-icccm.so.4": "libxcb-icccm4",
+    "libxcb-image.so.0": "libxcb-image0",
+    "libxcb-keysyms.so.1": "libxcb-keysyms1",
+    "libxcb-randr.so.0": "libxcb-randr0",
+    "libxcb-render-util.so.0": "libxcb-render-util0",
+    "libxcb-render.so.0": "libxcb-render0",
+    "libxcb-shape.so.0": "libxcb-shape0",
+    "libxcb-shm.so.0": "libxcb-shm0",
+    "libxcb-sync.so.1": "libxcb-sync1",
+    "libxcb-util.so.1": "libxcb-util1",
+    "libxcb-xfixes.so.0": "libxcb-xfixes0",
+    "libxcb-xkb.so.1": "libxcb-xkb1",
+    "libxcb.so.1": "libxcb1",
+    "libxkbcommon-x11.so.0": "libxkbcommon-x11-0",
+    "libxkbcommon.so.0": "libxkbcommon0",
+    "libz.so.1": "zlib1g",
+    "libzstd.so.1": "libzstd1",
+}
+IDLE_LIBRARIES = {"libXss.so.1": "libxss1"}  # tells on X11 for how long nobody has touched the computer
+TEST_PROGRAMS = {
+    "Xvfb": "xvfb",
+    "dbus-run-session": "dbus",
+    "import": "imagemagick",
+    "openbox": "openbox",
+    "xdotool": "xdotool",
+    "xwininfo": "x11-utils",
+}
+FONT_PACKAGE = "fonts-dejavu-core"
+_FONT_FOLDERS = ("/usr/share/fonts", "/usr/local/share/fonts", "~/.local/share/fonts", "~/.fonts")
+
+
+def missing(parts: Iterable[str]) -> list[str]:
+    """Debian names of the packages that `parts` ("screen", "development") need and this Linux machine lacks."""
+    packages = [] if importlib.util.find_spec("ensurepip") else [_venv_package()]
+    if "screen" in parts:
+        packages += missing_libraries({**QT_LIBRARIES, **IDLE_LIBRARIES}, _loads)
+        packages += [] if _has_fonts() else [FONT_PACKAGE]
+    if "development" in parts:
+        packages += [package for program, package in TEST_PROGRAMS.items() if not shutil.which(program)]
+    return sorted(set(packages))
+
+
+def missing_libraries(libraries: dict[str, str], loads: Callable[[str], bool]) -> list[str]:
+    """The packages of those `libraries` that do not load."""
+    return [package for soname, package in libraries.items() if not loads(soname)]
+
+
+def command_line(packages: list[str]) -> str:
+    """What a person types to get `packages`."""
+    return "sudo apt-get install " + " ".join(packages)
+
+
+def is_debian_like(os_release: str) -> bool:
+    """Whether an os-release file is that of Debian, Ubuntu or a system made from one of them."""
+    facts = dict(line.split("=", 1) for line in os_release.splitlines() if "=" in line)
+    families = f"{facts.get('ID', '')} {facts.get('ID_LIKE', '')}".replace('"', "").split()
+    return not {"debian", "ubuntu"}.isdisjoint(families)
+
+
+def provide(parts: Iterable[str], run: Callable[[list[str]], object], say: Callable[[str], None]) -> None:
+    """Install what is missing if we may, else raise SetUpFailed with the line to type.
+
+    `run` starts a program and raises CommandFailed, `say` shows a line. A Linux with other package names is told which
+    Debian packages hold what is missing, and set-up goes on.
+    """
+    packages = missing(parts) if platform.system() == "Linux" else []
+    if not packages:
+        return
+    if not _has_apt():
+        say(f"Missing on this system, by their Debian names: {' '.join(packages)}. Going on without.")
+    elif os.geteuid() == 0:
+        say(f"Installing system packages: {' '.join(packages)}")
+        _install(packages, run)
+    else:
+        line = command_line(packages)
+        raise SetUpFailed(f"Some system packages are missing. Install them, then run this again:\n  {line}")
+
+
+def _install(packages: list[str], run: Callable[[list[str]], object]) -> None:
+    install = ["apt-get", "install", "-q", "-y", "--no-install-recommends", "-o", "DPkg::Lock::Timeout=120", *packages]
+    try:
+        run(install)
+    except CommandFailed:  # a fresh machine has no package lists, a long unused one has lists of versions long gone
+        run(["apt-get", "update", "-q"])
+        run(install)
+
+
+def _has_apt() -> bool:
+    try:
+        os_release = Path("/etc/os-release").read_text(encoding="utf-8")
+    except OSError:
+        return False
+    return is_debian_like(os_release) and shutil.which("apt-get") is not None
+
+
+def _venv_package() -> str:
+    """Debian's own Python goes by python3, any other version by its number."""
+    own = Path("/usr/bin/python3").resolve() == Path(sys.executable).resolve()
+    return "python3-venv" if own else f"python3.{sys.version_info.minor}-venv"
+
+
+def _loads(soname: str) -> bool:
+    try:
+        ctypes.CDLL(soname)
+    except OSError:
+        return False
+    return True
+
+
+def _has_fonts() -> bool:
+    folders = [Path(folder).expanduser() for folder in _FONT_FOLDERS]
+    return any(next(folder.rglob("*.[to]tf"), None) for folder in folders)
