@@ -199,9 +199,21 @@ def parse(text: bytes, base_url: str | None = None) -> Manifest:
     try:
         plain = read(text, LARGEST)
     except NotPlainError as error:
-        raise ManifestError(_sentence(error.problem), error.path) from None
+        raise ManifestError(error.problem, error.path) from None
+    manifest = check(plain)
+    if not manifest.initial_peers and not manifest.closed:
+        raise ManifestError("There is none, so nobody could find the run.", "$.initial_peers")
+    return resolved(manifest, base_url)
+
+
+def check(plain: Any) -> Manifest:
+    """A manifest from plain values, with URLs as they stand and perhaps without initial peers.
+
+    Raises:
+        ManifestError: names the first wrong field.
+    """
     _check_format(plain)
-    manifest = resolved(_converted(plain), base_url)
+    manifest = _converted(plain)
     for field, problem in _contradictions(manifest):
         raise ManifestError(problem, field)
     return manifest
@@ -293,8 +305,6 @@ def _contradictions(manifest: Manifest) -> Iterator[tuple[str, str]]:
     schedule = training.schedule
     if schedule.warmup_epochs > schedule.total_epochs:
         yield "$.training.schedule.warmup_epochs", f"It is larger than total_epochs, {schedule.total_epochs}."
-    if not manifest.initial_peers and not manifest.closed:
-        yield "$.initial_peers", "There is none, so nobody could find the run."
     for index, address in enumerate(manifest.initial_peers):
         if not is_peer_address(address):
             yield f"$.initial_peers[{index}]", "Expected a multiaddress like /ip4/192.0.2.1/tcp/31337/p2p/PEER_ID."

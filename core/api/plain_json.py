@@ -34,17 +34,17 @@ def read(text: bytes, most_bytes: int) -> Any:
         NotPlainError: too large, not UTF-8, not JSON, or not plain.
     """
     if len(text) > most_bytes:
-        raise NotPlainError("$", f"it is larger than {most_bytes >> 10} KiB")
+        raise NotPlainError("$", f"It is larger than {most_bytes >> 10} KiB.")
     try:
         value = json.loads(text.decode("utf-8-sig"), object_pairs_hook=_object)
     except UnicodeDecodeError:
-        raise NotPlainError("$", "it is not UTF-8 text") from None
+        raise NotPlainError("$", "It is not UTF-8 text.") from None
     except json.JSONDecodeError as error:
-        raise NotPlainError("$", f"it is not JSON: {error.msg}, line {error.lineno}, column {error.colno}") from None
+        raise NotPlainError("$", f"It is not JSON: {error.msg}, line {error.lineno}, column {error.colno}.") from None
     except RecursionError:
-        raise NotPlainError("$", f"it is nested deeper than {_DEEPEST} levels") from None
+        raise NotPlainError("$", f"It is nested deeper than {_DEEPEST} levels.") from None
     except ValueError:  # the interpreter's own limit on digits
-        raise NotPlainError("$", "it has a number with thousands of digits") from None
+        raise NotPlainError("$", "It has a number with thousands of digits.") from None
     check(value)
     return value
 
@@ -56,9 +56,9 @@ def check(value: Any, path: str = "$", depth: int = 0) -> None:
         NotPlainError: names the first such place.
     """
     if depth > _DEEPEST:
-        raise NotPlainError(path, f"it is nested deeper than {_DEEPEST} levels")
+        raise NotPlainError(path, f"It is nested deeper than {_DEEPEST} levels.")
     if isinstance(value, _Repeated):
-        raise NotPlainError(f"{path}.{printable(value)}", "it is given twice")
+        raise NotPlainError(f"{path}.{printable(value)}", "It is given twice.")
     if isinstance(value, dict):
         for key, item in value.items():
             _check_string(key, path)
@@ -89,16 +89,16 @@ def _check_leaf(value: Any, path: str) -> None:
     if isinstance(value, str):
         _check_string(value, path)
     elif isinstance(value, float) and not math.isfinite(value):
-        raise NotPlainError(path, "it is not a finite number")
+        raise NotPlainError(path, "It is not a finite number.")
     elif isinstance(value, int) and value not in _INTEGERS:
-        raise NotPlainError(path, "it does not fit into 64 bits")
+        raise NotPlainError(path, "It does not fit into 64 bits.")
     elif value is not None and not isinstance(value, int | float):
-        raise NotPlainError(path, f"a {type(value).__name__} is not plain JSON")
+        raise NotPlainError(path, f"A {type(value).__name__} is not plain JSON.")
 
 
 def _check_string(text: str, path: str) -> None:
     # These end in terminals and windows: an escape sequence in a project's name must not reach them.
     if any((letter < " " and letter not in "\n\t") or "\x7f" <= letter <= "\x9f" for letter in text):
-        raise NotPlainError(path, "it holds a control character")
+        raise NotPlainError(path, "It holds a control character.")
     if any("\ud800" <= letter <= "\udfff" for letter in text):
-        raise NotPlainError(path, "it holds half of a character (a lone surrogate)")
+        raise NotPlainError(path, "It holds half of a character (a lone surrogate).")

@@ -1,0 +1,237 @@
+"""An organiser's `project.toml`: the manifest's own words, with local files where the manifest has URLs.
+
+From it come the manifest that volunteers read and the files that the backbone serves. `docs/hosting.md` explains it.
+"""
+
+import codecs
+import hashlib
+import os
+import re
+import secrets
+import tomllib
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated, Any
+
+import msgspec
+from msgspec import Meta
+
+from core.api import manifest as manifests
+from core.api.errors import ManifestError, UsageError, WorldError
+from core.api.manifest import Manifest, Positive
+from core.api.peer_address import is_peer_address
+from core.api.plain_json import NotPlainError
+from core.api.plain_json import check as check_plain
+
+_CHUNK = 1 << 20
+_ROOM_FOR_PEERS = 64 << 10
+
+
+class Host(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """The table `[host]`: how this backbone works; nothing of it is published but `extra_peers`."""
+
+    checkpoint_every: Positive = 10
+    """Epochs."""
+    evaluate_every: Positive = 1
+    """Epochs."""
+    keep_checkpoints: Positive = 3
+    """The newest ones that stay."""
+    keep_every: Annotated[int, Meta(ge=0, le=1 << 53)] = 0
+    """Checkpoints of epochs that this number divides stay for good; 0 keeps none."""
+    state: str | None = None
+    """Folder of checkpoints, identity and learning curve, from the TOML's own; the command line goes before it."""
+    extra_peers: Annotated[tuple[str, ...], Meta(max_length=32)] = ()
+    """Multiaddresses of the project's other backbones."""
+
+
+@dataclass(frozen=True)
+class Published:
+    """A local file as it is served. `size` (bytes) and `changed` (nanoseconds) tell whether it is still the same."""
+
+    path: Path
+    sha256: str
+    size: int
+    changed: int
+
+    @property
+    def name(self) -> str:
+        """Name in URLs: unique by content, and safe whatever the local name is."""
+        return f"{self.sha256[:16]}-{re.sub('[^A-Za-z0-9._-]', '_', self.path.name)[-100:]}"
+
+
+@dataclass(frozen=True)
+class Project:
+    """A `project.toml` that was read and whose files are there."""
+
+    path: Path
+    template: Manifest
+    """With URLs relative to the manifest; run_id and initial peers come from the running backbone."""
+    host: Host
+    files: Mapping[str, Published]
+    """By name in URLs: what is served under `data/`."""
+    own_run_id: bool
+    """The TOML names no run_id, so the state folder decides."""
+
+    def manifest(self, state: Path, peers: Sequence[str]) -> Manifest:
+        """The manifest of the run kept in `state`, whose backbone is reached at `peers` (multiaddresses).
+
+        Raises:
+            WorldError: the state folder cannot be used.
+        """
+        run_id = run_id_of(self.template.id, state) if self.own_run_id else self.template.run_id
+        every_peer = tuple(dict.fromkeys((*peers, *self.host.extra_peers)))
+        return msgspec.structs.replace(self.template, run_id=run_id, initial_peers=every_peer)
+
+    def state(self) -> Path:
+        """Where this backbone keeps its state unless the command line says otherwise."""
+        return self.path.parent / (self.host.state or f"{self.template.id}-state")
+
+
+def load(path: Path) -> Project:
+    """Read `path`, and size and hash of every file it names.
+
+    Raises:
+        UsageError: the file is missing or wrong; one sentence that names the field.
+    """
+    table = _table(path)
+    try:
+        check_plain(table)
+        host = _host(table.pop("host", {}))
+        files = _publish(table, path.parent)
+        template = _template(table)
+    except NotPlainError as error:
+        raise _wrong(path, error.path, error.problem) from None
+    except ManifestError as error:
+        raise _wrong(path, error.field, error.problem) from None
+    return Project(path, template, host, {file.name: file for file in files}, "run_id" not in table)
+
+
+def run_id_of(project: str, state: Path) -> str:
+    """The run kept in the folder `state`, named on first use, so that two backbones never mix their runs by accident.
+
+    Raises:
+        WorldError: the folder cannot be used.
+    """
+    file = state / "run_id"
+    fresh = state / f".run_id-{os.getpid()}"
+    try:
+        if not file.exists():
+            state.mkdir(mode=0o700, parents=True, exist_ok=True)
+            fresh.write_text(f"{project[:55]}-{secrets.token_hex(4)}\n")
+            fresh.rename(file)
+        run_id = file.read_text().strip()
+    except (OSError, UnicodeDecodeError) as error:
+        raise WorldError(f"The state folder {state} cannot be used: {error}.") from None
+    if not re.fullmatch(r"[A-Za-z0-9_-]{1,64}", run_id):
+        raise WorldError(f"{file} holds no run id; put the run's own back, or remove the file to start a new run.")
+    return run_id
+
+
+def _table(path: Path) -> dict[str, Any]:
+    try:
+        return tomllib.loads(path.read_text(encoding="utf-8"))
+    except OSError as error:
+        raise UsageError(f"{path} cannot be read: {error.strerror}.") from None
+    except UnicodeDecodeError:
+        raise UsageError(f"{path} is not UTF-8 text.") from None
+    except tomllib.TOMLDecodeError as error:
+        raise UsageError(f"{path} is not TOML: {error}.") from None
+
+
+def _template(plain: dict[str, Any]) -> Manifest:
+    if "initial_peers" in plain:
+        raise ManifestError("The backbone adds itself; name other backbones in host.extra_peers.", "initial_peers")
+    template = manifests.check({"run_id": "none", "curve": "curve.json", **plain, "initial_peers": []})
+    if len(msgspec.json.encode(template)) > manifests.LARGEST - _ROOM_FOR_PEERS:
+        raise ManifestError("There are too many for one manifest; join files.", "data.shards")
+    return template
+
+
+def _wrong(path: Path, field: str, problem: str) -> UsageError:
+    return UsageError(f"{path}: {field.removeprefix('$.').removeprefix('$') or 'the file'}: {problem}")
+
+
+def _host(table: object) -> Host:
+    try:
+        host = msgspec.convert(table, Host)
+    except msgspec.ValidationError as error:
+        problem, _, place = str(error).replace("`", "").partition(" - at ")
+        raise ManifestError(f"{problem}.", place.replace("$", "$.host", 1) or "$.host") from None
+    for index, address in enumerate(host.extra_peers):
+        if not is_peer_address(address):
+            raise ManifestError("Expected a multiaddress like /ip4/…/tcp/…/p2p/….", f"$.host.extra_peers[{index}]")
+    return host
+
+
+def _publish(table: dict[str, Any], folder: Path) -> list[Published]:
+    """Put the manifest's File entries in the place of local paths, and return the files."""
+    published = []
+
+    def publish(holder: dict[str, Any], key: str, field: str, text: bool) -> None:
+        file = _published(_local(holder[key], folder, field), field, text)
+        published.append(file)
+        holder[key] = _entry(file)
+
+    if "tokenizer" in table:
+        publish(table, "tokenizer", "$.tokenizer", text=True)
+    if "picture" in table:
+        publish(table, "picture", "$.picture", text=False)
+    data = table.get("data")
+    if isinstance(data, dict) and "shards" in data:
+        if "held_out" in data:
+            publish(data, "held_out", "$.data.held_out", text=True)
+        shards = [_published(shard, field, text=True) for shard, field in _shards(data["shards"], folder)]
+        held_out = {file.sha256 for file in published}
+        if twice := [shard for shard in shards if shard.sha256 in held_out]:
+            raise ManifestError(f"{twice[0].path.name} is the held-out text itself.", "$.data.shards")
+        data["shards"] = [_entry(shard) for shard in shards]
+        published += shards
+    return published
+
+
+def _entry(file: Published) -> dict[str, Any]:
+    return {"url": f"data/{file.name}", "sha256": file.sha256, "size": file.size}
+
+
+def _shards(patterns: object, folder: Path) -> Iterator[tuple[Path, str]]:
+    if not isinstance(patterns, list):
+        raise ManifestError('Expected a list of files or patterns, like ["train-*.txt"].', "$.data.shards")
+    for index, pattern in enumerate(patterns):
+        field = f"$.data.shards[{index}]"
+        if not isinstance(pattern, str) or not re.search(r"[*?\[]", pattern):
+            yield _local(pattern, folder, field), field
+            continue
+        try:
+            found = sorted(folder.glob(pattern))
+        except (ValueError, NotImplementedError):
+            raise ManifestError("The pattern must be relative to the TOML's folder.", field) from None
+        if not found:
+            raise ManifestError(f"No file matches {pattern!r}.", field)
+        yield from ((file, field) for file in found)
+
+
+def _local(name: object, folder: Path, field: str) -> Path:
+    if not isinstance(name, str) or not name:
+        raise ManifestError("Expected the path of a file.", field)
+    return folder / name
+
+
+def _published(path: Path, field: str, text: bool) -> Published:
+    """Hash the file in one pass; a text is checked to be UTF-8, which a volunteer's trainer would stumble over."""
+    digest, decoder = hashlib.sha256(), codecs.getincrementaldecoder("utf-8")()
+    try:
+        with path.open("rb") as file:
+            status = os.fstat(file.fileno())
+            while chunk := file.read(_CHUNK):
+                digest.update(chunk)
+                if text:
+                    decoder.decode(chunk)
+        decoder.decode(b"", final=True)
+    except UnicodeDecodeError:
+        raise ManifestError(f"{path.name} is not UTF-8 text.", field) from None
+    except OSError as error:
+        raise ManifestError(f"{path} cannot be read: {error.strerror}.", field) from None
+    if not status.st_size:
+        raise ManifestError(f"{path.name} is empty.", field)
+    return Published(path.resolve(), digest.hexdigest(), status.st_size, status.st_mtime_ns)

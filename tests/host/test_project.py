@@ -1,0 +1,154 @@
+"""From an organiser's TOML to the manifest that volunteers read."""
+
+import hashlib
+from pathlib import Path
+
+import msgspec
+import pytest
+
+from core.api.errors import UsageError, WorldError
+from core.api.manifest import parse
+from core.host.project import load, run_id_of
+
+PRACTICE = Path(__file__).parents[2] / "resources" / "practice"
+PEER = "/ip4/192.0.2.1/tcp/31337/p2p/12D3KooWJ7TyrZcJ4BNrUdgCkHQKAzfAzfmAhp2bqMqXWzVvRxFL"
+OTHER = PEER.replace("192.0.2.1", "192.0.2.2")
+TOML = f"""
+format = 1
+id = "sample"
+name = "Sample"
+summary = "Learns nothing."
+organiser = "Nobody"
+license = "CC0-1.0"
+tokenizer = "tokenizer.json"
+model = {{ architecture = "AlbertForMaskedLM" }}
+task = {{ type = "masked_language_modelling", sequence_length = 64 }}
+data = {{ shards = ["train-*.txt"], held_out = "held out ü.txt" }}
+
+[training]
+target_batch_size = 512
+microbatch_size = 16
+optimizer = {{ type = "lamb", learning_rate = 0.01 }}
+
+[host]
+extra_peers = ["{OTHER}"]
+"""
+
+
+@pytest.fixture
+def project(tmp_path: Path) -> Path:
+    """A project's folder with a TOML that is right."""
+    for name in ("tokenizer.json", "train-0.txt", "train-1.txt", "held out ü.txt"):
+        (tmp_path / name).write_text(f"{name}\n")
+    path = tmp_path / "project.toml"
+    path.write_text(TOML)
+    return path
+
+
+def rewritten(path: Path, old: str, new: str) -> Path:
+    assert old in TOML
+    path.write_text(TOML.replace(old, new))
+    return path
+
+
+def test_a_manifest_made_of_a_toml_is_read_back_with_urls_of_the_files(project: Path, tmp_path: Path) -> None:
+    loaded = load(project)
+    made = loaded.manifest(tmp_path / "state", [PEER])
+    manifest = parse(msgspec.json.encode(made), "http://192.0.2.1:8080/manifest.json")
+    assert manifest.initial_peers == (PEER, OTHER)
+    assert manifest.curve == "http://192.0.2.1:8080/curve.json"
+    for file in (manifest.tokenizer, *manifest.data.shards):
+        local = loaded.files[file.url.removeprefix("http://192.0.2.1:8080/data/")]
+        content = local.path.read_bytes()
+        assert (file.sha256, file.size) == (hashlib.sha256(content).hexdigest(), len(content))
+    assert [loaded.files[shard.url.rpartition("/")[2]].path.name for shard in manifest.data.shards] == [
+        "train-0.txt",
+        "train-1.txt",
+    ]
+
+
+def test_two_state_folders_are_two_runs_and_one_folder_stays_one_run(project: Path, tmp_path: Path) -> None:
+    loaded = load(project)
+    first, second, again = (loaded.manifest(tmp_path / name, [PEER]).run_id for name in ("a", "b", "a"))
+    assert first != second
+    assert first == again
+    assert first.startswith("sample-")
+
+
+def test_a_run_id_in_the_toml_is_kept(project: Path, tmp_path: Path) -> None:
+    loaded = load(rewritten(project, 'id = "sample"', 'id = "sample"\nrun_id = "second-try"'))
+    assert loaded.manifest(tmp_path / "state", [PEER]).run_id == "second-try"
+    assert not (tmp_path / "state").exists()
+
+
+def test_a_broken_run_id_file_is_not_replaced_silently(tmp_path: Path) -> None:
+    (tmp_path / "run_id").write_text("")
+    with pytest.raises(WorldError, match="holds no run id"):
+        run_id_of("sample", tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "words"),
+    [
+        ("target_batch_size = 512", "target_batch_size = 0", "training.target_batch_size: Expected int >= 1."),
+        ("microbatch_size = 16", "", "training.microbatch_size: It is missing."),
+        ('name = "Sample"', 'name = "Sample"\ncolour = "red"', "colour: It is not a known field."),
+        ('"tokenizer.json"', "7", "tokenizer: Expected the path of a file."),
+        ('"tokenizer.json"', '"absent.json"', "tokenizer: "),
+        ('["train-*.txt"]', '["texts-*.txt"]', "data.shards[0]: No file matches 'texts-*.txt'."),
+        ('["train-*.txt"]', '["absent.txt"]', "data.shards[0]: "),
+        ('["train-*.txt"]', '"train-*.txt"', "data.shards: Expected a list"),
+        ('["train-*.txt"]', '["/etc/*"]', "data.shards[0]: The pattern must be relative"),
+        ('["train-*.txt"]', '["."]', "data.shards[0]: "),
+        ('["train-*.txt"]', '["*.txt"]', "data.shards: held out ü.txt is the held-out text itself."),
+        (f'["{OTHER}"]', '["192.0.2.1"]', "host.extra_peers[0]: Expected a multiaddress"),
+        ("[host]", "[host]\ncheckpoint_every = 0", "host.checkpoint_every: Expected int >= 1."),
+        ("[host]", "[host]\ncolour = 1", "host: Object contains unknown field colour."),
+        ("format = 1", f'format = 1\ninitial_peers = ["{PEER}"]', "initial_peers: The backbone adds itself"),
+        ("format = 1", "format = 1\nclosed = 2026-01-01", "closed: A date is not plain JSON."),
+        ("format = 1", "format = ", "is not TOML: "),
+    ],
+)
+def test_a_wrong_toml_is_answered_with_one_sentence_that_names_the_field(
+    project: Path, old: str, new: str, words: str
+) -> None:
+    with pytest.raises(UsageError) as caught:
+        load(rewritten(project, old, new))
+    assert words in str(caught.value)
+    assert str(project) in str(caught.value)
+    assert "\n" not in str(caught.value)
+
+
+def test_a_shard_that_is_no_text_is_named(project: Path) -> None:
+    (project.parent / "train-1.txt").write_bytes(b"good \xff bad")
+    with pytest.raises(UsageError, match=r"train-1.txt is not UTF-8 text"):
+        load(project)
+
+
+def test_an_empty_shard_is_named(project: Path) -> None:
+    (project.parent / "train-1.txt").write_bytes(b"")
+    with pytest.raises(UsageError, match=r"train-1.txt is empty"):
+        load(project)
+
+
+def test_a_missing_toml_is_named(tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match=r"absent.toml cannot be read: No such file"):
+        load(tmp_path / "absent.toml")
+
+
+def test_the_practice_project_is_right(tmp_path: Path) -> None:
+    practice = load(PRACTICE / "project.toml")
+    manifest = practice.manifest(tmp_path, [PEER])
+    assert parse(msgspec.json.encode(manifest), "http://127.0.0.1:1/").id == "practice"
+    assert len(manifest.data.shards) == 4
+    assert manifest.data.held_out
+    assert practice.state() == PRACTICE / "practice-state"
+
+
+def test_the_practice_tokenizer_is_the_one_its_script_makes() -> None:
+    import runpy
+
+    made = runpy.run_path(str(PRACTICE / "make_tokenizer.py"))["make"](sorted(PRACTICE.glob("train-*.txt")))
+    assert made.to_str(pretty=True) == (PRACTICE / "tokenizer.json").read_text()
+    assert [made.token_to_id(token) for token in ("[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]")] == [0, 1, 2, 3, 4]
+    assert made.get_vocab_size() == 2000
