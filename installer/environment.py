@@ -6,6 +6,7 @@ import shutil
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
+from pathlib import Path
 from typing import TextIO
 
 from installer import packages, stamp, system_packages
@@ -96,9 +97,12 @@ def _is_sound(work: Work) -> bool:
 
 def _create(work: Work) -> None:
     work.progress.stage("making a Python environment", 0.03)
+    interpreter = Path(sys.executable)
+    if interpreter.is_relative_to(work.checkout.venv):  # about to go
+        interpreter = interpreter.resolve()
     if work.checkout.venv.exists():
         shutil.rmtree(work.checkout.venv)
-    work.programs.run([sys.executable, "-m", "venv", str(work.checkout.venv)])
+    work.programs.run([str(interpreter), "-m", "venv", str(work.checkout.venv)])
 
 
 def _fill(work: Work) -> None:

@@ -37,8 +37,8 @@ def _choose_torch(work: Work, settings: dict[str, str]) -> TorchBuild:
 def _fetch_uv(work: Work) -> None:
     installed = work.checkout.installed_version("uv")
     if installed != UV.removeprefix("uv=="):
-        work.progress.stage(f"fetching {UV.replace('==', ' ')}, which fetches the rest", 0.06)
-        work.programs.run([*_pip(work), "install", UV])
+        work.progress.stage(f"fetching {UV.replace('==', ' ')}", 0.06)
+        work.programs.run([*_pip(work), "install", "--retries", "2", UV])
 
 
 def _install_with_uv(work: Work, build: TorchBuild, variables: dict[str, str]) -> None:

@@ -1,6 +1,7 @@
 """Runs the programs that set-up needs; all they write goes to the log."""
 
 import os
+import re
 import subprocess
 from collections.abc import Callable, Mapping
 from pathlib import Path
@@ -25,22 +26,22 @@ class Programs:
     ) -> str:
         """Run `command` to its end and return what it wrote, errors included.
 
-        `environment` is added to ours, and kept out of the log: an index's address may hold a password. `on_line`
+        `environment` is added to ours. Neither it nor what stands before the @ of an address reaches the log. `on_line`
         gets each line as it comes.
         Raises CommandFailed if the program cannot be started or exits with an error.
         """
         lines = []
         with self._log.open("a", encoding="utf-8") as log, self._start(command, environment or {}) as process:
             log.write(f"\n$ {' '.join(command)}\n")
-            for line in process.stdout or ():
-                lines.append(line)
-                log.write(line)
+            for written in process.stdout or ():
+                lines.append(written)
+                log.write(_masked(written))
                 log.flush()
                 if on_line:
-                    on_line(line)
+                    on_line(written)
         output = "".join(lines)
         if process.returncode:
-            raise CommandFailed(output)
+            raise CommandFailed(_masked(output))
         return output
 
     def _start(self, command: list[str], environment: Mapping[str, str]) -> subprocess.Popen[str]:
@@ -57,3 +58,7 @@ class Programs:
             )
         except OSError as error:
             raise CommandFailed(str(error)) from error
+
+
+def _masked(text: str) -> str:
+    return re.sub(r"//[^/@\s]+@", "//****@", text)

@@ -7,7 +7,7 @@ import time
 from types import TracebackType
 from typing import Self, TextIO
 
-_BAR_CELLS = 24
+_BAR_CELLS = 16
 _REDRAW_SECONDS = 0.2
 _UNITS = {"KiB": 2**10, "MiB": 2**20, "GiB": 2**30}
 _DOWNLOADING = re.compile(r"^Downloading (\S+) \(([\d.]+)([KMG]iB)\)")

@@ -6,7 +6,7 @@ import os
 import platform
 import shutil
 import sys
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 
 from installer.failure import CommandFailed, SetUpFailed
@@ -79,10 +79,9 @@ def command_line(packages: list[str]) -> str:
     return "sudo apt-get install " + " ".join(packages)
 
 
-def is_debian_like(os_release: str) -> bool:
-    """Whether an os-release file is that of Debian, Ubuntu or a system made from one of them."""
-    facts = dict(line.split("=", 1) for line in os_release.splitlines() if "=" in line)
-    families = f"{facts.get('ID', '')} {facts.get('ID_LIKE', '')}".replace('"', "").split()
+def is_debian_like(os_release: Mapping[str, str]) -> bool:
+    """Whether the facts of an os-release file are those of Debian, Ubuntu or a system made from one of them."""
+    families = f"{os_release.get('ID', '')} {os_release.get('ID_LIKE', '')}".split()
     return not {"debian", "ubuntu"}.isdisjoint(families)
 
 
@@ -116,7 +115,7 @@ def _install(packages: list[str], run: Callable[[list[str]], object]) -> None:
 
 def _has_apt() -> bool:
     try:
-        os_release = Path("/etc/os-release").read_text(encoding="utf-8")
+        os_release = platform.freedesktop_os_release()
     except OSError:
         return False
     return is_debian_like(os_release) and shutil.which("apt-get") is not None
