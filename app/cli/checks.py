@@ -1,0 +1,185 @@
+"""What `doctor` looks at: one check a function, each with one finding. None of them changes anything."""
+
+import os
+import platform
+import shutil
+import subprocess
+import sys
+import threading
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+from typing import Literal
+
+import msgspec
+
+from app.cli import window, words
+from app.cli.connection import running
+from core.api.errors import IdlehiveError
+from core.api.home import Home
+from core.api.messages import GetSnapshot
+from core.api.snapshot import Snapshot
+
+Level = Literal["ok", "warn", "problem"]
+
+_NEEDED = ("torch", "hivemind", "transformers", "tokenizers", "safetensors", "msgspec", "keyring")
+_LITTLE_SPACE = 5 * 10**9
+_PATIENCE = 10.0
+_TRAY = """
+from PySide6.QtWidgets import QApplication, QSystemTrayIcon
+application = QApplication([])
+print(QSystemTrayIcon.isSystemTrayAvailable())
+"""
+
+
+class Finding(msgspec.Struct, frozen=True):
+    """What one check found."""
+
+    name: str
+    level: Level
+    text: str
+    advice: str = ""
+    """What to do; empty if nothing."""
+
+
+def examine(home: Home) -> list[Finding]:
+    """All findings, in the order in which things build on each other."""
+    return [
+        python(),
+        packages(),
+        profile(home),
+        disk(home),
+        engine(home),
+        graphics(),
+        secrets(),
+        screen(),
+    ]
+
+
+def python() -> Finding:
+    machine = f"{platform.system()} {platform.machine()}"
+    return Finding("python", "ok", f"{platform.python_version()} on {machine}, {os.cpu_count()} processors.")
+
+
+def packages() -> Finding:
+    """The versions that are installed; nothing is imported, which would take seconds."""
+    found = {name: _version(name) for name in ("idlehive", *_NEEDED)}
+    text = ", ".join(f"{name} {number}" for name, number in found.items() if number) + "."
+    missing = [name for name in _NEEDED if not found[name]]
+    if missing:
+        lack = f"Missing: {', '.join(missing)}. There: {text}"
+        return Finding("packages", "problem", lack, "Install Idlehive again.")
+    return Finding("packages", "ok", text)
+
+
+def profile(home: Home) -> Finding:
+    existing = _existing(home.path)
+    if not os.access(existing, os.W_OK | os.X_OK):
+        advice = "Change its owner, or name another folder in IDLEHIVE_HOME."
+        return Finding("profile", "problem", f"{home.path} cannot be written.", advice)
+    return Finding("profile", "ok", f"{home.path}{'' if home.path.exists() else ' (not created yet)'}.")
+
+
+def disk(home: Home) -> Finding:
+    free = shutil.disk_usage(_existing(home.path)).free
+    text = f"{words.size(free)} free for the profile."
+    if free < _LITTLE_SPACE:
+        return Finding("disk", "warn", text, "Projects need some gigabytes: free some, or lower `cache_size`.")
+    return Finding("disk", "ok", text)
+
+
+def engine(home: Home) -> Finding:
+    try:
+        with running(home) as client:
+            snapshot = client.request(GetSnapshot(), Snapshot, timeout=_PATIENCE) if client else None
+    except IdlehiveError as error:
+        return Finding("engine", "problem", str(error), "`idlehive log` may say why; ending the process helps.")
+    if snapshot is None:
+        return Finding("engine", "ok", "Not running; it is started when needed.")
+    return Finding("engine", "ok", f"Running, process {snapshot.engine_pid}: {snapshot.state}.")
+
+
+def graphics() -> Finding:
+    """The NVIDIA driver, asked through NVML, which needs no rights."""
+    import pynvml
+
+    try:
+        pynvml.nvmlInit()
+    except pynvml.NVMLError as error:
+        text = f"No NVIDIA graphics card can be asked: {error}."
+        return Finding("graphics", "warn", text, "The processor is used; projects may ask for a graphics card.")
+    try:
+        driver = _text(pynvml.nvmlSystemGetDriverVersion())
+        cards = [_card(number) for number in range(pynvml.nvmlDeviceGetCount())]
+    except pynvml.NVMLError as error:
+        return Finding("graphics", "problem", f"The NVIDIA driver fails: {error}.", "Restart, or install it again.")
+    finally:
+        pynvml.nvmlShutdown()
+    if not cards:
+        return Finding("graphics", "warn", f"NVIDIA driver {driver}, but no card.", "The processor is used.")
+    return Finding("graphics", "ok", f"NVIDIA driver {driver}: {'; '.join(cards)}.")
+
+
+def secrets() -> Finding:
+    """Whether the system keeps secrets. Some keyrings never answer, so it is asked aside, with a time limit."""
+    answers: list[str | None] = []
+    thread = threading.Thread(target=lambda: answers.append(_keyring()), daemon=True)
+    thread.start()
+    thread.join(_PATIENCE)
+    backend = answers[0] if answers else None
+    if backend:
+        return Finding("keyring", "ok", f"Invites are kept in {backend}.")
+    text = "No usable keyring." if answers else "The keyring does not answer."
+    return Finding("keyring", "warn", text, "Invites would be kept in a file that only you can read.")
+
+
+def screen() -> Finding:
+    """Display and tray, asked in a process of its own, because Qt ends the process that has neither."""
+    if not window.has_display(os.environ):
+        return Finding("display", "warn", "No display here.", "`idlehive contribute` works without one.")
+    try:
+        asked = subprocess.run(
+            [sys.executable, "-P", "-c", _TRAY], capture_output=True, text=True, timeout=_PATIENCE, check=False
+        )
+    except subprocess.TimeoutExpired:
+        return Finding("display", "problem", "The display does not answer.", "`idlehive contribute` works without it.")
+    if asked.returncode:
+        last = next(reversed(asked.stderr.strip().splitlines()), f"code {asked.returncode}")
+        return Finding("display", "problem", f"The window cannot open: {last}", "Install the packages it names.")
+    if asked.stdout.strip() != "True":
+        return Finding("display", "warn", "A display, but no tray.", "Closing the window minimises it instead.")
+    return Finding("display", "ok", "A display and a tray.")
+
+
+def _card(number: int) -> str:
+    import pynvml as nvml
+
+    handle = nvml.nvmlDeviceGetHandleByIndex(number)
+    return f"{_text(nvml.nvmlDeviceGetName(handle))}, {words.size(nvml.nvmlDeviceGetMemoryInfo(handle).total)}"
+
+
+def _keyring() -> str | None:
+    import keyring
+    import keyring.errors
+
+    try:
+        backend = keyring.get_keyring()
+        keyring.get_password("idlehive", "doctor")  # a locked or absent one shows only when it is used
+    except (keyring.errors.KeyringError, OSError, RuntimeError):
+        return None
+    return str(backend.name)
+
+
+def _existing(path: Path) -> Path:
+    """The folder itself or the nearest one above it that exists."""
+    return next(folder for folder in (path, *path.parents) if folder.exists())
+
+
+def _version(package: str) -> str | None:
+    try:
+        return version(package)
+    except PackageNotFoundError:
+        return None
+
+
+def _text(value: bytes | str) -> str:
+    return value.decode(errors="replace") if isinstance(value, bytes) else value

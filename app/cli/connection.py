@@ -1,0 +1,42 @@
+"""The three ways in which a verb meets the engine: as it is, borrowed for one question, or needed from now on."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from types import NoneType
+
+from core.api.client import EngineClient, ensure_engine
+from core.api.errors import EngineGone
+from core.api.home import Home
+from core.api.messages import Quit
+
+
+@contextmanager
+def running(home: Home) -> Iterator[EngineClient | None]:
+    """The engine if one is running, else None: never starts one."""
+    try:
+        client = EngineClient.connect(home)
+    except EngineGone:
+        yield None
+        return
+    with client:
+        yield client
+
+
+@contextmanager
+def borrowed(home: Home) -> Iterator[EngineClient]:
+    """The engine, started for one question if none is running, and then ended again: a look leaves nothing behind."""
+    started = ensure_engine(home)
+    with EngineClient.connect(home) as client:
+        try:
+            yield client
+        finally:
+            if started:
+                client.request(Quit(), NoneType)
+
+
+@contextmanager
+def needed(home: Home) -> Iterator[EngineClient]:
+    """The engine, started if none is running, and left running."""
+    ensure_engine(home)
+    with EngineClient.connect(home) as client:
+        yield client

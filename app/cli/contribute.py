@@ -1,0 +1,237 @@
+"""contribute: without a screen, in the foreground, with a progress display."""
+
+import argparse
+import signal
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from enum import Enum, auto
+from types import FrameType, NoneType
+
+from app.cli import source, units, words
+from app.cli.display import Display, display
+from app.cli.given import Given
+from app.cli.parser import Verbs, add_verb
+from core.api.client import EngineClient, ensure_engine
+from core.api.errors import EngineGone, UsageError, WorldError
+from core.api.home import Home
+from core.api.messages import Command, Contribute, Event, GetSnapshot, Pause, Quit
+from core.api.reasons import Kind
+from core.api.snapshot import Snapshot
+
+TEXT = """
+Contribute in this terminal until Ctrl-C, for a while, or until the run has
+reached an epoch. Needs no screen. It talks to the same engine as the window:
+what was so before is so again afterwards.
+
+  idlehive contribute                          the first project you joined,
+                                               or the practice project
+  idlehive contribute practice --for 2h        stops by itself in two hours
+  idlehive contribute https://example.org/bees.json --until-epoch 500
+  idlehive contribute > contributing.log &     one line for each change
+
+Ends with 0 when done (Ctrl-C is fine when nothing was agreed), 1 when it
+could not go on or was stopped early, 2 for a wrong use.
+"""
+
+_TICK = 0.25
+_SETTLING = 5.0
+"""Seconds in which the engine shows what it was told, or notices by itself that the goal is reached."""
+_LONGEST_GOODBYE = 30.0
+
+
+class Outcome(Enum):
+    """How it ended."""
+
+    REACHED = auto()
+    STOPPED = auto()
+    FAILED = auto()
+
+
+@dataclass(frozen=True)
+class Goal:
+    """When to stop: seconds from now, an epoch of the run, or neither."""
+
+    seconds: float | None = None
+    until_epoch: int | None = None
+
+
+class Stop:
+    """Set by the first Ctrl-C, SIGTERM or lost terminal; the second one interrupts at once."""
+
+    def __init__(self) -> None:
+        self.asked = False
+
+    def __call__(self, _: int, __: FrameType | None) -> None:
+        if self.asked:
+            raise KeyboardInterrupt
+        self.asked = True
+
+
+def add(verbs: Verbs) -> None:
+    parser = add_verb(verbs, "contribute", "contribute in this terminal", TEXT, run)
+    parser.add_argument("project", nargs="?", metavar="PROJECT", help="an id, a URL or a manifest file")
+    parser.add_argument("--for", dest="duration", metavar="TIME", help="stop after this long: 90m, 2h, 1h30m")
+    parser.add_argument("--until-epoch", metavar="N", help="stop when the run has reached this epoch")
+
+
+def run(arguments: argparse.Namespace, home: Home) -> int:
+    goal = Goal(
+        units.parse_duration(arguments.duration) if arguments.duration else None,
+        _epoch(arguments.until_epoch) if arguments.until_epoch else None,
+    )
+    project = source.resolve(arguments.project) if arguments.project else None
+    with _stop_on_signals() as stop:
+        started = ensure_engine(home)
+        with EngineClient.connect(home) as engine:
+            return _contribute(engine, Contribute(project, goal.seconds, goal.until_epoch), stop, started)
+
+
+def judge(snapshot: Snapshot, goal: Goal, epoch: int, elapsed: float, stop: bool) -> Outcome | None:
+    """Whether it is over, and how: `epoch` is the highest seen in the run, `elapsed` seconds. Pure."""
+    if stop:
+        return Outcome.STOPPED
+    if goal.until_epoch is not None and epoch >= goal.until_epoch:
+        return Outcome.REACHED
+    if goal.seconds is not None and elapsed >= goal.seconds:
+        return Outcome.REACHED
+    if any(reason.kind is Kind.GAVE_UP for reason in snapshot.reasons):
+        return Outcome.FAILED
+    return None
+
+
+def restoring(before: Snapshot, now_wanted: bool, now: float) -> Command | None:
+    """The command that brings back the intent of `before`; None if there is nothing to undo. Pure."""
+    for reason in before.reasons:
+        if reason.kind is Kind.SNOOZED and reason.until is not None and reason.until > now:
+            return Pause(reason.until - now)
+        if reason.kind is Kind.PAUSED:
+            return Pause()
+    if before.wanted:
+        return Contribute(before.project)
+    return Pause() if now_wanted else None
+
+
+def hint(goal: Goal, now: float) -> str:
+    """What stays at the bottom of the display: when it ends by itself, and how to end it. Pure."""
+    ends = [f"until {words.clock(now + goal.seconds, now)}"] if goal.seconds else []
+    ends += [f"until epoch {goal.until_epoch:,}"] if goal.until_epoch is not None else []
+    text = f"Contributes {' or '.join(ends)}. " if ends else ""
+    return f"{text}Ctrl-C stops contributing."
+
+
+def _contribute(engine: EngineClient, command: Contribute, stop: Stop, started: bool) -> int:
+    goal = Goal(command.seconds, command.until_epoch)
+    visit = _Visit(engine, started)
+    try:
+        visit.begin(command)
+        with display(hint(goal, time.time())) as shown:
+            outcome = visit.follow(goal, shown, stop)
+            shown.say("Idlehive goes on contributing, as before." if visit.goes_on else "Stopping.")
+            visit.end(outcome)
+    except EngineGone:
+        print(visit.given.sentence())
+        raise WorldError("The engine has ended, so nothing is contributed any more.") from None
+    except BaseException:
+        # Also when the output is gone or the command refused: an engine nobody asked for must not stay.
+        with suppress(WorldError):
+            visit.end(Outcome.STOPPED)
+        raise
+    print(visit.given.sentence())
+    if outcome is Outcome.FAILED:
+        raise WorldError(visit.failure)
+    return 1 if outcome is Outcome.STOPPED and goal != Goal() else 0
+
+
+class _Visit:
+    """What this command changes in the engine, and what was given meanwhile."""
+
+    def __init__(self, engine: EngineClient, started: bool) -> None:
+        self._engine = engine
+        self._started = started
+        self._before = self._latest = engine.request(GetSnapshot(), Snapshot)
+        self._begun = self._ended = False
+        self._epoch = 0
+        self.given = Given()
+        self.failure = "The session failed."
+
+    @property
+    def goes_on(self) -> bool:
+        """It was contributing before, so it will go on."""
+        return isinstance(restoring(self._before, True, time.time()), Contribute) and not self._started
+
+    def begin(self, command: Contribute) -> None:
+        self._engine.request(command, NoneType, timeout=120.0)
+        self._begun = True
+
+    def follow(self, goal: Goal, shown: Display, stop: Stop) -> Outcome:
+        """Show what happens until it is over."""
+        # The clock on the wall: after sleep, the time that was agreed is over.
+        started = time.time()
+        for message in self._engine.messages(_TICK):
+            if isinstance(message, Snapshot):
+                self._see(message)
+                shown.show(message)
+            elif isinstance(message, Event):
+                self._epoch = max(self._epoch, message.epoch or 0)
+                shown.tell(message)
+            else:
+                shown.tick()
+            outcome = judge(self._latest, goal, self._epoch, time.time() - started, stop.asked)
+            if outcome:
+                return outcome
+        raise EngineGone("The engine has ended.")
+
+    def end(self, outcome: Outcome) -> None:
+        """Leave the engine as it was found: ended, or with the intent it had. Does so once."""
+        if self._ended:
+            return
+        self._ended = True
+        if outcome is Outcome.REACHED:
+            self._settle(lambda: not self._latest.wanted, _SETTLING)
+        undo = restoring(self._before, self._latest.wanted, time.time()) if self._begun else None
+        if undo:
+            self._engine.request(undo, NoneType)
+        if self._started:
+            with suppress(EngineGone):  # it may close the connection before its reply is read
+                self._engine.request(Quit(), NoneType, timeout=_LONGEST_GOODBYE)
+                self._settle(lambda: False, _LONGEST_GOODBYE)
+        elif not self.goes_on:
+            self._settle(lambda: self._latest.state in ("idle", "holding"), _SETTLING)
+
+    def _settle(self, settled: Callable[[], bool], seconds: float) -> None:
+        """Count on until things are settled or the time is up."""
+        deadline = time.monotonic() + seconds
+        for message in self._engine.messages(_TICK):
+            if isinstance(message, Snapshot):
+                self._see(message)
+            if settled() or time.monotonic() > deadline:
+                return
+
+    def _see(self, snapshot: Snapshot) -> None:
+        self._latest = snapshot
+        self.given = self.given.after(snapshot)
+        # While leaving, the epoch may be that of the project that was left for this one.
+        if snapshot.state in ("contributing", "holding"):
+            self._epoch = max(self._epoch, snapshot.progress.epoch)
+        gave_up = next((reason.text for reason in snapshot.reasons if reason.kind is Kind.GAVE_UP), None)
+        self.failure = gave_up or snapshot.error or self.failure
+
+
+@contextmanager
+def _stop_on_signals() -> Iterator[Stop]:
+    stop = Stop()
+    numbers = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+    before = [signal.signal(number, stop) for number in numbers]
+    try:
+        yield stop
+    finally:
+        for number, handler in zip(numbers, before, strict=True):
+            signal.signal(number, handler)
+
+
+def _epoch(text: str) -> int:
+    if not text.isascii() or not text.isdigit() or len(text) > 12:
+        raise UsageError(f"{text!r} is not the number of an epoch: write a whole number such as 500.")
+    return int(text)

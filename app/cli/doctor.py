@@ -1,0 +1,44 @@
+"""doctor: what was found on this computer, and what to do about it."""
+
+import argparse
+from collections.abc import Sequence
+
+from app.cli import output
+from app.cli.checks import Finding, examine
+from app.cli.parser import Verbs, add_json, add_verb
+from core.api.home import Home
+
+TEXT = """
+Look at this computer: what Idlehive found, what is missing, and what to do.
+Changes nothing. Ends with 1 if something keeps you from contributing.
+
+  idlehive doctor
+  idlehive doctor --json      for a report of a problem; holds no secrets
+"""
+
+_MARKS = {"ok": ("ok", "green"), "warn": ("warning", "yellow"), "problem": ("problem", "bold red")}
+
+
+def add(verbs: Verbs) -> None:
+    add_json(add_verb(verbs, "doctor", "what was found on this computer", TEXT, run))
+
+
+def run(arguments: argparse.Namespace, home: Home) -> int:
+    findings = examine(home)
+    if arguments.json:
+        output.print_json(findings)
+    else:
+        _print(findings)
+    return 1 if any(finding.level == "problem" for finding in findings) else 0
+
+
+def _print(findings: Sequence[Finding]) -> None:
+    from rich.table import Table
+    from rich.text import Text
+
+    table = Table.grid(padding=(0, 2))
+    for finding in findings:
+        mark, style = _MARKS[finding.level]
+        text = f"{finding.text} {finding.advice}".strip()
+        table.add_row(Text(mark, style=style), Text(finding.name), Text(text))
+    output.print_lines(table)

@@ -1,0 +1,45 @@
+"""What was given while one watched, summed from snapshots. Pure."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from app.cli import words
+from core.api.snapshot import Snapshot
+
+
+@dataclass(frozen=True)
+class Given:
+    """Sums since the first snapshot. Counters that start again (a new session, midnight) only ever add."""
+
+    sums: Mapping[str, float] = field(default_factory=dict)
+    _last: Mapping[str, float] | None = None
+
+    def after(self, snapshot: Snapshot) -> "Given":
+        """With what came between the last snapshot and this one."""
+        counters = _counters(snapshot)
+        before = self._last if self._last is not None else counters
+        sums = {
+            name: self.sums.get(name, 0) + (value - before[name] if value >= before[name] else value)
+            for name, value in counters.items()
+        }
+        return Given(sums, counters)
+
+    def sentence(self) -> str:
+        """What a volunteer is told at the end."""
+        if not self.sums.get("samples"):
+            return "Nothing was given this time."
+        samples, epochs = int(self.sums["samples"]), int(self.sums["epochs"])
+        uploaded, downloaded = words.size(self.sums["uploaded"]), words.size(self.sums["downloaded"])
+        towards = f" to {words.count(epochs, 'epoch')}" if epochs else ""
+        spent = words.duration(self.sums["seconds"])
+        return f"Given: {words.count(samples, 'sample')}{towards} in {spent}; {uploaded} sent, {downloaded} received."
+
+
+def _counters(snapshot: Snapshot) -> dict[str, float]:
+    return {
+        "samples": snapshot.today.samples,
+        "seconds": snapshot.today.seconds,
+        "epochs": snapshot.today.epochs,
+        "uploaded": snapshot.traffic.uploaded,
+        "downloaded": snapshot.traffic.downloaded,
+    }

@@ -1,0 +1,14 @@
+"""host: an organiser's backbone. Its words are core.host's own; this only starts it."""
+
+import os
+import sys
+
+from core.api.client import core_command, core_environment
+
+SUMMARY = "run the backbone of a project, as its organiser"
+
+
+def run(arguments: list[str]) -> int:
+    """Become `core.host`: signals and the exit code are its own. Does not return."""
+    sys.stdout.flush()
+    os.execve(sys.executable, core_command("core.host", *arguments), core_environment())

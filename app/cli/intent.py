@@ -1,0 +1,76 @@
+"""pause, resume, quit: what the volunteer wants."""
+
+import argparse
+import time
+from types import NoneType
+
+from app.cli import units, words
+from app.cli.connection import borrowed, needed, running
+from app.cli.parser import Verbs, add_verb
+from core.api.errors import EngineGone
+from core.api.home import Home
+from core.api.messages import GetSnapshot, Pause, Quit, Resume
+from core.api.snapshot import Snapshot
+
+PAUSE = """
+Stop contributing, until you resume or for a while. The graphics card and the
+memory are free at once; nothing that was computed is lost.
+
+  idlehive pause             until `idlehive resume`
+  idlehive pause --for 1h    goes on by itself in an hour
+"""
+
+RESUME = """
+End a pause. Starts the engine if it is not running.
+
+  idlehive resume
+"""
+
+QUIT = """
+End the session politely, then the engine. The window, if open, closes its
+connection; nothing runs afterwards.
+
+  idlehive quit
+"""
+
+_LONGEST_GOODBYE = 60.0
+
+
+def add(verbs: Verbs) -> None:
+    pause = add_verb(verbs, "pause", "stop contributing for now", PAUSE, run_pause)
+    pause.add_argument("--for", dest="duration", metavar="TIME", help="go on by itself after this long: 90m, 2h")
+    add_verb(verbs, "resume", "end a pause", RESUME, run_resume)
+    add_verb(verbs, "quit", "end the engine", QUIT, run_quit)
+
+
+def run_pause(arguments: argparse.Namespace, home: Home) -> int:
+    seconds = units.parse_duration(arguments.duration) if arguments.duration else None
+    # A pause is kept in the profile, so it counts even when nothing runs yet.
+    with borrowed(home) as engine:
+        engine.request(Pause(seconds), NoneType)
+    now = time.time()
+    print(f"Paused until {words.clock(now + seconds, now)}." if seconds else "Paused until `idlehive resume`.")
+    return 0
+
+
+def run_resume(_: argparse.Namespace, home: Home) -> int:
+    with needed(home) as engine:
+        engine.request(Resume(), NoneType)
+        snapshot = engine.request(GetSnapshot(), Snapshot)
+    print("Resumed." if snapshot.wanted else "Not paused any more; `idlehive contribute` starts contributing.")
+    return 0
+
+
+def run_quit(_: argparse.Namespace, home: Home) -> int:
+    with running(home) as engine:
+        if engine is None:
+            print("The engine was not running.")
+            return 0
+        try:
+            engine.request(Quit(), NoneType, timeout=_LONGEST_GOODBYE)
+        except EngineGone:
+            with running(home) as still_there:
+                if still_there:
+                    raise
+    print("The engine has ended.")
+    return 0

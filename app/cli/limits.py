@@ -1,0 +1,84 @@
+"""limits: what Idlehive may use of this computer."""
+
+import argparse
+
+from app.cli import output, units
+from app.cli.connection import borrowed
+from app.cli.parser import Parser, Verbs, add_json, add_verb
+from core.api.home import Home
+from core.api.messages import LimitInfo, ResetLimit, SetLimit, ShowLimits
+from core.api.preferences import PREFERENCES, preference_named
+
+_NAMES = ", ".join(PREFERENCES)
+
+TEXT = f"""
+What Idlehive may use of this computer. Changes count at once.
+
+  idlehive limits
+  idlehive limits set cache_size 20GB
+  idlehive limits set threads 2               or: automatic
+  idlehive limits reset threads
+
+Names: {_NAMES}.
+Values are written with their unit: 20GB, 512 MiB, 1MB/s, 8 Mbit/s, 80%, 75C,
+2h, 90m. 1 kB is 1000 bytes, 1 KiB is 1024.
+"""
+
+
+def add(verbs: Verbs) -> None:
+    parser = add_verb(verbs, "limits", "show or set what Idlehive may use", TEXT, run_show)
+    add_json(parser)
+    parts = parser.add_subparsers(metavar="show|set|reset", title="what to do", parser_class=Parser)
+    show = add_verb(parts, "show", "all limits", TEXT, run_show)
+    setting = add_verb(parts, "set", "set one", TEXT, run_set)
+    setting.add_argument("name", metavar="NAME")
+    setting.add_argument("value", metavar="VALUE", nargs="+", help="with its unit: 20GB, 8 Mbit/s, 80%%")
+    reset = add_verb(parts, "reset", "back to what Idlehive comes with", TEXT, run_reset)
+    reset.add_argument("name", metavar="NAME")
+    for part in (show, setting, reset):
+        add_json(part, again=True)
+
+
+def run_show(arguments: argparse.Namespace, home: Home) -> int:
+    with borrowed(home) as engine:
+        limits = engine.request(ShowLimits(), list[LimitInfo])
+    if arguments.json:
+        output.print_json(limits)
+    else:
+        output.print_table(("limit", ">value", ">in force", ">default", "allowed"), [_row(limit) for limit in limits])
+    return 0
+
+
+def run_set(arguments: argparse.Namespace, home: Home) -> int:
+    declared = preference_named(arguments.name)
+    text = " ".join(arguments.value)
+    value = units.parse_in_range(text, declared.name, declared.unit, declared.lowest, declared.highest)
+    with borrowed(home) as engine:
+        limit = engine.request(SetLimit(declared.name, value), LimitInfo)
+    return _tell(arguments, limit)
+
+
+def run_reset(arguments: argparse.Namespace, home: Home) -> int:
+    declared = preference_named(arguments.name)
+    with borrowed(home) as engine:
+        limit = engine.request(ResetLimit(declared.name), LimitInfo)
+    return _tell(arguments, limit)
+
+
+def _tell(arguments: argparse.Namespace, limit: LimitInfo) -> int:
+    if arguments.json:
+        output.print_json(limit)
+        return 0
+    restricted = limit.in_force != limit.value
+    now = f"; in force now: {_value(limit, limit.in_force)}" if restricted else ""
+    print(f"{limit.name} is {_value(limit, limit.value)}{now}.")
+    return 0
+
+
+def _row(limit: LimitInfo) -> tuple[str, ...]:
+    allowed = f"{units.write(limit.lowest, limit.unit)} to {units.write(limit.highest, limit.unit)}"
+    return (limit.name, *(_value(limit, value) for value in (limit.value, limit.in_force, limit.default)), allowed)
+
+
+def _value(limit: LimitInfo, value: int) -> str:
+    return units.write(value, limit.unit)

@@ -1,0 +1,116 @@
+"""The command `idlehive`: what can be said, and what becomes of an error.
+
+Exit codes: 0 done, 2 wrong use (one line on stderr), 1 anything else.
+"""
+
+import io
+import os
+import sys
+import traceback
+from importlib.metadata import PackageNotFoundError, version
+
+from app.cli import contribute, doctor, history, host, intent, limits, log, projects, status, window
+from app.cli.parser import Parser, layout
+from core.api.errors import IdlehiveError, UsageError
+from core.api.home import Home
+
+TEXT = """
+Give your computer's idle time to open deep-learning collaborations.
+
+  idlehive                             open the window and the tray icon
+  idlehive contribute --for 2h         contribute here, without a window
+  idlehive status                      what is going on, and why
+  idlehive pause --for 1h              leave this computer alone for an hour
+  idlehive projects                    what you can contribute to
+  idlehive doctor                      what is missing on this computer
+
+`idlehive VERB --help` explains a verb and shows examples.
+"""
+
+EPILOGUE = """
+IDLEHIVE_HOME names another profile folder: with its own projects, limits and
+engine, beside yours. Exit codes: 0 done, 2 wrong use, 1 anything else.
+"""
+
+NO_SCHEDULE = "There is no weekly schedule yet; `idlehive pause --for 8h` pauses for a while."
+_UNTIMELY = 1
+_WRONG_USE = 2
+
+
+def main(argv: list[str] | None = None) -> int:
+    """Carry out one command line; the result is the exit code."""
+    arguments = sys.argv[1:] if argv is None else argv
+    if isinstance(sys.stdout, io.TextIOWrapper):
+        sys.stdout.reconfigure(errors="replace")  # a terminal without UTF-8 has no arrows
+    try:
+        code = _run(arguments)
+        sys.stdout.flush()
+    except UsageError as error:
+        return _complain(str(error), _WRONG_USE)
+    except IdlehiveError as error:
+        return _complain(str(error), _UNTIMELY)
+    except BrokenPipeError:
+        # Whoever read has had enough. Python would complain once more when it flushes at the end.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
+        return _UNTIMELY
+    except KeyboardInterrupt:
+        return _complain("Interrupted.", _UNTIMELY)
+    except Exception as error:  # noqa: BLE001 - the outermost place: a fault of the program, kept for its makers
+        return _complain(_keep_traceback(error), _UNTIMELY)
+    return code
+
+
+def _run(arguments: list[str]) -> int:
+    match arguments:
+        case []:
+            return window.run([])
+        case ["host", *others]:
+            return host.run(others)
+        case ["schedule", *_]:
+            raise UsageError(NO_SCHEDULE)
+    try:
+        parsed = _parser().parse_args(arguments)
+    except SystemExit as told:  # after --help and --version
+        return told.code if isinstance(told.code, int) else 0
+    code: int = parsed.run(parsed, Home.from_environment())
+    return code
+
+
+def _parser() -> Parser:
+    parser = Parser(
+        prog="idlehive",
+        description=TEXT.strip(),
+        epilog=EPILOGUE.strip(),
+        formatter_class=layout,
+        allow_abbrev=False,
+    )
+    parser.add_argument("--version", action="version", version=f"idlehive {_version()}")
+    verbs = parser.add_subparsers(metavar="VERB", title="verbs", required=True, parser_class=Parser)
+    for verb in (contribute, status, intent, projects, limits, history, log, doctor):
+        verb.add(verbs)
+    verbs.add_parser("host", help=host.SUMMARY, add_help=False)
+    return parser
+
+
+def _version() -> str:
+    try:
+        return version("idlehive")
+    except PackageNotFoundError:
+        return "(from a checkout)"
+
+
+def _complain(sentence: str, code: int) -> int:
+    """One line, whatever the sentence is made of."""
+    print(f"idlehive: {' '.join(sentence.split())}", file=sys.stderr)
+    return code
+
+
+def _keep_traceback(error: Exception) -> str:
+    what = f"something went wrong inside Idlehive ({type(error).__name__})"
+    path = Home.from_environment().logs / "cli-crash.log"
+    try:
+        path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        path.write_text("".join(traceback.format_exception(error)))
+    except OSError as problem:
+        return f"{what}, and {path} cannot be written: {problem.strerror}."
+    return f"{what}; {path} has the details."

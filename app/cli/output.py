@@ -1,0 +1,62 @@
+"""What the command line prints: JSON for scripts, tables for people. Rich is imported only where it is used."""
+
+import json
+import os
+import sys
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+
+from core.api.snapshot import Snapshot
+
+if TYPE_CHECKING:
+    from rich.console import Console, RenderableType
+
+_WIDE = 250
+
+
+def print_json(value: Any, *, one_line: bool = False) -> None:
+    """A value of the contract as JSON; `one_line` for a stream of them."""
+    plain = msgspec.to_builtins(value)
+    print(json.dumps(plain, ensure_ascii=False, indent=None if one_line else 2), flush=one_line)
+
+
+def status_json(snapshot: Snapshot) -> dict[str, Any]:
+    """The contract of `status --json`. Without an engine nobody knows the limits in force: they are empty."""
+    plain: dict[str, Any] = msgspec.to_builtins(snapshot)
+    del plain["type"]
+    return plain if snapshot.engine_pid else {**plain, "limits": {}}
+
+
+def console() -> "Console":
+    """Rich's console; a pipe is wide, so that `grep` sees whole rows."""
+    from rich.console import Console
+
+    return Console(highlight=False, markup=False, emoji=False, width=None if sys.stdout.isatty() else _WIDE)
+
+
+def print_table(columns: Sequence[str], rows: Sequence[Sequence[str]], *, total: Sequence[str] | None = None) -> None:
+    """Rows under a heading; columns whose name starts with `>` are numbers, set to the right."""
+    from rich.table import Table
+
+    table = Table(box=None, pad_edge=False, padding=(0, 1), show_footer=total is not None)
+    for number, column in enumerate(columns):
+        footer = total[number] if total else ""
+        right = column.startswith(">")
+        table.add_column(column.lstrip(">"), footer=footer, justify="right" if right else "left", no_wrap=right)
+    for row in rows:
+        table.add_row(*row)
+    print_lines(table)
+
+
+def print_lines(rendered: "RenderableType") -> None:
+    """Something of Rich's without the blanks that fill its lines."""
+    printer = console()
+    with printer.capture() as captured:
+        printer.print(rendered)
+    print("\n".join(line.rstrip() for line in captured.get().rstrip("\n").split("\n")))
+
+
+def is_terminal() -> bool:
+    return sys.stdout.isatty() and os.environ.get("TERM", "dumb") != "dumb"

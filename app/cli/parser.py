@@ -1,0 +1,55 @@
+"""argparse with one line for a wrong use, and help that is laid out by hand."""
+
+import argparse
+import difflib
+import re
+from collections.abc import Callable
+from typing import NoReturn, TypeAlias
+
+from core.api.errors import UsageError
+from core.api.home import Home
+
+Verb = Callable[[argparse.Namespace, Home], int]
+"""What a verb does; the result is the exit code."""
+
+
+class Parser(argparse.ArgumentParser):
+    """Raises `UsageError` where argparse would print its usage and exit."""
+
+    def error(self, message: str) -> NoReturn:
+        unknown = re.match(r"argument .*: invalid choice: '(.*?)' \(choose from (.*)\)", message)
+        if unknown:
+            choices = re.findall(r"[\w-]+", unknown[2])
+            near = difflib.get_close_matches(unknown[1], choices, n=1)
+            guess = f"did you mean {near[0]!r}?" if near else f"there are: {', '.join(choices)}."
+            raise UsageError(f"There is no {unknown[1]!r}; {guess}")
+        raise UsageError(f"{message[:1].upper()}{message[1:]} (see `{self.prog} --help`).")
+
+
+Verbs: TypeAlias = "argparse._SubParsersAction[Parser]"
+Container: TypeAlias = "argparse.ArgumentParser | argparse._MutuallyExclusiveGroup"
+
+
+def layout(prog: str) -> argparse.HelpFormatter:
+    """Text as it was written, and room for the longest verb beside its summary."""
+    return argparse.RawDescriptionHelpFormatter(prog, max_help_position=26)
+
+
+def add_verb(verbs: Verbs, name: str, summary: str, text: str, run: Verb | None = None) -> Parser:
+    """A verb with the text of its `--help`: what it does, then examples."""
+    parser = verbs.add_parser(
+        name,
+        help=summary,
+        description=text.strip(),
+        formatter_class=layout,
+        allow_abbrev=False,
+    )
+    if run:
+        parser.set_defaults(run=run)
+    return parser
+
+
+def add_json(parser: Container, *, again: bool = False) -> None:
+    """`--json`; `again` on a part of a verb, where leaving it out must not undo the verb's own `--json`."""
+    default = argparse.SUPPRESS if again else False
+    parser.add_argument("--json", action="store_true", default=default, help="print JSON, for scripts")

@@ -1,0 +1,156 @@
+"""projects: what one can contribute to, and the memberships."""
+
+import argparse
+import getpass
+import sys
+
+from app.cli import output, source, words
+from app.cli.connection import borrowed
+from app.cli.parser import Parser, Verbs, add_json, add_verb
+from core.api.errors import UsageError
+from core.api.home import Home
+from core.api.messages import (
+    AddProject,
+    Command,
+    JoinProject,
+    LeaveProject,
+    ListProjects,
+    ProjectDetails,
+    ProjectInfo,
+    ShowProject,
+)
+
+TEXT = """
+The projects you can contribute to. Without a word more: the list.
+
+  idlehive projects
+  idlehive projects show practice
+  idlehive projects add https://example.org/bees.json     or a file
+  idlehive projects join bees
+  idlehive projects join bees --invite                    asks for the invite
+  idlehive projects join bees --invite - < invite.txt     reads it from a file
+  idlehive projects leave bees
+
+An invite given as `--invite TOKEN` can be seen by other programs while the
+command runs; with `--invite` alone or `--invite -` nobody sees it.
+"""
+
+_READ = "-"
+_FETCHING = 120.0
+
+
+def add(verbs: Verbs) -> None:
+    parser = add_verb(verbs, "projects", "list, show, add, join or leave projects", TEXT, run_list)
+    add_json(parser)
+    parts = parser.add_subparsers(metavar="list|show|add|join|leave", title="what to do", parser_class=Parser)
+    add_json(add_verb(parts, "list", "the projects you can contribute to", TEXT, run_list), again=True)
+    show = add_verb(parts, "show", "everything about one, and whether this computer fits", TEXT, run_show)
+    joining = add_verb(parts, "join", "become a member", TEXT, run_join)
+    leave = add_verb(parts, "leave", "end your membership; your history stays", TEXT, run_leave)
+    for part in (show, joining, leave):
+        part.add_argument("project", metavar="ID")
+    joining.add_argument("--invite", nargs="?", const=_READ, metavar="TOKEN", help="left out or -: asked for, or read")
+    adding = add_verb(parts, "add", "put a project into the list", TEXT, run_add)
+    adding.add_argument("source", metavar="URL_OR_FILE", help="of its manifest")
+    for part in (show, joining, leave, adding):
+        add_json(part, again=True)
+
+
+def run_list(arguments: argparse.Namespace, home: Home) -> int:
+    with borrowed(home) as engine:
+        projects = engine.request(ListProjects(), list[ProjectInfo])
+    if arguments.json:
+        output.print_json(projects)
+    elif projects:
+        output.print_table(("id", "name", "organiser", "you"), [_row(project) for project in projects])
+    else:
+        print("No projects yet: `idlehive projects add URL_OR_FILE` adds one.")
+    return 0
+
+
+def run_show(arguments: argparse.Namespace, home: Home) -> int:
+    with borrowed(home) as engine:
+        details = engine.request(ShowProject(source.resolve(arguments.project)), ProjectDetails)
+    if arguments.json:
+        output.print_json(details)
+    else:
+        print("\n".join(describe(details)))
+    return 0
+
+
+def run_add(arguments: argparse.Namespace, home: Home) -> int:
+    return _change(arguments, home, AddProject(source.resolve(arguments.source)), "{} is in the list now.")
+
+
+def run_join(arguments: argparse.Namespace, home: Home) -> int:
+    invite = read_invite() if arguments.invite == _READ else arguments.invite
+    command = JoinProject(source.resolve(arguments.project), invite)
+    return _change(arguments, home, command, "You are a member of {} now.")
+
+
+def run_leave(arguments: argparse.Namespace, home: Home) -> int:
+    command = LeaveProject(source.resolve(arguments.project))
+    return _change(arguments, home, command, "You have left {}; what you gave stays in your history.")
+
+
+def read_invite() -> str:
+    """The invite from a prompt that does not show it, or from a pipe.
+
+    Raises:
+        UsageError: there was nothing to read.
+    """
+    try:
+        text = getpass.getpass("Invite: ") if sys.stdin.isatty() else sys.stdin.readline()
+    except EOFError:
+        text = ""
+    if not text.strip():
+        raise UsageError("No invite was given.")
+    return text.strip()
+
+
+def describe(details: ProjectDetails) -> list[str]:
+    """All about a project, in lines for a person."""
+    info = details.info
+    needs = [f"{name.replace('_', ' ')} {_need(name, value)}" for name, value in details.requirements.items() if value]
+    facts = {
+        "organiser": info.organiser,
+        "licence": info.license,
+        "model": f"{details.architecture}, {details.task.replace('_', ' ')}",
+        "an epoch": words.count(details.target_batch_size, "sample"),
+        "download": words.size(details.download_size),
+        "needs": ", ".join(needs) or "nothing in particular",
+        "this computer": " ".join(details.missing) or "fits",
+        "homepage": details.homepage or "",
+        "source": info.source,
+        "you": _you(info),
+        "you gave": f"{words.count(details.samples, 'sample')} in {words.duration(details.seconds)}",
+    }
+    said = [f"{info.name} ({info.id})", f"  {info.summary}", ""]
+    said += [f"  {name + ':':<15}{value}" for name, value in facts.items() if value]
+    return [words.clean(line) for line in said]
+
+
+def _change(arguments: argparse.Namespace, home: Home, command: Command, sentence: str) -> int:
+    with borrowed(home) as engine:
+        info = engine.request(command, ProjectInfo, timeout=_FETCHING)
+    if arguments.json:
+        output.print_json(info)
+    else:
+        print(sentence.format(f"{words.clean(info.name)} ({info.id})"))
+    if info.warning:
+        print(f"Warning: {words.clean(info.warning)}", file=sys.stderr)
+    return 0
+
+
+def _row(project: ProjectInfo) -> tuple[str, ...]:
+    return tuple(words.clean(text) for text in (project.id, project.name, project.organiser, _you(project)))
+
+
+def _you(project: ProjectInfo) -> str:
+    if project.active:
+        return "contributing"
+    return "member" if project.joined else "practice" if project.practice else ""
+
+
+def _need(name: str, value: int) -> str:
+    return words.rate(value) if name in ("upload", "download") else words.size(value)

@@ -1,0 +1,24 @@
+"""PROJECT on the command line: an id of the list, a URL, or a manifest file."""
+
+import re
+from pathlib import Path
+
+from core.api.errors import UsageError
+
+
+def resolve(project: str) -> str:
+    """What the engine understands: files become absolute, because the engine runs in another folder.
+
+    Raises:
+        UsageError: neither an id, nor a URL, nor a file that exists.
+    """
+    if re.match(r"[a-z][a-z0-9+.-]*://", project, re.IGNORECASE):
+        return project
+    path = Path(project).expanduser()
+    if path.is_file():
+        return str(path.resolve())
+    if "/" in project or project.endswith(".json"):
+        raise UsageError(f"There is no file {project}.")
+    if not re.fullmatch(r"[a-z0-9][a-z0-9-]{0,63}", project):
+        raise UsageError(f"{project!r} is no project: give an id of `idlehive projects`, a URL or a manifest file.")
+    return project

@@ -1,0 +1,108 @@
+"""status: what is going on, now or as it changes."""
+
+import argparse
+import time
+from collections.abc import Iterator
+from contextlib import suppress
+
+from app.cli import output, words
+from app.cli.connection import running
+from app.cli.display import display
+from app.cli.parser import Verbs, add_json, add_verb
+from core.api.errors import EngineGone
+from core.api.home import Home
+from core.api.messages import Event, GetSnapshot
+from core.api.snapshot import Snapshot
+
+TEXT = """
+Tell what Idlehive is doing and, if it is not contributing, why. Never starts
+anything.
+
+  idlehive status                       once
+  idlehive status --watch               until Ctrl-C
+  idlehive status --json | jq .state    for scripts; the keys stay
+"""
+
+_LOOK_AGAIN = 1.0
+_NOTHING = Snapshot(state="idle")
+"""What is so when no engine runs."""
+
+
+def add(verbs: Verbs) -> None:
+    parser = add_verb(verbs, "status", "what is going on", TEXT, run)
+    add_json(parser)
+    parser.add_argument("--watch", action="store_true", help="go on telling, until Ctrl-C")
+
+
+def run(arguments: argparse.Namespace, home: Home) -> int:
+    if arguments.watch:
+        with suppress(KeyboardInterrupt):
+            _watch_json(home) if arguments.json else _watch(home)
+        return 0
+    with running(home) as engine:
+        snapshot = engine.request(GetSnapshot(), Snapshot) if engine else _NOTHING
+    if arguments.json:
+        output.print_json(output.status_json(snapshot))
+    else:
+        print("\n".join(lines(snapshot, time.time())))
+    return 0
+
+
+def lines(snapshot: Snapshot, now: float) -> list[str]:
+    """What a person is told."""
+    if not snapshot.engine_pid:
+        return ["Idle: the engine is not running. `idlehive contribute` starts it."]
+    said = [words.headline(snapshot, now)]
+    if snapshot.state not in ("idle", "holding"):
+        said += [f"  {words.reason(value, now)}" for value in snapshot.reasons]
+    if snapshot.session:
+        said += _session_lines(snapshot)
+    today = snapshot.today
+    if today.samples:
+        spent = words.duration(today.seconds)
+        said.append(f"  Today: {words.count(today.samples, 'sample')}, {words.count(today.epochs, 'epoch')}, {spent}")
+    return [*said, f"  Limits: {words.limits(snapshot.limits)}"]
+
+
+def _session_lines(snapshot: Snapshot) -> list[str]:
+    progress, traffic = snapshot.progress, snapshot.traffic
+    up = f"{words.size(traffic.uploaded)} sent ({words.rate(traffic.upload_rate)})"
+    down = f"{words.size(traffic.downloaded)} received ({words.rate(traffic.download_rate)})"
+    speed = words.speed(progress.samples_per_second)
+    return [
+        f"  {words.epoch(snapshot)}",
+        f"  This session: {words.count(progress.samples, 'sample')} at {speed}, {up}, {down}",
+    ]
+
+
+def _watch(home: Home) -> None:
+    with display("Ctrl-C ends the watching, not the contributing.") as shown:
+        for message in _watched(home):
+            if isinstance(message, Snapshot):
+                shown.show(message)
+            elif message:
+                shown.tell(message)
+            else:
+                shown.tick()
+
+
+def _watch_json(home: Home) -> None:
+    for message in _watched(home):
+        if isinstance(message, Snapshot):
+            output.print_json(output.status_json(message), one_line=True)
+
+
+def _watched(home: Home) -> Iterator[Snapshot | Event | None]:
+    """What the engine says, for as long as one listens; engines may come and go."""
+    while True:
+        with running(home) as engine, suppress(EngineGone):
+            if engine:
+                yield from engine.messages(tick=1.0)
+        yield _NOTHING
+        while not _listens(home):
+            time.sleep(_LOOK_AGAIN)
+
+
+def _listens(home: Home) -> bool:
+    with running(home) as engine:
+        return engine is not None

@@ -1,0 +1,195 @@
+"""Quantities as people write them, to the whole numbers that go over the wire, and back. Pure.
+
+Sizes are bytes, rates are bytes per second, durations seconds. `kB`, `MB`, `GB` are powers of 1000, `KiB`, `MiB`, `GiB`
+powers of 1024 (IEC 80000-13).
+"""
+
+import re
+from collections.abc import Callable, Mapping
+from datetime import datetime, timedelta
+
+from core.api.errors import UsageError
+
+_SIZES = {"": 1, "b": 1, "byte": 1, "bytes": 1}
+for _power, _letter in enumerate("kmgtp", start=1):
+    _SIZES |= {_letter: 1000**_power, f"{_letter}b": 1000**_power, f"{_letter}ib": 1024**_power}
+_BITS = {f"{letter}bit": 1000**power / 8 for power, letter in enumerate(("", "k", "m", "g"))}
+_TIMES = {"s": 1, "sec": 1, "m": 60, "min": 60, "h": 3600, "d": 86400}
+_PER_SECOND = re.compile(r"(?:/s|/sec| per second|ps)\Z", re.IGNORECASE)
+_NUMBER = r"([0-9]{1,18}(?:\.[0-9]{1,18})?)"
+_AMOUNT = re.compile(_NUMBER + r"\s*([^0-9]*)\Z")
+_DURATION_PART = re.compile(_NUMBER + r"\s*([a-z]+)\s*", re.IGNORECASE)
+
+_BYTES, _RATE, _PERCENT, _CELSIUS, _SECONDS, _WATTS = "bytes", "bytes/s", "%", "°C", "seconds", "W"
+_THREADS, _AUTOMATIC = "threads", "automatic"
+_KINDS = {
+    "bytes": _BYTES,
+    "bytes/s": _RATE,
+    "bytes per second": _RATE,
+    "percent": _PERCENT,
+    "%": _PERCENT,
+    "celsius": _CELSIUS,
+    "degrees Celsius": _CELSIUS,
+    "°C": _CELSIUS,
+    "seconds": _SECONDS,
+    "watts": _WATTS,
+    "W": _WATTS,
+}
+_SIZE_NAMES = {
+    "PiB": 1024**5,
+    "PB": 1000**5,
+    "TiB": 1024**4,
+    "TB": 1000**4,
+    "GiB": 1024**3,
+    "GB": 1000**3,
+    "MiB": 1024**2,
+    "MB": 1000**2,
+    "KiB": 1024,
+    "kB": 1000,
+    "B": 1,
+}
+_TIME_NAMES = {"d": 86400, "h": 3600, "min": 60, "s": 1}
+_EXAMPLES = {
+    _BYTES: "10GB or 512 MiB",
+    _RATE: "1MB/s or 8 Mbit/s",
+    _PERCENT: "80%",
+    _CELSIUS: "75C",
+    _SECONDS: "90m or 2h",
+    _WATTS: "150W",
+}
+
+
+def parse(text: str, unit: str) -> int:
+    """The whole number of `unit` that a person wrote.
+
+    Raises:
+        UsageError: not a quantity of that unit; the sentence shows how to write one.
+    """
+    kind = _KINDS.get(unit, unit)
+    reader = _READERS.get(kind)
+    number = reader(text.strip()) if reader else _plain(text.strip(), kind.lower())
+    if number is None:
+        raise UsageError(f"{text!r} is not {_wanted(kind)}.")
+    if number != int(number) and (kind not in _EXAMPLES or number < 1):
+        raise UsageError(f"{text!r} is not a whole number of {unit}.")
+    return round(number)
+
+
+def parse_in_range(text: str, name: str, unit: str, lowest: int, highest: int) -> int:
+    """The value of the limit `name` that a person wrote.
+
+    Raises:
+        UsageError: not a quantity of that unit, or outside the range, which the sentence tells.
+    """
+    try:
+        value = parse(text, unit)
+    except UsageError as error:
+        raise UsageError(f"{name}: {error}") from None
+    if not lowest <= value <= highest:
+        allowed = f"from {write(lowest, unit)} to {write(highest, unit)}"
+        raise UsageError(f"{name} must be {allowed}, not {text.strip()}.")
+    return value
+
+
+def parse_duration(text: str) -> int:
+    """Seconds from `2h`, `90m`, `1h30m`; more than 0 and at most a year.
+
+    Raises:
+        UsageError: not a duration.
+    """
+    seconds = None if re.fullmatch(r"[0-9.]*", text.strip()) else _duration(text.strip())
+    if seconds is None:
+        raise UsageError(f"{text!r} is not a duration: write 90m, 2h or 1h30m.")
+    if not 1 <= seconds <= 366 * 86400:
+        raise UsageError(f"{text!r} is not between a second and a year.")
+    return round(seconds)
+
+
+def parse_since(text: str, now: datetime) -> datetime:
+    """The start of a period: `2026-01-31`, `today`, `yesterday`, or so long ago: `7d`, `12h`. In the zone of `now`.
+
+    Raises:
+        UsageError: not a date.
+    """
+    midnight = now.replace(hour=0, minute=0, second=0, microsecond=0)
+    named = {"today": midnight, "yesterday": midnight - timedelta(days=1)}
+    if text in named:
+        return named[text]
+    try:
+        day = datetime.fromisoformat(text)
+    except ValueError:
+        seconds = _duration(text)
+        if seconds is None or seconds > 100 * 366 * 86400:
+            raise UsageError(f"{text!r} is not a date: write 2026-01-31, today, yesterday or 7d.") from None
+        return now - timedelta(seconds=seconds)
+    return day if day.tzinfo else day.replace(tzinfo=now.tzinfo)
+
+
+def write(value: int, unit: str) -> str:
+    """A limit's value exactly as `parse` reads it back, in the largest unit that needs no fraction."""
+    kind = _KINDS.get(unit, unit)
+    if kind in (_BYTES, _RATE):
+        return _exact(value, _SIZE_NAMES) + ("/s" if kind == _RATE else "")
+    if kind == _SECONDS:
+        return _exact(value, _TIME_NAMES)
+    if kind in (_PERCENT, _CELSIUS, _WATTS):
+        return f"{value}{'' if kind == _PERCENT else ' '}{kind}"
+    return _AUTOMATIC if kind == _THREADS and value == 0 else str(value)
+
+
+def _exact(value: int, names: Mapping[str, int]) -> str:
+    name, size = next(((name, size) for name, size in names.items() if value and value % size == 0), (None, 1))
+    return f"{value // size} {name or list(names)[-1]}"
+
+
+def _amount(text: str, factors: Mapping[str, float]) -> float | None:
+    found = _AMOUNT.match(text)
+    factor = factors.get(found[2].strip().lower()) if found else None
+    return float(found[1]) * factor if found and factor is not None else None
+
+
+def _plain(text: str, unit: str) -> float | None:
+    if unit == _THREADS and text == _AUTOMATIC:
+        return 0
+    return _amount(text, {"": 1, unit: 1, unit.removesuffix("s"): 1})
+
+
+def _rate(text: str) -> float | None:
+    amount = _PER_SECOND.sub("", re.sub(r"bps\Z", "bit/s", text)).strip()
+    if re.search(r"[0-9]\s*[kmgKMG]b\Z", amount):
+        raise UsageError(f"{text!r} may mean bits or bytes: write Mbit/s or MB/s.")
+    return _amount(amount, {**_SIZES, **_BITS})
+
+
+def _duration(text: str) -> float | None:
+    if re.fullmatch(r"[0-9]{1,18}", text):
+        return float(text)
+    total, end = 0.0, 0
+    for part in _DURATION_PART.finditer(text):
+        factor = _TIMES.get(part[2].lower())
+        if part.start() != end or factor is None:
+            return None
+        total, end = total + float(part[1]) * factor, part.end()
+    return total if text and end == len(text) else None
+
+
+def _wanted(kind: str) -> str:
+    names = {
+        _BYTES: "a size",
+        _RATE: "a rate",
+        _PERCENT: "a percentage",
+        _CELSIUS: "a temperature",
+        _SECONDS: "a duration",
+        _WATTS: "a power",
+    }
+    return f"{names[kind]}: write {_EXAMPLES[kind]}" if kind in names else f"a whole number of {kind}"
+
+
+_READERS: dict[str, Callable[[str], float | None]] = {
+    _BYTES: lambda text: _amount(text, _SIZES),
+    _RATE: _rate,
+    _PERCENT: lambda text: _amount(text, {"": 1, "%": 1, "percent": 1}),
+    _CELSIUS: lambda text: _amount(text, {"": 1, "c": 1, "°c": 1}),
+    _SECONDS: _duration,
+    _WATTS: lambda text: _amount(text, {"": 1, "w": 1, "watts": 1}),
+}

@@ -1,0 +1,31 @@
+"""`idlehive` alone: the window and the tray icon."""
+
+import os
+import sys
+from collections.abc import Mapping
+
+from core.api.errors import WorldError
+
+NO_DISPLAY = "There is no display here for the window; `idlehive contribute` works without one."
+
+
+def has_display(environment: Mapping[str, str], platform: str = sys.platform) -> bool:
+    """Whether Qt would find a screen; asked first, because Qt ends the whole process if it does not."""
+    if platform == "darwin" or environment.get("QT_QPA_PLATFORM", "").split(":")[0] in ("offscreen", "minimal", "vnc"):
+        return True
+    return any(environment.get(name) for name in ("DISPLAY", "WAYLAND_DISPLAY"))
+
+
+def run(arguments: list[str]) -> int:
+    """Open the app.
+
+    Raises:
+        WorldError: no display, or no Qt.
+    """
+    if not has_display(os.environ):
+        raise WorldError(NO_DISPLAY)
+    try:
+        from app.window_app import open_app
+    except ImportError as error:
+        raise WorldError(f"The window cannot be opened: {error}. `idlehive contribute` works without it.") from error
+    return open_app(arguments)

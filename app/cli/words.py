@@ -1,0 +1,124 @@
+"""How the command line words what the engine says. Pure: the present moment is passed in."""
+
+from collections.abc import Iterable
+from datetime import datetime
+
+from app.cli import units
+from core.api.messages import Contribution
+from core.api.preferences import PREFERENCES, Limits
+from core.api.reasons import Reason
+from core.api.snapshot import Snapshot, State
+
+STATES: dict[State, str] = {
+    "idle": "Idle",
+    "starting": "Starting",
+    "joining": "Looking for peers",
+    "syncing": "Catching up from peers",
+    "contributing": "Contributing",
+    "holding": "On hold",
+    "leaving": "Stopping",
+    "failed": "Failed",
+}
+
+
+def clean(text: str) -> str:
+    """Text from the network without what could steer a terminal."""
+    return "".join(letter if letter.isprintable() else " " for letter in text)
+
+
+def count(number: int, one: str, many: str | None = None) -> str:
+    """`1 sample`, `1,234 samples`."""
+    return f"{number:,} {one if number == 1 else many or one + 's'}"
+
+
+def size(number: float) -> str:
+    """Bytes with three digits at most: `34 MB`."""
+    for name in ("B", "kB", "MB", "GB", "TB"):
+        if number < 999.5 or name == "TB":
+            return f"{number:.1f} {name}" if 0 < number < 9.95 and name != "B" else f"{number:.0f} {name}"
+        number /= 1000
+    raise AssertionError
+
+
+def rate(number: float) -> str:
+    return f"{size(number)}/s"
+
+
+def speed(samples_per_second: float) -> str:
+    return f"{samples_per_second:.1f}/s" if samples_per_second < 99.95 else f"{samples_per_second:,.0f}/s"
+
+
+def duration(seconds: float) -> str:
+    """The two largest units: `45 s`, `12 min`, `1 h 20 min`, `3 d 4 h`."""
+    whole = int(seconds)
+    if whole < 60:
+        return f"{whole} s"
+    minutes, hours, days = whole // 60, whole // 3600, whole // 86400
+    if minutes < 60:
+        return f"{minutes} min"
+    if hours < 24:
+        return f"{hours} h {minutes % 60} min" if minutes % 60 else f"{hours} h"
+    return f"{days} d {hours % 24} h" if hours % 24 else f"{days} d"
+
+
+def clock(at: float, now: float) -> str:
+    """A moment as one says it today: `23:00`, `Mon 23:00` within six days, else with the date. Local time."""
+    moment, present = datetime.fromtimestamp(at).astimezone(), datetime.fromtimestamp(now).astimezone()
+    if moment.date() == present.date():
+        return f"{moment:%H:%M}"
+    return f"{moment:%a %H:%M}" if abs(at - now) < 6 * 86400 else f"{moment:%Y-%m-%d %H:%M}"
+
+
+def reason(value: Reason, now: float) -> str:
+    text = clean(value.text)
+    return text if value.until is None else f"{text.rstrip('.')} until {clock(value.until, now)}."
+
+
+def project(snapshot: Snapshot) -> str:
+    return clean(snapshot.project_name or snapshot.project or "no project")
+
+
+def headline(snapshot: Snapshot, now: float) -> str:
+    """What is going on, in one line; the reasons are lines of their own."""
+    state = STATES[snapshot.state]
+    if snapshot.state == "idle" and not snapshot.engine_pid:
+        return "Idle: the engine is not running."
+    if snapshot.state == "contributing":
+        return f"Contributing to {project(snapshot)}"
+    if snapshot.state == "failed":
+        again = f" Trying again at {clock(snapshot.retry_at, now)}." if snapshot.retry_at else ""
+        return f"Failed: {clean(snapshot.error or 'the session ended.')}{again}"
+    if snapshot.transfer and snapshot.transfer.total:
+        return f"{state}: {size(snapshot.transfer.done)} of {size(snapshot.transfer.total)}"
+    if snapshot.state in ("idle", "holding") and snapshot.reasons:
+        return f"{state}: {' '.join(reason(value, now) for value in snapshot.reasons)}"
+    return state if snapshot.state == "idle" else f"{state} ({project(snapshot)})"
+
+
+def epoch(snapshot: Snapshot) -> str:
+    """`Epoch 17: 63 % of 4,096 samples, 5 peers, loss 4.312`."""
+    progress = snapshot.progress
+    parts = [f"{share(snapshot):.0%} of {progress.target_batch_size:,} samples"] if progress.target_batch_size else []
+    parts.append(count(progress.peers, "peer"))
+    if progress.loss is not None:
+        parts.append(f"loss {progress.loss:.3f}")
+    return f"Epoch {progress.epoch:,}: {', '.join(parts)}"
+
+
+def share(snapshot: Snapshot) -> float:
+    """How much of the epoch the swarm has, 0 to 1."""
+    progress = snapshot.progress
+    return min(progress.epoch_samples / progress.target_batch_size, 1.0) if progress.target_batch_size else 0.0
+
+
+def limits(values: Limits) -> str:
+    parts = [f"{name} {units.write(getattr(values, name), declared.unit)}" for name, declared in PREFERENCES.items()]
+    return ", ".join(parts)
+
+
+def totals(contributions: Iterable[Contribution]) -> dict[str, float]:
+    """Sums of what can be summed; joules only of what was measured."""
+    fields = ("seconds", "samples", "rounds", "failed_rounds", "epochs", "cpu_seconds", "gpu_seconds", "joules",
+              "uploaded", "downloaded")  # fmt: skip
+    rows = list(contributions)
+    return {field: sum(getattr(row, field) or 0 for row in rows) for field in fields}

@@ -1,0 +1,247 @@
+"""A blocking client of the engine, for scripts and the command line.
+
+    home = Home.from_environment()
+    ensure_engine(home)
+    with EngineClient.connect(home) as engine:
+        engine.request(Contribute("practice"), NoneType)
+        for message in engine.messages():
+            print(message)
+
+Times to wait are seconds; None waits for ever.
+"""
+
+import os
+import socket
+import subprocess
+import sys
+import time
+from collections import deque
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from types import NoneType
+from typing import Self, TypeVar
+
+import msgspec
+
+from core.api.errors import EngineGone, UsageError, WorldError
+from core.api.home import Home
+from core.api.messages import (
+    Command,
+    EngineMessage,
+    Event,
+    GetSnapshot,
+    Refusal,
+    Reply,
+    Request,
+    Subscribe,
+    engine_decoder,
+    line,
+)
+from core.api.snapshot import Snapshot
+
+Result = TypeVar("Result")
+
+_OTHER_VERSION = "The running engine is of another version: end it with `idlehive quit` and try again."
+_SOURCES = Path(__file__).resolve().parents[2]
+
+
+class EngineClient:
+    """One connection to a running engine. Not for use from several threads at once."""
+
+    def __init__(self, connection: socket.socket) -> None:
+        self._connection = connection
+        self._received = bytearray()
+        self._unread: deque[Snapshot | Event] = deque()
+        self._requests = 0
+        self._subscribed = False
+
+    @classmethod
+    def connect(cls, home: Home, timeout: float = 5.0) -> Self:
+        """Connect to the engine of a profile.
+
+        Raises:
+            EngineGone: none is running.
+            WorldError: there is one that may not be talked to.
+        """
+        connection = socket.socket(socket.AF_UNIX)
+        connection.settimeout(timeout)
+        try:
+            _check_owner(home.socket)
+            connection.connect(os.fspath(home.socket))
+        except (FileNotFoundError, ConnectionRefusedError):
+            connection.close()
+            raise EngineGone("The engine is not running.") from None
+        except OSError as error:
+            connection.close()
+            raise WorldError(f"The engine cannot be reached at {home.socket}: {error.strerror or error}.") from None
+        return cls(connection)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        self._connection.close()
+
+    def request(self, command: Command, result_type: type[Result], timeout: float | None = 60.0) -> Result:
+        """Have a command carried out and return its result; `NoneType` where the reply is null.
+
+        Raises:
+            UsageError, WorldError: the engine refused, with its sentence.
+            EngineGone: the engine ended, or did not answer within `timeout`.
+        """
+        self._requests += 1
+        self._send(line(Request(self._requests, command)))
+        answer = self._answer(self._requests, _deadline(timeout))
+        if isinstance(answer, Refusal):
+            raise UsageError(answer.error) if answer.usage else WorldError(answer.error)
+        try:
+            return msgspec.convert(answer.result, result_type)
+        except msgspec.ValidationError as error:
+            raise WorldError(_OTHER_VERSION) from error
+
+    def messages(self, tick: float | None = None) -> Iterator[Snapshot | Event | None]:
+        """Snapshots and events from now on: the present snapshot first, then each as it comes.
+
+        With `tick`, None is yielded whenever nothing has come for so long. Requests may be made in between.
+
+        Raises:
+            EngineGone: the engine ended.
+        """
+        if not self._subscribed:
+            self.request(Subscribe(), NoneType)
+            self._subscribed = True
+        while True:
+            yield self._unread.popleft() if self._unread else self._news(_deadline(tick))
+
+    def _send(self, data: bytes) -> None:
+        try:
+            self._connection.sendall(data)
+        except OSError as error:
+            raise EngineGone("The engine has ended.") from error
+
+    def _answer(self, number: int, deadline: float | None) -> Reply | Refusal:
+        while message := self._receive(deadline):
+            if isinstance(message, Snapshot | Event):
+                self._unread.append(message)
+            elif message.id == number:
+                return message
+        raise EngineGone("The engine is running but does not answer.")
+
+    def _news(self, deadline: float | None) -> Snapshot | Event | None:
+        while message := self._receive(deadline):
+            if isinstance(message, Snapshot | Event):
+                return message
+        return None
+
+    def _receive(self, deadline: float | None) -> EngineMessage | None:
+        """The next message of any kind; None when there is none by the deadline."""
+        while (end := self._received.find(b"\n")) < 0:
+            data = self._read(deadline)
+            if data is None:
+                return None
+            self._received += data
+        text = bytes(self._received[:end])
+        del self._received[: end + 1]
+        try:
+            message: EngineMessage = engine_decoder.decode(text)
+        except msgspec.DecodeError as error:
+            raise WorldError(_OTHER_VERSION) from error
+        return message
+
+    def _read(self, deadline: float | None) -> bytes | None:
+        # A time-out of 0 would make the socket non-blocking, with other errors to handle.
+        self._connection.settimeout(None if deadline is None else max(deadline - time.monotonic(), 0.001))
+        try:
+            data = self._connection.recv(1 << 16)
+        except TimeoutError:
+            return None
+        except OSError as error:
+            raise EngineGone("The engine has ended.") from error
+        if not data:
+            raise EngineGone("The engine has ended.")
+        return data
+
+
+def ensure_engine(home: Home, timeout: float = 20.0, command: Sequence[str] | None = None) -> bool:
+    """Start the profile's engine if none is running; True if it was started here.
+
+    It is detached: it outlives this process and its terminal. What it says until it has a log of its own goes to
+    `engine-start.log`. `command` replaces the engine's own command line.
+
+    Raises:
+        WorldError: it did not start; the sentence has the last line of that log.
+    """
+    if _engine_pid(home) is not None:
+        return False
+    log = home.logs / "engine-start.log"
+    process = _start(home, log, command or core_command("core.engine"))
+    deadline = time.monotonic() + timeout
+    while time.monotonic() < deadline:
+        pid = _engine_pid(home)
+        if pid is not None:
+            return pid == process.pid
+        if process.returncode is None and process.poll() is not None:
+            # It may have lost against another engine that is just starting: that one gets a moment.
+            deadline = min(deadline, time.monotonic() + 1.0)
+        time.sleep(0.05)
+    if process.poll() is None:
+        process.terminate()
+    raise WorldError(_why_not(log, process.returncode, timeout))
+
+
+def core_command(module: str, *arguments: str) -> list[str]:
+    """The command line that runs a module of core, whatever folder it is run in (see `core_environment`)."""
+    return [sys.executable, "-P", "-m", module, *arguments]
+
+
+def core_environment() -> dict[str, str]:
+    """The environment for `core_command`: `-P` keeps a stranger's `core` folder out, this lets ours be found."""
+    others = os.environ.get("PYTHONPATH")
+    return {**os.environ, "PYTHONPATH": f"{_SOURCES}{os.pathsep}{others}" if others else str(_SOURCES)}
+
+
+def _start(home: Home, log: Path, command: Sequence[str]) -> subprocess.Popen[bytes]:
+    try:
+        home.prepare()
+        with log.open("wb") as errors:
+            return subprocess.Popen(
+                command,
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.DEVNULL,
+                stderr=errors,
+                cwd=home.path,
+                env={**core_environment(), "IDLEHIVE_HOME": str(home.path)},
+                start_new_session=True,
+            )
+    except OSError as error:
+        raise WorldError(f"The engine cannot be started in {home.path}: {error.strerror or error}.") from error
+
+
+def _engine_pid(home: Home) -> int | None:
+    """The process of the engine that answers, None if none listens."""
+    try:
+        client = EngineClient.connect(home)
+    except EngineGone:
+        return None
+    with client:
+        return client.request(GetSnapshot(), Snapshot, timeout=10.0).engine_pid
+
+
+def _why_not(log: Path, returncode: int | None, timeout: float) -> str:
+    lines = log.read_text(errors="replace").split("\n") if log.exists() else []
+    last = next((text.strip() for text in reversed(lines) if text.strip()), "")
+    what = f"did not answer within {timeout:g} seconds" if returncode is None else f"ended at once (code {returncode})"
+    return f"The engine could not be started: {last}" if last else f"The engine {what}; {log} may say why."
+
+
+def _deadline(timeout: float | None) -> float | None:
+    return None if timeout is None else time.monotonic() + timeout
+
+
+def _check_owner(path: Path) -> None:
+    # The socket may lie in the common temporary folder, where somebody else could have put theirs.
+    if path.stat().st_uid != os.getuid():
+        raise PermissionError(1, "it belongs to another user")
