@@ -27,9 +27,9 @@ class Start(msgspec.Struct, frozen=True, tag=True):
     session_folder: str
     """Short-lived folder for sockets; the leash removes it."""
     limits: Limits = Limits()
+    origin: str | None = None
+    """URL that the manifest was read from: the only place the access token is sent to."""
     access_token: str | None = None
-    until_epoch: int | None = None
-    """Leave after this epoch is reached."""
 
 
 class ApplyLimits(msgspec.Struct, frozen=True, tag=True):

@@ -1,0 +1,61 @@
+"""Models from a manifest: a transformers class by name and its configuration, never remote code."""
+
+from typing import Any
+
+import torch
+from transformers import PretrainedConfig, PreTrainedModel
+from transformers.models.auto import modeling_auto
+
+from core.api.errors import ManifestError
+from core.api.manifest import Manifest, MaskedLanguageModelling
+
+# The families that transformers itself lists for each task: a name outside them is refused.
+_ARCHITECTURES: dict[type, frozenset[str]] = {
+    MaskedLanguageModelling: frozenset(
+        name
+        for entry in modeling_auto.MODEL_FOR_MASKED_LM_MAPPING_NAMES.values()
+        for name in ((entry,) if isinstance(entry, str) else entry)
+    )
+}
+
+
+def build_model(manifest: Manifest) -> PreTrainedModel:
+    """The project's model with its initial parameters, which depend on the manifest's seed alone.
+
+    Raises:
+        ManifestError: the architecture does not fit the task or does not accept the configuration.
+    """
+    architecture = _architecture(manifest)
+    config = _config(architecture, manifest.model.config)
+    with torch.random.fork_rng(devices=[]):
+        torch.manual_seed(manifest.training.seed)
+        try:
+            return architecture(config)
+        except (ValueError, TypeError, RuntimeError, KeyError, AttributeError, ZeroDivisionError) as error:
+            # Which of these a configuration provokes is up to each architecture's own code.
+            raise ManifestError(f"{architecture.__name__} cannot be built: {error}", "$.model.config") from error
+
+
+def _architecture(manifest: Manifest) -> Any:
+    import transformers
+
+    name = manifest.model.architecture
+    if name not in _ARCHITECTURES[type(manifest.task)]:
+        raise ManifestError(f"{name!r} is not a known model for this task", "$.model.architecture")
+    return getattr(transformers, name)
+
+
+def _config(architecture: Any, values: dict[str, Any]) -> PretrainedConfig:
+    config_class = architecture.config_class
+    unknown = sorted(set(values) - set(config_class().to_dict()))
+    if unknown:
+        raise ManifestError(f"{config_class.__name__} has no such setting", f"$.model.config.{unknown[0]}")
+    try:
+        config: PretrainedConfig = config_class(**values)
+    except Exception as error:  # the checks differ from one configuration class to the next
+        raise ManifestError(str(error).strip().splitlines()[-1], "$.model.config") from error
+    return config
+
+
+def count_parameters(model: torch.nn.Module) -> int:
+    return sum(parameter.numel() for parameter in model.parameters())

@@ -1,0 +1,92 @@
+"""Optimizers and learning-rate schedules by name, from well-kept packages."""
+
+from collections.abc import Callable, Iterable
+from functools import partial
+from typing import Any
+
+import torch
+from pytorch_optimizer import Lamb
+from torch.optim.lr_scheduler import LambdaLR
+
+from core.api.manifest import Optimizer, Schedule
+
+OptimizerFactory = Callable[[Iterable[Any]], torch.optim.Optimizer]
+SchedulerFactory = Callable[[torch.optim.Optimizer], LambdaLR]
+
+
+class ReferenceLamb(Lamb):
+    """LAMB as in DeDLOC's runs: weight decay inside the trust ratio, the parameters' norm clamped at 10 000 only."""
+
+    clamp = 10_000.0
+
+
+def optimizer_factory(declared: Optimizer) -> OptimizerFactory:
+    """A function that makes the declared optimizer for given parameters, with its state in place.
+
+    The state is made here, by one step without a learning rate, because hivemind would otherwise make it by a real step
+    over zero gradients, in which weight decay already moves the parameters.
+    """
+
+    def make(parameters: Iterable[Any]) -> torch.optim.Optimizer:
+        optimizer = _make(declared, list(parameters))
+        _create_state(optimizer)
+        if declared.gradient_norm is not None:
+            optimizer.register_step_pre_hook(partial(_clip, declared.gradient_norm))
+        return optimizer
+
+    return make
+
+
+def _make(declared: Optimizer, parameters: list[Any]) -> torch.optim.Optimizer:
+    rate, decay = declared.learning_rate, declared.weight_decay
+    match declared.type:
+        case "lamb":
+            return ReferenceLamb(
+                parameters, rate, declared.betas, decay, weight_decouple=False, eps=declared.epsilon, foreach=False
+            )
+        case "adamw":
+            return torch.optim.AdamW(parameters, rate, declared.betas, declared.epsilon, decay)
+        case "sgd":
+            return torch.optim.SGD(parameters, rate, declared.momentum, weight_decay=decay)
+
+
+@torch.no_grad()
+def _create_state(optimizer: torch.optim.Optimizer) -> None:
+    rates = [group["lr"] for group in optimizer.param_groups]
+    parameters = [parameter for group in optimizer.param_groups for parameter in group["params"]]
+    gradients = [parameter.grad for parameter in parameters]
+    for group in optimizer.param_groups:
+        group["lr"] = 0.0
+    for parameter in parameters:
+        parameter.grad = torch.zeros_like(parameter)
+    optimizer.step()
+    for parameter, gradient in zip(parameters, gradients, strict=True):
+        parameter.grad = gradient
+    for group, rate in zip(optimizer.param_groups, rates, strict=True):
+        group["lr"] = rate
+        if "step" in group:
+            group["step"] = 0
+    for state in optimizer.state.values():
+        for value in state.values():
+            if isinstance(value, torch.Tensor):
+                value.zero_()
+
+
+def _clip(norm: float, optimizer: torch.optim.Optimizer, _args: object, _kwargs: object) -> None:
+    parameters = [parameter for group in optimizer.param_groups for parameter in group["params"]]
+    torch.nn.utils.clip_grad_norm_(parameters, norm)
+
+
+def learning_rate_factor(schedule: Schedule, epoch: int) -> float:
+    """The share of the base learning rate that applies in `epoch`: warm-up, then constant or linear to zero."""
+    if epoch < schedule.warmup_epochs:
+        return (epoch + 1) / schedule.warmup_epochs
+    if schedule.type == "constant":
+        return 1.0
+    left = schedule.total_epochs - epoch
+    return max(0.0, left / max(1, schedule.total_epochs - schedule.warmup_epochs))
+
+
+def scheduler_factory(schedule: Schedule) -> SchedulerFactory:
+    """A function that makes the schedule; hivemind advances it to the collaboration's epoch, not by local steps."""
+    return lambda optimizer: LambdaLR(optimizer, partial(learning_rate_factor, schedule))

@@ -1,0 +1,288 @@
+"""One collaborative optimizer step: hivemind's Optimizer, which here never passes local gradients off as the swarm's."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+import hivemind
+from hivemind.averaging.control import AveragingStage, StepControl
+
+from core.api.errors import WorldError
+from core.api.manifest import Averaging, Training
+from core.api.snapshot import Phase
+from core.learning.optimizers import optimizer_factory, scheduler_factory
+from core.swarm.averagers import COMPRESSIONS, CheckedStateAverager, PlainGradientAverager
+from core.swarm.tracker import SwarmTracker
+
+
+class RoundFailed(WorldError):
+    """Gradients could not be averaged: nothing was stepped, the samples of this epoch are lost to the swarm."""
+
+
+class Isolated(WorldError):
+    """No peer and no backbone in reach: going on would be training alone by accident."""
+
+
+class StateUnavailable(WorldError):
+    """No peer gave a usable state."""
+
+
+@dataclass(frozen=True)
+class Update:
+    """One optimizer step of the collaboration, as this peer took part in it."""
+
+    epoch: int
+    """The epoch that begins with it."""
+    own_samples: int
+    """Of this peer, averaged into the step."""
+    group_size: int
+    """Peers in the averaging round; 1 when this peer is legitimately alone."""
+
+
+class CollaborativeOptimizer(hivemind.Optimizer):
+    """DeDLOC's training step (NeurIPS 2021, section 3): accumulate, average, step.
+
+    Parameters beside hivemind's own:
+        in_company: whether the run's backbone can be reached. Asked before this peer steps without others.
+        on_update: called after each step of the collaboration.
+    """
+
+    tracker: SwarmTracker
+    state_averager: CheckedStateAverager
+
+    def __init__(
+        self, *, in_company: Callable[[], bool], on_update: Callable[[Update], None], extrapolate: bool, **options: Any
+    ) -> None:
+        self._in_company = in_company
+        self._on_update = on_update
+        self._extrapolate = extrapolate
+        self._stepping = False
+        self._group_size = 1
+        super().__init__(**options)
+
+    # -- construction ------------------------------------------------------------------------------------------
+
+    def _make_progress_tracker(self, target_batch_size: int, **options: Any) -> SwarmTracker:
+        return SwarmTracker(
+            dht=self.dht,
+            prefix=self.run_id,
+            target_batch_size=target_batch_size,
+            client_mode=self.client_mode,
+            status_loglevel=self.status_loglevel,
+            extrapolate=self._extrapolate,
+            start=True,
+            **options,
+        )
+
+    def _make_state_averager(self, **options: Any) -> CheckedStateAverager:
+        return CheckedStateAverager(
+            dht=self.dht,
+            prefix=state_prefix(self.run_id),
+            min_matchmaking_time=self.matchmaking_time,
+            allreduce_timeout=self.allreduce_timeout,
+            shutdown_timeout=self.shutdown_timeout,
+            offload_optimizer=self.offload_optimizer,
+            custom_gradients=self.offload_optimizer,
+            status_loglevel=self.status_loglevel,
+            next_chunk_timeout=self.next_chunk_timeout,
+            client_mode=self.client_mode,
+            auxiliary=self.auxiliary,
+            start=True,
+            **options,
+        )
+
+    # -- what a window shows -----------------------------------------------------------------------------------
+
+    @property
+    def phase(self) -> Phase:
+        """What the collaboration waits for, seen from this peer. Safe to read from any thread."""
+        if not self._stepping:
+            return "accumulating"
+        control = self.scheduled_grads
+        if control is None or control.done():
+            return "updating"
+        return "averaging" if control.stage == AveragingStage.RUNNING_ALLREDUCE else "finding_group"
+
+    @property
+    def own_samples(self) -> int:
+        """Accumulated by this peer towards the next update."""
+        return int(self.grad_averager.local_samples_accumulated)
+
+    # -- the step ----------------------------------------------------------------------------------------------
+
+    def follow(self) -> None:
+        """Do what the collaboration asks for without adding samples: load state, join a round, step."""
+        self.state_averager.step(apply_delayed_updates=True)
+        if self._should_load_state_from_peers():
+            self.load_state_from_peers()
+            return
+        self._maybe_schedule_gradient_averaging()
+        self._maybe_schedule_state_averaging()
+        if self.tracker.ready_to_update_epoch:
+            self._update_global_epoch(None)
+
+    def _update_global_epoch(self, grad_scaler: Any) -> None:
+        if self.tracker.global_progress.num_peers <= 1 and not self._in_company():
+            raise Isolated("Neither the project's backbone nor another peer can be reached.")
+        if self._missed_the_round():
+            self.load_state_from_peers()
+            return
+        own_samples = self.own_samples
+        self._group_size = 1
+        self._stepping = True
+        try:
+            super()._update_global_epoch(grad_scaler)
+        except RoundFailed:
+            self._forget_round()
+            raise
+        finally:
+            self._stepping = False
+        self._on_update(Update(self.local_epoch, own_samples, self._group_size))
+
+    def _missed_the_round(self) -> bool:
+        """Others have already stepped and this peer is in no group: a round joined now could only time out."""
+        if self.tracker.global_epoch <= self.local_epoch:
+            return False
+        control = self.scheduled_grads
+        return control is None or control.done() or control.stage == AveragingStage.LOOKING_FOR_GROUP
+
+    def _begin_averaging_gradients(self, grad_scaler: Any) -> bool:
+        began = bool(super()._begin_averaging_gradients(grad_scaler))
+        if not began and self.tracker.global_progress.num_peers > 1:
+            raise RoundFailed("The averaging round could not be started.")
+        return began
+
+    def _average_gradients_and_load_into_optimizer(self, maybe_step_control: StepControl | None) -> None:
+        super()._average_gradients_and_load_into_optimizer(maybe_step_control)
+        if maybe_step_control is not None:
+            self._group_size = len(maybe_step_control.result(0))
+
+    def _load_local_gradients_into_optimizer(self) -> None:
+        """hivemind falls back to local gradients here, unasked and unseen; with peers around that forks the run."""
+        if self.tracker.global_progress.num_peers > 1:
+            raise RoundFailed("The averaging round did not complete.")
+        super()._load_local_gradients_into_optimizer()
+
+    def _forget_round(self) -> None:
+        self._release(self.scheduled_grads)
+        self.scheduled_grads = None
+        self.grad_averager.notify_used_averaged_gradients()
+        self.grad_averager.reset_accumulated_grads_()
+        self.tracker.report_local_progress(self.local_epoch, samples_accumulated=0)
+
+    # -- state from peers --------------------------------------------------------------------------------------
+
+    def load_state_from_peers(self, **options: Any) -> None:
+        """Take over the newest state that a peer gives, once, within `load_state_timeout`.
+
+        hivemind retries for ever, and a retry can start a second download beside the first; here the caller decides.
+
+        Raises:
+            StateUnavailable: no peer gave one in time.
+        """
+        self._release(self.scheduled_grads)
+        self.scheduled_grads = None
+        self.state_averager.step(wait_for_delayed_updates=True)
+        with self.tracker.pause_updates():
+            try:
+                self.state_averager.load_state_from_peers(timeout=self.load_state_timeout, **options)
+            except TimeoutError as error:
+                raise StateUnavailable("The state did not arrive in time.") from error
+            if not self.state_averager.state_was_loaded:
+                raise StateUnavailable("No peer gives away the present state of the run.")
+            self._adopt_epoch()
+
+    def _adopt_epoch(self) -> None:
+        if self.local_epoch == self.tracker.global_epoch - 1:
+            # The donor was about to step: hivemind lets a newcomer count from the epoch that follows.
+            self.state_averager.local_epoch = self.tracker.global_epoch
+        self.tracker.report_local_progress(self.local_epoch, samples_accumulated=0)
+        self.grad_averager.reset_accumulated_grads_()
+        self.share_state_as(self.local_epoch)
+
+    def share_state_as(self, epoch: int) -> None:
+        """Newcomers ask the peer with the highest epoch first."""
+        if not self.client_mode:
+            self.state_averager.state_sharing_priority = epoch
+
+    # -- pausing -----------------------------------------------------------------------------------------------
+
+    def hold(self) -> None:
+        """Stop counting as somebody who adds samples, and let go of a round that has not begun. Does not block."""
+        self._release(self.scheduled_grads)
+        self._release(self.scheduled_state)
+        self.scheduled_grads = self.scheduled_state = None
+        self.tracker.hold(True, self.own_samples)
+
+    def resume(self) -> None:
+        """Count again; samples from before the pause still do if the epoch has not moved on."""
+        self.tracker.hold(False, self.own_samples)
+
+    def interrupt(self) -> None:
+        """Give up a search for a group that `step` waits for; the step then raises RoundFailed. From any thread."""
+        control = self.scheduled_grads
+        if control is not None and not control.done() and control.stage == AveragingStage.LOOKING_FOR_GROUP:
+            control.cancel()
+
+    @staticmethod
+    def _release(control: StepControl | None) -> None:
+        """Give up a pending round: cancel the search, but tag along with no weight once a group counts on this peer."""
+        if control is None or control.done() or control.triggered:
+            return
+        if control.stage == AveragingStage.LOOKING_FOR_GROUP:
+            control.cancel()
+        else:
+            control.weight = 0.0
+            control.allow_allreduce()
+
+
+def state_prefix(run_id: str) -> str:
+    """Under which averagers of parameters and optimizer state meet: trainers and the backbone alike."""
+    return f"{run_id}_state_averager"
+
+
+def make_optimizer(
+    *,
+    dht: hivemind.DHT,
+    run_id: str,
+    parameters: Any,
+    training: Training,
+    averaging: Averaging,
+    in_company: Callable[[], bool],
+    on_update: Callable[[Update], None] = lambda _update: None,
+    extrapolate: bool = True,
+    load_state_timeout: float = 120.0,
+    **options: Any,
+) -> CollaborativeOptimizer:
+    """The optimizer of one run as its manifest describes it. Must be called on the main thread (hivemind)."""
+    compression = COMPRESSIONS[averaging.compression]
+    group = {
+        "target_group_size": averaging.target_group_size,
+        # Larger than matchmaking time, hivemind warns, can deadlock two peers that ask each other.
+        "request_timeout": min(3.0, averaging.matchmaking_time * 0.6),
+    }
+    return CollaborativeOptimizer(
+        in_company=in_company,
+        on_update=on_update,
+        extrapolate=extrapolate,
+        dht=dht,
+        run_id=run_id,
+        target_batch_size=training.target_batch_size,
+        batch_size_per_step=training.microbatch_size,
+        params=parameters,
+        optimizer=optimizer_factory(training.optimizer),
+        scheduler=scheduler_factory(training.schedule),
+        matchmaking_time=averaging.matchmaking_time,
+        averaging_timeout=averaging.averaging_timeout,
+        next_chunk_timeout=max(15.0, averaging.matchmaking_time),
+        load_state_timeout=load_state_timeout,
+        average_state_every=averaging.average_state_every,
+        offload_optimizer=True,
+        client_mode=dht.client_mode,
+        grad_compression=compression(),
+        grad_averager_factory=partial(PlainGradientAverager, **group),
+        state_averaging_compression=compression(),
+        averager_opts=group,
+        **options,
+    )

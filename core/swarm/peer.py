@@ -1,0 +1,90 @@
+"""A place in the swarm: the DHT process, its libp2p daemon and who can be reached through them."""
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from hivemind import DHT
+from hivemind.p2p import PeerID
+from hivemind.p2p.p2p_daemon_bindings.utils import P2PDaemonError
+from hivemind.utils.mpfuture import InvalidStateError
+
+from core.api.errors import WorldError
+
+_STARTUP_TIMEOUT = 60.0
+"""Seconds for the daemon: a busy machine easily needs more than hivemind's 15."""
+
+_SHUTDOWN_TIMEOUT = 1.0
+"""Averagers that end leave messages behind that cost the DHT process three seconds each; nobody needs to wait."""
+
+LOOPBACK = "/ip4/127.0.0.1/tcp/0"
+
+
+def join_swarm(
+    initial_peers: Sequence[str], identity: Path, listen: str | None = LOOPBACK, announce: str | None = None
+) -> DHT:
+    """Start a peer. `listen` is the multiaddress to serve on; None reaches out only (client mode).
+
+    Relaying is off: hivemind would carry strangers' traffic.
+
+    Raises:
+        WorldError: the daemon does not start, or none of `initial_peers` answers.
+    """
+    identity.parent.mkdir(parents=True, exist_ok=True)
+    client_mode = listen is None
+    dht = DHT(
+        initial_peers=list(initial_peers) or None,
+        start=False,
+        client_mode=client_mode,
+        host_maddrs=[] if client_mode else [listen],
+        no_listen=client_mode,
+        announce_maddrs=[announce] if announce else None,
+        identity_path=str(identity),
+        check_if_identity_free=False,
+        use_relay=False,
+        auto_nat=False,
+        nat_port_map=False,
+        startup_timeout=_STARTUP_TIMEOUT,
+        shutdown_timeout=_SHUTDOWN_TIMEOUT,
+    )
+    try:
+        dht.run_in_background(await_ready=True, timeout=_STARTUP_TIMEOUT + 10)
+    except (P2PDaemonError, RuntimeError, OSError, TimeoutError, InvalidStateError) as error:
+        dht.terminate()
+        dht.join()
+        raise WorldError(_why_not_joined(str(error), initial_peers, listen)) from error
+    return dht
+
+
+def _why_not_joined(error: str, initial_peers: Sequence[str], listen: str | None) -> str:
+    if "address already in use" in error or "failed to listen" in error:
+        return f"{listen} cannot be used: another program listens there. Choose another port."
+    if initial_peers:
+        return "None of the project's peers answers: the organiser's machine or your network may be down."
+    return f"The peer-to-peer daemon did not start: {error or 'no reason given'}"
+
+
+def listening_place(initial_peers: Sequence[str]) -> str | None:
+    """Where a volunteer's peer listens: on loopback for a run that lives there, else nowhere (client mode)."""
+    return LOOPBACK if all(address.startswith("/ip4/127.") for address in initial_peers) else None
+
+
+def peer_id_of(address: str) -> PeerID:
+    """The peer named at the end of a multiaddress."""
+    return PeerID.from_base58(address.rsplit("/p2p/", 1)[1])
+
+
+def reachable(dht: DHT, peers: Sequence[PeerID], timeout: float = 5.0) -> bool:
+    """Whether this peer has a live connection to at least one of `peers`."""
+    wanted = frozenset(peers)
+    connected = dht.run_coroutine(_list_connected, return_future=True).result(timeout)
+    return any(peer in wanted for peer in connected)
+
+
+async def _list_connected(_dht: DHT, node: "object") -> list[PeerID]:
+    p2p = node.protocol.p2p  # type: ignore[attr-defined]
+    return [info.peer_id for info in await p2p.list_peers()]
+
+
+def own_addresses(dht: DHT) -> list[str]:
+    """Multiaddresses under which others can reach this peer, with its peer id."""
+    return [str(address) for address in dht.get_visible_maddrs()]

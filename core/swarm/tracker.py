@@ -1,0 +1,52 @@
+"""How far the collaboration is: hivemind's progress tracker, with what a volunteer's window and a pause need."""
+
+from typing import Any
+
+from hivemind.optim.progress_tracker import GlobalTrainingProgress, LocalTrainingProgress, ProgressTracker
+
+
+class SwarmTracker(ProgressTracker):
+    """Adds the swarm's speed, a pause that peers see, and steps at the exact batch for fixed data.
+
+    Parameters:
+        extrapolate: hivemind lets a peer begin an update at the *estimated* end of the epoch, so that nobody waits for
+            news; False waits until the samples are really reported.
+    """
+
+    def __init__(self, *args: Any, extrapolate: bool = True, **kwargs: Any) -> None:
+        self._extrapolate = extrapolate
+        self._held = False
+        self.swarm_samples_per_second = 0.0
+        super().__init__(*args, **kwargs)
+
+    @property
+    def ready_to_update_epoch(self) -> bool:
+        if self._extrapolate:
+            return bool(super().ready_to_update_epoch)
+        progress = self.global_progress
+        return bool(
+            progress.epoch > self.local_progress.epoch or progress.samples_accumulated >= self.target_batch_size
+        )
+
+    def hold(self, held: bool, samples_accumulated: int) -> None:
+        """Tell the peers that this one stops adding samples, or goes on with those it had.
+
+        Without it they extrapolate this peer's speed until its record expires, and begin rounds too early.
+        """
+        self._held = held
+        self.report_local_progress(self.local_progress.epoch, 0 if held else samples_accumulated)
+
+    def _get_local_progress(self, local_epoch: int, samples_accumulated: int) -> LocalTrainingProgress:
+        progress = super()._get_local_progress(local_epoch, samples_accumulated)
+        return progress.copy(update={"samples_per_second": 0.0}) if self._held else progress
+
+    def _parse_swarm_progress_data(self, metadata: Any) -> GlobalTrainingProgress:
+        progress = super()._parse_swarm_progress_data(metadata)
+        entries = metadata.values() if isinstance(metadata, dict) else ()
+        peers = [entry.value for entry in entries if entry.value is not None]
+        self.swarm_samples_per_second = sum(peer["samples_per_second"] for peer in peers)
+        # hivemind counts the records it finds. A newcomer whose own is not among them yet would take one other peer for
+        # itself, believe it is alone, and step alone.
+        own = self.dht.peer_id.to_bytes()
+        progress.num_peers = 1 + sum(peer["peer_id"] != own for peer in peers)
+        return progress

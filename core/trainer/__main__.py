@@ -1,0 +1,62 @@
+"""Entry of the trainer process: the wire in, one session, the wire out."""
+
+import logging
+import os
+import sys
+
+from core.api.errors import IdlehiveError, UsageError
+from core.api.session import Fault
+from core.trainer.control import Control, read_start
+from core.trainer.reporter import Reporter
+
+log = logging.getLogger("core.trainer")
+
+_POLITENESS = 19
+"""Nice value: whatever the volunteer runs goes first."""
+
+
+def main() -> int:
+    reporter = Reporter.take_standard_output()
+    logging.basicConfig(level=logging.INFO, format="%(asctime)s %(levelname)s %(name)s: %(message)s")
+    os.nice(_POLITENESS)
+    start = read_start(sys.stdin.buffer)
+    if start is None:
+        return 0
+    control = Control(sys.stdin.buffer, start.limits)
+    control.start()
+    # Imported only now, so that the wire is read while torch and hivemind take their seconds to load.
+    from core.learning.shards import StoppedError
+    from core.trainer.session import Session
+
+    try:
+        Session(start, control, reporter).run()
+    except StoppedError:
+        log.info("told to leave before there was anything to leave")
+    except IdlehiveError as error:
+        return _fail(reporter, control, str(error), permanent=isinstance(error, UsageError))
+    except MemoryError:
+        return _fail(reporter, control, "This computer has too little free memory for the project.", permanent=False)
+    except Exception as error:  # top level of the process: the engine gets a sentence, the log the traceback
+        log.exception("the session broke")
+        return _fail(
+            reporter, control, f"The trainer broke ({type(error).__name__}); its log tells more.", permanent=False
+        )
+    reporter.stop()
+    return 0
+
+
+def _fail(reporter: Reporter, control: Control, sentence: str, *, permanent: bool) -> int:
+    reporter.stop()
+    if control.leaving.is_set():
+        # What breaks on the way out, because peers are gone too, is nobody's concern.
+        log.info("while leaving: %s", sentence)
+        return 0
+    reporter.send(Fault(sentence, permanent))
+    return 1
+
+
+if __name__ == "__main__":
+    code = main()
+    logging.shutdown()
+    # Not sys.exit: hivemind's threads and processes would be waited for; the leash ends what is left of them.
+    os._exit(code)

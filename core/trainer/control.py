@@ -1,0 +1,84 @@
+"""What the engine asks of the session, read on a thread of its own so that it is heard while training or averaging."""
+
+import os
+import threading
+from collections.abc import Callable
+from typing import BinaryIO
+
+import msgspec
+
+from core.api.preferences import Limits
+from core.api.session import ApplyLimits, Hold, Leave, Resume, Start, TrainerCommand, command_decoder
+
+
+def read_start(stream: BinaryIO) -> Start | None:
+    """The first line of the wire; None when the engine went away before it said anything.
+
+    Raises:
+        ValueError: the line is not a Start.
+    """
+    line = stream.readline()
+    if not line:
+        return None
+    command = command_decoder.decode(line)
+    if not isinstance(command, Start):
+        raise ValueError(f"a session begins with Start, not with {type(command).__name__}")
+    return command
+
+
+class Control:
+    """Flags that the training loop reads between two microbatches."""
+
+    def __init__(self, stream: BinaryIO, limits: Limits) -> None:
+        self.leaving = threading.Event()
+        self.limits = limits
+        self.on_leave: Callable[[], None] = lambda: None
+        self._held = threading.Event()
+        self._changed = threading.Condition()
+        self._thread = threading.Thread(target=self._read, args=(stream,), name="control", daemon=True)
+
+    def start(self) -> None:
+        self._thread.start()
+
+    @property
+    def held(self) -> bool:
+        return self._held.is_set()
+
+    def wait_while_held(self) -> None:
+        """Return when the engine says Resume or Leave."""
+        with self._changed:
+            self._changed.wait_for(lambda: not self.held or self.leaving.is_set())
+
+    def pause(self, seconds: float) -> None:
+        """Wait, but not longer than until something is asked."""
+        with self._changed:
+            self._changed.wait_for(lambda: self.held or self.leaving.is_set(), seconds)
+
+    def leave(self) -> None:
+        with self._changed:
+            self.leaving.set()
+            self._changed.notify_all()
+        self.on_leave()
+
+    def _read(self, stream: BinaryIO) -> None:
+        for line in stream:
+            try:
+                command = command_decoder.decode(line)
+            except msgspec.DecodeError as error:
+                # A newer engine may know more; a log line is all a trainer can offer.
+                os.write(2, f"unknown command: {error}\n".encode())
+                continue
+            self._obey(command)
+        # The engine is gone, and with it the volunteer's say in this.
+        self.leave()
+
+    def _obey(self, command: TrainerCommand) -> None:
+        match command:
+            case Leave():
+                self.leave()
+            case ApplyLimits(limits):
+                self.limits = limits
+            case Hold() | Resume():
+                with self._changed:
+                    self._held.set() if isinstance(command, Hold) else self._held.clear()
+                    self._changed.notify_all()

@@ -1,0 +1,62 @@
+"""The session's voice: reports to the engine, at most two a second, from a thread that no training step can block."""
+
+import os
+import threading
+from collections.abc import Callable
+
+from core.api.session import EpochDone, Fault, Report, TrainerReport, line
+
+_PERIOD = 0.5
+
+
+class Reporter:
+    """Writes whole lines to the pipe; knows nothing of what it reports."""
+
+    def __init__(self, descriptor: int) -> None:
+        self._descriptor = descriptor
+        self._lock = threading.Lock()
+        self._stopped = threading.Event()
+        self._thread: threading.Thread | None = None
+
+    @classmethod
+    def take_standard_output(cls) -> "Reporter":
+        """Keep the pipe for reports alone: whatever libraries print goes to the log on stderr."""
+        pipe = os.dup(1)
+        os.dup2(2, 1)
+        return cls(pipe)
+
+    def start(self, read: Callable[[], Report]) -> None:
+        """Report what `read` returns whenever it changed."""
+        self._thread = threading.Thread(target=self._run, args=(read,), name="reporter", daemon=True)
+        self._thread.start()
+
+    def stop(self) -> None:
+        """End with a last report, so that no sample goes unrecorded."""
+        self._stopped.set()
+        if self._thread is not None:
+            self._thread.join()
+
+    def send(self, message: Report | EpochDone | Fault) -> None:
+        self._write(message)
+
+    def _run(self, read: Callable[[], Report]) -> None:
+        last = None
+        while True:
+            stopping = self._stopped.is_set()
+            report = read()
+            if report != last:
+                self._write(report)
+                last = report
+            if stopping:
+                return
+            self._stopped.wait(_PERIOD)
+
+    def _write(self, message: TrainerReport) -> None:
+        data = line(message)
+        with self._lock:
+            try:
+                while data:
+                    data = data[os.write(self._descriptor, data) :]
+            except BrokenPipeError:
+                # The engine is gone; the control thread sees the same and ends the session.
+                self._stopped.set()

@@ -1,0 +1,211 @@
+"""One session: prepare, join, catch up, contribute, say goodbye. Reads from top to bottom."""
+
+import hashlib
+import logging
+import os
+import time
+from collections.abc import Iterator
+from contextlib import closing
+from pathlib import Path
+
+import torch
+from hivemind import DHT
+from transformers import PreTrainedModel
+
+from core.api.preferences import Limits
+from core.api.session import EpochDone, Start
+from core.learning.cache import Cache
+from core.learning.download import Client
+from core.learning.model import build_model
+from core.learning.shards import Fetcher, text_stream
+from core.learning.tasks import Batch, Task, task_for
+from core.swarm.metrics import MetricsBoard, PeerMetrics
+from core.swarm.optimizer import CollaborativeOptimizer, RoundFailed, StateUnavailable, Update, make_optimizer
+from core.swarm.patches import count_traffic, place_sockets
+from core.swarm.peer import join_swarm, listening_place, peer_id_of, reachable
+from core.trainer.control import Control
+from core.trainer.reporter import Reporter
+from core.trainer.standing import Standing
+
+log = logging.getLogger(__name__)
+
+_TRIES_FOR_STATE = 5
+_WAIT_FOR_STATE = 2.0
+"""Seconds between tries: a donor in the middle of an update cannot give, a moment later it can."""
+_CONTACT_LASTS = 5.0
+"""Seconds for which one look at the backbone counts."""
+
+
+class Session:
+    """The life of this process. Not reusable: hivemind's processes end with it."""
+
+    def __init__(self, start: Start, control: Control, reporter: Reporter) -> None:
+        self._start, self._control, self._reporter = start, control, reporter
+        self._manifest = start.manifest
+        self._standing = Standing(start.manifest.training.target_batch_size)
+        self._limits: Limits | None = None
+        self._device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
+        self._contact_until = 0.0
+
+    def run(self) -> None:
+        """Return after a polite goodbye, once the engine says Leave or goes away.
+
+        Raises:
+            StoppedError: told to leave while data was being fetched.
+            IdlehiveError: the session cannot go on; the sentence tells why.
+        """
+        self._reporter.start(self._standing.report)
+        self._apply_limits()
+        with closing(Cache(Path(self._start.cache), self._start.limits.cache_size)) as cache:
+            task, shards = self._prepare(cache)
+            model = build_model(self._manifest).to(self._device)
+            if not self._control.leaving.is_set():
+                self._take_part(task, shards, model)
+
+    # -- prepare and join --------------------------------------------------------------------------------------
+
+    def _prepare(self, cache: Cache) -> tuple[Task, list[Path]]:
+        client = Client(self._start.access_token, self._start.origin)
+        files = (self._manifest.tokenizer, *self._manifest.data.shards)
+        fetcher = Fetcher(cache, client, self._control.leaving)
+        tokenizer, *shards = fetcher.fetch(files, self._standing.show_transfer)
+        self._standing.enter("joining")
+        return task_for(self._manifest, str(tokenizer)), shards
+
+    def _take_part(self, task: Task, shards: list[Path], model: PreTrainedModel) -> None:
+        dht = self._join()
+        optimizer = None
+        try:
+            metrics = MetricsBoard(dht, self._manifest.run_id)
+            optimizer = self._make_optimizer(dht, model, metrics)
+            self._control.on_leave = optimizer.interrupt
+            self._catch_up(optimizer)
+            seed = _seed(dht, optimizer.local_epoch)
+            batches = task.batches(text_stream(shards, seed), self._manifest.training.microbatch_size, seed)
+            self._contribute(optimizer, model, task, batches)
+        finally:
+            self._say_goodbye(dht, optimizer)
+
+    def _join(self) -> DHT:
+        place_sockets(Path(self._start.session_folder))
+        count_traffic(self._standing.meter)
+        initial_peers = self._manifest.initial_peers
+        dht = join_swarm(initial_peers, Path(self._start.identity), listening_place(initial_peers))
+        self._backbone = [peer_id_of(address) for address in initial_peers]
+        return dht
+
+    def _make_optimizer(self, dht: DHT, model: PreTrainedModel, metrics: MetricsBoard) -> CollaborativeOptimizer:
+        def on_update(update: Update) -> None:
+            self._tell_update(update, metrics)
+
+        return make_optimizer(
+            dht=dht,
+            run_id=self._manifest.run_id,
+            parameters=model.parameters(),
+            training=self._manifest.training,
+            averaging=self._manifest.averaging,
+            in_company=lambda: self._in_company(dht),
+            on_update=on_update,
+        )
+
+    def _in_company(self, dht: DHT) -> bool:
+        now = time.monotonic()
+        if now > self._contact_until and reachable(dht, self._backbone):
+            self._contact_until = now + _CONTACT_LASTS
+        return now <= self._contact_until
+
+    # -- catch up ----------------------------------------------------------------------------------------------
+
+    def _catch_up(self, optimizer: CollaborativeOptimizer) -> None:
+        """Take over the run's present state, if the run has one."""
+        self._standing.watch(optimizer)
+        self._standing.enter("syncing")
+        for tries_left in reversed(range(_TRIES_FOR_STATE)):
+            try:
+                optimizer.load_state_from_peers()
+                break
+            except StateUnavailable:
+                if optimizer.tracker.global_epoch == 0:
+                    # A run that nobody has begun: every peer starts from the same seed.
+                    break
+                if not tries_left or self._control.leaving.is_set():
+                    raise
+                self._control.pause(_WAIT_FOR_STATE)
+        self._standing.enter("contributing")
+
+    # -- contribute --------------------------------------------------------------------------------------------
+
+    def _contribute(
+        self, optimizer: CollaborativeOptimizer, model: PreTrainedModel, task: Task, batches: Iterator[Batch]
+    ) -> None:
+        model.train()
+        ledger = self._standing.ledger
+        ledger.begin(time.monotonic())
+        while not self._control.leaving.is_set():
+            if self._control.held:
+                self._hold(optimizer)
+                continue
+            self._apply_limits()
+            batch = {name: value.to(self._device) for name, value in next(batches).items()}
+            loss = task.loss(model, batch)
+            loss.backward()
+            ledger.add_microbatch(self._manifest.training.microbatch_size, loss.item())
+            self._step(optimizer)
+            optimizer.zero_grad()
+        ledger.end(time.monotonic())
+
+    def _step(self, optimizer: CollaborativeOptimizer) -> None:
+        try:
+            optimizer.step()
+        except RoundFailed as error:
+            self._standing.ledger.add_failed_round()
+            log.warning("epoch %d: %s", optimizer.local_epoch, error)
+        except StateUnavailable as error:
+            log.warning("out of step: %s", error)
+            self._catch_up(optimizer)
+
+    def _tell_update(self, update: Update, metrics: MetricsBoard) -> None:
+        loss = self._standing.ledger.add_update(update)
+        peers = self._standing.peers
+        log.info("epoch %d: %d own samples, %d in the group", update.epoch, update.own_samples, update.group_size)
+        self._reporter.send(EpochDone(update.epoch, loss, update.own_samples, peers, time.time()))
+        if loss is not None and update.own_samples:
+            speed = self._standing.samples_per_second
+            metrics.publish(
+                PeerMetrics(epoch=update.epoch, loss=loss, samples=update.own_samples, samples_per_second=speed)
+            )
+
+    def _hold(self, optimizer: CollaborativeOptimizer) -> None:
+        self._standing.ledger.end(time.monotonic())
+        self._standing.enter("holding")
+        optimizer.hold()
+        self._control.wait_while_held()
+        if not self._control.leaving.is_set():
+            optimizer.resume()
+            self._standing.enter("contributing")
+            self._standing.ledger.begin(time.monotonic())
+
+    def _apply_limits(self) -> None:
+        limits = self._control.limits
+        if limits != self._limits:
+            self._limits = limits
+            torch.set_num_threads(limits.threads or _polite_threads())
+
+    # -- leave -------------------------------------------------------------------------------------------------
+
+    def _say_goodbye(self, dht: DHT, optimizer: CollaborativeOptimizer | None) -> None:
+        self._standing.enter("leaving")
+        if optimizer is not None:
+            optimizer.shutdown()
+        dht.shutdown()
+
+
+def _polite_threads() -> int:
+    """Half of the processor: the other half stays with the volunteer."""
+    return max(1, (os.cpu_count() or 2) // 2)
+
+
+def _seed(dht: DHT, epoch: int) -> int:
+    """The order in which this peer sees the data: another one for each peer, and after each return."""
+    digest = hashlib.sha256(dht.peer_id.to_bytes() + epoch.to_bytes(8, "big")).digest()
+    return int.from_bytes(digest[:7], "big")

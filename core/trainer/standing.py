@@ -1,0 +1,75 @@
+"""How the session stands: written by the training loop, read by the reporter's thread."""
+
+import threading
+import time
+
+from core.api.session import Report, Stage
+from core.api.snapshot import Progress, Transfer
+from core.swarm.optimizer import CollaborativeOptimizer
+from core.swarm.traffic import RateWatch, TrafficMeter
+from core.trainer.ledger import Ledger
+
+
+class Standing:
+    """Everything a report says, put together when it is asked for."""
+
+    def __init__(self, target_batch_size: int) -> None:
+        self.meter = TrafficMeter()
+        self.ledger = Ledger()
+        self._target_batch_size = target_batch_size
+        self._rates = RateWatch(self.meter)
+        self._lock = threading.Lock()
+        self._stage: Stage = "preparing"
+        self._transfer: Transfer | None = None
+        self._downloaded_before = 0
+        self._optimizer: CollaborativeOptimizer | None = None
+        self._state_size = 0
+
+    def watch(self, optimizer: CollaborativeOptimizer) -> None:
+        self._state_size = optimizer.state_averager.state_size()
+        self._optimizer = optimizer
+
+    def enter(self, stage: Stage) -> None:
+        with self._lock:
+            self._stage = stage
+            self._transfer = None
+            self._downloaded_before = self.meter.downloaded
+
+    def show_transfer(self, done: int, total: int) -> None:
+        with self._lock:
+            self._transfer = Transfer(done, total)
+
+    @property
+    def peers(self) -> int:
+        return int(self._optimizer.tracker.global_progress.num_peers) if self._optimizer else 0
+
+    @property
+    def samples_per_second(self) -> float:
+        return float(self._optimizer.tracker.performance_ema.samples_per_second) if self._optimizer else 0.0
+
+    def report(self) -> Report:
+        now = time.monotonic()
+        with self._lock:
+            stage, transfer, before = self._stage, self._transfer, self._downloaded_before
+        if stage == "syncing":
+            transfer = Transfer(min(self._state_size, self.meter.downloaded - before), self._state_size)
+        counters = self.ledger.counters(now)
+        return Report(stage, self._progress(counters.samples), self._rates.read(now), counters, transfer)
+
+    def _progress(self, samples: int) -> Progress:
+        optimizer = self._optimizer
+        if optimizer is None:
+            return Progress(target_batch_size=self._target_batch_size)
+        swarm = optimizer.tracker.global_progress
+        return Progress(
+            epoch=optimizer.local_epoch,
+            samples=samples,
+            loss=self.ledger.loss,
+            peers=swarm.num_peers,
+            samples_per_second=self.samples_per_second,
+            swarm_samples_per_second=optimizer.tracker.swarm_samples_per_second,
+            epoch_samples=max(0, swarm.samples_accumulated),
+            own_epoch_samples=optimizer.own_samples,
+            target_batch_size=self._target_batch_size,
+            phase=optimizer.phase,
+        )

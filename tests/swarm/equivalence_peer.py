@@ -1,0 +1,70 @@
+"""One peer of the equivalence test: a process of its own, as every peer is.
+
+Usage: equivalence_peer.py FOLDER INDEX PEERS EPOCHS. Peer 0 writes its address to FOLDER/address, the others read it.
+Each writes its parameters to FOLDER/INDEX.safetensors.
+"""
+
+import sys
+import time
+from pathlib import Path
+
+import torch
+from safetensors.torch import save_file
+
+from core.swarm.optimizer import make_optimizer
+from core.swarm.patches import place_sockets
+from core.swarm.peer import join_swarm, own_addresses
+from tests.swarm.fixed_data import AVERAGING, MICROBATCH, MICROBATCHES, TRAINING, make_model, microbatch_loss
+
+DEADLINE = 120.0
+
+
+def main() -> None:
+    folder, index, peers, epochs = Path(sys.argv[1]), *map(int, sys.argv[2:])
+    torch.set_num_threads(1)
+    sockets = folder / f"sockets-{index}"
+    sockets.mkdir()
+    place_sockets(sockets)
+    address = folder / "address"
+    dht = join_swarm([] if index == 0 else [address.read_text()], folder / f"identity-{index}")
+    if index == 0:
+        (folder / "address.part").write_text(own_addresses(dht)[0])
+        (folder / "address.part").rename(address)
+    model = make_model()
+    optimizer = make_optimizer(
+        dht=dht,
+        run_id="equivalence",
+        parameters=model.parameters(),
+        training=TRAINING,
+        averaging=AVERAGING,
+        in_company=lambda: True,
+        extrapolate=False,
+    )
+    deadline = time.monotonic() + DEADLINE
+    for epoch in range(epochs):
+        for microbatch in range(index, MICROBATCHES, peers):
+            microbatch_loss(model, epoch, microbatch).backward()
+            optimizer.step(batch_size=MICROBATCH)
+            optimizer.zero_grad()
+        while optimizer.local_epoch == epoch:
+            if time.monotonic() > deadline:
+                raise TimeoutError(f"epoch {epoch} did not end")
+            time.sleep(0.02)
+            optimizer.follow()
+    optimizer.state_averager.step(wait_for_delayed_updates=True, apply_delayed_updates=True)
+    save_file(
+        {name: value.detach().clone() for name, value in model.named_parameters()}, folder / f"{index}.safetensors"
+    )
+    # The others still need this peer for the round that averages the state.
+    wait_for_all(folder, peers, deadline)
+    optimizer.shutdown()
+    dht.shutdown()
+
+
+def wait_for_all(folder: Path, peers: int, deadline: float) -> None:
+    while sum(1 for _ in folder.glob("[0-9].safetensors")) < peers and time.monotonic() < deadline:
+        time.sleep(0.05)
+
+
+if __name__ == "__main__":
+    main()

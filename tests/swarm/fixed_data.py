@@ -1,0 +1,60 @@
+"""The same data and model for a swarm and for one process, so that their parameters can be compared."""
+
+import torch
+
+from core.api.manifest import Manifest, Optimizer, Schedule, Training, Averaging
+from core.learning.model import build_model
+from core.learning.optimizers import optimizer_factory, scheduler_factory
+
+MICROBATCH = 4
+MICROBATCHES = 4
+"""Of all peers together in one epoch."""
+VOCABULARY, LENGTH = 64, 16
+
+TRAINING = Training(
+    target_batch_size=MICROBATCH * MICROBATCHES,
+    microbatch_size=MICROBATCH,
+    optimizer=Optimizer("lamb", 0.01, weight_decay=0.01, gradient_norm=1.0),
+    schedule=Schedule("linear", warmup_epochs=2, total_epochs=100),
+)
+AVERAGING = Averaging(compression="none", matchmaking_time=1.0, averaging_timeout=30.0, average_state_every=2)
+
+
+def make_model() -> torch.nn.Module:
+    from transformers import AlbertConfig, AlbertForMaskedLM
+
+    torch.manual_seed(0)
+    return AlbertForMaskedLM(
+        AlbertConfig(
+            vocab_size=VOCABULARY,
+            embedding_size=16,
+            hidden_size=32,
+            num_hidden_layers=2,
+            num_attention_heads=2,
+            intermediate_size=64,
+            max_position_embeddings=LENGTH,
+            hidden_dropout_prob=0.0,
+            attention_probs_dropout_prob=0.0,
+        )
+    )
+
+
+def microbatch_loss(model: torch.nn.Module, epoch: int, index: int) -> torch.Tensor:
+    """The loss of one microbatch: `index` of MICROBATCHES in `epoch`."""
+    generator = torch.Generator().manual_seed(epoch * MICROBATCHES + index)
+    pieces = torch.randint(VOCABULARY, (MICROBATCH, LENGTH), generator=generator)
+    return model(input_ids=pieces, labels=pieces).loss
+
+
+def train_alone(epochs: int) -> torch.nn.Module:
+    """One process that takes the large batches whole."""
+    model = make_model()
+    optimizer = optimizer_factory(TRAINING.optimizer)(model.parameters())
+    scheduler = scheduler_factory(TRAINING.schedule)(optimizer)
+    for epoch in range(epochs):
+        for index in range(MICROBATCHES):
+            (microbatch_loss(model, epoch, index) / MICROBATCHES).backward()
+        optimizer.step()
+        scheduler.step()
+        optimizer.zero_grad()
+    return model
