@@ -1,7 +1,7 @@
 """`installer test`: every check runs, and one that fails is not lost."""
 
 from installer.checks import Outcome, select, summary
-from tests.installer.conftest import Machine, failures
+from tests.installer.machine import Machine, failures
 
 
 def test_slow_tests_run_only_when_asked_for() -> None:

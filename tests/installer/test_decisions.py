@@ -8,7 +8,7 @@ import pytest
 from installer import pip_settings, stamp, torch_build
 from installer.system_packages import command_line, is_debian_like, missing_libraries
 from installer.torch_build import TorchBuild
-from tests.installer.conftest import Machine
+from tests.installer.machine import Machine
 
 
 @pytest.mark.parametrize(

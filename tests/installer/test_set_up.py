@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.installer.conftest import Machine, failures
+from tests.installer.machine import Machine, failures
 
 NO_NETWORK = """error: Request failed after 3 retries in 5.2s
   cause: Failed to fetch: https://name:secret@packages.example/simple/rich/
