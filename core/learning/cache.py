@@ -1,0 +1,148 @@
+"""A folder of files named by their SHA-256, under a size cap, shared by all processes of a profile.
+
+Least recently used files go first, and never one that a living process has leased. A lease is a file that lists what a
+process uses, locked for as long as the process lives; one whose lock is free was left by a process that died.
+"""
+
+import fcntl
+import os
+import re
+import secrets
+import shutil
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from core.api.errors import WorldError
+from core.api.manifest import File
+
+_ENTRY = re.compile(r"(?P<sha256>[0-9a-f]{64})(\.part)?")
+
+
+class Cache:
+    """What one process sees of the folder. Whatever it asks for stays until `close`."""
+
+    def __init__(self, folder: Path, cap: int) -> None:
+        """`cap` is the most bytes that the folder may hold.
+
+        Raises:
+            WorldError: the folder cannot be used.
+        """
+        self.folder, self.cap = folder, cap
+        self._leased: set[str] = set()
+        try:
+            folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        except OSError as error:
+            raise _unusable(folder, error) from None
+        with self._alone():
+            self._lease = (folder / f"{os.getpid()}-{secrets.token_hex(4)}.lease").open("x", encoding="ascii")
+            fcntl.flock(self._lease, fcntl.LOCK_EX)
+
+    def find(self, file: File) -> Path | None:
+        """The verified file, or None if it has to be fetched first. Either way nobody removes it from now on."""
+        path = self.folder / file.sha256
+        with self._alone():
+            self._lease_entry(file.sha256)
+            try:
+                if path.stat().st_size == file.size:
+                    os.utime(path)  # the time of last use, by which files are removed
+                    return path
+                path.unlink()
+            except FileNotFoundError:
+                pass
+        return None
+
+    def part(self, file: File) -> Path:
+        """Where a download of `file` grows."""
+        return self.folder / f"{file.sha256}.part"
+
+    def keep(self, file: File) -> Path:
+        """Take the finished and verified part into the cache."""
+        return self.part(file).replace(self.folder / file.sha256)
+
+    def make_room(self, size: int) -> None:
+        """Remove old files until `size` more bytes fit under the cap and onto the disk.
+
+        Raises:
+            WorldError: they do not fit, even without everything that is not in use.
+        """
+        with self._alone():
+            entries = self._entries()
+            total = sum(status.st_size for _, status in entries)
+            free = shutil.disk_usage(self.folder).free
+            allowed = min(self.cap, total + free)
+            in_use = self._in_use()
+            for path, status in entries:
+                if total + size <= allowed:
+                    return
+                if path.name[:64] not in in_use:
+                    path.unlink()
+                    total -= status.st_size
+        if total + size > self.cap:
+            needed = _readable(total + size)
+            raise WorldError(f"The data needs {needed} of cache, but cache_size allows {_readable(self.cap)}.")
+        if total + size > allowed:
+            raise WorldError(
+                f"The disk is full: {_readable(size)} are needed in {self.folder}, {_readable(free)} are free."
+            )
+
+    def trim(self) -> None:
+        """Remove what exceeds the cap, as far as it is not in use."""
+        try:
+            self.make_room(0)
+        except WorldError:
+            return
+
+    def close(self) -> None:
+        """Give up the lease. The lock goes too, even if children of this process inherited it."""
+        if not self._lease.closed:
+            Path(self._lease.name).unlink(missing_ok=True)
+            fcntl.flock(self._lease, fcntl.LOCK_UN)
+            self._lease.close()
+
+    def _lease_entry(self, sha256: str) -> None:
+        if sha256 not in self._leased:
+            self._lease.write(f"{sha256}\n")
+            self._lease.flush()
+            self._leased.add(sha256)
+
+    def _entries(self) -> list[tuple[Path, os.stat_result]]:
+        """What the cache holds, least recently used first."""
+        found = [path for path in self.folder.iterdir() if _ENTRY.fullmatch(path.name)]
+        return sorted(((path, path.stat()) for path in found), key=lambda entry: entry[1].st_mtime)
+
+    def _in_use(self) -> set[str]:
+        used: set[str] = set()
+        for lease in self.folder.glob("*.lease"):
+            with lease.open(encoding="ascii") as file:
+                if _lock_at_once(file.fileno()):
+                    lease.unlink()
+                else:
+                    used.update(file.read().split())
+        return used
+
+    @contextmanager
+    def _alone(self) -> Iterator[None]:
+        """No other process looks at the folder meanwhile. Short: nothing is downloaded under this lock."""
+        try:
+            with (self.folder / ".lock").open("a") as file:
+                fcntl.flock(file, fcntl.LOCK_EX)
+                yield
+        except OSError as error:
+            raise _unusable(self.folder, error) from None
+
+
+def _unusable(folder: Path, error: OSError) -> WorldError:
+    return WorldError(f"The cache folder {folder} cannot be used: {error.strerror}.")
+
+
+def _lock_at_once(descriptor: int) -> bool:
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return False
+    return True
+
+
+def _readable(size: int) -> str:
+    return f"{size / (1 << 30):.1f} GiB" if size >= 1 << 30 else f"{size / (1 << 20):.1f} MiB"

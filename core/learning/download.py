@@ -1,0 +1,260 @@
+"""One file over HTTP: resumed where it was cut, and verified.
+
+Nothing that a server says is believed: what counts are size and SHA-256 of the manifest.
+"""
+
+import errno
+import hashlib
+import logging
+import os
+import re
+from collections.abc import Sequence
+from threading import Event
+from typing import BinaryIO
+from urllib.parse import unquote, urljoin, urlsplit
+
+import requests
+import urllib3
+
+from core.api.errors import WorldError
+from core.api.manifest import File
+from core.api.plain_json import printable
+
+log = logging.getLogger(__name__)
+
+WAITS = (1.0, 2.0, 4.0, 8.0)
+"""Seconds between tries; one more failure is reported."""
+TIMEOUTS = (10.0, 30.0)
+"""Seconds to connect, and without a single byte."""
+_CHUNK = 1 << 18
+_ENOUGH_TO_TRY_ON = 1 << 20
+_MOST_REDIRECTS = 5
+_TRY_LATER = frozenset((408, 425, 429, 500, 502, 503, 504))
+
+
+class StoppedError(Exception):
+    """The stop event was set. Not a failure: what was downloaded stays for the next time."""
+
+
+class UselessError(WorldError):
+    """What was downloaded cannot become the file: it has to be deleted."""
+
+
+class _CutError(Exception):
+    """This try failed, another may succeed."""
+
+
+def read_chunk(response: requests.Response, size: int) -> bytes:
+    """At most `size` bytes, as soon as there are any. The one place where downloaded bytes come in."""
+    chunk: bytes = response.raw.read1(size, decode_content=False)
+    return chunk
+
+
+class _Session(requests.Session):
+    """Follows no redirect of its own accord: it would read the redirect's body first, however large."""
+
+    def get_redirect_target(self, resp: requests.Response) -> None:  # noqa: ARG002 - requests' own name
+        return None
+
+
+class Client:
+    """GET requests of one manifest's files.
+
+    The access token goes to `origin` alone, the URL that the manifest was read from: a manifest may name any server.
+    """
+
+    def __init__(self, token: str | None, origin: str | None, timeouts: tuple[float, float] = TIMEOUTS) -> None:
+        self._token, self._origin, self._timeouts = token, origin and _origin(origin), timeouts
+        self._session = _Session()
+        # Otherwise requests sends what the volunteer's ~/.netrc says of the host.
+        self._session.auth = _no_auth
+
+    def get(self, url: str, offset: int) -> requests.Response:
+        """The response to a request for the bytes from `offset` on, its body still to be read.
+
+        Raises:
+            requests.RequestException: no answer.
+            WorldError: redirected to nowhere.
+        """
+        for _ in range(_MOST_REDIRECTS + 1):
+            response = self._session.get(url, headers=self._headers(url, offset), stream=True, timeout=self._timeouts)
+            if not response.is_redirect:
+                return response
+            response.close()
+            url = _redirected(url, response.headers["location"])
+        raise WorldError(f"The server redirects more than {_MOST_REDIRECTS} times, at last to {printable(url)}.")
+
+    def _headers(self, url: str, offset: int) -> dict[str, str]:
+        headers = {"Accept-Encoding": "identity"}
+        if offset:
+            headers["Range"] = f"bytes={offset}-"
+        if self._token and _origin(url) == self._origin:
+            headers["Authorization"] = f"Bearer {self._token}"
+        return headers
+
+
+class Download:
+    """A file that grows in `content`, which may hold its beginning already. `size` is what is there, in bytes."""
+
+    def __init__(self, file: File, content: BinaryIO, client: Client, stop: Event, waits: Sequence[float]) -> None:
+        self.file = file
+        self._content, self._client, self._stop, self._waits = content, client, stop, waits
+        self._digest = hashlib.sha256()
+        self.size = 0
+        content.seek(0)
+        while chunk := content.read(_CHUNK):
+            self._digest.update(chunk)
+            self.size += len(chunk)
+        self._farthest = self.size
+        self._glued = self.size > 0
+
+    def complete(self) -> None:
+        """Get what is missing and verify the whole.
+
+        Raises:
+            StoppedError: the stop event was set.
+            UselessError: `content` cannot become the file.
+            WorldError: the server cannot be reached or does not have it.
+        """
+        self._get_all()
+        if self._glued and not self._verified():
+            # The beginning may be of an older version of the file.
+            self._restart()
+            self._get_all()
+        if not self._verified():
+            raise UselessError(
+                self._sentence("its content is not what the manifest says (wrong SHA-256); it was deleted")
+            )
+        self._write(b"", flush=True)
+
+    def _verified(self) -> bool:
+        return self.size == self.file.size and self._digest.hexdigest() == self.file.sha256
+
+    def _get_all(self) -> None:
+        waits = iter(self._waits)
+        while self.size < self.file.size:
+            try:
+                self._get_some()
+            except (_CutError, requests.RequestException, urllib3.exceptions.HTTPError) as error:
+                # Progress earns new tries, but bytes that were there before are none: a download ends in any case.
+                if self.size - self._farthest >= _ENOUGH_TO_TRY_ON:
+                    waits, self._farthest = iter(self._waits), self.size
+                seconds = next(waits, None)
+                if seconds is None:
+                    raise WorldError(self._sentence(_reason(error))) from None
+                log.info("%s Trying again in %g s.", self._sentence(_reason(error)), seconds)
+                if self._stop.wait(seconds):
+                    raise StoppedError from None
+
+    def _get_some(self) -> None:
+        with self._client.get(self.file.url, self.size) as response:
+            self._check_status(response)
+            if self._start_of(response) != self.size:
+                self._restart()
+            self._check_length(response)
+            while self.size < self.file.size:
+                # One byte more than is missing shows a body that does not end.
+                chunk = read_chunk(response, min(_CHUNK, self.file.size - self.size + 1))
+                if self._stop.is_set():
+                    raise StoppedError
+                if not chunk:
+                    raise _CutError("the connection was cut")
+                if self.size + len(chunk) > self.file.size:
+                    raise self._wrong_size("more")
+                self._write(chunk)
+
+    def _check_status(self, response: requests.Response) -> None:
+        status = response.status_code
+        if status == 416:
+            self._restart()
+            raise _CutError("the server refuses to go on where the download was cut")
+        if status in _TRY_LATER:
+            raise _CutError(f"the server answers {status}")
+        if status in (401, 403):
+            raise WorldError(self._sentence(f"the server refuses access ({status}); the project may need an invite"))
+        if status not in (200, 206):
+            raise WorldError(self._sentence(f"the server does not have it (it answers {status})"))
+
+    def _start_of(self, response: requests.Response) -> int:
+        """Offset of the body's first byte in the file; a server may ignore the wish for a range."""
+        if response.status_code == 200:
+            return 0
+        match = re.fullmatch(r"bytes (\d{1,18})-\d{1,18}/(\d{1,18}|\*)", response.headers.get("Content-Range", ""))
+        if not match or int(match[1]) != self.size:
+            self._restart()
+            raise _CutError("the server sends another part than it was asked for")
+        if match[2] not in ("*", str(self.file.size)):
+            raise self._wrong_size(match[2])
+        self._glued = self._glued or self.size > 0
+        return self.size
+
+    def _check_length(self, response: requests.Response) -> None:
+        length = response.headers.get("Content-Length", "")
+        if re.fullmatch(r"\d{1,18}", length) and int(length) != self.file.size - self.size:
+            raise self._wrong_size(str(self.size + int(length)))
+
+    def _restart(self) -> None:
+        self._content.seek(0)
+        self._content.truncate()
+        self._digest, self.size, self._glued = hashlib.sha256(), 0, False
+
+    def _write(self, chunk: bytes, flush: bool = False) -> None:
+        try:
+            rest = memoryview(chunk)
+            while rest:
+                rest = rest[self._content.write(rest) :]
+            if flush:
+                os.fsync(self._content.fileno())
+        except OSError as error:
+            full = error.errno in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
+            raise UselessError(
+                self._sentence("the disk is full" if full else f"it cannot be written: {error.strerror}")
+            ) from None
+        self._digest.update(chunk)
+        self.size += len(chunk)
+
+    def _wrong_size(self, found: str) -> UselessError:
+        return UselessError(self._sentence(f"it has {found} bytes there, {self.file.size} in the manifest"))
+
+    def _sentence(self, reason: str) -> str:
+        parts = urlsplit(self.file.url)
+        name = printable(unquote(parts.path).rpartition("/")[2]) or "A file"
+        return f"{name} cannot be had from {printable(parts.netloc)}: {reason}."
+
+
+def _reason(error: Exception) -> str:
+    match error:
+        case _CutError():
+            return str(error)
+        case requests.exceptions.InvalidURL():
+            return "it is not a usable URL"
+        case requests.exceptions.SSLError():
+            return "no secure connection can be made"
+        case requests.exceptions.ConnectTimeout() | requests.exceptions.ReadTimeout():
+            return "the server does not answer in time"
+        case urllib3.exceptions.ReadTimeoutError():
+            return "the server stopped sending"
+        case urllib3.exceptions.HTTPError():
+            return "the connection was cut"
+        case _:
+            return "the server cannot be reached"
+
+
+def _redirected(url: str, location: str) -> str:
+    try:
+        target = urljoin(url, location)
+        allowed = urlsplit(target).scheme in ("http", "https") and urlsplit(target).port != 0
+    except ValueError:
+        target, allowed = location, False
+    if not allowed:
+        raise WorldError(f"The server redirects to {printable(target)}, which is no http or https URL.")
+    return target
+
+
+def _origin(url: str) -> tuple[str, str | None, int | None]:
+    parts = urlsplit(url)
+    return parts.scheme, parts.hostname, parts.port or {"http": 80, "https": 443}.get(parts.scheme)
+
+
+def _no_auth(request: requests.PreparedRequest) -> requests.PreparedRequest:
+    return request

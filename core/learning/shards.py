@@ -1,0 +1,171 @@
+"""Data shards: fetched into the cache, and read as an endless stream of texts."""
+
+import fcntl
+import os
+from array import array
+from bisect import bisect_right
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import Future, wait
+from contextlib import contextmanager
+from itertools import accumulate, count
+from pathlib import Path
+from random import Random
+from threading import Event, Thread
+from typing import BinaryIO
+
+from core.api.errors import WorldError
+from core.api.manifest import File
+from core.learning.cache import Cache
+from core.learning.download import WAITS, Client, Download, StoppedError, UselessError
+
+_BLOCK = 2048
+"""Bytes of text that stay in their order: some paragraphs."""
+
+Progress = Callable[[int, int], None]
+"""Bytes done, bytes in all."""
+
+
+class Fetcher:
+    """Fetches files into a cache, one after the other."""
+
+    def __init__(self, cache: Cache, client: Client, stop: Event, waits: Sequence[float] = WAITS) -> None:
+        self._cache, self._client, self._stop, self._waits = cache, client, stop, waits
+        self._before = 0
+        self._download: Download | None = None
+
+    def fetch(self, files: Sequence[File], progress: Progress | None = None) -> list[Path]:
+        """The local paths of `files`, in their order; downloads what is missing. `progress` is called on this thread.
+
+        Raises:
+            StoppedError: within a fifth of a second after the stop event, whatever the network does.
+            WorldError: a file cannot be had.
+        """
+        result: Future[list[Path]] = Future()
+        # A thread of its own, because a connection that hangs cannot be told to stop.
+        Thread(target=self._run, args=(files, result), name="fetch", daemon=True).start()
+        total = sum(file.size for file in files)
+        while not wait([result], timeout=0.1).done:
+            if self._stop.is_set():
+                raise StoppedError
+            if progress:
+                progress(self._done(), total)
+        return result.result()
+
+    def _done(self) -> int:
+        download = self._download
+        return self._before + (download.size if download else 0)
+
+    def _run(self, files: Sequence[File], result: Future[list[Path]]) -> None:
+        try:
+            result.set_result(self._obtain_all(files))
+        except BaseException as error:  # noqa: BLE001 - it is raised again on the caller's thread
+            result.set_exception(error)
+
+    def _obtain_all(self, files: Sequence[File]) -> list[Path]:
+        missing = [file for file in files if not self._cache.find(file)]
+        self._cache.make_room(sum(file.size - _size(self._cache.part(file)) for file in missing))
+        paths, self._before = [], 0
+        for file in files:
+            paths.append(self._obtain(file))
+            self._before += file.size
+        return paths
+
+    def _obtain(self, file: File) -> Path:
+        while not (path := self._cache.find(file)):
+            with _alone(self._cache.part(file)) as content:
+                # Asked again, because another process may have finished it between the question and the lock.
+                if content and not self._cache.find(file):
+                    return self._downloaded(file, content)
+            if self._stop.wait(0.2):
+                raise StoppedError
+        return path
+
+    def _downloaded(self, file: File, content: BinaryIO) -> Path:
+        try:
+            self._download = Download(file, content, self._client, self._stop, self._waits)
+            self._download.complete()
+            return self._cache.keep(file)
+        except UselessError:
+            self._cache.part(file).unlink(missing_ok=True)
+            raise
+        finally:
+            self._download = None
+
+
+def text_stream(shards: Sequence[Path], seed: int, block: int = _BLOCK) -> Iterator[str]:
+    """Texts of about `block` bytes, whole lines, for ever: every pass has all of them once, in an order of its own.
+
+    The same shards and seed give the same stream. Memory holds four bytes for each block and one text.
+
+    Raises:
+        WorldError: a shard is gone, or there is no text in any.
+    """
+    ends = list(accumulate(-(-_size(shard) // block) for shard in shards))
+    order = array("I", range(ends[-1] if ends else 0))
+    for number in count():
+        Random(f"{seed} {number}").shuffle(order)
+        silent = True
+        for index in order:
+            shard = bisect_right(ends, index)
+            text = _text(shards[shard], index - (ends[shard - 1] if shard else 0), block)
+            if text.strip():
+                silent = False
+                yield text
+        if silent:
+            raise WorldError("The project's data holds no text.")
+
+
+def texts(shard: Path, block: int = _BLOCK) -> Iterator[str]:
+    """The texts of one shard in their order, once.
+
+    Raises:
+        WorldError: the shard is gone.
+    """
+    return (_text(shard, index, block) for index in range(-(-_size(shard) // block)))
+
+
+def _text(shard: Path, index: int, block: int) -> str:
+    """The lines that begin in the block's bytes; so blocks are found without reading what is before them."""
+    start = max(index * block - 1, 0)
+    try:
+        with shard.open("rb") as file:
+            file.seek(start)
+            window = file.read(2 * block + 1)
+    except OSError as error:
+        raise WorldError(f"The data shard {shard} cannot be read: {error.strerror}.") from None
+    begin = _line_start(window, 0, block) if index else 0
+    end = _line_start(window, (index + 1) * block - 1 - start, block)
+    return window[begin:end].decode("utf-8", errors="replace")
+
+
+def _line_start(window: bytes, at: int, block: int) -> int:
+    """Where the first line after position `at` starts; a line longer than a block is cut between characters."""
+    newline = window.find(b"\n", at, at + block)
+    cut = at + 1 if newline < 0 else newline + 1
+    while newline < 0 and cut < len(window) and window[cut] & 0xC0 == 0x80:
+        cut += 1
+    return min(cut, len(window))
+
+
+def _size(path: Path) -> int:
+    """Bytes of the file; 0 if there is none."""
+    try:
+        return path.stat().st_size
+    except FileNotFoundError:
+        return 0
+
+
+@contextmanager
+def _alone(part: Path) -> Iterator[BinaryIO | None]:
+    """The part, open for reading and appending, unless another process has it or it was finished meanwhile."""
+    try:
+        content = part.open("a+b", buffering=0)
+    except OSError as error:
+        raise WorldError(f"{part} cannot be written: {error.strerror}.") from None
+    with content:
+        try:
+            fcntl.flock(content, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            same = part.exists() and os.path.samestat(part.stat(), os.fstat(content.fileno()))
+        except BlockingIOError:
+            same = False
+        yield content if same else None
