@@ -72,12 +72,15 @@ def _set_up(checkout: Checkout, parts: set[str], out: TextIO) -> None:
 
 def _make(work: Work) -> None:
     """Fill the environment that is there; where there is none, or it turns out damaged, begin with an empty one."""
-    if not _is_sound(work):
+    is_new = not _is_sound(work)
+    if is_new:
         _create(work)
     _fill(work)
     try:
         _try_out(work)
     except CommandFailed:
+        if is_new:
+            raise
         work.progress.note("The environment is damaged; making it anew.")
         _create(work)
         _fill(work)

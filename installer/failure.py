@@ -17,6 +17,7 @@ class CommandFailed(Exception):
 
 
 _DISK_FULL = re.compile(r"No space left on device|os error 28|Errno 28|Disk quota exceeded", re.IGNORECASE)
+_CERTIFICATE = re.compile(r"certificate verify failed|invalid peer certificate|unknown ?issuer", re.IGNORECASE)
 _NETWORK = re.compile(
     r"error sending request|dns error|failed to fetch|could not connect|connection (?:refused|reset|timed out)"
     r"|failed to establish a new connection|max retries exceeded|read timed out|operation timed out"
@@ -31,7 +32,6 @@ _NO_PACKAGE = re.compile(
 _NO_BUILD = re.compile(
     r"Failed to (?:build|download and build) [`'\"]?([A-Za-z0-9_.=-]+)|Failed building wheel for (\S+)"
 )
-_NO_RIGHTS = re.compile(r"permission denied|os error 13|read-only file system", re.IGNORECASE)
 _HOST = re.compile(r"https?://(?:[^@/\s]*@)?([A-Za-z0-9.-]+(?::\d+)?)|host='([A-Za-z0-9.-]+)'")
 
 
@@ -54,6 +54,11 @@ def explain(output: str, task: str, root: Path) -> str:
             f"Could not {task}: the disk is full. Idlehive needs about 3 GB (10 GB with CUDA) for {root / '.venv'} "
             "and the package cache; free some space and run the same command again."
         )
+    if _CERTIFICATE.search(output):
+        return (
+            f"Could not {task}: the certificate of {_host(output)} is not trusted here. If a proxy stands in between, "
+            "tell pip its certificate (pip config set global.cert FILE) and run the same command again."
+        )
     if is_network(output):
         return (
             f"Could not {task}: {_host(output)} cannot be reached. Check the network connection (and the proxy, "
@@ -69,8 +74,6 @@ def explain(output: str, task: str, root: Path) -> str:
             f"Could not {task}: a pinned package has no version for this machine and Python. "
             "Try another Python version (3.11 to 3.13)."
         )
-    if _NO_RIGHTS.search(output):
-        return f"Could not {task}: no permission to write in {root}. Use a checkout that belongs to you."
     return f"Could not {task}: {_last_line(output)}"
 
 

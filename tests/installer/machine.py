@@ -61,6 +61,10 @@ class Machine:
             assert time.monotonic() < deadline, f"{start} was never called"
             time.sleep(0.02)
 
+    def change_lock(self) -> None:
+        with self.checkout.constraints.open("a", encoding="utf-8") as lock:
+            lock.write("another==1.0\n")
+
     def add_program(self, name: str) -> None:
         script = (STUBS / "program.py").read_text(encoding="utf-8")
         (self.programs / name).write_text(f"#!{sys.executable}\n{script}", encoding="utf-8")

@@ -18,6 +18,9 @@ NO_NETWORK = """error: Request failed after 3 retries in 5.2s
   cause: Failed to fetch: https://name:secret@packages.example/simple/rich/
   cause: dns error
 """
+NO_TRUST = """  cause: Failed to fetch: `https://packages.example/simple/rich/`
+  cause: invalid peer certificate: UnknownIssuer
+"""
 NO_SPACE = "error: failed to write to `/x`: No space left on device (os error 28)"
 NO_VERSION = "  x No solution found when resolving dependencies:"
 
@@ -60,8 +63,7 @@ def test_a_machine_without_a_display_needs_no_libraries_of_a_window(machine: Mac
 def test_a_changed_lock_brings_the_packages_up_to_date(machine: Machine) -> None:
     machine.run("setup")
     machine.calls()
-    with machine.checkout.constraints.open("a", encoding="utf-8") as lock:
-        lock.write("another==1.0\n")
+    machine.change_lock()
     machine.run("setup")
     calls = machine.calls()
     assert any(call.startswith("uv pip install") for call in calls)
@@ -105,7 +107,10 @@ def test_a_package_that_has_gone_missing_is_brought_back(machine: Machine) -> No
     assert any(call.startswith("uv pip install") for call in machine.calls())
 
 
-def test_an_environment_that_does_not_work_is_made_anew_once(machine: Machine) -> None:
+def test_an_environment_that_has_ceased_to_work_is_made_anew(machine: Machine) -> None:
+    machine.run("setup")
+    machine.change_lock()
+    machine.calls()
     result = machine.run("setup", STUB_FAILURES=failures(("-c import apscheduler", 1, "ImportError: half a file")))
     assert result.returncode == 0, result.stderr
     assert "The environment is damaged; making it anew." in result.stderr
@@ -116,6 +121,7 @@ def test_an_environment_that_never_works_ends_in_a_sentence(machine: Machine) ->
     result = machine.run("setup", STUB_FAILURES=failures(("-c import apscheduler", 9, "ImportError: half a file")))
     assert result.returncode == 1
     assert "Could not set up Idlehive: ImportError: half a file" in result.stderr
+    assert sum(call.startswith("uv pip install") for call in machine.calls()) == 1
 
 
 def test_a_library_that_another_linux_lacks_is_named_and_does_not_stop(machine: Machine) -> None:
@@ -135,6 +141,7 @@ def test_a_library_that_another_linux_lacks_is_named_and_does_not_stop(machine: 
     ("output", "words"),
     [
         (NO_NETWORK, "packages.example cannot be reached. Check the network connection"),
+        (NO_TRUST, "the certificate of packages.example is not trusted here"),
         (NO_SPACE, "the disk is full"),
         (NO_VERSION, "Try another Python version"),
         ("error: Failed to build `varint==1.0.2`", "varint==1.0.2 has no ready-made package"),
