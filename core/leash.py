@@ -1,0 +1,185 @@
+"""Keeps a group of processes on a leash: `python -m core.leash [--grace S] SESSION_FOLDER -- COMMAND...`.
+
+A session forks helpers that outlive their parent, some of them in sessions of their own. The leash leads the group,
+adopts every orphan (`PR_SET_CHILD_SUBREAPER`, Linux) and lives exactly as long as the command. When the command ends,
+or whoever started the leash is gone, it kills and reaps all that is left, removes the session folder, and exits with
+the command's code (128 + signal if a signal ended it). stdin, stdout and stderr are the command's own.
+
+Standard library only, for it must start fast and stay small.
+"""
+
+import contextlib
+import os
+import select
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+from types import FrameType
+
+GRACE = 5.0
+"""Seconds a command has to leave politely after SIGTERM, or after the end of file that a dead parent leaves."""
+TAG = "IDLEHIVE_SESSION"
+"""Environment variable with the session folder: every process of the session inherits it and can be known by it."""
+
+_PR_SET_PDEATHSIG = 1
+_PR_SET_CHILD_SUBREAPER = 36
+_POLL = 0.5
+_COMMAND_NOT_FOUND = 127
+
+
+def leash(folder: Path, command: list[str], grace: float = GRACE) -> int:
+    """Run `command` to its end and leave nothing of it; its exit code. See the module's docstring."""
+    parent = os.getppid()
+    if os.getpgrp() != os.getpid():
+        os.setsid()
+    bell = _listen()
+    _prctl(_PR_SET_CHILD_SUBREAPER, 1)
+    _prctl(_PR_SET_PDEATHSIG, signal.SIGUSR1)
+    folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+    child = _start(command, folder)
+    try:
+        return _exit_code(_watch(child, parent, grace, bell))
+    finally:
+        _kill_the_rest()
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+def relatives() -> list[int]:
+    """Processes that descend from this one or are of its group, itself left out."""
+    me, group, known = os.getpid(), os.getpgrp(), _processes()
+    family = {me}
+    grown = True
+    while grown:
+        found = {pid for pid, (parent, pgid) in known.items() if parent in family or pgid == group}
+        grown = not found <= family
+        family |= found
+    return sorted(family - {me})
+
+
+def _watch(child: int, parent: int, grace: float, bell: int) -> int:
+    """Wait status of `child`, which is asked to go when this process is, and killed when the grace is over."""
+    deadline = None
+    while True:
+        status = _reap(child)
+        if status is not None:
+            return status
+        if deadline is None and (_asked_to_go or os.getppid() != parent):
+            deadline = time.monotonic() + grace
+            if _asked_to_go:
+                os.kill(child, signal.SIGTERM)
+        elif deadline is not None and time.monotonic() >= deadline:
+            os.kill(child, signal.SIGKILL)
+        select.select([bell], [], [], _POLL)
+        with contextlib.suppress(BlockingIOError):
+            os.read(bell, 4096)
+
+
+def _reap(child: int) -> int | None:
+    """Bury the dead, adopted ones too; the wait status of `child` if it was among them."""
+    while True:
+        pid, status = os.waitpid(-1, os.WNOHANG)
+        if pid == child:
+            return status
+        if pid == 0:
+            return None
+
+
+def _kill_the_rest() -> None:
+    """SIGKILL until there is no relative left: on Linux every orphan has become a child, so ECHILD is the proof."""
+    while True:
+        rest = relatives()
+        for pid in rest:
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(pid, signal.SIGKILL)
+        try:
+            while os.waitpid(-1, os.WNOHANG)[0]:
+                pass
+        except ChildProcessError:
+            if not rest:
+                return
+        time.sleep(0.01)
+
+
+def _start(command: list[str], folder: Path) -> int:
+    leash_pid = os.getpid()
+    child = os.fork()
+    if child:
+        return child
+    # This is the child until exec: a fault here must end it, never return into the parent's code.
+    try:
+        _prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
+        if os.getppid() == leash_pid:
+            os.execvpe(command[0], command, {**os.environ, TAG: str(folder)})
+    except OSError as error:
+        os.write(2, f"{command[0]} cannot be started: {error.strerror}.\n".encode())
+    os._exit(_COMMAND_NOT_FOUND)
+
+
+_asked_to_go = False
+
+
+def _listen() -> int:
+    """Let signals ring a bell instead of interrupting: the file descriptor to wait on."""
+
+    def ask_to_go(_number: int, _frame: FrameType | None) -> None:
+        global _asked_to_go
+        _asked_to_go = True
+
+    bell, rope = os.pipe()
+    os.set_blocking(bell, False)
+    os.set_blocking(rope, False)
+    signal.set_wakeup_fd(rope, warn_on_full_buffer=False)
+    for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
+        signal.signal(number, ask_to_go)
+    for number in (signal.SIGCHLD, signal.SIGUSR1):
+        signal.signal(number, lambda _number, _frame: None)
+    return bell
+
+
+def _prctl(option: int, value: int) -> None:
+    """Linux only; elsewhere the poll of `_watch` and the process group have to do."""
+    if sys.platform == "linux":
+        import ctypes
+
+        ctypes.CDLL(None, use_errno=True).prctl(option, value, 0, 0, 0)
+
+
+def _processes() -> dict[int, tuple[int, int]]:
+    """Parent and process group of every living process, zombies left out."""
+    if sys.platform == "linux":
+        return dict(filter(None, map(_from_proc, (entry for entry in Path("/proc").iterdir() if entry.name.isdigit()))))
+    table = subprocess.run(["ps", "-axo", "pid=,ppid=,pgid=,stat="], capture_output=True, text=True, check=True).stdout
+    rows = [row.split() for row in table.splitlines()]
+    return {int(pid): (int(ppid), int(pgid)) for pid, ppid, pgid, state, *_ in rows if not state.startswith("Z")}
+
+
+def _from_proc(entry: Path) -> tuple[int, tuple[int, int]] | None:
+    try:
+        # The name stands in parentheses and may hold anything, so read on after the last of them.
+        state, ppid, pgid = (entry / "stat").read_text(errors="replace").rpartition(")")[2].split()[:3]
+    except (OSError, ValueError):
+        return None
+    return None if state == "Z" else (int(entry.name), (int(ppid), int(pgid)))
+
+
+def _exit_code(status: int) -> int:
+    code = os.waitstatus_to_exitcode(status)
+    return code if code >= 0 else 128 - code
+
+
+def main(arguments: list[str]) -> int:
+    try:
+        split = arguments.index("--")
+        *options, folder = arguments[:split]
+        grace = float(options[1]) if options else GRACE
+    except (ValueError, IndexError):
+        print("usage: python -m core.leash [--grace SECONDS] SESSION_FOLDER -- COMMAND...", file=sys.stderr)
+        return 2
+    return leash(Path(folder), arguments[split + 1 :], grace)
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
