@@ -1,0 +1,55 @@
+"""What was given, read back: on disk and, on top of it, what waits in the journal."""
+
+from datetime import datetime
+
+from core.api.messages import Contribution, CurvePoint
+from core.api.snapshot import Today
+from core.store.database import Database
+from core.store.journal import GIVEN, HOUR, Journal, total
+
+
+class History:
+    def __init__(self, database: Database, journal: Journal) -> None:
+        self._database = database
+        self._journal = journal
+
+    def contributions(self, since: float | None = None) -> list[Contribution]:
+        """One per session and hour, oldest first. An hour counts if it begins at or after `since`."""
+        query = (
+            f"SELECT session, project, hour, {', '.join(GIVEN)} FROM contribution"  # noqa: S608 - names from the code
+            " JOIN session ON session.id = contribution.session WHERE hour >= ?"
+        )
+        first = float("-inf") if since is None else since
+        found = {(row["session"], row["hour"]): Contribution(**row) for row in self._database.rows(query, (first,))}
+        for key, entry in self._journal.contributions_waiting().items():
+            if entry.hour >= first:
+                found[key] = total(found[key], entry) if key in found else entry
+        return sorted(found.values(), key=lambda entry: (entry.hour, entry.session))
+
+    def today(self, now: float) -> Today:
+        """Since local midnight; where midnight falls inside a UTC hour, from the next full hour on."""
+        midnight = datetime.fromtimestamp(now).astimezone().replace(hour=0, minute=0, second=0, microsecond=0)
+        given = self.contributions(midnight.timestamp())
+        return Today(
+            samples=sum(entry.samples for entry in given),
+            seconds=sum(entry.seconds for entry in given),
+            epochs=sum(entry.epochs for entry in given),
+        )
+
+    def given_to(self, project: str) -> tuple[int, float]:
+        """Samples and seconds given to a project by all sessions so far."""
+        rows = self._database.rows("SELECT samples, seconds FROM project_total WHERE project = ?", (project,))
+        waiting = [e for e in self._journal.contributions_waiting().values() if e.project == project]
+        samples, seconds = (rows[0]["samples"], rows[0]["seconds"]) if rows else (0, 0.0)
+        return samples + sum(e.samples for e in waiting), seconds + sum(e.seconds for e in waiting)
+
+    def curve(self, project: str, run_id: str) -> dict[int, CurvePoint]:
+        """The epochs that this volunteer saw, by number."""
+        query = "SELECT epoch, loss, own_samples, peers FROM epoch WHERE project = ? AND run_id = ?"
+        points = {row["epoch"]: CurvePoint(**row) for row in self._database.rows(query, (project, run_id))}
+        for done in self._journal.epochs_waiting(project, run_id):
+            points[done.epoch] = CurvePoint(done.epoch, done.loss, None, done.samples, done.peers)
+        return points
+
+
+__all__ = ["HOUR", "History"]

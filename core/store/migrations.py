@@ -1,0 +1,90 @@
+"""The schema, as the list of scripts that made it; `PRAGMA user_version` counts those a file has seen.
+
+Never change a script that was released: append one. Times are UTC seconds, sizes are bytes.
+"""
+
+MIGRATIONS: tuple[str, ...] = (
+    """
+    -- Only what differs from its default.
+    CREATE TABLE preference (name TEXT PRIMARY KEY, value INTEGER NOT NULL) STRICT, WITHOUT ROWID;
+
+    -- What must survive a restart of the engine, as JSON: the volunteer's intent.
+    CREATE TABLE setting (name TEXT PRIMARY KEY, value TEXT NOT NULL) STRICT, WITHOUT ROWID;
+
+    CREATE TABLE project (
+        id TEXT PRIMARY KEY,
+        source TEXT NOT NULL,
+        manifest TEXT,
+        added_at REAL NOT NULL
+    ) STRICT, WITHOUT ROWID;
+
+    -- `secret` tells where the invite is: keyring or file; NULL if there is none.
+    CREATE TABLE membership (
+        project TEXT PRIMARY KEY REFERENCES project (id),
+        joined_at REAL NOT NULL,
+        rank INTEGER NOT NULL,
+        secret TEXT CHECK (secret IN ('keyring', 'file'))
+    ) STRICT, WITHOUT ROWID;
+
+    CREATE TABLE session (
+        id INTEGER PRIMARY KEY,
+        project TEXT NOT NULL,
+        run_id TEXT NOT NULL,
+        started_at REAL NOT NULL,
+        ended_at REAL,
+        end_reason TEXT
+    ) STRICT;
+
+    CREATE TABLE contribution (
+        session INTEGER NOT NULL REFERENCES session (id),
+        hour INTEGER NOT NULL CHECK (hour % 3600 = 0),
+        seconds REAL NOT NULL,
+        samples INTEGER NOT NULL,
+        rounds INTEGER NOT NULL,
+        failed_rounds INTEGER NOT NULL,
+        epochs INTEGER NOT NULL,
+        cpu_seconds REAL NOT NULL,
+        gpu_seconds REAL NOT NULL,
+        joules REAL,
+        uploaded INTEGER NOT NULL,
+        downloaded INTEGER NOT NULL,
+        PRIMARY KEY (session, hour)
+    ) STRICT, WITHOUT ROWID;
+    CREATE INDEX contribution_by_hour ON contribution (hour);
+
+    -- The learning curve as this volunteer saw it.
+    CREATE TABLE epoch (
+        project TEXT NOT NULL,
+        run_id TEXT NOT NULL,
+        epoch INTEGER NOT NULL,
+        loss REAL,
+        own_samples INTEGER NOT NULL,
+        peers INTEGER NOT NULL,
+        at REAL NOT NULL,
+        PRIMARY KEY (project, run_id, epoch)
+    ) STRICT, WITHOUT ROWID;
+
+    CREATE TABLE notice (
+        id INTEGER PRIMARY KEY,
+        kind TEXT NOT NULL,
+        text TEXT NOT NULL,
+        project TEXT,
+        at REAL NOT NULL
+    ) STRICT;
+
+    -- Days are UTC here: a view cannot know the volunteer's time zone.
+    CREATE VIEW day AS
+        SELECT date(hour, 'unixepoch') AS day, sum(seconds) AS seconds, sum(samples) AS samples, sum(rounds) AS rounds,
+            sum(failed_rounds) AS failed_rounds, sum(epochs) AS epochs, sum(cpu_seconds) AS cpu_seconds,
+            sum(gpu_seconds) AS gpu_seconds, sum(joules) AS joules, sum(uploaded) AS uploaded,
+            sum(downloaded) AS downloaded
+        FROM contribution GROUP BY day;
+
+    CREATE VIEW project_total AS
+        SELECT session.project AS project, sum(seconds) AS seconds, sum(samples) AS samples, sum(rounds) AS rounds,
+            sum(failed_rounds) AS failed_rounds, sum(epochs) AS epochs, sum(cpu_seconds) AS cpu_seconds,
+            sum(gpu_seconds) AS gpu_seconds, sum(joules) AS joules, sum(uploaded) AS uploaded,
+            sum(downloaded) AS downloaded
+        FROM contribution JOIN session ON session.id = contribution.session GROUP BY session.project;
+    """,
+)

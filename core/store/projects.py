@@ -1,0 +1,90 @@
+"""Projects in the volunteer's list, and memberships in them."""
+
+import sqlite3
+from dataclasses import dataclass
+from typing import Literal
+
+import msgspec
+
+from core.api.manifest import Manifest
+from core.store.database import Database
+
+Keeper = Literal["keyring", "file"]
+"""Where a secret is kept."""
+
+
+@dataclass(frozen=True)
+class Project:
+    """A project as it is stored. `joined_at` is None for one that is only listed."""
+
+    id: str
+    source: str
+    manifest: Manifest | None
+    joined_at: float | None = None
+    rank: int = 0
+    """Memberships run in the order of their rank."""
+    secret: Keeper | None = None
+
+
+class Projects:
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    def all(self) -> list[Project]:
+        """Memberships by rank, then what is only listed."""
+        query = (
+            "SELECT id, source, manifest, joined_at, rank, secret FROM project"
+            " LEFT JOIN membership ON membership.project = project.id"
+            " ORDER BY joined_at IS NULL, rank, added_at, id"
+        )
+        return [_project(row) for row in self._database.rows(query)]
+
+    def get(self, id: str) -> Project | None:  # noqa: A002 - the project's own word
+        return next((project for project in self.all() if project.id == id), None)
+
+    def put(self, id: str, source: str, manifest: Manifest | None, now: float) -> None:  # noqa: A002
+        """Add a project, or renew its manifest and source."""
+        text = None if manifest is None else msgspec.json.encode(manifest).decode()
+        with self._database.transaction() as connection:
+            connection.execute(
+                "INSERT INTO project VALUES (?, ?, ?, ?) ON CONFLICT (id)"
+                " DO UPDATE SET source = excluded.source, manifest = coalesce(excluded.manifest, manifest)",
+                (id, source, text, now),
+            )
+
+    def join(self, project: str, now: float) -> None:
+        """Become a member, ranked last; no change for a member."""
+        with self._database.transaction() as connection:
+            connection.execute(
+                "INSERT INTO membership (project, joined_at, rank)"
+                " SELECT ?, ?, coalesce(max(rank), 0) + 1 FROM membership WHERE true ON CONFLICT DO NOTHING",
+                (project, now),
+            )
+
+    def keep_secret(self, project: str, keeper: Keeper | None) -> None:
+        with self._database.transaction() as connection:
+            connection.execute("UPDATE membership SET secret = ? WHERE project = ?", (keeper, project))
+
+    def leave(self, project: str) -> None:
+        """End the membership; the project stays in the list, and so does the history."""
+        with self._database.transaction() as connection:
+            connection.execute("DELETE FROM membership WHERE project = ?", (project,))
+
+
+def _project(row: sqlite3.Row) -> Project:
+    return Project(
+        id=row["id"],
+        source=row["source"],
+        manifest=_manifest(row["manifest"]),
+        joined_at=row["joined_at"],
+        rank=row["rank"] or 0,
+        secret=row["secret"],
+    )
+
+
+def _manifest(text: str | None) -> Manifest | None:
+    """None too for one that an older program accepted and this one does not: it is fetched anew."""
+    try:
+        return None if text is None else msgspec.json.decode(text, type=Manifest)
+    except msgspec.DecodeError:
+        return None

@@ -1,0 +1,35 @@
+"""The record of one profile: one file, opened by the engine alone."""
+
+from pathlib import Path
+
+from core.store.database import Database
+from core.store.history import History
+from core.store.journal import Journal
+from core.store.preferences import StoredPreferences
+from core.store.projects import Projects
+
+
+class Store:
+    def __init__(self, path: Path) -> None:
+        """Open the file, or begin a new one.
+
+        Raises:
+            StoreError: it is damaged, cannot be written, or is newer than this program.
+        """
+        self.database = Database(path)
+        self.preferences = StoredPreferences(self.database)
+        self.projects = Projects(self.database)
+        self.journal = Journal(self.database)
+        self.journal.close_unfinished()
+        self.history = History(self.database, self.journal)
+
+    def close(self) -> None:
+        """Write what waits, then close.
+
+        Raises:
+            StoreError: it cannot be written.
+        """
+        try:
+            self.journal.flush()
+        finally:
+            self.database.close()
