@@ -1,0 +1,90 @@
+"""The engine process: `python -m core.engine`, for the profile of `IDLEHIVE_HOME`; exit code 1 if it cannot start."""
+
+import argparse
+import asyncio
+import contextlib
+import logging
+import signal
+import sys
+import time
+from collections.abc import Sequence
+
+from core.api.client import core_command
+from core.api.errors import IdlehiveError, WorldError
+from core.api.home import Home
+from core.engine import leftovers, profile_lock
+from core.engine.engine import Engine
+from core.engine.logs import open_logs
+from core.engine.server import Server
+from core.engine.session import Programs
+from core.store.database import StoreError
+from core.store.store import Store
+
+_log = logging.getLogger("core.engine")
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    programs = _programs(arguments)
+    home = Home.from_environment()
+    try:
+        with profile_lock.held(home):
+            open_logs(home.logs)
+            if killed := leftovers.sweep(home.runtime):
+                _log.warning("%s processes of an engine that was killed were still there and are ended now.", killed)
+            asyncio.run(_serve(home, programs))
+    except IdlehiveError as error:
+        print(error, file=sys.stderr)
+        return 1
+    return 0
+
+
+async def _serve(home: Home, programs: Programs) -> None:
+    store = Store(home.database)
+    try:
+        engine = Engine(home, store, programs, time.time)
+        await _until_quit(engine, home)
+    finally:
+        with contextlib.suppress(StoreError):
+            store.close()
+
+
+async def _until_quit(engine: Engine, home: Home) -> None:
+    quitting, over = asyncio.Event(), asyncio.Event()
+
+    async def on_quit() -> None:
+        quitting.set()
+        await over.wait()
+
+    server = Server(engine, home.socket, on_quit)
+    loop = asyncio.get_running_loop()
+    for number in (signal.SIGTERM, signal.SIGINT):
+        loop.add_signal_handler(number, quitting.set)
+    try:
+        await server.start()
+    except OSError as error:
+        raise WorldError(f"The engine cannot listen at {home.socket}: {error.strerror or error}.") from None
+    _log.info("Ready.")
+    # From here on front ends can connect; what is slow to load need not delay them.
+    loop.call_soon(engine.start)
+    await quitting.wait()
+    await engine.close()
+    over.set()
+    # One turn of the loop for the replies to Quit.
+    await asyncio.sleep(0)
+    await server.close()
+    _log.info("Ended.")
+
+
+def _programs(arguments: Sequence[str] | None) -> Programs:
+    parser = argparse.ArgumentParser(prog="python -m core.engine", description="The engine of Idlehive.")
+    parser.add_argument("--trainer", metavar="FILE.py", help="run this script in place of the trainer, for tests")
+    parser.add_argument("--host", metavar="FILE.py", help="run this script in place of the backbone, for tests")
+    options = parser.parse_args(arguments)
+    return Programs(
+        trainer=[sys.executable, options.trainer] if options.trainer else core_command("core.trainer"),
+        host=[sys.executable, options.host] if options.host else core_command("core.host"),
+    )
+
+
+if __name__ == "__main__":
+    sys.exit(main())

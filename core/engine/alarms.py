@@ -1,0 +1,48 @@
+"""Pokes at the next moment that matters, and a heartbeat.
+
+A poke only says: look again. A late or a lost one is harmless, so sleep, clock changes and daylight saving need no care
+here: after resume the scheduler goes on when its old wait is over, at the latest with the next heartbeat.
+"""
+
+from collections.abc import Callable
+from datetime import UTC, datetime
+
+HEARTBEAT = 60.0
+"""Seconds."""
+_FURTHEST = 366 * 86_400.0
+
+
+class Alarms:
+    def __init__(self, poke: Callable[[], None], clock: Callable[[], float]) -> None:
+        """Needs a running event loop; pokes come from it."""
+        from apscheduler.schedulers.asyncio import AsyncIOScheduler
+
+        self._clock = clock
+        self._poke = poke
+        self._moment: float | None = None
+        self._scheduler = AsyncIOScheduler(
+            timezone=UTC, job_defaults={"misfire_grace_time": None, "coalesce": True, "max_instances": 2}
+        )
+        self._scheduler.add_job(self._beat, "interval", seconds=HEARTBEAT, id="heartbeat")
+        self._scheduler.start()
+
+    def at(self, moment: float | None) -> None:
+        """Poke at `moment` (UTC seconds), or before."""
+        # An earlier alarm stays: its poke finds nothing to do and arms the next one, which is cheaper than to move it
+        # with every report.
+        if moment is None or moment >= self._clock() + _FURTHEST or (self._moment or moment + 1) <= moment:
+            return
+        self._moment = moment
+        when = datetime.fromtimestamp(moment, UTC)
+        self._scheduler.add_job(self._ring, "date", run_date=when, id="moment", replace_existing=True)
+
+    def close(self) -> None:
+        self._scheduler.shutdown(wait=False)
+
+    async def _beat(self) -> None:
+        self._poke()
+
+    async def _ring(self) -> None:
+        # Forgotten first: if it rang a little early the same moment must be armed again.
+        self._moment = None
+        self._poke()

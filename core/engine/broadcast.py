@@ -1,0 +1,64 @@
+"""Snapshots and events to all who subscribed: at most two snapshots a second, but a change of state at once."""
+
+import asyncio
+from collections.abc import Callable
+
+import msgspec
+
+from core.api.messages import Event, line
+from core.api.snapshot import Progress, Snapshot, Today, Traffic
+
+INTERVAL = 0.5
+"""Seconds between two snapshots in which only numbers have changed."""
+
+Listener = Callable[[Snapshot | Event, bytes], None]
+
+
+class Broadcast:
+    def __init__(self) -> None:
+        self._listeners: set[Listener] = set()
+        self._latest: Snapshot | None = None
+        self._sent: Snapshot | None = None
+        self._sent_at = float("-inf")
+        self._timer: asyncio.TimerHandle | None = None
+
+    def add(self, listener: Listener) -> None:
+        self._listeners.add(listener)
+
+    def remove(self, listener: Listener) -> None:
+        self._listeners.discard(listener)
+
+    def offer(self, snapshot: Snapshot) -> None:
+        """Take the present snapshot; it goes out if it differs, now or when the interval is over."""
+        self._latest = snapshot
+        if snapshot == self._sent:
+            return
+        loop = asyncio.get_running_loop()
+        if self._sent is None or _bones(snapshot) != _bones(self._sent) or loop.time() >= self._sent_at + INTERVAL:
+            self._send()
+        elif self._timer is None:
+            self._timer = loop.call_at(self._sent_at + INTERVAL, self._send)
+
+    def tell(self, event: Event) -> None:
+        data = line(event)
+        for listener in tuple(self._listeners):
+            listener(event, data)
+
+    def close(self) -> None:
+        if self._timer is not None:
+            self._timer.cancel()
+
+    def _send(self) -> None:
+        self.close()
+        self._timer = None
+        if self._latest is None or self._latest == self._sent:
+            return
+        self._sent, self._sent_at = self._latest, asyncio.get_running_loop().time()
+        data = line(self._latest)
+        for listener in tuple(self._listeners):
+            listener(self._latest, data)
+
+
+def _bones(snapshot: Snapshot) -> Snapshot:
+    """A snapshot without the numbers that are always on the move."""
+    return msgspec.structs.replace(snapshot, progress=Progress(), traffic=Traffic(), transfer=None, today=Today())

@@ -1,0 +1,254 @@
+"""The list of projects: the practice project that comes with the app, and those whose manifests were added."""
+
+import logging
+import tomllib
+from collections.abc import Callable
+from functools import cache, partial
+from pathlib import Path
+from typing import Annotated, Any
+
+import msgspec
+from msgspec import Meta
+
+import core
+from core.api import manifest as manifests
+from core.api.errors import UsageError, WorldError
+from core.api.manifest import Manifest
+from core.api.messages import CurvePoint, ProjectDetails, ProjectInfo
+from core.engine import credentials, fetch, requirements
+from core.engine.threads import in_thread
+from core.store.projects import Project
+from core.store.store import Store
+
+PRACTICE = Path(core.__file__).parents[1] / "resources" / "practice" / "project.toml"
+BUILTIN = "builtin"
+
+_log = logging.getLogger(__name__)
+
+
+class Catalogue:
+    def __init__(self, store: Store, cache_folder: Path, clock: Callable[[], float], practice: Path = PRACTICE) -> None:
+        self._store = store
+        self._cache_folder = cache_folder
+        self._clock = clock
+        self.practice_file = practice
+        self._projects: tuple[Project, ...] = ()
+        self.reload()
+
+    def reload(self) -> None:
+        """Read the list anew after the store has changed."""
+        stored = self._store.projects.all()
+        listed = [] if any(project.source == BUILTIN for project in stored) else [self._practice()]
+        self._projects = (*stored, *listed)
+
+    def all(self) -> tuple[Project, ...]:
+        return self._projects
+
+    def get(self, id: str) -> Project:  # noqa: A002 - the project's own word
+        """Raises UsageError if there is no such project in the list."""
+        found = next((project for project in self._projects if project.id == id), None)
+        if found is None:
+            raise UsageError(
+                f"There is no project {id!r} in the list; there are: {', '.join(p.id for p in self._projects)}."
+            )
+        return found
+
+    def at_hand(self, wanted: str | None) -> Project | None:
+        """The membership that is wanted, or the first one."""
+        members = [project for project in self._projects if project.joined_at is not None]
+        return next((p for p in members if wanted in (None, p.id)), None)
+
+    async def find(self, project: str | None) -> Project:
+        """What a volunteer means by an id, URL or file, or by nothing at all.
+
+        Raises:
+            UsageError, WorldError: there is no such project, or its manifest cannot be had.
+        """
+        if project is None:
+            return self.at_hand(None) or self._practice()
+        if any(project == listed.id for listed in self._projects):
+            return self.get(project)
+        if fetch.is_url(project) or "/" in project or project.endswith(".json"):
+            return await self.add(project)
+        return self.get(project)
+
+    async def add(self, source: str) -> Project:
+        """Put the project of a manifest into the list, or renew it there.
+
+        Raises:
+            UsageError, WorldError: the manifest cannot be had or is wrong.
+        """
+        manifest, source = await _read(source)
+        listed = next((project for project in self._projects if project.id == manifest.id), None)
+        if listed is not None and listed.source != source:
+            _check_may_move(listed)
+        self._store.projects.put(manifest.id, source, manifest, self._clock())
+        self.reload()
+        return self.get(manifest.id)
+
+    def join(self, project: Project) -> bool:
+        """Become a member; False if one already is."""
+        if project.joined_at is not None:
+            return False
+        self._store.projects.put(project.id, project.source, None, self._clock())
+        self._store.projects.join(project.id, self._clock())
+        self.reload()
+        return True
+
+    def leave(self, id: str) -> None:  # noqa: A002 - the project's own word
+        self._store.projects.leave(id)
+        self.reload()
+
+    async def renewed(self, project: Project, url: str | None = None) -> Manifest:
+        """The manifest as it is now, from its source or from `url`; the stored one if that cannot be had.
+
+        Raises:
+            UsageError, WorldError: there is none stored either.
+        """
+        try:
+            manifest, _ = await _read(url or project.source)
+            _check_same(project, manifest)
+        except (UsageError, WorldError) as error:
+            if project.manifest is None or url is not None:
+                raise
+            _log.warning("The manifest of %s could not be renewed: %s", project.id, error)
+            return project.manifest
+        if manifest != project.manifest:
+            self._store.projects.put(project.id, project.source, manifest, self._clock())
+            self.reload()
+        return manifest
+
+    async def curve(self, id: str) -> list[CurvePoint]:  # noqa: A002 - the project's own word
+        """The backbone's learning curve, completed by what this volunteer saw and gave."""
+        manifest = self.get(id).manifest
+        if manifest is None:
+            return []
+        own = self._store.history.curve(id, manifest.run_id)
+        return merged(own, await _backbone_curve(manifest.curve) if manifest.curve else ())
+
+    def info(self, project: Project, active: str | None = None) -> ProjectInfo:
+        description = project.manifest or _Described(self.practice_file)
+        return ProjectInfo(
+            id=project.id,
+            name=description.name,
+            summary=description.summary.strip(),
+            organiser=description.organiser,
+            license=description.license,
+            source=project.source,
+            joined=project.joined_at is not None,
+            active=project.id == active,
+            practice=project.source == BUILTIN,
+            warning=credentials.WARNING if project.secret == "file" else None,  # noqa: S105 - tells where it is
+        )
+
+    def details(self, project: Project, active: str | None = None) -> ProjectDetails:
+        samples, seconds = self._store.history.given_to(project.id)
+        manifest = project.manifest
+        if manifest is None:
+            return _Described(self.practice_file).details(self.info(project, active))
+        held_out = [manifest.data.held_out] if manifest.data.held_out else []
+        return ProjectDetails(
+            info=self.info(project, active),
+            architecture=manifest.model.architecture,
+            task=type(manifest.task).__struct_config__.tag or "",  # type: ignore[arg-type]  # tags here are strings
+            target_batch_size=manifest.training.target_batch_size,
+            download_size=sum(file.size for file in (manifest.tokenizer, *manifest.data.shards, *held_out)),
+            requirements=msgspec.structs.asdict(manifest.requirements),
+            missing=requirements.missing(manifest.requirements, self._cache_folder),
+            homepage=manifest.homepage,
+            samples=samples,
+            seconds=seconds,
+        )
+
+    def _practice(self) -> Project:
+        return Project(_described(self.practice_file)["id"], BUILTIN, None)
+
+
+class _Described:
+    """The practice project before its first session: it has no manifest until its backbone writes one."""
+
+    def __init__(self, file: Path) -> None:
+        self._table = _described(file)
+        self.name: str = self._table["name"]
+        self.summary: str = self._table["summary"]
+        self.organiser: str = self._table["organiser"]
+        self.license: str = self._table["license"]
+
+    def details(self, info: ProjectInfo) -> ProjectDetails:
+        table = self._table
+        return ProjectDetails(
+            info=info,
+            architecture=table["model"]["architecture"],
+            task=table["task"]["type"],
+            target_batch_size=table["training"]["target_batch_size"],
+            download_size=0,
+            requirements={},
+        )
+
+
+@cache
+def _described(file: Path) -> dict[str, Any]:
+    return tomllib.loads(file.read_text(encoding="utf-8"))
+
+
+def _check_same(project: Project, manifest: Manifest) -> None:
+    if manifest.id != project.id:
+        raise UsageError(f"The manifest of {project.id!r} now describes another project, {manifest.id!r}.")
+
+
+def _check_may_move(listed: Project) -> None:
+    """A stranger's manifest must not take the place of a project that the volunteer trusts already."""
+    if listed.source == BUILTIN:
+        raise UsageError(f"{listed.id!r} is the name of the practice project; another project cannot have it.")
+    if listed.joined_at is not None:
+        raise UsageError(f"You are in a project {listed.id!r} already, from {listed.source}; leave that one first.")
+
+
+async def _read(source: str) -> tuple[Manifest, str]:
+    """A manifest, and its source in the form to remember."""
+    try:
+        if fetch.is_url(source):
+            text, base = await in_thread(partial(fetch.from_url, source, fetch.MANIFEST_CAP), fetch.SECONDS)
+            return manifests.parse(text, base), source
+        text = await in_thread(partial(fetch.from_file, source, fetch.MANIFEST_CAP), fetch.SECONDS)
+        return manifests.parse(text, None), source
+    except TimeoutError:
+        raise WorldError(f"{source} takes too long to read.") from None
+
+
+class _Point(msgspec.Struct, frozen=True):
+    """One epoch as the backbone tells it."""
+
+    epoch: Annotated[int, Meta(ge=0, le=1 << 53)]
+    loss: float | None = None
+    evaluation_loss: float | None = None
+    peers: Annotated[int, Meta(ge=0, le=1 << 31)] = 0
+
+
+class _Curve(msgspec.Struct, frozen=True):
+    points: Annotated[tuple[_Point, ...], Meta(max_length=200_000)]
+
+
+async def _backbone_curve(url: str) -> tuple[_Point, ...]:
+    """Empty if it cannot be had: the volunteer's own view is shown then."""
+    try:
+        text, _ = await in_thread(partial(fetch.from_url, url, fetch.CURVE_CAP), fetch.SECONDS)
+        return msgspec.json.decode(text, type=_Curve).points
+    except (UsageError, WorldError, TimeoutError, msgspec.DecodeError) as error:
+        _log.info("The learning curve at %s could not be read: %s", url, error)
+        return ()
+
+
+def merged(own: dict[int, CurvePoint], told: tuple[_Point, ...]) -> list[CurvePoint]:
+    """By epoch: the backbone knows the losses better, the volunteer knows what was given here."""
+    points = dict(own)
+    for point in told:
+        mine = own.get(point.epoch, CurvePoint(point.epoch))
+        points[point.epoch] = CurvePoint(
+            epoch=point.epoch,
+            loss=mine.loss if point.loss is None else point.loss,
+            evaluation_loss=point.evaluation_loss,
+            own_samples=mine.own_samples,
+            peers=point.peers or mine.peers,
+        )
+    return [points[epoch] for epoch in sorted(points)]

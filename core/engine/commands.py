@@ -1,0 +1,156 @@
+"""What each command of a front end does. Results are the types that `core.api.messages` names."""
+
+from collections.abc import Awaitable, Callable
+from typing import Any
+
+from core.api import messages
+from core.api.errors import UsageError
+from core.api.messages import Contribution, CurvePoint, Event, LimitInfo, ProjectDetails, ProjectInfo
+from core.api.preferences import PREFERENCES, preference_named
+from core.api.snapshot import Snapshot
+from core.engine.credentials import WARNING
+from core.engine.engine import Engine
+from core.store.projects import Project
+
+_LONGEST = 366 * 86_400.0
+"""Seconds that a pause or a contribution may be asked for."""
+_LONGEST_SECRET = 4096
+
+
+class Commands:
+    """Carries out commands against one engine."""
+
+    def __init__(self, engine: Engine) -> None:
+        self._engine = engine
+        self._handlers: dict[type[Any], Callable[[Any], Any]] = {
+            messages.GetSnapshot: self._get_snapshot,
+            messages.Pause: self._pause,
+            messages.Resume: self._resume,
+            messages.ListProjects: self._list_projects,
+            messages.ShowProject: self._show_project,
+            messages.LeaveProject: self._leave_project,
+            messages.ShowLimits: self._show_limits,
+            messages.SetLimit: self._set_limit,
+            messages.ResetLimit: self._reset_limit,
+            messages.GetHistory: self._get_history,
+            messages.Contribute: self._contribute,
+            messages.AddProject: self._add_project,
+            messages.JoinProject: self._join_project,
+            messages.GetCurve: self._get_curve,
+        }
+
+    async def carry_out(self, command: messages.Command) -> Any:
+        """The command's result. `Subscribe` and `Quit` are the server's own.
+
+        Raises:
+            UsageError, WorldError: it was not carried out.
+        """
+        result = self._handlers[type(command)](command)
+        return await result if isinstance(result, Awaitable) else result
+
+    async def _contribute(self, command: messages.Contribute) -> None:
+        seconds = _duration(command.seconds)
+        if command.until_epoch is not None and command.until_epoch < 1:
+            raise UsageError(f"The epoch to stop at must be at least 1, not {command.until_epoch}.")
+        engine = self._engine
+        project = await engine.catalogue.find(command.project)
+        self._join(project)
+        stop_at = None if seconds is None else engine.clock() + seconds
+        engine.want(engine.intent.contribute(command.project and project.id, stop_at, command.until_epoch), anew=True)
+
+    def _pause(self, command: messages.Pause) -> None:
+        seconds = _duration(command.seconds)
+        until = None if seconds is None else self._engine.clock() + seconds
+        self._engine.want(self._engine.intent.pause(until))
+
+    def _resume(self, _command: messages.Resume) -> None:
+        self._engine.want(self._engine.intent.resume(), anew=True)
+
+    def _get_snapshot(self, _command: messages.GetSnapshot) -> Snapshot:
+        return self._engine.snapshot()
+
+    def _list_projects(self, _command: messages.ListProjects) -> list[ProjectInfo]:
+        return [self._info(project.id) for project in self._engine.catalogue.all()]
+
+    def _show_project(self, command: messages.ShowProject) -> ProjectDetails:
+        catalogue = self._engine.catalogue
+        return catalogue.details(catalogue.get(command.project), self._engine.active_project)
+
+    async def _add_project(self, command: messages.AddProject) -> ProjectInfo:
+        return self._info((await self._engine.catalogue.add(command.source)).id)
+
+    async def _join_project(self, command: messages.JoinProject) -> ProjectInfo:
+        if command.invite is not None and not 0 < len(command.invite) <= _LONGEST_SECRET:
+            raise UsageError(f"An invite has 1 to {_LONGEST_SECRET} characters.")
+        project = await self._engine.catalogue.find(command.project)
+        self._join(project)
+        if command.invite is not None:
+            await self._keep(project.id, command.invite)
+        self._engine.update()
+        return self._info(project.id)
+
+    async def _leave_project(self, command: messages.LeaveProject) -> ProjectInfo:
+        engine = self._engine
+        project = engine.catalogue.get(command.project)
+        if project.joined_at is None:
+            raise UsageError(f"You are not in the project {project.id!r}.")
+        if project.secret is not None:
+            await engine.credentials.forget(project.id, project.secret)
+        engine.catalogue.leave(project.id)
+        engine.tell(Event("left", f"You left {self._info(project.id).name}.", engine.clock(), project.id))
+        # Whoever asked for this very project did not ask for the next one in the list.
+        engine.want(engine.intent.without(project.id))
+        return self._info(project.id)
+
+    def _show_limits(self, _command: messages.ShowLimits) -> list[LimitInfo]:
+        return [self._limit(name) for name in PREFERENCES]
+
+    def _set_limit(self, command: messages.SetLimit) -> LimitInfo:
+        self._engine.store.preferences.set(command.name, command.value)
+        self._engine.reload_preferences()
+        return self._limit(command.name)
+
+    def _reset_limit(self, command: messages.ResetLimit) -> LimitInfo:
+        self._engine.store.preferences.reset(command.name)
+        self._engine.reload_preferences()
+        return self._limit(command.name)
+
+    async def _get_curve(self, command: messages.GetCurve) -> list[CurvePoint]:
+        return await self._engine.catalogue.curve(command.project)
+
+    def _get_history(self, command: messages.GetHistory) -> list[Contribution]:
+        return self._engine.store.history.contributions(command.since)
+
+    def _join(self, project: Project) -> None:
+        engine = self._engine
+        if engine.catalogue.join(project):
+            engine.tell(Event("joined", f"You joined {self._info(project.id).name}.", engine.clock(), project.id))
+
+    async def _keep(self, project: str, invite: str) -> None:
+        engine = self._engine
+        keeper = await engine.credentials.keep(project, invite)
+        engine.store.projects.keep_secret(project, keeper)
+        engine.catalogue.reload()
+        if keeper == "file":
+            engine.tell(Event("warning", WARNING, engine.clock(), project))
+
+    def _info(self, id: str) -> ProjectInfo:  # noqa: A002 - the project's own word
+        return self._engine.catalogue.info(self._engine.catalogue.get(id), self._engine.active_project)
+
+    def _limit(self, name: str) -> LimitInfo:
+        preference = preference_named(name)
+        return LimitInfo(
+            name=name,
+            value=self._engine.preferences[name],
+            default=preference.default,
+            unit=preference.unit,
+            lowest=preference.lowest,
+            highest=preference.highest,
+            in_force=getattr(self._engine.decision.limits, name),
+        )
+
+
+def _duration(seconds: float | None) -> float | None:
+    if seconds is not None and not 0 < seconds <= _LONGEST:
+        raise UsageError(f"A duration must be more than 0 and at most a year, not {seconds:g} seconds.")
+    return seconds

@@ -1,0 +1,123 @@
+"""Invites and access tokens: in the keyring under the project's id, or else in a file that only the owner reads.
+
+Never in logs, arguments or manifests. A keyring may hang, so every call to it has a time limit.
+"""
+
+import contextlib
+import json
+import logging
+import os
+import tempfile
+from collections.abc import Callable
+from pathlib import Path
+from typing import TypeVar
+
+from core.api.errors import WorldError
+from core.engine.threads import in_thread
+from core.store.projects import Keeper
+
+SERVICE = "idlehive"
+WARNING = "This computer has no usable keyring, so the invite is kept in a file that only your account can read."
+_SECONDS = 5.0
+
+_log = logging.getLogger(__name__)
+Result = TypeVar("Result")
+
+
+class NoKeyring(WorldError):
+    """There is no keyring that can be used."""
+
+
+class Credentials:
+    def __init__(self, profile: Path) -> None:
+        self._file = profile / "secrets.json"
+        # Several profiles share one keyring.
+        self._prefix = f"{profile}:"
+
+    async def keep(self, project: str, secret: str) -> Keeper:
+        """Store a secret; where it went.
+
+        Raises:
+            WorldError: neither the keyring nor the file takes it.
+        """
+        try:
+            await self._ask(lambda keyring: keyring.set_password(SERVICE, self._prefix + project, secret))
+        except NoKeyring as error:
+            _log.warning("%s The secret of %s goes to a file.", error, project)
+            self._write({**self._read(), project: secret})
+            return "file"
+        return "keyring"
+
+    async def find(self, project: str, keeper: Keeper) -> str:
+        """A secret that was kept.
+
+        Raises:
+            WorldError: it is not there any more, or cannot be had now.
+        """
+        if keeper == "file":
+            secret = self._read().get(project)
+        else:
+            secret = await self._ask(lambda keyring: keyring.get_password(SERVICE, self._prefix + project))
+        if secret is None:
+            raise WorldError("The invite of this project is not in the keyring any more; join again with the invite.")
+        return secret
+
+    async def forget(self, project: str, keeper: Keeper) -> None:
+        """Remove a secret as well as it can be; what is gone already is fine."""
+        if keeper == "file":
+            self._write({name: secret for name, secret in self._read().items() if name != project})
+            return
+        with contextlib.suppress(NoKeyring):
+            await self._ask(lambda keyring: keyring.delete_password(SERVICE, self._prefix + project))
+
+    async def _ask(self, call: Callable[["_Keyring"], Result]) -> Result:
+        try:
+            return await in_thread(lambda: call(_keyring()), _SECONDS)
+        except TimeoutError:
+            raise NoKeyring("The keyring does not answer.") from None
+        except NoKeyring:
+            raise
+        except Exception as error:  # noqa: BLE001 - backends raise whatever their platform's libraries raise
+            # The kind alone: a backend's message may quote what it was given.
+            raise NoKeyring(f"The keyring cannot be used ({type(error).__name__}).") from None
+
+    def _read(self) -> dict[str, str]:
+        try:
+            found = json.loads(self._file.read_bytes())
+        except FileNotFoundError:
+            return {}
+        except (OSError, ValueError):
+            raise WorldError(f"{self._file} cannot be read; remove it and join again with the invite.") from None
+        return {str(name): str(secret) for name, secret in found.items()} if isinstance(found, dict) else {}
+
+    def _write(self, secrets: dict[str, str]) -> None:
+        try:
+            # mkstemp makes it 0600 from its first moment on.
+            descriptor, name = tempfile.mkstemp(dir=self._file.parent)
+            try:
+                with os.fdopen(descriptor, "w") as file:
+                    json.dump(secrets, file)
+                Path(name).replace(self._file)
+            except OSError:
+                Path(name).unlink(missing_ok=True)
+                raise
+        except OSError as error:
+            raise WorldError(f"The invite cannot be kept in {self._file}: {error.strerror}.") from None
+
+
+class _Keyring:
+    """What is used of a keyring backend."""
+
+    def set_password(self, service: str, name: str, secret: str) -> None: ...
+    def get_password(self, service: str, name: str) -> str | None: ...
+    def delete_password(self, service: str, name: str) -> None: ...
+
+
+def _keyring() -> "_Keyring":
+    """The platform's keyring; one that keeps secrets in the clear, or nowhere, does not count."""
+    import keyring
+
+    backend = keyring.get_keyring()
+    if type(backend).__module__.startswith(("keyring.backends.fail", "keyring.backends.null", "keyrings.alt")):
+        raise NoKeyring("There is no keyring.")
+    return backend  # type: ignore[return-value]

@@ -1,0 +1,139 @@
+"""What stands against contributing, and what limits apply: one pure decision without memory.
+
+A new reason is a `Kind`, a row of `WORDING` and a rule; the rule looks at the `Facts` and returns a reason or None.
+All rules are always asked, so the answer is complete: a volunteer who ends one reason sees at once which ones remain.
+"""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+
+from core.api.preferences import Limits
+from core.api.reasons import Kind, Reason, Severity
+from core.engine.intent import Intent
+
+LONGEST_WAIT = 600.0
+"""Seconds between two tries after many failures. A longer wait means that the clock was set back, and is over."""
+
+
+@dataclass(frozen=True)
+class Trouble:
+    """Why the last session failed. `failures` counts those in a row, this one included."""
+
+    error: str
+    permanent: bool
+    failures: int
+    retry_at: float
+
+    def is_over(self, now: float) -> bool:
+        return not self.permanent and not now < self.retry_at <= now + LONGEST_WAIT
+
+
+@dataclass(frozen=True)
+class Conditions:
+    """What the machine and the program are doing, apart from what the volunteer wants."""
+
+    trouble: Trouble | None = None
+
+
+@dataclass(frozen=True)
+class Membership:
+    """The project at hand."""
+
+    project: str
+    name: str
+
+
+@dataclass(frozen=True)
+class Facts:
+    """Everything a rule may look at."""
+
+    intent: Intent
+    conditions: Conditions
+    membership: Membership | None
+    now: float
+
+
+@dataclass(frozen=True)
+class Decision:
+    wanted: bool
+    """The volunteer wants to contribute, and there is a project for it."""
+    project: str | None
+    reasons: tuple[Reason, ...]
+    """Everything that stands against it now."""
+    limits: Limits
+
+    @property
+    def go(self) -> bool:
+        return self.wanted and not self.reasons
+
+
+@dataclass(frozen=True)
+class Wording:
+    """How a reason reads, and what it asks for. `{detail}` is filled in by the rule."""
+
+    text: str
+    hold: bool
+    severity: Severity = Severity.QUIET
+
+
+WORDING: dict[Kind, Wording] = {
+    Kind.PAUSED: Wording("You paused contributing.", hold=True),
+    Kind.SNOOZED: Wording("You paused contributing for a while.", hold=True),
+    Kind.NO_PROJECT: Wording("You have not joined a project yet.", hold=False, severity=Severity.NOTICE),
+    Kind.BACKING_OFF: Wording(
+        "The last session failed and is tried again soon: {detail}", hold=False, severity=Severity.NOTICE
+    ),
+    Kind.GAVE_UP: Wording("The session cannot go on without you: {detail}", hold=False, severity=Severity.PROBLEM),
+}
+
+
+def decide(
+    intent: Intent,
+    preferences: Mapping[str, int],
+    conditions: Conditions,
+    membership: Membership | None,
+    now: float,
+) -> Decision:
+    """All reasons that hold at `now`, in the order of `RULES`, and the limits that apply."""
+    facts = Facts(intent, conditions, membership, now)
+    return Decision(
+        wanted=intent.wanted and membership is not None,
+        project=membership.project if membership else None,
+        reasons=tuple(reason for rule in RULES if (reason := rule(facts)) is not None),
+        limits=Limits(**preferences),
+    )
+
+
+def paused(facts: Facts) -> Reason | None:
+    return _reason(Kind.PAUSED) if facts.intent.paused else None
+
+
+def snoozed(facts: Facts) -> Reason | None:
+    until = facts.intent.snoozed_until
+    return _reason(Kind.SNOOZED, until=until) if until is not None and facts.now < until else None
+
+
+def no_project(facts: Facts) -> Reason | None:
+    return _reason(Kind.NO_PROJECT) if facts.membership is None else None
+
+
+def backing_off(facts: Facts) -> Reason | None:
+    trouble = facts.conditions.trouble
+    if trouble is None or trouble.permanent or trouble.is_over(facts.now):
+        return None
+    return _reason(Kind.BACKING_OFF, trouble.error, trouble.retry_at)
+
+
+def gave_up(facts: Facts) -> Reason | None:
+    trouble = facts.conditions.trouble
+    return _reason(Kind.GAVE_UP, trouble.error) if trouble is not None and trouble.permanent else None
+
+
+RULES: tuple[Callable[[Facts], Reason | None], ...] = (paused, snoozed, no_project, gave_up, backing_off)
+
+
+def _reason(kind: Kind, detail: str = "", until: float | None = None) -> Reason:
+    wording = WORDING[kind]
+    # Not str.format: an error's own braces must not be read as fields.
+    text = wording.text.replace("{detail}", detail)
+    return Reason(kind, wording.hold, text, until, wording.severity)

@@ -1,0 +1,253 @@
+"""The engine: every input ends in one `update()`.
+
+Read what is so, decide, let the lifecycle take its steps, carry out the effects, tell those who watch. Nothing else
+changes the state, so a lost or a late input costs a little time and never the right answer.
+"""
+
+import asyncio
+import logging
+from collections.abc import Callable
+
+import msgspec
+
+from core.api.home import Home
+from core.api.messages import Event
+from core.api.session import EpochDone, Fault, Hold, Report, Resume
+from core.api.snapshot import Snapshot
+from core.engine import intent as intents
+from core.engine.alarms import Alarms
+from core.engine.broadcast import Broadcast
+from core.engine.catalogue import Catalogue
+from core.engine.credentials import Credentials
+from core.engine.decide import Conditions, Decision, Membership, decide
+from core.engine.intent import Intent
+from core.engine.ledger import Ledger
+from core.engine.lifecycle import (
+    Effect,
+    Ended,
+    Failed,
+    Idle,
+    KillGroup,
+    SendHold,
+    SendLeave,
+    SendResume,
+    Starting,
+    StartSession,
+    State,
+    forgive,
+    lifecycle,
+    next_moment,
+)
+from core.engine.session import News, Programs, Session, Terms
+from core.engine.view import look
+from core.store.store import Store
+
+_SETTLES_WITHIN = 8
+"""Steps; the lifecycle needs three at most, and a mistake in it must not spin."""
+_INTENT = "intent"
+
+_log = logging.getLogger(__name__)
+
+
+class Engine:
+    """Lives in the event loop; all methods are called from there."""
+
+    def __init__(self, home: Home, store: Store, programs: Programs, clock: Callable[[], float]) -> None:
+        self.clock = clock
+        self.store = store
+        self.catalogue = Catalogue(store, home.cache, clock)
+        self.credentials = Credentials(home.path)
+        self.broadcast = Broadcast()
+        self.preferences = store.preferences.load()
+        self._home = home
+        self._programs = programs
+        self._ledger = Ledger(store, self.tell)
+        self._intent = intents.read(store.journal.read_setting(_INTENT))
+        self._closing = False
+        self._state: State = Idle()
+        self._decision = self._decide(clock())
+        self._session: Session | None = None
+        self._report: Report | None = None
+        self._started_at = 0.0
+        self._rest = asyncio.Event()
+        self._alarms: Alarms | None = None
+
+    @property
+    def intent(self) -> Intent:
+        return self._intent
+
+    @property
+    def decision(self) -> Decision:
+        return self._decision
+
+    @property
+    def active_project(self) -> str | None:
+        return None if isinstance(self._state, Idle | Failed) else self._state.project
+
+    def start(self) -> None:
+        """Begin to follow the clock, and the intent of last time."""
+        self._alarms = Alarms(self.update, self.clock)
+        self.update()
+
+    def want(self, intent: Intent, *, anew: bool = False) -> None:
+        """Take the volunteer's intent; `anew` forgets earlier failures, since it is the volunteer who tries again."""
+        if intent != self._intent:
+            self._remember(intent)
+        if anew:
+            self._state = forgive(self._state)
+        self.update()
+
+    def update(self, news: News | None = None) -> None:
+        """Look at everything again. `news` is what a session told, if this is why."""
+        now = self.clock()
+        self._note(news, now)
+        step = None if isinstance(news, EpochDone) else news
+        for _ in range(_SETTLES_WITHIN):
+            self._decision = self._decide(now)
+            before = self._state
+            self._state, effects = lifecycle(before, self._decision, step, now)
+            step = None
+            self._tell_change(before, now)
+            for effect in effects:
+                self._perform(effect, now)
+            if self._state == before:
+                break
+        if self._session is not None:
+            self._session.apply(self._decision.limits)
+        self._ledger.keep(now)
+        self._set_alarm(now)
+        self.broadcast.offer(self.snapshot())
+
+    def snapshot(self) -> Snapshot:
+        now = self.clock()
+        project = self.catalogue.at_hand(self._intent.project)
+        return look(
+            self._state,
+            self._decision,
+            self._report,
+            project=self.catalogue.info(project) if project else None,
+            wanted=self._intent.wanted,
+            today=self._ledger.today(now),
+            pid=self._session.pid if self._session else None,
+            started_at=self._started_at,
+        )
+
+    def tell(self, event: Event) -> None:
+        """Tell those who watch, and write it down."""
+        if event.kind != "epoch_done":
+            self.store.journal.notice(event.kind, event.text, event.project, event.at)
+        self.broadcast.tell(event)
+
+    def reload_preferences(self) -> None:
+        self.preferences = self.store.preferences.load()
+        self.update()
+
+    async def close(self) -> None:
+        """End the session politely, or by force where it does not listen; then stop following the clock."""
+        self._closing = True
+        self.update()
+        await self._rest.wait()
+        if self._alarms is not None:
+            self._alarms.close()
+        self.broadcast.close()
+
+    def _decide(self, now: float) -> Decision:
+        intent = self._intent.at(now)
+        if intent != self._intent:
+            self._remember(intent)
+        project = self.catalogue.at_hand(intent.project)
+        membership = Membership(project.id, self.catalogue.info(project).name) if project else None
+        conditions = Conditions(trouble=self._state.trouble if isinstance(self._state, Failed) else None)
+        asked = intent.fulfilled() if self._closing else intent
+        return decide(asked, self.preferences, conditions, membership, now)
+
+    def _remember(self, intent: Intent) -> None:
+        self._intent = intent
+        self.store.journal.setting(_INTENT, msgspec.json.encode(intent).decode())
+        self._ledger.urgent()
+
+    def _note(self, news: News | None, now: float) -> None:
+        match news:
+            case Report():
+                self._report = news
+                self._ledger.report(news, now)
+                self._reached(news.progress.epoch)
+            case EpochDone():
+                self._ledger.epoch(news)
+                self._reached(news.epoch)
+            case Fault():
+                _log.warning("The session failed: %s", news.error)
+            case Ended():
+                self._session = None
+                self._report = None
+                self._ledger.end(news.error or self._why_ended(), now)
+
+    def _reached(self, epoch: int) -> None:
+        if self._intent.until_epoch is not None and epoch >= self._intent.until_epoch:
+            self._remember(self._intent.fulfilled())
+
+    def _why_ended(self) -> str:
+        return ", ".join(reason.kind for reason in self._decision.reasons) or "done"
+
+    def _perform(self, effect: Effect, now: float) -> None:
+        match effect:
+            case StartSession(project=project):
+                self._begin(project, now)
+            case SendHold() if self._session is not None:
+                self._session.send(Hold())
+            case SendResume() if self._session is not None:
+                self._session.send(Resume())
+            case SendLeave(seconds=seconds) if self._session is not None:
+                self._session.leave(seconds)
+            case KillGroup() if self._session is not None:
+                self._session.kill()
+
+    def _begin(self, id: str, now: float) -> None:  # noqa: A002 - the project's own word
+        project = self.catalogue.get(id)
+        run_id = project.manifest.run_id if project.manifest else ""
+        self._report = None
+        self._started_at = now
+        self._ledger.begin(project.id, run_id, now)
+        terms = Terms(project, self._decision.limits)
+        self._session = Session(
+            self._home,
+            terms,
+            catalogue=self.catalogue,
+            credentials=self.credentials,
+            programs=self._programs,
+            tell=self.update,
+            name_run=self._ledger.name_run,
+        )
+
+    def _tell_change(self, before: State, now: float) -> None:
+        after = self._state
+        if type(after) is not type(before):
+            _log.info("%s -> %s %s", _name(before), _name(after), _why(after, self._decision))
+        if isinstance(after, Failed) and not isinstance(before, Failed):
+            self.tell(Event("session_failed", after.trouble.error, now, project=after.project))
+        if isinstance(after, Starting) and not isinstance(before, Starting):
+            self._rest.clear()
+        if self._closing and isinstance(after, Idle | Failed):
+            self._rest.set()
+
+    def _set_alarm(self, now: float) -> None:
+        moments = [
+            self._intent.snoozed_until,
+            self._intent.stop_at,
+            next_moment(self._state),
+            self._ledger.next_moment(now),
+            *(reason.until for reason in self._decision.reasons),
+        ]
+        if self._alarms is not None:
+            self._alarms.at(min((moment for moment in moments if moment is not None), default=None))
+
+
+def _name(state: State) -> str:
+    return type(state).__name__
+
+
+def _why(state: State, decision: Decision) -> str:
+    if isinstance(state, Failed):
+        return f"({state.trouble.error})"
+    reasons = ", ".join(reason.kind for reason in decision.reasons)
+    return f"({reasons or ('nothing against it' if decision.wanted else 'not wanted')})"

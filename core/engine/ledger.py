@@ -1,0 +1,90 @@
+"""What a session gives, written down in time, and told where it is worth telling."""
+
+import logging
+from collections.abc import Callable
+
+from core.api.messages import Event
+from core.api.session import EpochDone, Report
+from core.api.snapshot import Today
+from core.store.database import StoreError
+from core.store.store import Store
+
+FLUSH_EVERY = 10.0
+"""Seconds, at most, for which an increment is in memory alone."""
+
+_log = logging.getLogger(__name__)
+
+
+class Ledger:
+    def __init__(self, store: Store, tell: Callable[[Event], None]) -> None:
+        self._store = store
+        self._journal = store.journal
+        self._tell = tell
+        self._project: str | None = None
+        self._first = False
+        self._flushed_at = float("-inf")
+        self._failing = False
+        self._today = Today()
+
+    def begin(self, project: str, run_id: str, now: float) -> None:
+        self._project = project
+        self._first = self._given_before(project) == 0
+        self._journal.begin(project, run_id, now)
+
+    def name_run(self, run_id: str) -> None:
+        self._journal.name_run(run_id)
+
+    def report(self, report: Report, now: float) -> None:
+        self._journal.add(report.counters, report.traffic, now)
+        if self._first and report.counters.samples:
+            self._first = False
+            self._tell(Event("first_contribution", "Your first samples are computed.", now, project=self._project))
+
+    def epoch(self, done: EpochDone) -> None:
+        self._journal.epoch(done)
+        text = f"Epoch {done.epoch} has begun; you gave {done.samples} samples to the one before."
+        self._tell(Event("epoch_done", text, done.at, self._project, done.epoch, done.loss))
+
+    def end(self, reason: str, now: float) -> None:
+        self._journal.end(reason, now)
+        self._project = None
+        self.urgent()
+
+    def urgent(self) -> None:
+        """Write at the next occasion, not only after the interval."""
+        self._flushed_at = float("-inf")
+
+    def keep(self, now: float) -> None:
+        """Write what waits, if it is time. What cannot be written goes on waiting, and the volunteer is told once."""
+        if not self._journal.is_waiting or self._flushed_at <= now < self._flushed_at + FLUSH_EVERY:
+            return
+        self._flushed_at = now
+        try:
+            self._journal.flush()
+        except StoreError as error:
+            _log.error("The record cannot be written: %s", error)
+            if not self._failing:
+                self._failing = True
+                self._tell(Event("warning", f"{error} What you give meanwhile is kept in memory.", now))
+        else:
+            self._failing = False
+
+    def next_moment(self, now: float) -> float | None:
+        """When `keep` has something to do, even if nothing else happens."""
+        if not self._journal.is_waiting:
+            return None
+        return now if self._flushed_at == float("-inf") else self._flushed_at + FLUSH_EVERY
+
+    def today(self, now: float) -> Today:
+        """The last one known, while the record cannot be read."""
+        try:
+            self._today = self._store.history.today(now)
+        except StoreError as error:
+            _log.warning("The record cannot be read: %s", error)
+        return self._today
+
+    def _given_before(self, project: str) -> int:
+        try:
+            return self._store.history.given_to(project)[0]
+        except StoreError:
+            return 0

@@ -1,0 +1,45 @@
+"""What a killed engine or a killed leash left behind: folders, and processes known by the tag that the leash gives."""
+
+import contextlib
+import shutil
+import time
+from pathlib import Path
+
+import psutil
+
+from core.leash import TAG
+
+FOLDER_PREFIX = "session-"
+_KILL_PATIENCE = 2.0
+
+
+def processes_of(folder: Path) -> list[psutil.Process]:
+    """Living processes with the folder's tag in their environment: ours for certain, in whatever group they are."""
+    return [process for process in psutil.process_iter() if _tag(process) == str(folder)]
+
+
+def kill_all(folder: Path) -> int:
+    """Kill what still carries the folder's tag and remove the folder; how many processes there were."""
+    killed = set()
+    deadline = time.monotonic() + _KILL_PATIENCE
+    # The leash last: while it lives it adopts what the killed leave, and cleans up behind us.
+    while (rest := processes_of(folder)) and time.monotonic() < deadline:
+        for process in sorted(rest, key=lambda process: process.create_time(), reverse=True):
+            with contextlib.suppress(psutil.NoSuchProcess):
+                process.kill()
+            killed.add(process.pid)
+        time.sleep(0.02)
+    shutil.rmtree(folder, ignore_errors=True)
+    return len(killed)
+
+
+def sweep(runtime: Path) -> int:
+    """Clear what sessions of an earlier engine left in the runtime folder; how many processes were killed."""
+    return sum(kill_all(folder) for folder in sorted(runtime.glob(f"{FOLDER_PREFIX}*")) if folder.is_dir())
+
+
+def _tag(process: psutil.Process) -> str | None:
+    try:
+        return None if process.status() == psutil.STATUS_ZOMBIE else process.environ().get(TAG)
+    except (psutil.Error, OSError):
+        return None

@@ -1,0 +1,289 @@
+"""The life of a session as a pure state machine: `lifecycle(state, decision, news, now) -> (state, effects)`.
+
+A state is a frozen value with its data. Every state between Starting and Leaving means that a session exists; Idle and
+Failed mean that none does, and only `Ended` leads there: so there are never two. Deadlines guard each of them.
+"""
+
+from dataclasses import dataclass, replace
+from functools import partial
+
+from core.api.reasons import Kind, Reason
+from core.api.session import Fault, Report
+from core.api.snapshot import Transfer
+from core.engine.decide import LONGEST_WAIT, Decision, Trouble
+
+FIRST_WAIT = 5.0
+"""Seconds until the first retry; doubles up to LONGEST_WAIT."""
+FORGIVEN_AFTER = 300.0
+"""Seconds of contributing after which earlier failures are forgotten."""
+LONGEST_HOLD = 300.0
+"""Seconds of holding memory before it is given back."""
+HOLD_WITHIN = 30.0
+"""Seconds in which a trainer must obey Hold; one that does not is told to leave."""
+LEAVE_WITHIN = 5.0
+"""Seconds in which a trainer says goodbye."""
+KILL_AFTER = 7.0
+"""Seconds from Leave until the whole group is killed, and between two attempts at it."""
+PATIENCE = {"starting": 180.0, "joining": 180.0, "syncing": 600.0, "contributing": 300.0}
+"""Seconds without any progress in a stage after which the session counts as hanging."""
+
+
+@dataclass(frozen=True)
+class Idle:
+    reasons: tuple[Reason, ...] = ()
+    failures: int = 0
+    """In a row so far: they lengthen the next wait even if something else came between."""
+
+
+@dataclass(frozen=True)
+class Starting:
+    project: str
+    deadline: float
+    failures: int = 0
+    transfer: Transfer | None = None
+
+
+@dataclass(frozen=True)
+class Joining:
+    project: str
+    deadline: float
+    failures: int = 0
+
+
+@dataclass(frozen=True)
+class Syncing:
+    project: str
+    deadline: float
+    failures: int = 0
+    transfer: Transfer | None = None
+
+
+@dataclass(frozen=True)
+class Contributing:
+    project: str
+    deadline: float
+    since: float
+    failures: int = 0
+
+
+@dataclass(frozen=True)
+class Holding:
+    project: str
+    reasons: tuple[Reason, ...]
+    since: float
+    obeyed: bool = False
+    failures: int = 0
+
+
+@dataclass(frozen=True)
+class Leaving:
+    project: str
+    reasons: tuple[Reason, ...]
+    deadline: float
+    failures: int = 0
+    trouble: Trouble | None = None
+    """Set if the session leaves because it failed."""
+
+
+@dataclass(frozen=True)
+class Failed:
+    project: str
+    trouble: Trouble
+
+    @property
+    def failures(self) -> int:
+        return self.trouble.failures
+
+
+Working = Starting | Joining | Syncing | Contributing
+State = Idle | Working | Holding | Leaving | Failed
+
+
+@dataclass(frozen=True)
+class Ended:
+    """The session and all its processes are gone. `error` is None if it went politely."""
+
+    error: str | None = None
+
+
+News = Report | Fault | Ended
+
+
+@dataclass(frozen=True)
+class StartSession:
+    project: str
+
+
+@dataclass(frozen=True)
+class SendHold:
+    pass
+
+
+@dataclass(frozen=True)
+class SendResume:
+    pass
+
+
+@dataclass(frozen=True)
+class SendLeave:
+    seconds: float = LEAVE_WITHIN
+
+
+@dataclass(frozen=True)
+class KillGroup:
+    pass
+
+
+Effect = StartSession | SendHold | SendResume | SendLeave | KillGroup
+Step = tuple[State, tuple[Effect, ...]]
+
+
+def lifecycle(state: State, decision: Decision, news: News | None, now: float) -> Step:
+    """One step. Called again without news until nothing changes, it settles within a few steps."""
+    match state:
+        case Idle():
+            return _idle(state, decision, now)
+        case Failed():
+            return _failed(state, decision, now)
+        case Leaving():
+            return _leaving(state, decision, news, now)
+        case Holding():
+            return _holding(state, decision, news, now)
+        case Starting() | Joining() | Syncing() | Contributing():
+            return _working(state, decision, news, now)
+
+
+def forgive(state: State) -> State:
+    """The volunteer asks anew: earlier failures no longer stand against a try."""
+    match state:
+        case Failed():
+            return Idle()
+        case Leaving():
+            return replace(state, failures=0, trouble=None)
+        case _:
+            return replace(state, failures=0)
+
+
+def next_moment(state: State) -> float | None:
+    """When the state changes by itself, if nothing else happens before."""
+    match state:
+        case Idle():
+            return None
+        case Failed(trouble=trouble):
+            return None if trouble.permanent else trouble.retry_at
+        case Holding(since=since, obeyed=obeyed):
+            return since + (LONGEST_HOLD if obeyed else HOLD_WITHIN)
+        case _:
+            return state.deadline
+
+
+def _idle(state: Idle, decision: Decision, now: float) -> Step:
+    if not decision.go or decision.project is None:
+        return replace(state, reasons=decision.reasons), ()
+    starting = Starting(decision.project, now + PATIENCE["starting"], state.failures)
+    return starting, (StartSession(decision.project),)
+
+
+def _failed(state: Failed, decision: Decision, now: float) -> Step:
+    # Over its own trouble alone a session is tried again; anything else that stands against it is told as itself.
+    others = [reason for reason in decision.reasons if reason.kind not in (Kind.BACKING_OFF, Kind.GAVE_UP)]
+    if decision.project != state.project or not decision.wanted or others or state.trouble.is_over(now):
+        return Idle(decision.reasons, state.failures), ()
+    return state, ()
+
+
+def _working(state: Working, decision: Decision, news: News | None, now: float) -> Step:
+    ends = _ends(state, decision, news, now)
+    if ends is not None:
+        return ends
+    if decision.reasons:
+        if isinstance(state, Contributing):
+            return Holding(state.project, decision.reasons, now, failures=state.failures), (SendHold(),)
+        # What has not begun to contribute has nothing in memory that is worth holding.
+        return _leave(state, decision, now)
+    if _is_past(state.deadline, now, max(PATIENCE.values())):
+        error = f"The session made no progress while {type(state).__name__.lower()}."
+        return _leave(state, decision, now, _trouble(state, error, now))
+    return (_follow(state, news, now) if isinstance(news, Report) else state), ()
+
+
+def _holding(state: Holding, decision: Decision, news: News | None, now: float) -> Step:
+    ends = _ends(state, decision, news, now)
+    if ends is not None:
+        return ends
+    if not decision.reasons:
+        going_on = Contributing(state.project, now + PATIENCE["contributing"], now, state.failures)
+        return going_on, (SendResume(),)
+    obeyed = state.obeyed or (isinstance(news, Report) and news.stage == "holding")
+    longest = LONGEST_HOLD if obeyed else HOLD_WITHIN
+    if _is_past(state.since + longest, now, LONGEST_HOLD):
+        return _leave(state, decision, now)
+    return replace(state, reasons=decision.reasons, obeyed=obeyed), ()
+
+
+def _leaving(state: Leaving, decision: Decision, news: News | None, now: float) -> Step:
+    if isinstance(news, Ended):
+        if state.trouble is not None and decision.wanted:
+            return Failed(state.project, state.trouble), ()
+        return Idle(decision.reasons, state.failures), ()
+    if _is_past(state.deadline, now, KILL_AFTER):
+        return replace(state, deadline=now + KILL_AFTER), (KillGroup(),)
+    return state, ()
+
+
+def _ends(state: Working | Holding, decision: Decision, news: News | None, now: float) -> Step | None:
+    """What ends a session whatever it was doing, most certain first."""
+    match news:
+        case Ended(error=error):
+            if not decision.wanted:
+                return Idle(decision.reasons, state.failures), ()
+            return Failed(state.project, _trouble(state, error or "The session ended by itself.", now)), ()
+        case Fault(error=error, permanent=permanent):
+            return _leave(state, decision, now, _trouble(state, error, now, permanent=permanent))
+        case Report(stage="leaving") if decision.wanted:
+            return _leave(state, decision, now, _trouble(state, "The session ended by itself.", now))
+    if not decision.wanted or decision.project != state.project or any(not r.hold for r in decision.reasons):
+        return _leave(state, decision, now)
+    return None
+
+
+def _leave(state: Working | Holding, decision: Decision, now: float, trouble: Trouble | None = None) -> Step:
+    leaving = Leaving(state.project, decision.reasons, now + KILL_AFTER, state.failures, trouble)
+    return leaving, (SendLeave(),)
+
+
+def _follow(state: Working, report: Report, now: float) -> Working:
+    """Where the trainer says it is. A stage that cannot be is one of a report from before the last command."""
+    extended = partial(_extended, state, report, now)
+    match report.stage:
+        case "preparing" if isinstance(state, Starting):
+            return Starting(state.project, extended("starting"), state.failures, report.transfer)
+        case "joining" if isinstance(state, Starting | Joining):
+            return Joining(state.project, extended("joining"), state.failures)
+        case "syncing":
+            return Syncing(state.project, extended("syncing"), state.failures, report.transfer)
+        case "joining":
+            # Cut off from its peers: out of step, and bound to catch up before it counts again.
+            return Syncing(state.project, extended("syncing"), state.failures)
+        case "contributing":
+            since = state.since if isinstance(state, Contributing) else now
+            failures = 0 if now - since >= FORGIVEN_AFTER else state.failures
+            return Contributing(state.project, now + PATIENCE["contributing"], since, failures)
+    return state
+
+
+def _extended(state: Working, report: Report, now: float, stage: str) -> float:
+    """A stage has its patience anew when it begins and whenever its transfer moves."""
+    begins = type(state).__name__.lower() != stage
+    moves = report.transfer is not None and report.transfer != getattr(state, "transfer", None)
+    return now + PATIENCE[stage] if begins or moves else state.deadline
+
+
+def _trouble(state: Working | Holding, error: str, now: float, *, permanent: bool = False) -> Trouble:
+    wait = min(LONGEST_WAIT, FIRST_WAIT * 2.0 ** min(state.failures, 30))
+    return Trouble(error, permanent, state.failures + 1, now + wait)
+
+
+def _is_past(moment: float, now: float, longest: float) -> bool:
+    """Reached; or further away than it can be, because the clock was set back."""
+    return now >= moment or moment - now > longest

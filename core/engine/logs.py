@@ -1,0 +1,30 @@
+"""Log files of bounded size in the profile: `engine.log`, and `trainer.log` and `host.log` with what those say."""
+
+import logging
+import logging.handlers
+from pathlib import Path
+
+SIZE = 1 << 20
+"""Bytes of one file; two older ones are kept."""
+KEPT = 2
+_ENGINE_FORMAT = "%(asctime)s %(levelname)s %(name)s: %(message)s"
+
+
+def open_logs(folder: Path, size: int = SIZE) -> None:
+    """Begin to write. A log that cannot be written is no reason to stop: the lines are lost."""
+    logging.raiseExceptions = False
+    engine = _file(folder / "engine.log", _ENGINE_FORMAT, size)
+    logging.basicConfig(level=logging.INFO, handlers=[engine], force=True)
+    # Each poke would be a line, and requests' addresses may hold what is nobody's business.
+    for chatty in ("apscheduler", "urllib3", "keyring"):
+        logging.getLogger(chatty).setLevel(logging.WARNING)
+    for child in ("trainer", "host"):
+        logger = logging.getLogger(f"child.{child}")
+        logger.handlers = [_file(folder / f"{child}.log", "%(message)s", size)]
+        logger.propagate = False
+
+
+def _file(path: Path, form: str, size: int) -> logging.Handler:
+    handler = logging.handlers.RotatingFileHandler(path, maxBytes=size, backupCount=KEPT, delay=True, encoding="utf-8")
+    handler.setFormatter(logging.Formatter(form))
+    return handler

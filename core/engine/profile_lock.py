@@ -1,0 +1,50 @@
+"""One engine a profile: a lock on a file, which the kernel takes back when the process ends, however it ends."""
+
+import contextlib
+import fcntl
+import os
+from collections.abc import Iterator
+from pathlib import Path
+
+from core.api.errors import WorldError
+from core.api.home import Home
+
+
+@contextlib.contextmanager
+def held(home: Home) -> Iterator[None]:
+    """Hold the profile's lock.
+
+    Raises:
+        WorldError: another engine has it, or the profile cannot be written.
+    """
+    try:
+        home.prepare()
+        _check_private(home.runtime)
+        descriptor = os.open(home.lock, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+    except OSError as error:
+        raise WorldError(f"The profile {home.path} cannot be used: {error.strerror or error}.") from None
+    try:
+        _take(descriptor, home.path)
+        yield
+    finally:
+        os.close(descriptor)
+
+
+def _take(descriptor: int, profile: Path) -> None:
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        holder = os.read(descriptor, 32).decode(errors="replace").strip() or "unknown"
+        raise WorldError(f"The engine of {profile} is running already (process {holder}).") from None
+    # Only to tell people who has it; on a full disk nobody is told.
+    with contextlib.suppress(OSError):
+        os.ftruncate(descriptor, 0)
+        os.pwrite(descriptor, f"{os.getpid()}\n".encode(), 0)
+
+
+def _check_private(folder: Path) -> None:
+    """The runtime folder may lie in the common temporary folder, where somebody else could have made it first."""
+    status = folder.lstat()
+    if status.st_uid != os.getuid():
+        raise PermissionError(1, f"{folder} belongs to another user")
+    folder.chmod(0o700)

@@ -1,0 +1,214 @@
+"""The profile's Unix socket: front ends send requests, a JSON object a line, and get replies, snapshots and events.
+
+A front end is not trusted to be well: lines are bounded, requests in flight are bounded, and one that does not read is
+hung up on. None of it can hold up the engine or another front end.
+"""
+
+import asyncio
+import contextlib
+import logging
+import os
+from collections import deque
+from collections.abc import Awaitable, Callable
+from pathlib import Path
+from typing import Any, cast
+
+import msgspec
+
+from core.api.errors import UsageError, WorldError
+from core.api.messages import Event, Quit, Refusal, Reply, Request, Subscribe, line, request_decoder
+from core.api.snapshot import Snapshot
+from core.engine.commands import Commands
+from core.engine.engine import Engine
+
+LONGEST_LINE = 1 << 20
+"""Bytes of a request."""
+MOST_CLIENTS = 32
+MOST_REQUESTS = 16
+"""In flight on one connection; more wait unread."""
+MOST_WAITING = 256
+"""Replies and events for a front end that does not read them."""
+READS_WITHIN = 10.0
+"""Seconds in which a front end must take what it was sent."""
+
+_log = logging.getLogger(__name__)
+
+
+class Server:
+    def __init__(self, engine: Engine, path: Path, on_quit: Callable[[], Awaitable[None]]) -> None:
+        self.engine = engine
+        self.commands = Commands(engine)
+        self.on_quit = on_quit
+        self._path = path
+        self._server: asyncio.Server | None = None
+        self._clients: set[asyncio.Task[None]] = set()
+
+    async def start(self) -> None:
+        """Listen. What lies at the path is of an engine that is gone, for the caller holds the profile's lock.
+
+        Raises:
+            OSError: the socket cannot be made.
+        """
+        self._path.unlink(missing_ok=True)
+        # Nobody else may connect, not even in the moment before a chmod.
+        before = os.umask(0o177)
+        try:
+            self._server = await asyncio.start_unix_server(self._serve, self._path, limit=LONGEST_LINE)
+        finally:
+            os.umask(before)
+
+    async def close(self) -> None:
+        """Hang up, after everybody had the chance to read what was sent."""
+        if self._server is not None:
+            self._server.close()
+        for client in self._clients:
+            client.cancel()
+        await asyncio.gather(*self._clients, return_exceptions=True)
+        self._path.unlink(missing_ok=True)
+
+    async def _serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        task = cast("asyncio.Task[None]", asyncio.current_task())
+        client = _Client(self, reader, writer)
+        if len(self._clients) >= MOST_CLIENTS:
+            client.refuse(0, f"More than {MOST_CLIENTS} front ends are connected; close one.")
+            await client.finish()
+            return
+        self._clients.add(task)
+        try:
+            await client.run()
+        except asyncio.CancelledError:
+            # By `close` alone, which waits for this task's last words.
+            await client.finish()
+        finally:
+            self._clients.discard(task)
+
+
+class _Client:
+    """One connection: a reader, a task for each request, and one writer, so that nobody waits for anybody."""
+
+    def __init__(self, server: Server, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        self._server = server
+        self._reader = reader
+        self._writer = writer
+        self._room = asyncio.Semaphore(MOST_REQUESTS)
+        self._requests: set[asyncio.Task[None]] = set()
+        self._outbox: deque[bytes] = deque()
+        self._snapshot: bytes | None = None
+        """Only the latest is worth sending."""
+        self._something = asyncio.Event()
+        self._writing = asyncio.ensure_future(self._write())
+
+    async def run(self) -> None:
+        """Serve until the front end hangs up or misbehaves."""
+        try:
+            await self._read()
+        except (OSError, asyncio.IncompleteReadError):
+            pass  # gone, perhaps in the middle of a line
+        finally:
+            self._server.engine.broadcast.remove(self._push)
+        await self.finish()
+
+    def refuse(self, number: int, error: str, *, usage: bool = True) -> None:
+        self._send(line(Refusal(number, error, usage)))
+
+    async def finish(self) -> None:
+        """Hang up: what is being carried out goes on, what is written is sent if the front end reads it."""
+        self._server.engine.broadcast.remove(self._push)
+        self._writing.cancel()
+        with contextlib.suppress(OSError, TimeoutError):
+            if not self._writer.is_closing():
+                self._writer.writelines(self._outbox)
+                self._writer.close()
+                await asyncio.wait_for(self._writer.wait_closed(), 1.0)
+        self._writer.transport.abort()
+
+    async def _read(self) -> None:
+        while True:
+            try:
+                text = await self._reader.readuntil(b"\n")
+            except asyncio.LimitOverrunError:
+                self.refuse(0, f"A request is longer than {LONGEST_LINE >> 20} MiB.")
+                return
+            try:
+                request = request_decoder.decode(text)
+            except msgspec.DecodeError as error:
+                number = _number(text)
+                self.refuse(number or 0, f"This is not a request that this engine knows: {error}.")
+                if number is None:
+                    return
+                continue
+            await self._room.acquire()
+            task = asyncio.ensure_future(self._answer(request))
+            self._requests.add(task)
+            task.add_done_callback(self._answered)
+
+    def _answered(self, task: asyncio.Task[None]) -> None:
+        self._requests.discard(task)
+        self._room.release()
+
+    async def _answer(self, request: Request) -> None:
+        try:
+            self._send(line(Reply(request.id, await self._carry_out(request.command))))
+        except (UsageError, WorldError) as error:
+            self.refuse(request.id, str(error), usage=isinstance(error, UsageError))
+            return
+        except Exception:  # noqa: BLE001 - a mistake in one command must not end the engine for all
+            _log.exception("A fault of the program in %s", type(request.command).__name__)
+            self.refuse(request.id, "The engine made a mistake; its log tells more.", usage=False)
+            return
+        if isinstance(request.command, Subscribe):
+            self._push(self._server.engine.snapshot(), line(self._server.engine.snapshot()))
+
+    async def _carry_out(self, command: Any) -> Any:
+        if isinstance(command, Subscribe):
+            return self._server.engine.broadcast.add(self._push)
+        if isinstance(command, Quit):
+            return await self._server.on_quit()
+        return await self._server.commands.carry_out(command)
+
+    def _push(self, message: Snapshot | Event, data: bytes) -> None:
+        if isinstance(message, Snapshot):
+            self._snapshot = data
+            self._something.set()
+        else:
+            self._send(data)
+
+    def _send(self, data: bytes) -> None:
+        if len(self._outbox) >= MOST_WAITING:
+            self._hang_up("does not read")
+            return
+        self._outbox.append(data)
+        self._something.set()
+
+    async def _write(self) -> None:
+        with contextlib.suppress(OSError):
+            while True:
+                await self._something.wait()
+                self._something.clear()
+                while self._outbox:
+                    self._writer.write(self._outbox.popleft())
+                if self._snapshot is not None:
+                    self._writer.write(self._snapshot)
+                    self._snapshot = None
+                try:
+                    await asyncio.wait_for(self._writer.drain(), READS_WITHIN)
+                except TimeoutError:
+                    self._hang_up("does not read")
+                    return
+
+    def _hang_up(self, why: str) -> None:
+        _log.warning("A front end %s; it is hung up on.", why)
+        self._server.engine.broadcast.remove(self._push)
+        self._writer.transport.abort()
+
+
+class _Numbered(msgspec.Struct):
+    id: int
+
+
+def _number(text: bytes) -> int | None:
+    """The number of a request that is otherwise not understood; None if it is no request at all."""
+    try:
+        return msgspec.json.decode(text, type=_Numbered).id
+    except msgspec.DecodeError:
+        return None

@@ -1,0 +1,157 @@
+"""A program on a leash, with lines of JSON on its stdin and stdout, and its stderr in a log of bounded size."""
+
+import asyncio
+import contextlib
+import logging
+import os
+import secrets
+import signal
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import cast
+
+import psutil
+
+from core.api.client import core_command, core_environment
+from core.engine import leftovers
+from core.leash import TAG
+
+LONGEST_LINE = 1 << 20
+_LONGEST_LOG_LINE = 8 << 10
+_LAST_WORDS = 1.0
+"""Seconds to read on after a program's end, until its pipe is empty."""
+
+_log = logging.getLogger(__name__)
+
+
+class Child(asyncio.SubprocessProtocol):
+    """One program and all that it starts. Its lines go to `on_line`; `ended` is set when nothing is left of it."""
+
+    def __init__(self, folder: Path, on_line: Callable[[bytes], None], log: logging.Logger) -> None:
+        self.folder = folder
+        self.code: int | None = None
+        """Exit code, 128 + signal if a signal ended it; None while it runs."""
+        self.ended = asyncio.Event()
+        self._on_line = on_line
+        self._log = log
+        self._transport: asyncio.SubprocessTransport
+        self._partial = {1: bytearray(), 2: bytearray()}
+        self._silent = asyncio.Event()
+        self._finishing: asyncio.Task[None] | None = None
+
+    @classmethod
+    async def start(
+        cls, command: Sequence[str], runtime: Path, on_line: Callable[[bytes], None], log: logging.Logger
+    ) -> "Child":
+        """Start `command` with a fresh session folder in `runtime`.
+
+        Raises:
+            OSError: the process cannot be started.
+        """
+        folder = runtime / f"{leftovers.FOLDER_PREFIX}{secrets.token_hex(3)}"
+        child = cls(folder, on_line, log)
+        # Made here too, so that a sweep knows of the session from its first moment on.
+        folder.mkdir(mode=0o700)
+        leash = core_command("core.leash", str(folder), "--", *command)
+        # The parent-death signal is bound to the thread that forks: this must be the event loop's, which lives on.
+        await asyncio.get_running_loop().subprocess_exec(
+            lambda: child, *leash, env={**core_environment(), TAG: str(folder)}, start_new_session=True
+        )
+        return child
+
+    @property
+    def leash_pid(self) -> int:
+        return self._transport.get_pid()
+
+    @property
+    def pid(self) -> int | None:
+        """The program's own process, the leash's first child; None when there is none (yet, or any more)."""
+        if self.code is not None:
+            return None
+        try:
+            children = psutil.Process(self.leash_pid).children()
+            return min(children, key=lambda process: process.create_time()).pid
+        except (psutil.Error, ValueError):
+            return None
+
+    def send(self, line: bytes) -> None:
+        """Write a line; one for a program that is gone is dropped."""
+        stdin = self._stdin()
+        if stdin is not None and not stdin.is_closing():
+            stdin.write(line)
+
+    def close_stdin(self) -> None:
+        """The polite way to end a program that reads until end of file."""
+        if (stdin := self._stdin()) is not None:
+            stdin.close()
+
+    def kill(self) -> None:
+        """End the whole group at once, the leash too, and whatever else belongs to it."""
+        if self._transport.get_returncode() is None:
+            with contextlib.suppress(ProcessLookupError):
+                os.killpg(self.leash_pid, signal.SIGKILL)
+
+    async def stop(self, grace: float) -> None:
+        """Close stdin, kill the group if the program is still there after `grace` seconds, and wait for its end."""
+        self.close_stdin()
+        try:
+            await asyncio.wait_for(self.ended.wait(), grace)
+        except TimeoutError:
+            self.kill()
+            await self.ended.wait()
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        self._transport = cast("asyncio.SubprocessTransport", transport)
+
+    def pipe_data_received(self, fd: int, data: bytes) -> None:
+        buffer = self._partial[fd]
+        buffer += data
+        *lines, rest = bytes(buffer).split(b"\n")
+        buffer[:] = rest
+        for line in lines:
+            self._take(fd, line)
+        if fd == 1 and len(buffer) > LONGEST_LINE:
+            _log.error("A line of more than %s bytes came from a session; it is ended.", LONGEST_LINE)
+            buffer.clear()
+            self.kill()
+        elif fd == 2 and len(buffer) > _LONGEST_LOG_LINE:
+            self._take(fd, bytes(buffer))
+            buffer.clear()
+
+    def pipe_connection_lost(self, fd: int, exc: Exception | None) -> None:  # noqa: ARG002 - asyncio's signature
+        if fd == 1:
+            self._silent.set()
+
+    def process_exited(self) -> None:
+        self._finishing = asyncio.ensure_future(self._finish())
+
+    async def _finish(self) -> None:
+        code = self._transport.get_returncode() or 0
+        if code < 0:
+            # The leash itself was killed: what it would have done is done here.
+            with contextlib.suppress(ProcessLookupError, PermissionError):
+                os.killpg(self.leash_pid, signal.SIGKILL)
+            leftovers.kill_all(self.folder)
+        with contextlib.suppress(TimeoutError):
+            await asyncio.wait_for(self._silent.wait(), _LAST_WORDS)
+        self._transport.close()
+        self.code = code if code >= 0 else 128 - code
+        self.ended.set()
+
+    def _take(self, fd: int, line: bytes) -> None:
+        if fd == 1:
+            self._on_line(line)
+        else:
+            self._log.info(line[:_LONGEST_LOG_LINE].decode(errors="replace").rstrip())
+
+    def _stdin(self) -> asyncio.WriteTransport | None:
+        pipe = self._transport.get_pipe_transport(0)
+        return pipe if isinstance(pipe, asyncio.WriteTransport) else None
+
+
+def in_words(code: int) -> str:
+    """An unexpected exit code as a sentence."""
+    if code > 128:
+        with contextlib.suppress(ValueError):
+            return f"The session's process was ended from outside ({signal.Signals(code - 128).name})."
+    return f"The session's process ended unexpectedly with code {code}."

@@ -1,0 +1,59 @@
+"""The snapshot that front ends see, from the state of the engine: a pure view."""
+
+import os
+from importlib import metadata
+from typing import cast
+
+from core.api.messages import ProjectInfo
+from core.api.session import Report
+from core.api.snapshot import Progress, Session, Snapshot, Today, Traffic, Transfer
+from core.api.snapshot import State as StateName
+from core.engine.decide import Decision
+from core.engine.lifecycle import Failed, Idle, Leaving, Starting, State, Syncing
+
+
+def _version() -> str:
+    try:
+        return metadata.version("idlehive")
+    except metadata.PackageNotFoundError:
+        return ""
+
+
+VERSION = _version()
+
+
+def look(
+    state: State,
+    decision: Decision,
+    report: Report | None,
+    *,
+    project: ProjectInfo | None,
+    wanted: bool,
+    today: Today,
+    pid: int | None,
+    started_at: float,
+) -> Snapshot:
+    """Everything a front end shows without asking. Numbers of a session are those of its last report."""
+    alive = not isinstance(state, Idle | Failed)
+    trouble = state.trouble if isinstance(state, Failed | Leaving) else None
+    return Snapshot(
+        state=cast("StateName", type(state).__name__.lower()),
+        reasons=decision.reasons,
+        project=project.id if project else None,
+        project_name=project.name if project else None,
+        wanted=wanted,
+        progress=report.progress if report and alive else Progress(),
+        traffic=report.traffic if report and alive else Traffic(),
+        limits=decision.limits,
+        session=Session(pid, started_at) if pid is not None and alive else None,
+        transfer=_transfer(state),
+        error=trouble.error if trouble else None,
+        retry_at=None if trouble is None or trouble.permanent or isinstance(state, Leaving) else trouble.retry_at,
+        today=today,
+        engine_pid=os.getpid(),
+        version=VERSION,
+    )
+
+
+def _transfer(state: State) -> Transfer | None:
+    return state.transfer if isinstance(state, Starting | Syncing) else None
