@@ -1,0 +1,85 @@
+"""Adding a project by its address or manifest file; what is wrong with it is said right there."""
+
+from collections.abc import Callable
+
+from PySide6.QtCore import QMimeData
+from PySide6.QtGui import QHideEvent
+from PySide6.QtWidgets import QFileDialog, QHBoxLayout, QLineEdit
+
+from app import theme
+from app.texts import tr
+from app.theme import Type
+from app.widgets import Button, Card, Label, Notice
+
+
+class AddProject(Card):
+    """A panel with one field. `add` gets a URL or the path of a file."""
+
+    def __init__(self, add: Callable[[str], None]) -> None:
+        super().__init__()
+        self._add = add
+        self.setAccessibleName(tr("Add a project"))
+        self.field = QLineEdit()
+        self.field.setPlaceholderText("https://…/project.json")
+        self.field.setAccessibleName(tr("Address or file of the project's manifest"))
+        self.field.returnPressed.connect(self._submit)
+        self.submit = Button(tr("Add"), "primary", self._submit)
+        self.problem = Notice("problem-frame")
+        row = QHBoxLayout()
+        row.setSpacing(theme.UNIT * 2)
+        row.addWidget(self.field, 1)
+        row.addWidget(Button(tr("Choose file…"), "secondary", self._choose))
+        row.addWidget(self.submit)
+        self.column.addWidget(Label(tr("Add a project"), Type.NAME))
+        hint = tr(
+            "Paste the address that the organiser gave you, or choose or drop the manifest file. It is only listed;"
+            " nothing starts before you join."
+        )
+        self.column.addWidget(Label(hint, Type.CAPTION, "muted", wrap=True))
+        self.column.addLayout(row)
+        self.column.addWidget(self.problem)
+
+    def hideEvent(self, event: QHideEvent) -> None:
+        super().hideEvent(event)
+        self.problem.say("")
+
+    def show_problem(self, sentence: str) -> None:
+        """The engine refused; the text stays so that it can be corrected."""
+        self.submit.setEnabled(True)
+        self.problem.say(sentence)
+
+    def show_busy(self, source: str) -> None:
+        """The manifest is being read."""
+        self.field.setText(source)
+        self.submit.setEnabled(False)
+        self.problem.say("")
+
+    def reset(self) -> None:
+        """Done."""
+        self.field.clear()
+        self.submit.setEnabled(True)
+        self.hide()
+
+    def _submit(self) -> None:
+        source = self.field.text().strip()
+        if source:
+            self._add(source)
+        else:
+            self.problem.say(tr("Enter the address of a project first."))
+
+    def _choose(self) -> None:
+        path, _ = QFileDialog.getOpenFileName(
+            self, tr("Choose a manifest"), "", tr("Manifests (*.json);;All files (*)")
+        )
+        if path:
+            self._add(path)
+
+
+def dropped_source(data: QMimeData) -> str | None:
+    """The file or address that is being dropped, None if it is something else."""
+    urls = data.urls()
+    if len(urls) != 1:
+        return None
+    if urls[0].isLocalFile():
+        return urls[0].toLocalFile()
+    return urls[0].toString() if urls[0].scheme() in {"http", "https"} else None

@@ -1,0 +1,81 @@
+"""What the volunteer can do next, for the big button and the tray alike: pure functions of a snapshot and the time."""
+
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+
+from app import format as fmt
+from app.texts import tr
+from app.wording import is_paused
+from core.api.messages import Command, Contribute, Pause, Resume
+from core.api.reasons import Kind
+from core.api.snapshot import Snapshot
+
+MINUTE = 60.0
+HOUR = 3600.0
+_MORNING = 8
+_SHORTEST_NIGHT = 4 * HOUR
+"""Someone who says "tomorrow morning" at one o'clock at night means the morning that comes."""
+
+
+@dataclass(frozen=True)
+class Choice:
+    """A menu entry or button, and what it asks of the engine."""
+
+    text: str
+    command: Command
+
+
+def main_choice(snapshot: Snapshot) -> Choice:
+    """What the big button does."""
+    if any(reason.kind is Kind.GAVE_UP for reason in snapshot.reasons):
+        return Choice(tr("Try again"), Contribute(snapshot.project))
+    if is_paused(snapshot):
+        return Choice(tr("Resume"), Resume() if snapshot.wanted else Contribute(snapshot.project))
+    if is_under_way(snapshot):
+        return Choice(tr("Pause"), Pause())
+    return Choice(tr("Contribute"), Contribute(snapshot.project))
+
+
+def more_choices(snapshot: Snapshot, now: float) -> tuple[Choice, ...]:
+    """The durations beside the big button: of a pause while contributing or paused, else of a contribution."""
+    if is_under_way(snapshot) or is_paused(snapshot):
+        return (
+            *(Choice(tr("For {time}", time=fmt.duration(time)), Pause(time)) for time in (30 * MINUTE, HOUR, 2 * HOUR)),
+            Choice(
+                tr("Until tomorrow morning ({time})", time=fmt.clock(morning(now), morning(now))),
+                Pause(morning(now) - now),
+            ),
+            Choice(tr("Until I resume"), Pause()),
+        )
+    project = snapshot.project
+    return (
+        *(Choice(tr("For {time}", time=fmt.duration(time)), Contribute(project, time)) for time in (HOUR, 2 * HOUR)),
+        Choice(
+            tr("Until tomorrow morning ({time})", time=fmt.clock(morning(now), morning(now))),
+            Contribute(project, morning(now) - now),
+        ),
+        Choice(tr("Until I pause"), Contribute(project)),
+    )
+
+
+def is_under_way(snapshot: Snapshot) -> bool:
+    """Contributing, or on the way to it without a hand of the volunteer: something that can be paused."""
+    if snapshot.state == "leaving" and not snapshot.wanted:
+        return False
+    return not is_paused(snapshot) and (snapshot.wanted or snapshot.session is not None)
+
+
+def goes_on_by_itself(snapshot: Snapshot) -> bool:
+    """Without the window the engine would still contribute, now or later: what Quit has to ask about."""
+    for_good = any(reason.kind is Kind.PAUSED and reason.until is None for reason in snapshot.reasons)
+    return snapshot.session is not None or (snapshot.wanted and not for_good)
+
+
+def morning(now: float) -> float:
+    """Eight o'clock of the next morning, UTC seconds; local time, so a change of daylight saving is counted in."""
+    midday = datetime.fromtimestamp(now).astimezone().replace(hour=12, tzinfo=None)
+    mornings = (
+        (midday + timedelta(days=number)).replace(hour=_MORNING, minute=0, second=0, microsecond=0)
+        for number in range(3)
+    )
+    return next(day.timestamp() for day in mornings if day.timestamp() - now >= _SHORTEST_NIGHT)

@@ -1,0 +1,61 @@
+"""The learning curve's arithmetic: axes with round numbers, and long curves thinned to what a screen can show."""
+
+import math
+from collections.abc import Sequence
+
+from core.api.messages import CurvePoint
+
+
+def ticks(lowest: float, highest: float, most: int) -> list[float]:
+    """At most `most` round numbers (1, 2 or 5 times a power of ten apart) within a range (Heckbert 1990)."""
+    if not highest > lowest or most < 2:
+        return [lowest]
+    rough = (highest - lowest) / (most - 1)
+    power = 10 ** math.floor(math.log10(rough))
+    step = next(factor * power for factor in (1, 2, 5, 10) if factor * power >= rough * 0.999)
+    first = math.ceil(lowest / step - 1e-9)
+    return [number * step for number in range(first, math.floor(highest / step + 1e-9) + 1)]
+
+
+def whole_ticks(lowest: int, highest: int, most: int) -> list[int]:
+    """Round whole numbers for an axis of epochs."""
+    return sorted({round(tick) for tick in ticks(lowest, highest, most) if abs(tick - round(tick)) < 1e-6})
+
+
+def tick_text(value: float, step: float) -> str:
+    """A tick with as many decimals as its neighbours need."""
+    return f"{value:.{max(0, -math.floor(math.log10(step) + 1e-9))}f}"
+
+
+def value_range(points: Sequence[CurvePoint]) -> tuple[float, float] | None:
+    """Lowest and highest loss of either kind with a little air, None if nobody told any."""
+    values = [
+        loss
+        for point in points
+        for loss in (point.loss, point.evaluation_loss)
+        if loss is not None and math.isfinite(loss)
+    ]
+    if not values:
+        return None
+    air = (max(values) - min(values)) * 0.06 or abs(values[0]) * 0.05 or 1.0
+    return min(values) - air, max(values) + air
+
+
+def thinned(points: Sequence[CurvePoint], most: int) -> list[CurvePoint]:
+    """At most `most` points: neighbours become one, with the mean loss, the last evaluation, the sum of own samples."""
+    size = math.ceil(len(points) / max(1, most))
+    if size <= 1:
+        return list(points)
+    return [_merged(points[start : start + size]) for start in range(0, len(points), size)]
+
+
+def _merged(points: Sequence[CurvePoint]) -> CurvePoint:
+    losses = [point.loss for point in points if point.loss is not None]
+    evaluations = [point.evaluation_loss for point in points if point.evaluation_loss is not None]
+    return CurvePoint(
+        epoch=points[-1].epoch,
+        loss=sum(losses) / len(losses) if losses else None,
+        evaluation_loss=evaluations[-1] if evaluations else None,
+        own_samples=sum(point.own_samples for point in points),
+        peers=points[-1].peers,
+    )

@@ -1,0 +1,306 @@
+"""The window's connection to the engine: finds it, starts it, notices within two seconds when it is gone.
+
+Nothing here blocks: the socket is Qt's, and starting the engine (which waits for it to answer) has a thread of its own.
+All callbacks and signals come in the window's thread.
+"""
+
+import os
+import signal
+import socket
+import threading
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from enum import Enum
+from typing import Any
+
+import msgspec
+from PySide6.QtCore import QObject, QTimer, Signal
+from PySide6.QtNetwork import QLocalSocket
+
+from app.texts import tr
+from core.api.client import ensure_engine
+from core.api.errors import IdlehiveError
+from core.api.home import Home
+from core.api.messages import (
+    Command,
+    EngineMessage,
+    Event,
+    GetSnapshot,
+    Quit,
+    Refusal,
+    Reply,
+    Request,
+    Subscribe,
+    engine_decoder,
+    line,
+)
+from core.api.snapshot import Snapshot
+
+Done = Callable[[Any], None]
+Refused = Callable[[str], None]
+
+# Together below two seconds, the longest that a dead engine may look alive.
+_QUIET_MS = 1000
+_ANSWER_MS = 900
+_RECONNECT_MS = 1000
+_TERMINATE_MS = 2000
+
+
+class Link(Enum):
+    """How the engine stands, seen from the window."""
+
+    STARTING = "starting"
+    UP = "up"
+    SILENT = "silent"
+    """Connected, but it has not answered for two seconds; it may come back by itself."""
+    GONE = "gone"
+
+
+@dataclass
+class _Question:
+    kind: Any
+    done: Done | None
+    refused: Refused | None
+
+
+class EngineLink(QObject):
+    """One engine of one profile. `engine_command` replaces the engine's own command line, for tests."""
+
+    snapshot_changed = Signal(Snapshot)
+    event_came = Signal(Event)
+    link_changed = Signal(Link, str)
+    """The new state, and a sentence for SILENT and GONE."""
+    _start_ended = Signal(str)
+
+    def __init__(self, home: Home, engine_command: Sequence[str] | None = None, parent: QObject | None = None) -> None:
+        super().__init__(parent)
+        self.state = Link.STARTING
+        self.sentence = ""
+        self.snapshot: Snapshot | None = None
+        self._home = home
+        self._engine_command = engine_command
+        self._questions: dict[int, _Question] = {}
+        self._last_id = 0
+        self._may_start = False
+        self._starting = False
+        self._ending = False
+        self._socket = QLocalSocket(self)
+        self._socket.connected.connect(self._on_connected)
+        self._socket.disconnected.connect(self._on_disconnected)
+        self._socket.errorOccurred.connect(self._on_error)
+        self._socket.readyRead.connect(self._on_ready_read)
+        self._start_ended.connect(self._on_start_ended)
+        self._quiet = self._timer(_QUIET_MS, self._ping)
+        self._silence = self._timer(_ANSWER_MS, self._on_silence)
+        self._reconnect = self._timer(_RECONNECT_MS, self._connect)
+
+    def open(self) -> None:
+        """Connect, and start the engine if none is running."""
+        self._may_start = True
+        self._change(Link.STARTING)
+        self._connect()
+
+    def restart(self) -> None:
+        """Bring a gone engine back; one that hangs is ended first."""
+        hung = self._peer_pid()
+        if hung is None:
+            self.open()
+            return
+        self._may_start = True
+        self._change(Link.STARTING)
+        _end(hung, signal.SIGTERM)
+        QTimer.singleShot(_TERMINATE_MS, self, lambda: self._end_if_still(hung))
+
+    def close(self) -> None:
+        """Hang up; the engine stays. Open questions are forgotten."""
+        self._ending = True
+        for timer in (self._quiet, self._silence, self._reconnect):
+            timer.stop()
+        self._questions.clear()
+        self._socket.abort()
+
+    def ask(self, command: Command, done: Done | None = None, refused: Refused | None = None, kind: Any = None) -> None:
+        """Have `command` carried out.
+
+        `done` gets the result as a `kind` (Any form if None), `refused` a sentence; exactly one of them is called once.
+        """
+        if self._socket.state() is not QLocalSocket.LocalSocketState.ConnectedState:
+            if refused:
+                refused(tr("The engine is not running."))
+            return
+        self._last_id += 1
+        self._questions[self._last_id] = _Question(kind, done, refused)
+        self._socket.write(line(Request(self._last_id, command)))
+
+    def quit_engine(self, done: Callable[[], None]) -> None:
+        """End the session and the engine; `done` is called when that is over, or when nobody answers any more."""
+        self._ending = True
+        self.ask(Quit(), lambda _: done(), lambda _: done())
+
+    def _connect(self) -> None:
+        if self._starting or self._socket.state() is not QLocalSocket.LocalSocketState.UnconnectedState:
+            return
+        if _belongs_to_somebody_else(self._home):
+            self._change(Link.GONE, tr("The engine's socket belongs to another user: {path}.", path=self._home.socket))
+            return
+        self._socket.connectToServer(str(self._home.socket))
+
+    def _on_connected(self) -> None:
+        self._may_start = False
+        self._reconnect.stop()
+        self.ask(Subscribe())
+        self._silence.start()
+
+    def _on_disconnected(self) -> None:
+        self._lose(tr("The engine has ended."))
+
+    def _on_error(self, error: QLocalSocket.LocalSocketError) -> None:
+        if error is QLocalSocket.LocalSocketError.PeerClosedError:
+            return  # `disconnected` follows
+        self._lose(tr("The engine is not running."))
+
+    def _lose(self, sentence: str) -> None:
+        """No connection (any more): start the engine if that was asked for, else offer it and watch the socket."""
+        self._quiet.stop()
+        self._silence.stop()
+        questions, self._questions = self._questions, {}
+        for question in questions.values():
+            if question.refused:
+                question.refused(sentence)
+        if self._ending:
+            return
+        if self._may_start:
+            self._start_engine()
+        else:
+            self._change(Link.GONE, sentence)
+            self._reconnect.start()
+
+    def _start_engine(self) -> None:
+        self._may_start = False
+        self._starting = True
+        threading.Thread(target=self._start_in_thread, name="engine start", daemon=True).start()
+
+    def _start_in_thread(self) -> None:
+        try:
+            ensure_engine(self._home, command=self._engine_command)
+        except IdlehiveError as error:
+            self._start_ended.emit(str(error))
+        else:
+            self._start_ended.emit("")
+
+    def _on_start_ended(self, error: str) -> None:
+        self._starting = False
+        if self._ending:
+            return
+        if error:
+            self._change(Link.GONE, error)
+            self._reconnect.start()
+        else:
+            self._connect()
+
+    def _on_ready_read(self) -> None:
+        while self._socket.canReadLine():
+            received = self._socket.readLine().data()
+            try:
+                message = engine_decoder.decode(received)
+            except msgspec.DecodeError:
+                self._drop(tr("The engine is of another version than this window: quit both and start again."))
+                return
+            self._heard()
+            self._handle(message)
+
+    def _handle(self, message: EngineMessage) -> None:
+        match message:
+            case Snapshot():
+                self._take(message)
+            case Event():
+                self.event_came.emit(message)
+            case Reply(id=number, result=result):
+                self._answer(number, result)
+            case Refusal(id=number, error=error):
+                question = self._questions.pop(number, None)
+                if question and question.refused:
+                    question.refused(error)
+
+    def _answer(self, number: int, result: Any) -> None:
+        question = self._questions.pop(number, None)
+        if question is None or question.done is None:
+            return
+        try:
+            value = result if question.kind is None else msgspec.convert(result, question.kind)
+        except msgspec.ValidationError as error:
+            if question.refused:
+                question.refused(tr("The engine gave an answer of another version: {error}.", error=error))
+            return
+        question.done(value)
+
+    def _heard(self) -> None:
+        self._silence.stop()
+        self._quiet.start()
+        if self.state is not Link.UP:
+            self._change(Link.UP)
+
+    def _take(self, snapshot: Snapshot) -> None:
+        if snapshot != self.snapshot:
+            self.snapshot = snapshot
+            self.snapshot_changed.emit(snapshot)
+
+    def _ping(self) -> None:
+        self.ask(GetSnapshot(), self._take, kind=Snapshot)
+        self._silence.start()
+
+    def _on_silence(self) -> None:
+        self._change(Link.SILENT, tr("The engine does not answer."))
+
+    def _drop(self, sentence: str) -> None:
+        self._socket.blockSignals(True)
+        self._socket.abort()
+        self._socket.blockSignals(False)
+        self._quiet.stop()
+        self._change(Link.GONE, sentence)
+
+    def _change(self, state: Link, sentence: str = "") -> None:
+        if state is not Link.UP:
+            self.snapshot = None
+        if (state, sentence) != (self.state, self.sentence):
+            self.state, self.sentence = state, sentence
+            self.link_changed.emit(state, sentence)
+
+    def _peer_pid(self) -> int | None:
+        """The process at the other end, asked of the kernel: a number from a message may be somebody else's by now."""
+        descriptor = int(self._socket.socketDescriptor())
+        if descriptor < 0:
+            return None
+        with socket.socket(fileno=os.dup(descriptor)) as connection:
+            if hasattr(socket, "SO_PEERCRED"):
+                credentials = connection.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, 12)
+                return int.from_bytes(credentials[:4], "little")
+        return self.snapshot.engine_pid if self.snapshot else None
+
+    def _end_if_still(self, pid: int) -> None:
+        if self._peer_pid() == pid:
+            _end(pid, signal.SIGKILL)
+
+    def _timer(self, milliseconds: int, then: Callable[[], None]) -> QTimer:
+        timer = QTimer(self)
+        timer.setSingleShot(True)
+        timer.setInterval(milliseconds)
+        timer.timeout.connect(then)
+        return timer
+
+
+def _end(pid: int, how: signal.Signals) -> None:
+    if pid <= 1 or pid == os.getpid():
+        return
+    try:
+        os.kill(pid, how)
+    except ProcessLookupError:
+        return
+
+
+def _belongs_to_somebody_else(home: Home) -> bool:
+    """The socket may lie in the common temporary folder, where somebody else could have put theirs."""
+    try:
+        return home.socket.stat().st_uid != os.getuid()
+    except OSError:
+        return False

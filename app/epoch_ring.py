@@ -1,0 +1,129 @@
+"""The epoch as a ring: the batch that all peers fill together, this volunteer's share first and in the accent.
+
+It is painted when a snapshot brings something new, never on a timer. How much each of the others gave is not known,
+only how many they are and their sum, so their part is cut into equal pieces.
+"""
+
+from PySide6.QtCore import QRectF, QSize, Qt
+from PySide6.QtGui import QColor, QConicalGradient, QPainter, QPaintEvent, QPen
+from PySide6.QtWidgets import QSizePolicy, QWidget
+
+from app import format as fmt
+from app import theme, wording
+from app.texts import tr
+from app.theme import Type
+from core.api.snapshot import Progress
+
+_THICKNESS = 22.0
+_GAP_DEGREES = 1.4
+_MOST_PIECES = 24
+_TOP = 90.0
+
+
+class EpochRing(QWidget):
+    """Number of the epoch in the middle, the batch around it."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._progress = Progress()
+        self._live = False
+        self._diameter = 232
+        self.setSizePolicy(QSizePolicy.Policy.Fixed, QSizePolicy.Policy.Fixed)
+
+    def sizeHint(self) -> QSize:
+        return QSize(self._diameter, self._diameter)
+
+    def set_diameter(self, pixels: int) -> None:
+        if pixels != self._diameter:
+            self._diameter = pixels
+            self.updateGeometry()
+
+    def show_progress(self, progress: Progress, live: bool) -> None:
+        """`live`: the session is in the run; otherwise the last known epoch is shown and the ring stays empty."""
+        if (progress, live) != (self._progress, self._live):
+            self._progress, self._live = progress, live
+            meaning = wording.ring_meaning(progress) if live else tr("No epoch is being worked on here.")
+            self.setAccessibleName(meaning)
+            self.setToolTip(meaning)
+            self.update()
+
+    def paintEvent(self, _event: QPaintEvent) -> None:
+        painter = QPainter(self)
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        half = _THICKNESS / 2 + 1
+        ring = QRectF(self.rect()).adjusted(half, half, -half, -half)
+        self._arc(painter, ring, QColor(theme.tokens().track), 0, 360)
+        if self._live:
+            self._paint_batch(painter, ring)
+        self._paint_words(painter)
+
+    def _paint_batch(self, painter: QPainter, ring: QRectF) -> None:
+        match self._progress.phase:
+            case "accumulating":
+                self._paint_shares(painter, ring, _GAP_DEGREES)
+            case "finding_group":
+                self._paint_shares(painter, ring, _GAP_DEGREES)
+                self._paint_search(painter, ring)
+            case "averaging":
+                self._paint_mixture(painter, ring)
+            case "updating":
+                self._arc(painter, ring, QColor(theme.tokens().accent), 0, 360)
+
+    def _paint_shares(self, painter: QPainter, ring: QRectF, gap: float) -> None:
+        """Own share, then the others, clockwise from the top."""
+        progress = self._progress
+        target = max(1, progress.target_batch_size, progress.epoch_samples)
+        full = progress.epoch_samples if progress.phase != "accumulating" else target
+        scale = 360 / max(1, full)
+        own = min(progress.own_epoch_samples, progress.epoch_samples) * scale
+        others = (progress.epoch_samples - progress.own_epoch_samples) * scale
+        if own > 0:
+            self._arc(painter, ring, QColor(theme.tokens().accent), 0, max(own - gap, 1.0))
+        pieces = max(1, min(progress.peers - 1, _MOST_PIECES, int(others / (gap * 3))))
+        shades = theme.tokens().others
+        for number in range(pieces if others > 0 else 0):
+            piece = others / pieces
+            self._arc(painter, ring, shades[number % len(shades)], own + number * piece, max(piece - gap, 0.5))
+
+    def _paint_search(self, painter: QPainter, ring: QRectF) -> None:
+        """A dotted circle inside: the peers look for each other."""
+        pen = QPen(QColor(theme.tokens().accent), 3)
+        pen.setDashPattern([0.1, 3.2])
+        pen.setCapStyle(Qt.PenCapStyle.RoundCap)
+        painter.setPen(pen)
+        inside = _THICKNESS / 2 + 9
+        painter.drawEllipse(ring.adjusted(inside, inside, -inside, -inside))
+
+    def _paint_mixture(self, painter: QPainter, ring: QRectF) -> None:
+        """What belonged to each becomes everyone's: the shares run into each other."""
+        now = theme.tokens()
+        mixture = QConicalGradient(ring.center(), _TOP)
+        for place, colour in ((0.0, now.accent), (0.25, now.other_1), (0.5, now.accent), (0.75, now.other_1)):
+            mixture.setColorAt(place, QColor(colour))
+        mixture.setColorAt(1.0, QColor(now.accent))
+        pen = QPen(mixture, _THICKNESS)
+        pen.setCapStyle(Qt.PenCapStyle.FlatCap)
+        painter.setPen(pen)
+        painter.drawEllipse(ring)
+
+    def _paint_words(self, painter: QPainter) -> None:
+        now = theme.tokens()
+        height = self.height()
+        number = fmt.count(self._progress.epoch) if self._live or self._progress.epoch else "–"
+        line = wording.ring_line(self._progress) if self._live else tr("not in a batch")
+        for kind, colour, text, top in (
+            (Type.RING, now.text if self._live else now.muted, number, 0.29),
+            (Type.LABEL, now.muted, tr("epoch"), 0.47),
+            (Type.CAPTION, now.muted, line, 0.59),
+        ):
+            painter.setFont(theme.font(kind))
+            painter.setPen(QColor(colour))
+            where = QRectF(0, height * top, self.width(), height * 0.2 if kind is Type.RING else height * 0.12)
+            painter.drawText(where, Qt.AlignmentFlag.AlignCenter, text)
+
+    def _arc(self, painter: QPainter, ring: QRectF, colour: QColor, start: float, span: float) -> None:
+        """From `start` degrees after twelve o'clock, clockwise."""
+        pen = QPen(colour, _THICKNESS)
+        pen.setCapStyle(Qt.PenCapStyle.FlatCap)
+        painter.setPen(pen)
+        painter.drawArc(ring, round((_TOP - start) * 16), round(-span * 16))

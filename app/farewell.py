@@ -1,0 +1,81 @@
+"""Quitting: whether contributing should go on without the window is asked, never assumed."""
+
+from PySide6.QtCore import QObject, QTimer, Signal
+from PySide6.QtWidgets import QMessageBox, QWidget
+
+from app.choices import goes_on_by_itself
+from app.engine_link import EngineLink, Link
+from app.texts import tr
+from app.widgets import Button
+
+_LONGEST_GOODBYE_MS = 15_000
+"""A session ends within seconds, or the engine ends it: longer than that, the engine itself is stuck."""
+
+
+class Farewell(QObject):
+    """`done` is emitted when the program may end."""
+
+    done = Signal()
+    leaving = Signal()
+    """The engine is ending its session: the window can go already."""
+
+    def __init__(self, link: EngineLink, window: QWidget) -> None:
+        super().__init__(window)
+        self._link = link
+        self._window = window
+        self._box: QMessageBox | None = None
+
+    def ask(self) -> None:
+        """Ask what should become of the session, if there is one."""
+        if self._box:
+            self._box.raise_()
+        elif self.has_question:
+            self._open_question()
+        else:
+            self.end_engine()
+
+    def leave_politely(self) -> None:
+        """Nobody can be asked (a signal): what runs goes on, an idle engine ends too."""
+        if self.has_question:
+            self.done.emit()
+        else:
+            self.end_engine()
+
+    def end_engine(self) -> None:
+        """End the engine, then the program."""
+        if self._link.state is not Link.UP:
+            self.done.emit()
+            return
+        self.leaving.emit()
+        QTimer.singleShot(_LONGEST_GOODBYE_MS, self, self.done.emit)
+        self._link.quit_engine(self.done.emit)
+
+    @property
+    def has_question(self) -> bool:
+        """Something would go on without the window."""
+        return self._link.snapshot is not None and goes_on_by_itself(self._link.snapshot)
+
+    def _open_question(self) -> None:
+        box = QMessageBox(self._window)
+        box.setWindowTitle(tr("Quit Idlehive"))
+        box.setText(tr("Should this computer go on contributing in the background?"))
+        box.setInformativeText(tr("Open Idlehive again at any time to see how it goes, or to stop it."))
+        go_on = Button(tr("Go on in the background"), "primary")
+        stop = Button(tr("Stop contributing"))
+        box.addButton(go_on, QMessageBox.ButtonRole.AcceptRole)
+        box.addButton(stop, QMessageBox.ButtonRole.DestructiveRole)
+        box.setDefaultButton(go_on)
+        box.setEscapeButton(box.addButton(QMessageBox.StandardButton.Cancel))
+        self._box = box
+        box.finished.connect(lambda _: self._answered(go_on, stop))
+        box.open()
+
+    def _answered(self, go_on: Button, stop: Button) -> None:
+        box, self._box = self._box, None
+        if box is None:
+            return
+        box.deleteLater()
+        if box.clickedButton() is go_on:
+            self.done.emit()
+        elif box.clickedButton() is stop:
+            self.end_engine()

@@ -1,0 +1,75 @@
+"""Shows which control has the keyboard: a ring of 2 px in the accent, 2 px away, once Tab has been used in a window.
+
+Style sheets cannot draw outside a widget, so the ring is a widget of its own that lies over the focused one.
+"""
+
+from PySide6.QtCore import QEvent, QObject, QRectF, Qt
+from PySide6.QtGui import QColor, QPainter, QPaintEvent, QPen
+from PySide6.QtWidgets import QApplication, QLineEdit, QScrollArea, QWidget
+
+from app import theme
+
+_WIDTH = 2
+_OFFSET = 2
+_MARGIN = _WIDTH + _OFFSET
+
+
+class FocusRing(QWidget):
+    """One for the whole application; it moves to the widget that has the focus."""
+
+    def __init__(self, application: QApplication) -> None:
+        super().__init__()
+        self._target: QWidget | None = None
+        self.setAttribute(Qt.WidgetAttribute.WA_TransparentForMouseEvents)
+        self.setFocusPolicy(Qt.FocusPolicy.NoFocus)
+        application.focusChanged.connect(self._on_focus_changed)
+
+    def eventFilter(self, _watched: QObject, event: QEvent) -> bool:  # noqa: N802 — Qt's own name
+        kind = event.type()
+        if kind in {QEvent.Type.Move, QEvent.Type.Resize}:
+            self._follow()
+        elif kind in {QEvent.Type.Hide, QEvent.Type.Destroy}:
+            self._release()
+        return False
+
+    def paintEvent(self, _event: QPaintEvent) -> None:
+        painter = QPainter(self)
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        painter.setPen(QPen(QColor(theme.tokens().accent), _WIDTH))
+        half = _WIDTH / 2
+        radius = theme.RADIUS_BUTTON + _OFFSET
+        painter.drawRoundedRect(QRectF(self.rect()).adjusted(half, half, -half, -half), radius, radius)
+
+    def _on_focus_changed(self, _: QWidget | None, now: QWidget | None) -> None:
+        self._release()
+        if now is None or not self._is_wanted(now):
+            return
+        self._target = now
+        now.installEventFilter(self)
+        self.setParent(now.parentWidget())
+        self._follow()
+        self.raise_()
+        self.show()
+        self._scroll_to(now)
+
+    def _is_wanted(self, widget: QWidget) -> bool:
+        by_keyboard = widget.window().testAttribute(Qt.WidgetAttribute.WA_KeyboardFocusChange)
+        return by_keyboard and widget.parentWidget() is not None and not isinstance(widget, QLineEdit)
+
+    def _follow(self) -> None:
+        if self._target:
+            self.setGeometry(self._target.geometry().adjusted(-_MARGIN, -_MARGIN, _MARGIN, _MARGIN))
+
+    def _release(self) -> None:
+        if self._target:
+            self._target.removeEventFilter(self)
+            self._target = None
+        self.hide()
+        self.setParent(None)
+
+    def _scroll_to(self, widget: QWidget) -> None:
+        parent = widget.parentWidget()
+        while parent:
+            if isinstance(parent, QScrollArea):
+                parent.ensureWidgetVisible(widget, 0, theme.PAGE_MARGIN)
+            parent = parent.parentWidget()

@@ -1,0 +1,100 @@
+"""Numbers as people read them. Human units exist here and nowhere else: bytes, seconds and samples come in.
+
+Figures are grouped by a narrow space and units follow after a space that does not break (ISO 80000-1).
+"""
+
+from datetime import datetime
+
+from app.texts import tr
+
+SPACE = "\N{NO-BREAK SPACE}"
+GROUP = "\N{NARROW NO-BREAK SPACE}"
+
+_BYTE_UNITS = ("B", "kB", "MB", "GB", "TB", "PB")
+_BIT_RATES = ("bit/s", "kbit/s", "Mbit/s", "Gbit/s")
+
+
+def count(number: float) -> str:
+    """A whole number, grouped: 48 210; from ten million on with a unit: 12.3 M."""
+    for size, unit in ((1e12, "T"), (1e9, "G"), (1e6, "M")):
+        if number >= 10e6 and round(number / size, 1) >= 1:
+            return f"{number / size:.1f}{SPACE}{unit}"
+    return f"{round(number):,}".replace(",", GROUP)
+
+
+def figure(number: float) -> str:
+    """A measured quantity with about three digits: 0.42, 7.3, 152, 1 240."""
+    if number >= 99.5:
+        return count(number)
+    return f"{number:.2f}" if 0 < number < 1 else f"{number:.1f}".removesuffix(".0")
+
+
+def size(number: float) -> str:
+    """Bytes in decimal units: 3.4 MB."""
+    value, unit = _scaled(number, _BYTE_UNITS)
+    return f"{value}{SPACE}{unit}"
+
+
+def size_of(done: float, total: float) -> str:
+    """A share of a download in the unit of the whole: 1.2 of 3.4 MB. The total is left out while unknown (0)."""
+    if total <= 0:
+        return size(done)
+    whole, unit = _scaled(total, _BYTE_UNITS)
+    power = _BYTE_UNITS.index(unit)
+    part = f"{min(done, total) / 1000**power:.1f}" if power else f"{min(done, total):.0f}"
+    return tr("{done} of {total}", done=part, total=f"{whole}{SPACE}{unit}")
+
+
+def rate(bytes_per_second: float) -> str:
+    """A transfer rate as providers sell it: 2.1 Mbit/s."""
+    value, unit = _scaled(bytes_per_second * 8, _BIT_RATES)
+    return f"{value}{SPACE}{unit}"
+
+
+def percent(share: float) -> str:
+    """A share of one: 9 %. Never 100 before it is all of it, never 0 when there is something."""
+    if 0 < share < 0.01:
+        return f"<{SPACE}1{SPACE}%"
+    whole = 99 if 0.99 < share < 1 else round(share * 100)
+    return f"{whole}{SPACE}%"
+
+
+def duration(seconds: float) -> str:
+    """How long something takes or took, in two units at most: 20 s, 42 min, 3 h 12 min, 2 d 4 h."""
+    whole = max(0, round(seconds))
+    if whole < 60:
+        return f"{whole}{SPACE}s"
+    minutes = round(whole / 60)
+    if minutes < 60:
+        return f"{minutes}{SPACE}min"
+    hours, minutes = divmod(minutes, 60)
+    if hours < 24:
+        return _two(hours, "h", minutes, "min")
+    days, hours = divmod(hours, 24)
+    return _two(days, "d", hours, "h")
+
+
+def clock(moment: float, now: float) -> str:
+    """A moment (UTC seconds) as local time of day: 14:30, tomorrow 08:00, Mon 08:00, 24 Dec 08:00."""
+    then, today = datetime.fromtimestamp(moment).astimezone(), datetime.fromtimestamp(now).astimezone()
+    time = f"{then:%H:%M}"
+    days = (then.date() - today.date()).days
+    if days == 0:
+        return time
+    if days == 1:
+        return tr("tomorrow {time}", time=time)
+    return f"{then:%a} {time}" if 1 < days < 7 else f"{then.day} {then:%b} {time}"
+
+
+def _scaled(number: float, units: tuple[str, ...]) -> tuple[str, str]:
+    """The number in the largest unit in which it is at least one."""
+    power = 0
+    while round(number / 1000**power, 1) >= 1000 and power < len(units) - 1:
+        power += 1
+    value = number / 1000**power
+    return (f"{value:.1f}" if power and value < 99.95 else f"{value:.0f}"), units[power]
+
+
+def _two(large: int, unit: str, small: int, small_unit: str) -> str:
+    first = f"{large}{SPACE}{unit}"
+    return f"{first} {small}{SPACE}{small_unit}" if small else first

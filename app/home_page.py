@@ -1,0 +1,201 @@
+"""The home page: what is going on, the one large button, today's figures and the learning curve."""
+
+import time
+
+from PySide6.QtCore import Qt, QTimer
+from PySide6.QtGui import QHideEvent, QResizeEvent, QShowEvent
+from PySide6.QtWidgets import QHBoxLayout, QScrollArea, QVBoxLayout, QWidget
+
+from app import theme, wording
+from app.contribute_button import ContributeButton
+from app.curve_view import CurveView, Legend
+from app.engine_link import EngineLink, Link
+from app.epoch_ring import EpochRing
+from app.step_chips import StepChips
+from app.texts import tr
+from app.theme import Type
+from app.tiles import Tiles
+from app.widgets import Card, Dot, Label, Notice
+from core.api.messages import Command, CurvePoint, Event, GetCurve
+from core.api.snapshot import Snapshot
+
+_ROOMY_WIDTH = 720
+
+
+class HomePage(QScrollArea):
+    """Shows the latest snapshot; keeps nothing of its own but the curve it has fetched."""
+
+    def __init__(self, link: EngineLink) -> None:
+        super().__init__()
+        self._link = link
+        self._snapshot: Snapshot | None = None
+        self._curve_of: tuple[str | None, int] | None = None
+        self._build()
+        self._second = QTimer(self)
+        self._second.setInterval(1000)
+        self._second.timeout.connect(self._show_words)
+        link.snapshot_changed.connect(self.show_snapshot)
+        link.event_came.connect(self._on_event)
+        link.link_changed.connect(self._on_link)
+        self._on_link(link.state, link.sentence)
+
+    def show_snapshot(self, snapshot: Snapshot) -> None:
+        """Everything on the page follows from this."""
+        self._snapshot = snapshot
+        in_run = snapshot.state in {"contributing", "holding"} and snapshot.session is not None
+        self._ring.show_progress(snapshot.progress, live=in_run)
+        self._chips.show_phase(snapshot.progress.phase if snapshot.state == "contributing" else None)
+        self._tiles.show_snapshot(snapshot)
+        self.button.show_snapshot(snapshot)
+        self.button.set_enabled(self._link.state is Link.UP)
+        self._show_words()
+        self._fetch_curve(snapshot)
+
+    def perform(self, command: Command) -> None:
+        """Send a command of the volunteer; what stands against it is said on this page."""
+        self._problem.say("")
+        self.button.set_enabled(False)
+        self._link.ask(command, lambda _: self.button.set_enabled(True), self._on_refused)
+
+    def showEvent(self, event: QShowEvent) -> None:
+        super().showEvent(event)
+        self._show_words()
+
+    def hideEvent(self, event: QHideEvent) -> None:
+        super().hideEvent(event)
+        self._second.stop()
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        roomy = self.viewport().width() >= _ROOMY_WIDTH
+        self._tiles.arrange(4 if roomy else 2)
+        self._ring.set_diameter(232 if roomy else 160)
+        self._hero_row.setSpacing(theme.UNIT * (10 if roomy else 6))
+        margin = theme.PAGE_MARGIN if roomy else theme.PAGE_MARGIN_NARROW
+        self._column.setContentsMargins(margin, theme.UNIT * 5, margin, theme.UNIT * 5)
+
+    def _build(self) -> None:
+        self.setWidgetResizable(True)
+        self.setFocusPolicy(Qt.FocusPolicy.NoFocus)
+        self._ring, self._chips, self._tiles = EpochRing(), StepChips(), Tiles()
+        self._curve = CurveView()
+        content = QWidget()
+        self._column = column = QVBoxLayout(content)
+        column.setSpacing(theme.GAP)
+        column.addWidget(self._hero())
+        column.addLayout(self._tiles)
+        column.addWidget(self._curve_card(), 1)
+        self.setWidget(content)
+
+    def _hero(self) -> Card:
+        card = Card()
+        card.setAccessibleName(tr("What is going on"))
+        row = QHBoxLayout()
+        row.setContentsMargins(theme.UNIT, theme.UNIT, theme.UNIT, theme.UNIT)
+        self._hero_row = row
+        row.addWidget(self._ring, 0, Qt.AlignmentFlag.AlignVCenter)
+        row.addLayout(self._words(), 1)
+        card.column.addLayout(row)
+        return card
+
+    def _words(self) -> QVBoxLayout:
+        self._dot = Dot()
+        self._caption = Label(kind=Type.STRONG, wrap=True)
+        self._title = Label(kind=Type.HEADLINE, wrap=True)
+        self._explanation = Label(wrap=True)
+        self._left = Label(kind=Type.CAPTION, role="muted")
+        self._reward, self._problem = Notice("notice-frame"), Notice("problem-frame")
+        self.button = ContributeButton(self.perform)
+        state = QHBoxLayout()
+        state.setSpacing(theme.UNIT * 2)
+        state.addWidget(self._dot)
+        state.addWidget(self._caption, 1)
+        actions = QHBoxLayout()
+        actions.setSpacing(theme.UNIT * 3)
+        actions.addWidget(self.button)
+        actions.addWidget(self._left, 1)
+        column = QVBoxLayout()
+        column.setSpacing(theme.UNIT * 2)
+        column.addStretch(1)
+        column.addLayout(state)
+        for widget in (self._title, self._explanation, self._reward, self._problem):
+            column.addWidget(widget)
+        column.addSpacing(theme.UNIT)
+        column.addWidget(self._chips)
+        column.addSpacing(theme.UNIT * 2)
+        column.addLayout(actions)
+        column.addStretch(1)
+        return column
+
+    def _curve_card(self) -> Card:
+        card = Card()
+        card.setAccessibleName(tr("Learning curve"))
+        row = QHBoxLayout()
+        row.addWidget(Label(tr("Learning curve"), Type.LABEL, "muted"))
+        row.addStretch(1)
+        row.addWidget(Legend())
+        card.column.addLayout(row)
+        card.column.addWidget(self._curve, 1)
+        return card
+
+    def _show_words(self) -> None:
+        """The sentences, some of which count down: once a second while one does and somebody can see it."""
+        if self._link.state is not Link.UP or self._snapshot is None:
+            self._second.stop()
+            return
+        snapshot, now = self._snapshot, time.time()
+        self._say(wording.tone(snapshot), wording.caption(snapshot, now), wording.explanation(snapshot, now))
+        self._title.setText(wording.title(snapshot))
+        self._left.setText(wording.time_left(snapshot, now))
+        counting = wording.ends_at(snapshot) is not None
+        if counting and self.isVisible() and not self._second.isActive():
+            self._second.start()
+        elif not counting:
+            self._second.stop()
+
+    def _say(self, tone: str, caption: str, explanation: str) -> None:
+        self._dot.set_tone(tone)
+        theme.set_role(self._caption, tone)
+        self._caption.setText(caption)
+        self._explanation.setText(explanation)
+        self._explanation.setVisible(bool(explanation))
+
+    def _on_link(self, state: Link, _sentence: str) -> None:
+        """Figures of an engine that does not answer are not shown as if they were live."""
+        self.button.set_enabled(state is Link.UP and self._snapshot is not None)
+        if state is Link.UP:
+            self._curve_of = None
+            return
+        last = self._snapshot or Snapshot(state="idle")
+        self.show_snapshot(
+            Snapshot(state="idle", project=last.project, project_name=last.project_name, today=last.today)
+        )
+        self._title.setText(wording.title(last))
+        self._left.setText("")
+        if state is Link.STARTING:
+            self._say(
+                "working", tr("Starting the engine"), tr("It does the work and goes on when this window is closed.")
+            )
+        else:
+            self._say("problem", tr("No news from the engine"), tr("What has been given is kept."))
+
+    def _on_refused(self, sentence: str) -> None:
+        self._problem.say(sentence)
+        self.button.set_enabled(self._link.state is Link.UP)
+
+    def _on_event(self, event: Event) -> None:
+        if event.kind == "first_contribution":
+            self._reward.say(tr("Your first epoch is done: the shared model now carries what your computer learned."))
+        elif event.kind == "warning":
+            self._problem.say(event.text)
+
+    def _fetch_curve(self, snapshot: Snapshot) -> None:
+        """Once an epoch, not on a timer: nothing on the curve changes in between."""
+        wanted = (snapshot.project, snapshot.progress.epoch)
+        if wanted == self._curve_of or self._link.state is not Link.UP:
+            return
+        self._curve_of = wanted
+        if snapshot.project is None:
+            self._curve.set_points([])
+        else:
+            self._link.ask(GetCurve(snapshot.project), self._curve.set_points, None, kind=list[CurvePoint])

@@ -1,0 +1,175 @@
+"""The window: the sidebar, the pages, and a line above them when the engine needs a hand."""
+
+from collections.abc import Callable
+from typing import NamedTuple
+
+from PySide6.QtCore import QEvent, Qt, Signal
+from PySide6.QtGui import QCloseEvent, QPaintEvent
+from PySide6.QtWidgets import (
+    QApplication,
+    QHBoxLayout,
+    QMainWindow,
+    QMessageBox,
+    QStackedWidget,
+    QSystemTrayIcon,
+    QVBoxLayout,
+    QWidget,
+)
+
+from app import icons, theme
+from app.engine_link import EngineLink, Link
+from app.home_page import HomePage
+from app.projects_page import ProjectsPage
+from app.settings import Settings
+from app.sidebar import Sidebar
+from app.texts import tr
+from app.widgets import Notice
+from core.api.snapshot import Snapshot
+
+
+class _Page(NamedTuple):
+    name: str
+    make: Callable[[EngineLink], QWidget]
+
+
+def _pages() -> list[_Page]:
+    """In the order of the sidebar; the first is there at once, the others when they are first opened."""
+    return [_Page(tr("Home"), HomePage), _Page(tr("Projects"), ProjectsPage)]
+
+
+class MainWindow(QMainWindow):
+    """Closing hides it where there is a tray, and minimises it where there is none; `quit_asked` ends the program."""
+
+    quit_asked = Signal()
+    painted = Signal()
+    """Once, when something is on the screen for the first time."""
+
+    def __init__(self, link: EngineLink, settings: Settings) -> None:
+        super().__init__()
+        self._link = link
+        self._settings = settings
+        self._was_painted = False
+        self._pages = _pages()
+        self._built: dict[int, QWidget] = {}
+        self.home = HomePage(link)
+        self.setWindowTitle("Idlehive")
+        self.setWindowIcon(icons.logo())
+        self._build()
+        self.setMinimumSize(860, 560)
+        self.resize(1080, 760)
+        if settings.geometry:
+            self.restoreGeometry(settings.geometry)
+        link.link_changed.connect(self._on_link)
+        link.snapshot_changed.connect(self._on_snapshot)
+        self._on_link(link.state, link.sentence)
+        self.home.button.main.setFocus(Qt.FocusReason.OtherFocusReason)
+
+    def open_page(self, number: int) -> None:
+        """Show a page by its place in the sidebar, making it if this is the first time."""
+        if number not in self._built:
+            page = self._pages[number].make(self._link)
+            page.setAccessibleName(self._pages[number].name)
+            self._built[number] = page
+            self._stack.addWidget(page)
+        self._stack.setCurrentWidget(self._built[number])
+        self._sidebar.show_page(number)
+
+    def page(self, number: int) -> QWidget:
+        """A page that has been opened."""
+        return self._built[number]
+
+    def bring_up(self) -> None:
+        """In front of everything, wherever it was."""
+        self.setWindowState(self.windowState() & ~Qt.WindowState.WindowMinimized)
+        self.show()
+        self.raise_()
+        self.activateWindow()
+
+    def toggle(self) -> None:
+        """What a click on the tray icon does."""
+        if (
+            self.isVisible()
+            and not self.isMinimized()
+            and (self.isActiveWindow() or not self.windowHandle().isExposed())
+        ):
+            self.close()
+        else:
+            self.bring_up()
+
+    def closeEvent(self, event: QCloseEvent) -> None:
+        self._settings.geometry = self.saveGeometry()
+        if self._desktop_is_ending():
+            event.accept()
+            return
+        event.ignore()
+        if not QSystemTrayIcon.isSystemTrayAvailable():
+            self.showMinimized()
+        elif self._settings.first_time("tray"):
+            self._explain_tray()
+        else:
+            self.hide()
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        super().paintEvent(event)
+        if not self._was_painted:
+            self._was_painted = True
+            self.painted.emit()
+
+    def changeEvent(self, event: QEvent) -> None:
+        super().changeEvent(event)
+        if event.type() is QEvent.Type.PaletteChange:
+            self.update()
+
+    def _build(self) -> None:
+        self._sidebar = Sidebar([page.name for page in self._pages], self.quit_asked.emit)
+        self._sidebar.chosen.connect(self.open_page)
+        self._notice = Notice("problem-frame", tr("Restart the engine"), self._link.restart)
+        self._stack = QStackedWidget()
+        self._stack.addWidget(self.home)
+        self._built[0] = self.home
+        self.home.setAccessibleName(self._pages[0].name)
+        notice_row = QHBoxLayout()
+        notice_row.setContentsMargins(theme.PAGE_MARGIN, 0, theme.PAGE_MARGIN, 0)
+        notice_row.addWidget(self._notice)
+        right = QVBoxLayout()
+        right.setContentsMargins(0, 0, 0, 0)
+        right.addLayout(notice_row)
+        right.addWidget(self._stack, 1)
+        middle = QWidget()
+        middle.setObjectName("page")
+        row = QHBoxLayout(middle)
+        row.setContentsMargins(0, 0, 0, 0)
+        row.setSpacing(0)
+        row.addWidget(self._sidebar)
+        row.addLayout(right, 1)
+        self._notice_row = notice_row
+        self.setCentralWidget(middle)
+
+    def _explain_tray(self) -> None:
+        box = QMessageBox(
+            QMessageBox.Icon.NoIcon,
+            tr("Idlehive stays in the tray"),
+            tr(
+                "Closing the window does not stop contributing. The icon in the tray shows how it goes, pauses it and"
+                " opens this window again. To end Idlehive, choose Quit there or press Ctrl+Q."
+            ),
+            QMessageBox.StandardButton.Ok,
+            self,
+        )
+        box.setIconPixmap(icons.logo_picture(48, self.devicePixelRatioF()))
+        box.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        box.finished.connect(self.hide)
+        box.open()
+
+    def _desktop_is_ending(self) -> bool:
+        application = QApplication.instance()
+        return isinstance(application, QApplication) and application.isSavingSession()
+
+    def _on_link(self, state: Link, sentence: str) -> None:
+        gone = state in {Link.SILENT, Link.GONE}
+        self._notice.say(sentence if gone else "")
+        self._notice_row.setContentsMargins(theme.PAGE_MARGIN, theme.UNIT * 5 if gone else 0, theme.PAGE_MARGIN, 0)
+        self._sidebar.show_link(state, self._link.snapshot.version if self._link.snapshot else "")
+
+    def _on_snapshot(self, snapshot: Snapshot) -> None:
+        self._sidebar.show_link(self._link.state, snapshot.version)

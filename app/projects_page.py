@@ -1,0 +1,170 @@
+"""The projects page: the list, what can be done with each, and adding one by address, file or drop."""
+
+from PySide6.QtCore import Qt
+from PySide6.QtGui import QDragEnterEvent, QDropEvent, QShowEvent
+from PySide6.QtWidgets import QHBoxLayout, QScrollArea, QVBoxLayout, QWidget
+
+from app import theme
+from app.add_project import AddProject as AddPanel
+from app.add_project import dropped_source
+from app.engine_link import EngineLink, Link
+from app.project_card import Actions, ProjectCard
+from app.texts import tr
+from app.theme import Type
+from app.widgets import Button, Label, Notice, clear
+from core.api.messages import (
+    AddProject,
+    Command,
+    Contribute,
+    JoinProject,
+    LeaveProject,
+    ListProjects,
+    ProjectDetails,
+    ProjectInfo,
+    ShowProject,
+)
+from core.api.snapshot import Snapshot
+
+
+class ProjectsPage(QScrollArea):
+    """Asks for the list when it is shown and after everything that changes it."""
+
+    def __init__(self, link: EngineLink) -> None:
+        super().__init__()
+        self._link = link
+        self._cards: dict[str, ProjectCard] = {}
+        self._running: tuple[str | None, bool] | None = None
+        self._actions = Actions(self._contribute, self._join, self._leave, self._show)
+        self._build()
+        self.setAcceptDrops(True)
+        link.snapshot_changed.connect(self._on_snapshot)
+        link.event_came.connect(lambda event: self.refresh() if event.kind in {"joined", "left"} else None)
+        link.link_changed.connect(self._on_link)
+
+    def refresh(self) -> None:
+        """Fetch the list anew, if anyone looks."""
+        if self.isVisible() and self._link.state is Link.UP:
+            self._link.ask(ListProjects(), self.show_projects, self._problem.say, kind=list[ProjectInfo])
+
+    def show_projects(self, projects: list[ProjectInfo]) -> None:
+        """The whole list; cards whose project is unchanged stay as they are, unfolded or not."""
+        self._problem.say("")
+        if projects == [card.info for card in self._cards.values()]:
+            return
+        unfolded = [which for which, card in self._cards.items() if card.unfolded]
+        clear(self._list)
+        self._cards = {info.id: ProjectCard(info, self._actions) for info in projects}
+        for card in self._cards.values():
+            self._list.addWidget(card)
+        self._empty.setVisible(not projects)
+        for which in unfolded:
+            if which in self._cards:
+                self._show(which)
+
+    def card(self, project: str) -> ProjectCard | None:
+        return self._cards.get(project)
+
+    def showEvent(self, event: QShowEvent) -> None:
+        super().showEvent(event)
+        self.refresh()
+
+    def dragEnterEvent(self, event: QDragEnterEvent) -> None:
+        if dropped_source(event.mimeData()):
+            event.acceptProposedAction()
+            self.add_panel.show()
+            theme.set_role(self.add_panel, "card-drop")
+
+    def dragLeaveEvent(self, _event: object) -> None:
+        theme.set_role(self.add_panel, "card")
+
+    def dropEvent(self, event: QDropEvent) -> None:
+        theme.set_role(self.add_panel, "card")
+        if source := dropped_source(event.mimeData()):
+            event.acceptProposedAction()
+            self.add(source)
+
+    def add(self, source: str) -> None:
+        """Have the engine read a manifest from a URL or file."""
+        self.add_panel.show()
+        self.add_panel.show_busy(source)
+        self._link.ask(AddProject(source), self._on_added, self.add_panel.show_problem, kind=ProjectInfo)
+
+    def _build(self) -> None:
+        self.setWidgetResizable(True)
+        self.setFocusPolicy(Qt.FocusPolicy.NoFocus)
+        self.add_panel = AddPanel(self.add)
+        self.add_panel.hide()
+        self._problem = Notice("problem-frame")
+        self._empty = Label(
+            tr("No projects yet. Add one with the address that its organiser gave you."), role="muted", wrap=True
+        )
+        self._empty.hide()
+        self._list = QVBoxLayout()
+        self._list.setSpacing(theme.GAP)
+        content = QWidget()
+        column = QVBoxLayout(content)
+        column.setContentsMargins(theme.PAGE_MARGIN, theme.UNIT * 5, theme.PAGE_MARGIN, theme.UNIT * 5)
+        column.setSpacing(theme.GAP)
+        column.addLayout(self._head())
+        for widget in (self._problem, self.add_panel, self._empty):
+            column.addWidget(widget)
+        column.addLayout(self._list)
+        column.addStretch(1)
+        self.setWidget(content)
+
+    def _head(self) -> QHBoxLayout:
+        row = QHBoxLayout()
+        row.addWidget(Label(tr("Projects"), Type.HEADLINE), 1)
+        self.add_button = Button(tr("Add project…"), "secondary", self._toggle_add)
+        row.addWidget(self.add_button)
+        return row
+
+    def _toggle_add(self) -> None:
+        self.add_panel.setVisible(not self.add_panel.isVisible())
+        if self.add_panel.isVisible():
+            self.add_panel.field.setFocus()
+
+    def _on_added(self, info: ProjectInfo) -> None:
+        self.add_panel.reset()
+        self.refresh()
+        self._show(info.id)
+
+    def _contribute(self, which: str) -> None:
+        self._change(which, Contribute(which))
+
+    def _join(self, which: str, invite: str | None) -> None:
+        self._change(which, JoinProject(which, invite))
+
+    def _leave(self, which: str) -> None:
+        self._change(which, LeaveProject(which))
+
+    def _change(self, which: str, command: Command) -> None:
+        self._link.ask(command, lambda _: self.refresh(), lambda sentence: self._on_refused(which, sentence))
+
+    def _on_refused(self, which: str, sentence: str) -> None:
+        card = self._cards.get(which)
+        (card.problem if card else self._problem).say(sentence)
+
+    def _show(self, which: str) -> None:
+        self._link.ask(
+            ShowProject(which),
+            self._on_details,
+            lambda sentence: self._on_refused(which, sentence),
+            kind=ProjectDetails,
+        )
+
+    def _on_details(self, details: ProjectDetails) -> None:
+        if card := self._cards.get(details.info.id):
+            card.show_details(details)
+
+    def _on_snapshot(self, snapshot: Snapshot) -> None:
+        running = (snapshot.project, snapshot.session is not None)
+        if running != self._running:
+            self._running = running
+            self.refresh()
+
+    def _on_link(self, state: Link, _sentence: str) -> None:
+        for card in self._cards.values():
+            card.setEnabled(state is Link.UP)
+        self.add_button.setEnabled(state is Link.UP)
+        self.refresh()

@@ -1,0 +1,102 @@
+"""The sidebar: the pages, and at its foot how the engine is."""
+
+from collections.abc import Callable
+
+from PySide6.QtCore import QRectF, Qt, Signal
+from PySide6.QtGui import QColor, QKeySequence, QPainter, QPaintEvent
+from PySide6.QtWidgets import QButtonGroup, QFrame, QHBoxLayout, QLabel, QVBoxLayout, QWidget
+
+from app import icons, theme
+from app.engine_link import Link
+from app.texts import tr
+from app.theme import Type
+from app.widgets import Button, Label
+
+
+class Sidebar(QWidget):
+    """`chosen` gives the number of the page."""
+
+    chosen = Signal(int)
+
+    def __init__(self, names: list[str], quit_program: Callable[[], object]) -> None:
+        super().__init__()
+        self.setObjectName("sidebar")
+        self.setAttribute(Qt.WidgetAttribute.WA_StyledBackground)
+        self.setFixedWidth(theme.SIDEBAR_WIDTH)
+        self._group = QButtonGroup(self)
+        self._group.idClicked.connect(self.chosen)
+        column = QVBoxLayout(self)
+        column.setContentsMargins(theme.UNIT * 3, theme.UNIT * 4, theme.UNIT * 3, theme.UNIT * 5)
+        column.setSpacing(theme.UNIT)
+        column.addLayout(self._brand())
+        column.addSpacing(theme.UNIT * 2)
+        for number, name in enumerate(names):
+            button = _NavButton(name, number)
+            self._group.addButton(button, number)
+            column.addWidget(button)
+        column.addStretch(1)
+        quit_button = Button(tr("Quit"), "nav", quit_program)
+        quit_button.setFont(theme.font(Type.TEXT))
+        quit_button.setToolTip(QKeySequence("Ctrl+Q").toString(QKeySequence.SequenceFormat.NativeText))
+        column.addWidget(quit_button)
+        column.addSpacing(theme.UNIT)
+        column.addWidget(self._footer())
+        self.show_page(0)
+
+    def show_page(self, number: int) -> None:
+        self._group.button(number).setChecked(True)
+
+    def show_link(self, state: Link, version: str = "") -> None:
+        words = {
+            Link.STARTING: (tr("Starting…"), "muted"),
+            Link.UP: (tr("Engine running"), "text"),
+            Link.SILENT: (tr("Engine not answering"), "problem"),
+            Link.GONE: (tr("Engine stopped"), "problem"),
+        }
+        text, role = words[state]
+        self._engine.setText(text)
+        theme.set_role(self._engine, role)
+        if version:
+            self._version.setText(tr("version {version}", version=version))
+
+    def _brand(self) -> QHBoxLayout:
+        picture = QLabel()
+        picture.setPixmap(icons.logo_picture(28, self.devicePixelRatioF()))
+        row = QHBoxLayout()
+        row.setContentsMargins(theme.UNIT * 2, 0, 0, 0)
+        row.setSpacing(theme.UNIT * 2)
+        row.addWidget(picture)
+        row.addWidget(Label("Idlehive", Type.NAME), 1)
+        return row
+
+    def _footer(self) -> QFrame:
+        frame = QFrame()
+        theme.set_role(frame, "footer")
+        self._engine = Label(kind=Type.CAPTION)
+        self._version = Label(kind=Type.CAPTION, role="muted")
+        column = QVBoxLayout(frame)
+        column.setContentsMargins(theme.UNIT * 3, theme.UNIT * 2, theme.UNIT * 3, theme.UNIT * 2)
+        column.setSpacing(0)
+        column.addWidget(self._engine)
+        column.addWidget(self._version)
+        return frame
+
+
+class _NavButton(Button):
+    def __init__(self, name: str, number: int) -> None:
+        super().__init__(name, "nav")
+        self.setCheckable(True)
+        self.setFont(theme.font(Type.TEXT))
+        self.toggled.connect(lambda here: self.setFont(theme.font(Type.STRONG if here else Type.TEXT)))
+        shortcut = QKeySequence(f"Ctrl+{number + 1}")
+        self.setShortcut(shortcut)
+        self.setToolTip(shortcut.toString(QKeySequence.SequenceFormat.NativeText))
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        super().paintEvent(event)
+        now = theme.tokens()
+        painter = QPainter(self)
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        painter.setPen(Qt.PenStyle.NoPen)
+        painter.setBrush(QColor(now.accent if self.isChecked() else now.track))
+        painter.drawRoundedRect(QRectF(12, self.height() / 2 - 4, 8, 8), 3, 3)

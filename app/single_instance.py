@@ -1,0 +1,56 @@
+"""One window a profile: a second one asks the first to come to the front, and ends."""
+
+import os
+import socket
+from contextlib import suppress
+
+from PySide6.QtCore import QLockFile, QObject, Signal
+from PySide6.QtNetwork import QLocalServer
+
+from core.api.home import Home
+
+_ANSWER_SECONDS = 3.0
+
+
+class SingleInstance(QObject):
+    """Held by the first window. `raised` is emitted when another one was started."""
+
+    raised = Signal()
+
+    def __init__(self, home: Home) -> None:
+        super().__init__()
+        self._path = str(home.runtime / "window.sock")
+        self._lock = QLockFile(str(home.runtime / "window.lock"))
+        self._lock.setStaleLockTime(0)
+        self._server = QLocalServer(self)
+        self._server.setSocketOptions(QLocalServer.SocketOption.UserAccessOption)
+        self._server.newConnection.connect(self._on_connection)
+
+    def is_first(self) -> bool:
+        """Claim the profile for this window; False if another one has it."""
+        if not self._lock.tryLock(0):
+            return False
+        QLocalServer.removeServer(self._path)
+        self._server.listen(self._path)
+        return True
+
+    def raise_first(self) -> bool:
+        """Ask the window that is already there to come to the front; False if it does not answer."""
+        with socket.socket(socket.AF_UNIX) as connection, suppress(OSError):
+            connection.settimeout(_ANSWER_SECONDS)
+            connection.connect(os.fspath(self._path))
+            return connection.recv(16) == b"here\n"
+        return False
+
+    def release(self) -> None:
+        """Give the profile back."""
+        self._server.close()
+        self._lock.unlock()
+
+    def _on_connection(self) -> None:
+        while self._server.hasPendingConnections():
+            other = self._server.nextPendingConnection()
+            other.disconnected.connect(other.deleteLater)
+            other.write(b"here\n")
+            other.disconnectFromServer()
+            self.raised.emit()

@@ -1,0 +1,77 @@
+"""The style sheet, with `$tokens` that theme.py fills in. Roles: `theme.set_role`. No fonts here: `theme.font`."""
+
+STYLE_SHEET = """
+#sidebar { background: $sidebar; }
+#page, #page > QWidget, QStackedWidget { background: $background; }
+QScrollArea, QScrollArea > QWidget > QWidget { background: transparent; border: 0; }
+
+QLabel { background: transparent; color: $text; }
+QLabel[role="muted"] { color: $muted; }
+QLabel[role="good"] { color: $good; }
+QLabel[role="working"] { color: $accent_text; }
+QLabel[role="accent"] { color: $accent_text; }
+QLabel[role="problem"] { color: $problem; }
+QLabel[role="paused"], QLabel[role="quiet"] { color: $muted; }
+QLabel[role="chip"] { color: $muted; border: 1px solid $line; border-radius: 12px; padding: 4px 9px; }
+QLabel[role="chip-now"] {
+    color: $on_accent; background: $accent; border: 1px solid $accent; border-radius: 12px; padding: 4px 9px;
+}
+QLabel[role="badge"] { color: $muted; background: $track; border-radius: ${radius_cell}px; padding: 2px 7px; }
+QLabel[role="badge-own"] { color: $on_accent; background: $accent; border-radius: ${radius_cell}px; padding: 2px 7px; }
+
+QFrame[role="card"] { background: $card; border: 1px solid $line; border-radius: ${radius_card}px; }
+QFrame[role="card-drop"] { background: $card; border: 2px dashed $accent; border-radius: ${radius_card}px; }
+QFrame[role="notice-frame"] { background: $card; border: 1px solid $accent; border-radius: ${radius_button}px; }
+QFrame[role="problem-frame"] {
+    background: $problem_card; border: 1px solid $problem; border-radius: ${radius_button}px;
+}
+QFrame[role="footer"] { background: transparent; border: 1px solid $line; border-radius: ${radius_button}px; }
+
+QPushButton {
+    background: $card; color: $text; border: 1px solid $line; border-radius: ${radius_button}px;
+    padding: 0 16px; min-height: ${button_height}px; outline: 0;
+}
+QPushButton:hover { background: $hover; }
+QPushButton:pressed { background: $track; }
+QPushButton:disabled { color: $muted; background: $track; border-color: $track; }
+QPushButton[role="primary"], QPushButton[role="primary-left"], QPushButton[role="primary-menu"] {
+    background: $accent; color: $on_accent; border: 0;
+}
+QPushButton[role="primary"]:hover, QPushButton[role="primary-left"]:hover, QPushButton[role="primary-menu"]:hover {
+    background: $accent_hover;
+}
+QPushButton[role="primary"]:disabled, QPushButton[role="primary-left"]:disabled,
+QPushButton[role="primary-menu"]:disabled { background: $track; color: $muted; }
+QPushButton[role="primary-left"] { border-top-right-radius: 0; border-bottom-right-radius: 0; padding: 0 14px 0 20px; }
+QPushButton[role="primary-menu"] {
+    border-top-left-radius: 0; border-bottom-left-radius: 0; border-left: 1px solid $card; padding: 0;
+}
+QPushButton[role="link"] { background: transparent; border: 0; padding: 0 8px; color: $accent_text; min-height: 28px; }
+QPushButton[role="link"]:hover { color: $text; }
+QPushButton[role="nav"] {
+    background: transparent; color: $muted; border: 0; text-align: left; padding-left: 30px; min-height: 38px;
+}
+QPushButton[role="nav"]:hover { color: $text; }
+QPushButton[role="nav"]:checked { background: $card; color: $text; }
+
+QLineEdit {
+    background: $background; color: $text; border: 1px solid $line; border-radius: ${radius_button}px;
+    padding: 0 12px; min-height: ${button_height}px; selection-background-color: $accent; selection-color: $on_accent;
+}
+QLineEdit:focus { border: 1px solid $accent; }
+
+QMenu { background: $card; color: $text; border: 1px solid $line; padding: 6px; }
+QMenu::item { padding: 7px 22px 7px 14px; border-radius: 6px; }
+QMenu::item:selected { background: $hover; }
+QMenu::item:disabled { color: $muted; }
+QMenu::separator { height: 1px; background: $line; margin: 5px 8px; }
+QToolTip { background: $card; color: $text; border: 1px solid $line; padding: 4px 8px; }
+
+QScrollBar:vertical { background: transparent; width: 10px; margin: 2px; }
+QScrollBar::handle:vertical { background: $line; border-radius: 3px; min-height: 32px; }
+QScrollBar::handle:vertical:hover { background: $muted; }
+QScrollBar:horizontal { background: transparent; height: 10px; margin: 2px; }
+QScrollBar::handle:horizontal { background: $line; border-radius: 3px; min-width: 32px; }
+QScrollBar::add-line, QScrollBar::sub-line { height: 0; }
+QScrollBar::add-page, QScrollBar::sub-page { background: transparent; }
+"""

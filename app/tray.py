@@ -1,0 +1,108 @@
+"""The tray icon: the state at a glance, and the few things one wants without opening the window."""
+
+import time
+
+from PySide6.QtCore import QObject, QTimer, Signal
+from PySide6.QtGui import QAction
+from PySide6.QtWidgets import QMenu, QSystemTrayIcon
+
+from app import icons, wording
+from app.choices import main_choice
+from app.contribute_button import Perform, fill_menu
+from app.engine_link import EngineLink, Link
+from app.texts import tr
+from core.api.messages import Event
+from core.api.snapshot import Snapshot
+
+_REFRESH_MS = 15_000
+"""How often "42 min left" is brought up to date; the menu and tool tip are also made anew with every snapshot."""
+
+
+class Tray(QObject):
+    """Harmless where there is no tray; an icon host that starts later adopts it."""
+
+    toggled = Signal()
+    opened = Signal()
+    quit_asked = Signal()
+
+    def __init__(self, link: EngineLink, perform: Perform, parent: QObject | None = None) -> None:
+        super().__init__(parent)
+        self._link = link
+        self._perform = perform
+        self.menu = QMenu()
+        self.icon = QSystemTrayIcon(icons.tray("quiet"), self)
+        self._tone: wording.Tone = "quiet"
+        self._build_menu()
+        self.icon.setContextMenu(self.menu)
+        self.icon.activated.connect(self._on_activated)
+        self.icon.messageClicked.connect(self.opened)
+        self._countdown = QTimer(self)
+        self._countdown.setInterval(_REFRESH_MS)
+        self._countdown.timeout.connect(self.refresh)
+        link.snapshot_changed.connect(self.refresh)
+        link.link_changed.connect(self.refresh)
+        link.event_came.connect(self._on_event)
+        self.refresh()
+        self.icon.show()
+
+    def refresh(self, *_: object) -> None:
+        """Show the present state."""
+        snapshot, now = self._link.snapshot, time.time()
+        up = self._link.state is Link.UP and snapshot is not None
+        known = snapshot or Snapshot(state="idle")
+        sentence = wording.status(known, now) if up else self._link.sentence or tr("Starting the engine")
+        left = wording.time_left(known, now)
+        self.state.setText(f"{sentence} ({left})" if left else sentence)
+        self.icon.setToolTip(f"Idlehive: {sentence}")
+        self.main.setText(main_choice(known).text)
+        for widget in (self.main, self.durations.menuAction()):
+            widget.setEnabled(up)
+        fill_menu(self.durations, known, self._perform)
+        self.durations.setTitle(tr("Pause") if wording.is_paused(known) or (up and known.wanted) else tr("Contribute"))
+        self._show_tone(wording.tone(known) if up else self._tone_without_engine())
+        self._count_down(wording.ends_at(known) is not None)
+
+    def _build_menu(self) -> None:
+        self.state = QAction(self.menu)
+        self.state.setEnabled(False)
+        self.main = QAction(self.menu)
+        self.main.triggered.connect(self._on_main)
+        self.durations = QMenu(self.menu)
+        self.open = QAction(tr("Open Idlehive"), self.menu)
+        self.open.triggered.connect(self.opened)
+        self.quit = QAction(tr("Quit"), self.menu)
+        self.quit.triggered.connect(self.quit_asked)
+        self.menu.addAction(self.state)
+        self.menu.addSeparator()
+        self.menu.addAction(self.main)
+        self.menu.addMenu(self.durations)
+        self.menu.addSeparator()
+        self.menu.addAction(self.open)
+        self.menu.addAction(self.quit)
+
+    def _on_main(self) -> None:
+        if self._link.snapshot:
+            self._perform(main_choice(self._link.snapshot).command)
+
+    def _on_activated(self, why: QSystemTrayIcon.ActivationReason) -> None:
+        if why is QSystemTrayIcon.ActivationReason.Trigger:
+            self.toggled.emit()
+
+    def _on_event(self, event: Event) -> None:
+        """Tell what is worth a word while the window may be closed."""
+        if event.kind in {"first_contribution", "warning"} and self.icon.supportsMessages():
+            self.icon.showMessage("Idlehive", event.text, icons.logo())
+
+    def _tone_without_engine(self) -> wording.Tone:
+        return "working" if self._link.state is Link.STARTING else "problem"
+
+    def _show_tone(self, tone: wording.Tone) -> None:
+        if tone != self._tone:
+            self._tone = tone
+            self.icon.setIcon(icons.tray(tone))
+
+    def _count_down(self, wanted: bool) -> None:
+        if wanted and not self._countdown.isActive():
+            self._countdown.start()
+        elif not wanted:
+            self._countdown.stop()

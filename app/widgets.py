@@ -1,0 +1,115 @@
+"""The few building blocks that every page is made of."""
+
+from collections.abc import Callable
+
+from PySide6.QtCore import QSize, Qt
+from PySide6.QtGui import QColor, QPainter, QPaintEvent
+from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QPushButton, QSizePolicy, QVBoxLayout, QWidget
+
+from app import theme
+from app.texts import tr
+from app.theme import Type
+
+
+class Label(QLabel):
+    """Text of one size and role. Always plain: names and sentences come from strangers' manifests too."""
+
+    def __init__(self, text: str = "", kind: Type = Type.TEXT, role: str = "text", wrap: bool = False) -> None:
+        super().__init__(text)
+        self.setTextFormat(Qt.TextFormat.PlainText)
+        self.setFont(theme.font(kind))
+        self.setWordWrap(wrap)
+        if wrap:
+            self.setAlignment(Qt.AlignmentFlag.AlignTop | Qt.AlignmentFlag.AlignLeading)
+        theme.set_role(self, role)
+
+
+class Button(QPushButton):
+    """A button with its text as its accessible name."""
+
+    def __init__(self, text: str, role: str = "secondary", then: Callable[[], object] | None = None) -> None:
+        super().__init__(text)
+        self.setFont(theme.font(Type.STRONG))
+        self.setCursor(Qt.CursorShape.PointingHandCursor)
+        self.setAccessibleName(text)
+        theme.set_role(self, role)
+        if then:
+            self.clicked.connect(lambda _checked: then())
+
+    def set_text(self, text: str) -> None:
+        if text != self.text():
+            self.setText(text)
+            self.setAccessibleName(text)
+
+
+class Card(QFrame):
+    """A rounded panel with a column of content."""
+
+    def __init__(self, heading: str = "") -> None:
+        super().__init__()
+        theme.set_role(self, "card")
+        self.column = QVBoxLayout(self)
+        self.column.setContentsMargins(*[theme.CARD_PADDING] * 4)
+        self.column.setSpacing(theme.UNIT * 2)
+        if heading:
+            self.setAccessibleName(heading)
+            self.column.addWidget(Label(heading, Type.LABEL, "muted"))
+
+
+class Notice(QFrame):
+    """One sentence in its own frame, with an action if there is one. Hidden until it has something to say."""
+
+    def __init__(self, role: str, action: str = "", then: Callable[[], object] | None = None) -> None:
+        super().__init__()
+        theme.set_role(self, role)
+        self.label = Label(wrap=True)
+        self.action = Button(action, "secondary", then)
+        self.action.setVisible(bool(action))
+        self.dismiss = Button(tr("Dismiss"), "link", self.hide)
+        self.dismiss.setVisible(not action)
+        row = QHBoxLayout(self)
+        row.setContentsMargins(theme.UNIT * 4, theme.UNIT * 2, theme.UNIT * 2, theme.UNIT * 2)
+        row.addWidget(self.label, 1)
+        row.addWidget(self.action)
+        row.addWidget(self.dismiss)
+        self.hide()
+
+    def say(self, sentence: str) -> None:
+        """Show a sentence; an empty one hides the notice."""
+        self.label.setText(sentence)
+        self.setAccessibleName(sentence)
+        self.setVisible(bool(sentence))
+
+
+class Dot(QWidget):
+    """The coloured dot before a state; the words beside it say the same."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._tone = "quiet"
+        self.setSizePolicy(QSizePolicy.Policy.Fixed, QSizePolicy.Policy.Fixed)
+
+    def sizeHint(self) -> QSize:
+        return QSize(9, 9)
+
+    def set_tone(self, tone: str) -> None:
+        if tone != self._tone:
+            self._tone = tone
+            self.update()
+
+    def paintEvent(self, _event: QPaintEvent) -> None:
+        now = theme.tokens()
+        colours = {"good": now.good, "working": now.accent, "problem": now.problem}
+        painter = QPainter(self)
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        painter.setPen(Qt.PenStyle.NoPen)
+        painter.setBrush(QColor(colours.get(self._tone, now.other_1)))
+        painter.drawEllipse(self.rect())
+
+
+def clear(layout: QVBoxLayout | QHBoxLayout) -> None:
+    """Remove and delete every widget of a layout."""
+    while item := layout.takeAt(0):
+        if widget := item.widget():
+            widget.hide()
+            widget.deleteLater()

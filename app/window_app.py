@@ -1,0 +1,134 @@
+"""The desktop app, put together: one process with the window and the tray icon.
+
+`IDLEHIVE_TIMING=1` prints on stderr how long after the process began the window was on the screen.
+"""
+
+import os
+import signal
+import socket
+import sys
+import time
+from collections.abc import Callable
+
+from PySide6.QtCore import QObject, QSocketNotifier, QTimer
+from PySide6.QtGui import QKeySequence, QShortcut
+from PySide6.QtWidgets import QApplication
+
+from app import icons, theme
+from app.engine_link import EngineLink
+from app.farewell import Farewell
+from app.focus_ring import FocusRing
+from app.main_window import MainWindow
+from app.settings import Settings
+from app.single_instance import SingleInstance
+from app.singletons import make_immortal
+from app.tray import Tray
+from core.api.errors import WorldError
+from core.api.home import Home
+
+
+def open_app(argv: list[str]) -> int:
+    """Show the window and stay until the volunteer quits. A second one raises the first and returns at once.
+
+    Raises:
+        WorldError: the profile's folder cannot be used, or its window does not answer.
+    """
+    home = Home.from_environment()
+    try:
+        home.prepare()
+    except OSError as error:
+        raise WorldError(f"The folder {home.path} cannot be used: {error.strerror or error}.") from error
+    instance = SingleInstance(home)
+    if not instance.is_first():
+        if not instance.raise_first():
+            raise WorldError("Idlehive is already open for this profile, but its window does not answer.")
+        return 0
+    application = make_application(argv)
+    app = WindowApp(application, home, instance)
+    try:
+        return app.run()
+    finally:
+        instance.release()
+
+
+def make_application(argv: list[str]) -> QApplication:
+    """Qt, with the name, icon and theme of the program."""
+    make_immortal()
+    application = QApplication(["idlehive", *argv])
+    application.setApplicationName("idlehive")
+    application.setApplicationDisplayName("Idlehive")
+    application.setDesktopFileName("idlehive")
+    application.setWindowIcon(icons.logo())
+    application.setQuitOnLastWindowClosed(False)
+    theme.follow_system(application)
+    return application
+
+
+class WindowApp(QObject):
+    """Owns the parts and connects them."""
+
+    def __init__(self, application: QApplication, home: Home, instance: SingleInstance) -> None:
+        super().__init__()
+        self._application = application
+        self.link = EngineLink(home, parent=self)
+        self.window = MainWindow(self.link, Settings(home))
+        self.tray = Tray(self.link, self.window.home.perform, self)
+        self.farewell = Farewell(self.link, self.window)
+        self._focus_ring = FocusRing(application)
+        self._connect(instance)
+        QShortcut(QKeySequence("Ctrl+Q"), self.window, self.farewell.ask)
+        if os.environ.get("IDLEHIVE_TIMING"):
+            self.window.painted.connect(_print_start_time)
+
+    def run(self) -> int:
+        """The life of the program. Returns its exit code."""
+        self.window.show()
+        self.link.open()
+        with_signals(self, self.farewell.leave_politely)
+        code = self._application.exec()
+        self.link.close()
+        self.tray.icon.hide()
+        return code
+
+    def _connect(self, instance: SingleInstance) -> None:
+        instance.raised.connect(self.window.bring_up)
+        self.tray.toggled.connect(self.window.toggle)
+        self.tray.opened.connect(self.window.bring_up)
+        self.tray.quit_asked.connect(self._ask_to_quit)
+        self.window.quit_asked.connect(self.farewell.ask)
+        self.farewell.leaving.connect(self.window.hide)
+        # Not quit(): that asks the windows first, and they only hide.
+        self.farewell.done.connect(lambda: self._application.exit(0))
+
+    def _ask_to_quit(self) -> None:
+        """From the tray: the question needs its window."""
+        if not self.window.isVisible() and self.farewell.has_question:
+            self.window.bring_up()
+        self.farewell.ask()
+
+
+def with_signals(owner: QObject, end: Callable[[], None]) -> None:
+    """Call `end` in Qt's loop on SIGTERM and SIGINT; Python's own handlers wait until some Python code runs."""
+    ours, pythons = socket.socketpair()
+    for side in (ours, pythons):
+        side.setblocking(False)
+    signal.set_wakeup_fd(pythons.fileno())
+    for which in (signal.SIGTERM, signal.SIGINT):
+        signal.signal(which, lambda *_: None)
+    notifier = QSocketNotifier(ours.fileno(), QSocketNotifier.Type.Read, owner)
+
+    def on_signal() -> None:
+        ours.recv(16)
+        end()
+
+    notifier.activated.connect(on_signal)
+    owner.destroyed.connect(pythons.close)
+
+
+def _print_start_time() -> None:
+    import psutil
+
+    def print_it() -> None:
+        print(f"window shown after {time.time() - psutil.Process().create_time():.2f} s", file=sys.stderr, flush=True)
+
+    QTimer.singleShot(0, print_it)

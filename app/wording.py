@@ -1,0 +1,254 @@
+"""What is going on, in sentences: pure functions of a snapshot and the time (UTC seconds).
+
+The engine says why in plain English; here it gets its end ("until 14:30"), its place and its tone.
+"""
+
+from typing import Literal
+
+from app import format as fmt
+from app.texts import tr, trn
+from core.api.reasons import Kind, Reason, Severity
+from core.api.snapshot import Phase, Progress, Snapshot
+
+Tone = Literal["good", "working", "quiet", "paused", "problem"]
+"""How a state looks: green, accent, grey, grey with bars, red."""
+
+_URGENCY = (Severity.PROBLEM, Severity.NOTICE, Severity.QUIET)
+
+
+def status(snapshot: Snapshot, now: float) -> str:
+    """The state in one sentence, as the tray says it."""
+    match snapshot.state:
+        case "contributing":
+            return tr("Contributing to {project}", project=project(snapshot))
+        case "starting":
+            return _with_transfer(snapshot, tr("Getting ready"), tr("Getting ready: fetching {amount}"))
+        case "joining":
+            return tr("Looking for peers")
+        case "syncing":
+            return _with_transfer(snapshot, tr("Catching up with the others"), tr("Catching up: {amount}"))
+        case "leaving":
+            return tr("Saying goodbye to the peers")
+        case "failed":
+            return _failure(snapshot, now)
+        case "idle" | "holding":
+            reason = main_reason(snapshot)
+            return reason_sentence(reason, now) if reason else _nothing_wrong(snapshot)
+
+
+def caption(snapshot: Snapshot, now: float) -> str:
+    """The state above the project's name: shorter than `status`, since the page has room for the rest elsewhere."""
+    if snapshot.state == "contributing":
+        return tr("Contributing")
+    if snapshot.state == "failed":
+        return _retry(snapshot, now) or tr("Stopped")
+    return status(snapshot, now)
+
+
+def title(snapshot: Snapshot) -> str:
+    """The page's one headline."""
+    return project(snapshot) if snapshot.project else tr("Lend your idle time to open science")
+
+
+def explanation(snapshot: Snapshot, now: float) -> str:
+    """What that means, in one to three sentences; every further reason has its own line."""
+    if snapshot.state == "contributing":
+        return _contribution(snapshot.progress)
+    lines = [reason_sentence(reason, now) + "." for reason in other_reasons(snapshot)]
+    if meaning := _meaning(snapshot):
+        lines.insert(0, meaning)
+    return "\n".join(lines)
+
+
+def time_left(snapshot: Snapshot, now: float) -> str:
+    """How long a pause still lasts, empty if nobody knows."""
+    until = ends_at(snapshot) if is_paused(snapshot) else None
+    return tr("{time} left", time=fmt.duration(until - now)) if until is not None and until > now else ""
+
+
+def ends_at(snapshot: Snapshot) -> float | None:
+    """When the state at hand ends by itself, UTC seconds."""
+    if snapshot.state == "failed":
+        return snapshot.retry_at
+    reason = main_reason(snapshot)
+    return reason.until if reason and snapshot.state in {"idle", "holding"} else None
+
+
+def tone(snapshot: Snapshot) -> Tone:
+    """The colour and icon of the state."""
+    if snapshot.state == "contributing":
+        return "good"
+    if any(reason.severity is Severity.PROBLEM for reason in snapshot.reasons):
+        return "problem"
+    if snapshot.state == "failed":
+        return "problem" if snapshot.retry_at is None else "working"
+    if snapshot.state in {"starting", "joining", "syncing"}:
+        return "working"
+    return "paused" if is_paused(snapshot) else "quiet"
+
+
+def is_paused(snapshot: Snapshot) -> bool:
+    """The volunteer has paused, with or without an end."""
+    return any(reason.kind in {Kind.PAUSED, Kind.SNOOZED} for reason in snapshot.reasons)
+
+
+def main_reason(snapshot: Snapshot) -> Reason | None:
+    """The reason to name first: the volunteer's own pause, then the most urgent."""
+    own = (reason for reason in snapshot.reasons if reason.kind in {Kind.PAUSED, Kind.SNOOZED})
+    by_urgency = sorted(snapshot.reasons, key=lambda reason: _URGENCY.index(reason.severity))
+    return next(own, None) or next(iter(by_urgency), None)
+
+
+def other_reasons(snapshot: Snapshot) -> tuple[Reason, ...]:
+    """All but the one that the status names; a failed session already tells its retry."""
+    named = main_reason(snapshot) if snapshot.state in {"idle", "holding"} else None
+    told = {Kind.BACKING_OFF} if snapshot.state == "failed" else set[Kind]()
+    return tuple(reason for reason in snapshot.reasons if reason is not named and reason.kind not in told)
+
+
+def reason_sentence(reason: Reason, now: float) -> str:
+    """A reason with its end, without a full stop."""
+    text = reason.text.rstrip(" .")
+    match reason.kind:
+        case Kind.PAUSED | Kind.SNOOZED:
+            return _until(tr("Paused"), reason.until, now) if reason.until else tr("Paused until you resume")
+        case Kind.NO_PROJECT:
+            return tr("Ready to contribute")
+        case Kind.BACKING_OFF if reason.until:
+            return tr("Waiting to retry in {time}: {error}", time=fmt.duration(reason.until - now), error=text)
+        case _:
+            return _until(text, reason.until, now)
+
+
+def step_name(phase: Phase) -> str:
+    """The chip of a step of an epoch."""
+    return {
+        "accumulating": tr("Accumulate"),
+        "finding_group": tr("Find group"),
+        "averaging": tr("Average"),
+        "updating": tr("Update"),
+    }[phase]
+
+
+def step_meaning(phase: Phase) -> str:
+    """What happens in a step, for tool tips and screen readers."""
+    return {
+        "accumulating": tr("All peers compute until the batch is full."),
+        "finding_group": tr("The peers find a group to average with."),
+        "averaging": tr("The peers average what each has learned."),
+        "updating": tr("The averaged step is applied to the shared model."),
+    }[phase]
+
+
+def ring_line(progress: Progress) -> str:
+    """The small line in the ring: how full the batch is, or the step that follows."""
+    if not progress.target_batch_size:
+        return tr("no batch yet")
+    if progress.phase != "accumulating":
+        return {
+            "finding_group": tr("finding a group"),
+            "averaging": tr("averaging"),
+            "updating": tr("updating"),
+        }[progress.phase]
+    share = min(1.0, progress.epoch_samples / progress.target_batch_size)
+    return tr("{share} of {target}", share=fmt.percent(share), target=fmt.count(progress.target_batch_size))
+
+
+def ring_meaning(progress: Progress) -> str:
+    """The ring for someone who cannot see it."""
+    own = progress.own_epoch_samples
+    return tr(
+        "Epoch {epoch}: {line}. You gave {own} samples, the others {others}.",
+        epoch=fmt.count(progress.epoch),
+        line=ring_line(progress),
+        own=fmt.count(own),
+        others=fmt.count(max(0, progress.epoch_samples - own)),
+    )
+
+
+def project(snapshot: Snapshot) -> str:
+    """The project's name, its id if it has none yet."""
+    return snapshot.project_name or snapshot.project or tr("the practice project")
+
+
+def _with_transfer(snapshot: Snapshot, plain: str, fetching: str) -> str:
+    if snapshot.transfer is None:
+        return plain
+    return fetching.format(amount=fmt.size_of(snapshot.transfer.done, snapshot.transfer.total))
+
+
+def _failure(snapshot: Snapshot, now: float) -> str:
+    retry = _retry(snapshot, now)
+    return tr("{retry}: {error}", retry=retry, error=_error(snapshot)) if retry else _error(snapshot)
+
+
+def _retry(snapshot: Snapshot, now: float) -> str:
+    if snapshot.retry_at is None:
+        return ""
+    if snapshot.retry_at <= now:
+        return tr("Trying again")
+    return tr("Waiting to retry in {time}", time=fmt.duration(snapshot.retry_at - now))
+
+
+def _error(snapshot: Snapshot) -> str:
+    return (snapshot.error or tr("The session ended unexpectedly")).rstrip(" .")
+
+
+def _nothing_wrong(snapshot: Snapshot) -> str:
+    return tr("Getting ready") if snapshot.wanted else tr("Ready to contribute")
+
+
+def _until(text: str, until: float | None, now: float) -> str:
+    if until is None:
+        return text
+    return tr("{text} until {time}", text=text, time=fmt.clock(until, now))
+
+
+def _meaning(snapshot: Snapshot) -> str:
+    match snapshot.state:
+        case "starting":
+            return tr("Data and tokenizer are fetched once, checked and kept for the next time.")
+        case "joining":
+            return tr("This computer meets the others that train the same model.")
+        case "syncing":
+            return tr("The others send the newest model, so that you start where they are.")
+        case "leaving":
+            return tr("What you have given is kept. This takes a few seconds.")
+        case "failed":
+            error = _error(snapshot)
+            return (error if error.endswith(("?", "!")) else f"{error}.") + " " + tr("Nothing you have given is lost.")
+        case _ if is_paused(snapshot):
+            return tr("Processor and memory are all yours.")
+        case _ if snapshot.project is None:
+            return tr("Press Contribute to try the practice project, or choose one under Projects.")
+        case _ if snapshot.wanted or snapshot.reasons:
+            return ""
+        case _:
+            return tr("Press Contribute and your computer trains with the others while you do other things.")
+
+
+def _contribution(progress: Progress) -> str:
+    if progress.phase != "accumulating":
+        return tr("The batch is full. {meaning}", meaning=step_meaning(progress.phase))
+    together = trn(
+        "You are the only one filling this batch so far.",
+        "{peers} peers are filling this batch together.",
+        max(1, progress.peers),
+        peers=fmt.count(progress.peers),
+    )
+    sentences = [together, _own_share(progress), _due(progress)]
+    return " ".join(sentence for sentence in sentences if sentence)
+
+
+def _own_share(progress: Progress) -> str:
+    if not progress.target_batch_size or not progress.own_epoch_samples:
+        return ""
+    share = min(1.0, progress.own_epoch_samples / progress.target_batch_size)
+    return tr("You gave {share} of it.", share=fmt.percent(share))
+
+
+def _due(progress: Progress) -> str:
+    missing = progress.target_batch_size - progress.epoch_samples
+    if progress.swarm_samples_per_second <= 0 or missing <= 0:
+        return ""
+    return tr("The next update is due in about {time}.", time=fmt.duration(missing / progress.swarm_samples_per_second))
