@@ -1,0 +1,171 @@
+"""Checkpoints of a run: safetensors files with parameters, optimizer state and facts about them.
+
+A checkpoint is there whole or not at all: written beside its place, synced, renamed. Its metadata carry a digest of the
+tensors, so that one which a disk has damaged is passed over for the one before it.
+"""
+
+import contextlib
+import hashlib
+import logging
+import os
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+import torch
+from safetensors import SafetensorError, safe_open
+from safetensors.torch import save_file
+
+from core.api.errors import WorldError
+
+log = logging.getLogger(__name__)
+
+_NAME = re.compile(r"checkpoint-(\d{9})\.safetensors")
+
+
+@dataclass(frozen=True)
+class Checkpoint:
+    """`metadata` has at least `epoch`, `run_id` and `sha256`, the digest of the tensors."""
+
+    path: Path
+    tensors: dict[str, torch.Tensor]
+    metadata: dict[str, str]
+
+    @property
+    def epoch(self) -> int:
+        return int(self.metadata["epoch"])
+
+
+def save(
+    folder: Path,
+    tensors: Mapping[str, torch.Tensor],
+    *,
+    epoch: int,
+    run_id: str,
+    metadata: Mapping[str, str] | None = None,
+    keep: int = 3,
+    keep_every: int = 0,
+) -> Path:
+    """Write a checkpoint; afterwards only the `keep` newest stay, and those whose epoch `keep_every` divides.
+
+    Raises:
+        WorldError: it could not be written, for example because the disk is full; the ones before it are untouched.
+    """
+    path = folder / f"checkpoint-{epoch:09d}.safetensors"
+    growing = folder / f".{path.name}.{os.getpid()}.part"
+    plain = _plain(tensors)
+    facts = {**(metadata or {}), "epoch": str(epoch), "run_id": run_id, "sha256": digest(plain)}
+    try:
+        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        _remove_leftovers(folder)
+        save_file(plain, growing, facts)
+        _sync(growing)
+        growing.replace(path)
+        _sync(folder)
+    except (OSError, SafetensorError) as error:
+        with contextlib.suppress(OSError):
+            growing.unlink(missing_ok=True)
+        raise WorldError(f"The checkpoint of epoch {epoch} could not be written to {folder}: {_why(error)}.") from None
+    _prune(folder, keep, keep_every)
+    return path
+
+
+def latest(folder: Path, run_id: str | None = None) -> Checkpoint | None:
+    """The newest checkpoint that is whole, of `run_id` if given; the log tells which damaged ones were passed over."""
+    for path in reversed(saved(folder)):
+        try:
+            checkpoint = load(path)
+        except WorldError as error:
+            log.warning("%s", error)
+            continue
+        if run_id is None or checkpoint.metadata["run_id"] == run_id:
+            return checkpoint
+    return None
+
+
+def load(path: Path) -> Checkpoint:
+    """Read and verify one checkpoint.
+
+    Raises:
+        WorldError: it is damaged or cannot be read.
+    """
+    try:
+        with safe_open(path, framework="pt") as file:
+            metadata = dict(file.metadata() or {})
+            # Copies, because get_tensor returns the file itself, which may be gone while the model still learns.
+            tensors = {name: file.get_tensor(name).clone() for name in file.keys()}  # noqa: SIM118 - not a mapping
+    except (OSError, SafetensorError) as error:
+        raise WorldError(f"The checkpoint {path.name} is damaged and passed over: {_why(error)}.") from None
+    if metadata.get("sha256") != digest(tensors) or "run_id" not in metadata or not metadata.get("epoch", "").isdigit():
+        raise WorldError(f"The checkpoint {path.name} is damaged and passed over: its content is not what was written.")
+    return Checkpoint(path, tensors, metadata)
+
+
+def saved(folder: Path) -> list[Path]:
+    """The checkpoints in `folder`, oldest epoch first, none opened."""
+    with contextlib.suppress(FileNotFoundError):
+        return sorted(path for path in folder.iterdir() if _NAME.fullmatch(path.name))
+    return []
+
+
+def epoch_of(path: Path) -> int:
+    """The epoch in a checkpoint's name."""
+    match = _NAME.fullmatch(path.name)
+    if not match:
+        raise ValueError(f"{path.name} is not a checkpoint's name")
+    return int(match[1])
+
+
+def digest(tensors: Mapping[str, torch.Tensor]) -> str:
+    """SHA-256 over names, types, shapes and bytes of the tensors, in the order of their names."""
+    made = hashlib.sha256()
+    for name in sorted(tensors):
+        tensor = tensors[name]
+        made.update(f"{name}\0{tensor.dtype}\0{tuple(tensor.shape)}\0".encode())
+        made.update(tensor.detach().cpu().contiguous().flatten().view(torch.uint8).numpy().data)
+    return made.hexdigest()
+
+
+def _plain(tensors: Mapping[str, torch.Tensor]) -> dict[str, torch.Tensor]:
+    """Tensors as safetensors takes them: on the CPU, contiguous, each with memory of its own."""
+    plain: dict[str, torch.Tensor] = {}
+    seen: set[int] = set()
+    for name, tensor in tensors.items():
+        copy = tensor.detach().cpu().contiguous()
+        address = copy.untyped_storage().data_ptr()
+        plain[name] = copy.clone() if address in seen else copy
+        seen.add(address)
+    return plain
+
+
+def _prune(folder: Path, keep: int, keep_every: int) -> None:
+    for path in _superfluous(saved(folder), keep, keep_every):
+        with contextlib.suppress(OSError):
+            path.unlink()
+
+
+def _superfluous(paths: list[Path], keep: int, keep_every: int) -> Iterator[Path]:
+    for path in paths[: -max(keep, 1)]:
+        if not keep_every or epoch_of(path) % keep_every:
+            yield path
+
+
+def _remove_leftovers(folder: Path) -> None:
+    """What a run that was killed while writing left behind."""
+    for part in folder.glob(".checkpoint-*.part"):
+        part.unlink()
+
+
+def _sync(path: Path) -> None:
+    descriptor = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
+
+
+def _why(error: Exception) -> str:
+    if isinstance(error, OSError) and error.strerror:
+        return error.strerror
+    return "No space left on device" if "os error 28" in str(error) else str(error).splitlines()[0]

@@ -1,0 +1,138 @@
+"""The learning curve of a run, kept by the backbone: training losses that peers tell, evaluation losses of its own.
+
+What peers tell is weighted by the samples they claim; claims that cannot be true are left out, so that one peer cannot
+bend the curve much.
+"""
+
+import math
+import sqlite3
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from threading import Lock
+
+import msgspec
+
+from core.api.errors import WorldError
+
+_AHEAD = 2
+_BEHIND = 50
+_LARGEST_LOSS = 1e6
+_TABLES = """
+CREATE TABLE IF NOT EXISTS training (
+    epoch INTEGER, peer TEXT, loss REAL NOT NULL, samples INTEGER NOT NULL, at REAL NOT NULL, PRIMARY KEY (epoch, peer)
+) STRICT, WITHOUT ROWID;
+CREATE TABLE IF NOT EXISTS evaluation (epoch INTEGER PRIMARY KEY, loss REAL NOT NULL, at REAL NOT NULL) STRICT;
+"""
+_POINTS = """
+WITH told AS (
+    SELECT epoch, sum(loss * samples) / sum(samples) AS loss, count(*) AS peers, sum(samples) AS samples, max(at) AS at
+    FROM training WHERE epoch >= :since GROUP BY epoch
+)
+SELECT epochs.epoch, told.loss, evaluation.loss, coalesce(peers, 0), coalesce(samples, 0),
+    coalesce(told.at, evaluation.at)
+FROM (SELECT epoch FROM told UNION SELECT epoch FROM evaluation WHERE epoch >= :since) AS epochs
+LEFT JOIN told USING (epoch) LEFT JOIN evaluation USING (epoch) ORDER BY epoch
+"""
+
+
+class Point(msgspec.Struct, frozen=True):
+    """One epoch. `at` is UTC seconds."""
+
+    epoch: int
+    loss: float | None
+    """Training loss, mean over the peers that told, weighted by their samples."""
+    evaluation_loss: float | None
+    """On held-out data, measured by the backbone."""
+    peers: int
+    """That told their loss."""
+    samples: int
+    """That they claim, together."""
+    at: float
+
+
+class Curve:
+    """The curve of one run in the state folder; any thread may call."""
+
+    def __init__(self, state: Path, run_id: str, most_samples: int) -> None:
+        """`most_samples` is what one peer can give to one epoch at most, such as twice the target batch size.
+
+        Raises:
+            WorldError: the file cannot be used.
+        """
+        self.path = state / f"curve-{run_id}.sqlite"
+        self.version = 0
+        """Grows with every change."""
+        self._most_samples = most_samples
+        self._lock = Lock()
+        with self._told_plainly():
+            self._database = sqlite3.connect(self.path, check_same_thread=False, isolation_level=None)
+            self._database.execute("PRAGMA journal_mode = WAL")
+            self._database.executescript(_TABLES)
+
+    def add_training(self, peer: str, *, epoch: int, loss: float, samples: int, at: float, current: int) -> bool:
+        """Take what `peer` tells of `epoch`; a later word of the same peer replaces the earlier.
+
+        `current` is the epoch that the run is in, as the backbone knows it.
+
+        Returns:
+            Whether it was taken: False for what cannot be true, or is known already.
+
+        Raises:
+            WorldError: the file cannot be written.
+        """
+        if not current - _BEHIND <= epoch <= current + _AHEAD or not 0 < samples <= self._most_samples:
+            return False
+        if epoch < 0 or not _sane(loss) or not _sane_time(at) or len(peer) > 200:
+            return False
+        return self._change(
+            "INSERT INTO training VALUES (:epoch, :peer, :loss, :samples, :at) ON CONFLICT DO UPDATE "
+            "SET loss = :loss, samples = :samples, at = :at WHERE loss != :loss OR samples != :samples",
+            {"epoch": epoch, "peer": peer, "loss": float(loss), "samples": samples, "at": float(at)},
+        )
+
+    def add_evaluation(self, epoch: int, loss: float, at: float) -> bool:
+        """Take the backbone's own measurement.
+
+        Returns:
+            False if the loss is not a finite number: a diverged model has no place on a curve.
+
+        Raises:
+            WorldError: the file cannot be written.
+        """
+        if epoch < 0 or not _sane(loss):
+            return False
+        return self._change(
+            "INSERT OR REPLACE INTO evaluation VALUES (:epoch, :loss, :at)",
+            {"epoch": epoch, "loss": float(loss), "at": float(at)},
+        )
+
+    def points(self, since: int = 0) -> list[Point]:
+        """The curve from epoch `since` on."""
+        with self._lock, self._told_plainly():
+            return [Point(*row) for row in self._database.execute(_POINTS, {"since": since})]
+
+    def close(self) -> None:
+        with self._lock:
+            self._database.close()
+
+    def _change(self, statement: str, values: dict[str, object]) -> bool:
+        with self._lock, self._told_plainly():
+            changed = self._database.execute(statement, values).rowcount > 0
+            self.version += changed
+            return changed
+
+    @contextmanager
+    def _told_plainly(self) -> Iterator[None]:
+        try:
+            yield
+        except sqlite3.DatabaseError as error:
+            raise WorldError(f"The learning curve {self.path} cannot be used: {error}.") from None
+
+
+def _sane(loss: float) -> bool:
+    return math.isfinite(loss) and abs(loss) <= _LARGEST_LOSS
+
+
+def _sane_time(at: float) -> bool:
+    return math.isfinite(at) and at >= 0
