@@ -1,7 +1,7 @@
 """The three ways in which a verb meets the engine: as it is, borrowed for one question, or needed from now on."""
 
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from types import NoneType
 
 from core.api.client import EngineClient, ensure_engine
@@ -31,7 +31,8 @@ def borrowed(home: Home) -> Iterator[EngineClient]:
             yield client
         finally:
             if started:
-                client.request(Quit(), NoneType)
+                with suppress(EngineGone):  # it may close the connection before its reply is read
+                    client.request(Quit(), NoneType)
 
 
 @contextmanager

@@ -153,7 +153,7 @@ class _Visit:
         self._before = self._latest = engine.request(GetSnapshot(), Snapshot)
         self._begun = self._ended = False
         self._epoch = 0
-        self.given = Given()
+        self.given = Given().after(self._before)
         self.failure = "The session failed."
 
     @property
@@ -198,7 +198,7 @@ class _Visit:
                 self._engine.request(Quit(), NoneType, timeout=_LONGEST_GOODBYE)
                 self._settle(lambda: False, _LONGEST_GOODBYE)
         elif not self.goes_on:
-            self._settle(lambda: self._latest.state in ("idle", "holding"), _SETTLING)
+            self._settle(lambda: self._latest.state in ("idle", "holding", "failed"), _SETTLING)
 
     def _settle(self, settled: Callable[[], bool], seconds: float) -> None:
         """Count on until things are settled or the time is up."""
@@ -232,6 +232,6 @@ def _stop_on_signals() -> Iterator[Stop]:
 
 
 def _epoch(text: str) -> int:
-    if not text.isascii() or not text.isdigit() or len(text) > 12:
+    if not text.isascii() or not text.isdigit() or len(text) > 12 or not int(text):
         raise UsageError(f"{text!r} is not the number of an epoch: write a whole number such as 500.")
     return int(text)

@@ -30,7 +30,7 @@ class Given:
             return "Nothing was given this time."
         samples, epochs = int(self.sums["samples"]), int(self.sums["epochs"])
         uploaded, downloaded = words.size(self.sums["uploaded"]), words.size(self.sums["downloaded"])
-        towards = f" to {words.count(epochs, 'epoch')}" if epochs else ""
+        towards = f" towards {words.count(epochs, 'epoch')}" if epochs else ""
         spent = words.duration(self.sums["seconds"])
         return f"Given: {words.count(samples, 'sample')}{towards} in {spent}; {uploaded} sent, {downloaded} received."
 

@@ -10,7 +10,7 @@ import traceback
 from importlib.metadata import PackageNotFoundError, version
 
 from app.cli import contribute, doctor, history, host, intent, limits, log, projects, status, window
-from app.cli.parser import Parser, layout
+from app.cli.parser import Layout, Parser
 from core.api.errors import IdlehiveError, UsageError
 from core.api.home import Home
 
@@ -81,7 +81,7 @@ def _parser() -> Parser:
         prog="idlehive",
         description=TEXT.strip(),
         epilog=EPILOGUE.strip(),
-        formatter_class=layout,
+        formatter_class=Layout,
         allow_abbrev=False,
     )
     parser.add_argument("--version", action="version", version=f"idlehive {_version()}")

@@ -30,9 +30,13 @@ Verbs: TypeAlias = "argparse._SubParsersAction[Parser]"
 Container: TypeAlias = "argparse.ArgumentParser | argparse._MutuallyExclusiveGroup"
 
 
-def layout(prog: str) -> argparse.HelpFormatter:
-    """Text as it was written, and room for the longest verb beside its summary."""
-    return argparse.RawDescriptionHelpFormatter(prog, max_help_position=26)
+class Layout(argparse.RawDescriptionHelpFormatter):
+    """Text as it was written, and the summary of a verb beside its name."""
+
+    def add_argument(self, action: argparse.Action) -> None:
+        super().add_argument(action)
+        if isinstance(action, argparse._SubParsersAction):
+            self._action_max_length += 2  # argparse forgets that verbs stand further in
 
 
 def add_verb(verbs: Verbs, name: str, summary: str, text: str, run: Verb | None = None) -> Parser:
@@ -41,7 +45,7 @@ def add_verb(verbs: Verbs, name: str, summary: str, text: str, run: Verb | None 
         name,
         help=summary,
         description=text.strip(),
-        formatter_class=layout,
+        formatter_class=Layout,
         allow_abbrev=False,
     )
     if run:

@@ -69,8 +69,9 @@ def run_list(arguments: argparse.Namespace, home: Home) -> int:
 
 
 def run_show(arguments: argparse.Namespace, home: Home) -> int:
+    command = ShowProject(source.resolve(arguments.project))
     with borrowed(home) as engine:
-        details = engine.request(ShowProject(source.resolve(arguments.project)), ProjectDetails)
+        details = engine.request(command, ProjectDetails)
     if arguments.json:
         output.print_json(details)
     else:

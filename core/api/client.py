@@ -187,9 +187,9 @@ def ensure_engine(home: Home, timeout: float = 20.0, command: Sequence[str] | No
             # It may have lost against another engine that is just starting: that one gets a moment.
             deadline = min(deadline, time.monotonic() + 1.0)
         time.sleep(0.05)
-    if process.poll() is None:
-        process.terminate()
-    raise WorldError(_why_not(log, process.returncode, timeout))
+    returncode = process.poll()
+    _end(process)
+    raise WorldError(_why_not(log, returncode, timeout))
 
 
 def core_command(module: str, *arguments: str) -> list[str]:
@@ -218,6 +218,15 @@ def _start(home: Home, log: Path, command: Sequence[str]) -> subprocess.Popen[by
             )
     except OSError as error:
         raise WorldError(f"The engine cannot be started in {home.path}: {error.strerror or error}.") from error
+
+
+def _end(process: subprocess.Popen[bytes]) -> None:
+    process.terminate()
+    try:
+        process.wait(5.0)
+    except subprocess.TimeoutExpired:
+        process.kill()
+        process.wait()
 
 
 def _engine_pid(home: Home) -> int | None:

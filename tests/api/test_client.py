@@ -1,0 +1,196 @@
+import os
+import sys
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from types import NoneType
+
+import psutil
+import pytest
+
+from core.api.client import EngineClient, ensure_engine
+from core.api.errors import EngineGone, UsageError, WorldError
+from core.api.home import Home
+from core.api.messages import Event, GetSnapshot, ListProjects, Pause, ProjectInfo, Quit, Resume, ShowLimits
+from core.api.snapshot import Snapshot
+from tests.fakes.scripted_engine import ScriptedEngine
+
+SCRIPTED = """
+import os
+from core.api.home import Home
+from core.api.snapshot import Snapshot
+from tests.fakes.scripted_engine import Script, run
+run(Script(snapshots=(Snapshot(state="idle", engine_pid=os.getpid()),), start_delay=0.2), Home.from_environment())
+"""
+PROJECT = ProjectInfo("bees", "Bees", "About bees.", "Org", "MIT", "https://example.org/bees.json")
+
+
+@pytest.fixture
+def home(tmp_path: Path) -> Iterator[Home]:
+    profile = Home(tmp_path / "profile")
+    yield profile
+    for path in (profile.socket, profile.lock):
+        path.unlink(missing_ok=True)
+    if profile.runtime.exists():
+        profile.runtime.rmdir()
+
+
+@pytest.fixture
+def engine(home: Home) -> Iterator[ScriptedEngine]:
+    with ScriptedEngine(home) as scripted:
+        yield scripted
+
+
+@pytest.fixture
+def client(home: Home, engine: ScriptedEngine) -> Iterator[EngineClient]:
+    with EngineClient.connect(home) as connected:
+        yield connected
+
+
+def test_a_result_comes_in_its_type(engine: ScriptedEngine, client: EngineClient) -> None:
+    engine.answer(ListProjects, [PROJECT])
+    assert client.request(ListProjects(), list[ProjectInfo]) == [PROJECT]
+
+
+def test_a_command_arrives_as_it_was_sent(engine: ScriptedEngine, client: EngineClient) -> None:
+    client.request(Pause(3600.0), NoneType)
+    assert engine.received(Pause) == [Pause(3600.0)]
+
+
+def test_a_refusal_for_wrong_use_is_a_usage_error(engine: ScriptedEngine, client: EngineClient) -> None:
+    engine.answer(Pause, UsageError("That is too long."))
+    with pytest.raises(UsageError, match="That is too long"):
+        client.request(Pause(1e9), NoneType)
+
+
+def test_a_refusal_by_the_world_is_a_world_error(engine: ScriptedEngine, client: EngineClient) -> None:
+    engine.answer(Pause, WorldError("The disk is full."))
+    with pytest.raises(WorldError, match="The disk is full"):
+        client.request(Pause(), NoneType)
+
+
+def test_a_result_of_another_version_says_what_to_do(engine: ScriptedEngine, client: EngineClient) -> None:
+    engine.answer(ShowLimits, {"limits": "elsewhere"})
+    with pytest.raises(WorldError, match="another version"):
+        client.request(ShowLimits(), list[ProjectInfo])
+
+
+def test_without_an_engine_connecting_says_so(home: Home) -> None:
+    with pytest.raises(EngineGone, match="not running"):
+        EngineClient.connect(home)
+
+
+def test_the_socket_of_a_killed_engine_counts_as_none(home: Home, engine: ScriptedEngine) -> None:
+    engine.stop()
+    home.socket.touch()
+    with pytest.raises(EngineGone, match="not running"):
+        EngineClient.connect(home)
+
+
+def test_a_socket_of_another_user_is_not_trusted(
+    home: Home, engine: ScriptedEngine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    somebody_else = os.getuid() + 1
+    socket = home.socket
+    monkeypatch.setattr(Home, "socket", socket)
+    monkeypatch.setattr(os, "getuid", lambda: somebody_else)
+    with pytest.raises(WorldError, match="another user"):
+        EngineClient.connect(home)
+
+
+def test_an_engine_that_hangs_is_given_up_in_time(engine: ScriptedEngine, client: EngineClient) -> None:
+    engine.hanging.set()
+    started = time.monotonic()
+    with pytest.raises(EngineGone, match="does not answer"):
+        client.request(GetSnapshot(), Snapshot, timeout=0.2)
+    assert time.monotonic() - started < 2
+
+
+def test_an_engine_that_ends_is_noticed_at_once(engine: ScriptedEngine, client: EngineClient) -> None:
+    messages = client.messages()
+    next(messages)
+    engine.stop()
+    with pytest.raises(EngineGone):
+        next(messages)
+
+
+def test_messages_begin_with_the_present_and_go_on(engine: ScriptedEngine, client: EngineClient) -> None:
+    messages = client.messages()
+    first = next(messages)
+    assert isinstance(first, Snapshot)
+    assert first.state == "idle"
+    engine.show(Snapshot(state="starting"))
+    event = Event("joined", "You joined Bees.", at=1.0)
+    engine.tell(event)
+    assert [next(messages), next(messages)] == [Snapshot(state="starting"), event]
+
+
+def test_a_tick_comes_when_nothing_else_does(client: EngineClient) -> None:
+    messages = client.messages(tick=0.05)
+    next(messages)
+    assert next(messages) is None
+
+
+def test_a_request_among_messages_loses_none(engine: ScriptedEngine, client: EngineClient) -> None:
+    messages = client.messages()
+    next(messages)
+    engine.answer(Resume, lambda _: engine.show(Snapshot(state="starting")))
+    client.request(Resume(), NoneType)
+    assert next(messages) == Snapshot(state="starting")
+
+
+def test_a_long_reply_arrives_whole(engine: ScriptedEngine, client: EngineClient) -> None:
+    engine.answer(ListProjects, [PROJECT] * 20_000)
+    assert len(client.request(ListProjects(), list[ProjectInfo])) == 20_000
+
+
+@pytest.fixture
+def ended() -> Iterator[Callable[[int], None]]:
+    """Waits for a process to end; kills it after the test if it has not."""
+    seen: list[int] = []
+
+    def wait(pid: int) -> None:
+        seen.append(pid)
+        psutil.Process(pid).wait(5)
+
+    yield wait
+    for pid in seen:
+        if psutil.pid_exists(pid):
+            psutil.Process(pid).kill()
+
+
+def test_an_engine_is_started_detached_and_once(home: Home, ended: Callable[[int], None]) -> None:
+    command = [sys.executable, "-c", SCRIPTED]
+    assert ensure_engine(home, command=command) is True
+    with EngineClient.connect(home) as client:
+        pid = client.request(GetSnapshot(), Snapshot).engine_pid
+        assert os.getsid(pid) == pid
+        assert ensure_engine(home, command=command) is False
+        client.request(Quit(), NoneType)
+    ended(pid)
+
+
+def test_an_engine_that_cannot_start_tells_why(home: Home) -> None:
+    command = [sys.executable, "-c", "import sys; print('first'); sys.exit('The disk is full.\\n')"]
+    with pytest.raises(WorldError, match=r"^The engine could not be started: The disk is full\.$"):
+        ensure_engine(home, command=command)
+    assert "The disk is full." in (home.logs / "engine-start.log").read_text()
+
+
+def test_an_engine_that_ends_without_a_word_names_the_log(home: Home) -> None:
+    with pytest.raises(WorldError, match=r"ended at once \(code 3\).*engine-start\.log"):
+        ensure_engine(home, command=[sys.executable, "-c", "raise SystemExit(3)"])
+
+
+def test_an_engine_that_never_answers_is_ended(home: Home, tmp_path: Path) -> None:
+    pid_file = tmp_path / "pid"
+    code = f"import os, pathlib, time; pathlib.Path({str(pid_file)!r}).write_text(str(os.getpid())); time.sleep(60)"
+    with pytest.raises(WorldError, match=r"did not answer within 1 seconds"):
+        ensure_engine(home, timeout=1.0, command=[sys.executable, "-c", code])
+    assert not psutil.pid_exists(int(pid_file.read_text()))
+
+
+def test_a_profile_that_cannot_be_written_is_one_sentence(tmp_path: Path) -> None:
+    (tmp_path / "file").touch()
+    with pytest.raises(WorldError, match=r"cannot be started in .*: Not a directory"):
+        ensure_engine(Home(tmp_path / "file" / "profile"))

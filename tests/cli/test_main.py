@@ -1,0 +1,85 @@
+"""Help, faults of the program, and what becomes another program."""
+
+import os
+from pathlib import Path
+
+import pytest
+
+from app.cli import main, window
+from core.api.home import Home
+
+VERBS = ("contribute", "status", "pause", "resume", "quit", "projects", "limits", "history", "log", "doctor")
+
+
+@pytest.mark.parametrize("verb", VERBS)
+def test_the_help_of_a_verb_teaches_by_example(verb: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main([verb, "--help"]) == 0
+    assert f"\n  idlehive {verb}" in capsys.readouterr().out
+
+
+def test_the_help_names_every_verb_and_fits_a_terminal(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["--help"]) == 0
+    said = capsys.readouterr().out
+    assert all(f"\n    {verb} " in said for verb in (*VERBS, "host"))
+    assert max(len(line) for line in said.splitlines()) <= 80
+
+
+def test_the_version_is_told(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["--version"]) == 0
+    assert capsys.readouterr().out.startswith("idlehive ")
+
+
+def test_a_fault_of_the_program_keeps_its_traceback_in_a_file(
+    home: Home, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def fail(*_: object) -> None:
+        raise ZeroDivisionError("a fault")
+
+    monkeypatch.setattr("app.cli.status.lines", fail)
+    assert main(["status"]) == 1
+    said = capsys.readouterr().err
+    assert said.startswith("idlehive: something went wrong inside Idlehive (ZeroDivisionError); ")
+    assert said.endswith(f"{home.logs}/cli-crash.log has the details.\n")
+    assert "ZeroDivisionError: a fault" in (home.logs / "cli-crash.log").read_text()
+
+
+def test_host_becomes_the_backbone_with_all_its_words(monkeypatch: pytest.MonkeyPatch) -> None:
+    became: list[list[str]] = []
+
+    def become(_: str, words: list[str], __: dict[str, str]) -> None:
+        became.append(words)
+        raise SystemExit
+
+    monkeypatch.setattr(os, "execve", become)
+    with pytest.raises(SystemExit):
+        main(["host", "bees.toml", "--http", "127.0.0.1:8080", "--help"])
+    assert became[0][-6:] == ["-m", "core.host", "bees.toml", "--http", "127.0.0.1:8080", "--help"]
+
+
+@pytest.mark.parametrize(
+    ("environment", "platform", "there"),
+    [
+        ({}, "linux", False),
+        ({"DISPLAY": ""}, "linux", False),
+        ({"DISPLAY": ":0"}, "linux", True),
+        ({"WAYLAND_DISPLAY": "wayland-0"}, "linux", True),
+        ({"QT_QPA_PLATFORM": "offscreen"}, "linux", True),
+        ({"QT_QPA_PLATFORM": "xcb"}, "linux", False),
+        ({}, "darwin", True),
+    ],
+)
+def test_a_display_is_looked_for_before_qt_ends_the_process(
+    environment: dict[str, str], platform: str, there: bool
+) -> None:
+    assert window.has_display(environment, platform) is there
+
+
+def test_modules_of_core_run_from_any_folder(tmp_path: Path) -> None:
+    import subprocess
+
+    from core.api.client import core_command, core_environment
+
+    (tmp_path / "core").mkdir()
+    (tmp_path / "core" / "__init__.py").write_text("raise SystemExit('a stranger')")
+    command = core_command("core.api.home")
+    assert subprocess.run(command, cwd=tmp_path, env=core_environment(), check=False).returncode == 0
