@@ -33,6 +33,7 @@ _NO_BUILD = re.compile(
     r"Failed to (?:build|download and build) [`'\"]?([A-Za-z0-9_.=-]+)|Failed building wheel for (\S+)"
 )
 _HOST = re.compile(r"https?://(?:[^@/\s]*@)?([A-Za-z0-9.-]+(?::\d+)?)|host='([A-Za-z0-9.-]+)'")
+_WHERE_IT_RUNS = "Idlehive runs on Linux (x86-64, or arm64 with glibc 2.39) and on Macs with Apple silicon."
 
 
 def is_disk_full(output: str) -> bool:
@@ -67,14 +68,19 @@ def explain(output: str, task: str, root: Path) -> str:
     if build := _NO_BUILD.search(output):
         return (
             f"Could not {task}: {build[1] or build[2]} has no ready-made package for this machine and cannot be built "
-            "here. Try another Python version (3.11 to 3.13)."
+            f"here. {_WHERE_IT_RUNS}"
         )
     if is_missing_package(output):
         return (
-            f"Could not {task}: a pinned package has no version for this machine and Python. "
-            "Try another Python version (3.11 to 3.13)."
+            f"Could not {task}: {_missing_package(output)} has no build for this machine and Python. {_WHERE_IT_RUNS}"
         )
     return f"Could not {task}: {_last_line(output)}"
+
+
+def _missing_package(output: str) -> str:
+    """What uv ("Because x==1 has no wheels") or pip ("No matching distribution found for x==1") could not find."""
+    named = re.search(r"Because (?:there is no version of )?(\S+==\S+)|distribution found for (\S+)", output)
+    return (named[1] or named[2]) if named else "a pinned package"
 
 
 def _host(output: str) -> str:

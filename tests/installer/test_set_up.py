@@ -22,7 +22,9 @@ NO_TRUST = """  cause: Failed to fetch: `https://packages.example/simple/rich/`
   cause: invalid peer certificate: UnknownIssuer
 """
 NO_SPACE = "error: failed to write to `/x`: No space left on device (os error 28)"
-NO_VERSION = "  x No solution found when resolving dependencies:"
+NO_VERSION = """error: No solution found when resolving dependencies
+  cause: Because pyside6-essentials==6.12.0 has no wheels with a matching platform tag
+"""
 
 
 def test_the_first_run_sets_up_and_becomes_the_app(machine: Machine) -> None:
@@ -143,7 +145,7 @@ def test_a_library_that_another_linux_lacks_is_named_and_does_not_stop(machine: 
         (NO_NETWORK, "packages.example cannot be reached. Check the network connection"),
         (NO_TRUST, "the certificate of packages.example is not trusted here"),
         (NO_SPACE, "the disk is full"),
-        (NO_VERSION, "Try another Python version"),
+        (NO_VERSION, "pyside6-essentials==6.12.0 has no build for this machine and Python."),
         ("error: Failed to build `varint==1.0.2`", "varint==1.0.2 has no ready-made package"),
     ],
 )
