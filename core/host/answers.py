@@ -1,0 +1,108 @@
+"""What the backbone's web server answers to each address. Every path is looked up; none becomes a path on disk."""
+
+import re
+from dataclasses import dataclass
+from pathlib import Path
+from urllib.parse import parse_qs, unquote, urlsplit
+
+import msgspec
+
+from core.host import checkpoints, page
+from core.host.board import Board
+from core.host.project import Published
+
+
+@dataclass(frozen=True)
+class Answer:
+    """A whole response, except for a file's content."""
+
+    status: int
+    body: bytes = b""
+    type: str = "application/json"
+    file: Published | None = None
+    headers: tuple[tuple[str, str], ...] = ()
+
+
+def answer(board: Board, target: str, host: str) -> Answer:
+    """The response to a GET of `target` at the server that the client calls `host`."""
+    try:
+        url = urlsplit(target)
+    except ValueError:
+        return error(400, "this is no address")
+    path, query = unquote(url.path), parse_qs(url.query)
+    folder, _, name = path.removeprefix("/").partition("/")
+    if folder == "data" and (file := board.files.get(name)):
+        return Answer(200, file=file, type=_type(file.path))
+    if folder == "checkpoints" and name != "latest.json" and (file := board.checkpoint(name)):
+        return Answer(200, file=file, type="application/octet-stream")
+    match path:
+        case "/":
+            return _page(board, host)
+        case "/manifest.json":
+            return _manifest(board)
+        case "/catalogue.json":
+            return Answer(200, msgspec.json.encode({"projects": _catalogue(board)}))
+        case "/curve.json":
+            return Answer(200, board.curve_json(_number(query.get("since", ["0"])[0])))
+        case "/checkpoints/latest.json":
+            return _latest(board)
+        case "/health.json":
+            return _health(board)
+    return error(404, "there is nothing at this address")
+
+
+def _page(board: Board, host: str) -> Answer:
+    made = page.render(board.manifest, board.standing.epoch, board.standing.peers, board.curve.points(), host)
+    policy = ("Content-Security-Policy", "default-src 'none'; style-src 'unsafe-inline'")
+    return Answer(200, made.encode(), "text/html; charset=utf-8", headers=(policy,))
+
+
+def _manifest(board: Board) -> Answer:
+    if board.manifest is None:
+        return error(503, "the backbone is still starting")
+    return Answer(200, msgspec.json.encode(board.manifest))
+
+
+def _catalogue(board: Board) -> list[dict[str, str]]:
+    made = board.manifest
+    if made is None:
+        return []
+    words = {field: getattr(made, field) for field in ("id", "name", "summary", "organiser", "license")}
+    return [{**words, "manifest": "manifest.json"}]
+
+
+def _latest(board: Board) -> Answer:
+    paths = checkpoints.saved(board.checkpoint_folder)
+    file = board.checkpoint(paths[-1].name) if paths else None
+    if file is None:
+        return error(404, "there is no checkpoint yet")
+    name = file.path.name
+    facts = {"epoch": checkpoints.epoch_of(file.path), "url": name, "size": file.size, "sha256": file.sha256}
+    return Answer(200, msgspec.json.encode({**facts, "run_id": board.manifest and board.manifest.run_id}))
+
+
+def _health(board: Board) -> Answer:
+    standing, manifest = board.standing, board.manifest
+    facts = {
+        "status": "ok" if manifest else "starting",
+        "run_id": manifest and manifest.run_id,
+        "epoch": standing.epoch,
+        "peers": standing.peers,
+        "samples_per_second": standing.samples_per_second,
+        "at": standing.at,
+    }
+    return Answer(200 if manifest else 503, msgspec.json.encode(facts))
+
+
+def error(status: int, problem: str) -> Answer:
+    """A response that says what is wrong."""
+    return Answer(status, msgspec.json.encode({"error": problem}))
+
+
+def _number(text: str) -> int:
+    return int(text) if re.fullmatch(r"[0-9]{1,15}", text) else 0
+
+
+def _type(path: Path) -> str:
+    known = {".json": "application/json", ".txt": "text/plain; charset=utf-8", ".png": "image/png"}
+    return known.get(path.suffix.lower(), "application/octet-stream")

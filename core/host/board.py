@@ -1,0 +1,71 @@
+"""Where the backbone pins up what its web server shows."""
+
+import hashlib
+import os
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from threading import Lock
+
+import msgspec
+
+from core.api.manifest import Manifest
+from core.host import checkpoints
+from core.host.curve import Curve
+from core.host.project import Published
+
+
+@dataclass(frozen=True)
+class Standing:
+    """How the run stands; `at` is UTC seconds of the backbone's last word."""
+
+    epoch: int = 0
+    peers: int = 0
+    samples_per_second: float = 0.0
+    at: float = 0.0
+
+
+class Board:
+    """Where the backbone pins up what the server shows; any thread may call."""
+
+    def __init__(self, files: Mapping[str, Published], curve: Curve, checkpoint_folder: Path) -> None:
+        self.files, self.curve, self.checkpoint_folder = files, curve, checkpoint_folder
+        self.manifest: Manifest | None = None
+        """None until the backbone can be reached by peers."""
+        self.standing = Standing()
+        self._lock = Lock()
+        self._digests: dict[tuple[str, int], str] = {}
+        self._points: tuple[int, bytes] = (-1, b"")
+
+    def publish(self, manifest: Manifest) -> None:
+        """Show `manifest` from now on."""
+        self.manifest = manifest
+
+    def show(self, epoch: int, peers: int, samples_per_second: float = 0.0) -> None:
+        """Tell how the run stands now."""
+        self.standing = Standing(epoch, peers, samples_per_second, time.time())
+
+    def curve_json(self, since: int) -> bytes:
+        """The points from `since` on; the whole curve is encoded once for each change of it."""
+        if since > 0:
+            return msgspec.json.encode({"points": self.curve.points(since)})
+        version = self.curve.version
+        if self._points[0] != version:
+            self._points = version, msgspec.json.encode({"points": self.curve.points()})
+        return self._points[1]
+
+    def checkpoint(self, name: str) -> Published | None:
+        """The checkpoint of that name; its SHA-256 is computed once."""
+        path = next((path for path in checkpoints.saved(self.checkpoint_folder) if path.name == name), None)
+        if path is None:
+            return None
+        try:
+            with self._lock, path.open("rb") as file:
+                status = os.fstat(file.fileno())
+                key = (name, status.st_mtime_ns)
+                if key not in self._digests:
+                    self._digests = {**self._digests, key: hashlib.file_digest(file, "sha256").hexdigest()}
+        except FileNotFoundError:
+            return None
+        return Published(path, self._digests[key], status.st_size, status.st_mtime_ns)

@@ -1,0 +1,261 @@
+"""The backbone's web server: manifest, data, learning curve, checkpoints, and a page for people.
+
+Read-only and small: GET and HEAD, one request a connection, a bounded number of connections, and a deadline for the
+request. Start it after hivemind's processes: a forked child would keep the port.
+"""
+
+import contextlib
+import errno
+import logging
+import os
+import re
+import socket
+import sys
+import time
+from collections import Counter
+from dataclasses import dataclass, replace
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from socketserver import TCPServer
+from threading import Lock, Thread
+from typing import Any, BinaryIO
+
+from core.api.errors import UsageError, WorldError
+from core.host.answers import Answer, answer, error
+from core.host.board import Board
+from core.host.project import Published
+
+log = logging.getLogger(__name__)
+
+_MOST_CONNECTIONS = 128
+_MOST_PER_ADDRESS = 32
+_REQUEST_SECONDS = 15.0
+_IDLE_SECONDS = 60.0
+"""Without progress while sending."""
+_NO_DEADLINE = 1e18
+
+
+class Web:
+    """The running server; a thread of its own until `close`."""
+
+    def __init__(self, board: Board, address: str) -> None:
+        """`address` is HOST:PORT; port 0 takes any that is free.
+
+        Raises:
+            UsageError: it is no such address.
+            WorldError: nothing can listen there, for example because the port is in use.
+        """
+        host, port = parse_address(address)
+        try:
+            self._server = _Server(board, host, port)
+        except OSError as problem:
+            raise WorldError(f"The web server cannot listen on {address}: {_why(problem)}.") from None
+        self._thread = Thread(target=self._server.serve_forever, kwargs={"poll_interval": 0.2}, name="web", daemon=True)
+        self._thread.start()
+
+    @property
+    def url(self) -> str:
+        """Of the page, as seen from this machine."""
+        host, port = self._server.server_address[:2]
+        return f"http://[{host!s}]:{port}/" if ":" in str(host) else f"http://{host!s}:{port}/"
+
+    def close(self) -> None:
+        """Stop listening and hang up on everyone."""
+        self._server.shutdown()
+        self._server.server_close()
+        self._server.hang_up(2 * _NO_DEADLINE)
+        self._thread.join()
+
+
+def parse_address(address: str) -> tuple[str, int]:
+    """Host and port of HOST:PORT, where an IPv6 host stands in brackets.
+
+    Raises:
+        UsageError: it is no such address.
+    """
+    match = re.fullmatch(r"(?:\[([0-9A-Fa-f:.]+)\]|([A-Za-z0-9.-]+)):([0-9]{1,5})", address)
+    if not match or int(match[3]) > 65535:
+        raise UsageError(f"{address!r} is no HOST:PORT, like 127.0.0.1:8080.")
+    return match[1] or match[2], int(match[3])
+
+
+def _why(problem: OSError) -> str:
+    if problem.errno == errno.EADDRINUSE:
+        return "the port is in use by another program"
+    return (problem.strerror or str(problem)).lower()
+
+
+class _Server(ThreadingHTTPServer):
+    daemon_threads = True
+    block_on_close = False
+    request_queue_size = 64
+
+    def __init__(self, board: Board, host: str, port: int) -> None:
+        self.board = board
+        self._lock = Lock()
+        self._open: dict[socket.socket, tuple[str, float]] = {}
+        """Connections: address of the client, and until when its request may take (monotonic seconds)."""
+        if ":" in host:
+            self.address_family = socket.AF_INET6
+        super().__init__((host, port), _Handler)
+
+    def server_bind(self) -> None:
+        # The base class asks DNS for the host's name, which can take long and is of no use here.
+        TCPServer.server_bind(self)
+        self.server_name, self.server_port = "idlehive", self.server_address[1]
+
+    def verify_request(self, request: Any, client_address: Any) -> bool:
+        """Whether there is a place for one more connection; without answer, for an answer could block."""
+        client = str(client_address[0])
+        with self._lock:
+            per_address = Counter(address for address, _ in self._open.values())
+            if len(self._open) >= _MOST_CONNECTIONS or per_address[client] >= _MOST_PER_ADDRESS:
+                return False
+            self._open[request] = client, time.monotonic() + _REQUEST_SECONDS
+        return True
+
+    def service_actions(self) -> None:
+        """Hang up on clients that send their request a byte at a time; called several times a second."""
+        self.hang_up(time.monotonic())
+
+    def hang_up(self, now: float) -> None:
+        """Cut the connections whose deadline is before `now`."""
+        with self._lock:
+            late = [request for request, (_, deadline) in self._open.items() if deadline < now]
+            for request in late:
+                with contextlib.suppress(OSError):
+                    request.shutdown(socket.SHUT_RDWR)
+
+    def request_is_read(self, request: socket.socket) -> None:
+        """No deadline from here on: a large file may take its time, as long as it moves."""
+        with self._lock:
+            if request in self._open:
+                self._open[request] = self._open[request][0], _NO_DEADLINE
+
+    def shutdown_request(self, request: Any) -> None:
+        with self._lock:
+            self._open.pop(request, None)
+        super().shutdown_request(request)
+
+    def handle_error(self, request: Any, client_address: Any) -> None:
+        """A client that goes away is no news; anything else is a fault of the program."""
+        del request
+        problem = sys.exception()
+        if isinstance(problem, OSError):
+            log.debug("the connection to %s was lost", client_address)
+        else:
+            log.error("a request of %s failed", client_address, exc_info=problem)
+
+
+class _Handler(BaseHTTPRequestHandler):
+    protocol_version = "HTTP/1.1"
+    server_version = "Idlehive"
+    sys_version = ""
+    timeout = _IDLE_SECONDS
+    server: _Server
+
+    def do_GET(self) -> None:
+        self.server.request_is_read(self.connection)
+        try:
+            made = answer(self.server.board, self.path, self.headers.get("Host", ""))
+        except WorldError as problem:
+            log.warning("%s", problem)
+            made = error(500, str(problem))
+        if made.file:
+            self._send_file(made, made.file)
+        else:
+            self._send(made)
+
+    def do_HEAD(self) -> None:
+        self.do_GET()
+
+    def _send_file(self, made: Answer, published: Published) -> None:
+        try:
+            with published.path.open("rb") as file:
+                status = os.fstat(file.fileno())
+                # A volunteer would find the wrong hash only after the download.
+                if (status.st_size, status.st_mtime_ns) != (published.size, published.changed):
+                    self._send(error(503, "the file has changed since the backbone was started"))
+                else:
+                    self._send_content(made, published, file)
+        except FileNotFoundError:
+            self._send(error(404, "the file is gone"))
+
+    def _send_content(self, made: Answer, published: Published, file: BinaryIO) -> None:
+        tag = f'"{published.sha256}"'
+        fixed = (("ETag", tag), ("Accept-Ranges", "bytes"), ("Cache-Control", "public, max-age=86400"))
+        if tag in re.split(r"\s*,\s*", self.headers.get("If-None-Match", "")):
+            self._send(Answer(304, headers=fixed))
+            return
+        wanted = self.headers.get("Range", "") if self.headers.get("If-Range", tag) == tag else ""
+        try:
+            span = span_of(wanted, published.size)
+        except ValueError:
+            self._send(replace(error(416, "the range lies outside the file"), headers=(_range(f"*/{published.size}"),)))
+            return
+        part = span or Span(0, published.size)
+        end = part.start + part.length - 1
+        headers = (*fixed, _range(f"{part.start}-{end}/{published.size}")) if span else fixed
+        self._send_head(206 if span else 200, made.type, part.length, headers)
+        if self.command == "GET":
+            self.wfile.flush()
+            self.connection.sendfile(file, part.start, part.length)
+
+    def _send(self, made: Answer) -> None:
+        self._send_head(made.status, made.type, len(made.body), (("Cache-Control", "no-cache"), *made.headers))
+        if self.command != "HEAD":
+            self.wfile.write(made.body)
+
+    def _send_head(self, status: int, kind: str, length: int, headers: tuple[tuple[str, str], ...]) -> None:
+        self.close_connection = True
+        self.send_response(status)
+        if status != 304:
+            self.send_header("Content-Type", kind)
+            self.send_header("Content-Length", str(length))
+        for name, value in (*headers, ("X-Content-Type-Options", "nosniff"), ("Connection", "close")):
+            self.send_header(name, value)
+        self.end_headers()
+
+    def send_error(self, code: int, message: str | None = None, explain: str | None = None) -> None:
+        """What the base class finds wrong with a request."""
+        del message, explain
+        if code == 501:
+            self._send(replace(error(405, "only GET and HEAD are answered"), headers=(("Allow", "GET, HEAD"),)))
+        else:
+            self._send(error(code, "this request cannot be understood"))
+
+    def log_message(self, format: str, *arguments: object) -> None:  # noqa: A002 - the base class's name
+        log.debug("%s " + format, self.address_string(), *arguments)  # noqa: G003 - likewise its habit
+
+
+def _range(value: str) -> tuple[str, str]:
+    return "Content-Range", f"bytes {value}"
+
+
+@dataclass(frozen=True)
+class Span:
+    """Bytes of a file: `length` from `start` on."""
+
+    start: int
+    length: int
+
+
+def span_of(header: str, size: int) -> Span | None:
+    """What a Range header asks of a file of `size` bytes (RFC 9110, 14.2): None for all of it.
+
+    Several ranges at once are answered with the whole, as the RFC allows.
+
+    Raises:
+        ValueError: the range lies outside the file.
+    """
+    match = re.fullmatch(r"bytes=([0-9]{0,18})-([0-9]{0,18})", header.strip())
+    if not match or not (match[1] or match[2]):
+        return None
+    if not match[1]:
+        start, end = max(size - int(match[2]), 0), size
+    else:
+        start, end = int(match[1]), min(int(match[2]) + 1, size) if match[2] else size
+    if match[1] and match[2] and int(match[2]) < start:
+        return None
+    if start >= size:
+        raise ValueError(header)
+    return Span(start, end - start)
