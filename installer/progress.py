@@ -7,7 +7,7 @@ import time
 from types import TracebackType
 from typing import Self, TextIO
 
-_BAR_CELLS = 16
+_BAR_CELLS = 12
 _REDRAW_SECONDS = 0.2
 _UNITS = {"KiB": 2**10, "MiB": 2**20, "GiB": 2**30}
 _DOWNLOADING = re.compile(r"^Downloading (\S+) \(([\d.]+)([KMG]iB)\)")
@@ -94,7 +94,7 @@ def draw(title: str, fraction: float, text: str, seconds: float, cells: tuple[st
 
 
 class UvReader:
-    """Follows uv's lines through resolving, fetching and installing."""
+    """Follows uv's lines through resolving, installing."""
 
     def __init__(self, progress: Progress, start: float, end: float) -> None:
         self._progress = progress
@@ -105,7 +105,7 @@ class UvReader:
 
     def __call__(self, line: str) -> None:
         if resolved := _RESOLVED.match(line):
-            self._progress.stage(f"fetching and installing {resolved[1]} packages", self._start + 0.1 * self._span)
+            self._progress.stage(f"installing {resolved[1]} packages", self._start + 0.1 * self._span)
         elif begun := _DOWNLOADING.match(line):
             self._sizes[begun[1]] = float(begun[2]) * _UNITS[begun[3]]
             self._show()
@@ -127,5 +127,5 @@ def describe(pending: dict[str, float]) -> str:
     if not pending:
         return "unpacking"
     largest = max(pending, key=lambda name: pending[name])
-    others = f" and {len(pending) - 1} more" if len(pending) > 1 else ""
-    return f"fetching {largest} ({pending[largest] / 2**20:.0f} MiB){others}"
+    others = f" +{len(pending) - 1}" if len(pending) > 1 else ""
+    return f"{largest} ({pending[largest] / 2**20:.0f} MiB){others}"

@@ -32,7 +32,7 @@ def test_the_first_run_sets_up_and_becomes_the_app(machine: Machine) -> None:
     assert result.returncode == 0, result.stderr
     assert result.stdout == "python -m app --minimised\n"
     assert "Setting up Idlehive" in result.stderr
-    assert "fetching and installing 88 packages" in result.stderr
+    assert "installing 88 packages" in result.stderr
     assert "Ready after" in result.stderr
 
 
