@@ -91,7 +91,7 @@ class Optimizer(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     learning_rate: Rate
     """The largest, after warm-up."""
     weight_decay: Fraction = 0.0
-    """Decoupled, as in AdamW."""
+    """Pull of the parameters towards zero, applied as in each optimizer's paper."""
     betas: tuple[Decay, Decay] = (0.9, 0.999)
     """Of lamb and adamw."""
     epsilon: Annotated[float, Meta(gt=0, le=1)] = 1e-6

@@ -1,7 +1,7 @@
 """The backbone's web server: manifest, data, learning curve, checkpoints, and a page for people.
 
 Read-only and small: GET and HEAD, one request a connection, a bounded number of connections, and a deadline for the
-request. Start it after hivemind's processes: a forked child would keep the port.
+request.
 """
 
 import contextlib
@@ -49,6 +49,8 @@ class Web:
             self._server = _Server(board, host, port)
         except OSError as problem:
             raise WorldError(f"The web server cannot listen on {address}: {_why(problem)}.") from None
+        # hivemind forks: its processes would keep the port beyond the life of this one.
+        os.register_at_fork(after_in_child=self._server.socket.close)
         self._thread = Thread(target=self._server.serve_forever, kwargs={"poll_interval": 0.2}, name="web", daemon=True)
         self._thread.start()
 

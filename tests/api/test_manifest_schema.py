@@ -1,6 +1,7 @@
 """The published JSON Schema says what the reader does."""
 
 import copy
+import re
 from pathlib import Path
 
 import jsonschema  # type: ignore[import-untyped]  # ships no annotations
@@ -8,6 +9,7 @@ import msgspec
 import pytest
 
 from core.api import manifest_schema
+from core.api.manifest import parse
 from tests.api.test_manifest import SAMPLE
 
 DOCS = Path(__file__).parents[2] / "docs"
@@ -30,6 +32,17 @@ def test_the_schema_takes_the_sample_and_refuses_its_mistakes() -> None:
         validator.validate(wrong)
     with pytest.raises(jsonschema.ValidationError):
         validator.validate({**SAMPLE, "colour": 1})
+
+
+def test_the_example_in_docs_is_right() -> None:
+    (example,) = re.findall(r"```json\n(.*?)```", (DOCS / "manifest.md").read_text(), re.DOTALL)
+    assert parse(example.encode(), "https://example.org/manifest.json").id == "practice"
+
+
+def test_docs_explain_every_field() -> None:
+    text = (DOCS / "manifest.md").read_text()
+    fields = {field for each in manifest_schema.schema()["$defs"].values() for field in each["properties"]}
+    assert [field for field in sorted(fields) if not re.search(rf'[`."]{field}[`"]', text)] == []
 
 
 def test_every_field_of_the_schema_is_described() -> None:

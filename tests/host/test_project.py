@@ -1,6 +1,8 @@
 """From an organiser's TOML to the manifest that volunteers read."""
 
 import hashlib
+import re
+import tomllib
 from pathlib import Path
 
 import msgspec
@@ -8,7 +10,7 @@ import pytest
 
 from core.api.errors import UsageError, WorldError
 from core.api.manifest import parse
-from core.host.project import load, run_id_of
+from core.host.project import Host, load, run_id_of
 
 PRACTICE = Path(__file__).parents[2] / "resources" / "practice"
 PEER = "/ip4/192.0.2.1/tcp/31337/p2p/12D3KooWJ7TyrZcJ4BNrUdgCkHQKAzfAzfmAhp2bqMqXWzVvRxFL"
@@ -134,6 +136,17 @@ def test_an_empty_shard_is_named(project: Path) -> None:
 def test_a_missing_toml_is_named(tmp_path: Path) -> None:
     with pytest.raises(UsageError, match=r"absent.toml cannot be read: No such file"):
         load(tmp_path / "absent.toml")
+
+
+def test_the_example_in_docs_is_right_and_names_all_of_the_host_s_table(project: Path) -> None:
+    docs = Path(__file__).parents[2] / "docs" / "hosting.md"
+    (example,) = re.findall(r"```toml\n(.*?)```", docs.read_text(), re.DOTALL)
+    (project.parent / "held-out.txt").write_text("unseen\n")
+    project.write_text(example)
+    loaded = load(project)
+    assert loaded.template.id == "shakespeare"
+    assert loaded.state() == project.parent / "shakespeare-state"
+    assert set(tomllib.loads(example)["host"]) == set(Host.__struct_fields__)
 
 
 def test_the_practice_project_is_right(tmp_path: Path) -> None:

@@ -325,6 +325,24 @@ def test_closing_hangs_up_and_frees_the_port(board: Board) -> None:
     again.close()
 
 
+def test_a_forked_process_does_not_keep_the_port(board: Board) -> None:
+    server = Web(board, "127.0.0.1:0")
+    address = server.url.removeprefix("http://").rstrip("/")
+    end, write = os.pipe()
+    child = os.fork()
+    if not child:
+        os.close(write)
+        os.read(end, 1)
+        os._exit(0)
+    server.close()
+    try:
+        Web(board, address).close()
+    finally:
+        os.close(write)
+        os.waitpid(child, 0)
+        os.close(end)
+
+
 def test_addresses_are_host_and_port() -> None:
     assert parse_address("127.0.0.1:80") == ("127.0.0.1", 80)
     assert parse_address("[::1]:0") == ("::1", 0)
