@@ -46,9 +46,10 @@ def run(checkout: Checkout, arguments: list[str]) -> int:
     """Become Idlehive: with its window, or contributing in this terminal where there is no display."""
     screen = has_display(sys.platform, os.environ)
     environment.ensure(checkout, {"screen"} if screen else set(), sys.stderr)
-    if not screen:
+    passed_on = app_arguments(screen, arguments)
+    if passed_on != arguments:
         print("No display here: contributing in this terminal. Ctrl-C stops it.", file=sys.stderr, flush=True)
-    os.execv(checkout.python, [str(checkout.python), "-m", "app", *app_arguments(screen, arguments)])
+    os.execv(checkout.python, [str(checkout.python), "-m", "app", *passed_on])
 
 
 def setup(checkout: Checkout, arguments: list[str]) -> int:

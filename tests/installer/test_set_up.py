@@ -53,7 +53,9 @@ def test_without_a_display_it_contributes_in_the_terminal(machine: Machine) -> N
 
 
 def test_a_command_of_the_app_is_passed_on_as_it_is_without_a_display(machine: Machine) -> None:
-    assert machine.run("run", "status", "--json", DISPLAY="").stdout == "python -m app status --json\n"
+    result = machine.run("run", "status", "--json", DISPLAY="")
+    assert result.stdout == "python -m app status --json\n"
+    assert "contributing" not in result.stderr
 
 
 def test_a_machine_without_a_display_needs_no_libraries_of_a_window(machine: Machine) -> None:
