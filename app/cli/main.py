@@ -11,7 +11,7 @@ from importlib.metadata import PackageNotFoundError, version
 
 from app.cli import contribute, doctor, history, host, intent, limits, log, projects, status, window
 from app.cli.parser import Layout, Parser
-from core.api.errors import IdlehiveError, UsageError
+from core.api.errors import IdlehiveError, UsageError, WorldError
 from core.api.home import Home
 
 TEXT = """
@@ -44,20 +44,34 @@ def main(argv: list[str] | None = None) -> int:
         sys.stdout.reconfigure(errors="replace")  # a terminal without UTF-8 has no arrows
     try:
         code = _run(arguments)
-        sys.stdout.flush()
+        _flush()
     except UsageError as error:
         return _complain(str(error), _WRONG_USE)
     except IdlehiveError as error:
         return _complain(str(error), _UNTIMELY)
     except BrokenPipeError:
-        # Whoever read has had enough. Python would complain once more when it flushes at the end.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
+        _drop_output()  # whoever read has had enough
         return _UNTIMELY
     except KeyboardInterrupt:
         return _complain("Interrupted.", _UNTIMELY)
     except Exception as error:  # noqa: BLE001 - the outermost place: a fault of the program, kept for its makers
         return _complain(_keep_traceback(error), _UNTIMELY)
     return code
+
+
+def _flush() -> None:
+    try:
+        sys.stdout.flush()
+    except BrokenPipeError:
+        raise
+    except OSError as error:
+        _drop_output()
+        raise WorldError(f"The output cannot be written: {error.strerror}.") from error
+
+
+def _drop_output() -> None:
+    """Python would complain once more when it flushes at the end."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
 
 
 def _run(arguments: list[str]) -> int:

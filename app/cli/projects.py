@@ -3,6 +3,7 @@
 import argparse
 import getpass
 import sys
+import textwrap
 
 from app.cli import output, source, words
 from app.cli.connection import borrowed
@@ -37,6 +38,7 @@ command runs; with `--invite` alone or `--invite -` nobody sees it.
 
 _READ = "-"
 _FETCHING = 120.0
+_READABLE = 78
 
 
 def add(verbs: Verbs) -> None:
@@ -126,9 +128,9 @@ def describe(details: ProjectDetails) -> list[str]:
         "you": _you(info),
         "you gave": f"{words.count(details.samples, 'sample')} in {words.duration(details.seconds)}",
     }
-    said = [f"{info.name} ({info.id})", f"  {info.summary}", ""]
-    said += [f"  {name + ':':<15}{value}" for name, value in facts.items() if value]
-    return [words.clean(line) for line in said]
+    summary = textwrap.wrap(words.clean(info.summary), _READABLE, initial_indent="  ", subsequent_indent="  ")
+    said = [f"  {name + ':':<15}{words.clean(value)}" for name, value in facts.items() if value]
+    return [words.clean(f"{info.name} ({info.id})"), *summary, "", *said]
 
 
 def _change(arguments: argparse.Namespace, home: Home, command: Command, sentence: str) -> int:

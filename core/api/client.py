@@ -68,7 +68,7 @@ class EngineClient:
         try:
             _check_owner(home.socket)
             connection.connect(os.fspath(home.socket))
-        except (FileNotFoundError, ConnectionRefusedError):
+        except (FileNotFoundError, NotADirectoryError, ConnectionRefusedError):
             connection.close()
             raise EngineGone("The engine is not running.") from None
         except OSError as error:

@@ -19,8 +19,8 @@ import pytest
 
 from app.cli import contribute, main
 from app.cli.contribute import Goal, Outcome, judge, restoring
-from core.api.client import EngineClient, ensure_engine
-from core.api.errors import EngineGone, UsageError, WorldError
+from core.api.client import ensure_engine
+from core.api.errors import UsageError, WorldError
 from core.api.home import Home
 from core.api.messages import Command, Contribute, Event, Pause, Quit
 from core.api.reasons import Kind, Reason
@@ -208,7 +208,7 @@ REFUSING = ENGINE.replace("),)),", "),), refusals={'Contribute': 'There is no su
 
 @pytest.fixture
 def own_engine(home: Home, monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[[str], None]]:
-    """Has `contribute` start a given program as its engine; none may be left."""
+    """Has `contribute` start a given program as its engine; the test fails if it has not ended soon afterwards."""
 
     def use(code: str) -> None:
         start = partial(ensure_engine, command=[sys.executable, "-c", code])
@@ -216,6 +216,7 @@ def own_engine(home: Home, monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable
 
     before = set(psutil.Process().children())
     yield use
+    # What psutil calls children here are the engines: detached, but started by this process.
     left = set(psutil.Process().children()) - before
     _, alive = psutil.wait_procs(left, timeout=5)
     for process in alive:
@@ -227,10 +228,9 @@ def test_an_engine_that_it_started_is_ended(
     home: Home, own_engine: Callable[[str], None], capsys: pytest.CaptureFixture[str]
 ) -> None:
     own_engine(ENGINE)
+    assert not home.socket.exists()
     assert main(["contribute", "--for", "1s"]) == 0
     assert "Nothing was given this time." in capsys.readouterr().out
-    with pytest.raises(EngineGone):
-        EngineClient.connect(home)
 
 
 def test_an_engine_that_it_started_is_ended_after_a_refusal(
@@ -239,8 +239,6 @@ def test_an_engine_that_it_started_is_ended_after_a_refusal(
     own_engine(REFUSING)
     assert main(["contribute", "bees"]) == 2
     assert "There is no such project." in capsys.readouterr().err
-    with pytest.raises(EngineGone):
-        EngineClient.connect(home)
 
 
 @pytest.mark.parametrize(

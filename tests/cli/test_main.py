@@ -1,12 +1,16 @@
 """Help, faults of the program, and what becomes another program."""
 
 import os
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
 
 from app.cli import main, window
+from core.api.client import core_command, core_environment
 from core.api.home import Home
+from tests.cli.conftest import ROOT
 
 VERBS = ("contribute", "status", "pause", "resume", "quit", "projects", "limits", "history", "log", "doctor")
 
@@ -43,6 +47,22 @@ def test_a_fault_of_the_program_keeps_its_traceback_in_a_file(
     assert "ZeroDivisionError: a fault" in (home.logs / "cli-crash.log").read_text()
 
 
+def test_a_full_disk_behind_the_output_is_one_sentence(home: Home) -> None:
+    with Path("/dev/full").open("w") as full:
+        done = subprocess.run(
+            [sys.executable, "-m", "app", "status"],
+            cwd=ROOT,
+            stdout=full,
+            stderr=subprocess.PIPE,
+            text=True,
+            check=False,
+        )
+    assert (done.returncode, done.stderr) == (
+        1,
+        "idlehive: The output cannot be written: No space left on device.\n",
+    )
+
+
 def test_host_becomes_the_backbone_with_all_its_words(monkeypatch: pytest.MonkeyPatch) -> None:
     became: list[list[str]] = []
 
@@ -75,10 +95,6 @@ def test_a_display_is_looked_for_before_qt_ends_the_process(
 
 
 def test_modules_of_core_run_from_any_folder(tmp_path: Path) -> None:
-    import subprocess
-
-    from core.api.client import core_command, core_environment
-
     (tmp_path / "core").mkdir()
     (tmp_path / "core" / "__init__.py").write_text("raise SystemExit('a stranger')")
     command = core_command("core.api.home")

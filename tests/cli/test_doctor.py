@@ -1,0 +1,86 @@
+import json
+from types import SimpleNamespace
+
+import keyring
+import pynvml
+import pytest
+
+from app.cli import checks
+from core.api.home import Home
+from tests.cli.conftest import RunCli
+from tests.fakes.scripted_engine import ScriptedEngine
+
+
+def test_every_check_says_something_and_nothing_is_created(home: Home, run_cli: RunCli) -> None:
+    found = json.loads(run_cli("doctor", "--json").stdout)
+    names = [finding["name"] for finding in found]
+    assert names == ["python", "packages", "profile", "disk", "engine", "graphics", "keyring", "display"]
+    assert all(finding["level"] in ("ok", "warn", "problem") and finding["text"] for finding in found)
+    assert not home.path.exists()
+
+
+def test_what_is_wrong_has_an_advice_and_code_1(run_cli: RunCli) -> None:
+    done = run_cli("doctor", IDLEHIVE_HOME="/dev/null/profile")
+    assert done.returncode == 1
+    [line] = [line for line in done.stdout.splitlines() if line.startswith("problem")]
+    assert "/dev/null/profile cannot be written" in line
+    assert "IDLEHIVE_HOME" in line
+
+
+def test_a_running_engine_is_found(home: Home, engine: ScriptedEngine) -> None:
+    assert "Running" in checks.engine(home).text
+
+
+def test_an_engine_that_hangs_is_a_problem(home: Home, engine: ScriptedEngine, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(checks, "_PATIENCE", 0.2)
+    engine.hanging.set()
+    assert checks.engine(home).level == "problem"
+
+
+def test_a_missing_package_is_a_problem(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(checks, "_NEEDED", ("msgspec", "no-such-package"))
+    finding = checks.packages()
+    assert finding.level == "problem"
+    assert "Missing: no-such-package." in finding.text
+
+
+def test_a_screen_without_a_tray_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("QT_QPA_PLATFORM", "offscreen")
+    assert checks.screen().text == "A display, but no tray."
+
+
+def test_no_display_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("DISPLAY", "WAYLAND_DISPLAY", "QT_QPA_PLATFORM"):
+        monkeypatch.delenv(name, raising=False)
+    assert checks.screen().text == "No display here."
+
+
+def test_the_graphics_cards_are_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(pynvml, "nvmlInit", lambda: None)
+    monkeypatch.setattr(pynvml, "nvmlShutdown", lambda: None)
+    monkeypatch.setattr(pynvml, "nvmlSystemGetDriverVersion", lambda: b"575.1")
+    monkeypatch.setattr(pynvml, "nvmlDeviceGetCount", lambda: 1)
+    monkeypatch.setattr(pynvml, "nvmlDeviceGetHandleByIndex", lambda number: number)
+    monkeypatch.setattr(pynvml, "nvmlDeviceGetName", lambda _: "RTX 3060")
+    monkeypatch.setattr(pynvml, "nvmlDeviceGetMemoryInfo", lambda _: SimpleNamespace(total=12 * 10**9))
+    assert checks.graphics().text == "NVIDIA driver 575.1: RTX 3060, 12 GB."
+
+
+def test_a_driver_that_is_not_loaded_is_no_problem_for_the_processor(monkeypatch: pytest.MonkeyPatch) -> None:
+    def fail() -> None:
+        raise pynvml.NVMLError(pynvml.NVML_ERROR_DRIVER_NOT_LOADED)
+
+    monkeypatch.setattr(pynvml, "nvmlInit", fail)
+    assert checks.graphics().level == "warn"
+
+
+def test_a_keyring_that_never_answers_does_not_hold_up(monkeypatch: pytest.MonkeyPatch) -> None:
+    import threading
+
+    answers = threading.Event()
+    monkeypatch.setattr(checks, "_PATIENCE", 0.1)
+    monkeypatch.setattr(keyring, "get_keyring", answers.wait)
+    try:
+        assert checks.secrets().text == "The keyring does not answer."
+    finally:
+        answers.set()
