@@ -175,10 +175,11 @@ def main(arguments: list[str]) -> int:
         split = arguments.index("--")
         *options, folder = arguments[:split]
         grace = float(options[1]) if options else GRACE
+        command = [arguments[split + 1], *arguments[split + 2 :]]
     except (ValueError, IndexError):
         print("usage: python -m core.leash [--grace SECONDS] SESSION_FOLDER -- COMMAND...", file=sys.stderr)
         return 2
-    return leash(Path(folder), arguments[split + 1 :], grace)
+    return leash(Path(folder), command, grace)
 
 
 if __name__ == "__main__":

@@ -201,10 +201,11 @@ def _working(state: Working, decision: Decision, news: News | None, now: float) 
             return Holding(state.project, decision.reasons, now, failures=state.failures), (SendHold(),)
         # What has not begun to contribute has nothing in memory that is worth holding.
         return _leave(state, decision, now)
+    state = _follow(state, news, now) if isinstance(news, Report) else state
     if _is_past(state.deadline, now, max(PATIENCE.values())):
         error = f"The session made no progress while {type(state).__name__.lower()}."
         return _leave(state, decision, now, _trouble(state, error, now))
-    return (_follow(state, news, now) if isinstance(news, Report) else state), ()
+    return state, ()
 
 
 def _holding(state: Holding, decision: Decision, news: News | None, now: float) -> Step:

@@ -24,12 +24,19 @@ from core.engine.engine import Engine
 LONGEST_LINE = 1 << 20
 """Bytes of a request."""
 MOST_CLIENTS = 32
+ADMITS_WITHIN = 1.0
+"""Seconds that one more may wait for a place."""
 MOST_REQUESTS = 16
 """In flight on one connection; more wait unread."""
 MOST_WAITING = 256
 """Replies and events for a front end that does not read them."""
+LINGERS = 0.5
+"""Seconds that a front end has to read the last words and hang up itself."""
 READS_WITHIN = 10.0
 """Seconds in which a front end must take what it was sent."""
+
+_MOST_UNREAD = 4 << 20
+"""Bytes that are taken, and thrown away, from a front end that is hung up on."""
 
 _log = logging.getLogger(__name__)
 
@@ -42,6 +49,7 @@ class Server:
         self._path = path
         self._server: asyncio.Server | None = None
         self._clients: set[asyncio.Task[None]] = set()
+        self._places = asyncio.Semaphore(MOST_CLIENTS)
 
     async def start(self) -> None:
         """Listen. What lies at the path is of an engine that is gone, for the caller holds the profile's lock.
@@ -69,18 +77,27 @@ class Server:
     async def _serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         task = cast("asyncio.Task[None]", asyncio.current_task())
         client = _Client(self, reader, writer)
-        if len(self._clients) >= MOST_CLIENTS:
-            client.refuse(0, f"More than {MOST_CLIENTS} front ends are connected; close one.")
-            await client.finish()
-            return
         self._clients.add(task)
         try:
-            await client.run()
+            await self._admit(client)
         except asyncio.CancelledError:
             # By `close` alone, which waits for this task's last words.
             await client.finish()
         finally:
             self._clients.discard(task)
+
+    async def _admit(self, client: "_Client") -> None:
+        try:
+            # Some of those before may be gone already, without that it was noticed.
+            await asyncio.wait_for(self._places.acquire(), ADMITS_WITHIN)
+        except TimeoutError:
+            client.refuse(0, f"More than {MOST_CLIENTS} front ends are connected; close one.")
+            await client.finish()
+            return
+        try:
+            await client.run()
+        finally:
+            self._places.release()
 
 
 class _Client:
@@ -93,8 +110,8 @@ class _Client:
         self._room = asyncio.Semaphore(MOST_REQUESTS)
         self._requests: set[asyncio.Task[None]] = set()
         self._outbox: deque[bytes] = deque()
-        self._snapshot: bytes | None = None
-        """Only the latest is worth sending."""
+        self._snapshot: tuple[Snapshot, bytes] | None = None
+        """Only the latest in a state is worth sending."""
         self._something = asyncio.Event()
         self._writing = asyncio.ensure_future(self._write())
 
@@ -118,9 +135,15 @@ class _Client:
         with contextlib.suppress(OSError, TimeoutError):
             if not self._writer.is_closing():
                 self._writer.writelines(self._outbox)
-                self._writer.close()
-                await asyncio.wait_for(self._writer.wait_closed(), 1.0)
+                self._writer.write_eof()
+                await asyncio.wait_for(self._wait_for_goodbye(), LINGERS)
         self._writer.transport.abort()
+
+    async def _wait_for_goodbye(self) -> None:
+        """Take what still comes: to close on unread input would destroy the last reply on its way."""
+        left = _MOST_UNREAD
+        while left > 0 and (data := await self._reader.read(1 << 16)):
+            left -= len(data)
 
     async def _read(self) -> None:
         while True:
@@ -167,11 +190,13 @@ class _Client:
         return await self._server.commands.carry_out(command)
 
     def _push(self, message: Snapshot | Event, data: bytes) -> None:
-        if isinstance(message, Snapshot):
-            self._snapshot = data
-            self._something.set()
-        else:
+        if not isinstance(message, Snapshot):
             self._send(data)
+            return
+        if self._snapshot is not None and self._snapshot[0].state != message.state:
+            self._send(self._snapshot[1])
+        self._snapshot = message, data
+        self._something.set()
 
     def _send(self, data: bytes) -> None:
         if len(self._outbox) >= MOST_WAITING:
@@ -188,7 +213,7 @@ class _Client:
                 while self._outbox:
                     self._writer.write(self._outbox.popleft())
                 if self._snapshot is not None:
-                    self._writer.write(self._snapshot)
+                    self._writer.write(self._snapshot[1])
                     self._snapshot = None
                 try:
                     await asyncio.wait_for(self._writer.drain(), READS_WITHIN)

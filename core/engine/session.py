@@ -130,6 +130,8 @@ class Session:
             if not self._leaving:
                 raise
         except (UsageError, WorldError) as failure:
+            # Leaving by itself: a `leave` that answers this news must not cut short the clearing up.
+            self._leaving = True
             self._error = str(failure)
             self._tell(Fault(self._error, permanent=isinstance(failure, UsageError)))
         finally:

@@ -1,7 +1,7 @@
 """A trainer that says what a test tells it to, on the real wire (`core.api.session`): stdin and stdout.
 
-`SCRIPTED_TRAINER` names a JSON file in the form of `Script`, read at each start, so that a test can change what the next
-session does. Without one everything goes well.
+`SCRIPTED_TRAINER` names a JSON file in the form of `Script`, read at each start, so that a test can change what the
+next session does. Without one everything goes well.
 """
 
 import os
@@ -33,6 +33,7 @@ from core.api.session import (
 from core.api.snapshot import Progress, Traffic, Transfer
 
 VARIABLE = "SCRIPTED_TRAINER"
+ON_THE_WAY: tuple[Stage, ...] = ("joining", "syncing")
 
 
 class Script(msgspec.Struct, frozen=True):
@@ -75,9 +76,10 @@ class Trainer:
         if self._script.helpers:
             _start_helpers()
         self._report("preparing", Transfer(1, 2))
-        for stage in ("joining", "syncing"):
+        for stage in ON_THE_WAY:
             time.sleep(self._script.every)
-            self._report(stage, Transfer(1, 2))  # type: ignore[arg-type]  # a Stage by construction
+            self._report(stage, Transfer(1, 2))
+        time.sleep(self._script.every)
         if self._script.fault is not None:
             say(Fault(self._script.fault, self._script.permanent))
             return 1
@@ -160,5 +162,5 @@ def main() -> int:
 
 if __name__ == "__main__":
     code = main()
-    sys.stdout = None  # type: ignore[assignment]  # a closed pipe must not be flushed at exit
+    # Not sys.exit: that waits for the listening thread, and flushes into a pipe that may be closed.
     os._exit(code)

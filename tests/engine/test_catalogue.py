@@ -1,0 +1,249 @@
+"""Projects, manifests from anywhere, the curve, and secrets."""
+
+import json
+import socket
+import stat
+import threading
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from core.api.errors import IdlehiveError, UsageError, WorldError
+from core.api.messages import (
+    AddProject,
+    Contribute,
+    CurvePoint,
+    GetCurve,
+    JoinProject,
+    LeaveProject,
+    ListProjects,
+    ProjectDetails,
+    ProjectInfo,
+    ShowProject,
+)
+from tests.fakes.running_engine import RunningEngine, events, wait_for
+from tests.fakes.scripted_host import CURVE, Pages, manifest
+
+SECRET = "sesame-4711"
+
+
+class Organiser(Pages):
+    """A project's web server."""
+
+    def publish(self, **changes: Any) -> str:
+        self.pages["m.json"] = json.dumps(manifest(**{"id": "poems", "name": "Poems", **changes})).encode()
+        return self.url("m.json")
+
+
+@pytest.fixture
+def organiser() -> Iterator[Organiser]:
+    pages = Organiser({"curve.json": json.dumps(CURVE).encode()})
+    yield pages
+    pages.shutdown()
+    pages.server_close()
+
+
+def test_the_practice_project_is_there_from_the_start(engine: RunningEngine) -> None:
+    (info,) = engine.start().ask(ListProjects(), list[ProjectInfo])
+    assert (info.id, info.source, info.practice, info.joined, info.license) == (
+        "practice",
+        "builtin",
+        True,
+        False,
+        "CC0-1.0",
+    )
+    details = engine.ask(ShowProject("practice"), ProjectDetails)
+    assert (details.architecture, details.task, details.missing) == (
+        "AlbertForMaskedLM",
+        "masked_language_modelling",
+        (),
+    )
+    assert engine.ask(GetCurve("practice"), list[CurvePoint]) == []
+
+
+def test_a_project_from_an_address_is_listed_and_can_be_joined_and_left(
+    engine: RunningEngine, organiser: Organiser
+) -> None:
+    url = organiser.publish()
+    added = engine.start().ask(AddProject(url), ProjectInfo)
+    assert (added.id, added.name, added.source, added.joined) == ("poems", "Poems", url, False)
+    assert engine.ask(JoinProject("poems"), ProjectInfo).joined
+    assert engine.snapshot().project == "poems"
+    engine.quit()
+    rows = engine.start().ask(ListProjects(), list[ProjectInfo])
+    assert [(row.id, row.joined) for row in rows] == [("poems", True), ("practice", False)]
+    assert not engine.ask(LeaveProject("poems"), ProjectInfo).joined
+    with pytest.raises(UsageError, match=r"You are not in the project 'poems'\."):
+        engine.ask(LeaveProject("poems"), ProjectInfo)
+
+
+def test_contributing_to_an_address_joins_its_project(engine: RunningEngine, organiser: Organiser) -> None:
+    url = organiser.publish()
+    engine.start().tell(Contribute(url))
+    assert engine.until("contributing").project == "poems"
+    start = engine.heard()[0]
+    assert start["origin"] == url
+    assert start["manifest"]["data"]["shards"][0]["url"] == organiser.url("files/a")
+    assert engine.ask(ListProjects(), list[ProjectInfo])[0].active
+
+
+def test_another_project_takes_over_the_session(engine: RunningEngine, organiser: Organiser) -> None:
+    first = engine.start().contribute()
+    engine.tell(Contribute(organiser.publish()))
+    after = wait_for(lambda: next((s for s in [engine.until("contributing")] if s.project == "poems"), None))
+    assert after is not None
+    assert after.session != first.session
+    assert [start["manifest"]["id"] for start in engine.heard() if start["type"] == "Start"] == ["practice", "poems"]
+
+
+def test_the_manifest_is_renewed_for_each_session_and_the_stored_one_does_without(
+    engine: RunningEngine, organiser: Organiser
+) -> None:
+    engine.start().ask(AddProject(organiser.publish()), ProjectInfo)
+    organiser.publish(name="Better poems")
+    engine.tell(Contribute("poems"))
+    assert engine.until("contributing").project_name == "Better poems"
+    engine.quit()
+    organiser.pages.clear()
+    engine.start()
+    assert engine.until("contributing").project_name == "Better poems"
+
+
+def test_a_manifest_that_becomes_another_projects_is_not_followed(engine: RunningEngine, organiser: Organiser) -> None:
+    engine.start().ask(AddProject(organiser.publish()), ProjectInfo)
+    organiser.publish(id="other")
+    engine.tell(Contribute("poems"))
+    assert engine.until("contributing").project == "poems"
+
+
+def test_a_run_that_has_ended_is_told(engine: RunningEngine, organiser: Organiser) -> None:
+    engine.start().tell(Contribute(organiser.publish(closed=True)))
+    assert engine.until("failed").error == "The organiser has ended Poems; thank you for helping."
+
+
+def test_a_manifest_file_is_read_by_its_full_path(engine: RunningEngine, tmp_path: Path) -> None:
+    file = tmp_path / "m.json"
+    shard = {"url": "https://example.org/a", "sha256": "0" * 64, "size": 1}
+    file.write_text(json.dumps(manifest(id="local", tokenizer=shard, data={"shards": [shard]}, curve=None)))
+    assert engine.start().ask(AddProject(str(file)), ProjectInfo).source == str(file)
+    assert engine.ask(ShowProject("local"), ProjectDetails).download_size == 2
+
+
+def refusal(engine: RunningEngine, source: str) -> IdlehiveError:
+    with pytest.raises((UsageError, WorldError)) as caught:
+        engine.ask(AddProject(source), ProjectInfo)
+    assert str(caught.value).count("\n") == 0
+    return caught.value
+
+
+def test_what_is_no_manifest_is_refused_with_a_clear_sentence(engine: RunningEngine, organiser: Organiser) -> None:
+    engine.start()
+    organiser.pages.update({"text": b"hello", "huge": b" " * (1 << 20) + b"{}", "wrong": b'{"format": 1, "id": 5}'})
+    gone = organiser.url("gone")
+    sentences = {
+        gone: (WorldError, f"There is nothing at {gone} (404)"),
+        organiser.url("text"): (UsageError, "$: It is not JSON"),
+        organiser.url("huge"): (WorldError, "is larger than 1 MiB"),
+        organiser.url("wrong"): (UsageError, "$.id"),
+        "ftp://example.org/m.json": (UsageError, "must begin with https:// or http://"),
+        "http://": (UsageError, "is not an address"),
+        "http://[": (UsageError, "is not an address"),
+        "relative.json": (UsageError, "neither an address nor the full path of a file"),
+        "/no/such/file.json": (UsageError, "There is no file /no/such/file.json."),
+        "/dev/zero": (UsageError, "larger than 1 MiB"),
+    }
+    for source, (kind, words) in sentences.items():
+        error = refusal(engine, source)
+        assert isinstance(error, kind), error
+        assert words in str(error)
+    assert len(engine.ask(ListProjects(), list[ProjectInfo])) == 1
+
+
+def test_a_host_that_is_not_there_is_told(engine: RunningEngine) -> None:
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        port = taken.getsockname()[1]
+    error = refusal(engine.start(), f"http://127.0.0.1:{port}/m.json")
+    assert str(error) == "127.0.0.1 cannot be reached. Check the address and the connection."
+
+
+def test_a_server_that_never_answers_holds_up_neither_others_nor_quit(engine: RunningEngine) -> None:
+    engine.start()
+    with socket.create_server(("127.0.0.1", 0)) as silent:
+        url = f"http://127.0.0.1:{silent.getsockname()[1]}/m.json"
+        waiting = threading.Thread(target=lambda: _ignoring_errors(engine, url))
+        waiting.start()
+        held, _ = silent.accept()
+        assert engine.snapshot().state == "idle"
+        assert engine.quit() == 0
+        waiting.join(10)
+        held.close()
+
+
+def _ignoring_errors(engine: RunningEngine, url: str) -> None:
+    with pytest.raises(WorldError):
+        engine.ask(AddProject(url), ProjectInfo)
+
+
+def test_a_stranger_cannot_take_the_place_of_a_project(engine: RunningEngine, organiser: Organiser) -> None:
+    engine.start().ask(JoinProject(organiser.publish()), ProjectInfo)
+    organiser.pages["other.json"] = organiser.pages["m.json"]
+    error = refusal(engine, organiser.url("other.json"))
+    assert "You are in a project 'poems' already" in str(error)
+    error = refusal(engine, organiser.publish(id="practice"))
+    assert "'practice' is the name of the practice project" in str(error)
+
+
+def test_an_unknown_project_is_refused_with_those_there_are(engine: RunningEngine) -> None:
+    with pytest.raises(UsageError, match=r"There is no project 'poem' in the list; there are: practice\."):
+        engine.start().ask(ShowProject("poem"), ProjectDetails)
+
+
+def test_what_the_machine_lacks_is_told_before_joining(engine: RunningEngine, organiser: Organiser) -> None:
+    needs = {"memory": 1 << 50, "gpu_memory": 1 << 50, "disk": 1 << 52}
+    engine.start().ask(AddProject(organiser.publish(requirements=needs)), ProjectInfo)
+    details = engine.ask(ShowProject("poems"), ProjectDetails)
+    assert [sentence.split(";")[0] for sentence in details.missing] == [
+        "It needs 1048576.0 GiB of memory",
+        "It needs a GPU with 1048576.0 GiB of memory",
+        "It needs 4194304.0 GiB of free disk space",
+    ]
+
+
+@pytest.mark.parametrize(
+    "curve", [b"no JSON", b'{"points": [{"epoch": -1}]}', b'{"points": 5}', b"[" * 100_000, b" " * (5 << 20)]
+)
+def test_a_curve_that_makes_no_sense_is_left_out(engine: RunningEngine, organiser: Organiser, curve: bytes) -> None:
+    organiser.pages["curve.json"] = curve
+    engine.start().ask(AddProject(organiser.publish()), ProjectInfo)
+    assert engine.ask(GetCurve("poems"), list[CurvePoint]) == []
+
+
+def test_without_a_keyring_the_invite_is_kept_in_a_private_file_with_a_warning(
+    engine: RunningEngine, organiser: Organiser
+) -> None:
+    client = engine.start().client()
+    next(client.messages(1.0))
+    info = engine.ask(JoinProject(organiser.publish(), invite=SECRET), ProjectInfo)
+    assert info.warning is not None
+    assert events(client, "warning").text == info.warning
+    kept = engine.home.path / "secrets.json"
+    assert stat.S_IMODE(kept.stat().st_mode) == 0o600
+    engine.tell(Contribute("poems"))
+    engine.until("contributing")
+    assert engine.heard()[0]["access_token"] == SECRET
+    engine.ask(LeaveProject("poems"), ProjectInfo)
+    assert SECRET not in kept.read_text()
+
+
+def test_the_invite_is_nowhere_but_where_it_is_kept(engine: RunningEngine, organiser: Organiser) -> None:
+    engine.start().ask(JoinProject(organiser.publish(), invite=SECRET), ProjectInfo)
+    engine.tell(Contribute("poems"))
+    engine.until("contributing")
+    engine.quit()
+    kept = engine.home.path / "secrets.json"
+    files = [path for path in engine.home.path.rglob("*") if path.is_file() and path != kept]
+    assert len(files) > 2
+    assert [path for path in files if SECRET.encode() in path.read_bytes()] == []

@@ -1,0 +1,127 @@
+"""Every reason, alone and beside every other one."""
+
+from itertools import combinations
+from typing import Any
+
+import pytest
+
+from core.api.preferences import PREFERENCES, Limits
+from core.api.reasons import Kind
+from core.engine.decide import RULES, WORDING, Conditions, Facts, Membership, Trouble, decide
+from core.engine.intent import Intent, read
+
+NOW = 1_000_000.0
+DEFAULTS = {name: preference.default for name, preference in PREFERENCES.items()}
+MEMBERSHIP = Membership("p", "Project")
+BACKING_OFF = Trouble("No peers were found.", permanent=False, failures=1, retry_at=NOW + 5)
+GAVE_UP = Trouble("The manifest is wrong.", permanent=True, failures=1, retry_at=NOW + 5)
+
+GOOD = Facts(Intent(wanted=True), Conditions(), MEMBERSHIP, NOW)
+CAUSES: dict[Kind, dict[str, Any]] = {
+    Kind.PAUSED: {"intent": {"paused": True}},
+    Kind.SNOOZED: {"intent": {"snoozed_until": NOW + 60}},
+    Kind.NO_PROJECT: {"membership": None},
+    Kind.BACKING_OFF: {"trouble": BACKING_OFF},
+    Kind.GAVE_UP: {"trouble": GAVE_UP},
+}
+"""What makes each reason hold."""
+HOLD = {Kind.PAUSED, Kind.SNOOZED}
+UNTIL = {Kind.SNOOZED: NOW + 60, Kind.BACKING_OFF: NOW + 5}
+
+
+def facts_of(*kinds: Kind) -> Facts:
+    causes = [CAUSES[kind] for kind in kinds]
+    intent = Intent(wanted=True, **{k: v for cause in causes for k, v in cause.get("intent", {}).items()})
+    troubles = [cause["trouble"] for cause in causes if "trouble" in cause]
+    no_membership = any("membership" in cause for cause in causes)
+    trouble = troubles[0] if troubles else None
+    return Facts(intent, Conditions(trouble), None if no_membership else MEMBERSHIP, NOW)
+
+
+def kinds(facts: Facts) -> set[Kind]:
+    decision = decide(facts.intent, DEFAULTS, facts.conditions, facts.membership, facts.now)
+    return {reason.kind for reason in decision.reasons}
+
+
+def test_nothing_stands_against_a_volunteer_in_a_project() -> None:
+    decision = decide(GOOD.intent, DEFAULTS, GOOD.conditions, GOOD.membership, NOW)
+    assert (decision.go, decision.project, decision.reasons) == (True, "p", ())
+
+
+@pytest.mark.parametrize("kind", Kind)
+def test_every_kind_has_a_wording_a_cause_here_and_a_rule(kind: Kind) -> None:
+    assert WORDING[kind].text.strip()
+    facts = facts_of(kind)
+    assert sum(rule(facts) is not None for rule in RULES) == 1
+
+
+@pytest.mark.parametrize("kind", Kind)
+def test_each_reason_holds_by_its_cause_with_its_sentence_and_end(kind: Kind) -> None:
+    facts = facts_of(kind)
+    decision = decide(facts.intent, DEFAULTS, facts.conditions, facts.membership, NOW)
+    (reason,) = decision.reasons
+    assert (reason.kind, reason.hold, reason.until) == (kind, kind in HOLD, UNTIL.get(kind))
+    assert reason.text.endswith(".")
+    assert "{" not in reason.text
+    assert not decision.go
+
+
+EXCLUSIVE = [{Kind.BACKING_OFF, Kind.GAVE_UP}]
+"""One session cannot have failed for good and for now."""
+
+
+@pytest.mark.parametrize("pair", [pair for pair in combinations(Kind, 2) if set(pair) not in EXCLUSIVE], ids="+".join)
+def test_two_reasons_are_both_told(pair: tuple[Kind, Kind]) -> None:
+    assert kinds(facts_of(*pair)) == set(pair)
+
+
+def test_the_sentence_of_a_failure_is_in_the_reason_with_its_braces() -> None:
+    trouble = Trouble("It said {detail} {0}.", permanent=False, failures=1, retry_at=NOW + 5)
+    decision = decide(GOOD.intent, DEFAULTS, Conditions(trouble), MEMBERSHIP, NOW)
+    assert decision.reasons[0].text.endswith("It said {detail} {0}.")
+
+
+def test_a_snooze_is_over_at_its_very_end() -> None:
+    assert kinds(Facts(Intent(wanted=True, snoozed_until=NOW), Conditions(), MEMBERSHIP, NOW)) == set()
+
+
+@pytest.mark.parametrize(
+    ("retry_at", "holds"), [(NOW + 1, True), (NOW, False), (NOW + 600, True), (NOW + 86_400, False)]
+)
+def test_a_retry_is_waited_for_but_not_for_ever_if_the_clock_was_set_back(retry_at: float, holds: bool) -> None:
+    trouble = Trouble("It failed.", permanent=False, failures=1, retry_at=retry_at)
+    assert kinds(Facts(GOOD.intent, Conditions(trouble), MEMBERSHIP, NOW)) == ({Kind.BACKING_OFF} if holds else set())
+
+
+def test_without_intent_or_project_nothing_is_wanted() -> None:
+    assert not decide(Intent(), DEFAULTS, Conditions(), MEMBERSHIP, NOW).wanted
+    assert not decide(Intent(wanted=True), DEFAULTS, Conditions(), None, NOW).wanted
+
+
+def test_limits_are_the_preferences() -> None:
+    assert decide(Intent(), {**DEFAULTS, "threads": 3}, Conditions(), None, NOW).limits == Limits(threads=3)
+    assert set(DEFAULTS) == set(Limits.__struct_fields__)
+
+
+class TestIntent:
+    def test_contributing_anew_clears_pause_and_earlier_goals(self) -> None:
+        before = Intent(wanted=False, project="a", paused=True, snoozed_until=5.0, stop_at=6.0, until_epoch=7)
+        assert before.contribute("b", None, None) == Intent(wanted=True, project="b")
+
+    def test_a_pause_replaces_the_one_before(self) -> None:
+        assert Intent().pause(NOW).pause(None) == Intent(paused=True)
+        assert Intent().pause(None).pause(NOW) == Intent(snoozed_until=NOW)
+
+    def test_what_ends_by_itself_is_gone_when_its_time_is_over(self) -> None:
+        intent = Intent(wanted=True, snoozed_until=NOW, stop_at=NOW + 1)
+        assert intent.at(NOW - 1) == intent
+        assert intent.at(NOW) == Intent(wanted=True, stop_at=NOW + 1)
+        assert intent.at(NOW + 1) == Intent()
+
+    def test_leaving_the_project_that_was_asked_for_ends_the_intent(self) -> None:
+        assert Intent(wanted=True, project="a").without("a") == Intent()
+        assert Intent(wanted=True, project=None).without("a") == Intent(wanted=True)
+
+    @pytest.mark.parametrize("text", [None, "", "{", "[]", '{"wanted": 5}'])
+    def test_what_cannot_be_read_is_no_intent(self, text: str | None) -> None:
+        assert read(text) == Intent()

@@ -1,0 +1,194 @@
+"""Ends of all kinds: asked for, by force, and by failure. Nothing may be left, and nothing goes unsaid."""
+
+import os
+import signal
+import subprocess
+import sys
+import time
+
+import psutil
+import pytest
+
+from core.api.messages import Contribute, Pause, Quit, Resume
+from core.api.reasons import Kind
+from core.engine import leftovers
+from core.leash import TAG
+from tests.fakes.running_engine import RunningEngine, events, wait_for
+
+
+def test_quit_ends_the_session_politely_and_leaves_no_process_and_no_socket(engine: RunningEngine) -> None:
+    engine.script(helpers=True)
+    engine.start().contribute()
+    assert len(engine.members()) >= 7
+    assert engine.quit() == 0
+    assert engine.members() == []
+    assert engine.heard()[-1]["type"] == "Leave"
+    assert sorted(path.name for path in engine.home.runtime.iterdir()) == ["engine.lock"]
+
+
+def test_quit_while_a_session_is_starting(engine: RunningEngine) -> None:
+    engine.start()
+    for delay in (0.0, 0.05, 0.2):
+        engine.tell(Contribute())
+        time.sleep(delay)
+        assert engine.quit() == 0
+        assert engine.members() == []
+        engine.start()
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
+def test_a_signal_means_quit(engine: RunningEngine, number: signal.Signals) -> None:
+    engine.start().contribute()
+    assert engine.process is not None
+    engine.process.send_signal(number)
+    assert engine.process.wait(10) == 0
+    assert engine.members() == []
+    assert engine.heard()[-1]["type"] == "Leave"
+
+
+def test_a_trainer_that_does_not_leave_is_killed(engine: RunningEngine) -> None:
+    engine.script(ignores_leave=True, helpers=True)
+    engine.start().contribute()
+    began = time.monotonic()
+    assert engine.quit() == 0
+    assert 5.0 < time.monotonic() - began < 9.5
+    assert engine.members() == []
+
+
+def test_a_killed_engine_leaves_no_process(engine: RunningEngine) -> None:
+    engine.script(helpers=True)
+    engine.start().contribute()
+    os.kill(engine.pid, signal.SIGKILL)
+    wait_for(lambda: engine.members() == [], 8.0)
+    assert list(engine.home.runtime.glob("session-*")) == []
+
+
+def test_the_next_engine_ends_what_a_killed_engine_and_its_killed_leashes_left(engine: RunningEngine) -> None:
+    engine.script(helpers=True, ignores_leave=True)
+    engine.start().contribute()
+    leashes = psutil.Process(engine.pid).children()
+    os.kill(engine.pid, signal.SIGKILL)
+    for leash in leashes:
+        leash.kill()
+    wait_for(lambda: 0 < len(engine.members()) <= 4)
+    left = {process.pid for process in engine.members()}
+    assert left
+    engine.start().until("contributing")
+    assert not left & {process.pid for process in engine.members()}
+    assert len(list(engine.home.runtime.glob("session-*"))) == 2
+    assert "were still there and are ended now" in engine.log()
+
+
+def test_a_sweep_ends_only_what_carries_the_tag(engine: RunningEngine) -> None:
+    engine.home.prepare()
+    stale = engine.home.runtime / "session-0"
+    stale.mkdir()
+    sleeper = [sys.executable, "-c", "import time; time.sleep(60)"]
+    ours = subprocess.Popen(sleeper, env={**os.environ, TAG: str(stale)}, start_new_session=True)
+    other = subprocess.Popen(sleeper, env={**os.environ, TAG: f"{stale}1"})
+    try:
+        wait_for(lambda: leftovers.processes_of(stale))
+        assert leftovers.sweep(engine.home.runtime) == 1
+        assert ours.wait(5) == -signal.SIGKILL
+        assert other.poll() is None
+        assert not stale.exists()
+    finally:
+        other.kill()
+        other.wait(5)
+
+
+def test_a_killed_trainer_is_noticed_within_a_second_and_tried_again(engine: RunningEngine) -> None:
+    engine.script(helpers=True)
+    session = engine.start().contribute().session
+    assert session is not None
+    client = engine.client()
+    next(client.messages(1.0))
+    os.kill(session.pid, signal.SIGKILL)
+    failed = engine.until("failed", 1.0)
+    assert failed.error == "The session's process was ended from outside (SIGKILL)."
+    assert [reason.kind for reason in failed.reasons] == [Kind.BACKING_OFF]
+    assert failed.retry_at == failed.reasons[0].until
+    assert failed.retry_at == pytest.approx(time.time() + 5, abs=1.5)
+    assert events(client, "session_failed").text == failed.error
+    assert [process.pid for process in engine.members()] == [engine.pid]
+    again = engine.until("contributing", 12.0)
+    assert again.session != session
+    assert again.error is None
+
+
+def test_a_killed_leash_takes_nothing_to_hide(engine: RunningEngine) -> None:
+    engine.script(helpers=True)
+    session = engine.start().contribute().session
+    assert session is not None
+    leash = psutil.Process(session.pid).parent()
+    assert leash is not None
+    leash.kill()
+    failed = engine.until("failed", 3.0)
+    assert failed.error == "The session's process was ended from outside (SIGKILL)."
+    assert [process.pid for process in engine.members()] == [engine.pid]
+    assert list(engine.home.runtime.glob("session-*")) == []
+
+
+def test_a_permanent_fault_gives_up_until_the_volunteer_tries_again(engine: RunningEngine) -> None:
+    engine.script(fault="The model does not fit into memory.", permanent=True)
+    engine.start().tell(Contribute())
+    failed = engine.until("failed")
+    assert (failed.error, failed.retry_at) == ("The model does not fit into memory.", None)
+    assert [reason.kind for reason in failed.reasons] == [Kind.GAVE_UP]
+    assert "The model does not fit into memory." in failed.reasons[0].text
+    engine.script()
+    engine.tell(Resume())
+    engine.until("contributing")
+
+
+def test_a_fault_that_may_pass_is_tried_again_with_its_sentence_shown(engine: RunningEngine) -> None:
+    engine.script(fault="No peer of the run answers.")
+    engine.start().tell(Contribute())
+    failed = engine.until("failed")
+    assert failed.error == "No peer of the run answers."
+    assert [reason.kind for reason in failed.reasons] == [Kind.BACKING_OFF]
+    engine.tell(Pause())
+    paused = engine.until("idle")
+    assert [reason.kind for reason in paused.reasons] == [Kind.PAUSED]
+    assert paused.error is None
+
+
+def test_a_trainer_that_ends_by_itself_is_a_failure_too(engine: RunningEngine) -> None:
+    engine.script(exit_code=0)
+    engine.start().tell(Contribute())
+    assert engine.until("failed").error == "The session ended by itself."
+
+
+def test_an_exit_code_is_told(engine: RunningEngine) -> None:
+    engine.script(exit_code=3)
+    engine.start().tell(Contribute())
+    assert engine.until("failed").error == "The session's process ended unexpectedly with code 3."
+
+
+def test_a_backbone_that_cannot_serve_is_told(engine: RunningEngine) -> None:
+    engine.script_host(fault="The port is taken.")
+    engine.start().tell(Contribute())
+    assert engine.until("failed").error == "The port is taken."
+    assert [process.pid for process in engine.members()] == [engine.pid]
+
+
+def test_a_backbone_that_ends_takes_the_session_along(engine: RunningEngine) -> None:
+    session = engine.start().contribute().session
+    assert session is not None
+    hosts = [process for process in engine.members() if "scripted_host.py" in " ".join(process.cmdline())]
+    min(hosts, key=lambda process: -process.create_time()).kill()
+    assert engine.until("failed", 5.0).error == "The practice project's backbone ended unexpectedly."
+    assert [process.pid for process in engine.members()] == [engine.pid]
+
+
+def test_a_backbone_that_does_not_end_is_killed(engine: RunningEngine) -> None:
+    engine.script_host(stays=True)
+    engine.start().contribute()
+    assert engine.quit() == 0
+    assert engine.members() == []
+
+
+def test_quit_is_answered_when_it_is_done(engine: RunningEngine) -> None:
+    engine.start().contribute()
+    engine.tell(Quit())
+    assert [process for process in engine.members() if process.pid != engine.pid] == []

@@ -1,0 +1,165 @@
+"""A real engine process with a scripted trainer and a scripted backbone, in a profile of its own."""
+
+import json
+import os
+import signal
+import subprocess
+import time
+from collections.abc import Callable
+from pathlib import Path
+from types import NoneType
+from typing import Any, TypeVar
+
+import psutil
+
+from core.api.client import EngineClient, core_command, core_environment
+from core.api.errors import EngineGone
+from core.api.home import Home
+from core.api.messages import Command, Contribute, Event, GetSnapshot, Quit
+from core.api.snapshot import Snapshot
+from tests.fakes import scripted_host, scripted_trainer
+
+Result = TypeVar("Result")
+FAKES = Path(__file__).parent
+
+
+def wait_for(condition: Callable[[], Result], seconds: float = 15.0) -> Result:
+    """What `condition` returns, once it is true."""
+    deadline = time.monotonic() + seconds
+    while not (found := condition()):
+        assert time.monotonic() < deadline, "it did not happen in time"
+        time.sleep(0.02)
+    return found
+
+
+class RunningEngine:
+    """The engine's process, a client of it, and the scripts of its children."""
+
+    def __init__(self, home: Home, folder: Path) -> None:
+        self.home = home
+        self.heard_file = folder / "heard.jsonl"
+        self._trainer_script = folder / "trainer.json"
+        self._host_script = folder / "host.json"
+        self._clients: list[EngineClient] = []
+        self.process: subprocess.Popen[str] | None = None
+        self.script()
+        self.script_host()
+
+    def script(self, **changes: Any) -> None:
+        """What trainers do that start from now on."""
+        self._trainer_script.write_text(json.dumps({"hears": str(self.heard_file), **changes}))
+
+    def script_host(self, **changes: Any) -> None:
+        self._host_script.write_text(json.dumps(changes))
+
+    def launch(self) -> subprocess.Popen[str]:
+        """A process of the engine, whatever becomes of it."""
+        fakes = ("--trainer", str(FAKES / "scripted_trainer.py"), "--host", str(FAKES / "scripted_host.py"))
+        return subprocess.Popen(
+            core_command("core.engine", *fakes),
+            stdin=subprocess.DEVNULL,
+            stderr=subprocess.PIPE,
+            text=True,
+            env={
+                **core_environment(),
+                "IDLEHIVE_HOME": str(self.home.path),
+                scripted_trainer.VARIABLE: str(self._trainer_script),
+                scripted_host.VARIABLE: str(self._host_script),
+                "PYTHON_KEYRING_BACKEND": "keyring.backends.fail.Keyring",
+            },
+        )
+
+    def start(self) -> "RunningEngine":
+        """A fresh engine that answers, also after the one before has ended."""
+        if self.process is not None and self.process.stderr is not None:
+            self.process.stderr.close()
+        self.process = self.launch()
+        wait_for(self._answers)
+        return self
+
+    def _answers(self) -> bool:
+        try:
+            return self.snapshot().engine_pid == self.pid
+        except EngineGone:
+            return False
+
+    @property
+    def pid(self) -> int:
+        assert self.process is not None
+        return self.process.pid
+
+    def client(self) -> EngineClient:
+        self._clients.append(EngineClient.connect(self.home))
+        return self._clients[-1]
+
+    def ask(self, command: Command, result: type[Result]) -> Result:
+        with EngineClient.connect(self.home) as client:
+            return client.request(command, result, timeout=30.0)
+
+    def tell(self, command: Command) -> None:
+        self.ask(command, NoneType)
+
+    def snapshot(self) -> Snapshot:
+        return self.ask(GetSnapshot(), Snapshot)
+
+    def until(self, state: str, seconds: float = 15.0) -> Snapshot:
+        def in_state() -> Snapshot | None:
+            snapshot = self.snapshot()
+            return snapshot if snapshot.state == state and (state != "contributing" or snapshot.session) else None
+
+        return wait_for(in_state, seconds)  # type: ignore[return-value]  # wait_for returns only what is true
+
+    def contribute(self) -> Snapshot:
+        """Begin with the practice project, and come back when it contributes."""
+        self.tell(Contribute())
+        return self.until("contributing")
+
+    def heard(self) -> list[dict[str, Any]]:
+        """The commands that trainers got, without the lines that tell their processes."""
+        lines = self.heard_file.read_text().splitlines() if self.heard_file.exists() else []
+        return [json.loads(line) for line in lines if line.startswith("{")]
+
+    def members(self) -> list[psutil.Process]:
+        """Every process that belongs to this profile, the engine too."""
+        return [process for process in psutil.process_iter() if _home(process) == str(self.home.path)]
+
+    def log(self) -> str:
+        return (self.home.logs / "engine.log").read_text()
+
+    def quit(self) -> int:
+        self.tell(Quit())
+        assert self.process is not None
+        return self.process.wait(10)
+
+    def clean_up(self) -> None:
+        for client in self._clients:
+            client.close()
+        if self.process is not None:
+            if self.process.poll() is None:
+                self.process.send_signal(signal.SIGTERM)
+            try:
+                self.process.wait(20)
+            finally:
+                for member in self.members():
+                    member.kill()
+                if self.process.stderr is not None:
+                    self.process.stderr.close()
+
+
+def _home(process: psutil.Process) -> str | None:
+    try:
+        if process.pid == os.getpid() or process.status() == psutil.STATUS_ZOMBIE:
+            return None
+        return process.environ().get("IDLEHIVE_HOME")
+    except psutil.Error:
+        return None
+
+
+def events(client: EngineClient, kind: str, seconds: float = 10.0) -> Event:
+    """The next event of a kind on a client that subscribed."""
+    deadline = time.monotonic() + seconds
+    for message in client.messages(0.2):
+        if isinstance(message, Event) and message.kind == kind:
+            return message
+        assert time.monotonic() < deadline, f"no {kind} came"
+    raise AssertionError

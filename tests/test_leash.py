@@ -1,0 +1,204 @@
+"""The leash, with real trees of processes."""
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import psutil
+import pytest
+
+from core.api.client import core_command, core_environment
+from core.leash import TAG
+
+pytestmark = pytest.mark.skipif(
+    sys.platform != "linux", reason="adopting orphans is Linux's; elsewhere the group has to do"
+)
+
+STUBBORN = (
+    "import signal, time; signal.signal(signal.SIGTERM, signal.SIG_IGN); signal.signal(signal.SIGHUP, signal.SIG_IGN)"
+)
+TREE = f"""
+import os, subprocess, sys, time
+stubborn = {STUBBORN!r} + "; time.sleep(600)"
+start_it = f"subprocess.Popen([sys.executable, '-c', {{stubborn!r}}], start_new_session=True)"
+middle = "import subprocess, sys, time; " + start_it + "; time.sleep(600)"
+subprocess.Popen([sys.executable, "-c", stubborn])
+subprocess.Popen([sys.executable, "-c", stubborn], start_new_session=True)
+subprocess.Popen([sys.executable, "-c", middle], start_new_session=True)
+"""
+"""Four helpers of a session: one in its group, one in a session of its own, one such with a child in yet another."""
+
+
+class Leashed:
+    """A leash with its command, and every process that carries its tag."""
+
+    def __init__(self, folder: Path, program: str, grace: float = 0.5) -> None:
+        self.folder = folder
+        command = core_command("core.leash", "--grace", str(grace), str(folder), "--", sys.executable, "-c", program)
+        self.process = subprocess.Popen(
+            command,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            start_new_session=True,
+            env={**core_environment(), TAG: str(folder)},
+        )
+
+    def members(self) -> list[psutil.Process]:
+        return [process for process in psutil.process_iter() if _tag(process) == str(self.folder)]
+
+    def child(self) -> psutil.Process:
+        wait_for(lambda: psutil.Process(self.process.pid).children())
+        return min(psutil.Process(self.process.pid).children(), key=lambda child: child.create_time())
+
+    def is_gone(self) -> bool:
+        return not self.members()
+
+    def clean_up(self) -> None:
+        for process in self.members():
+            process.kill()
+        self.process.wait(5)
+        for pipe in (self.process.stdin, self.process.stdout):
+            if pipe is not None:
+                pipe.close()
+
+
+def _tag(process: psutil.Process) -> str | None:
+    try:
+        return None if process.status() == psutil.STATUS_ZOMBIE else process.environ().get(TAG)
+    except psutil.Error:
+        return None
+
+
+def wait_for(condition: Callable[[], object], seconds: float = 10.0) -> None:
+    deadline = time.monotonic() + seconds
+    while not condition():
+        assert time.monotonic() < deadline, "it did not happen in time"
+        time.sleep(0.02)
+
+
+Leash = Callable[..., Leashed]
+
+
+@pytest.fixture
+def leash(tmp_path: Path) -> Iterator[Leash]:
+    started: list[Leashed] = []
+
+    def start(program: str, grace: float = 0.5) -> Leashed:
+        started.append(Leashed(tmp_path / f"session-{len(started)}", program, grace))
+        return started[-1]
+
+    yield start
+    for leashed in started:
+        leashed.clean_up()
+
+
+def test_stdin_and_stdout_are_the_commands_own_and_its_exit_code_comes_back(leash: Leash) -> None:
+    leashed = leash("import sys; print(sys.stdin.readline().upper(), end=''); sys.exit(7)")
+    out, _ = leashed.process.communicate(b"hello\n", timeout=10)
+    assert (out, leashed.process.returncode) == (b"HELLO\n", 7)
+
+
+def test_the_session_folder_is_private_while_the_command_runs_and_gone_afterwards(leash: Leash) -> None:
+    leashed = leash(f"import os, sys; print(oct(os.stat(os.environ[{TAG!r}]).st_mode & 0o777)); sys.stdin.read()")
+    assert leashed.process.stdout is not None
+    assert leashed.process.stdout.readline() == b"0o700\n"
+    leashed.process.communicate(timeout=10)
+    assert not leashed.folder.exists()
+
+
+def test_everything_is_in_the_leashs_group_unless_it_leaves_it(leash: Leash) -> None:
+    leashed = leash("import os, sys; print(os.getpgrp(), os.getsid(0)); sys.stdin.read()")
+    assert leashed.process.stdout is not None
+    assert leashed.process.stdout.readline() == f"{leashed.process.pid} {leashed.process.pid}\n".encode()
+
+
+def test_when_the_command_ends_its_helpers_end_too_in_whatever_session_they_are(leash: Leash) -> None:
+    leashed = leash(TREE + "sys.stdin.read()")
+    wait_for(lambda: len(leashed.members()) == 6)
+    leashed.process.communicate(timeout=10)
+    assert leashed.is_gone()
+
+
+def test_a_killed_command_ends_the_rest_within_a_second_and_its_signal_comes_back(leash: Leash) -> None:
+    leashed = leash(TREE + "time.sleep(600)")
+    wait_for(lambda: len(leashed.members()) == 6)
+    leashed.child().kill()
+    assert leashed.process.wait(1.0) == 128 + signal.SIGKILL
+    assert leashed.is_gone()
+    assert not leashed.folder.exists()
+
+
+def test_sigterm_is_passed_on_and_the_command_may_leave_politely(leash: Leash) -> None:
+    leashed = leash("import signal, sys; signal.signal(15, lambda *_: sys.exit(3)); print(); signal.pause()", 10.0)
+    assert leashed.process.stdout is not None
+    leashed.process.stdout.readline()
+    leashed.process.terminate()
+    assert leashed.process.wait(5) == 3
+
+
+def test_a_command_that_ignores_sigterm_is_killed_after_the_grace(leash: Leash) -> None:
+    leashed = leash(TREE + STUBBORN + "; print(flush=True); time.sleep(600)")
+    assert leashed.process.stdout is not None
+    leashed.process.stdout.readline()
+    wait_for(lambda: len(leashed.members()) == 6)
+    leashed.process.terminate()
+    assert leashed.process.wait(5) == 128 + signal.SIGKILL
+    assert leashed.is_gone()
+
+
+def test_a_killed_leash_takes_its_command_along_and_the_group_can_be_killed(leash: Leash) -> None:
+    helper = STUBBORN + "; time.sleep(600)"
+    leashed = leash(f"import subprocess, sys; subprocess.run([sys.executable, '-c', {helper!r}])")
+    wait_for(lambda: len(leashed.members()) == 3)
+    child = leashed.child()
+    leashed.process.kill()
+    leashed.process.wait(5)
+    wait_for(lambda: not child.is_running() or child.status() == psutil.STATUS_ZOMBIE)
+    os.killpg(leashed.process.pid, signal.SIGKILL)
+    wait_for(leashed.is_gone)
+
+
+@pytest.mark.parametrize("manners", ["sys.stdin.read()", STUBBORN + "; time.sleep(600)"], ids=["polite", "stubborn"])
+def test_nothing_outlives_a_killed_parent(tmp_path: Path, manners: str) -> None:
+    folder = tmp_path / "session"
+    program = TREE + manners
+    command = core_command("core.leash", "--grace", "0.5", str(folder), "--", sys.executable, "-c", program)
+    parent = (
+        f"import subprocess, time; subprocess.Popen({command!r}, stdin=subprocess.PIPE, start_new_session=True);"
+        "time.sleep(600)"
+    )
+    process = subprocess.Popen([sys.executable, "-c", parent], env={**core_environment(), TAG: str(folder)})
+
+    def members() -> list[psutil.Process]:
+        return [member for member in psutil.process_iter() if _tag(member) == str(folder)]
+
+    try:
+        wait_for(lambda: len(members()) == 7)
+        process.kill()
+        process.wait(5)
+        wait_for(lambda: not members() and not folder.exists(), 5.0)
+    finally:
+        for member in members():
+            member.kill()
+        process.kill()
+        process.wait(5)
+
+
+def test_a_command_that_cannot_be_started_says_so(tmp_path: Path) -> None:
+    command = core_command("core.leash", str(tmp_path / "session"), "--", "/no/such/program")
+    done = subprocess.run(command, env=core_environment(), capture_output=True, text=True, timeout=10, check=False)
+    assert (done.returncode, done.stderr) == (127, "/no/such/program cannot be started: No such file or directory.\n")
+
+
+@pytest.mark.parametrize(
+    "arguments", [[], ["folder"], ["folder", "--"], ["--grace", "x", "folder", "--", "true"], ["--", "true"]]
+)
+def test_wrong_arguments_are_answered_with_the_usage(arguments: list[str]) -> None:
+    command = core_command("core.leash", *arguments)
+    done = subprocess.run(command, env=core_environment(), capture_output=True, text=True, timeout=10, check=False)
+    assert done.returncode == 2
+    assert done.stderr.startswith("usage:")
