@@ -3,6 +3,7 @@
 Exit codes: 0 done, 2 wrong use (one line on stderr), 1 anything else.
 """
 
+import errno
 import io
 import os
 import sys
@@ -11,7 +12,7 @@ from importlib.metadata import PackageNotFoundError, version
 
 from app.cli import contribute, doctor, history, host, intent, limits, log, projects, status, window
 from app.cli.parser import Layout, Parser
-from core.api.errors import IdlehiveError, UsageError, WorldError
+from core.api.errors import IdlehiveError, UsageError
 from core.api.home import Home
 
 TEXT = """
@@ -33,6 +34,7 @@ engine, beside yours. Exit codes: 0 done, 2 wrong use, 1 anything else.
 """
 
 NO_SCHEDULE = "There is no weekly schedule yet; `idlehive pause --for 8h` pauses for a while."
+_DISK_TROUBLE = (errno.ENOSPC, errno.EDQUOT, errno.EIO, errno.EROFS)
 _UNTIMELY = 1
 _WRONG_USE = 2
 
@@ -44,7 +46,7 @@ def main(argv: list[str] | None = None) -> int:
         sys.stdout.reconfigure(errors="replace")  # a terminal without UTF-8 has no arrows
     try:
         code = _run(arguments)
-        _flush()
+        sys.stdout.flush()
     except UsageError as error:
         return _complain(str(error), _WRONG_USE)
     except IdlehiveError as error:
@@ -54,19 +56,14 @@ def main(argv: list[str] | None = None) -> int:
         return _UNTIMELY
     except KeyboardInterrupt:
         return _complain("Interrupted.", _UNTIMELY)
+    except OSError as error:
+        if error.errno not in _DISK_TROUBLE:
+            return _complain(_keep_traceback(error), _UNTIMELY)
+        _drop_output()
+        return _complain(f"{error.filename or 'The output'} cannot be written: {error.strerror}.", _UNTIMELY)
     except Exception as error:  # noqa: BLE001 - the outermost place: a fault of the program, kept for its makers
         return _complain(_keep_traceback(error), _UNTIMELY)
     return code
-
-
-def _flush() -> None:
-    try:
-        sys.stdout.flush()
-    except BrokenPipeError:
-        raise
-    except OSError as error:
-        _drop_output()
-        raise WorldError(f"The output cannot be written: {error.strerror}.") from error
 
 
 def _drop_output() -> None:
