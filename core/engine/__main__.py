@@ -27,28 +27,22 @@ def main(arguments: Sequence[str] | None = None) -> int:
     programs = _programs(arguments)
     home = Home.from_environment()
     try:
-        with profile_lock.held(home):
+        with contextlib.ExitStack() as profile:
+            profile.enter_context(profile_lock.held(home))
             open_logs(home.logs)
             if killed := leftovers.sweep(home.runtime):
                 _log.warning("%s processes of an engine that was killed were still there and are ended now.", killed)
-            asyncio.run(_serve(home, programs))
+            store = Store(home.database)
+            profile.callback(_close, store)
+            asyncio.run(_serve(home, store, programs, profile))
     except IdlehiveError as error:
         print(error, file=sys.stderr)
         return 1
     return 0
 
 
-async def _serve(home: Home, programs: Programs) -> None:
-    store = Store(home.database)
-    try:
-        engine = Engine(home, store, programs, time.time)
-        await _until_quit(engine, home)
-    finally:
-        with contextlib.suppress(StoreError):
-            store.close()
-
-
-async def _until_quit(engine: Engine, home: Home) -> None:
+async def _serve(home: Home, store: Store, programs: Programs, profile: contextlib.ExitStack) -> None:
+    engine = Engine(home, store, programs, time.time)
     quitting, over = asyncio.Event(), asyncio.Event()
 
     async def on_quit() -> None:
@@ -68,11 +62,21 @@ async def _until_quit(engine: Engine, home: Home) -> None:
     loop.call_soon(engine.start)
     await quitting.wait()
     await engine.close()
+    server.stop_listening()
+    # Before Quit is answered: whoever reads the answer may start the next engine at once.
+    profile.close()
     over.set()
-    # One turn of the loop for the replies to Quit.
+    # One turn of the loop for the answers.
     await asyncio.sleep(0)
     await server.close()
     _log.info("Ended.")
+
+
+def _close(store: Store) -> None:
+    try:
+        store.close()
+    except StoreError as error:
+        _log.error("What was given last could not be written: %s", error)
 
 
 def _programs(arguments: Sequence[str] | None) -> Programs:

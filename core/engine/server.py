@@ -65,14 +65,17 @@ class Server:
         finally:
             os.umask(before)
 
-    async def close(self) -> None:
-        """Hang up, after everybody had the chance to read what was sent."""
+    def stop_listening(self) -> None:
+        """Make the path free for another engine; those who are connected stay so."""
         if self._server is not None:
             self._server.close()
+        self._path.unlink(missing_ok=True)
+
+    async def close(self) -> None:
+        """Hang up, after everybody had the chance to read what was sent."""
         for client in self._clients:
             client.cancel()
         await asyncio.gather(*self._clients, return_exceptions=True)
-        self._path.unlink(missing_ok=True)
 
     async def _serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         task = cast("asyncio.Task[None]", asyncio.current_task())
@@ -113,6 +116,7 @@ class _Client:
         self._snapshot: tuple[Snapshot, bytes] | None = None
         """Only the latest in a state is worth sending."""
         self._something = asyncio.Event()
+        self._ending = False
         self._writing = asyncio.ensure_future(self._write())
 
     async def run(self) -> None:
@@ -131,6 +135,7 @@ class _Client:
     async def finish(self) -> None:
         """Hang up: what is being carried out goes on, what is written is sent if the front end reads it."""
         self._server.engine.broadcast.remove(self._push)
+        self._ending = True
         self._writing.cancel()
         with contextlib.suppress(OSError, TimeoutError):
             if not self._writer.is_closing():
@@ -207,7 +212,8 @@ class _Client:
 
     async def _write(self) -> None:
         with contextlib.suppress(OSError):
-            while True:
+            # Not by cancelling alone: wait_for may miss it in the moment in which it is done anyway.
+            while not self._ending:
                 await self._something.wait()
                 self._something.clear()
                 while self._outbox:

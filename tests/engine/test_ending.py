@@ -192,3 +192,13 @@ def test_quit_is_answered_when_it_is_done(engine: RunningEngine) -> None:
     engine.start().contribute()
     engine.tell(Quit())
     assert [process for process in engine.members() if process.pid != engine.pid] == []
+
+
+def test_after_quit_was_answered_the_next_engine_can_start_at_once(engine: RunningEngine) -> None:
+    engine.start()
+    for _ in range(3):
+        engine.tell(Quit())
+        before = engine.process
+        assert engine.start().snapshot().state == "idle"
+        assert before is not None
+        assert before.wait(5) == 0
