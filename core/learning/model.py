@@ -11,11 +11,7 @@ from core.api.manifest import Manifest, MaskedLanguageModelling
 
 # The families that transformers itself lists for each task: a name outside them is refused.
 _ARCHITECTURES: dict[type, frozenset[str]] = {
-    MaskedLanguageModelling: frozenset(
-        name
-        for entry in modeling_auto.MODEL_FOR_MASKED_LM_MAPPING_NAMES.values()
-        for name in ((entry,) if isinstance(entry, str) else entry)
-    )
+    MaskedLanguageModelling: frozenset(name for name in modeling_auto.MODEL_FOR_MASKED_LM_MAPPING_NAMES.values())
 }
 
 
@@ -30,10 +26,11 @@ def build_model(manifest: Manifest) -> PreTrainedModel:
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(manifest.training.seed)
         try:
-            return architecture(config)
+            model: PreTrainedModel = architecture(config)
         except (ValueError, TypeError, RuntimeError, KeyError, AttributeError, ZeroDivisionError) as error:
             # Which of these a configuration provokes is up to each architecture's own code.
             raise ManifestError(f"{architecture.__name__} cannot be built: {error}", "$.model.config") from error
+    return model
 
 
 def _architecture(manifest: Manifest) -> Any:

@@ -19,6 +19,17 @@ class ReferenceLamb(Lamb):
 
     clamp = 10_000.0
 
+    def step(self, closure: Any = None) -> Any:
+        """As Lamb's, but without the diagnostics it leaves in the state.
+
+        Some of them are tensors in one step and numbers in the next; peers hand the state around as a fixed row of tensors.
+        """
+        loss = super().step(closure)
+        for state in self.state.values():
+            for name in ("weight_norm", "adam_norm", "trust_ratio"):
+                state.pop(name, None)
+        return loss
+
 
 def optimizer_factory(declared: Optimizer) -> OptimizerFactory:
     """A function that makes the declared optimizer for given parameters, with its state in place.

@@ -1,9 +1,11 @@
 """hivemind's two averagers, with one source of state and a check of what it sends."""
 
+from collections.abc import Callable
 from typing import Any
 
 import torch
 from hivemind.averaging import DecentralizedAverager
+from hivemind.averaging.control import StepControl
 from hivemind.compression import (
     BlockwiseQuantization,
     CompressionBase,
@@ -24,15 +26,27 @@ COMPRESSIONS: dict[str, type[CompressionBase]] = {
 }
 
 
+State = tuple[dict[str, Any], list[torch.Tensor]]
+"""hivemind's form: small metadata with epoch and the optimizer's numbers; parameters, then the optimizer's tensors."""
+
+
 class BadState(WorldError):
-    """A donor sent a state that must not be used."""
+    """A state from a peer or from disk must not be used."""
 
 
-class PlainGradientAverager(GradientAverager):
-    """Gradients are of no use to a newcomer: sharing them would only double every download of state."""
+class EpochGradientAverager(GradientAverager):
+    """Tells the group which epoch its gradients are of, and gives no state away.
 
-    def __init__(self, *args: Any, **kwargs: Any) -> None:
+    hivemind meets under the run's name alone, so that a late peer can meet one that is an epoch ahead. And gradients
+    are of no use to a newcomer: sharing them would only double every download of state.
+    """
+
+    def __init__(self, *args: Any, epoch: Callable[[], int], **kwargs: Any) -> None:
+        self._epoch = epoch
         super().__init__(*args, allow_state_sharing=False, **kwargs)
+
+    def schedule_step(self, scheduled_time: float | None = None, **kwargs: Any) -> StepControl:
+        return super().schedule_step(scheduled_time, gather=self._epoch(), **kwargs)
 
 
 class _CheckedDownload(DecentralizedAverager):
@@ -40,17 +54,17 @@ class _CheckedDownload(DecentralizedAverager):
 
     local_epoch: int
 
-    def load_state_from_peers(self, **kwargs: Any) -> Any:
+    def load_state_from_peers(self, offered: State | None = None, **kwargs: Any) -> Any:
         self.state_was_loaded = False
-        loaded = super().load_state_from_peers(**kwargs)
+        loaded = offered if offered is not None else super().load_state_from_peers(**kwargs)
         if loaded is None:
             return None
         metadata, tensors = loaded
         expected = [tuple(tensor.shape) for tensor in self.get_current_state()[1]]
         if [tuple(tensor.shape) for tensor in tensors] != expected:
-            raise BadState("A peer sent a state of another model; it was not used.")
+            raise BadState("The state is of another model; it was not used.")
         if not all(bool(torch.isfinite(tensor).all()) for tensor in tensors if tensor.is_floating_point()):
-            raise BadState("A peer sent a state with numbers that are not finite; it was not used.")
+            raise BadState("The state holds numbers that are not finite; it was not used.")
         epoch = metadata.get("epoch")
         # TrainingStateAverager refuses a state older than its own, and says so to nobody.
         self.state_was_loaded = isinstance(epoch, int) and epoch >= self.local_epoch
@@ -61,6 +75,17 @@ class CheckedStateAverager(TrainingStateAverager, _CheckedDownload):
     """Applies only a state with the right shapes and finite numbers; `state_was_loaded` tells of the last try."""
 
     state_was_loaded = False
+
+    def adopt(self, epoch: int, optimizer_numbers: list[Any], tensors: list[torch.Tensor]) -> None:
+        """Take over a state kept on disk, with the same checks as one that a peer sends.
+
+        Raises:
+            BadState: it does not fit.
+        """
+        metadata = {"epoch": epoch, "optimizer_metadata": optimizer_numbers}
+        self.load_state_from_peers(offered=(metadata, tensors))
+        if not self.state_was_loaded:
+            raise BadState("The state on disk is older than the present one.")
 
     def state_size(self) -> int:
         """Bytes that a whole state takes uncompressed."""

@@ -1,8 +1,7 @@
-"""One collaborative optimizer step: hivemind's Optimizer, which here never passes local gradients off as the swarm's."""
+"""One collaborative step: hivemind's Optimizer, which here never passes local gradients off as the swarm's."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import partial
 from typing import Any
 
 import hivemind
@@ -12,7 +11,7 @@ from core.api.errors import WorldError
 from core.api.manifest import Averaging, Training
 from core.api.snapshot import Phase
 from core.learning.optimizers import optimizer_factory, scheduler_factory
-from core.swarm.averagers import COMPRESSIONS, CheckedStateAverager, PlainGradientAverager
+from core.swarm.averagers import COMPRESSIONS, CheckedStateAverager, EpochGradientAverager
 from core.swarm.tracker import SwarmTracker
 
 
@@ -46,14 +45,25 @@ class CollaborativeOptimizer(hivemind.Optimizer):
     Parameters beside hivemind's own:
         in_company: whether the run's backbone can be reached. Asked before this peer steps without others.
         on_update: called after each step of the collaboration.
+        extrapolate: see `SwarmTracker`.
+        group_options: of both averagers, as hivemind names them.
     """
 
     tracker: SwarmTracker
     state_averager: CheckedStateAverager
+    scheduled_grads: StepControl | None
+    scheduled_state: StepControl | None
 
     def __init__(
-        self, *, in_company: Callable[[], bool], on_update: Callable[[Update], None], extrapolate: bool, **options: Any
+        self,
+        *,
+        in_company: Callable[[], bool],
+        on_update: Callable[[Update], None],
+        extrapolate: bool,
+        group_options: dict[str, Any],
+        **options: Any,
     ) -> None:
+        self._group_options = group_options
         self._in_company = in_company
         self._on_update = on_update
         self._extrapolate = extrapolate
@@ -75,6 +85,13 @@ class CollaborativeOptimizer(hivemind.Optimizer):
             **options,
         )
 
+    def _make_gradient_averager(self, _factory: None, **options: Any) -> EpochGradientAverager:
+        def make(**more: Any) -> EpochGradientAverager:
+            return EpochGradientAverager(epoch=lambda: self.local_epoch, **self._group_options, **more)
+
+        averager: EpochGradientAverager = super()._make_gradient_averager(make, **options)
+        return averager
+
     def _make_state_averager(self, **options: Any) -> CheckedStateAverager:
         return CheckedStateAverager(
             dht=self.dht,
@@ -89,6 +106,7 @@ class CollaborativeOptimizer(hivemind.Optimizer):
             client_mode=self.client_mode,
             auxiliary=self.auxiliary,
             start=True,
+            **self._group_options,
             **options,
         )
 
@@ -156,7 +174,10 @@ class CollaborativeOptimizer(hivemind.Optimizer):
     def _average_gradients_and_load_into_optimizer(self, maybe_step_control: StepControl | None) -> None:
         super()._average_gradients_and_load_into_optimizer(maybe_step_control)
         if maybe_step_control is not None:
-            self._group_size = len(maybe_step_control.result(0))
+            epochs = maybe_step_control.result(0)
+            if any(epoch != self.local_epoch for epoch in epochs.values()):
+                raise RoundFailed("Another peer brought gradients of another epoch.")
+            self._group_size = len(epochs)
 
     def _load_local_gradients_into_optimizer(self) -> None:
         """hivemind falls back to local gradients here, unasked and unseen; with peers around that forks the run."""
@@ -281,8 +302,7 @@ def make_optimizer(
         offload_optimizer=True,
         client_mode=dht.client_mode,
         grad_compression=compression(),
-        grad_averager_factory=partial(PlainGradientAverager, **group),
+        group_options=group,
         state_averaging_compression=compression(),
-        averager_opts=group,
         **options,
     )

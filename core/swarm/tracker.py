@@ -1,5 +1,6 @@
 """How far the collaboration is: hivemind's progress tracker, with what a volunteer's window and a pause need."""
 
+from collections.abc import Mapping
 from typing import Any
 
 from hivemind.optim.progress_tracker import GlobalTrainingProgress, LocalTrainingProgress, ProgressTracker
@@ -46,7 +47,12 @@ class SwarmTracker(ProgressTracker):
         peers = [entry.value for entry in entries if entry.value is not None]
         self.swarm_samples_per_second = sum(peer["samples_per_second"] for peer in peers)
         # hivemind counts the records it finds. A newcomer whose own is not among them yet would take one other peer for
-        # itself, believe it is alone, and step alone.
+        # itself, believe it is alone, and step alone; and rounds would wait in vain for a peer that is on hold.
         own = self.dht.peer_id.to_bytes()
-        progress.num_peers = 1 + sum(peer["peer_id"] != own for peer in peers)
+        progress.num_peers = 1 + sum(peer["peer_id"] != own and is_active(peer) for peer in peers)
         return progress
+
+
+def is_active(progress: Mapping[str, Any]) -> bool:
+    """Whether a published record of progress is of a peer that adds samples, not of one on hold."""
+    return bool(progress["samples_per_second"] > 0 or progress["samples_accumulated"] > 0)

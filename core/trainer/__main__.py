@@ -2,7 +2,6 @@
 
 import logging
 import os
-import sys
 
 from core.api.errors import IdlehiveError, UsageError
 from core.api.session import Fault
@@ -19,13 +18,15 @@ def main() -> int:
     reporter = Reporter.take_standard_output()
     logging.basicConfig(level=logging.INFO, format="%(asctime)s %(levelname)s %(name)s: %(message)s")
     os.nice(_POLITENESS)
-    start = read_start(sys.stdin.buffer)
+    # Not sys.stdin: a forked process closes that first, and would wait for the lock that the reading thread holds.
+    wire = open(os.dup(0), "rb")  # noqa: PTH123, SIM115 - a descriptor, for the life of the process
+    start = read_start(wire)
     if start is None:
         return 0
-    control = Control(sys.stdin.buffer, start.limits)
+    control = Control(wire, start.limits)
     control.start()
     # Imported only now, so that the wire is read while torch and hivemind take their seconds to load.
-    from core.learning.shards import StoppedError
+    from core.learning.download import StoppedError
     from core.trainer.session import Session
 
     try:

@@ -15,15 +15,12 @@ def read_start(stream: BinaryIO) -> Start | None:
     """The first line of the wire; None when the engine went away before it said anything.
 
     Raises:
-        ValueError: the line is not a Start.
+        msgspec.DecodeError: the line is not a Start.
     """
     line = stream.readline()
     if not line:
         return None
-    command = command_decoder.decode(line)
-    if not isinstance(command, Start):
-        raise ValueError(f"a session begins with Start, not with {type(command).__name__}")
-    return command
+    return msgspec.json.decode(line, type=Start)
 
 
 class Control:

@@ -58,7 +58,8 @@ class Session:
         self._apply_limits()
         with closing(Cache(Path(self._start.cache), self._start.limits.cache_size)) as cache:
             task, shards = self._prepare(cache)
-            model = build_model(self._manifest).to(self._device)
+            model = build_model(self._manifest)
+            model.to(device=self._device)  # type: ignore[call-arg]  # transformers hides torch's signature
             if not self._control.leaving.is_set():
                 self._take_part(task, shards, model)
 
@@ -148,7 +149,7 @@ class Session:
             self._apply_limits()
             batch = {name: value.to(self._device) for name, value in next(batches).items()}
             loss = task.loss(model, batch)
-            loss.backward()
+            loss.backward()  # type: ignore[no-untyped-call]
             ledger.add_microbatch(self._manifest.training.microbatch_size, loss.item())
             self._step(optimizer)
             optimizer.zero_grad()

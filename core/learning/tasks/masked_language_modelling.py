@@ -26,8 +26,8 @@ class MaskedLanguageModellingTask:
     tokenizer: Tokenizer
     sequence_length: int
     mask_probability: float
-    cls: int
-    sep: int
+    start: int
+    end: int
     mask: int
     special: frozenset[int]
     vocabulary: int
@@ -46,12 +46,14 @@ class MaskedLanguageModellingTask:
         if vocabulary > room:
             raise ManifestError(f"the tokenizer has {vocabulary} pieces", "$.model.config.vocab_size")
         return cls(
-            tokenizer,
-            manifest.task.sequence_length,
-            manifest.task.mask_probability,
-            *(_piece(tokenizer, name) for name in ("[CLS]", "[SEP]", "[MASK]")),
-            frozenset(number for number, piece in tokenizer.get_added_tokens_decoder().items() if piece.special),
-            vocabulary,
+            tokenizer=tokenizer,
+            sequence_length=manifest.task.sequence_length,
+            mask_probability=manifest.task.mask_probability,
+            start=_piece(tokenizer, "[CLS]"),
+            end=_piece(tokenizer, "[SEP]"),
+            mask=_piece(tokenizer, "[MASK]"),
+            special=frozenset(n for n, piece in tokenizer.get_added_tokens_decoder().items() if piece.special),
+            vocabulary=vocabulary,
         )
 
     def batches(self, texts: Iterable[str], size: int, seed: int) -> Iterator[Batch]:
@@ -86,7 +88,7 @@ class MaskedLanguageModellingTask:
             pieces += self.tokenizer.encode(text, add_special_tokens=False).ids
             used = len(pieces) // length * length
             for start in range(0, used, length):
-                yield [self.cls, *pieces[start : start + length], self.sep]
+                yield [self.start, *pieces[start : start + length], self.end]
             pieces = pieces[used:]
 
     def _hide(self, pieces: torch.Tensor, generator: torch.Generator) -> Batch:

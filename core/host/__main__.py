@@ -1,0 +1,97 @@
+"""`idlehive host PROJECT.toml`: the backbone of a run, in the foreground until it is told to end."""
+
+import argparse
+import logging
+import os
+import signal
+import sys
+import tempfile
+import threading
+import time
+from pathlib import Path
+
+from core.api import hosting
+from core.api.errors import IdlehiveError, UsageError, WorldError
+from core.leash import TAG
+
+log = logging.getLogger("core.host")
+
+_PERIOD = 1.0
+"""Seconds between two looks at the run."""
+
+
+def arguments(argv: list[str]) -> argparse.Namespace:
+    parser = argparse.ArgumentParser(
+        prog="idlehive host",
+        description="Run the backbone of a project: first contact, manifest, data, learning curve and checkpoints.",
+    )
+    parser.add_argument("project", type=Path, metavar="PROJECT.toml")
+    parser.add_argument("--listen", metavar="MULTIADDR", help="where peers connect (default: loopback only)")
+    parser.add_argument("--announce", metavar="MULTIADDR", help="the address peers are told, if it is another one")
+    parser.add_argument("--http", metavar="HOST:PORT", default="127.0.0.1:8330", help="(default: %(default)s)")
+    parser.add_argument("--state", type=Path, metavar="DIR", help="checkpoints, identity and learning curve")
+    parser.add_argument("--companion", action="store_true", help="add a trainer that works while others do")
+    parser.add_argument("--embedded", action="store_true", help=argparse.SUPPRESS)
+    return parser.parse_args(argv)
+
+
+def main(argv: list[str]) -> int:
+    chosen = arguments(argv)
+    pipe = os.dup(1)
+    os.dup2(2, 1)
+    logging.basicConfig(level=logging.INFO, format="%(asctime)s %(levelname)s %(name)s: %(message)s")
+    # hivemind's processes are forked from this one and ended by SIGTERM, which they must not take for ours.
+    os.register_at_fork(after_in_child=lambda: signal.signal(signal.SIGTERM, signal.SIG_DFL))
+    ending = threading.Event()
+    for number in (signal.SIGTERM, signal.SIGINT):
+        signal.signal(number, lambda *_: ending.set())
+    if chosen.embedded:
+        threading.Thread(target=_end_with_parent, args=(ending,), name="parent", daemon=True).start()
+    try:
+        _serve(chosen, ending, pipe)
+    except IdlehiveError as error:
+        if chosen.embedded:
+            os.write(pipe, hosting.line(hosting.Fault(str(error))))
+        else:
+            print(error, file=sys.stderr)
+        return 2 if isinstance(error, UsageError) else 1
+    return 0
+
+
+def _serve(chosen: argparse.Namespace, ending: threading.Event, pipe: int) -> None:
+    from core.host.assembly import assemble
+
+    with assemble(chosen, Path(os.environ[TAG])) as (backbone, url):
+        # hivemind has set SIGINT to ignored in this process.
+        signal.signal(signal.SIGINT, lambda *_: ending.set())
+        if chosen.embedded:
+            os.write(pipe, hosting.line(hosting.Serving(url)))
+        else:
+            os.write(pipe, f"Serving {url}\nVolunteers join with: idlehive contribute {url}\n".encode())
+        while not ending.wait(_PERIOD):
+            if not backbone.dht.is_alive() or not backbone.follower.is_alive():
+                raise WorldError("A part of the backbone has ended; start it again.")
+            backbone.look(time.time())
+        log.info("ending")
+
+
+def _put_on_leash() -> None:
+    """Go on as a child of the leash, so that nothing of this process's making is left, however it ends."""
+    folder = tempfile.mkdtemp(prefix="idlehive-")
+    command = [sys.executable, "-m", "core.host", *sys.argv[1:]]
+    os.execv(sys.executable, [sys.executable, "-m", "core.leash", folder, "--", *command])
+
+
+def _end_with_parent(ending: threading.Event) -> None:
+    # Not sys.stdin: a forked process closes that first, and would wait for the lock that this thread holds.
+    while os.read(0, 4096):
+        pass
+    ending.set()
+
+
+if __name__ == "__main__":
+    if TAG not in os.environ:
+        _put_on_leash()
+    code = main(sys.argv[1:])
+    logging.shutdown()
+    os._exit(code)

@@ -1,0 +1,112 @@
+"""Puts a backbone together, and takes it apart in the reverse order, whatever breaks on the way."""
+
+import argparse
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
+
+import msgspec
+import torch
+from transformers import PreTrainedModel
+
+from core.api.errors import WorldError
+from core.api.manifest import Manifest, parse
+from core.host.backbone import Backbone
+from core.host.board import Board
+from core.host.companion import Companion
+from core.host.curve import Curve
+from core.host.follower import Follower
+from core.host.project import Project, load
+from core.host.web import Web
+from core.learning.model import build_model
+from core.learning.tasks import task_for
+from core.swarm.patches import place_sockets
+from core.swarm.peer import LOOPBACK, join_swarm, own_addresses
+
+_MOST_SHARE = 4
+"""A peer's claim of samples in one epoch is believed up to this many target batches: rounds overshoot."""
+
+
+@contextmanager
+def assemble(chosen: argparse.Namespace, session_folder: Path) -> Iterator[tuple[Backbone, str]]:
+    """A backbone that serves, and the URL of its manifest.
+
+    Raises:
+        IdlehiveError: the project is wrong, a port is in use, a folder cannot be written.
+    """
+    project = load(chosen.project)
+    state = (chosen.state or project.state()).expanduser().absolute()
+    _make_folder(state)
+    torch.set_num_threads(1)
+    place_sockets(session_folder)
+    with ExitStack() as opened:
+        draft = project.manifest(state, ())
+        model = build_model(draft)
+        evaluate = _evaluation(project, draft, model)
+        curve = Curve(state, draft.run_id, _MOST_SHARE * draft.training.target_batch_size)
+        board = Board(project.files, curve, state / "checkpoints")
+        web = Web(board, chosen.http)
+        opened.callback(web.close)
+        dht = join_swarm(project.host.extra_peers, state / "identity.key", _listen(chosen, state), chosen.announce)
+        manifest = project.manifest(state, own_addresses(dht))
+        url = f"{web.url.rstrip('/')}/manifest.json"
+        backbone = Backbone(
+            dht=dht,
+            manifest=manifest,
+            settings=project.host,
+            checkpoint_folder=state / "checkpoints",
+            curve=curve,
+            board=board,
+            follower=Follower(dht, manifest, model),
+            evaluate=evaluate,
+            companion=_companion(chosen, manifest, url, state, session_folder),
+        )
+        opened.callback(backbone.close)
+        _remember_place(state, manifest)
+        backbone.resume()
+        board.publish(manifest)
+        yield backbone, url
+
+
+def _make_folder(state: Path) -> None:
+    try:
+        state.mkdir(mode=0o700, parents=True, exist_ok=True)
+    except OSError as error:
+        raise WorldError(f"The state folder {state} cannot be made: {error.strerror}.") from None
+
+
+def _evaluation(project: Project, manifest: Manifest, model: PreTrainedModel) -> Callable[[], float] | None:
+    task = task_for(manifest, str(_path_of(project, manifest.tokenizer.sha256)))
+    held_out = manifest.data.held_out
+    if held_out is None:
+        return None
+    text = _path_of(project, held_out.sha256).read_text(encoding="utf-8")
+    return lambda: task.evaluate(model, text)
+
+
+def _path_of(project: Project, sha256: str) -> Path:
+    return next(file.path for file in project.files.values() if file.sha256 == sha256)
+
+
+def _companion(
+    chosen: argparse.Namespace, manifest: Manifest, url: str, state: Path, session_folder: Path
+) -> Companion | None:
+    if not chosen.companion:
+        return None
+    return Companion(parse(msgspec.json.encode(manifest), url), state, session_folder / "companion")
+
+
+def _listen(chosen: argparse.Namespace, state: Path) -> str:
+    """The chosen address; else loopback, at the same port as last time, for volunteers remember it."""
+    if chosen.listen:
+        return str(chosen.listen)
+    try:
+        port = int((state / "port").read_text())
+    except (FileNotFoundError, ValueError):
+        return LOOPBACK
+    return LOOPBACK.replace("/tcp/0", f"/tcp/{port}")
+
+
+def _remember_place(state: Path, manifest: Manifest) -> None:
+    address = manifest.initial_peers[0]
+    (state / "port").write_text(address.partition("/tcp/")[2].partition("/")[0])

@@ -1,0 +1,114 @@
+"""The organiser's always-on peer: first contact for newcomers, and a watch over the run."""
+
+import hashlib
+import json
+import logging
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from hivemind import DHT
+
+from core.api.errors import WorldError
+from core.api.manifest import Manifest
+from core.host import checkpoints
+from core.host.board import Board
+from core.host.companion import Companion
+from core.host.curve import Curve
+from core.host.follower import Follower
+from core.host.project import Host
+from core.swarm.metrics import MetricsBoard
+from core.swarm.run_watch import RunProgress, RunWatch
+
+log = logging.getLogger(__name__)
+
+
+@dataclass
+class Backbone:
+    """Looks at the run again and again. One `look` is one glance: it leaves nothing to wait for."""
+
+    dht: DHT
+    manifest: Manifest
+    settings: Host
+    checkpoint_folder: Path
+    curve: Curve
+    board: Board
+    follower: Follower
+    evaluate: Callable[[], float] | None
+    """The loss of the follower's model on held-out data."""
+    companion: Companion | None = None
+    progress: RunProgress = field(default_factory=RunProgress)
+
+    def __post_init__(self) -> None:
+        self._watch = RunWatch(self.dht, self.manifest.run_id)
+        self._metrics = MetricsBoard(self.dht, self.manifest.run_id)
+        self._last_checkpoint = 0
+
+    def resume(self) -> None:
+        """Offer newcomers the run as the last checkpoint has it, until trainers have a newer state."""
+        checkpoint = checkpoints.latest(self.checkpoint_folder, self.manifest.run_id)
+        if checkpoint is None:
+            return
+        self.follower.restore(checkpoint.epoch, checkpoint.tensors, json.loads(checkpoint.metadata["optimizer"]))
+        self._last_checkpoint = checkpoint.epoch
+        log.info("resumed from the checkpoint of epoch %d", checkpoint.epoch)
+
+    def look(self, now: float) -> None:
+        """Read what peers report, keep the companion at work only beside others, and follow the run's state.
+
+        `now` is UTC seconds.
+        """
+        self.progress = self._watch.read()
+        if self.companion is not None:
+            self.companion.work(bool(self._others()))
+        epoch = max(self.progress.epoch, self.follower.epoch)
+        self.board.show(epoch, len(self.progress.peers), self.progress.samples_per_second)
+        self._record_metrics(epoch, now)
+        if self.progress.epoch - self.follower.epoch >= self.settings.evaluate_every and self.follower.catch_up():
+            self._examine(now)
+
+    def close(self) -> None:
+        """Say goodbye; the last state followed is kept."""
+        if self.companion is not None:
+            self.companion.stop()
+        if self.follower.epoch > self._last_checkpoint:
+            self._keep()
+        self.follower.shutdown()
+        self.dht.shutdown()
+        self.curve.close()
+
+    def _others(self) -> list[bytes]:
+        """Peers at work that are not the companion."""
+        own = self.companion.identity if self.companion is not None else None
+        return [peer for peer in self.progress.peers if own is None or peer != own]
+
+    def _record_metrics(self, epoch: int, now: float) -> None:
+        for key, metrics in self._metrics.read():
+            peer = hashlib.sha256(key).hexdigest()
+            told = metrics.dict(include={"epoch", "loss", "samples"})
+            self.curve.add_training(peer, **told, at=now, current=epoch)
+
+    def _examine(self, now: float) -> None:
+        if self.evaluate is not None:
+            loss = self.evaluate()
+            log.info("epoch %d: evaluation loss %.4f", self.follower.epoch, loss)
+            self.curve.add_evaluation(self.follower.epoch, loss, now)
+        if self.follower.epoch - self._last_checkpoint >= self.settings.checkpoint_every:
+            self._keep()
+
+    def _keep(self) -> None:
+        try:
+            checkpoints.save(
+                self.checkpoint_folder,
+                self.follower.tensors(),
+                epoch=self.follower.epoch,
+                run_id=self.manifest.run_id,
+                metadata={"optimizer": json.dumps(self.follower.optimizer_numbers())},
+                keep=self.settings.keep_checkpoints,
+                keep_every=self.settings.keep_every,
+            )
+        except WorldError as error:
+            # The run goes on without it, and the next epoch tries again.
+            log.error("%s", error)  # noqa: TRY400 - the sentence says all
+        else:
+            self._last_checkpoint = self.follower.epoch

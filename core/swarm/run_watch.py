@@ -1,0 +1,45 @@
+"""The run as a bystander sees it: who reports progress, without taking part."""
+
+from dataclasses import dataclass
+
+from hivemind import DHT
+from hivemind.dht.schema import RSASignatureValidator, SchemaValidator
+from hivemind.optim.progress_tracker import LocalTrainingProgress, TrainingProgressSchema
+from hivemind.utils import ValueWithExpiration
+
+from core.swarm.tracker import is_active
+
+
+@dataclass(frozen=True)
+class RunProgress:
+    """What all peers together report."""
+
+    epoch: int = 0
+    samples: int = 0
+    """Towards the next update."""
+    peers: tuple[bytes, ...] = ()
+    """Ids of those that add samples."""
+    samples_per_second: float = 0.0
+
+
+class RunWatch:
+    """Reads the records that hivemind's trackers publish, and keeps others from publishing malformed ones here."""
+
+    def __init__(self, dht: DHT, run_id: str) -> None:
+        self._dht = dht
+        self._key = f"{run_id}_progress"
+        dht.add_validators([SchemaValidator(TrainingProgressSchema, prefix=run_id), RSASignatureValidator()])
+
+    def read(self) -> RunProgress:
+        found = self._dht.get(self._key, latest=True)
+        if not isinstance(found, ValueWithExpiration) or not isinstance(found.value, dict):
+            return RunProgress()
+        records = [LocalTrainingProgress.parse_obj(entry.value) for entry in found.value.values() if entry.value]
+        active = [record for record in records if is_active(record.dict())]
+        epoch = max((record.epoch for record in records), default=0)
+        return RunProgress(
+            epoch=epoch,
+            samples=sum(record.samples_accumulated for record in active if record.epoch == epoch),
+            peers=tuple(sorted(record.peer_id for record in active)),
+            samples_per_second=sum(record.samples_per_second for record in active),
+        )
