@@ -30,9 +30,13 @@ def main_choice(snapshot: Snapshot) -> Choice:
     if any(reason.kind is Kind.GAVE_UP for reason in snapshot.reasons):
         return Choice(tr("Try again"), Contribute(snapshot.project))
     if is_paused(snapshot):
-        return Choice(tr("Resume"), Resume() if snapshot.wanted else Contribute(snapshot.project))
+        return Choice(tr("Resume"), Resume()) if snapshot.wanted else _contribute(snapshot)
     if is_under_way(snapshot):
         return Choice(tr("Pause"), Pause())
+    return _contribute(snapshot)
+
+
+def _contribute(snapshot: Snapshot) -> Choice:
     return Choice(tr("Contribute"), Contribute(snapshot.project))
 
 

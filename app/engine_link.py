@@ -4,10 +4,9 @@ Nothing here blocks: the socket is Qt's, and starting the engine (which waits fo
 All callbacks and signals come in the window's thread.
 """
 
-import os
 import signal
-import socket
 import threading
+import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from enum import Enum
@@ -17,9 +16,10 @@ import msgspec
 from PySide6.QtCore import QObject, QTimer, Signal
 from PySide6.QtNetwork import QLocalSocket
 
+from app import engine_process
 from app.texts import tr
 from core.api.client import ensure_engine
-from core.api.errors import IdlehiveError
+from core.api.errors import EngineGone, IdlehiveError
 from core.api.home import Home
 from core.api.messages import (
     Command,
@@ -44,6 +44,7 @@ _QUIET_MS = 1000
 _ANSWER_MS = 900
 _RECONNECT_MS = 1000
 _TERMINATE_MS = 2000
+_DYING_SECONDS = 0.5
 
 
 class Link(Enum):
@@ -102,13 +103,13 @@ class EngineLink(QObject):
 
     def restart(self) -> None:
         """Bring a gone engine back; one that hangs is ended first."""
-        hung = self._peer_pid()
+        hung = self._engine_pid()
         if hung is None:
             self.open()
             return
         self._may_start = True
         self._change(Link.STARTING)
-        _end(hung, signal.SIGTERM)
+        engine_process.end(hung, signal.SIGTERM)
         QTimer.singleShot(_TERMINATE_MS, self, lambda: self._end_if_still(hung))
 
     def close(self) -> None:
@@ -131,6 +132,7 @@ class EngineLink(QObject):
         self._last_id += 1
         self._questions[self._last_id] = _Question(kind, done, refused)
         self._socket.write(line(Request(self._last_id, command)))
+        self._socket.flush()
 
     def quit_engine(self, done: Callable[[], None]) -> None:
         """End the session and the engine; `done` is called when that is over, or when nobody answers any more."""
@@ -140,7 +142,7 @@ class EngineLink(QObject):
     def _connect(self) -> None:
         if self._starting or self._socket.state() is not QLocalSocket.LocalSocketState.UnconnectedState:
             return
-        if _belongs_to_somebody_else(self._home):
+        if engine_process.belongs_to_somebody_else(self._home):
             self._change(Link.GONE, tr("The engine's socket belongs to another user: {path}.", path=self._home.socket))
             return
         self._socket.connectToServer(str(self._home.socket))
@@ -182,7 +184,11 @@ class EngineLink(QObject):
 
     def _start_in_thread(self) -> None:
         try:
-            ensure_engine(self._home, command=self._engine_command)
+            try:
+                ensure_engine(self._home, command=self._engine_command)
+            except EngineGone:  # met the old one while it was dying
+                time.sleep(_DYING_SECONDS)
+                ensure_engine(self._home, command=self._engine_command)
         except IdlehiveError as error:
             self._start_ended.emit(str(error))
         else:
@@ -266,20 +272,12 @@ class EngineLink(QObject):
             self.state, self.sentence = state, sentence
             self.link_changed.emit(state, sentence)
 
-    def _peer_pid(self) -> int | None:
-        """The process at the other end, asked of the kernel: a number from a message may be somebody else's by now."""
-        descriptor = int(self._socket.socketDescriptor())
-        if descriptor < 0:
-            return None
-        with socket.socket(fileno=os.dup(descriptor)) as connection:
-            if hasattr(socket, "SO_PEERCRED"):
-                credentials = connection.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, 12)
-                return int.from_bytes(credentials[:4], "little")
-        return self.snapshot.engine_pid if self.snapshot else None
+    def _engine_pid(self) -> int | None:
+        return engine_process.at_other_end(int(self._socket.socketDescriptor()))
 
     def _end_if_still(self, pid: int) -> None:
-        if self._peer_pid() == pid:
-            _end(pid, signal.SIGKILL)
+        if self._engine_pid() == pid:
+            engine_process.end(pid, signal.SIGKILL)
 
     def _timer(self, milliseconds: int, then: Callable[[], None]) -> QTimer:
         timer = QTimer(self)
@@ -287,20 +285,3 @@ class EngineLink(QObject):
         timer.setInterval(milliseconds)
         timer.timeout.connect(then)
         return timer
-
-
-def _end(pid: int, how: signal.Signals) -> None:
-    if pid <= 1 or pid == os.getpid():
-        return
-    try:
-        os.kill(pid, how)
-    except ProcessLookupError:
-        return
-
-
-def _belongs_to_somebody_else(home: Home) -> bool:
-    """The socket may lie in the common temporary folder, where somebody else could have put theirs."""
-    try:
-        return home.socket.stat().st_uid != os.getuid()
-    except OSError:
-        return False

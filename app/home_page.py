@@ -11,6 +11,7 @@ from app.contribute_button import ContributeButton
 from app.curve_view import CurveView, Legend
 from app.engine_link import EngineLink, Link
 from app.epoch_ring import EpochRing
+from app.settings import Settings
 from app.step_chips import StepChips
 from app.texts import tr
 from app.theme import Type
@@ -25,11 +26,14 @@ _ROOMY_WIDTH = 720
 class HomePage(QScrollArea):
     """Shows the latest snapshot; keeps nothing of its own but the curve it has fetched."""
 
-    def __init__(self, link: EngineLink) -> None:
+    def __init__(self, link: EngineLink, settings: Settings) -> None:
         super().__init__()
+        self._settings = settings
         self._link = link
         self._snapshot: Snapshot | None = None
         self._curve_of: tuple[str | None, int] | None = None
+        self._asked = False
+        """A command is under way: a second press before its answer means nothing."""
         self._build()
         self._second = QTimer(self)
         self._second.setInterval(1000)
@@ -54,8 +58,9 @@ class HomePage(QScrollArea):
     def perform(self, command: Command) -> None:
         """Send a command of the volunteer; what stands against it is said on this page."""
         self._problem.say("")
-        self.button.set_enabled(False)
-        self._link.ask(command, lambda _: self.button.set_enabled(True), self._on_refused)
+        if not self._asked:
+            self._asked = True
+            self._link.ask(command, self._on_done, self._on_refused)
 
     def showEvent(self, event: QShowEvent) -> None:
         super().showEvent(event)
@@ -166,6 +171,7 @@ class HomePage(QScrollArea):
         if state is Link.UP:
             self._curve_of = None
             return
+        self._asked = False
         last = self._snapshot or Snapshot(state="idle")
         self.show_snapshot(
             Snapshot(state="idle", project=last.project, project_name=last.project_name, today=last.today)
@@ -179,12 +185,17 @@ class HomePage(QScrollArea):
         else:
             self._say("problem", tr("No news from the engine"), tr("What has been given is kept."))
 
+    def _on_done(self, _: object) -> None:
+        self._asked = False
+
     def _on_refused(self, sentence: str) -> None:
+        self._asked = False
         self._problem.say(sentence)
-        self.button.set_enabled(self._link.state is Link.UP)
 
     def _on_event(self, event: Event) -> None:
         if event.kind == "first_contribution":
+            self._reward.say(tr("Your first samples are computed. They count when this epoch is done."))
+        elif event.kind == "epoch_done" and event.loss is not None and self._settings.first_time("epoch"):
             self._reward.say(tr("Your first epoch is done: the shared model now carries what your computer learned."))
         elif event.kind == "warning":
             self._problem.say(event.text)

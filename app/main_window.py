@@ -29,12 +29,7 @@ from core.api.snapshot import Snapshot
 
 class _Page(NamedTuple):
     name: str
-    make: Callable[[EngineLink], QWidget]
-
-
-def _pages() -> list[_Page]:
-    """In the order of the sidebar; the first is there at once, the others when they are first opened."""
-    return [_Page(tr("Home"), HomePage), _Page(tr("Projects"), ProjectsPage)]
+    make: Callable[[], QWidget]
 
 
 class MainWindow(QMainWindow):
@@ -49,9 +44,11 @@ class MainWindow(QMainWindow):
         self._link = link
         self._settings = settings
         self._was_painted = False
-        self._pages = _pages()
+        self._was_focused = False
+        self.home = HomePage(link, settings)
+        # In the order of the sidebar. A page is made when it is first opened, so that the window opens quickly.
+        self._pages = [_Page(tr("Home"), lambda: self.home), _Page(tr("Projects"), lambda: ProjectsPage(link))]
         self._built: dict[int, QWidget] = {}
-        self.home = HomePage(link)
         self.setWindowTitle("Idlehive")
         self.setWindowIcon(icons.logo())
         self._build()
@@ -62,12 +59,11 @@ class MainWindow(QMainWindow):
         link.link_changed.connect(self._on_link)
         link.snapshot_changed.connect(self._on_snapshot)
         self._on_link(link.state, link.sentence)
-        self.home.button.main.setFocus(Qt.FocusReason.OtherFocusReason)
 
     def open_page(self, number: int) -> None:
         """Show a page by its place in the sidebar, making it if this is the first time."""
         if number not in self._built:
-            page = self._pages[number].make(self._link)
+            page = self._pages[number].make()
             page.setAccessibleName(self._pages[number].name)
             self._built[number] = page
             self._stack.addWidget(page)
@@ -125,9 +121,6 @@ class MainWindow(QMainWindow):
         self._sidebar.chosen.connect(self.open_page)
         self._notice = Notice("problem-frame", tr("Restart the engine"), self._link.restart)
         self._stack = QStackedWidget()
-        self._stack.addWidget(self.home)
-        self._built[0] = self.home
-        self.home.setAccessibleName(self._pages[0].name)
         notice_row = QHBoxLayout()
         notice_row.setContentsMargins(theme.PAGE_MARGIN, 0, theme.PAGE_MARGIN, 0)
         notice_row.addWidget(self._notice)
@@ -144,6 +137,7 @@ class MainWindow(QMainWindow):
         row.addLayout(right, 1)
         self._notice_row = notice_row
         self.setCentralWidget(middle)
+        self.open_page(0)
 
     def _explain_tray(self) -> None:
         box = QMessageBox(
@@ -172,4 +166,8 @@ class MainWindow(QMainWindow):
         self._sidebar.show_link(state, self._link.snapshot.version if self._link.snapshot else "")
 
     def _on_snapshot(self, snapshot: Snapshot) -> None:
+        if not self._was_focused:
+            # Only now: while there was no engine, the button could not take it.
+            self._was_focused = True
+            self.home.button.main.setFocus(Qt.FocusReason.OtherFocusReason)
         self._sidebar.show_link(self._link.state, snapshot.version)

@@ -28,11 +28,12 @@ class SingleInstance(QObject):
 
     def is_first(self) -> bool:
         """Claim the profile for this window; False if another one has it."""
-        if not self._lock.tryLock(0):
-            return False
+        return self._lock.tryLock(0)
+
+    def listen(self) -> None:
+        """Hear of others from now on. To be called once there is an application, whose loop does the hearing."""
         QLocalServer.removeServer(self._path)
         self._server.listen(self._path)
-        return True
 
     def raise_first(self) -> bool:
         """Ask the window that is already there to come to the front; False if it does not answer."""

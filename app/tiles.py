@@ -121,6 +121,7 @@ class Tiles(QGridLayout):
         super().__init__()
         self.setSpacing(theme.GAP)
         self.today, self.speed, self.network, self.peers = TodayTile(), SpeedTile(), NetworkTile(), PeersTile()
+        self.all = (self.today, self.speed, self.network, self.peers)
         self._columns = 0
         self.arrange(4)
 
@@ -128,7 +129,7 @@ class Tiles(QGridLayout):
         if columns == self._columns:
             return
         self._columns = columns
-        for number, tile in enumerate((self.today, self.speed, self.network, self.peers)):
+        for number, tile in enumerate(self.all):
             self.addWidget(tile, number // columns, number % columns)
         for column in range(4):
             self.setColumnStretch(column, 1 if column < columns else 0)

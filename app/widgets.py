@@ -57,21 +57,17 @@ class Card(QFrame):
 
 
 class Notice(QFrame):
-    """One sentence in its own frame, with an action if there is one. Hidden until it has something to say."""
+    """One sentence in its own frame, to act on or to dismiss. Hidden until it has something to say."""
 
     def __init__(self, role: str, action: str = "", then: Callable[[], object] | None = None) -> None:
         super().__init__()
         theme.set_role(self, role)
         self.label = Label(wrap=True)
-        self.action = Button(action, "secondary", then)
-        self.action.setVisible(bool(action))
-        self.dismiss = Button(tr("Dismiss"), "link", self.hide)
-        self.dismiss.setVisible(not action)
+        self.action = Button(action, "secondary", then) if action else Button(tr("Dismiss"), "link", self.hide)
         row = QHBoxLayout(self)
         row.setContentsMargins(theme.UNIT * 4, theme.UNIT * 2, theme.UNIT * 2, theme.UNIT * 2)
         row.addWidget(self.label, 1)
         row.addWidget(self.action)
-        row.addWidget(self.dismiss)
         self.hide()
 
     def say(self, sentence: str) -> None:

@@ -1,16 +1,13 @@
 """The desktop app, put together: one process with the window and the tray icon.
 
-`IDLEHIVE_TIMING=1` prints on stderr how long after the process began the window was on the screen.
+`IDLEHIVE_TIMING=$(date +%s.%N) idlehive` prints on stderr how long after that moment the window was on the screen.
 """
 
 import os
-import signal
-import socket
 import sys
 import time
-from collections.abc import Callable
 
-from PySide6.QtCore import QObject, QSocketNotifier, QTimer
+from PySide6.QtCore import QObject, Qt
 from PySide6.QtGui import QKeySequence, QShortcut
 from PySide6.QtWidgets import QApplication
 
@@ -23,6 +20,7 @@ from app.settings import Settings
 from app.single_instance import SingleInstance
 from app.singletons import make_immortal
 from app.tray import Tray
+from app.unix_signals import UnixSignals
 from core.api.errors import WorldError
 from core.api.home import Home
 
@@ -75,23 +73,27 @@ class WindowApp(QObject):
         self.tray = Tray(self.link, self.window.home.perform, self)
         self.farewell = Farewell(self.link, self.window)
         self._focus_ring = FocusRing(application)
-        self._connect(instance)
+        self._instance = instance
+        self._connect()
         QShortcut(QKeySequence("Ctrl+Q"), self.window, self.farewell.ask)
-        if os.environ.get("IDLEHIVE_TIMING"):
-            self.window.painted.connect(_print_start_time)
+        if started := os.environ.get("IDLEHIVE_TIMING"):
+            self.window.painted.connect(lambda: _print_time_since(float(started)))
 
     def run(self) -> int:
         """The life of the program. Returns its exit code."""
+        self._instance.listen()
         self.window.show()
-        self.link.open()
-        with_signals(self, self.farewell.leave_politely)
+        # The engine starts after the first picture: on two cores it would delay it.
+        self.window.painted.connect(self.link.open, Qt.ConnectionType.QueuedConnection)
+        signals = UnixSignals(self.farewell.leave_politely, self)
         code = self._application.exec()
+        signals.stop()
         self.link.close()
         self.tray.icon.hide()
         return code
 
-    def _connect(self, instance: SingleInstance) -> None:
-        instance.raised.connect(self.window.bring_up)
+    def _connect(self) -> None:
+        self._instance.raised.connect(self.window.bring_up)
         self.tray.toggled.connect(self.window.toggle)
         self.tray.opened.connect(self.window.bring_up)
         self.tray.quit_asked.connect(self._ask_to_quit)
@@ -107,28 +109,5 @@ class WindowApp(QObject):
         self.farewell.ask()
 
 
-def with_signals(owner: QObject, end: Callable[[], None]) -> None:
-    """Call `end` in Qt's loop on SIGTERM and SIGINT; Python's own handlers wait until some Python code runs."""
-    ours, pythons = socket.socketpair()
-    for side in (ours, pythons):
-        side.setblocking(False)
-    signal.set_wakeup_fd(pythons.fileno())
-    for which in (signal.SIGTERM, signal.SIGINT):
-        signal.signal(which, lambda *_: None)
-    notifier = QSocketNotifier(ours.fileno(), QSocketNotifier.Type.Read, owner)
-
-    def on_signal() -> None:
-        ours.recv(16)
-        end()
-
-    notifier.activated.connect(on_signal)
-    owner.destroyed.connect(pythons.close)
-
-
-def _print_start_time() -> None:
-    import psutil
-
-    def print_it() -> None:
-        print(f"window shown after {time.time() - psutil.Process().create_time():.2f} s", file=sys.stderr, flush=True)
-
-    QTimer.singleShot(0, print_it)
+def _print_time_since(started: float) -> None:
+    print(f"window shown after {time.time() - started:.2f} s", file=sys.stderr, flush=True)

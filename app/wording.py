@@ -33,7 +33,9 @@ def status(snapshot: Snapshot, now: float) -> str:
             return _failure(snapshot, now)
         case "idle" | "holding":
             reason = main_reason(snapshot)
-            return reason_sentence(reason, now) if reason else _nothing_wrong(snapshot)
+            if reason is None or (reason.kind is Kind.NO_PROJECT and not snapshot.wanted):
+                return tr("Getting ready") if snapshot.wanted else tr("Ready to contribute")
+            return reason_sentence(reason, now)
 
 
 def caption(snapshot: Snapshot, now: float) -> str:
@@ -100,9 +102,9 @@ def main_reason(snapshot: Snapshot) -> Reason | None:
 
 
 def other_reasons(snapshot: Snapshot) -> tuple[Reason, ...]:
-    """All but the one that the status names; a failed session already tells its retry."""
+    """All but the one that the status names; a failed session already tells its error and retry."""
     named = main_reason(snapshot) if snapshot.state in {"idle", "holding"} else None
-    told = {Kind.BACKING_OFF} if snapshot.state == "failed" else set[Kind]()
+    told = {Kind.NO_PROJECT} | ({Kind.BACKING_OFF, Kind.GAVE_UP} if snapshot.state == "failed" else set[Kind]())
     return tuple(reason for reason in snapshot.reasons if reason is not named and reason.kind not in told)
 
 
@@ -112,10 +114,8 @@ def reason_sentence(reason: Reason, now: float) -> str:
     match reason.kind:
         case Kind.PAUSED | Kind.SNOOZED:
             return _until(tr("Paused"), reason.until, now) if reason.until else tr("Paused until you resume")
-        case Kind.NO_PROJECT:
-            return tr("Ready to contribute")
         case Kind.BACKING_OFF if reason.until:
-            return tr("Waiting to retry in {time}: {error}", time=fmt.duration(reason.until - now), error=text)
+            return tr("{text} (in {time})", text=text, time=fmt.duration(reason.until - now))
         case _:
             return _until(text, reason.until, now)
 
@@ -192,10 +192,6 @@ def _retry(snapshot: Snapshot, now: float) -> str:
 
 def _error(snapshot: Snapshot) -> str:
     return (snapshot.error or tr("The session ended unexpectedly")).rstrip(" .")
-
-
-def _nothing_wrong(snapshot: Snapshot) -> str:
-    return tr("Getting ready") if snapshot.wanted else tr("Ready to contribute")
 
 
 def _until(text: str, until: float | None, now: float) -> str:

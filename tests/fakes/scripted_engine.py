@@ -15,6 +15,7 @@ import sys
 import threading
 import time
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 from typing import Any, Self, TypeVar
 
@@ -44,6 +45,7 @@ class Script(msgspec.Struct, frozen=True):
     """What the process says: the snapshots in turn, `every` seconds apart, the last one stays."""
 
     snapshots: tuple[Snapshot, ...] = (Snapshot(state="idle"),)
+    """`engine_pid` is filled in: whoever kills the engine must not meet another process."""
     every: float = 0.5
     replies: dict[str, Any] = {}
     """Result by the name of the command, as JSON."""
@@ -207,6 +209,8 @@ class _Connection(socketserver.StreamRequestHandler):
 
     def finish(self) -> None:
         self.server.engine.remove(self)
+        with suppress(OSError):
+            super().finish()
 
     def send(self, message: EngineMessage) -> None:
         try:
@@ -225,13 +229,14 @@ class _Connection(socketserver.StreamRequestHandler):
 def run(script: Script, home: Home) -> None:
     """Play `script` until a front end sends Quit or SIGTERM comes."""
     time.sleep(script.start_delay)
-    with ScriptedEngine(home, script.snapshots[0]) as engine:
+    snapshots = [msgspec.structs.replace(snapshot, engine_pid=os.getpid()) for snapshot in script.snapshots]
+    with ScriptedEngine(home, snapshots[0]) as engine:
         signal.signal(signal.SIGTERM, lambda *_: engine.ended.set())
         for name, result in script.replies.items():
             engine.answer(name, result)
         for name, error in script.refusals.items():
             engine.answer(name, UsageError(error))
-        for snapshot in script.snapshots[1:]:
+        for snapshot in snapshots[1:]:
             if engine.ended.wait(script.every):
                 return
             engine.show(snapshot)

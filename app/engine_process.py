@@ -1,0 +1,44 @@
+"""What the window does to the engine as a process, when it does not answer any more."""
+
+import os
+import signal
+import socket
+import sys
+
+from core.api.home import Home
+
+_SOL_LOCAL, _LOCAL_PEERPID = 0, 2
+"""Of macOS's <sys/un.h>; Python has no names for them."""
+
+
+def at_other_end(descriptor: int) -> int | None:
+    """The process that a connected Unix socket leads to.
+
+    Asked of the kernel: a number from a message may be somebody else's by now. None without a connection.
+    """
+    if descriptor < 0:
+        return None
+    with socket.socket(fileno=os.dup(descriptor)) as connection:
+        if sys.platform == "darwin":
+            told = connection.getsockopt(_SOL_LOCAL, _LOCAL_PEERPID, 4)
+        else:
+            told = connection.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, 12)  # struct ucred: pid, uid, gid
+    return int.from_bytes(told[:4], sys.byteorder)
+
+
+def end(pid: int, how: signal.Signals) -> None:
+    """Send a signal to an engine; harmless if it is gone, or is this very process."""
+    if pid <= 1 or pid == os.getpid():
+        return
+    try:
+        os.kill(pid, how)
+    except ProcessLookupError:
+        return
+
+
+def belongs_to_somebody_else(home: Home) -> bool:
+    """The socket may lie in the common temporary folder, where another user could have put theirs."""
+    try:
+        return home.socket.stat().st_uid != os.getuid()
+    except OSError:
+        return False

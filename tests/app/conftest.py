@@ -1,0 +1,87 @@
+"""Real widgets against the scripted engine on the real socket; no screen is needed."""
+
+import os
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
+
+import pytest
+from PySide6.QtWidgets import QApplication
+from pytestqt.qtbot import QtBot
+
+from app import theme
+from app.engine_link import EngineLink, Link
+from app.main_window import MainWindow
+from app.settings import Settings
+from app.singletons import make_immortal
+from core.api.home import Home
+from core.api.snapshot import Snapshot
+from tests.fakes.scripted_engine import ScriptedEngine
+
+make_immortal()
+
+
+@pytest.fixture(scope="session", autouse=True)
+def light(qapp: QApplication) -> None:
+    """The program's look, as `make_application` puts it on."""
+    theme.apply(qapp, theme.LIGHT)
+
+
+@pytest.fixture
+def home() -> Iterator[Home]:
+    """A profile with a path short enough for a socket inside it."""
+    with TemporaryDirectory(prefix="hive") as folder:
+        profile = Home(Path(folder))
+        profile.prepare()
+        yield profile
+
+
+@pytest.fixture
+def engine(home: Home) -> Iterator[ScriptedEngine]:
+    with ScriptedEngine(home) as running:
+        yield running
+
+
+@pytest.fixture
+def link(home: Home, engine: ScriptedEngine, qtbot: QtBot) -> Iterator[EngineLink]:
+    """Connected to `engine`, and has its first snapshot."""
+    connection = EngineLink(home)
+    connection.open()
+    qtbot.waitUntil(lambda: connection.state is Link.UP and connection.snapshot is not None)
+    yield connection
+    connection.close()
+
+
+@pytest.fixture
+def window(link: EngineLink, home: Home, qtbot: QtBot) -> Iterator[MainWindow]:
+    """On the screen, the home page open."""
+    shown = MainWindow(link, Settings(home))
+    shown.show()
+    qtbot.waitExposed(shown)
+    yield shown
+    shown.hide()
+    shown.deleteLater()
+
+
+@pytest.fixture
+def show(engine: ScriptedEngine, link: EngineLink, qtbot: QtBot) -> Callable[[Snapshot], None]:
+    """Have the engine send a snapshot, and wait until it has arrived."""
+
+    def send(snapshot: Snapshot) -> None:
+        engine.show(snapshot)
+        qtbot.waitUntil(lambda: link.snapshot == snapshot)
+
+    return send
+
+
+@pytest.fixture
+def london(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """Local time is London's, with its daylight saving."""
+    monkeypatch.setenv("TZ", "Europe/London")
+    time.tzset()
+    yield
+    monkeypatch.undo()
+    time.tzset()

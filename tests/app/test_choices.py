@@ -1,0 +1,68 @@
+"""What the big button and the tray offer."""
+
+from datetime import UTC, datetime
+
+import pytest
+from msgspec.structs import replace
+
+from app.choices import goes_on_by_itself, main_choice, more_choices, morning
+from core.api.messages import Contribute, Pause, Resume
+from core.api.snapshot import Snapshot
+from tests.app.snapshots import CONTRIBUTING, IDLE, NOW, STARTING, failed, paused
+
+
+def test_the_button_contributes_pauses_resumes_and_tries_again() -> None:
+    assert main_choice(IDLE).command == Contribute(None)
+    assert main_choice(CONTRIBUTING).command == Pause()
+    assert main_choice(STARTING).command == Pause()
+    assert main_choice(paused()).command == Resume()
+    assert main_choice(failed(NOW + 20)).command == Pause()
+    assert main_choice(failed(None)).command == Contribute("birds")
+
+
+def test_a_pause_with_nothing_wanted_leads_to_contribute() -> None:
+    choice = main_choice(replace(paused(), wanted=False))
+    assert (choice.text, choice.command) == ("Contribute", Contribute("birds"))
+
+
+@pytest.mark.usefixtures("london")
+def test_a_pause_lasts_half_an_hour_one_two_until_morning_or_for_good() -> None:
+    pauses = [choice.command for choice in more_choices(CONTRIBUTING, NOW)]
+    assert pauses == [Pause(1800), Pause(3600), Pause(7200), Pause(morning(NOW) - NOW), Pause()]
+    assert "08:00" in more_choices(CONTRIBUTING, NOW)[3].text
+
+
+def test_before_contributing_the_menu_says_for_how_long() -> None:
+    assert [choice.command for choice in more_choices(IDLE, NOW)][-1] == Contribute(None)
+    assert more_choices(IDLE, NOW)[0].command == Contribute(None, 3600)
+
+
+@pytest.mark.usefixtures("london")
+@pytest.mark.parametrize(
+    ("now", "then"),
+    [
+        ("2025-06-15T15:00+01:00", "2025-06-16T08:00+01:00"),
+        ("2025-06-15T01:00+01:00", "2025-06-15T08:00+01:00"),
+        ("2025-06-15T05:00+01:00", "2025-06-16T08:00+01:00"),
+        ("2025-10-25T22:00+01:00", "2025-10-26T08:00+00:00"),
+        ("2025-03-29T22:00+00:00", "2025-03-30T08:00+01:00"),
+    ],
+)
+def test_tomorrow_morning_is_eight_o_clock_also_when_the_clocks_change(now: str, then: str) -> None:
+    found = morning(datetime.fromisoformat(now).timestamp())
+    assert datetime.fromtimestamp(found, UTC) == datetime.fromisoformat(then)
+
+
+@pytest.mark.parametrize(
+    ("snapshot", "goes_on"),
+    [
+        (IDLE, False),
+        (paused(), False),
+        (paused(NOW + 60), True),
+        (CONTRIBUTING, True),
+        (STARTING, True),
+        (failed(NOW + 20), True),
+    ],
+)
+def test_quit_asks_only_when_something_would_go_on(snapshot: Snapshot, goes_on: bool) -> None:
+    assert goes_on_by_itself(snapshot) is goes_on

@@ -1,0 +1,188 @@
+"""The home page follows the snapshot, and its button reaches the engine."""
+
+import time
+from collections.abc import Callable
+from typing import TypeVar
+
+import pytest
+from msgspec.structs import replace
+from PySide6.QtCore import Qt
+from PySide6.QtTest import QTest
+from PySide6.QtWidgets import QAbstractButton, QLineEdit, QWidget
+from pytestqt.qtbot import QtBot
+
+from app.curve_view import CurveView
+from app.engine_link import EngineLink, Link
+from app.epoch_ring import EpochRing
+from app.home_page import HomePage
+from app.main_window import MainWindow
+from app.step_chips import StepChips
+from app.widgets import Label, Notice
+from core.api.errors import WorldError
+from core.api.messages import Contribute, CurvePoint, Event, GetCurve, Pause, Resume
+from core.api.snapshot import Snapshot
+from tests.app.snapshots import CONTRIBUTING, IDLE, PROGRESS, failed, paused
+from tests.fakes.scripted_engine import ScriptedEngine
+
+Part = TypeVar("Part", bound=QWidget)
+Show = Callable[[Snapshot], None]
+CURVE = [CurvePoint(epoch, loss=4 - epoch / 10, own_samples=epoch % 2) for epoch in range(1, 11)]
+
+
+@pytest.fixture
+def page(window: MainWindow) -> HomePage:
+    return window.home
+
+
+def part(page: QWidget, kind: type[Part]) -> Part:
+    found = page.findChild(kind)
+    assert found is not None
+    return found
+
+
+def texts(page: QWidget) -> str:
+    """All that can be read on it, one label a line."""
+    return "\n".join(label.text() for label in page.findChildren(Label) if label.isVisible())
+
+
+def test_contributing_shows_project_figures_and_step(page: HomePage, show: Show) -> None:
+    show(CONTRIBUTING)
+    shown = texts(page).replace("\N{NARROW NO-BREAK SPACE}", " ").replace("\N{NO-BREAK SPACE}", " ")
+    for text in ("Contributing", "Birdsong", "14 peers are filling", "48 210", "152", "2.1 Mbit/s", "3.4 Mbit/s"):
+        assert text in shown
+    assert "Accumulate" in part(page, StepChips).accessibleName()
+    assert "Epoch" in part(page, EpochRing).accessibleName()
+
+
+def test_the_button_contributes_then_pauses_then_resumes(
+    page: HomePage, show: Show, engine: ScriptedEngine, qtbot: QtBot
+) -> None:
+    show(IDLE)
+    QTest.mouseClick(page.button.main, Qt.MouseButton.LeftButton)
+    assert engine.wait_for(Contribute) == Contribute(None)
+    show(CONTRIBUTING)
+    assert page.button.main.text() == "Pause"
+    qtbot.waitUntil(page.button.main.isEnabled)
+    QTest.mouseClick(page.button.main, Qt.MouseButton.LeftButton)
+    assert engine.wait_for(Pause) == Pause()
+    show(paused())
+    assert page.button.main.text() == "Resume"
+    qtbot.waitUntil(page.button.main.isEnabled)
+    QTest.mouseClick(page.button.main, Qt.MouseButton.LeftButton)
+    engine.wait_for(Resume)
+
+
+def test_space_presses_the_big_button_as_soon_as_the_window_is_there(
+    window: MainWindow, show: Show, engine: ScriptedEngine, qtbot: QtBot
+) -> None:
+    show(CONTRIBUTING)
+    focused = window.focusWidget()
+    assert focused is window.home.button.main
+    QTest.keyClick(focused, Qt.Key.Key_Space)
+    engine.wait_for(Pause)
+
+
+def test_the_menu_pauses_for_half_an_hour(page: HomePage, show: Show, engine: ScriptedEngine) -> None:
+    show(CONTRIBUTING)
+    page.button.menu.aboutToShow.emit()
+    page.button.menu.actions()[0].trigger()
+    assert engine.wait_for(Pause) == Pause(1800)
+
+
+def test_a_snooze_shows_its_end_and_counts_down(page: HomePage, show: Show, qtbot: QtBot) -> None:
+    show(paused(time.time() + 30.4))
+    assert "Paused until" in texts(page)
+    assert "30\N{NO-BREAK SPACE}s left" in texts(page)
+    qtbot.waitUntil(lambda: "28\N{NO-BREAK SPACE}s left" in texts(page))
+
+
+def test_nothing_ticks_when_nothing_counts_down_or_nobody_looks(window: MainWindow, page: HomePage, show: Show) -> None:
+    show(CONTRIBUTING)
+    assert not page._second.isActive()
+    show(paused(time.time() + 60))
+    assert page._second.isActive()
+    window.hide()
+    assert not page._second.isActive()
+
+
+def test_a_failure_tells_the_error_and_the_retry(page: HomePage, show: Show) -> None:
+    show(failed(time.time() + 20))
+    assert "Waiting to retry in" in texts(page)
+    assert "No peer could be reached." in texts(page)
+
+
+def test_a_refusal_is_told_on_the_page(page: HomePage, show: Show, engine: ScriptedEngine, qtbot: QtBot) -> None:
+    engine.answer(Contribute, WorldError("The project's manifest cannot be fetched."))
+    show(IDLE)
+    page.button.main.click()
+    qtbot.waitUntil(lambda: "The project's manifest cannot be fetched." in texts(page))
+    assert page.button.main.isEnabled()
+
+
+def test_the_curve_is_fetched_once_an_epoch(page: HomePage, show: Show, engine: ScriptedEngine, qtbot: QtBot) -> None:
+    engine.answer(GetCurve, CURVE)
+    show(CONTRIBUTING)
+    view = part(page, CurveView)
+    qtbot.waitUntil(lambda: list(view.points) == CURVE)
+    show(replace(CONTRIBUTING, progress=replace(PROGRESS, epoch_samples=3000)))
+    show(replace(CONTRIBUTING, progress=replace(PROGRESS, epoch=1285)))
+    engine.wait_for(GetCurve, 2)
+    assert len(engine.received(GetCurve)) == 2
+    assert "5 epochs of yours" in view.accessibleName()
+
+
+def test_the_first_epoch_is_celebrated_once(page: HomePage, engine: ScriptedEngine, qtbot: QtBot) -> None:
+    without_own = Event("epoch_done", "Epoch 3 has begun.", 1.0, "birds", 3, loss=None)
+    own = Event("epoch_done", "Epoch 4 has begun.", 2.0, "birds", 4, loss=2.5)
+    engine.tell(without_own)
+    engine.tell(own)
+    qtbot.waitUntil(lambda: "Your first epoch is done" in texts(page))
+    reward = next(notice for notice in page.findChildren(Notice) if notice.isVisible())
+    reward.action.click()
+    engine.tell(own)
+    engine.tell(Event("warning", "The disk is nearly full.", 3.0))
+    qtbot.waitUntil(lambda: "The disk is nearly full." in texts(page))
+    assert "Your first epoch is done" not in texts(page)
+
+
+def test_without_an_engine_no_figure_looks_live(
+    page: HomePage, link: EngineLink, show: Show, engine: ScriptedEngine, qtbot: QtBot
+) -> None:
+    show(CONTRIBUTING)
+    engine.stop()
+    qtbot.waitUntil(lambda: link.state is Link.GONE)
+    assert "No news from the engine" in texts(page)
+    assert "14 peers" not in texts(page)
+    assert "2.1" not in texts(page)
+    assert not page.button.main.isEnabled()
+
+
+def test_tiles_stand_two_by_two_in_a_small_window_and_nothing_is_cut_off(
+    window: MainWindow, show: Show, qtbot: QtBot
+) -> None:
+    show(CONTRIBUTING)
+    tops = [tile.y() for tile in window.home._tiles.all]
+    assert len(set(tops)) == 1
+    window.resize(window.minimumSize())
+    qtbot.waitUntil(lambda: len({tile.y() for tile in window.home._tiles.all}) == 2)
+    assert window.home.horizontalScrollBar().maximum() == 0
+
+
+def test_every_control_has_a_name_and_can_be_reached_by_keyboard(window: MainWindow, show: Show) -> None:
+    show(CONTRIBUTING)
+    controls = [control for control in window.findChildren(QWidget) if isinstance(control, QAbstractButton | QLineEdit)]
+    assert len(controls) >= 5
+    for control in controls:
+        assert control.accessibleName(), control
+        # In a group of pages Tab goes to the chosen one, and the arrow keys to the others.
+        in_group = isinstance(control, QAbstractButton) and control.group() is not None
+        assert in_group or control.focusPolicy() & Qt.FocusPolicy.TabFocus, control.accessibleName()
+
+
+@pytest.mark.parametrize("phase", ["accumulating", "finding_group", "averaging", "updating"])
+def test_each_step_of_an_epoch_looks_different(page: HomePage, show: Show, phase: str) -> None:
+    ring = part(page, EpochRing)
+    show(IDLE)
+    empty = ring.grab().toImage()
+    show(replace(CONTRIBUTING, progress=replace(PROGRESS, phase=phase)))
+    assert ring.grab().toImage() != empty

@@ -1,0 +1,183 @@
+"""Closing, quitting, and a line above the pages when the engine needs a hand."""
+
+from collections.abc import Callable, Iterator
+
+import pytest
+from PySide6.QtCore import Qt
+from PySide6.QtGui import QKeySequence
+from PySide6.QtTest import QTest
+from PySide6.QtWidgets import QApplication, QMessageBox, QSystemTrayIcon
+from pytestqt.qtbot import QtBot
+
+from app.engine_link import EngineLink, Link
+from app.farewell import Farewell
+from app.main_window import MainWindow
+from app.settings import Settings
+from app.widgets import Button, Notice
+from core.api.home import Home
+from core.api.messages import Pause, Quit
+from core.api.snapshot import Snapshot
+from tests.app.snapshots import CONTRIBUTING, IDLE
+from tests.fakes.scripted_engine import ScriptedEngine
+
+Show = Callable[[Snapshot], None]
+
+
+@pytest.fixture
+def farewell(window: MainWindow, link: EngineLink) -> Iterator[Farewell]:
+    asked = Farewell(link, window)
+    yield asked
+    for box in window.findChildren(QMessageBox):
+        box.close()
+
+
+@pytest.fixture
+def tray(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Pretend that the desktop has a tray: the offscreen platform has none."""
+    monkeypatch.setattr(QSystemTrayIcon, "isSystemTrayAvailable", staticmethod(lambda: True))
+
+
+def press(box: QMessageBox, text: str) -> None:
+    next(button for button in box.findChildren(Button) if button.text() == text).click()
+
+
+def question(window: MainWindow) -> QMessageBox | None:
+    return next((box for box in window.findChildren(QMessageBox) if box.isVisible()), None)
+
+
+def test_with_no_tray_closing_minimises(window: MainWindow) -> None:
+    window.close()
+    assert window.isMinimized()
+    assert window.isVisible()
+
+
+def test_the_first_close_to_the_tray_explains_itself_and_the_second_does_not(
+    window: MainWindow, tray: None, home: Home
+) -> None:
+    window.close()
+    box = question(window)
+    assert box
+    assert "tray" in box.text()
+    assert window.isVisible()
+    box.accept()
+    assert not window.isVisible()
+    window.bring_up()
+    window.close()
+    assert not window.isVisible()
+    assert not Settings(home).first_time("tray")
+
+
+def test_the_pages_have_shortcuts(window: MainWindow, show: Show, qtbot: QtBot) -> None:
+    show(IDLE)
+    window.activateWindow()
+    qtbot.waitUntil(window.isActiveWindow)
+    QTest.keyClick(window, Qt.Key.Key_2, Qt.KeyboardModifier.ControlModifier)
+    qtbot.waitUntil(lambda: window._stack.currentWidget() is not window.home)
+    assert window._stack.currentWidget() is window.page(1)
+    QTest.keyClick(window, Qt.Key.Key_1, Qt.KeyboardModifier.ControlModifier)
+    qtbot.waitUntil(lambda: window._stack.currentWidget() is window.home)
+    assert QKeySequence("Ctrl+2") in {button.shortcut() for button in window.findChildren(Button)}
+
+
+def test_a_gone_engine_offers_a_restart_above_every_page(
+    window: MainWindow, link: EngineLink, engine: ScriptedEngine, qtbot: QtBot
+) -> None:
+    window.open_page(1)
+    engine.stop()
+    qtbot.waitUntil(lambda: link.state is Link.GONE)
+    notice = next(notice for notice in window.findChildren(Notice) if notice.isVisible())
+    assert notice.label.text() == "The engine has ended."
+    engine.start()
+    notice.action.click()
+    qtbot.waitUntil(lambda: link.state is Link.UP)
+    assert not notice.isVisible()
+
+
+def test_the_place_on_the_screen_is_remembered(window: MainWindow, link: EngineLink, home: Home) -> None:
+    window.resize(870, 590)
+    window.close()
+    again = MainWindow(link, Settings(home))
+    assert again.height() == 590
+    again.deleteLater()
+
+
+def test_quitting_with_nothing_running_ends_both_silently(
+    window: MainWindow, farewell: Farewell, show: Show, engine: ScriptedEngine, qtbot: QtBot
+) -> None:
+    show(IDLE)
+    with qtbot.waitSignal(farewell.done):
+        farewell.ask()
+    assert question(window) is None
+    engine.wait_for(Quit)
+
+
+def test_quitting_while_contributing_can_leave_the_engine_running(
+    window: MainWindow, farewell: Farewell, show: Show, engine: ScriptedEngine, qtbot: QtBot
+) -> None:
+    show(CONTRIBUTING)
+    farewell.ask()
+    box = question(window)
+    assert box
+    with qtbot.waitSignal(farewell.done):
+        press(box, "Go on in the background")
+    assert engine.received(Quit) == []
+
+
+def test_quitting_while_contributing_can_stop_the_engine(
+    window: MainWindow, farewell: Farewell, show: Show, engine: ScriptedEngine, qtbot: QtBot
+) -> None:
+    show(CONTRIBUTING)
+    farewell.ask()
+    box = question(window)
+    assert box
+    with qtbot.waitSignals([farewell.leaving, farewell.done]):
+        press(box, "Stop contributing")
+    engine.wait_for(Quit)
+
+
+def test_escape_at_the_question_changes_nothing(
+    window: MainWindow, farewell: Farewell, show: Show, engine: ScriptedEngine, link: EngineLink
+) -> None:
+    show(CONTRIBUTING)
+    ended: list[bool] = []
+    farewell.done.connect(lambda: ended.append(True))
+    farewell.ask()
+    box = question(window)
+    assert box
+    QTest.keyClick(box, Qt.Key.Key_Escape)
+    link.ask(Pause())
+    engine.wait_for(Pause)
+    assert engine.received(Quit) == []
+    assert ended == []
+    assert question(window) is None
+
+
+def test_a_signal_leaves_a_running_session_alone_and_ends_an_idle_engine(
+    farewell: Farewell, show: Show, engine: ScriptedEngine, qtbot: QtBot
+) -> None:
+    show(CONTRIBUTING)
+    with qtbot.waitSignal(farewell.done):
+        farewell.leave_politely()
+    assert engine.received(Quit) == []
+    show(IDLE)
+    with qtbot.waitSignal(farewell.done):
+        farewell.leave_politely()
+    engine.wait_for(Quit)
+
+
+def test_the_ring_around_the_focus_appears_with_the_first_tab(
+    window: MainWindow, qapp: QApplication, show: Show, qtbot: QtBot
+) -> None:
+    from app.focus_ring import FocusRing
+
+    ring = FocusRing(qapp)
+    show(CONTRIBUTING)
+    window.activateWindow()
+    qtbot.waitUntil(window.isActiveWindow)
+    assert not ring.isVisible()
+    QTest.keyClick(window.home.button.main, Qt.Key.Key_Tab)
+    qtbot.waitUntil(ring.isVisible)
+    focused = qapp.focusWidget()
+    assert focused is not None
+    assert ring.geometry().contains(focused.geometry())
+    ring.deleteLater()

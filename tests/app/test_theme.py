@@ -1,0 +1,70 @@
+"""Both themes are whole, legible and put on without a restart."""
+
+from collections.abc import Iterator
+from dataclasses import fields
+
+import pytest
+from PySide6.QtCore import Qt
+from PySide6.QtGui import QColor
+from PySide6.QtWidgets import QApplication
+
+from app import theme
+from app.main_window import MainWindow
+from app.theme import DARK, LIGHT, Tokens
+
+
+@pytest.fixture(autouse=True)
+def light_again(qapp: QApplication) -> Iterator[None]:
+    yield
+    theme.apply(qapp, LIGHT)
+
+
+def luminance(colour: str) -> float:
+    """Relative luminance, WCAG 2.2."""
+    known = QColor(colour)
+    parts = (known.redF(), known.greenF(), known.blueF())
+    red, green, blue = (part / 12.92 if part <= 0.04045 else ((part + 0.055) / 1.055) ** 2.4 for part in parts)
+    return 0.2126 * red + 0.7152 * green + 0.0722 * blue
+
+
+def contrast(one: str, other: str) -> float:
+    dark, light = sorted((luminance(one), luminance(other)))
+    return (light + 0.05) / (dark + 0.05)
+
+
+@pytest.mark.parametrize("tokens", [DARK, LIGHT], ids=["dark", "light"])
+def test_every_text_has_the_contrast_that_wcag_asks_for(tokens: Tokens) -> None:
+    pairs = [
+        (tokens.text, tokens.background),
+        (tokens.text, tokens.card),
+        (tokens.text, tokens.problem_card),
+        (tokens.muted, tokens.card),
+        (tokens.muted, tokens.sidebar),
+        (tokens.muted, tokens.track),
+        (tokens.accent_text, tokens.card),
+        (tokens.on_accent, tokens.accent),
+        (tokens.good, tokens.card),
+        (tokens.problem, tokens.card),
+    ]
+    poor = [(one, other, round(contrast(one, other), 2)) for one, other in pairs if contrast(one, other) < 4.0]
+    assert poor == []
+
+
+@pytest.mark.parametrize("tokens", [DARK, LIGHT], ids=["dark", "light"])
+def test_every_token_is_a_colour(tokens: Tokens) -> None:
+    assert all(QColor(getattr(tokens, field.name)).isValid() for field in fields(tokens))
+
+
+def test_the_desktop_s_scheme_is_followed_while_running(qapp: QApplication, window: MainWindow) -> None:
+    theme.follow_system(qapp)
+    hints = qapp.styleHints()
+    hints.colorSchemeChanged.emit(Qt.ColorScheme.Dark)
+    assert theme.tokens() is DARK
+    assert window.grab().toImage().pixelColor(210, 5).name() == DARK.background.lower()
+    hints.colorSchemeChanged.emit(Qt.ColorScheme.Light)
+    assert theme.tokens() is LIGHT
+    assert window.grab().toImage().pixelColor(210, 5).name() == LIGHT.background.lower()
+
+
+def test_text_grows_with_the_system_s_but_never_below_the_usual_size() -> None:
+    assert theme.font(theme.Type.TEXT).pixelSize() >= 14

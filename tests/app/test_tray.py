@@ -1,0 +1,94 @@
+"""The tray icon's menu; how it looks in a panel is seen with real ones."""
+
+import time
+from collections.abc import Callable, Iterator
+
+import pytest
+from PySide6.QtWidgets import QSystemTrayIcon
+from pytestqt.qtbot import QtBot
+
+from app.engine_link import EngineLink, Link
+from app.icons import tray as tray_icon
+from app.tray import Tray
+from app.wording import Tone
+from core.api.messages import Command, Pause, Resume
+from core.api.snapshot import Snapshot
+from tests.app.snapshots import CONTRIBUTING, NOW, STARTING, failed, paused
+from tests.fakes.scripted_engine import ScriptedEngine
+
+Show = Callable[[Snapshot], None]
+
+
+@pytest.fixture
+def performed() -> list[Command]:
+    return []
+
+
+@pytest.fixture
+def tray(link: EngineLink, performed: list[Command]) -> Iterator[Tray]:
+    made = Tray(link, performed.append)
+    yield made
+    made.icon.hide()
+    made.menu.deleteLater()
+    made.deleteLater()
+
+
+def test_the_menu_says_the_state_and_pauses(tray: Tray, show: Show, performed: list[Command]) -> None:
+    show(CONTRIBUTING)
+    assert tray.state.text() == "Contributing to Birdsong"
+    assert tray.icon.toolTip() == "Idlehive: Contributing to Birdsong"
+    tray.main.trigger()
+    tray.durations.actions()[1].trigger()
+    assert performed == [Pause(), Pause(3600)]
+    assert tray.durations.title() == "Pause"
+
+
+def test_a_snooze_shows_the_time_left_and_resumes(tray: Tray, show: Show, performed: list[Command]) -> None:
+    show(paused(time.time() + 42 * 60))
+    assert "42\N{NO-BREAK SPACE}min left" in tray.state.text()
+    tray.main.trigger()
+    assert performed == [Resume()]
+
+
+@pytest.mark.parametrize(
+    ("snapshot", "tone"),
+    [
+        (CONTRIBUTING, "good"),
+        (STARTING, "working"),
+        (paused(), "paused"),
+        (failed(None), "problem"),
+        (failed(NOW), "working"),
+    ],
+)
+def test_each_state_has_its_icon(tray: Tray, show: Show, snapshot: Snapshot, tone: Tone) -> None:
+    show(snapshot)
+    wanted = tray_icon(tone)
+    assert tray.icon.icon().pixmap(22).toImage() == wanted.pixmap(22).toImage()
+
+
+def test_every_icon_can_be_told_from_the_others_at_16_pixels() -> None:
+    tones: tuple[Tone, ...] = ("good", "working", "quiet", "paused", "problem")
+    pictures = [tray_icon(tone).pixmap(16).toImage() for tone in tones]
+    assert all(first != second for index, first in enumerate(pictures) for second in pictures[index + 1 :])
+    assert all(not picture.isNull() and picture.pixelColor(8, 1).alpha() > 60 for picture in pictures)
+
+
+def test_without_an_engine_nothing_can_be_ordered(
+    tray: Tray, show: Show, link: EngineLink, engine: ScriptedEngine, qtbot: QtBot
+) -> None:
+    show(CONTRIBUTING)
+    engine.stop()
+    qtbot.waitUntil(lambda: link.state is Link.GONE)
+    assert tray.state.text() == "The engine has ended."
+    assert not tray.main.isEnabled()
+    assert not tray.durations.menuAction().isEnabled()
+    assert tray.quit.isEnabled()
+
+
+def test_a_click_toggles_the_window_and_the_menu_opens_and_quits(tray: Tray, qtbot: QtBot) -> None:
+    with qtbot.waitSignal(tray.toggled):
+        tray.icon.activated.emit(QSystemTrayIcon.ActivationReason.Trigger)
+    with qtbot.waitSignal(tray.opened):
+        tray.open.trigger()
+    with qtbot.waitSignal(tray.quit_asked):
+        tray.quit.trigger()

@@ -1,0 +1,116 @@
+"""What is going on, in sentences."""
+
+from typing import get_args
+
+import pytest
+from msgspec.structs import replace
+
+from app import wording
+from app.format import GROUP, SPACE
+from core.api.reasons import Kind, Reason, Severity
+from core.api.snapshot import Phase, Snapshot, State
+from tests.app.snapshots import CONTRIBUTING, IDLE, NOW, PROGRESS, STARTING, failed, paused
+
+
+def plain(text: str) -> str:
+    return text.replace(SPACE, " ").replace(GROUP, " ")
+
+
+def status(snapshot: Snapshot) -> str:
+    return plain(wording.status(snapshot, NOW))
+
+
+@pytest.mark.usefixtures("london")
+@pytest.mark.parametrize(
+    ("snapshot", "sentence"),
+    [
+        (CONTRIBUTING, "Contributing to Birdsong"),
+        (STARTING, "Getting ready: fetching 1.2 of 3.4 MB"),
+        (replace(STARTING, transfer=None), "Getting ready"),
+        (Snapshot(state="joining"), "Looking for peers"),
+        (Snapshot(state="syncing"), "Catching up with the others"),
+        (Snapshot(state="leaving"), "Saying goodbye to the peers"),
+        (IDLE, "Ready to contribute"),
+        (Snapshot(state="idle"), "Ready to contribute"),
+        (paused(), "Paused until you resume"),
+        (paused(NOW + 600), "Paused until 16:16"),
+        (failed(NOW + 20), "Waiting to retry in 20 s: No peer could be reached"),
+        (failed(NOW - 1), "Trying again: No peer could be reached"),
+        (failed(None), "No peer could be reached"),
+    ],
+)
+def test_the_state_is_one_sentence(snapshot: Snapshot, sentence: str) -> None:
+    assert status(snapshot) == sentence
+
+
+@pytest.mark.parametrize("state", get_args(State))
+def test_every_state_has_a_sentence_a_tone_and_a_headline(state: State) -> None:
+    snapshot = Snapshot(state=state)
+    assert wording.status(snapshot, NOW)
+    assert wording.caption(snapshot, NOW)
+    assert wording.title(snapshot)
+    assert wording.tone(snapshot) in get_args(wording.Tone)
+
+
+@pytest.mark.parametrize("kind", list(Kind))
+def test_every_kind_of_reason_has_a_sentence_without_a_full_stop(kind: Kind) -> None:
+    for until in (None, NOW + 60):
+        sentence = wording.reason_sentence(Reason(kind, False, "Something is in the way.", until), NOW)
+        assert sentence
+        assert not sentence.endswith(".")
+
+
+@pytest.mark.usefixtures("london")
+def test_every_further_reason_is_told_with_its_end() -> None:
+    offline = Reason(Kind.BACKING_OFF, False, "The last session failed.", NOW + 20, Severity.NOTICE)
+    snapshot = replace(paused(NOW + 600), reasons=(offline, *paused(NOW + 600).reasons))
+    assert status(snapshot) == "Paused until 16:16"
+    assert "The last session failed (in 20 s)." in plain(wording.explanation(snapshot, NOW))
+
+
+def test_a_failure_that_needs_the_volunteer_is_red_and_one_that_retries_is_not() -> None:
+    assert wording.tone(failed(None)) == "problem"
+    assert wording.tone(failed(NOW + 20)) == "working"
+
+
+def test_an_error_is_told_once_on_the_page() -> None:
+    for snapshot in (failed(NOW + 20), failed(None)):
+        page = wording.caption(snapshot, NOW) + wording.explanation(snapshot, NOW)
+        assert page.count("No peer could be reached") == 1
+
+
+def test_braces_in_a_name_are_left_alone() -> None:
+    assert "{evil}" in wording.status(replace(CONTRIBUTING, project_name="{evil} {0}"), NOW)
+    assert "{0}" in wording.status(failed(NOW + 5, error="{0} went wrong"), NOW)
+
+
+def test_a_contribution_tells_peers_own_share_and_when_the_update_is_due() -> None:
+    text = plain(wording.explanation(CONTRIBUTING, NOW))
+    assert text == (
+        "14 peers are filling this batch together. You gave 9 % of it. The next update is due in about 12 s."
+    )
+
+
+def test_someone_alone_is_told_so() -> None:
+    alone = replace(CONTRIBUTING, progress=replace(PROGRESS, peers=1))
+    assert wording.explanation(alone, NOW).startswith("You are the only one")
+
+
+@pytest.mark.parametrize("phase", get_args(Phase))
+def test_every_step_of_an_epoch_has_its_words(phase: Phase) -> None:
+    progress = replace(PROGRESS, phase=phase)
+    assert wording.step_name(phase)
+    assert wording.step_meaning(phase)
+    assert wording.ring_line(progress)
+    assert "369" in wording.ring_meaning(progress)
+
+
+def test_the_ring_says_how_full_the_batch_is() -> None:
+    assert plain(wording.ring_line(PROGRESS)) == "71 % of 4 096"
+    assert wording.ring_line(replace(PROGRESS, target_batch_size=0)) == "no batch yet"
+
+
+def test_time_left_counts_down_a_pause_only() -> None:
+    assert plain(wording.time_left(paused(NOW + 2520), NOW)) == "42 min left"
+    assert wording.time_left(paused(), NOW) == ""
+    assert wording.time_left(CONTRIBUTING, NOW) == ""
