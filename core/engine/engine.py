@@ -120,7 +120,8 @@ class Engine:
 
     def snapshot(self) -> Snapshot:
         now = self.clock()
-        project = self.catalogue.at_hand(self._intent.project)
+        active = self.active_project
+        project = self.catalogue.get(active) if active else self.catalogue.at_hand(self._intent.project)
         return look(
             self._state,
             self._decision,

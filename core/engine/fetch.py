@@ -74,11 +74,13 @@ def from_file(name: str, cap: int) -> bytes:
 def _host(url: str) -> str:
     try:
         parts = urlsplit(url)
-        host = parts.hostname if parts.scheme in ("http", "https") else None
+        host, port = parts.hostname, parts.port
     except ValueError:
-        host = None
-    if not host:
+        raise UsageError(f"{url} is not an address that can be fetched.") from None
+    if not host or port == 0 or parts.scheme not in ("http", "https"):
         raise UsageError(f"{url} is not an address that can be fetched; it must begin with https:// or http://.")
+    if parts.username is not None or parts.password is not None:
+        raise UsageError("An address must not hold a user name or a password; what is secret is given as an invite.")
     return host
 
 

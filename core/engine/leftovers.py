@@ -4,22 +4,29 @@ import contextlib
 import shutil
 import time
 from pathlib import Path
-
-import psutil
+from typing import TYPE_CHECKING
 
 from core.leash import TAG
+
+if TYPE_CHECKING:
+    # Where it is used it is imported in the function: an engine that has nothing to clear up starts faster without.
+    import psutil
 
 FOLDER_PREFIX = "session-"
 _KILL_PATIENCE = 2.0
 
 
-def processes_of(folder: Path) -> list[psutil.Process]:
+def processes_of(folder: Path) -> list["psutil.Process"]:
     """Living processes with the folder's tag in their environment: ours for certain, in whatever group they are."""
+    import psutil
+
     return [process for process in psutil.process_iter() if _tag(process) == str(folder)]
 
 
 def kill_all(folder: Path) -> int:
-    """Kill what still carries the folder's tag and remove the folder; how many processes there were."""
+    """Kill what still carries the folder's tag and remove the folder; how many processes there were. Blocks."""
+    import psutil
+
     killed = set()
     deadline = time.monotonic() + _KILL_PATIENCE
     # The leash last: while it lives it adopts what the killed leave, and cleans up behind us.
@@ -38,7 +45,9 @@ def sweep(runtime: Path) -> int:
     return sum(kill_all(folder) for folder in sorted(runtime.glob(f"{FOLDER_PREFIX}*")) if folder.is_dir())
 
 
-def _tag(process: psutil.Process) -> str | None:
+def _tag(process: "psutil.Process") -> str | None:
+    import psutil
+
     try:
         return None if process.status() == psutil.STATUS_ZOMBIE else process.environ().get(TAG)
     except (psutil.Error, OSError):

@@ -4,8 +4,6 @@ import shutil
 from collections.abc import Iterator
 from pathlib import Path
 
-import psutil
-
 from core.api.manifest import Requirements
 
 
@@ -15,6 +13,8 @@ def missing(needs: Requirements, cache: Path) -> tuple[str, ...]:
 
 
 def _missing(needs: Requirements, cache: Path) -> Iterator[str]:
+    import psutil
+
     if (memory := psutil.virtual_memory().total) < needs.memory:
         yield f"It needs {_gib(needs.memory)} of memory; this computer has {_gib(memory)}."
     if needs.gpu_memory and (gpu_memory := _gpu_memory()) < needs.gpu_memory:

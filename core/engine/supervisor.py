@@ -7,17 +7,19 @@ import os
 import secrets
 import signal
 from collections.abc import Callable, Sequence
+from functools import partial
 from pathlib import Path
 from typing import cast
 
-import psutil
-
 from core.api.client import core_command, core_environment
 from core.engine import leftovers
+from core.engine.threads import in_thread
 from core.leash import TAG
 
 LONGEST_LINE = 1 << 20
+_CRASHES = (signal.SIGSEGV, signal.SIGABRT, signal.SIGBUS, signal.SIGFPE, signal.SIGILL)
 _LONGEST_LOG_LINE = 8 << 10
+_CLEARS_WITHIN = 5.0
 _LAST_WORDS = 1.0
 """Seconds to read on after a program's end, until its pipe is empty."""
 
@@ -66,6 +68,8 @@ class Child(asyncio.SubprocessProtocol):
     @property
     def pid(self) -> int | None:
         """The program's own process, the leash's first child; None when there is none (yet, or any more)."""
+        import psutil
+
         if self.code is not None:
             return None
         try:
@@ -131,7 +135,8 @@ class Child(asyncio.SubprocessProtocol):
             # The leash itself was killed: what it would have done is done here.
             with contextlib.suppress(ProcessLookupError, PermissionError):
                 os.killpg(self.leash_pid, signal.SIGKILL)
-            leftovers.kill_all(self.folder)
+            with contextlib.suppress(TimeoutError):
+                await in_thread(partial(leftovers.kill_all, self.folder), _CLEARS_WITHIN)
         with contextlib.suppress(TimeoutError):
             await asyncio.wait_for(self._silent.wait(), _LAST_WORDS)
         self._transport.close()
@@ -153,5 +158,7 @@ def in_words(code: int) -> str:
     """An unexpected exit code as a sentence."""
     if code > 128:
         with contextlib.suppress(ValueError):
-            return f"The session's process was ended from outside ({signal.Signals(code - 128).name})."
+            number = signal.Signals(code - 128)
+            how = "crashed" if number in _CRASHES else "was ended from outside"
+            return f"The session's process {how} ({number.name})."
     return f"The session's process ended unexpectedly with code {code}."

@@ -113,7 +113,7 @@ class Journal:
         self._waiting = _Waiting()
 
     def close_unfinished(self) -> None:
-        """Sessions of an engine that was killed: their end is the last hour known of them."""
+        """Mark the sessions of an engine that was killed; when they ended nobody knows."""
         with self._database.transaction() as connection:
             connection.execute("UPDATE session SET end_reason = 'the engine ended' WHERE end_reason IS NULL")
 

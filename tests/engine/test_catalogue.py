@@ -150,6 +150,7 @@ def test_what_is_no_manifest_is_refused_with_a_clear_sentence(engine: RunningEng
         "ftp://example.org/m.json": (UsageError, "must begin with https:// or http://"),
         "http://": (UsageError, "is not an address"),
         "http://[": (UsageError, "is not an address"),
+        "https://me:secret@example.org/m.json": (UsageError, "must not hold a user name or a password"),
         "relative.json": (UsageError, "neither an address nor the full path of a file"),
         "/no/such/file.json": (UsageError, "There is no file /no/such/file.json."),
         "/dev/zero": (UsageError, "larger than 1 MiB"),
