@@ -5,6 +5,7 @@ from PySide6.QtWidgets import QMessageBox, QWidget
 
 from app.choices import goes_on_by_itself
 from app.engine_link import EngineLink, Link
+from app.question import Question
 from app.texts import tr
 from app.widgets import Button
 
@@ -23,7 +24,7 @@ class Farewell(QObject):
         super().__init__(window)
         self._link = link
         self._window = window
-        self._box: QMessageBox | None = None
+        self._box: Question | None = None
 
     def ask(self) -> None:
         """Ask what should become of the session, if there is one."""
@@ -56,16 +57,16 @@ class Farewell(QObject):
         return self._link.snapshot is not None and goes_on_by_itself(self._link.snapshot)
 
     def _open_question(self) -> None:
-        box = QMessageBox(self._window)
-        box.setWindowTitle(tr("Quit Idlehive"))
-        box.setText(tr("Should this computer go on contributing in the background?"))
-        box.setInformativeText(tr("Open Idlehive again at any time to see how it goes, or to stop it."))
-        go_on = Button(tr("Go on in the background"), "primary")
-        stop = Button(tr("Stop contributing"))
-        box.addButton(go_on, QMessageBox.ButtonRole.AcceptRole)
-        box.addButton(stop, QMessageBox.ButtonRole.DestructiveRole)
+        box = Question(
+            self._window,
+            tr("Quit Idlehive"),
+            tr("Should this computer go on contributing in the background?"),
+            tr("Open Idlehive again at any time to see how it goes, or to stop it."),
+        )
+        go_on = box.offer(tr("Go on in the background"), QMessageBox.ButtonRole.AcceptRole, "primary")
+        stop = box.offer(tr("Stop contributing"), QMessageBox.ButtonRole.DestructiveRole)
+        box.setEscapeButton(box.offer(tr("Cancel"), QMessageBox.ButtonRole.RejectRole))
         box.setDefaultButton(go_on)
-        box.setEscapeButton(box.addButton(QMessageBox.StandardButton.Cancel))
         self._box = box
         box.finished.connect(lambda _: self._answered(go_on, stop))
         box.open()
@@ -74,7 +75,6 @@ class Farewell(QObject):
         box, self._box = self._box, None
         if box is None:
             return
-        box.deleteLater()
         if box.clickedButton() is go_on:
             self.done.emit()
         elif box.clickedButton() is stop:

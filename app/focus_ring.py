@@ -3,7 +3,7 @@
 Style sheets cannot draw outside a widget, so the ring is a widget of its own that lies over the focused one.
 """
 
-from PySide6.QtCore import QEvent, QObject, QRectF, Qt
+from PySide6.QtCore import QEvent, QMargins, QObject, QPoint, QRect, QRectF, Qt
 from PySide6.QtGui import QColor, QPainter, QPaintEvent, QPen
 from PySide6.QtWidgets import QApplication, QLineEdit, QScrollArea, QWidget
 
@@ -20,15 +20,17 @@ class FocusRing(QWidget):
     def __init__(self, application: QApplication) -> None:
         super().__init__()
         self._target: QWidget | None = None
+        self._watched: list[QWidget] = []
+        """The target and what it lies in: any of them may move. The last one holds the ring."""
         self.setAttribute(Qt.WidgetAttribute.WA_TransparentForMouseEvents)
         self.setFocusPolicy(Qt.FocusPolicy.NoFocus)
         application.focusChanged.connect(self._on_focus_changed)
 
-    def eventFilter(self, _watched: QObject, event: QEvent) -> bool:  # noqa: N802 — Qt's own name
+    def eventFilter(self, watched: QObject, event: QEvent) -> bool:  # noqa: N802 — Qt's own name
         kind = event.type()
         if kind in {QEvent.Type.Move, QEvent.Type.Resize}:
             self._follow()
-        elif kind in {QEvent.Type.Hide, QEvent.Type.Destroy}:
+        elif watched is self._target and kind in {QEvent.Type.Hide, QEvent.Type.Destroy}:
             self._release()
         return False
 
@@ -45,8 +47,10 @@ class FocusRing(QWidget):
         if now is None or not self._is_wanted(now):
             return
         self._target = now
-        now.installEventFilter(self)
-        self.setParent(now.parentWidget())
+        self._watched = _up_to_the_page(now)
+        for widget in self._watched:
+            widget.installEventFilter(self)
+        self.setParent(self._watched[-1])
         self._follow()
         self.raise_()
         self.show()
@@ -54,16 +58,18 @@ class FocusRing(QWidget):
 
     def _is_wanted(self, widget: QWidget) -> bool:
         by_keyboard = widget.window().testAttribute(Qt.WidgetAttribute.WA_KeyboardFocusChange)
-        return by_keyboard and widget.parentWidget() is not None and not isinstance(widget, QLineEdit)
+        return by_keyboard and not widget.isWindow() and not isinstance(widget, QLineEdit)
 
     def _follow(self) -> None:
         if self._target:
-            self.setGeometry(self._target.geometry().adjusted(-_MARGIN, -_MARGIN, _MARGIN, _MARGIN))
+            place = self._target.mapTo(self._watched[-1], QPoint(0, 0))
+            around = QMargins(_MARGIN, _MARGIN, _MARGIN, _MARGIN)
+            self.setGeometry(QRect(place, self._target.size()).marginsAdded(around))
 
     def _release(self) -> None:
-        if self._target:
-            self._target.removeEventFilter(self)
-            self._target = None
+        for widget in self._watched:
+            widget.removeEventFilter(self)
+        self._target, self._watched = None, []
         self.hide()
         self.setParent(None)
 
@@ -73,3 +79,13 @@ class FocusRing(QWidget):
             if isinstance(parent, QScrollArea):
                 parent.ensureWidgetVisible(widget, 0, theme.PAGE_MARGIN)
             parent = parent.parentWidget()
+
+
+def _up_to_the_page(widget: QWidget) -> list[QWidget]:
+    """The widget and what it lies in, up to the one with room around it: a scrolled page or the window."""
+    found = [widget]
+    while parent := found[-1].parentWidget():
+        if isinstance(parent.parentWidget(), QScrollArea) or found[-1].isWindow():
+            break
+        found.append(parent)
+    return found

@@ -209,4 +209,9 @@ class HomePage(QScrollArea):
         if snapshot.project is None:
             self._curve.set_points([])
         else:
-            self._link.ask(GetCurve(snapshot.project), self._curve.set_points, None, kind=list[CurvePoint])
+
+            def show(points: list[CurvePoint]) -> None:
+                if self._curve_of == wanted:  # an answer that was overtaken belongs to another project or epoch
+                    self._curve.set_points(points)
+
+            self._link.ask(GetCurve(snapshot.project), show, kind=list[CurvePoint])

@@ -20,6 +20,7 @@ from app import icons, theme
 from app.engine_link import EngineLink, Link
 from app.home_page import HomePage
 from app.projects_page import ProjectsPage
+from app.question import Question
 from app.settings import Settings
 from app.sidebar import Sidebar
 from app.texts import tr
@@ -140,18 +141,16 @@ class MainWindow(QMainWindow):
         self.open_page(0)
 
     def _explain_tray(self) -> None:
-        box = QMessageBox(
-            QMessageBox.Icon.NoIcon,
-            tr("Idlehive stays in the tray"),
-            tr(
-                "Closing the window does not stop contributing. The icon in the tray shows how it goes, pauses it and"
-                " opens this window again. To end Idlehive, choose Quit there or press Ctrl+Q."
-            ),
-            QMessageBox.StandardButton.Ok,
+        box = Question(
             self,
+            tr("Idlehive stays in the tray"),
+            tr("Closing the window does not stop contributing."),
+            tr(
+                "The icon in the tray shows how it goes, pauses it and opens this window again. To end Idlehive, choose"
+                " Quit there or press Ctrl+Q."
+            ),
         )
-        box.setIconPixmap(icons.logo_picture(48, self.devicePixelRatioF()))
-        box.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        box.offer(tr("Got it"), QMessageBox.ButtonRole.AcceptRole, "primary")
         box.finished.connect(self.hide)
         box.open()
 

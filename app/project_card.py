@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from PySide6.QtCore import QUrl
+from PySide6.QtCore import Qt, QUrl
 from PySide6.QtGui import QDesktopServices
 from PySide6.QtWidgets import QGridLayout, QHBoxLayout, QLineEdit, QVBoxLayout, QWidget
 
@@ -191,6 +191,6 @@ def _table(rows: list[tuple[str, str]]) -> QGridLayout:
     grid.setVerticalSpacing(theme.UNIT)
     grid.setColumnStretch(1, 1)
     for number, (name, value) in enumerate(rows):
-        grid.addWidget(Label(name, Type.CAPTION, "muted"), number, 0)
+        grid.addWidget(Label(name, Type.CAPTION, "muted"), number, 0, Qt.AlignmentFlag.AlignTop)
         grid.addWidget(Label(value, Type.CAPTION, wrap=True), number, 1)
     return grid

@@ -35,8 +35,7 @@ class Sidebar(QWidget):
             self._group.addButton(button, number)
             column.addWidget(button)
         column.addStretch(1)
-        quit_button = Button(tr("Quit"), "nav", quit_program)
-        quit_button.setFont(theme.font(Type.TEXT))
+        quit_button = Button(tr("Quit"), "nav", quit_program, Type.TEXT)
         quit_button.setToolTip(QKeySequence("Ctrl+Q").toString(QKeySequence.SequenceFormat.NativeText))
         column.addWidget(quit_button)
         column.addSpacing(theme.UNIT)
@@ -84,10 +83,8 @@ class Sidebar(QWidget):
 
 class _NavButton(Button):
     def __init__(self, name: str, number: int) -> None:
-        super().__init__(name, "nav")
+        super().__init__(name, "nav", kind=Type.TEXT)
         self.setCheckable(True)
-        self.setFont(theme.font(Type.TEXT))
-        self.toggled.connect(lambda here: self.setFont(theme.font(Type.STRONG if here else Type.TEXT)))
         shortcut = QKeySequence(f"Ctrl+{number + 1}")
         self.setShortcut(shortcut)
         self.setToolTip(shortcut.toString(QKeySequence.SequenceFormat.NativeText))

@@ -1,4 +1,4 @@
-"""The style sheet, with `$tokens` that theme.py fills in. Roles: `theme.set_role`. No fonts here: `theme.font`."""
+"""The style sheet, with `$tokens` that theme.py fills in. Roles: `theme.set_role`. Fonts: `theme.font`."""
 
 STYLE_SHEET = """
 #sidebar { background: $sidebar; }
@@ -52,7 +52,7 @@ QPushButton[role="nav"] {
     background: transparent; color: $muted; border: 0; text-align: left; padding-left: 30px; min-height: 38px;
 }
 QPushButton[role="nav"]:hover { color: $text; }
-QPushButton[role="nav"]:checked { background: $card; color: $text; }
+QPushButton[role="nav"]:checked { background: $card; color: $text; font-weight: 600; }
 
 QLineEdit {
     background: $background; color: $text; border: 1px solid $line; border-radius: ${radius_button}px;

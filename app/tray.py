@@ -7,7 +7,7 @@ from PySide6.QtGui import QAction
 from PySide6.QtWidgets import QMenu, QSystemTrayIcon
 
 from app import icons, wording
-from app.choices import main_choice
+from app.choices import is_under_way, main_choice
 from app.contribute_button import Perform, fill_menu
 from app.engine_link import EngineLink, Link
 from app.texts import tr
@@ -58,7 +58,8 @@ class Tray(QObject):
         for widget in (self.main, self.durations.menuAction()):
             widget.setEnabled(up)
         fill_menu(self.durations, known, self._perform)
-        self.durations.setTitle(tr("Pause") if wording.is_paused(known) or (up and known.wanted) else tr("Contribute"))
+        pausing = wording.is_paused(known) or is_under_way(known)
+        self.durations.setTitle(tr("Pause for…") if pausing else tr("Contribute for…"))
         self._show_tone(wording.tone(known) if up else self._tone_without_engine())
         self._count_down(wording.ends_at(known) is not None)
 

@@ -27,9 +27,15 @@ class Label(QLabel):
 class Button(QPushButton):
     """A button with its text as its accessible name."""
 
-    def __init__(self, text: str, role: str = "secondary", then: Callable[[], object] | None = None) -> None:
+    def __init__(
+        self,
+        text: str,
+        role: str = "secondary",
+        then: Callable[[], object] | None = None,
+        kind: Type = Type.STRONG,
+    ) -> None:
         super().__init__(text)
-        self.setFont(theme.font(Type.STRONG))
+        self.setFont(theme.font(kind))
         self.setCursor(Qt.CursorShape.PointingHandCursor)
         self.setAccessibleName(text)
         theme.set_role(self, role)

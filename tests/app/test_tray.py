@@ -40,7 +40,7 @@ def test_the_menu_says_the_state_and_pauses(tray: Tray, show: Show, performed: l
     tray.main.trigger()
     tray.durations.actions()[1].trigger()
     assert performed == [Pause(), Pause(3600)]
-    assert tray.durations.title() == "Pause"
+    assert tray.durations.title() == "Pause for…"
 
 
 def test_a_snooze_shows_the_time_left_and_resumes(tray: Tray, show: Show, performed: list[Command]) -> None:
