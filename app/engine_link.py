@@ -174,7 +174,7 @@ class EngineLink(QObject):
         if self._may_start:
             self._start_engine()
         else:
-            self._change(Link.GONE, sentence)
+            self._change(Link.GONE, self.sentence if self.state is Link.GONE else sentence)
             self._reconnect.start()
 
     def _start_engine(self) -> None:

@@ -69,6 +69,7 @@ class Notice(QFrame):
         super().__init__()
         theme.set_role(self, role)
         self.label = Label(wrap=True)
+        self.label.setAlignment(Qt.AlignmentFlag.AlignVCenter)
         self.action = Button(action, "secondary", then) if action else Button(tr("Dismiss"), "link", self.hide)
         row = QHBoxLayout(self)
         row.setContentsMargins(theme.UNIT * 4, theme.UNIT * 2, theme.UNIT * 2, theme.UNIT * 2)
