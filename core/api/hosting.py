@@ -1,9 +1,12 @@
-"""The wire between the engine and an embedded backbone: one JSON line on the child's stdout, once it serves or cannot.
+"""The wire between the engine and an embedded backbone: one JSON object a line on the child's stdout and stdin.
 
-The backbone ends when its stdin closes. Log lines go to stderr.
+The backbone says once that it serves or cannot. It is told `Hold` and `Resume` when its only volunteer holds and goes
+on: between the two nothing of it computes. It ends when its stdin closes. Log lines go to stderr.
 """
 
 import msgspec
+
+from core.api.session import Hold, Resume
 
 
 class Serving(msgspec.Struct, frozen=True, tag=True):
@@ -21,9 +24,12 @@ class Fault(msgspec.Struct, frozen=True, tag=True):
 
 HostReport = Serving | Fault
 
+HostCommand = Hold | Resume
+
+host_command_decoder = msgspec.json.Decoder(HostCommand)
 host_decoder = msgspec.json.Decoder(HostReport)
 
 
-def line(message: HostReport) -> bytes:
+def line(message: HostReport | HostCommand) -> bytes:
     """A message as it goes over the pipe."""
     return msgspec.json.encode(message) + b"\n"

@@ -15,8 +15,8 @@ from core.api.home import Home
 from core.engine import leftovers, profile_lock
 from core.engine.engine import Engine
 from core.engine.logs import open_logs
+from core.engine.programs import Programs
 from core.engine.server import Server
-from core.engine.session import Programs
 from core.store.database import StoreError
 from core.store.store import Store
 

@@ -12,10 +12,11 @@ import msgspec
 
 from core.api.home import Home
 from core.api.messages import Event
-from core.api.session import EpochDone, Fault, Hold, Report, Resume
+from core.api.session import EpochDone, Fault, Report
 from core.api.snapshot import Snapshot
 from core.engine import intent as intents
 from core.engine.alarms import Alarms
+from core.engine.backbone import Backbone
 from core.engine.broadcast import Broadcast
 from core.engine.catalogue import Catalogue
 from core.engine.credentials import Credentials
@@ -38,7 +39,8 @@ from core.engine.lifecycle import (
     lifecycle,
     next_moment,
 )
-from core.engine.session import News, Programs, Session, Terms
+from core.engine.programs import Programs
+from core.engine.session import News, Session, Terms
 from core.engine.view import look
 from core.store.store import Store
 
@@ -61,6 +63,7 @@ class Engine:
         self.preferences = store.preferences.load()
         self._home = home
         self._programs = programs
+        self._backbone = Backbone(programs.host_for(self.catalogue.practice_file, home.practice), home.runtime)
         self._ledger = Ledger(store, self.tell)
         self._intent = intents.read(store.journal.read_setting(_INTENT))
         self._closing = False
@@ -148,6 +151,7 @@ class Engine:
         self._closing = True
         self.update()
         await self._rest.wait()
+        await self._backbone.stop()
         if self._alarms is not None:
             self._alarms.close()
         self.broadcast.close()
@@ -195,9 +199,9 @@ class Engine:
             case StartSession(project=project):
                 self._begin(project, now)
             case SendHold() if self._session is not None:
-                self._session.send(Hold())
+                self._session.hold()
             case SendResume() if self._session is not None:
-                self._session.send(Resume())
+                self._session.resume()
             case SendLeave(seconds=seconds) if self._session is not None:
                 self._session.leave(seconds)
             case KillGroup() if self._session is not None:
@@ -215,7 +219,8 @@ class Engine:
             terms,
             catalogue=self.catalogue,
             credentials=self.credentials,
-            programs=self._programs,
+            backbone=self._backbone,
+            trainer=self._programs.trainer,
             tell=self.update,
             name_run=self._ledger.name_run,
         )

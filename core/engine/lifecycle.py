@@ -225,7 +225,9 @@ def _holding(state: Holding, decision: Decision, news: News | None, now: float) 
 def _leaving(state: Leaving, decision: Decision, news: News | None, now: float) -> Step:
     if isinstance(news, Ended):
         if state.trouble is not None and decision.wanted:
-            return Failed(state.project, state.trouble), ()
+            # The wait begins now, however long the failed session took to end.
+            again = _trouble(state, state.trouble.error, now, permanent=state.trouble.permanent)
+            return Failed(state.project, again), ()
         return Idle(decision.reasons, state.failures), ()
     if _is_past(state.deadline, now, KILL_AFTER):
         return replace(state, deadline=now + KILL_AFTER), (KillGroup(),)
@@ -280,7 +282,7 @@ def _extended(state: Working, report: Report, now: float, stage: str) -> float:
     return now + PATIENCE[stage] if begins or moves else state.deadline
 
 
-def _trouble(state: Working | Holding, error: str, now: float, *, permanent: bool = False) -> Trouble:
+def _trouble(state: Working | Holding | Leaving, error: str, now: float, *, permanent: bool = False) -> Trouble:
     wait = min(LONGEST_WAIT, FIRST_WAIT * 2.0 ** min(state.failures, 30))
     return Trouble(error, permanent, state.failures + 1, now + wait)
 

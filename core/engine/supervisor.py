@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import cast
 
 from core.api.client import core_command, core_environment
+from core.api.errors import WorldError
 from core.engine import leftovers
 from core.engine.threads import in_thread
 from core.leash import TAG
@@ -152,6 +153,23 @@ class Child(asyncio.SubprocessProtocol):
     def _stdin(self) -> asyncio.WriteTransport | None:
         pipe = self._transport.get_pipe_transport(0)
         return pipe if isinstance(pipe, asyncio.WriteTransport) else None
+
+
+async def start_child(command: Sequence[str], runtime: Path, on_line: Callable[[bytes], None], name: str) -> Child:
+    """`Child.start` in a task that may be cancelled; its stderr goes to the log of `name`.
+
+    Raises:
+        WorldError: the process cannot be started.
+    """
+    starting = asyncio.ensure_future(Child.start(command, runtime, on_line, logging.getLogger(f"child.{name}")))
+    try:
+        return await asyncio.shield(starting)
+    except asyncio.CancelledError:
+        # A process that is half started cannot be taken back, only ended once it is there.
+        await (await starting).stop(0.0)
+        raise
+    except OSError as error:
+        raise WorldError(f"The session's process cannot be started: {error.strerror or error}.") from None
 
 
 def in_words(code: int) -> str:

@@ -2,6 +2,7 @@
 
 import os
 import time
+from pathlib import Path
 from types import NoneType
 
 import psutil
@@ -68,6 +69,15 @@ def test_a_pause_is_acknowledged_at_once_and_holds_the_session(engine: RunningEn
     assert time.monotonic() - began < 0.1
     assert (held.state, held.session, [r.kind for r in held.reasons]) == ("holding", before.session, [Kind.PAUSED])
     wait_for(lambda: engine.heard()[-1] == {"type": "Hold"})
+
+
+def test_the_backbone_is_told_of_a_pause_too(engine: RunningEngine, tmp_path: Path) -> None:
+    heard = tmp_path / "host-heard.jsonl"
+    engine.script_host(hears=str(heard))
+    engine.start().contribute()
+    engine.tell(Pause())
+    engine.tell(Resume())
+    wait_for(lambda: heard.exists() and heard.read_text() == '{"type":"Hold"}\n{"type":"Resume"}\n')
 
 
 def test_a_resume_goes_on_in_the_same_session(engine: RunningEngine) -> None:

@@ -110,10 +110,20 @@ def test_a_killed_trainer_is_noticed_within_a_second_and_tried_again(engine: Run
     assert failed.retry_at == failed.reasons[0].until
     assert failed.retry_at == pytest.approx(time.time() + 5, abs=1.5)
     assert events(client, "session_failed").text == failed.error
-    assert [process.pid for process in engine.members()] == [engine.pid]
+    wait_for(lambda: [process.pid for process in engine.members()] == [engine.pid], 2.0)
     again = engine.until("contributing", 12.0)
     assert again.session != session
     assert again.error is None
+
+
+def test_a_failure_is_told_at_once_even_if_the_backbone_takes_its_time_to_end(engine: RunningEngine) -> None:
+    engine.script_host(stays=True)
+    session = engine.start().contribute().session
+    assert session is not None
+    os.kill(session.pid, signal.SIGKILL)
+    engine.until("failed", 1.0)
+    assert engine.until("contributing", 15.0).session != session
+    assert sum("scripted_host.py" in " ".join(process.cmdline()[1:2]) for process in engine.members()) == 1
 
 
 def test_a_killed_leash_takes_nothing_to_hide(engine: RunningEngine) -> None:
@@ -125,8 +135,8 @@ def test_a_killed_leash_takes_nothing_to_hide(engine: RunningEngine) -> None:
     leash.kill()
     failed = engine.until("failed", 3.0)
     assert failed.error == "The session's process was ended from outside (SIGKILL)."
-    assert [process.pid for process in engine.members()] == [engine.pid]
-    assert list(engine.home.runtime.glob("session-*")) == []
+    wait_for(lambda: [process.pid for process in engine.members()] == [engine.pid], 2.0)
+    wait_for(lambda: list(engine.home.runtime.glob("session-*")) == [], 2.0)
 
 
 def test_a_permanent_fault_gives_up_until_the_volunteer_tries_again(engine: RunningEngine) -> None:
@@ -169,7 +179,7 @@ def test_a_backbone_that_cannot_serve_is_told(engine: RunningEngine) -> None:
     engine.script_host(fault="The port is taken.")
     engine.start().tell(Contribute())
     assert engine.until("failed").error == "The port is taken."
-    assert [process.pid for process in engine.members()] == [engine.pid]
+    wait_for(lambda: [process.pid for process in engine.members()] == [engine.pid], 2.0)
 
 
 def test_a_backbone_that_ends_takes_the_session_along(engine: RunningEngine) -> None:

@@ -24,6 +24,8 @@ class Script(msgspec.Struct, frozen=True):
     """Told in place of serving."""
     stays: bool = False
     """Does not end when its stdin closes."""
+    hears: str | None = None
+    """File to which every command it gets is appended, as JSON lines."""
 
 
 def manifest(**changes: Any) -> dict[str, Any]:
@@ -96,7 +98,10 @@ def main() -> int:
         return 1
     pages = Pages({"manifest.json": json.dumps(manifest()).encode(), "curve.json": json.dumps(CURVE).encode()})
     say(Serving(pages.url("manifest.json")))
-    sys.stdin.buffer.read()
+    for text in sys.stdin.buffer:
+        if script.hears is not None:
+            with Path(script.hears).open("ab") as file:
+                file.write(text)
     if script.stays:
         threading.Event().wait()
     return 0
