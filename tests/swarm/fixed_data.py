@@ -2,8 +2,7 @@
 
 import torch
 
-from core.api.manifest import Manifest, Optimizer, Schedule, Training, Averaging
-from core.learning.model import build_model
+from core.api.manifest import Averaging, Optimizer, Schedule, Training
 from core.learning.optimizers import optimizer_factory, scheduler_factory
 
 MICROBATCH = 4
