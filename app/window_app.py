@@ -18,7 +18,6 @@ from app.focus_ring import FocusRing
 from app.main_window import MainWindow
 from app.settings import Settings
 from app.single_instance import SingleInstance
-from app.singletons import make_immortal
 from app.tray import Tray
 from app.unix_signals import UnixSignals
 from core.api.errors import WorldError
@@ -51,7 +50,6 @@ def open_app(argv: list[str]) -> int:
 
 def make_application(argv: list[str]) -> QApplication:
     """Qt, with the name, icon and theme of the program."""
-    make_immortal()
     application = QApplication(["idlehive", *argv])
     application.setApplicationName("idlehive")
     application.setApplicationDisplayName("Idlehive")

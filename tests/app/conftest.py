@@ -16,12 +16,9 @@ from app import theme
 from app.engine_link import EngineLink, Link
 from app.main_window import MainWindow
 from app.settings import Settings
-from app.singletons import make_immortal
 from core.api.home import Home
 from core.api.snapshot import Snapshot
 from tests.fakes.scripted_engine import ScriptedEngine
-
-make_immortal()
 
 
 @pytest.fixture(scope="session", autouse=True)
