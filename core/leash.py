@@ -1,6 +1,6 @@
 """Keeps a group of processes on a leash: `python -m core.leash [--grace S] SESSION_FOLDER -- COMMAND...`.
 
-A session forks helpers that outlive their parent, some of them in sessions of their own. The leash leads the group,
+A session forks processes that outlive their parent, some of them in sessions of their own. The leash leads the group,
 adopts every orphan (`PR_SET_CHILD_SUBREAPER`, Linux) and lives exactly as long as the command. When the command ends,
 or whoever started the leash is gone, it kills and reaps all that is left, removes the session folder, and exits with
 the command's code (128 + signal if a signal ended it). stdin, stdout and stderr are the command's own.

@@ -30,7 +30,7 @@ subprocess.Popen([sys.executable, "-c", stubborn])
 subprocess.Popen([sys.executable, "-c", stubborn], start_new_session=True)
 subprocess.Popen([sys.executable, "-c", middle], start_new_session=True)
 """
-"""Four helpers of a session: one in its group, one in a session of its own, one such with a child in yet another."""
+"""Four stragglers of a session: one in its group, one in a session of its own, one such with a child in yet another."""
 
 
 class Leashed:
@@ -116,7 +116,7 @@ def test_everything_is_in_the_leashs_group_unless_it_leaves_it(leash: Leash) -> 
     assert leashed.process.stdout.readline() == f"{leashed.process.pid} {leashed.process.pid}\n".encode()
 
 
-def test_when_the_command_ends_its_helpers_end_too_in_whatever_session_they_are(leash: Leash) -> None:
+def test_when_the_command_ends_its_stragglers_end_too_in_whatever_session_they_are(leash: Leash) -> None:
     leashed = leash(TREE + "sys.stdin.read()")
     wait_for(lambda: len(leashed.members()) == 6)
     leashed.process.communicate(timeout=10)
@@ -151,8 +151,8 @@ def test_a_command_that_ignores_sigterm_is_killed_after_the_grace(leash: Leash) 
 
 
 def test_a_killed_leash_takes_its_command_along_and_the_group_can_be_killed(leash: Leash) -> None:
-    helper = STUBBORN + "; time.sleep(600)"
-    leashed = leash(f"import subprocess, sys; subprocess.run([sys.executable, '-c', {helper!r}])")
+    straggler = STUBBORN + "; time.sleep(600)"
+    leashed = leash(f"import subprocess, sys; subprocess.run([sys.executable, '-c', {straggler!r}])")
     wait_for(lambda: len(leashed.members()) == 3)
     child = leashed.child()
     leashed.process.kill()

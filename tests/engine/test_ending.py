@@ -17,7 +17,7 @@ from tests.fakes.running_engine import RunningEngine, events, wait_for
 
 
 def test_quit_ends_the_session_politely_and_leaves_no_process_and_no_socket(engine: RunningEngine) -> None:
-    engine.script(helpers=True)
+    engine.script(stragglers=True)
     engine.start().contribute()
     assert len(engine.members()) >= 7
     assert engine.quit() == 0
@@ -47,7 +47,7 @@ def test_a_signal_means_quit(engine: RunningEngine, number: signal.Signals) -> N
 
 
 def test_a_trainer_that_does_not_leave_is_killed(engine: RunningEngine) -> None:
-    engine.script(ignores_leave=True, helpers=True)
+    engine.script(ignores_leave=True, stragglers=True)
     engine.start().contribute()
     began = time.monotonic()
     assert engine.quit() == 0
@@ -56,7 +56,7 @@ def test_a_trainer_that_does_not_leave_is_killed(engine: RunningEngine) -> None:
 
 
 def test_a_killed_engine_leaves_no_process(engine: RunningEngine) -> None:
-    engine.script(helpers=True)
+    engine.script(stragglers=True)
     engine.start().contribute()
     os.kill(engine.pid, signal.SIGKILL)
     wait_for(lambda: engine.members() == [], 8.0)
@@ -64,7 +64,7 @@ def test_a_killed_engine_leaves_no_process(engine: RunningEngine) -> None:
 
 
 def test_the_next_engine_ends_what_a_killed_engine_and_its_killed_leashes_left(engine: RunningEngine) -> None:
-    engine.script(helpers=True, ignores_leave=True)
+    engine.script(stragglers=True, ignores_leave=True)
     engine.start().contribute()
     leashes = psutil.Process(engine.pid).children()
     os.kill(engine.pid, signal.SIGKILL)
@@ -98,7 +98,7 @@ def test_a_sweep_ends_only_what_carries_the_tag(engine: RunningEngine) -> None:
 
 
 def test_a_killed_trainer_is_noticed_within_a_second_and_tried_again(engine: RunningEngine) -> None:
-    engine.script(helpers=True)
+    engine.script(stragglers=True)
     session = engine.start().contribute().session
     assert session is not None
     client = engine.client()
@@ -127,7 +127,7 @@ def test_a_failure_is_told_at_once_even_if_the_backbone_takes_its_time_to_end(en
 
 
 def test_a_killed_leash_takes_nothing_to_hide(engine: RunningEngine) -> None:
-    engine.script(helpers=True)
+    engine.script(stragglers=True)
     session = engine.start().contribute().session
     assert session is not None
     leash = psutil.Process(session.pid).parent()

@@ -51,7 +51,7 @@ class Script(msgspec.Struct, frozen=True):
     """Ends unasked after the first contributing report."""
     ignores_leave: bool = False
     ignores_hold: bool = False
-    helpers: bool = False
+    stragglers: bool = False
     """Starts processes that outlive it: one ignores SIGTERM, one runs in a session of its own."""
     garbage: bool = False
     """Prints lines that are no reports."""
@@ -73,8 +73,8 @@ class Trainer:
         start = self._commands.get()
         if not isinstance(start, Start):
             return 1
-        if self._script.helpers:
-            _start_helpers()
+        if self._script.stragglers:
+            _start_stragglers()
         self._report("preparing", Transfer(1, 2))
         for stage in ON_THE_WAY:
             time.sleep(self._script.every)
@@ -144,7 +144,7 @@ def _append(path: str, data: bytes) -> None:
         file.write(data)
 
 
-def _start_helpers() -> None:
+def _start_stragglers() -> None:
     sleep = "import signal, time; signal.signal(signal.SIGTERM, signal.SIG_IGN); time.sleep(600)"
     subprocess.Popen([sys.executable, "-c", sleep])
     subprocess.Popen([sys.executable, "-c", sleep], start_new_session=True)
