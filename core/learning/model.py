@@ -27,10 +27,18 @@ def build_model(manifest: Manifest) -> PreTrainedModel:
         torch.manual_seed(manifest.training.seed)
         try:
             model: PreTrainedModel = architecture(config)
-        except (ValueError, TypeError, RuntimeError, KeyError, AttributeError, ZeroDivisionError) as error:
+            _try_out(model, manifest)
+        except (ValueError, TypeError, RuntimeError, LookupError, AttributeError, ZeroDivisionError) as error:
             # Which of these a configuration provokes is up to each architecture's own code.
             raise ManifestError(f"{architecture.__name__} cannot be built: {error}", "$.model.config") from error
     return model
+
+
+@torch.no_grad()
+def _try_out(model: PreTrainedModel, manifest: Manifest) -> None:
+    """One sample through the model: some configurations are refused only there."""
+    sample = torch.zeros((1, manifest.task.sequence_length), dtype=torch.long)
+    model(input_ids=sample, labels=sample)
 
 
 def _architecture(manifest: Manifest) -> Any:

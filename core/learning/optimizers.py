@@ -22,7 +22,8 @@ class ReferenceLamb(Lamb):
     def step(self, closure: Any = None) -> Any:
         """As Lamb's, but without the diagnostics it leaves in the state.
 
-        Some of them are tensors in one step and numbers in the next; peers hand the state around as a fixed row of tensors.
+        Some of them are tensors in one step and numbers in the next, but peers hand the state around as a fixed row of
+        tensors.
         """
         loss = super().step(closure)
         for state in self.state.values():

@@ -1,0 +1,1 @@
+"""Figures for docs/measurements.md: one script a figure, run as `python -m benchmarks.NAME`."""

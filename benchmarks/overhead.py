@@ -1,0 +1,108 @@
+"""What taking part costs beside the computing itself.
+
+Side by side in one process and one run: microbatches of the practice project with everything the trainer does to them
+(data, loss, `optimizer.step` of a live peer far from its target batch, the ledger, reports twice a second), and through
+a bare PyTorch loop over the same model, microbatch and threads that even reuses one batch. The two take turns in short
+blocks, so that a noisy machine disturbs both.
+
+Run it with `.venv/bin/python -m benchmarks.overhead`.
+"""
+
+import os
+import statistics
+import tempfile
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import msgspec
+import torch
+
+from core.host.project import load
+from core.learning.model import build_model
+from core.learning.shards import text_stream
+from core.learning.tasks import task_for
+from core.swarm.optimizer import make_optimizer
+from core.swarm.patches import count_traffic, place_sockets
+from core.swarm.peer import join_swarm
+from core.trainer.reporter import Reporter
+from core.trainer.standing import Standing
+
+BLOCKS = 30
+MICROBATCHES = 8
+"""In one block: about a second."""
+
+
+def main() -> None:
+    torch.set_num_threads(1)
+    project = Path(__file__).parent.parent / "resources" / "practice"
+    with tempfile.TemporaryDirectory(prefix="hive") as folder:
+        manifest = load(project / "project.toml").manifest(Path(folder), ())
+        size = manifest.training.microbatch_size
+        task = task_for(manifest, str(project / "tokenizer.json"))
+        shards = sorted(project.glob("train-*.txt"))
+        place_sockets(Path(folder))
+        standing = Standing(manifest.training.target_batch_size)
+        count_traffic(standing.meter)
+        dht = join_swarm([], Path(folder) / "identity")
+        shared, bare = build_model(manifest), build_model(manifest)
+        training = msgspec.structs.replace(manifest.training, target_batch_size=10**9)
+        optimizer = make_optimizer(
+            dht=dht,
+            run_id=manifest.run_id,
+            parameters=shared.parameters(),
+            training=training,
+            averaging=manifest.averaging,
+            in_company=lambda: True,
+        )
+        standing.watch(optimizer)
+        reporter = Reporter(os.open(os.devnull, os.O_WRONLY))
+        reporter.start(standing.report)
+        batches = task.batches(text_stream(shards, 1), size, 1)
+        held = next(task.batches(text_stream(shards, 2), size, 2))
+
+        def with_peers() -> None:
+            loss = task.loss(shared, next(batches))
+            loss.backward()
+            standing.ledger.add_microbatch(size, loss.item())
+            optimizer.step()
+            optimizer.zero_grad()
+
+        def alone() -> None:
+            task.loss(bare, held).backward()
+            bare.zero_grad()
+
+        report(measure(with_peers, alone), size)
+        reporter.stop()
+        optimizer.shutdown()
+        dht.shutdown()
+
+
+def measure(one: Callable[[], None], other: Callable[[], None]) -> list[tuple[float, float]]:
+    """Seconds of a block of each, in turns; the first pair warms up."""
+    pairs = []
+    for number in range(BLOCKS + 1):
+        pair = (seconds(one), seconds(other)) if number % 2 else tuple(reversed((seconds(other), seconds(one))))
+        pairs.append(pair)
+    return pairs[1:]
+
+
+def seconds(step: Callable[[], None]) -> float:
+    start = time.perf_counter()
+    for _ in range(MICROBATCHES):
+        step()
+    return time.perf_counter() - start
+
+
+def report(pairs: list[tuple[float, float]], size: int) -> None:
+    samples = size * MICROBATCHES
+    ours, bare = (statistics.median(samples / pair[side] for pair in pairs) for side in (0, 1))
+    ratios = [pair[1] / pair[0] for pair in pairs]
+    print(f"trainer's loop  {ours:7.1f} samples/s (median of {BLOCKS} blocks)")
+    print(f"bare PyTorch    {bare:7.1f} samples/s")
+    quartiles = statistics.quantiles(ratios, n=4)
+    print(f"ratio           {statistics.median(ratios):7.3f} (quartiles {quartiles[0]:.3f} to {quartiles[2]:.3f})")
+
+
+if __name__ == "__main__":
+    main()

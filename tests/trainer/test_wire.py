@@ -1,0 +1,131 @@
+"""The trainer's end of the wire, over real pipes."""
+
+import os
+import threading
+import time
+from collections.abc import Callable, Iterator
+from typing import BinaryIO
+
+import msgspec
+import pytest
+
+from core.api.preferences import Limits
+from core.api.session import ApplyLimits, Hold, Leave, Report, Resume, TrainerCommand, line, report_decoder
+from core.trainer.control import Control, read_start
+from core.trainer.reporter import Reporter
+
+
+def wait_until(condition: Callable[[], bool], seconds: float = 5.0) -> None:
+    deadline = time.monotonic() + seconds
+    while not condition():
+        assert time.monotonic() < deadline, "did not happen in time"
+        time.sleep(0.005)
+
+
+class Engine:
+    """The other end of stdin."""
+
+    def __init__(self) -> None:
+        reading, self._writing = os.pipe()
+        self.stream: BinaryIO = os.fdopen(reading, "rb")
+        self._open = True
+
+    def say(self, command: TrainerCommand) -> None:
+        os.write(self._writing, line(command))
+
+    def say_raw(self, text: bytes) -> None:
+        os.write(self._writing, text)
+
+    def go_away(self) -> None:
+        if self._open:
+            os.close(self._writing)
+            self._open = False
+
+
+@pytest.fixture
+def engine() -> Iterator[Engine]:
+    made = Engine()
+    yield made
+    made.go_away()
+    made.stream.close()
+
+
+@pytest.fixture
+def control(engine: Engine) -> Iterator[Control]:
+    made = Control(engine.stream, Limits())
+    made.start()
+    yield made
+    engine.go_away()
+    wait_until(made.leaving.is_set)
+
+
+def test_hold_and_resume_reach_a_loop_that_is_busy(engine: Engine, control: Control) -> None:
+    engine.say(Hold())
+    wait_until(lambda: control.held)
+    done = threading.Event()
+    waiting = threading.Thread(target=lambda: (control.wait_while_held(), done.set()))
+    waiting.start()
+    assert not done.wait(0.05)
+    engine.say(Resume())
+    assert done.wait(5)
+    waiting.join()
+
+
+def test_leave_ends_a_hold_and_interrupts_what_the_loop_waits_for(engine: Engine, control: Control) -> None:
+    interrupted = threading.Event()
+    control.on_leave = interrupted.set
+    engine.say(Hold())
+    engine.say(Leave())
+    assert interrupted.wait(5)
+    control.wait_while_held()
+    assert control.leaving.is_set()
+
+
+def test_limits_apply_without_a_restart(engine: Engine, control: Control) -> None:
+    engine.say(ApplyLimits(Limits(threads=3)))
+    wait_until(lambda: control.limits.threads == 3)
+
+
+def test_an_engine_that_goes_away_ends_the_session(engine: Engine, control: Control) -> None:
+    engine.go_away()
+    assert control.leaving.wait(5)
+
+
+def test_a_command_from_the_future_is_passed_over(engine: Engine, control: Control) -> None:
+    engine.say_raw(b'{"type":"Dance"}\nnot even json\n')
+    engine.say(Hold())
+    wait_until(lambda: control.held)
+
+
+def test_a_session_without_a_word_from_the_engine_ends_before_it_began(engine: Engine) -> None:
+    engine.go_away()
+    assert read_start(engine.stream) is None
+
+
+def test_a_session_begins_with_start_and_nothing_else(engine: Engine) -> None:
+    engine.say(Hold())
+    with pytest.raises(msgspec.ValidationError):
+        read_start(engine.stream)
+
+
+def test_a_report_is_sent_when_it_changes_and_a_last_one_at_the_end() -> None:
+    reading, writing = os.pipe()
+    reporter = Reporter(writing)
+    reports = iter([Report("preparing")] + [Report("joining")] * 100)
+    reporter.start(lambda: next(reports))
+    received = os.fdopen(reading, "rb")
+    assert report_decoder.decode(received.readline()) == Report("preparing")
+    assert report_decoder.decode(received.readline()) == Report("joining")
+    reporter.stop()
+    os.close(writing)
+    assert received.read() == b""
+    received.close()
+
+
+def test_a_vanished_engine_does_not_break_the_reporter() -> None:
+    reading, writing = os.pipe()
+    os.close(reading)
+    reporter = Reporter(writing)
+    reporter.send(Report("preparing"))
+    reporter.stop()
+    os.close(writing)
