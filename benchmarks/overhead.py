@@ -82,8 +82,11 @@ def measure(one: Callable[[], None], other: Callable[[], None]) -> list[tuple[fl
     """Seconds of a block of each, in turns; the first pair warms up."""
     pairs = []
     for number in range(BLOCKS + 1):
-        pair = (seconds(one), seconds(other)) if number % 2 else tuple(reversed((seconds(other), seconds(one))))
-        pairs.append(pair)
+        if number % 2:
+            pairs.append((seconds(one), seconds(other)))
+        else:
+            second = seconds(other)
+            pairs.append((seconds(one), second))
     return pairs[1:]
 
 

@@ -3,6 +3,7 @@
 import hashlib
 import json
 import logging
+import threading
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -43,6 +44,8 @@ class Backbone:
         self._watch = RunWatch(self.dht, self.manifest.run_id)
         self._metrics = MetricsBoard(self.dht, self.manifest.run_id)
         self._last_checkpoint = 0
+        self._held = False
+        self._lock = threading.Lock()
 
     def resume(self) -> None:
         """Offer newcomers the run as the last checkpoint has it, until trainers have a newer state."""
@@ -53,14 +56,22 @@ class Backbone:
         self._last_checkpoint = checkpoint.epoch
         log.info("resumed from the checkpoint of epoch %d", checkpoint.epoch)
 
+    def hold(self, held: bool) -> None:
+        """Compute nothing while `held`; peers can still reach this one. May be called from any thread."""
+        with self._lock:
+            self._held = held
+            self._employ()
+
     def look(self, now: float) -> None:
         """Read what peers report, keep the companion at work only beside others, and follow the run's state.
 
         `now` is UTC seconds.
         """
+        if self._held:
+            return
         self.progress = self._watch.read()
-        if self.companion is not None:
-            self.companion.work(bool(self._others()))
+        with self._lock:
+            self._employ()
         epoch = max(self.progress.epoch, self.follower.epoch)
         self.board.show(epoch, len(self.progress.peers), self.progress.samples_per_second)
         self._record_metrics(epoch, now)
@@ -76,6 +87,10 @@ class Backbone:
         self.follower.shutdown()
         self.dht.shutdown()
         self.curve.close()
+
+    def _employ(self) -> None:
+        if self.companion is not None:
+            self.companion.work(bool(self._others()) and not self._held)
 
     def _others(self) -> list[bytes]:
         """Peers at work that are not the companion."""

@@ -149,7 +149,7 @@ class Session:
             self._apply_limits()
             batch = {name: value.to(self._device) for name, value in next(batches).items()}
             loss = task.loss(model, batch)
-            loss.backward()  # type: ignore[no-untyped-call]
+            loss.backward()
             ledger.add_microbatch(self._manifest.training.microbatch_size, loss.item())
             self._step(optimizer)
             optimizer.zero_grad()

@@ -1,9 +1,11 @@
 """A manifest for tests: the smallest project that is complete."""
 
+from typing import Any
+
 from core.api.manifest import Data, File, Manifest, MaskedLanguageModelling, Model, Optimizer, Training
 
 
-def small_manifest(sequence_length: int = 16, vocabulary: int = 100, **config: object) -> Manifest:
+def small_manifest(sequence_length: int = 16, vocabulary: int = 100, **config: Any) -> Manifest:
     """One whose files are never fetched."""
     file = File(url="http://127.0.0.1:9/nothing", sha256="0" * 64, size=1)
     return Manifest(

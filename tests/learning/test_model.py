@@ -1,5 +1,7 @@
 """Models by name: what is built, and what is refused."""
 
+from typing import Any
+
 import msgspec
 import pytest
 import torch
@@ -43,6 +45,6 @@ def test_only_models_of_the_task_are_built(name: str) -> None:
         ({"num_attention_heads": 0}, r"\$\.model\.config"),
     ],
 )
-def test_a_configuration_that_does_not_fit_names_its_field(config: dict[str, object], field: str) -> None:
+def test_a_configuration_that_does_not_fit_names_its_field(config: dict[str, Any], field: str) -> None:
     with pytest.raises(ManifestError, match=field):
         build_model(small_manifest(**config))

@@ -42,7 +42,8 @@ def microbatch_loss(model: torch.nn.Module, epoch: int, index: int) -> torch.Ten
     """The loss of one microbatch: `index` of MICROBATCHES in `epoch`."""
     generator = torch.Generator().manual_seed(epoch * MICROBATCHES + index)
     pieces = torch.randint(VOCABULARY, (MICROBATCH, LENGTH), generator=generator)
-    return model(input_ids=pieces, labels=pieces).loss
+    loss: torch.Tensor = model(input_ids=pieces, labels=pieces).loss
+    return loss
 
 
 def train_alone(epochs: int) -> torch.nn.Module:

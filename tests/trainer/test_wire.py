@@ -63,7 +63,12 @@ def test_hold_and_resume_reach_a_loop_that_is_busy(engine: Engine, control: Cont
     engine.say(Hold())
     wait_until(lambda: control.held)
     done = threading.Event()
-    waiting = threading.Thread(target=lambda: (control.wait_while_held(), done.set()))
+
+    def wait() -> None:
+        control.wait_while_held()
+        done.set()
+
+    waiting = threading.Thread(target=wait)
     waiting.start()
     assert not done.wait(0.05)
     engine.say(Resume())

@@ -1,0 +1,45 @@
+"""What an embedded backbone is told by its engine, on stdin: hold, resume, and by the end of the file to go."""
+
+import logging
+import os
+import threading
+from collections.abc import Callable
+
+import msgspec
+
+from core.api.hosting import host_command_decoder
+from core.api.session import Hold
+
+log = logging.getLogger(__name__)
+
+
+class Orders:
+    """Read on a thread of its own, so that a pause is obeyed while the backbone looks at the run."""
+
+    def __init__(self, ending: threading.Event) -> None:
+        self.held = False
+        self._ending = ending
+        self._on_change: Callable[[bool], None] = lambda _held: None
+        threading.Thread(target=self._listen, name="orders", daemon=True).start()
+
+    def obey(self, on_change: Callable[[bool], None]) -> None:
+        """Call `on_change` with each new word, and with the last one now."""
+        self._on_change = on_change
+        on_change(self.held)
+
+    def _listen(self) -> None:
+        # Not sys.stdin: a forked process closes that first, and would wait for the lock that this thread holds.
+        rest = b""
+        while data := os.read(0, 4096):
+            *lines, rest = (rest + data).split(b"\n")
+            for line in lines:
+                self._follow(line)
+        self._ending.set()
+
+    def _follow(self, line: bytes) -> None:
+        try:
+            self.held = isinstance(host_command_decoder.decode(line), Hold)
+        except msgspec.DecodeError as error:
+            log.warning("unknown order: %s", error)
+            return
+        self._on_change(self.held)
