@@ -1,0 +1,47 @@
+"""The run's state on its way from a checkpoint to a newcomer, between real peers."""
+
+import json
+import shutil
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.host.state_peers import EPOCH
+
+
+@pytest.fixture(scope="module")
+def outcome() -> Any:
+    folder = Path(tempfile.mkdtemp(prefix="hive"))
+    leash = [sys.executable, "-m", "core.leash", str(folder / "leash"), "--"]
+    try:
+        run = subprocess.run(
+            [*leash, sys.executable, "-m", "tests.host.state_peers", str(folder)],
+            capture_output=True,
+            text=True,
+            timeout=110,
+            check=False,
+        )
+        assert run.stdout, run.stderr
+        return json.loads(run.stdout)
+    finally:
+        shutil.rmtree(folder)
+
+
+def test_a_newcomer_gets_the_run_from_a_backbone_that_resumed_from_its_checkpoint(outcome: Any) -> None:
+    assert outcome["caught_up"]
+    assert outcome["epoch"] == EPOCH
+    assert outcome["same"]
+
+
+def test_a_state_that_is_not_newer_is_not_taken_over(outcome: Any) -> None:
+    assert outcome["again"] is False
+
+
+def test_a_state_with_wrong_numbers_or_shapes_is_refused_and_changes_nothing(outcome: Any) -> None:
+    assert outcome["poisoned"] == "The state holds numbers that are not finite; it was not used."
+    assert outcome["other model"] == "The state is of another model; it was not used."
+    assert outcome["unharmed"]
