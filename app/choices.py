@@ -72,7 +72,7 @@ def is_under_way(snapshot: Snapshot) -> bool:
 def goes_on_by_itself(snapshot: Snapshot) -> bool:
     """Without the window the engine would still contribute, now or later: what Quit has to ask about."""
     for_good = any(reason.kind is Kind.PAUSED and reason.until is None for reason in snapshot.reasons)
-    return snapshot.session is not None or (snapshot.wanted and not for_good)
+    return snapshot.wanted and not for_good
 
 
 def morning(now: float) -> float:

@@ -1,12 +1,13 @@
 """The epoch as a ring: the batch that all peers fill together, this volunteer's share first and in the accent.
 
-It is painted when a snapshot brings something new, never on a timer. How much each of the others gave is not known,
+It is painted when a snapshot brings something new; on a timer only for the seconds of getting ready, so that one sees
+that something goes on. How much each of the others gave is not known,
 only how many they are and their sum, so their part is cut into equal pieces.
 """
 
-from PySide6.QtCore import QRectF, QSize, Qt
-from PySide6.QtGui import QColor, QConicalGradient, QPainter, QPaintEvent, QPen
-from PySide6.QtWidgets import QSizePolicy, QWidget
+from PySide6.QtCore import QRectF, QSize, Qt, QTimer
+from PySide6.QtGui import QColor, QConicalGradient, QHideEvent, QPainter, QPaintEvent, QPen, QShowEvent
+from PySide6.QtWidgets import QSizePolicy, QStyle, QWidget
 
 from app import format as fmt
 from app import theme, wording
@@ -18,6 +19,9 @@ _THICKNESS = 22.0
 _GAP_DEGREES = 1.4
 _MOST_PIECES = 24
 _TOP = 90.0
+_TURN_EVERY_MS = 80
+_TURN_DEGREES = 10.0
+_TURNING_PIECE = 50.0
 
 
 class EpochRing(QWidget):
@@ -27,6 +31,11 @@ class EpochRing(QWidget):
         super().__init__()
         self._progress = Progress()
         self._live = False
+        self._busy = False
+        self._turned = 0.0
+        self._turning = QTimer(self)
+        self._turning.setInterval(_TURN_EVERY_MS)
+        self._turning.timeout.connect(self._turn)
         self._diameter = 232
         self.setSizePolicy(QSizePolicy.Policy.Fixed, QSizePolicy.Policy.Fixed)
 
@@ -38,14 +47,26 @@ class EpochRing(QWidget):
             self._diameter = pixels
             self.updateGeometry()
 
-    def show_progress(self, progress: Progress, live: bool) -> None:
-        """`live`: the session is in the run; otherwise the last known epoch is shown and the ring stays empty."""
-        if (progress, live) != (self._progress, self._live):
-            self._progress, self._live = progress, live
+    def show_progress(self, progress: Progress, live: bool, busy: bool = False) -> None:
+        """`live`: the session is in the run; otherwise the last known epoch is shown and the ring stays empty.
+
+        `busy`: it is on the way there, and a piece turns round until it is.
+        """
+        if (progress, live, busy) != (self._progress, self._live, self._busy):
+            self._progress, self._live, self._busy = progress, live, busy
             meaning = wording.ring_meaning(progress) if live else tr("No epoch is being worked on here.")
+            self._turn_if_seen()
             self.setAccessibleName(meaning)
             self.setToolTip(meaning)
             self.update()
+
+    def showEvent(self, event: QShowEvent) -> None:
+        super().showEvent(event)
+        self._turn_if_seen()
+
+    def hideEvent(self, event: QHideEvent) -> None:
+        super().hideEvent(event)
+        self._turning.stop()
 
     def paintEvent(self, _event: QPaintEvent) -> None:
         painter = QPainter(self)
@@ -55,6 +76,8 @@ class EpochRing(QWidget):
         self._arc(painter, ring, QColor(theme.tokens().track), 0, 360)
         if self._live:
             self._paint_batch(painter, ring)
+        elif self._busy:
+            self._arc(painter, ring, QColor(theme.tokens().accent), self._turned, _TURNING_PIECE)
         self._paint_words(painter)
 
     def _paint_batch(self, painter: QPainter, ring: QRectF) -> None:
@@ -110,7 +133,7 @@ class EpochRing(QWidget):
         now = theme.tokens()
         height = self.height()
         number = fmt.count(self._progress.epoch) if self._live or self._progress.epoch else "–"
-        line = wording.ring_line(self._progress) if self._live else tr("not in a batch")
+        line = wording.ring_line(self._progress) if self._live else self._absence()
         for kind, colour, text, top in (
             (Type.RING, now.text if self._live else now.muted, number, 0.29),
             (Type.LABEL, now.muted, tr("epoch"), 0.47),
@@ -120,6 +143,21 @@ class EpochRing(QWidget):
             painter.setPen(QColor(colour))
             where = QRectF(0, height * top, self.width(), height * 0.2 if kind is Type.RING else height * 0.12)
             painter.drawText(where, Qt.AlignmentFlag.AlignCenter, text)
+
+    def _absence(self) -> str:
+        return tr("getting ready") if self._busy else tr("not in a batch")
+
+    def _turn_if_seen(self) -> None:
+        """Where the desktop wants no animations, the piece stands still."""
+        animated = self.style().styleHint(QStyle.StyleHint.SH_Widget_Animation_Duration) > 0
+        if self._busy and animated and self.isVisible():
+            self._turning.start()
+        else:
+            self._turning.stop()
+
+    def _turn(self) -> None:
+        self._turned = (self._turned + _TURN_DEGREES) % 360
+        self.update()
 
     def _arc(self, painter: QPainter, ring: QRectF, colour: QColor, start: float, span: float) -> None:
         """From `start` degrees after twelve o'clock, clockwise."""

@@ -47,8 +47,8 @@ class HomePage(QScrollArea):
         """Everything on the page follows from this."""
         self._snapshot = snapshot
         in_run = snapshot.state in {"contributing", "holding"} and snapshot.session is not None
-        self._ring.show_progress(snapshot.progress, live=in_run)
-        self._chips.show_phase(snapshot.progress.phase if snapshot.state == "contributing" else None)
+        self._ring.show_progress(snapshot.progress, live=in_run, busy=wording.is_getting_ready(snapshot))
+        self._chips.show_snapshot(snapshot)
         self._tiles.show_snapshot(snapshot)
         self.button.show_snapshot(snapshot)
         self.button.set_enabled(self._link.state is Link.UP)
@@ -108,6 +108,8 @@ class HomePage(QScrollArea):
         self._caption = Label(kind=Type.STRONG, wrap=True)
         self._title = Label(kind=Type.HEADLINE, wrap=True)
         self._explanation = Label(wrap=True)
+        # Room for two lines also when there is one: the button must not move under the pointer with each step.
+        self._explanation.setMinimumHeight(2 * self._explanation.fontMetrics().lineSpacing())
         self._left = Label(kind=Type.CAPTION, role="muted")
         self._reward, self._problem = Notice("notice-frame"), Notice("problem-frame")
         self.button = ContributeButton(self.perform)

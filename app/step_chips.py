@@ -1,6 +1,4 @@
-"""The four steps of an epoch as a row of chips, the present one in the accent."""
-
-from typing import get_args
+"""A row of chips: the steps of getting ready, then those of an epoch, the present one in the accent."""
 
 from PySide6.QtWidgets import QHBoxLayout, QWidget
 
@@ -8,31 +6,31 @@ from app import theme, wording
 from app.texts import tr
 from app.theme import Type
 from app.widgets import Label
-from core.api.snapshot import Phase
+from core.api.snapshot import Snapshot
 
 
 class StepChips(QWidget):
-    """Shows a phase; None while no epoch is being worked on here."""
+    """Follows the snapshot."""
 
     def __init__(self) -> None:
         super().__init__()
         row = QHBoxLayout(self)
         row.setContentsMargins(0, 0, 0, 0)
         row.setSpacing(theme.UNIT * 2)
-        self._chips: dict[Phase, Label] = {}
-        for phase in get_args(Phase):
-            chip = Label(wording.step_name(phase), Type.CAPTION, "chip")
-            chip.setToolTip(wording.step_meaning(phase))
+        idle = Snapshot(state="idle")
+        self._chips = [Label(step.name, Type.CAPTION, "chip") for step in wording.steps(idle)]
+        for chip in self._chips:
             row.addWidget(chip)
-            self._chips[phase] = chip
         row.addStretch(1)
-        self.show_phase(None)
+        self.show_snapshot(idle)
 
-    def show_phase(self, now: Phase | None) -> None:
-        for phase, chip in self._chips.items():
-            theme.set_role(chip, "chip-now" if phase == now else "chip")
+    def show_snapshot(self, snapshot: Snapshot) -> None:
+        steps = wording.steps(snapshot)
+        for step, chip in zip(steps, self._chips, strict=True):
+            chip.setText(step.name)
+            chip.setToolTip(step.meaning)
+            theme.set_role(chip, "chip-now" if step.is_now else "chip")
+        now = next((step for step in steps if step.is_now), None)
         self.setAccessibleName(
-            tr("Step: {step}. {meaning}", step=wording.step_name(now), meaning=wording.step_meaning(now))
-            if now
-            else tr("No step at the moment")
+            tr("Step: {step}. {meaning}", step=now.name, meaning=now.meaning) if now else tr("No step at the moment")
         )

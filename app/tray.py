@@ -4,7 +4,7 @@ import time
 
 from PySide6.QtCore import QObject, QTimer, Signal
 from PySide6.QtGui import QAction
-from PySide6.QtWidgets import QMenu, QSystemTrayIcon
+from PySide6.QtWidgets import QApplication, QMenu, QSystemTrayIcon
 
 from app import icons, wording
 from app.choices import is_under_way, main_choice
@@ -90,8 +90,9 @@ class Tray(QObject):
             self.toggled.emit()
 
     def _on_event(self, event: Event) -> None:
-        """Tell what is worth a word while the window may be closed."""
-        if event.kind in {"first_contribution", "warning"} and self.icon.supportsMessages():
+        """Tell what is worth a word while the window may be closed; the good news only if it is not in front."""
+        news = event.kind == "warning" or (event.kind == "first_contribution" and not QApplication.activeWindow())
+        if news and self.icon.supportsMessages():
             self.icon.showMessage("Idlehive", event.text, icons.logo())
 
     def _tone_without_engine(self) -> wording.Tone:

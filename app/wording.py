@@ -3,7 +3,7 @@
 The engine says why in plain English; here it gets its end ("until 14:30"), its place and its tone.
 """
 
-from typing import Literal
+from typing import Literal, NamedTuple, get_args
 
 from app import format as fmt
 from app.texts import tr, trn
@@ -12,6 +12,15 @@ from core.api.snapshot import Phase, Progress, Snapshot
 
 Tone = Literal["good", "working", "quiet", "paused", "problem"]
 """How a state looks: green, accent, grey, grey with bars, red."""
+
+
+class Step(NamedTuple):
+    """One chip of the row under the sentences."""
+
+    name: str
+    meaning: str
+    is_now: bool
+
 
 _URGENCY = (Severity.PROBLEM, Severity.NOTICE, Severity.QUIET)
 
@@ -84,7 +93,7 @@ def tone(snapshot: Snapshot) -> Tone:
         return "problem"
     if snapshot.state == "failed":
         return "problem" if snapshot.retry_at is None else "working"
-    if snapshot.state in {"starting", "joining", "syncing"}:
+    if is_getting_ready(snapshot):
         return "working"
     return "paused" if is_paused(snapshot) else "quiet"
 
@@ -118,6 +127,20 @@ def reason_sentence(reason: Reason, now: float) -> str:
             return tr("{text} (in {time})", text=text, time=fmt.duration(reason.until - now))
         case _:
             return _until(text, reason.until, now)
+
+
+def is_getting_ready(snapshot: Snapshot) -> bool:
+    """On the way to contributing, without a hand of the volunteer."""
+    return snapshot.state in {"starting", "joining", "syncing"}
+
+
+def steps(snapshot: Snapshot) -> tuple[Step, ...]:
+    """What getting ready takes, while it lasts; else what an epoch takes."""
+    if is_getting_ready(snapshot):
+        now = _place_in_getting_ready(snapshot)
+        return tuple(Step(*step, place == now) for place, step in enumerate(_getting_ready()))
+    phase = snapshot.progress.phase if snapshot.state == "contributing" else None
+    return tuple(Step(step_name(each), step_meaning(each), each == phase) for each in get_args(Phase))
 
 
 def step_name(phase: Phase) -> str:
@@ -202,17 +225,15 @@ def _until(text: str, until: float | None, now: float) -> str:
 
 def _meaning(snapshot: Snapshot) -> str:
     match snapshot.state:
-        case "starting":
-            return tr("Data and tokenizer are fetched once, checked and kept for the next time.")
-        case "joining":
-            return tr("This computer meets the others that train the same model.")
-        case "syncing":
-            return tr("The others send the newest model, so that you start where they are.")
+        case "starting" | "joining" | "syncing":
+            return _getting_ready()[_place_in_getting_ready(snapshot)][1]
         case "leaving":
             return tr("What you have given is kept. This takes a few seconds.")
         case "failed":
             error = _error(snapshot)
             return (error if error.endswith(("?", "!")) else f"{error}.") + " " + tr("Nothing you have given is lost.")
+        case "holding" if is_paused(snapshot):
+            return tr("The processor is all yours, and in a few minutes the memory too.")
         case _ if is_paused(snapshot):
             return tr("Processor and memory are all yours.")
         case _ if snapshot.project is None:
@@ -221,6 +242,23 @@ def _meaning(snapshot: Snapshot) -> str:
             return ""
         case _:
             return tr("Press Contribute and your computer trains with the others while you do other things.")
+
+
+def _getting_ready() -> tuple[tuple[str, str], ...]:
+    """Name and meaning of each step."""
+    return (
+        (tr("Start"), tr("The training program starts. This takes some seconds, longer on a busy computer.")),
+        (tr("Load"), tr("Data and tokenizer are fetched once, checked and kept for the next time.")),
+        (tr("Find peers"), tr("This computer meets the others that train the same model.")),
+        (tr("Catch up"), tr("The others send the newest model, so that you start where they are.")),
+    )
+
+
+def _place_in_getting_ready(snapshot: Snapshot) -> int:
+    if snapshot.state == "starting":
+        # A training program that has told its process has started, and loads.
+        return 0 if snapshot.session is None and snapshot.transfer is None else 1
+    return 2 if snapshot.state == "joining" else 3
 
 
 def _contribution(progress: Progress) -> str:

@@ -21,7 +21,7 @@ from app.widgets import Label, Notice
 from core.api.errors import WorldError
 from core.api.messages import Contribute, CurvePoint, Event, GetCurve, Pause, Resume
 from core.api.snapshot import Snapshot
-from tests.app.snapshots import CONTRIBUTING, IDLE, PROGRESS, failed, paused
+from tests.app.snapshots import CONTRIBUTING, IDLE, PROGRESS, STARTING, failed, paused
 from tests.fakes.scripted_engine import ScriptedEngine
 
 Part = TypeVar("Part", bound=QWidget)
@@ -177,6 +177,21 @@ def test_every_control_has_a_name_and_can_be_reached_by_keyboard(window: MainWin
         # In a group of pages Tab goes to the chosen one, and the arrow keys to the others.
         in_group = isinstance(control, QAbstractButton) and control.group() is not None
         assert in_group or control.focusPolicy() & Qt.FocusPolicy.TabFocus, control.accessibleName()
+
+
+def test_the_ring_turns_while_getting_ready_and_only_if_somebody_looks(
+    window: MainWindow, page: HomePage, show: Show, qtbot: QtBot
+) -> None:
+    ring = part(page, EpochRing)
+    show(STARTING)
+    before = ring.grab().toImage()
+    qtbot.waitUntil(lambda: ring.grab().toImage() != before)
+    window.hide()
+    assert not ring._turning.isActive()
+    window.show()
+    assert ring._turning.isActive()
+    show(CONTRIBUTING)
+    assert not ring._turning.isActive()
 
 
 @pytest.mark.parametrize("phase", ["accumulating", "finding_group", "averaging", "updating"])

@@ -105,6 +105,32 @@ def test_every_step_of_an_epoch_has_its_words(phase: Phase) -> None:
     assert "369" in wording.ring_meaning(progress)
 
 
+def present_step(snapshot: Snapshot) -> str:
+    (name,) = [step.name for step in wording.steps(snapshot) if step.is_now]
+    return name
+
+
+def test_getting_ready_has_steps_of_its_own() -> None:
+    launched = replace(STARTING, transfer=None, session=None)
+    seen = [launched, replace(launched, session=STARTING.session), Snapshot(state="joining"), Snapshot(state="syncing")]
+    assert [present_step(snapshot) for snapshot in seen] == ["Start", "Load", "Find peers", "Catch up"]
+    meanings = {wording.explanation(snapshot, NOW) for snapshot in seen}
+    assert len(meanings) == 4
+    assert present_step(STARTING) == "Load"
+    assert present_step(CONTRIBUTING) == "Accumulate"
+
+
+@pytest.mark.parametrize("snapshot", [IDLE, paused(), failed(None)])
+def test_at_rest_no_step_is_the_present_one(snapshot: Snapshot) -> None:
+    assert [step.name for step in wording.steps(snapshot) if step.is_now] == []
+
+
+def test_memory_that_is_still_held_is_not_called_free() -> None:
+    holding = replace(CONTRIBUTING, state="holding", reasons=paused().reasons)
+    assert "in a few minutes the memory" in wording.explanation(holding, NOW)
+    assert wording.explanation(paused(), NOW) == "Processor and memory are all yours."
+
+
 def test_the_ring_says_how_full_the_batch_is() -> None:
     assert plain(wording.ring_line(PROGRESS)) == "71 % of 4 096"
     assert wording.ring_line(replace(PROGRESS, target_batch_size=0)) == "no batch yet"
