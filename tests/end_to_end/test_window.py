@@ -1,0 +1,128 @@
+"""The whole program as a volunteer meets it: the window on a screen, the pointer, the keyboard, a real run behind it.
+
+`IDLEHIVE_TEST_PICTURES=FOLDER` keeps what was on the screen at each step there.
+"""
+
+import os
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from app import theme
+from tests.end_to_end.machine import Machine, Profile, Program, wait_for
+from tests.end_to_end.picture import Picture
+from tests.end_to_end.x_display import XDisplay
+
+LIGHT = theme.LIGHT
+_MOMENT = 5.0
+"""Seconds in which the window answers, on a computer that does other things as well."""
+
+
+@pytest.fixture
+def display() -> Iterator[XDisplay]:
+    with XDisplay() as screen:
+        yield screen
+
+
+def dots_on_the_curve(seen: Picture) -> int:
+    """Epochs taken part in. Below the button nothing else is in the accent, but for one more dot in the legend."""
+    button = seen.split_button(LIGHT.accent, LIGHT.card)
+    return seen.spots(LIGHT.accent, button[1] + theme.BUTTON_HEIGHT, smallest=8) - 1 if button else 0
+
+
+class Volunteer:
+    """Sees the screen, and has a pointer and keys; asks the engine only to compare."""
+
+    def __init__(self, display: XDisplay, profile: Profile, pictures: Path) -> None:
+        self.display = display
+        self.profile = profile
+        self._pictures = pictures
+        self._kept = 0
+
+    def open_window(self) -> Program:
+        program = self.profile.start(**self.display.variables)
+        wait_for(lambda: self.display.find("Idlehive"), 60, "a window")
+        self.sees(lambda seen: seen.split_button(LIGHT.accent, LIGHT.card), "a button that can be pressed", 60)
+        return program
+
+    def keep(self, name: str) -> None:
+        """A picture of this step."""
+        self._kept += 1
+        self.display.picture(self._pictures / f"{self._kept}-{name}.png")
+
+    def sees(self, what: Callable[[Picture], object], name: str, seconds: float = _MOMENT) -> None:
+        wait_for(lambda: what(self.display.picture()), seconds, f"on the screen: {name}")
+
+    def click_the_button(self) -> None:
+        place = self.display.picture().split_button(LIGHT.accent, LIGHT.card)
+        assert place
+        self.display.click(place)
+
+    def until(self, what: Callable[[dict[str, Any]], object], seconds: float) -> dict[str, Any]:
+        """The engine's status, once it is as wanted."""
+        status: dict[str, Any] = {}
+
+        def is_so() -> bool:
+            status.update(self.profile.status())
+            return bool(what(status))
+
+        wait_for(is_so, seconds, f"the engine's state, which is {status}")
+        return status
+
+
+@pytest.fixture
+def volunteer(display: XDisplay, machine: Machine, tmp_path: Path) -> Volunteer:
+    pictures = Path(os.environ.get("IDLEHIVE_TEST_PICTURES", tmp_path))
+    pictures.mkdir(parents=True, exist_ok=True)
+    return Volunteer(display, machine.profile("me"), pictures)
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(420)
+def test_a_volunteer_contributes_pauses_resumes_and_quits_by_pointer_and_keys(
+    volunteer: Volunteer, machine: Machine
+) -> None:
+    program = volunteer.open_window()
+    volunteer.keep("ready")
+
+    clicked = time.monotonic()
+    volunteer.click_the_button()
+    volunteer.until(lambda status: status["state"] != "idle", _MOMENT)
+    volunteer.sees(lambda seen: seen.shows(LIGHT.accent_text), "getting ready")
+    volunteer.keep("getting-ready")
+    volunteer.until(lambda status: status["state"] == "contributing", 180)
+    print(f"contributing {time.monotonic() - clicked:.1f} s after the click")
+    volunteer.sees(lambda seen: seen.shows(LIGHT.good), "contributing")
+    volunteer.keep("contributing")
+    volunteer.until(lambda status: status["progress"]["epoch"] >= 1, 90)
+    print(f"first epoch done {time.monotonic() - clicked:.1f} s after the click")
+    volunteer.until(lambda status: status["progress"]["epoch"] >= 3 and status["state"] == "contributing", 90)
+    volunteer.sees(lambda seen: dots_on_the_curve(seen) >= 3, "three epochs on the curve")
+    volunteer.keep("third-epoch")
+
+    clicked = time.monotonic()
+    volunteer.click_the_button()
+    paused = volunteer.until(lambda status: status["state"] == "holding", _MOMENT)
+    print(f"paused {time.monotonic() - clicked:.1f} s after the click")
+    assert [reason["kind"] for reason in paused["reasons"]] == ["paused"]
+    volunteer.sees(lambda seen: not seen.shows(LIGHT.good), "paused")
+    volunteer.keep("paused")
+
+    volunteer.click_the_button()
+    volunteer.until(lambda status: status["state"] == "contributing", _MOMENT)
+    volunteer.sees(lambda seen: seen.shows(LIGHT.good), "contributing again")
+
+    volunteer.display.press("ctrl+q")
+    wait_for(lambda: volunteer.display.focused_title() == "Quit Idlehive", _MOMENT, "the question")
+    volunteer.keep("question")
+    volunteer.display.press("Tab")  # from "Go on in the background" to "Stop contributing"
+    volunteer.keep("answer")
+    volunteer.display.press("space")
+    wait_for(lambda: not volunteer.display.find("Idlehive"), _MOMENT, "no window")
+    volunteer.keep("gone")
+    assert program.end(30) == 0, program.complained()
+    assert program.complained() == ""
+    machine.wait_until_nothing_is_left()
