@@ -14,6 +14,10 @@ from core.learning.optimizers import optimizer_factory, scheduler_factory
 from core.swarm.averagers import COMPRESSIONS, CheckedStateAverager, EpochGradientAverager
 from core.swarm.tracker import SwarmTracker
 
+_PROGRESS_LASTS = 30.0
+"""Seconds for which the others believe a peer that fell silent. hivemind's 60 would be two averaging time-outs in which
+they wait for one that was killed."""
+
 
 class RoundFailed(WorldError):
     """Gradients could not be averaged: nothing was stepped, the samples of this epoch are lost to the swarm."""
@@ -296,6 +300,7 @@ def make_optimizer(
         scheduler=scheduler_factory(training.schedule),
         matchmaking_time=averaging.matchmaking_time,
         averaging_timeout=averaging.averaging_timeout,
+        tracker_opts={"metadata_expiration": _PROGRESS_LASTS},
         next_chunk_timeout=max(15.0, averaging.matchmaking_time),
         load_state_timeout=load_state_timeout,
         average_state_every=averaging.average_state_every,
