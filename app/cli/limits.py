@@ -1,6 +1,7 @@
 """limits: what Idlehive may use of this computer."""
 
 import argparse
+import textwrap
 
 from app.cli import output, units
 from app.cli.connection import borrowed
@@ -9,7 +10,14 @@ from core.api.home import Home
 from core.api.messages import LimitInfo, ResetLimit, SetLimit, ShowLimits
 from core.api.preferences import PREFERENCES, preference_named
 
-_NAMES = ", ".join(PREFERENCES)
+_NAMES = textwrap.fill(", ".join(PREFERENCES), 79, initial_indent=" " * len("Names: ")).lstrip()
+_PAGES = {
+    "processor": "Processor and memory",
+    "gpu": "Graphics card",
+    "network": "Network",
+    "presence": "While you use the computer",
+    "storage": "Disk",
+}
 
 TEXT = f"""
 What Idlehive may use of this computer. Changes count at once.
@@ -17,11 +25,13 @@ What Idlehive may use of this computer. Changes count at once.
   idlehive limits
   idlehive limits set cache_size 20GB
   idlehive limits set threads 2               or: automatic
+  idlehive limits set gentle.threads 1        in the gentle hours of the schedule
   idlehive limits reset threads
 
-Names: {_NAMES}.
 Values are written with their unit: 20GB, 512 MiB, 1MB/s, 8 Mbit/s, 80%, 75C,
-2h, 90m. 1 kB is 1000 bytes, 1 KiB is 1024.
+2h, 90m, 22:00, on, off. 1 kB is 1000 bytes, 1 KiB is 1024. A limit for gentle
+hours counts where it is the stricter one.
+Names: {_NAMES}.
 """
 
 
@@ -45,14 +55,14 @@ def run_show(arguments: argparse.Namespace, home: Home) -> int:
     if arguments.json:
         output.print_json(limits)
     else:
-        output.print_table(("limit", ">value", ">in force", ">default", "allowed"), [_row(limit) for limit in limits])
+        _print(limits)
     return 0
 
 
 def run_set(arguments: argparse.Namespace, home: Home) -> int:
     declared = preference_named(arguments.name)
     text = " ".join(arguments.value)
-    value = units.parse_in_range(text, declared.name, declared.unit, declared.lowest, declared.highest)
+    value = units.parse_in_range(text, declared)
     with borrowed(home) as engine:
         limit = engine.request(SetLimit(declared.name, value), LimitInfo)
     return _tell(arguments, limit)
@@ -70,15 +80,30 @@ def _tell(arguments: argparse.Namespace, limit: LimitInfo) -> int:
         output.print_json(limit)
         return 0
     restricted = limit.in_force != limit.value
-    now = f"; in force now: {_value(limit, limit.in_force)}" if restricted else ""
+    why = f" ({limit.why})" if limit.why else ""
+    now = f"; in force now: {_value(limit, limit.in_force)}{why}" if restricted else ""
     print(f"{limit.name} is {_value(limit, limit.value)}{now}.")
     return 0
 
 
+def _print(limits: list[LimitInfo]) -> None:
+    """One table for all pages, so that the columns stand under each other."""
+    rows: list[tuple[str, ...]] = []
+    pages = dict.fromkeys([*_PAGES, *(limit.page for limit in limits)])
+    for page in pages:
+        own = [_row(limit) for limit in limits if limit.page == page]
+        rows += [(_PAGES.get(page, page), "", "", "", ""), *own] if own else []
+    output.print_table(("limit", ">value", ">in force", ">default", "allowed"), rows)
+
+
 def _row(limit: LimitInfo) -> tuple[str, ...]:
-    allowed = f"{units.write(limit.lowest, limit.unit)} to {units.write(limit.highest, limit.unit)}"
-    return (limit.name, *(_value(limit, value) for value in (limit.value, limit.in_force, limit.default)), allowed)
+    allowed = units.write_range(limit.lowest, limit.highest, limit.unit, limit.zero)
+    return (
+        "  " + limit.name,
+        *(_value(limit, value) for value in (limit.value, limit.in_force, limit.default)),
+        allowed,
+    )
 
 
 def _value(limit: LimitInfo, value: int) -> str:
-    return units.write(value, limit.unit)
+    return units.write(value, limit.unit, limit.zero)

@@ -9,6 +9,7 @@ from collections.abc import Callable, Mapping
 from datetime import datetime, timedelta
 
 from core.api.errors import UsageError
+from core.api.preferences import Preference
 
 _SIZES = {"": 1, "b": 1, "byte": 1, "bytes": 1}
 for _power, _letter in enumerate("kmgtp", start=1):
@@ -21,7 +22,8 @@ _AMOUNT = re.compile(_NUMBER + r"\s*([^0-9]*)\Z")
 _DURATION_PART = re.compile(_NUMBER + r"\s*([a-z]+)\s*", re.IGNORECASE)
 
 _BYTES, _RATE, _PERCENT, _CELSIUS, _SECONDS, _WATTS = "bytes", "bytes/s", "%", "°C", "seconds", "W"
-_THREADS, _AUTOMATIC = "threads", "automatic"
+_MINUTES, _TIME, _SWITCH = "minutes", "time", "switch"
+_SWITCHED = {"off": 0, "no": 0, "0": 0, "on": 1, "yes": 1, "1": 1}
 _KINDS = {
     "bytes": _BYTES,
     "bytes/s": _RATE,
@@ -35,6 +37,7 @@ _KINDS = {
     "watts": _WATTS,
     "W": _WATTS,
 }
+"""Spellings of one unit; every other unit has one."""
 _SIZE_NAMES = {
     "PiB": 1024**5,
     "PB": 1000**5,
@@ -55,17 +58,22 @@ _EXAMPLES = {
     _PERCENT: "80%",
     _CELSIUS: "75C",
     _SECONDS: "90m or 2h",
+    _MINUTES: "15m or 1h",
+    _TIME: "22:00",
+    _SWITCH: "on or off",
     _WATTS: "150W",
 }
 
 
-def parse(text: str, unit: str) -> int:
-    """The whole number of `unit` that a person wrote.
+def parse(text: str, unit: str, zero: str = "") -> int:
+    """The whole number of `unit` that a person wrote; `zero` is a word for 0.
 
     Raises:
         UsageError: not a quantity of that unit; the sentence shows how to write one.
     """
     kind = _KINDS.get(unit, unit)
+    if zero and text.strip().lower() == zero:
+        return 0
     reader = _READERS.get(kind)
     number = reader(text.strip()) if reader else _plain(text.strip(), kind.lower())
     if number is None:
@@ -75,19 +83,19 @@ def parse(text: str, unit: str) -> int:
     return round(number)
 
 
-def parse_in_range(text: str, name: str, unit: str, lowest: int, highest: int) -> int:
-    """The value of the limit `name` that a person wrote.
+def parse_in_range(text: str, declared: Preference) -> int:
+    """The value of a preference that a person wrote.
 
     Raises:
         UsageError: not a quantity of that unit, or outside the range, which the sentence tells.
     """
     try:
-        value = parse(text, unit)
+        value = parse(text, declared.unit, declared.zero)
     except UsageError as error:
-        raise UsageError(f"{name}: {error}") from None
-    if not lowest <= value <= highest:
-        allowed = f"from {write(lowest, unit)} to {write(highest, unit)}"
-        raise UsageError(f"{name} must be {allowed}, not {text.strip()}.")
+        raise UsageError(f"{declared.name}: {error}") from None
+    if not declared.lowest <= value <= declared.highest:
+        allowed = write_range(declared.lowest, declared.highest, declared.unit, declared.zero)
+        raise UsageError(f"{declared.name} must be {allowed}, not {text.strip()}.")
     return value
 
 
@@ -125,16 +133,29 @@ def parse_since(text: str, now: datetime) -> datetime:
     return day if day.tzinfo else day.replace(tzinfo=now.tzinfo)
 
 
-def write(value: int, unit: str) -> str:
+def write(value: int, unit: str, zero: str = "") -> str:
     """A limit's value exactly as `parse` reads it back, in the largest unit that needs no fraction."""
     kind = _KINDS.get(unit, unit)
+    if zero and value == 0:
+        return zero
     if kind in (_BYTES, _RATE):
         return _exact(value, _SIZE_NAMES) + ("/s" if kind == _RATE else "")
-    if kind == _SECONDS:
-        return _exact(value, _TIME_NAMES)
+    if kind in (_SECONDS, _MINUTES):
+        return _exact(value * 60 if kind == _MINUTES else value, _TIME_NAMES)
+    if kind == _TIME:
+        return f"{value // 60:02}:{value % 60:02}"
+    if kind == _SWITCH and value in (0, 1):
+        return ("off", "on")[value]
     if kind in (_PERCENT, _CELSIUS, _WATTS):
         return f"{value}{'' if kind == _PERCENT else ' '}{kind}"
-    return _AUTOMATIC if kind == _THREADS and value == 0 else str(value)
+    return str(value)
+
+
+def write_range(lowest: int, highest: int, unit: str, zero: str = "") -> str:
+    """What may be chosen, from the lowest to the highest value."""
+    if unit == _SWITCH:
+        return "on or off"
+    return f"from {write(lowest, unit, zero)} to {write(highest, unit)}"
 
 
 def _exact(value: int, names: Mapping[str, int]) -> str:
@@ -149,8 +170,6 @@ def _amount(text: str, factors: Mapping[str, float]) -> float | None:
 
 
 def _plain(text: str, unit: str) -> float | None:
-    if unit == _THREADS and text == _AUTOMATIC:
-        return 0
     return _amount(text, {"": 1, unit: 1, unit.removesuffix("s"): 1})
 
 
@@ -173,6 +192,18 @@ def _duration(text: str) -> float | None:
     return total if text and end == len(text) else None
 
 
+def _minutes(text: str) -> float | None:
+    if re.fullmatch(r"[0-9]{1,18}", text):
+        return float(text)
+    seconds = _duration(text)
+    return None if seconds is None else seconds / 60
+
+
+def _time_of_day(text: str) -> float | None:
+    found = re.fullmatch(r"([0-9]{1,2}):([0-5][0-9])", text)
+    return float(found[1]) * 60 + float(found[2]) if found else None
+
+
 def _wanted(kind: str) -> str:
     names = {
         _BYTES: "a size",
@@ -180,6 +211,9 @@ def _wanted(kind: str) -> str:
         _PERCENT: "a percentage",
         _CELSIUS: "a temperature",
         _SECONDS: "a duration",
+        _MINUTES: "a duration",
+        _TIME: "a time of day",
+        _SWITCH: "a switch",
         _WATTS: "a power",
     }
     return f"{names[kind]}: write {_EXAMPLES[kind]}" if kind in names else f"a whole number of {kind}"
@@ -191,5 +225,8 @@ _READERS: dict[str, Callable[[str], float | None]] = {
     _PERCENT: lambda text: _amount(text, {"": 1, "%": 1, "percent": 1}),
     _CELSIUS: lambda text: _amount(text, {"": 1, "c": 1, "°c": 1}),
     _SECONDS: _duration,
+    _MINUTES: _minutes,
+    _TIME: _time_of_day,
+    _SWITCH: lambda text: _SWITCHED.get(text.lower()),
     _WATTS: lambda text: _amount(text, {"": 1, "w": 1, "watts": 1}),
 }

@@ -5,7 +5,7 @@ from datetime import datetime
 
 from app.cli import units
 from core.api.messages import Contribution
-from core.api.preferences import PREFERENCES, Limits
+from core.api.preferences import Limits, preference_named
 from core.api.reasons import Reason
 from core.api.snapshot import Snapshot, State
 
@@ -112,8 +112,14 @@ def share(snapshot: Snapshot) -> float:
 
 
 def limits(values: Limits) -> str:
-    parts = [f"{name} {units.write(getattr(values, name), declared.unit)}" for name, declared in PREFERENCES.items()]
-    return ", ".join(parts)
+    """Those that differ from what Idlehive comes with."""
+    chosen = [name for name in values.__struct_fields__ if getattr(values, name) != preference_named(name).default]
+    return ", ".join(f"{name} {limit(getattr(values, name), name)}" for name in chosen) or "as Idlehive comes"
+
+
+def limit(value: int, name: str) -> str:
+    declared = preference_named(name)
+    return units.write(value, declared.unit, declared.zero)
 
 
 def totals(contributions: Iterable[Contribution]) -> dict[str, float]:

@@ -1,7 +1,7 @@
-"""The wire between front ends and the engine: one JSON object a line on the profile's Unix socket.
+"""The wire between front ends and the engine: one JSON object a line on the profile's socket.
 
-A front end sends `Request`s and gets one `Reply` or `Refusal` with the same id to each. After `Subscribe` it also gets a
-`Snapshot` at once and whenever it changes, at most two a second, and `Event`s.
+A front end sends `Request`s and gets one `Reply` or `Refusal` with the same id to each. After `Subscribe` it also gets
+a `Snapshot` at once and whenever it changes, at most two a second, and `Event`s.
 """
 
 from typing import Any, Literal
@@ -22,8 +22,8 @@ class GetSnapshot(msgspec.Struct, frozen=True, tag=True):
 class Contribute(msgspec.Struct, frozen=True, tag=True):
     """Start or go on contributing. Clears a pause. Reply: null.
 
-    `project` is an id, URL or manifest file: joined first if it is not yet. None takes the first joined project, and the
-    practice project if none is joined.
+    `project` is an id, URL or manifest file: joined first if it is not yet. None takes the first joined project, and
+    the practice project if none is joined.
     """
 
     project: str | None = None
@@ -77,7 +77,7 @@ class LeaveProject(msgspec.Struct, frozen=True, tag=True):
 
 
 class ShowLimits(msgspec.Struct, frozen=True, tag=True):
-    """Reply: list of LimitInfo."""
+    """Reply: list of LimitInfo; `gentle.NAME`, what NAME is in gentle hours, right after NAME."""
 
 
 class SetLimit(msgspec.Struct, frozen=True, tag=True):
@@ -202,7 +202,13 @@ class LimitInfo(msgspec.Struct, frozen=True):
     lowest: int
     highest: int
     in_force: int
-    """After everything that restricts it."""
+    """After everything that restricts it; of a limit for gentle hours: what would count in one."""
+    page: str = ""
+    """Where front ends show it."""
+    zero: str = ""
+    """What 0 means if it is no ordinary value: `automatic`, `unlimited`."""
+    why: str | None = None
+    """What makes the value in force differ from the one chosen: `gentle hours`."""
 
 
 class CurvePoint(msgspec.Struct, frozen=True):

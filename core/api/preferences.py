@@ -1,19 +1,48 @@
 """What a volunteer can choose: each preference declared once, with unit, range, default and page.
 
 The same name and unit go all the way: preference, wire, SQLite, limit in the trainer. Human units exist only in `app`.
+
+A new preference is a row of `_DECLARED`. If the trainer needs it, `Limits` gets a field of the same name, and that is
+what makes it travel; without one it stays in the engine, where the rules of `decide` read it. A row with a `gentle`
+default also exists as `gentle.NAME`, the value for the gentle hours of the schedule.
 """
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Literal
 
 import msgspec
 
 from core.api.errors import UsageError
 
 GIB = 1 << 30
+GENTLE = "gentle."
+"""Prefix of the names of limits for gentle hours."""
+
+Unit = Literal[
+    "threads",
+    "percent",
+    "bytes",
+    "bytes/s",
+    "celsius",
+    "watts",
+    "seconds",
+    "minutes",
+    "day",
+    "time",
+    "switch",
+    "port",
+]
+"""`day` is a day of the month, `time` minutes since local midnight, `switch` 0 (off) or 1 (on)."""
+Page = Literal["processor", "gpu", "network", "presence", "storage"]
+"""Where front ends show it, in their order."""
 
 
 class Limits(msgspec.Struct, frozen=True):
-    """What applies now, after preferences (and later schedule and conditions) are combined. Sent to the trainer."""
+    """What applies now, after preferences, schedule and conditions are combined. Sent to the trainer.
+
+    Every field is a ceiling: lower is stricter, and 0 means none where the preference has a word for 0.
+    """
 
     threads: int = 0
     """Processor threads of the trainer; 0 leaves the choice to Idlehive."""
@@ -26,11 +55,29 @@ class Preference:
     """The declaration of one preference; values are whole numbers in `unit`."""
 
     name: str
-    unit: str
+    unit: Unit
     lowest: int
     highest: int
     default: int
-    page: str
+    page: Page
+    zero: str = ""
+    """What 0 means if it is no ordinary value: `automatic`, `unlimited`. As a ceiling it then counts as none."""
+    gentle: int | None = None
+    """Default of `gentle.NAME`; None: the same value counts at every level."""
+
+    @property
+    def plain_name(self) -> str:
+        """The name without `gentle.`."""
+        return self.name.removeprefix(GENTLE)
+
+    @property
+    def is_for_gentle_hours(self) -> bool:
+        return self.name.startswith(GENTLE)
+
+    @property
+    def travels(self) -> bool:
+        """Whether the trainer is told, in `Limits`."""
+        return self.plain_name in Limits.__struct_fields__
 
     def check(self, value: object) -> int:
         """The value, if it is allowed.
@@ -38,19 +85,48 @@ class Preference:
         Raises:
             UsageError: not a whole number, or outside the range; the sentence names the range.
         """
-        allowed = f"a whole number of {self.unit} from {self.lowest} to {self.highest}"
         if isinstance(value, bool) or not isinstance(value, int) or not self.lowest <= value <= self.highest:
-            raise UsageError(f"{self.name} must be {allowed}, not {value!r}.")
+            raise UsageError(f"{self.name} must be {self._allowed()}, not {value!r}.")
         return value
 
+    def stricter(self, one: int, other: int) -> int:
+        """The lower of two ceilings."""
+        ceilings = [value for value in (one, other) if value or not self.zero]
+        return min(ceilings, default=0)
 
-PREFERENCES: dict[str, Preference] = {
-    preference.name: preference
-    for preference in (
-        Preference("threads", "threads", 0, 1024, 0, page="limits"),
-        Preference("cache_size", "bytes", 64 << 20, 1 << 50, 10 * GIB, page="limits"),
-    )
-}
+    def _allowed(self) -> str:
+        numbers = f"from {self.lowest} to {self.highest}"
+        match self.unit:
+            case "switch":
+                return "0 (off) or 1 (on)"
+            case "day":
+                return f"a day of the month {numbers}"
+            case "time":
+                return f"a time of day in minutes {numbers}"
+            case "port":
+                return f"a port number {numbers}"
+            case _:
+                return f"a whole number of {self.unit} {numbers}"
+
+
+_DECLARED = (
+    Preference("threads", "threads", 0, 1024, 0, page="processor", zero="automatic", gentle=1),
+    Preference("cache_size", "bytes", 64 << 20, 1 << 50, 10 * GIB, page="storage"),
+)
+
+
+def _with_gentle(declared: tuple[Preference, ...]) -> dict[str, Preference]:
+    """By name; each limit for gentle hours right after the limit it belongs to."""
+    rows: dict[str, Preference] = {}
+    for preference in declared:
+        rows[preference.name] = preference
+        if preference.gentle is not None:
+            name = GENTLE + preference.name
+            rows[name] = replace(preference, name=name, default=preference.gentle, gentle=None)
+    return rows
+
+
+PREFERENCES: dict[str, Preference] = _with_gentle(_DECLARED)
 
 
 def preference_named(name: str) -> Preference:
@@ -63,3 +139,24 @@ def preference_named(name: str) -> Preference:
         return PREFERENCES[name]
     except KeyError:
         raise UsageError(f"There is no limit named {name!r}; there are: {', '.join(PREFERENCES)}.") from None
+
+
+def in_force(values: Mapping[str, int], *, gentle: bool) -> dict[str, int]:
+    """What counts now of all that was chosen, by plain name.
+
+    In gentle hours `gentle.NAME` takes the place of NAME, but a ceiling never rises by that: who lowers the limit for
+    all hours below the gentle one means the gentle hours too.
+    """
+    counts = {}
+    for preference in _DECLARED:
+        name, gentle_name = preference.name, GENTLE + preference.name
+        counts[name] = values[name]
+        if gentle and gentle_name in PREFERENCES:
+            own = values[gentle_name]
+            counts[name] = preference.stricter(own, values[name]) if preference.travels else own
+    return counts
+
+
+def limits_of(counts: Mapping[str, int]) -> Limits:
+    """The limits among the preferences that count now."""
+    return Limits(**{name: counts[name] for name in Limits.__struct_fields__})

@@ -6,7 +6,7 @@ from typing import Any
 from core.api import messages
 from core.api.errors import UsageError
 from core.api.messages import Contribution, CurvePoint, Event, LimitInfo, ProjectDetails, ProjectInfo
-from core.api.preferences import PREFERENCES, preference_named
+from core.api.preferences import PREFERENCES, in_force, preference_named
 from core.api.snapshot import Snapshot
 from core.engine.credentials import WARNING
 from core.engine.engine import Engine
@@ -139,14 +139,20 @@ class Commands:
 
     def _limit(self, name: str) -> LimitInfo:
         preference = preference_named(name)
+        values = self._engine.preferences
+        gentle = preference.is_for_gentle_hours
+        counts = in_force(values, gentle=gentle)[preference.plain_name]
         return LimitInfo(
             name=name,
-            value=self._engine.preferences[name],
+            value=values[name],
             default=preference.default,
             unit=preference.unit,
             lowest=preference.lowest,
             highest=preference.highest,
-            in_force=getattr(self._engine.decision.limits, name),
+            in_force=counts,
+            page=preference.page,
+            zero=preference.zero,
+            why=None if counts == values[name] else preference.plain_name if gentle else "gentle hours",
         )
 
 

@@ -5,12 +5,13 @@ All rules are always asked, so the answer is complete: a volunteer who ends one 
 """
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
-from core.api.preferences import Limits
+from core.api.preferences import PREFERENCES, Limits, in_force, limits_of
 from core.api.reasons import Kind, Reason, Severity
 from core.engine.intent import Intent
 
+DEFAULTS = {name: preference.default for name, preference in PREFERENCES.items()}
 LONGEST_WAIT = 600.0
 """Seconds between two tries after many failures. A longer wait means that the clock was set back, and is over."""
 
@@ -51,6 +52,8 @@ class Facts:
     conditions: Conditions
     membership: Membership | None
     now: float
+    preferences: Mapping[str, int] = field(default_factory=lambda: DEFAULTS)
+    """What counts now of what the volunteer chose, by plain name."""
 
 
 @dataclass(frozen=True)
@@ -95,12 +98,13 @@ def decide(
     now: float,
 ) -> Decision:
     """All reasons that hold at `now`, in the order of `RULES`, and the limits that apply."""
-    facts = Facts(intent, conditions, membership, now)
+    counts = in_force(preferences, gentle=False)
+    facts = Facts(intent, conditions, membership, now, counts)
     return Decision(
         wanted=intent.wanted and membership is not None,
         project=membership.project if membership else None,
         reasons=tuple(reason for rule in RULES if (reason := rule(facts)) is not None),
-        limits=Limits(**preferences),
+        limits=limits_of(counts),
     )
 
 

@@ -1,4 +1,5 @@
 from datetime import datetime, timedelta, timezone
+from typing import get_args
 
 import pytest
 from hypothesis import given
@@ -6,7 +7,7 @@ from hypothesis import strategies as st
 
 from app.cli import units
 from core.api.errors import UsageError
-from core.api.preferences import PREFERENCES
+from core.api.preferences import PREFERENCES, Unit
 
 NOW = datetime(2026, 3, 5, 14, 30, tzinfo=timezone(timedelta(hours=2)))
 
@@ -39,7 +40,15 @@ NOW = datetime(2026, 3, 5, 14, 30, tzinfo=timezone(timedelta(hours=2)))
         ("45", "seconds", 45),
         ("4", "threads", 4),
         ("4 threads", "threads", 4),
-        ("automatic", "threads", 0),
+        ("15m", "minutes", 15),
+        ("1h", "minutes", 60),
+        ("15", "minutes", 15),
+        ("22:00", "time", 1320),
+        ("0:30", "time", 30),
+        ("15", "day", 15),
+        ("on", "switch", 1),
+        ("No", "switch", 0),
+        ("4001", "port", 4001),
     ],
 )
 def test_a_quantity_is_read_in_its_unit(text: str, unit: str, value: int) -> None:
@@ -66,6 +75,10 @@ def test_a_quantity_is_read_in_its_unit(text: str, unit: str, value: int) -> Non
         ("2.5", "threads", "whole number of threads"),
         ("two", "threads", "whole number of threads"),
         ("٣", "threads", "whole number"),
+        ("90s", "time", "a time of day: write 22:00"),
+        ("22:60", "time", "a time of day"),
+        ("maybe", "switch", "a switch: write on or off"),
+        ("10 s", "minutes", "whole number of minutes"),
     ],
 )
 def test_what_cannot_be_read_is_told_with_an_example(text: str, unit: str, word: str) -> None:
@@ -75,23 +88,38 @@ def test_what_cannot_be_read_is_told_with_an_example(text: str, unit: str, word:
 
 def test_a_value_outside_the_range_names_the_limit_and_the_range_in_human_units() -> None:
     with pytest.raises(UsageError, match="cache_size must be from 64 MiB to 1 PiB, not 3kB"):
-        units.parse_in_range("3kB", "cache_size", "bytes", 64 << 20, 1 << 50)
+        units.parse_in_range("3kB", PREFERENCES["cache_size"])
 
 
 def test_a_value_that_cannot_be_read_names_the_limit() -> None:
     with pytest.raises(UsageError, match="cache_size: 'big' is not a size"):
-        units.parse_in_range("big", "cache_size", "bytes", 64 << 20, 1 << 50)
+        units.parse_in_range("big", PREFERENCES["cache_size"])
 
 
-@given(st.integers(0, 1 << 53), st.sampled_from(["bytes", "bytes/s", "percent", "°C", "seconds", "watts", "threads"]))
-def test_what_is_written_reads_back_exactly(value: int, unit: str) -> None:
+def test_the_word_for_zero_is_read_and_written_where_there_is_one() -> None:
+    assert units.parse_in_range("automatic", PREFERENCES["threads"]) == 0
+    assert units.write(0, "bytes/s", "unlimited") == "unlimited"
+    with pytest.raises(UsageError, match="'unlimited' is not a rate"):
+        units.parse("unlimited", "bytes/s")
+
+
+HIGHEST = {"time": 1440, "switch": 1}
+
+
+@given(
+    st.sampled_from(get_args(Unit)).flatmap(
+        lambda unit: st.tuples(st.integers(0, HIGHEST.get(unit, 1 << 40)), st.just(unit))
+    )
+)
+def test_what_is_written_reads_back_exactly(quantity: tuple[int, str]) -> None:
+    value, unit = quantity
     assert units.parse(units.write(value, unit), unit) == value
 
 
 def test_every_preference_can_be_written_and_read_in_its_whole_range() -> None:
     for preference in PREFERENCES.values():
         for value in (preference.lowest, preference.default, preference.highest):
-            assert units.parse(units.write(value, preference.unit), preference.unit) == value
+            assert units.parse_in_range(units.write(value, preference.unit, preference.zero), preference) == value
 
 
 @pytest.mark.parametrize(("text", "seconds"), [("2h", 7200), ("90m", 5400), ("1h30m", 5400), ("1d", 86400), ("3s", 3)])

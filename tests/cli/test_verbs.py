@@ -33,7 +33,7 @@ from tests.cli.conftest import ROOT, RunCli, StartCli
 from tests.fakes.scripted_engine import ScriptedEngine
 
 PROJECT = ProjectInfo("bees", "Bees", "About bees.", "Org", "MIT", "https://example.org/bees.json", joined=True)
-LIMIT = LimitInfo("cache_size", 20 * 10**9, 10 << 30, "bytes", 64 << 20, 1 << 50, 20 * 10**9)
+LIMIT = LimitInfo("cache_size", 20 * 10**9, 10 << 30, "bytes", 64 << 20, 1 << 50, 20 * 10**9, "storage")
 ROW = Contribution(1, "bees", 1_760_000_400.0, 1800.0, 12_000, 12, 1, 3, 1700.0, 0.0, None, 34_000_000, 12_000_000)
 ACTIVE = Snapshot(
     state="contributing",
@@ -212,8 +212,9 @@ def test_leaving_keeps_the_history(engine: ScriptedEngine, run_cli: RunCli) -> N
 
 def test_limits_are_shown_in_human_units(engine: ScriptedEngine, run_cli: RunCli) -> None:
     engine.answer(ShowLimits, [LIMIT])
-    row = run_cli("limits").stdout.splitlines()[1]
-    assert row.split() == ["cache_size", "20", "GB", "20", "GB", "10", "GiB", "64", "MiB", "to", "1", "PiB"]
+    _, page, row = run_cli("limits").stdout.splitlines()
+    assert page == "Disk"
+    assert row.split() == ["cache_size", "20", "GB", "20", "GB", "10", "GiB", "from", "64", "MiB", "to", "1", "PiB"]
 
 
 @pytest.mark.parametrize("value", [("20GB",), ("20", "GB")])
@@ -268,7 +269,7 @@ def test_an_empty_history_says_so(engine: ScriptedEngine, run_cli: RunCli) -> No
         (("projects", "show", "Bees!"), "'Bees!' is no project"),
         (("projects", "add", "./nowhere.json"), "There is no file ./nowhere.json"),
         (("limits", "set", "cache_size", "3kB"), "from 64 MiB to 1 PiB, not 3kB"),
-        (("limits", "set", "speed", "3"), "There is no limit named 'speed'; there are: threads, cache_size."),
+        (("limits", "set", "speed", "3"), "There is no limit named 'speed'; there are: threads, gentle.threads,"),
         (("limits", "set"), "required: NAME, VALUE"),
         (("history", "--since", "once"), "'once' is not a date"),
         (("history", "--json", "--csv"), "not allowed with"),

@@ -1,0 +1,64 @@
+from itertools import product
+from typing import get_args
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from core.api.errors import UsageError
+from core.api.preferences import GENTLE, PREFERENCES, Limits, Page, Preference, Unit, in_force, limits_of
+
+DEFAULTS = {name: preference.default for name, preference in PREFERENCES.items()}
+RATE = Preference("rate", "bytes/s", 0, 1 << 40, 0, page="network", zero="unlimited")
+SWITCH = Preference("switch", "switch", 0, 1, 1, page="gpu")
+chosen = st.fixed_dictionaries({name: st.integers(p.lowest, p.highest) for name, p in PREFERENCES.items()})
+
+
+@pytest.mark.parametrize("preference", PREFERENCES.values(), ids=lambda preference: preference.name)
+def test_each_preference_has_a_default_in_its_range_a_unit_and_a_page(preference: Preference) -> None:
+    assert preference.check(preference.default) == preference.default
+    assert preference.unit in get_args(Unit)
+    assert preference.page in get_args(Page)
+    assert not preference.zero or preference.lowest == 0
+
+
+def test_every_limit_of_the_trainer_is_a_preference_with_the_same_default() -> None:
+    assert limits_of(in_force(DEFAULTS, gentle=False)) == Limits()
+
+
+def test_a_limit_for_gentle_hours_follows_the_one_it_belongs_to() -> None:
+    names = list(PREFERENCES)
+    for name in names:
+        if name.startswith(GENTLE):
+            assert names[names.index(name) - 1] == PREFERENCES[name].plain_name
+            assert PREFERENCES[name].page == PREFERENCES[PREFERENCES[name].plain_name].page
+
+
+@pytest.mark.parametrize(
+    ("every_hour", "gentle", "counts"),
+    [(0, 1, 1), (4, 1, 1), (2, 3, 2), (2, 0, 2), (0, 0, 0)],
+)
+def test_in_gentle_hours_the_stricter_of_both_limits_counts(every_hour: int, gentle: int, counts: int) -> None:
+    values = {**DEFAULTS, "threads": every_hour, "gentle.threads": gentle}
+    assert in_force(values, gentle=True)["threads"] == counts
+    assert in_force(values, gentle=False)["threads"] == every_hour
+
+
+@given(chosen)
+def test_gentle_hours_never_allow_more(values: dict[str, int]) -> None:
+    always, gently = in_force(values, gentle=False), in_force(values, gentle=True)
+    for name in Limits.__struct_fields__:
+        preference = PREFERENCES[name]
+        assert preference.stricter(always[name], gently[name]) == gently[name]
+
+
+@pytest.mark.parametrize(("preference", "strictest"), [(RATE, 5), (SWITCH, 0)])
+def test_zero_is_the_lowest_value_unless_it_has_a_word(preference: Preference, strictest: int) -> None:
+    results = {preference.stricter(one, other) for one, other in product((0, 5), repeat=2) if one != other}
+    assert results == {strictest}
+
+
+@pytest.mark.parametrize("value", [-1, 2, True, "1", 1.0, None, 1 << 80])
+def test_a_wrong_value_is_told_with_the_range(value: object) -> None:
+    with pytest.raises(UsageError, match=r"switch must be 0 \(off\) or 1 \(on\)"):
+        SWITCH.check(value)
