@@ -8,6 +8,7 @@ from typing import Any, Literal
 
 import msgspec
 
+from core.api.schedule import Preset
 from core.api.snapshot import Snapshot
 
 
@@ -28,18 +29,23 @@ class Contribute(msgspec.Struct, frozen=True, tag=True):
 
     project: str | None = None
     seconds: float | None = None
-    """Stop after this long."""
+    """Stop after this long, whatever the schedule says until then. Whoever was contributing by the schedule, in hours
+    that are off, goes back to the schedule."""
     until_epoch: int | None = None
+    override: Literal["next_edge", "resumed", "none"] = "next_edge"
+    """Hours of the schedule that are off are overridden until the schedule's next change, until `Resume`, or not."""
 
 
 class Pause(msgspec.Struct, frozen=True, tag=True):
-    """Stop contributing, for `seconds` or until resumed. Reply: null."""
+    """Stop contributing, for `seconds`, until the schedule's next change or until resumed. Reply: null."""
 
     seconds: float | None = None
+    until: Literal["next_edge"] | None = None
+    """Refused if the schedule never changes."""
 
 
 class Resume(msgspec.Struct, frozen=True, tag=True):
-    """End a pause. Reply: null."""
+    """End a pause; where there is none, an override of the schedule. Reply: null."""
 
 
 class Quit(msgspec.Struct, frozen=True, tag=True):
@@ -93,6 +99,21 @@ class ResetLimit(msgspec.Struct, frozen=True, tag=True):
     name: str
 
 
+class GetSchedule(msgspec.Struct, frozen=True, tag=True):
+    """Reply: ScheduleInfo."""
+
+
+class SetSchedule(msgspec.Struct, frozen=True, tag=True):
+    """Take a preset or painted cells (`core.api.schedule`), one of the two. Reply: ScheduleInfo."""
+
+    preset: Preset | None = None
+    cells: str | None = None
+
+
+class ClearSchedule(msgspec.Struct, frozen=True, tag=True):
+    """Back to always. Reply: ScheduleInfo."""
+
+
 class GetCurve(msgspec.Struct, frozen=True, tag=True):
     """Reply: list of CurvePoint by epoch."""
 
@@ -120,6 +141,9 @@ Command = (
     | ShowLimits
     | SetLimit
     | ResetLimit
+    | GetSchedule
+    | SetSchedule
+    | ClearSchedule
     | GetCurve
     | GetHistory
 )

@@ -9,6 +9,7 @@ import msgspec
 
 from core.api.preferences import Limits
 from core.api.reasons import Reason
+from core.api.schedule import ScheduleState
 
 State = Literal["idle", "starting", "joining", "syncing", "contributing", "holding", "leaving", "failed"]
 Phase = Literal["accumulating", "finding_group", "averaging", "updating"]
@@ -79,6 +80,7 @@ class Snapshot(msgspec.Struct, frozen=True, tag=True):
     progress: Progress = Progress()
     traffic: Traffic = Traffic()
     limits: Limits = Limits()
+    schedule: ScheduleState = ScheduleState()
     session: Session | None = None
     transfer: Transfer | None = None
     """Set while data (starting) or state (syncing) is being fetched."""

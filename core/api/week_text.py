@@ -1,0 +1,108 @@
+"""Weeks as people write them: a preset, windows of time, or a drawing. Pure; shared by the command line and the window.
+
+Windows: `mon-fri 18:00-08:00; sat,sun; daily gentle 12:00-14:00` with a `;` or a new line between two. Each names its
+days (`daily`, `mon-fri`, `sat,sun`), then, if not the whole day, its times in steps of half an hour, and the level if
+it is not full. A window that ends before it starts runs overnight and belongs to the day it starts on. Later windows
+paint over earlier ones, `off` too; what no window names is off. `#` begins a comment.
+"""
+
+import re
+
+from core.api.errors import UsageError
+from core.api.schedule import CELL, CELLS, CELLS_A_DAY, DAYS, MARKS, PRESETS, Level, Preset, read
+
+_WINDOWS: dict[Preset, str] = {
+    "always": "daily",
+    "nights": "daily 22:00-06:00",
+    "weekends": "sat,sun",
+    "working_day_off": "daily; mon-fri 08:00-18:00 off",
+}
+_TIMES = re.compile(r"([0-9]{1,2}):([0-9]{2})-([0-9]{1,2}):([0-9]{2})")
+_MARK_OF = {level: mark for mark, level in MARKS.items()}
+_EXAMPLE = "mon-fri 22:00-06:00 gentle"
+
+
+def parse(text: str) -> str:
+    """The cells that a person wrote in any of the three forms.
+
+    Raises:
+        UsageError: none of them; the sentence names the part that is wrong.
+    """
+    bare = "\n".join(line.partition("#")[0] for line in text.splitlines()).strip().lower()
+    name = re.sub(r"[\s-]", "_", bare)
+    if name in PRESETS:
+        return preset_cells(name)
+    if bare and set(bare) <= {*MARKS, *" \t\n"}:
+        return read(bare)
+    windows = [window.strip() for window in re.split(r"[;\n]", bare) if window.strip()]
+    if not windows:
+        raise UsageError(f"An empty schedule says nothing: write a preset, or windows such as {_EXAMPLE!r}.")
+    return _painted(windows)
+
+
+def preset_cells(preset: Preset) -> str:
+    """The cells of a preset."""
+    return _PRESET_CELLS[preset]
+
+
+def preset_of(cells: str) -> Preset | None:
+    """The preset that has these cells."""
+    return next((preset for preset, its in _PRESET_CELLS.items() if its == cells), None)
+
+
+def _painted(windows: list[str]) -> str:
+    cells = [_MARK_OF[Level.OFF]] * CELLS
+    for window in windows:
+        days, start, length, level = _window(window)
+        for day in days:
+            for cell in range(length):
+                cells[(day * CELLS_A_DAY + start + cell) % CELLS] = _MARK_OF[level]
+    return "".join(cells)
+
+
+def _window(text: str) -> tuple[list[int], int, int, Level]:
+    """Days, first cell of the day, number of cells, level."""
+    words = re.sub(r"\s*([-,])\s*", r"\1", text).split()
+    days, start, length, level = _days(words[0], text), 0, CELLS_A_DAY, Level.FULL
+    for word in words[1:]:
+        if word in list(Level):
+            level = Level(word)
+        elif _TIMES.fullmatch(word):
+            start, length = _times(word)
+        else:
+            raise _wrong(word, text)
+    return days, start, length, level
+
+
+def _days(word: str, window: str) -> list[int]:
+    if word == "daily":
+        return list(range(7))
+    days: list[int] = []
+    for part in word.split(","):
+        first, _, last = part.partition("-")
+        if first not in DAYS or (last or first) not in DAYS:
+            raise _wrong(part, window)
+        # Across Sunday too: fri-mon.
+        start, end = DAYS.index(first), DAYS.index(last or first)
+        days += [(start + step) % 7 for step in range((end - start) % 7 + 1)]
+    return days
+
+
+def _times(word: str) -> tuple[int, int]:
+    numbers = [int(number) for number in _TIMES.fullmatch(word).groups()]  # type: ignore[union-attr]  # it matched
+    start, end = numbers[0] * 60 + numbers[1], numbers[2] * 60 + numbers[3]
+    if numbers[1] > 59 or numbers[3] > 59 or start >= 24 * 60 or end > 24 * 60:
+        raise UsageError(f"{word!r} is no window of a day: write 22:00-06:00.")
+    if start % CELL or end % CELL:
+        raise UsageError(f"{word!r} does not fall on half hours: write 22:00-06:30.")
+    return start // CELL, ((end - start) % (24 * 60) or 24 * 60) // CELL
+
+
+def _wrong(word: str, window: str) -> UsageError:
+    return UsageError(
+        f"{word!r} in {window!r} is not understood: a schedule is a preset ({', '.join(PRESETS)}), "
+        f"or windows such as {_EXAMPLE!r}."
+    )
+
+
+_PRESET_CELLS: dict[Preset, str] = {preset: _painted(text.split("; ")) for preset, text in _WINDOWS.items()}
