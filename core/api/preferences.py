@@ -48,6 +48,12 @@ class Limits(msgspec.Struct, frozen=True):
     """Processor threads of the trainer; 0 leaves the choice to Idlehive."""
     cache_size: int = 10 * GIB
     """Most bytes of data shards kept on disk."""
+    upload_limit: int = 0
+    """Bytes per second that all processes of a session send over the network together; 0 is no ceiling."""
+    download_limit: int = 0
+    """Bytes per second that they fetch; 0 is no ceiling."""
+    listen_port: int = 0
+    """TCP port on which other peers reach this one; 0 reaches out only. Counts from the next session on."""
 
 
 @dataclass(frozen=True)
@@ -62,6 +68,8 @@ class Preference:
     page: Page
     zero: str = ""
     """What 0 means if it is no ordinary value: `automatic`, `unlimited`. As a ceiling it then counts as none."""
+    least: int = 0
+    """The smallest value beside 0: a ceiling below it would stop everything."""
     gentle: int | None = None
     """Default of `gentle.NAME`; None: the same value counts at every level."""
 
@@ -87,6 +95,8 @@ class Preference:
         """
         if isinstance(value, bool) or not isinstance(value, int) or not self.lowest <= value <= self.highest:
             raise UsageError(f"{self.name} must be {self._allowed()}, not {value!r}.")
+        if 0 < value < self.least:
+            raise UsageError(f"{self.name} must be 0 or {self._allowed(self.least)}, not {value!r}.")
         return value
 
     def stricter(self, one: int, other: int) -> int:
@@ -94,8 +104,8 @@ class Preference:
         ceilings = [value for value in (one, other) if value or not self.zero]
         return min(ceilings, default=0)
 
-    def _allowed(self) -> str:
-        numbers = f"from {self.lowest} to {self.highest}"
+    def _allowed(self, lowest: int | None = None) -> str:
+        numbers = f"from {self.lowest if lowest is None else lowest} to {self.highest}"
         match self.unit:
             case "switch":
                 return "0 (off) or 1 (on)"
@@ -109,9 +119,23 @@ class Preference:
                 return f"a whole number of {self.unit} {numbers}"
 
 
+_SLOWEST, _FASTEST = 16_000, 1 << 40
+"""Bytes per second: below 128 kbit/s not even the talk among peers keeps its time limits."""
+
 _DECLARED = (
     Preference("threads", "threads", 0, 1024, 0, page="processor", zero="automatic", gentle=1),
     Preference("cache_size", "bytes", 64 << 20, 1 << 50, 10 * GIB, page="storage"),
+    Preference(
+        "upload_limit", "bytes/s", 0, _FASTEST, 0, page="network", zero="unlimited", least=_SLOWEST, gentle=0
+    ),
+    Preference(
+        "download_limit", "bytes/s", 0, _FASTEST, 0, page="network", zero="unlimited", least=_SLOWEST, gentle=0
+    ),
+    Preference("data_cap", "bytes", 0, 1 << 50, 0, page="network", zero="unlimited", least=1 << 20),
+    Preference("data_cap_day", "day", 1, 28, 1, page="network"),
+    Preference("network_from", "time", 0, 1439, 0, page="network"),
+    Preference("network_until", "time", 0, 1439, 0, page="network"),
+    Preference("listen_port", "port", 0, 65535, 0, page="network", zero="reach out only", least=1024),
 )
 
 

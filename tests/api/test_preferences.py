@@ -62,3 +62,11 @@ def test_zero_is_the_lowest_value_unless_it_has_a_word(preference: Preference, s
 def test_a_wrong_value_is_told_with_the_range(value: object) -> None:
     with pytest.raises(UsageError, match=r"switch must be 0 \(off\) or 1 \(on\)"):
         SWITCH.check(value)
+
+
+def test_a_ceiling_that_would_stop_everything_is_refused_but_none_is_allowed() -> None:
+    ceiling = PREFERENCES["upload_limit"]
+    assert ceiling.check(0) == 0
+    assert ceiling.check(16_000) == 16_000
+    with pytest.raises(UsageError, match="upload_limit must be 0 or a whole number of bytes/s from 16000 to"):
+        ceiling.check(15_999)
