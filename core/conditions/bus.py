@@ -1,0 +1,103 @@
+"""Questions to D-Bus services, each with a short time limit. Never starts a service that is not running."""
+
+import os
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal
+
+from core.conditions.source import NotAvailable
+
+if TYPE_CHECKING:
+    from jeepney import Message
+    from jeepney.io.blocking import DBusConnection
+
+PATIENCE = 1.0
+"""Seconds for one answer."""
+_REST = 30.0
+"""Seconds in which a bus that cannot be reached, or hangs, is left alone: each of its sources would wait in turn."""
+
+_ABSENT = ("org.freedesktop.DBus.Error.ServiceUnknown", "org.freedesktop.DBus.Error.NameHasNoOwner")
+
+
+class Bus:
+    """The session or the system bus, connected when it is needed. Not for use by two threads at once."""
+
+    def __init__(self, kind: Literal["SESSION", "SYSTEM"]) -> None:
+        self._kind: Literal["SESSION", "SYSTEM"] = kind
+        self._connection: DBusConnection | None = None
+        self._rests_until = 0.0
+        self._trouble = ""
+
+    def get(self, service: str, path: str, interface: str, name: str) -> Any:
+        """A property's value.
+
+        Raises:
+            NotAvailable: no bus, no such service or property, or no answer in time.
+        """
+        [(_, value)] = self.call(service, path, "org.freedesktop.DBus.Properties", "Get", interface, name)
+        return value
+
+    def call(self, service: str, path: str, interface: str, method: str, *arguments: str) -> tuple[Any, ...]:
+        """What the method returns. Raises NotAvailable."""
+        from jeepney import DBusAddress, MessageFlag, new_method_call
+
+        signature = "s" * len(arguments) or None
+        message = new_method_call(DBusAddress(path, service, interface), method, signature, arguments)
+        message.header.flags |= MessageFlag.no_auto_start
+        reply = self._ask(message, service)
+        return tuple(reply.body)
+
+    def close(self) -> None:
+        if self._connection is not None:
+            self._connection.close()
+            self._connection = None
+
+    def _ask(self, message: "Message", service: str) -> "Message":
+        from jeepney import HeaderFields, MessageType
+
+        if time.monotonic() < self._rests_until:
+            raise NotAvailable(self._trouble)
+        try:
+            if self._connection is None:
+                self._connection = _connect(self._kind)
+            reply = self._connection.send_and_get_reply(message, timeout=PATIENCE)
+        except TimeoutError:
+            raise self._give_up(f"{service} does not answer") from None
+        except (OSError, RuntimeError, ValueError, KeyError) as error:
+            raise self._give_up(f"no {self._kind.lower()} bus ({error})") from None
+        if reply.header.message_type is MessageType.error:
+            name = reply.header.fields.get(HeaderFields.error_name, "error")
+            raise NotAvailable("not running" if name in _ABSENT else f"refuses to say ({name.rpartition('.')[2]})")
+        return reply
+
+    def _give_up(self, trouble: str) -> NotAvailable:
+        self.close()
+        self._rests_until = time.monotonic() + _REST
+        self._trouble = trouble
+        return NotAvailable(trouble)
+
+
+def _connect(kind: Literal["SESSION", "SYSTEM"]) -> "DBusConnection":
+    """Raises OSError or what jeepney raises where there is no bus."""
+    from jeepney.bus import get_bus
+    from jeepney.io import blocking
+
+    class Connection(blocking.DBusConnection):  # type: ignore[misc]  # jeepney has no annotations
+        """One whose first exchange has a time limit too."""
+
+        def receive(self, *, timeout: float | None = None) -> "Message":
+            return super().receive(timeout=PATIENCE if timeout is None else timeout)
+
+    address = get_bus(_session_address() if kind == "SESSION" else kind)
+    return Connection(blocking.prep_socket(address, timeout=PATIENCE))
+
+
+def _session_address() -> str:
+    """As libraries of the desktops find it: a login by ssh has no variable, and yet there may be a session."""
+    address = os.environ.get("DBUS_SESSION_BUS_ADDRESS")
+    if address:
+        return address
+    socket = Path(os.environ.get("XDG_RUNTIME_DIR", "/nonexistent")) / "bus"
+    if not socket.exists():
+        raise FileNotFoundError("there is none")
+    return f"unix:path={socket}"

@@ -1,0 +1,90 @@
+"""Full screen: whether a program fills the screen, or a game has asked for performance."""
+
+import struct
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from core.api.sensors import SensorInfo
+from core.conditions.bus import Bus
+from core.conditions.source import RETRY, Chain, Latch, NotAvailable, Source
+from core.conditions.x11 import X11, Display
+
+LINGER = 10.0
+"""Seconds that full screen still counts after it has ended: a game is left for a moment to look something up."""
+
+
+@dataclass(frozen=True)
+class FullScreen:
+    what: str = ""
+    """What fills the screen, as the beginning of a sentence; empty if nothing does."""
+
+
+class FullScreenSensor:
+    name = "full screen"
+    every = 1.0
+
+    def __init__(self, window: Source[str], games: Source[str], tick: Callable[[], float]) -> None:
+        self._chains = [Chain([window], tick), Chain([games], tick)]
+        self._latch = Latch(LINGER, tick)
+        self._value = FullScreen()
+
+    def read(self) -> FullScreen:
+        seen = next((what for chain in self._chains if (what := chain.read())), "")
+        if seen or not self._latch.holds(False):
+            self._value = FullScreen(seen)
+        self._latch.holds(bool(seen))
+        return self._value
+
+    def info(self) -> SensorInfo:
+        known = any(chain.in_use for chain in self._chains)
+        nothing = "Nothing fills the screen" if known else "Nobody tells whether a program fills the screen"
+        tried = tuple(attempt for chain in self._chains for attempt in chain.tried)
+        return SensorInfo(self.name, f"{self._value.what or nothing}.", known, tried)
+
+
+class ActiveWindow:
+    """The state that the window manager gives the active window (Extended Window Manager Hints, _NET_WM_STATE).
+
+    Also of use under Wayland: most games run as X programs there.
+    """
+
+    name = "X11 (active window)"
+    retry = RETRY
+
+    def __init__(self, x11: X11) -> None:
+        self._x11 = x11
+
+    def read(self) -> str:
+        """What fills the screen, empty if nothing does. Raises NotAvailable."""
+        try:
+            return _full_screen(self._x11.display())
+        except (OSError, struct.error) as error:
+            raise self._x11.lost(error) from None
+
+
+class GameMode:
+    """Feral's GameMode: games register while they run. The service starts with the first game, so it is asked often."""
+
+    name = "GameMode"
+    retry = 2.0
+
+    def __init__(self, session_bus: Bus) -> None:
+        self._bus = session_bus
+
+    def read(self) -> str:
+        """What runs, empty if no game does. Raises NotAvailable."""
+        service = "com.feralinteractive.GameMode"
+        games = self._bus.get(service, "/com/feralinteractive/GameMode", service, "ClientCount")
+        return "A game is running" if games > 0 else ""
+
+
+def _full_screen(display: Display) -> str:
+    manager = display.numbers(display.root, "_NET_SUPPORTING_WM_CHECK")
+    if not manager:
+        raise NotAvailable("no window manager tells")
+    active = next(iter(display.numbers(display.root, "_NET_ACTIVE_WINDOW")), 0)
+    if not active or display.atom("_NET_WM_STATE_FULLSCREEN") not in display.numbers(active, "_NET_WM_STATE"):
+        return ""
+    names = display.text(active, "WM_CLASS").split("\0")
+    name = "".join(letter for letter in names[1] if letter.isprintable())[:40] if len(names) > 1 else ""
+    return f"{name or 'A program'} fills the screen"

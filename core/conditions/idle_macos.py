@@ -1,0 +1,42 @@
+"""Idle time on macOS: the HID system's own count, through IOKit. Not tried on a real Mac."""
+
+import plistlib
+import subprocess
+
+from core.conditions.source import RETRY, NotAvailable
+
+_PATIENCE = 2.0
+
+
+class HidIdleTime:
+    """`ioreg` prints what IOKit knows of the HID system; it comes with macOS."""
+
+    name = "IOKit (HIDIdleTime)"
+    retry = RETRY
+
+    def read(self) -> float:
+        """Seconds. Raises NotAvailable."""
+        try:
+            done = subprocess.run(
+                ["/usr/sbin/ioreg", "-a", "-c", "IOHIDSystem", "-d", "4", "-k", "HIDIdleTime"],
+                capture_output=True,
+                timeout=_PATIENCE,
+                check=True,
+            )
+            idle = _find(plistlib.loads(done.stdout))
+        except (OSError, subprocess.SubprocessError, ValueError) as error:
+            raise NotAvailable(f"ioreg does not tell ({type(error).__name__})") from None
+        if idle is None:
+            raise NotAvailable("ioreg does not tell")
+        return idle / 1e9
+
+
+def _find(tree: object) -> int | None:
+    """The first HIDIdleTime, in nanoseconds, wherever it stands."""
+    if isinstance(tree, dict):
+        if isinstance(found := tree.get("HIDIdleTime"), int):
+            return found
+        tree = tree.get("IORegistryEntryChildren", [])
+    if isinstance(tree, list):
+        return next((found for branch in tree if (found := _find(branch)) is not None), None)
+    return None

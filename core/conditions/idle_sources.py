@@ -1,0 +1,90 @@
+"""Where a Linux desktop tells for how long nobody has used mouse and keyboard. Each source answers in seconds."""
+
+import os
+import struct
+from collections.abc import Callable
+
+from core.conditions.bus import Bus
+from core.conditions.source import RETRY, NotAvailable
+from core.conditions.x11 import X11
+
+
+class Mutter:
+    """GNOME, on X11 and Wayland alike."""
+
+    name = "Mutter"
+    retry = RETRY
+
+    def __init__(self, session_bus: Bus) -> None:
+        self._bus = session_bus
+
+    def read(self) -> float:
+        service = "org.gnome.Mutter.IdleMonitor"
+        [milliseconds] = self._bus.call(service, "/org/gnome/Mutter/IdleMonitor/Core", service, "GetIdletime")
+        return float(milliseconds) / 1000
+
+
+class XScreenSaver:
+    """The X server's own count. Under Xwayland it sees only what goes to X programs, so there it is never asked."""
+
+    name = "X11"
+    retry = RETRY
+
+    def __init__(self, x11: X11) -> None:
+        self._x11 = x11
+
+    def read(self) -> float:
+        if os.environ.get("WAYLAND_DISPLAY"):
+            raise NotAvailable("the desktop is Wayland")
+        try:
+            display = self._x11.display()
+            idle = None if display.is_xwayland else display.idle()
+        except (OSError, struct.error) as error:
+            raise self._x11.lost(error) from None
+        if idle is None:
+            raise NotAvailable("Xwayland" if display.is_xwayland else "the server does not count it")
+        return idle
+
+
+class ScreenSaver:
+    """The desktop's screen saver service. After the others: some always say 0, and KDE's counts milliseconds."""
+
+    name = "ScreenSaver service"
+    retry = RETRY
+
+    def __init__(self, session_bus: Bus) -> None:
+        self._bus = session_bus
+
+    def read(self) -> float:
+        service, path = "org.freedesktop.ScreenSaver", "/org/freedesktop/ScreenSaver"
+        [idle] = self._bus.call(service, path, service, "GetSessionIdleTime")
+        is_kde = "KDE" in os.environ.get("XDG_CURRENT_DESKTOP", "").split(":")
+        return float(idle) / (1000 if is_kde else 1)
+
+
+class Logind:
+    """What the desktop told logind about this user's session, often only after minutes."""
+
+    name = "logind"
+    retry = RETRY
+    _SERVICE = "org.freedesktop.login1"
+
+    def __init__(self, system_bus: Bus, clock: Callable[[], float]) -> None:
+        self._bus = system_bus
+        self._clock = clock
+
+    def read(self) -> float:
+        session = self._session()
+        idle = self._bus.get(self._SERVICE, session, f"{self._SERVICE}.Session", "IdleHint")
+        since = self._bus.get(self._SERVICE, session, f"{self._SERVICE}.Session", "IdleSinceHint")
+        if not idle and not since:
+            raise NotAvailable("the desktop never tells it")
+        return max(self._clock() - since / 1e6, 0.0) if idle else 0.0
+
+    def _session(self) -> str:
+        """The session at a screen."""
+        user = f"{self._SERVICE}.User"
+        name, path = self._bus.get(self._SERVICE, "/org/freedesktop/login1/user/self", user, "Display")
+        if not name:
+            raise NotAvailable("you have no session at a screen")
+        return str(path)

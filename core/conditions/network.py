@@ -1,0 +1,106 @@
+"""Network: whether there is a way to the internet, and whether its traffic is paid for by the byte."""
+
+import socket
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from core.api.sensors import SensorInfo
+from core.conditions.bus import Bus
+from core.conditions.source import RETRY, Chain, NotAvailable, Source
+
+_CONNECTED = 60
+"""NetworkManager's NM_STATE_CONNECTED_SITE; the only one above it is global."""
+_METERED: dict[int, bool | None] = {1: True, 2: False, 3: True, 4: False}
+"""NMMetered: yes, no, guess yes, guess no. 0 is unknown, and unknown is not metered."""
+_ELSEWHERE = ((socket.AF_INET, "192.0.2.1"), (socket.AF_INET6, "2001:db8::1"))
+"""Addresses kept for documentation (RFC 5737, RFC 3849): nobody is there, but the way leads through the internet."""
+
+
+@dataclass(frozen=True)
+class Network:
+    online: bool | None = None
+    """None: nobody tells."""
+    metered: bool | None = None
+
+
+class NetworkSensor:
+    name = "network"
+    every = 5.0
+
+    def __init__(
+        self, online: Sequence[Source[bool]], metered: Sequence[Source[bool | None]], tick: Callable[[], float]
+    ) -> None:
+        self._online = Chain(online, tick)
+        self._metered = Chain(metered, tick)
+        self._value = Network()
+
+    def read(self) -> Network:
+        self._value = Network(self._online.read(), self._metered.read())
+        return self._value
+
+    def info(self) -> SensorInfo:
+        online, metered = self._value.online, self._value.metered
+        way = {True: "Online", False: "Offline", None: "Nobody tells whether there is a connection"}[online]
+        cost = {True: "metered", False: "not metered", None: "and nobody tells whether it is metered"}[metered]
+        return SensorInfo(self.name, f"{way}, {cost}.", online is not None, self._online.tried + self._metered.tried)
+
+
+class Route:
+    """The system's own table of routes: asked with a datagram socket, which sends nothing when it connects."""
+
+    name = "routes"
+    retry = 0.0
+
+    def read(self) -> bool:
+        """Raises NotAvailable: there is no way out, and others may know better."""
+        if not any(_has_route(family, address) for family, address in _ELSEWHERE):
+            raise NotAvailable("no route to the internet")
+        return True
+
+
+class NetworkManagerState:
+    name = "NetworkManager"
+    retry = 0.0
+
+    def __init__(self, system_bus: Bus) -> None:
+        self._bus = system_bus
+
+    def read(self) -> bool:
+        """Raises NotAvailable."""
+        return bool(_network_manager(self._bus, "State") >= _CONNECTED)
+
+
+class NoRoute:
+    """The end of the chain: no route, and nobody who knows of another way."""
+
+    name = "no other way"
+    retry = 0.0
+
+    def read(self) -> bool:
+        return False
+
+
+class NetworkManagerMetered:
+    name = "NetworkManager (metered)"
+    retry = RETRY
+
+    def __init__(self, system_bus: Bus) -> None:
+        self._bus = system_bus
+
+    def read(self) -> bool | None:
+        """Raises NotAvailable."""
+        return _METERED.get(_network_manager(self._bus, "Metered"))
+
+
+def _network_manager(bus: Bus, name: str) -> int:
+    service = "org.freedesktop.NetworkManager"
+    return int(bus.get(service, "/org/freedesktop/NetworkManager", service, name))
+
+
+def _has_route(family: socket.AddressFamily, address: str) -> bool:
+    try:
+        with socket.socket(family, socket.SOCK_DGRAM) as probe:
+            probe.connect((address, 9))
+    except OSError:
+        return False
+    return True

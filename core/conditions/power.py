@@ -1,0 +1,81 @@
+"""Power: whether the computer runs on its battery, and how full that is."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+
+from core.api.sensors import SensorInfo
+from core.conditions.bus import Bus
+from core.conditions.source import RETRY, Chain, NotAvailable, Source
+
+
+@dataclass(frozen=True)
+class Power:
+    on_battery: bool | None = None
+    """None: there is no battery, or nobody tells."""
+    level: int | None = None
+    """Percent."""
+
+
+class PowerSensor:
+    name = "power"
+    every = 5.0
+
+    def __init__(self, sources: Sequence[Source[Power]], tick: Callable[[], float]) -> None:
+        self._chain = Chain(sources, tick)
+        self._value = Power()
+
+    def read(self) -> Power:
+        now, before = self._chain.read() or Power(), self._value
+        # A gauge that wavers while the battery empties must not end what a low level began.
+        wavers = now.on_battery and before.on_battery and (now.level or 0) > (before.level or 100)
+        self._value = replace(now, level=before.level) if wavers else now
+        return self._value
+
+    def info(self) -> SensorInfo:
+        known = self._chain.in_use is not None
+        if self._value.on_battery is None:
+            text = "There is no battery." if known else "Nobody tells whether there is a battery."
+        else:
+            level = "" if self._value.level is None else f", {self._value.level} % full"
+            text = f"{'On battery' if self._value.on_battery else 'Plugged in'}{level}."
+        return SensorInfo(self.name, text, known, self._chain.tried)
+
+
+class UPower:
+    """The service that desktops ask themselves."""
+
+    name = "UPower"
+    retry = RETRY
+    _SERVICE = "org.freedesktop.UPower"
+    _DISPLAY = "/org/freedesktop/UPower/devices/DisplayDevice"
+
+    def __init__(self, system_bus: Bus) -> None:
+        self._bus = system_bus
+
+    def read(self) -> Power:
+        """Raises NotAvailable."""
+        if not self._bus.get(self._SERVICE, self._DISPLAY, f"{self._SERVICE}.Device", "IsPresent"):
+            return Power()
+        on_battery = self._bus.get(self._SERVICE, "/org/freedesktop/UPower", self._SERVICE, "OnBattery")
+        level = self._bus.get(self._SERVICE, self._DISPLAY, f"{self._SERVICE}.Device", "Percentage")
+        return Power(bool(on_battery), round(level))
+
+
+class System:
+    """The operating system itself."""
+
+    name = "system"
+    retry = RETRY
+
+    def read(self) -> Power:
+        """Raises NotAvailable."""
+        import psutil
+
+        ask = getattr(psutil, "sensors_battery", None)
+        if ask is None:
+            raise NotAvailable("this system does not tell")
+        battery = ask()
+        if battery is None:
+            return Power()
+        plugged = battery.power_plugged
+        return Power(None if plugged is None else not plugged, round(battery.percent))

@@ -1,0 +1,54 @@
+"""Programs: which of those that the volunteer named are running."""
+
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+
+from core.api.sensors import Attempt, SensorInfo
+
+_SOURCE = "list of processes"
+
+
+@dataclass(frozen=True)
+class RunningPrograms:
+    names: tuple[str, ...] = ()
+    """As the volunteer wrote them, in that order."""
+
+
+def processes() -> Iterator[str]:
+    """The names of all processes."""
+    import psutil
+
+    for process in psutil.process_iter():
+        try:
+            yield process.name()
+        except psutil.Error:
+            continue
+
+
+class ProgramsSensor:
+    name = "programs"
+    every = 3.0
+
+    def __init__(self, processes: Callable[[], Iterable[str]] = processes) -> None:
+        self._processes = processes
+        self._value = RunningPrograms()
+        self.wanted: tuple[str, ...] = ()
+        """What to look for."""
+
+    def read(self) -> RunningPrograms:
+        wanted = self.wanted
+        running = {_plain(name) for name in self._processes()} if wanted else set()
+        self._value = RunningPrograms(tuple(name for name in wanted if _plain(name) in running))
+        return self._value
+
+    def info(self) -> SensorInfo:
+        if not self.wanted:
+            return SensorInfo(self.name, "There are no programs to wait for.", True, (Attempt(_SOURCE, "not needed"),))
+        running = ", ".join(self._value.names) or "none of them runs"
+        text = f"Waiting for {', '.join(self.wanted)}: {running}."
+        return SensorInfo(self.name, text, True, (Attempt(_SOURCE, "in use"),))
+
+
+def _plain(name: str) -> str:
+    """Windows programs keep their ending under Wine, and nobody writes it."""
+    return name.lower().removesuffix(".exe")

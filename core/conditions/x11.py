@@ -1,0 +1,206 @@
+"""The few questions to an X server that sensors have, in X's own protocol on its local socket.
+
+Not through libX11: that library ends the whole process when the server goes away, and the engine outlives desktops.
+X Window System Protocol, X Version 11, Release 7.7 (www.x.org/releases/X11R7.7/doc/xproto/x11protocol.html).
+"""
+
+import os
+import re
+import socket
+import struct
+from functools import cached_property
+from pathlib import Path
+from typing import NamedTuple
+
+from core.conditions.source import NotAvailable
+
+PATIENCE = 1.0
+"""Seconds for one answer."""
+_COOKIE = b"MIT-MAGIC-COOKIE-1"
+_LOCAL, _ANY = 256, 65535  # families of addresses in the authority file
+_INTERN_ATOM, _GET_PROPERTY, _QUERY_EXTENSION = 16, 20, 98
+_ERROR, _REPLY, _GENERIC_EVENT = 0, 1, 35
+
+
+class X11:
+    """The display of this session, connected when it is needed and again after it was lost."""
+
+    def __init__(self) -> None:
+        self._display: Display | None = None
+
+    def display(self) -> "Display":
+        """Raises NotAvailable: there is none on this computer, or it does not let us in."""
+        if self._display is None:
+            try:
+                self._display = Display(_local_number(os.environ.get("DISPLAY", "")))
+            except (OSError, struct.error) as error:
+                raise NotAvailable(f"the display cannot be reached ({error})") from None
+        return self._display
+
+    def lost(self, error: Exception) -> NotAvailable:
+        """What to raise when the display failed to answer; the next question connects anew."""
+        if self._display is not None:
+            self._display.close()
+            self._display = None
+        return NotAvailable(f"the display does not answer ({error})")
+
+
+class Display:
+    """One connection. Every method may raise OSError (gone, too slow) or struct.error (not an X server)."""
+
+    def __init__(self, number: int) -> None:
+        self._atoms: dict[str, int] = {}
+        self._socket = _connect(number)
+        try:
+            self.root = self._set_up(*_credentials(number))
+        except BaseException:
+            self._socket.close()
+            raise
+
+    def close(self) -> None:
+        self._socket.close()
+
+    @cached_property
+    def is_xwayland(self) -> bool:
+        return self._extension("XWAYLAND") is not None
+
+    @cached_property
+    def _screen_saver(self) -> int | None:
+        return self._extension("MIT-SCREEN-SAVER")
+
+    def idle(self) -> float | None:
+        """Seconds since the last input; None if this server does not tell (MIT-SCREEN-SAVER's QueryInfo)."""
+        if self._screen_saver is None:
+            return None
+        reply = self._ask(struct.pack("<BBHI", self._screen_saver, 1, 2, self.root))
+        return int(struct.unpack_from("<I", reply, 16)[0]) / 1000
+
+    def atom(self, name: str) -> int:
+        """The server's number for a name."""
+        if name not in self._atoms:
+            data = name.encode()
+            reply = self._ask(_request(_INTERN_ATOM, 0, struct.pack("<HH", len(data), 0) + data))
+            self._atoms[name] = int(struct.unpack_from("<I", reply, 8)[0])
+        return self._atoms[name]
+
+    def numbers(self, window: int, name: str) -> tuple[int, ...]:
+        """A window's property of 32-bit numbers; empty if it, or the window, is not there."""
+        reply = self._property(window, name)
+        length = struct.unpack_from("<I", reply, 16)[0] if reply and reply[1] == 32 else 0
+        return struct.unpack_from(f"<{length}I", reply, 32)
+
+    def text(self, window: int, name: str) -> str:
+        """A window's property of bytes; empty if it, or the window, is not there."""
+        reply = self._property(window, name)
+        length = struct.unpack_from("<I", reply, 16)[0] if reply and reply[1] == 8 else 0
+        return reply[32 : 32 + length].decode(errors="replace")
+
+    def _property(self, window: int, name: str) -> bytes:
+        wanted = struct.pack("<IIIII", window, self.atom(name), 0, 0, 256)
+        return self._ask(_request(_GET_PROPERTY, 0, wanted))
+
+    def _extension(self, name: str) -> int | None:
+        data = name.encode()
+        reply = self._ask(_request(_QUERY_EXTENSION, 0, struct.pack("<HH", len(data), 0) + data))
+        present, opcode = struct.unpack_from("<BB", reply, 8)
+        return int(opcode) if present else None
+
+    def _ask(self, request: bytes) -> bytes:
+        """The reply; empty bytes after an error, as for a window that has just been closed."""
+        self._socket.sendall(request)
+        while True:
+            answer = self._receive(32)
+            if answer[0] in (_REPLY, _GENERIC_EVENT):
+                answer += self._receive(4 * struct.unpack_from("<I", answer, 4)[0])
+            # Everything else are events: some are sent to all who are connected.
+            if answer[0] in (_ERROR, _REPLY):
+                return answer if answer[0] == _REPLY else b""
+
+    def _set_up(self, name: bytes, data: bytes) -> int:
+        """Introduce ourselves; the result is the root window of the first screen."""
+        greeting = struct.pack("<cxHHHHxx", b"l", 11, 0, len(name), len(data))
+        self._socket.sendall(greeting + _padded(name) + _padded(data))
+        status, length = struct.unpack("<B5xH", self._receive(8))
+        body = self._receive(4 * length)
+        if status != 1:
+            raise PermissionError("it refuses us")
+        vendor, formats = struct.unpack_from("<16xH3xB", body)
+        return int(struct.unpack_from("<I", body, 32 + len(_padded(b" " * vendor)) + 8 * formats)[0])
+
+    def _receive(self, length: int) -> bytes:
+        data = b""
+        while len(data) < length:
+            part = self._socket.recv(length - len(data))
+            if not part:
+                raise ConnectionResetError("it has ended")
+            data += part
+        return data
+
+
+class _Entry(NamedTuple):
+    """One line of the authority file."""
+
+    family: int
+    address: bytes
+    number: bytes
+    name: bytes
+    data: bytes
+
+
+def _local_number(display: str) -> int:
+    if not display:
+        raise NotAvailable("no DISPLAY")
+    local = re.fullmatch(r"(?:unix)?:(\d+)(?:\.\d+)?", display)
+    if local is None:
+        raise NotAvailable(f"DISPLAY {display} is not one of this computer")
+    return int(local[1])
+
+
+def _connect(number: int) -> socket.socket:
+    path = f"/tmp/.X11-unix/X{number}"  # noqa: S108 - where X servers are by convention
+    connection = socket.socket(socket.AF_UNIX)
+    connection.settimeout(PATIENCE)
+    try:
+        connection.connect(path)
+    except OSError:
+        connection.close()
+        raise
+    return connection
+
+
+def _credentials(number: int) -> tuple[bytes, bytes]:
+    """Name and data of the cookie for a display; empty where there is none, which some servers accept."""
+    file = Path(os.environ.get("XAUTHORITY") or Path.home() / ".Xauthority")
+    try:
+        entries = _entries(file.read_bytes())
+    except (OSError, struct.error):
+        return b"", b""
+    host = socket.gethostname().encode()
+    for entry in entries:
+        here = entry.family == _ANY or (entry.family == _LOCAL and entry.address == host)
+        if here and entry.name == _COOKIE and entry.number in (b"", str(number).encode()):
+            return entry.name, entry.data
+    return b"", b""
+
+
+def _entries(data: bytes) -> list[_Entry]:
+    entries, place = [], 0
+    while place < len(data):
+        (family,) = struct.unpack_from(">H", data, place)
+        place += 2
+        fields = []
+        for _ in range(4):
+            (length,) = struct.unpack_from(">H", data, place)
+            fields.append(data[place + 2 : place + 2 + length])
+            place += 2 + length
+        entries.append(_Entry(family, *fields))
+    return entries
+
+
+def _request(opcode: int, detail: int, body: bytes) -> bytes:
+    body = _padded(body)
+    return struct.pack("<BBH", opcode, detail, 1 + len(body) // 4) + body
+
+
+def _padded(data: bytes) -> bytes:
+    return data + bytes(-len(data) % 4)
