@@ -14,6 +14,7 @@ class Kind(StrEnum):
 
     PAUSED = "paused"
     SNOOZED = "snoozed"
+    OUTSIDE_SCHEDULE = "outside_schedule"
     NO_PROJECT = "no_project"
     BACKING_OFF = "backing_off"
     GAVE_UP = "gave_up"

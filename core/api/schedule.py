@@ -35,7 +35,6 @@ class Level(StrEnum):
 
 
 MARKS: dict[str, Level] = {".": Level.OFF, "g": Level.GENTLE, "f": Level.FULL}
-_MARK_OF = {level: mark for mark, level in MARKS.items()}
 
 Preset = Literal["always", "nights", "weekends", "working_day_off"]
 PRESETS: tuple[Preset, ...] = get_args(Preset)
@@ -48,6 +47,9 @@ class Outlook(msgspec.Struct, frozen=True):
     next_level: Level | None = None
     next_at: float | None = None
     """UTC seconds."""
+
+
+ALWAYS = Outlook()
 
 
 class ScheduleState(msgspec.Struct, frozen=True):
@@ -74,6 +76,11 @@ class ScheduleInfo(msgspec.Struct, frozen=True):
     """Name of the zone whose local time counts."""
 
 
+def mark_of(level: Level) -> str:
+    """The mark that stands for a level."""
+    return next(mark for mark, its in MARKS.items() if its is level)
+
+
 def read(text: str) -> str:
     """Cells from marks, as they are drawn or stored.
 
@@ -97,7 +104,7 @@ def level_at(cells: str, moment: float, zone: tzinfo) -> Level:
 def outlook(cells: str, moment: float, zone: tzinfo) -> Outlook:
     """The level at `moment`, and the first moment after it that has another one."""
     level = level_at(cells, moment, zone)
-    if cells.count(_MARK_OF[level]) == CELLS:
+    if cells.count(mark_of(level)) == CELLS:
         return Outlook(level)
     for edge, local in _edges(moment, zone):
         following = _level(cells, local)

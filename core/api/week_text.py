@@ -9,7 +9,7 @@ paint over earlier ones, `off` too; what no window names is off. `#` begins a co
 import re
 
 from core.api.errors import UsageError
-from core.api.schedule import CELL, CELLS, CELLS_A_DAY, DAYS, MARKS, PRESETS, Level, Preset, read
+from core.api.schedule import CELL, CELLS, CELLS_A_DAY, DAYS, MARKS, PRESETS, Level, Preset, mark_of, read
 
 _WINDOWS: dict[Preset, str] = {
     "always": "daily",
@@ -18,7 +18,6 @@ _WINDOWS: dict[Preset, str] = {
     "working_day_off": "daily; mon-fri 08:00-18:00 off",
 }
 _TIMES = re.compile(r"([0-9]{1,2}):([0-9]{2})-([0-9]{1,2}):([0-9]{2})")
-_MARK_OF = {level: mark for mark, level in MARKS.items()}
 _EXAMPLE = "mon-fri 22:00-06:00 gentle"
 
 
@@ -51,12 +50,12 @@ def preset_of(cells: str) -> Preset | None:
 
 
 def _painted(windows: list[str]) -> str:
-    cells = [_MARK_OF[Level.OFF]] * CELLS
+    cells = [mark_of(Level.OFF)] * CELLS
     for window in windows:
         days, start, length, level = _window(window)
         for day in days:
             for cell in range(length):
-                cells[(day * CELLS_A_DAY + start + cell) % CELLS] = _MARK_OF[level]
+                cells[(day * CELLS_A_DAY + start + cell) % CELLS] = mark_of(level)
     return "".join(cells)
 
 

@@ -3,11 +3,13 @@
 from collections.abc import Awaitable, Callable
 from typing import Any
 
-from core.api import messages
+from core.api import messages, schedule
 from core.api.errors import UsageError
 from core.api.messages import Contribution, CurvePoint, Event, LimitInfo, ProjectDetails, ProjectInfo
 from core.api.preferences import PREFERENCES, in_force, preference_named
+from core.api.schedule import ScheduleInfo
 from core.api.snapshot import Snapshot
+from core.api.week_text import preset_cells
 from core.engine.credentials import WARNING
 from core.engine.engine import Engine
 from core.store.projects import Project
@@ -32,6 +34,9 @@ class Commands:
             messages.ShowLimits: self._show_limits,
             messages.SetLimit: self._set_limit,
             messages.ResetLimit: self._reset_limit,
+            messages.GetSchedule: self._get_schedule,
+            messages.SetSchedule: self._set_schedule,
+            messages.ClearSchedule: self._clear_schedule,
             messages.GetHistory: self._get_history,
             messages.Contribute: self._contribute,
             messages.AddProject: self._add_project,
@@ -55,12 +60,19 @@ class Commands:
         engine = self._engine
         project = await engine.catalogue.find(command.project)
         self._join(project)
-        stop_at = None if seconds is None else engine.clock() + seconds
-        engine.want(engine.intent.contribute(command.project and project.id, stop_at, command.until_epoch), anew=True)
+        now = engine.clock()
+        until = None if seconds is None else now + seconds
+        chosen, week = command.project and project.id, engine.timetable.outlook(now)
+        intent = engine.intent.contribute(chosen, until, command.until_epoch, override=command.override, week=week)
+        engine.want(intent, anew=True)
 
     def _pause(self, command: messages.Pause) -> None:
-        seconds = _duration(command.seconds)
-        until = None if seconds is None else self._engine.clock() + seconds
+        now, seconds = self._engine.clock(), _duration(command.seconds)
+        until = None if seconds is None else now + seconds
+        if seconds is None and command.until == "next_edge":
+            until = self._engine.timetable.outlook(now).next_at
+            if until is None:
+                raise UsageError("Your schedule never changes: pause for a while, or until you resume.")
         self._engine.want(self._engine.intent.pause(until))
 
     def _resume(self, _command: messages.Resume) -> None:
@@ -115,6 +127,19 @@ class Commands:
         self._engine.reload_preferences()
         return self._limit(command.name)
 
+    def _get_schedule(self, _command: messages.GetSchedule) -> ScheduleInfo:
+        return self._engine.timetable.info(self._engine.clock())
+
+    def _set_schedule(self, command: messages.SetSchedule) -> ScheduleInfo:
+        if (command.preset is None) == (command.cells is None):
+            raise UsageError("A schedule is either a preset or cells.")
+        self._engine.paint_week(preset_cells(command.preset) if command.preset else schedule.read(command.cells or ""))
+        return self._engine.timetable.info(self._engine.clock())
+
+    def _clear_schedule(self, _command: messages.ClearSchedule) -> ScheduleInfo:
+        self._engine.paint_week(preset_cells("always"))
+        return self._engine.timetable.info(self._engine.clock())
+
     async def _get_curve(self, command: messages.GetCurve) -> list[CurvePoint]:
         return await self._engine.catalogue.curve(command.project)
 
@@ -140,8 +165,9 @@ class Commands:
     def _limit(self, name: str) -> LimitInfo:
         preference = preference_named(name)
         values = self._engine.preferences
-        gentle = preference.is_for_gentle_hours
-        counts = in_force(values, gentle=gentle)[preference.plain_name]
+        counts, why = self._engine.decision.counts[preference.plain_name], "gentle hours"
+        if preference.is_for_gentle_hours:
+            counts, why = in_force(values, gentle=True)[preference.plain_name], f"{preference.plain_name} is lower"
         return LimitInfo(
             name=name,
             value=values[name],
@@ -152,7 +178,7 @@ class Commands:
             in_force=counts,
             page=preference.page,
             zero=preference.zero,
-            why=None if counts == values[name] else preference.plain_name if gentle else "gentle hours",
+            why=why if counts != values[name] else None,
         )
 
 

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 
 from core.api.preferences import PREFERENCES, Limits, in_force, limits_of
 from core.api.reasons import Kind, Reason, Severity
+from core.api.schedule import ALWAYS, Level, Outlook, ScheduleState
 from core.engine.intent import Intent
 
 DEFAULTS = {name: preference.default for name, preference in PREFERENCES.items()}
@@ -54,6 +55,8 @@ class Facts:
     now: float
     preferences: Mapping[str, int] = field(default_factory=lambda: DEFAULTS)
     """What counts now of what the volunteer chose, by plain name."""
+    week: Outlook = ALWAYS
+    """What the schedule says."""
 
 
 @dataclass(frozen=True)
@@ -64,6 +67,9 @@ class Decision:
     reasons: tuple[Reason, ...]
     """Everything that stands against it now."""
     limits: Limits
+    counts: Mapping[str, int] = field(default_factory=dict)
+    """What counts now of all preferences, by plain name; `limits` are those among them that the trainer needs."""
+    schedule: ScheduleState = field(default_factory=ScheduleState)
 
     @property
     def go(self) -> bool:
@@ -82,6 +88,8 @@ class Wording:
 WORDING: dict[Kind, Wording] = {
     Kind.PAUSED: Wording("You paused contributing.", hold=True),
     Kind.SNOOZED: Wording("You paused contributing for a while.", hold=True),
+    # An hour that is off gives everything back: a game in the evening needs the memory, not only the processor.
+    Kind.OUTSIDE_SCHEDULE: Wording("Outside the hours of your schedule.", hold=False),
     Kind.NO_PROJECT: Wording("You have not joined a project yet.", hold=False, severity=Severity.NOTICE),
     Kind.BACKING_OFF: Wording(
         "The last session failed and is tried again soon: {detail}", hold=False, severity=Severity.NOTICE
@@ -96,15 +104,19 @@ def decide(
     conditions: Conditions,
     membership: Membership | None,
     now: float,
+    *,
+    week: Outlook = ALWAYS,
 ) -> Decision:
     """All reasons that hold at `now`, in the order of `RULES`, and the limits that apply."""
-    counts = in_force(preferences, gentle=False)
-    facts = Facts(intent, conditions, membership, now, counts)
+    counts = in_force(preferences, gentle=week.level is Level.GENTLE)
+    facts = Facts(intent, conditions, membership, now, counts, week)
     return Decision(
         wanted=intent.wanted and membership is not None,
         project=membership.project if membership else None,
         reasons=tuple(reason for rule in RULES if (reason := rule(facts)) is not None),
         limits=limits_of(counts),
+        counts=counts,
+        schedule=ScheduleState(week.level, week.next_level, week.next_at, intent.override, intent.override_until),
     )
 
 
@@ -115,6 +127,13 @@ def paused(facts: Facts) -> Reason | None:
 def snoozed(facts: Facts) -> Reason | None:
     until = facts.intent.snoozed_until
     return _reason(Kind.SNOOZED, until=until) if until is not None and facts.now < until else None
+
+
+def outside_schedule(facts: Facts) -> Reason | None:
+    # Nothing waits for the next edge if nothing is wanted.
+    if not facts.intent.wanted or facts.intent.override or facts.week.level is not Level.OFF:
+        return None
+    return _reason(Kind.OUTSIDE_SCHEDULE, until=facts.week.next_at)
 
 
 def no_project(facts: Facts) -> Reason | None:
@@ -133,7 +152,14 @@ def gave_up(facts: Facts) -> Reason | None:
     return _reason(Kind.GAVE_UP, trouble.error) if trouble is not None and trouble.permanent else None
 
 
-RULES: tuple[Callable[[Facts], Reason | None], ...] = (paused, snoozed, no_project, gave_up, backing_off)
+RULES: tuple[Callable[[Facts], Reason | None], ...] = (
+    paused,
+    snoozed,
+    outside_schedule,
+    no_project,
+    gave_up,
+    backing_off,
+)
 
 
 def _reason(kind: Kind, detail: str = "", until: float | None = None) -> Reason:

@@ -41,12 +41,14 @@ from core.engine.lifecycle import (
 )
 from core.engine.programs import Programs
 from core.engine.session import News, Session, Terms
+from core.engine.timetable import Timetable
 from core.engine.view import look
 from core.store.store import Store
 
 _SETTLES_WITHIN = 8
 """Steps; the lifecycle needs three at most, and a mistake in it must not spin."""
 _INTENT = "intent"
+_WEEK = "week"
 
 _log = logging.getLogger(__name__)
 
@@ -61,6 +63,7 @@ class Engine:
         self.credentials = Credentials(home.path)
         self.broadcast = Broadcast()
         self.preferences = store.preferences.load()
+        self.timetable = Timetable(store.journal.read_setting(_WEEK))
         self._home = home
         self._programs = programs
         self._backbone = Backbone(programs.host_for(self.catalogue.practice_file, home.practice), home.runtime)
@@ -98,6 +101,13 @@ class Engine:
             self._remember(intent)
         if anew:
             self._state = forgive(self._state)
+        self.update()
+
+    def paint_week(self, cells: str) -> None:
+        """Take the volunteer's schedule."""
+        self.timetable.paint(cells)
+        self.store.journal.setting(_WEEK, cells)
+        self._ledger.urgent()
         self.update()
 
     def update(self, news: News | None = None) -> None:
@@ -164,7 +174,7 @@ class Engine:
         membership = Membership(project.id, self.catalogue.info(project).name) if project else None
         conditions = Conditions(trouble=self._state.trouble if isinstance(self._state, Failed) else None)
         asked = intent.fulfilled() if self._closing else intent
-        return decide(asked, self.preferences, conditions, membership, now)
+        return decide(asked, self.preferences, conditions, membership, now, week=self.timetable.outlook(now))
 
     def _remember(self, intent: Intent) -> None:
         self._intent = intent
@@ -240,6 +250,8 @@ class Engine:
         moments = [
             self._intent.snoozed_until,
             self._intent.stop_at,
+            self._intent.override_until,
+            self._decision.schedule.next_at,
             next_moment(self._state),
             self._ledger.next_moment(now),
             *(reason.until for reason in self._decision.reasons),

@@ -45,6 +45,7 @@ def look(
         progress=report.progress if report and alive else Progress(),
         traffic=report.traffic if report and alive else Traffic(),
         limits=decision.limits,
+        schedule=decision.schedule,
         session=Session(pid, started_at) if pid is not None and alive else None,
         transfer=_transfer(state),
         error=trouble.error if trouble else None,

@@ -7,7 +7,8 @@ import pytest
 
 from core.api.preferences import PREFERENCES, Limits
 from core.api.reasons import Kind
-from core.engine.decide import RULES, WORDING, Conditions, Facts, Membership, Trouble, decide
+from core.api.schedule import Level, Outlook
+from core.engine.decide import RULES, WORDING, Conditions, Decision, Facts, Membership, Trouble, decide
 from core.engine.intent import Intent, read
 
 NOW = 1_000_000.0
@@ -20,13 +21,14 @@ GOOD = Facts(Intent(wanted=True), Conditions(), MEMBERSHIP, NOW)
 CAUSES: dict[Kind, dict[str, Any]] = {
     Kind.PAUSED: {"intent": {"paused": True}},
     Kind.SNOOZED: {"intent": {"snoozed_until": NOW + 60}},
+    Kind.OUTSIDE_SCHEDULE: {"week": Outlook(Level.OFF, Level.FULL, NOW + 1800)},
     Kind.NO_PROJECT: {"membership": None},
     Kind.BACKING_OFF: {"trouble": BACKING_OFF},
     Kind.GAVE_UP: {"trouble": GAVE_UP},
 }
 """What makes each reason hold."""
 HOLD = {Kind.PAUSED, Kind.SNOOZED}
-UNTIL = {Kind.SNOOZED: NOW + 60, Kind.BACKING_OFF: NOW + 5}
+UNTIL = {Kind.SNOOZED: NOW + 60, Kind.OUTSIDE_SCHEDULE: NOW + 1800, Kind.BACKING_OFF: NOW + 5}
 
 
 def facts_of(*kinds: Kind) -> Facts:
@@ -35,12 +37,16 @@ def facts_of(*kinds: Kind) -> Facts:
     troubles = [cause["trouble"] for cause in causes if "trouble" in cause]
     no_membership = any("membership" in cause for cause in causes)
     trouble = troubles[0] if troubles else None
-    return Facts(intent, Conditions(trouble), None if no_membership else MEMBERSHIP, NOW)
+    week = next((cause["week"] for cause in causes if "week" in cause), Outlook())
+    return Facts(intent, Conditions(trouble), None if no_membership else MEMBERSHIP, NOW, week=week)
+
+
+def decided(facts: Facts) -> Decision:
+    return decide(facts.intent, DEFAULTS, facts.conditions, facts.membership, facts.now, week=facts.week)
 
 
 def kinds(facts: Facts) -> set[Kind]:
-    decision = decide(facts.intent, DEFAULTS, facts.conditions, facts.membership, facts.now)
-    return {reason.kind for reason in decision.reasons}
+    return {reason.kind for reason in decided(facts).reasons}
 
 
 def test_nothing_stands_against_a_volunteer_in_a_project() -> None:
@@ -58,7 +64,7 @@ def test_every_kind_has_a_wording_a_cause_here_and_a_rule(kind: Kind) -> None:
 @pytest.mark.parametrize("kind", Kind)
 def test_each_reason_holds_by_its_cause_with_its_sentence_and_end(kind: Kind) -> None:
     facts = facts_of(kind)
-    decision = decide(facts.intent, DEFAULTS, facts.conditions, facts.membership, NOW)
+    decision = decided(facts)
     (reason,) = decision.reasons
     assert (reason.kind, reason.hold, reason.until) == (kind, kind in HOLD, UNTIL.get(kind))
     assert reason.text.endswith(".")

@@ -1,0 +1,78 @@
+"""The volunteer's week, in the zone that the computer is in now."""
+
+import logging
+import time
+from collections.abc import Callable
+from datetime import UTC, datetime, tzinfo
+from zoneinfo import ZoneInfoNotFoundError
+
+from core.api.errors import UsageError
+from core.api.schedule import CELLS, Level, Outlook, ScheduleInfo, mark_of, outlook, read
+from core.api.week_text import preset_cells, preset_of
+
+_ZONE_HOLDS = 30.0
+"""Seconds until the zone is read again: a traveller's laptop changes it while the program runs."""
+
+_log = logging.getLogger(__name__)
+
+
+class Timetable:
+    """`read_zone` is asked for the computer's zone now and then."""
+
+    def __init__(self, stored: str | None, read_zone: Callable[[], tzinfo] | None = None) -> None:
+        self.cells = _understood(stored)
+        self._read_zone = read_zone or local_zone
+        self._zone: tzinfo = UTC
+        self._zone_read_at = float("-inf")
+        self._outlook = Outlook()
+        self._looked_at = float("inf")
+
+    def paint(self, cells: str) -> None:
+        self.cells = cells
+        self._looked_at = float("inf")
+
+    def outlook(self, now: float) -> Outlook:
+        """What the week says at `now`, kept until something changes: reports come often, edges seldom."""
+        zone = self._zone_at(now)
+        if zone is not self._zone or not self._still_holds(now):
+            self._zone, self._looked_at = zone, now
+            self._outlook = outlook(self.cells, now, zone)
+        return self._outlook
+
+    def info(self, now: float) -> ScheduleInfo:
+        zone = self._zone_at(now)
+        return ScheduleInfo(self.cells, preset_of(self.cells), getattr(zone, "key", None) or str(zone))
+
+    def _still_holds(self, now: float) -> bool:
+        until = self._outlook.next_at
+        return self._looked_at <= now and (until is None or now < until)
+
+    def _zone_at(self, now: float) -> tzinfo:
+        if not self._zone_read_at <= now < self._zone_read_at + _ZONE_HOLDS:
+            self._zone_read_at = now
+            zone = self._read_zone()
+            # The same zone stays the same object, and what was found with it stays found.
+            return self._zone if zone == self._zone else zone
+        return self._zone
+
+
+def local_zone() -> tzinfo:
+    """The computer's zone as its settings say now; where they say nothing usable, the present offset from UTC."""
+    import tzlocal
+
+    if hasattr(time, "tzset"):
+        time.tzset()
+    try:
+        return tzlocal.reload_localzone()
+    except (ZoneInfoNotFoundError, ValueError, OSError) as error:
+        _log.warning("The computer's time zone is not known, its present offset is used: %s", error)
+        return datetime.now().astimezone().tzinfo or UTC
+
+
+def _understood(stored: str | None) -> str:
+    """A week as it was stored; one that cannot be read counts as off, the harmless side."""
+    try:
+        return preset_cells("always") if stored is None else read(stored)
+    except UsageError as error:
+        _log.error("The stored schedule cannot be read and counts as off: %s", error)
+        return mark_of(Level.OFF) * CELLS
