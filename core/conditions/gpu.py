@@ -1,0 +1,160 @@
+"""GPUs: which there are, which are taken by other programs, and which went away."""
+
+import contextlib
+import os
+import time
+from collections import deque
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+from core.api.sensors import Attempt, SensorInfo
+from core.conditions.nvml import Gpu, Gpus, Nvml, Program, can_learn
+from core.conditions.source import Latch
+from core.leash import TAG
+
+_TAKEN_FROM = 20
+"""Percent of a GPU that other programs use together. A desktop and a video on it stay below."""
+_QUIET_FOR = 20.0
+"""Seconds without such use until a GPU is free again: a game that loads its next scene has not ended."""
+_HEAT_STAYS = 20.0
+"""Seconds: a GPU that is as warm as that all the while is not warm because of the last microbatch."""
+_SOURCE = "NVML"
+
+
+@dataclass(frozen=True)
+class GpuState:
+    """A GPU with what only time tells."""
+
+    gpu: Gpu
+    taken_by: tuple[str, ...] = ()
+    """Names of other programs that compute or draw on it a lot."""
+    taken_since: float | None = None
+    """UTC seconds."""
+    coolest: int | None = None
+    """The lowest temperature of the last moments; None until it was watched that long."""
+    others_memory: int = 0
+    """Bytes that other programs hold."""
+
+
+@dataclass(frozen=True)
+class GpuStates:
+    present: tuple[GpuState, ...] = ()
+    gone: tuple[Gpu, ...] = ()
+    """Were there since this program started, and do not answer any more."""
+    trouble: str | None = None
+    """What the driver says, if it fails."""
+    can_learn: bool = False
+    """The installed PyTorch can use GPUs; otherwise none of them matters."""
+
+
+@dataclass
+class _Past:
+    """What is remembered of one GPU."""
+
+    last: Gpu
+    latch: Latch
+    taken_by: tuple[str, ...] = ()
+    taken_since: float | None = None
+
+
+class GpuSensor:
+    name = "gpu"
+    every = 1.0
+
+    def __init__(
+        self,
+        clock: Callable[[], float] = time.time,
+        tick: Callable[[], float] = time.monotonic,
+        read: Callable[[], Gpus] | None = None,
+        is_other: Callable[[int], bool] | None = None,
+    ) -> None:
+        """`clock` gives UTC seconds; `is_other` tells of a process id whether it is somebody else's program."""
+        self._clock, self._tick = clock, tick
+        self._read_all = read or Nvml().read
+        self._is_other = is_other or is_other_program
+        self._can_learn = can_learn()
+        self._past: dict[str, _Past] = {}
+        self._warmth: dict[str, deque[tuple[float, int]]] = {}
+        self._value = GpuStates()
+
+    def read(self) -> GpuStates:
+        gpus = self._read_all()
+        present = tuple(self._look(gpu) for gpu in gpus.present)
+        here = {gpu.uuid for gpu in gpus.present}
+        gone = tuple(past.last for uuid, past in self._past.items() if uuid not in here)
+        self._value = GpuStates(present, gone, gpus.trouble, self._can_learn)
+        return self._value
+
+    def info(self) -> SensorInfo:
+        value = self._value
+        found = [f"{state.gpu.name}{_use(state)}" for state in value.present]
+        text = f"{'; '.join(found) or value.trouble or 'No NVIDIA GPU with a driver: the processor computes'}"
+        if found and not value.can_learn:
+            text += "; the installed PyTorch cannot use it"
+        outcome = "in use" if found else value.trouble or "there is no driver"
+        return SensorInfo(self.name, f"{text.rstrip('.')}.", bool(found), (Attempt(_SOURCE, outcome.rstrip(".")),))
+
+    def _look(self, gpu: Gpu) -> GpuState:
+        past = self._past.setdefault(gpu.uuid, _Past(gpu, Latch(_QUIET_FOR, self._tick)))
+        past.last = gpu
+        others = [program for program in gpu.programs if self._is_other(program.pid)]
+        busy = busy_programs(others)
+        if past.latch.holds(bool(busy)):
+            past.taken_by = tuple(_name(program.pid) for program in busy) or past.taken_by
+            past.taken_since = past.taken_since or self._clock()
+        else:
+            past.taken_by, past.taken_since = (), None
+        memory = sum(program.memory for program in others)
+        return GpuState(gpu, past.taken_by, past.taken_since, self._coolest(gpu), memory)
+
+    def _coolest(self, gpu: Gpu) -> int | None:
+        warmth = self._warmth.setdefault(gpu.uuid, deque())
+        now = self._tick()
+        if gpu.temperature is None:
+            warmth.clear()
+            return None
+        warmth.append((now, gpu.temperature))
+        while len(warmth) > 1 and warmth[1][0] <= now - _HEAT_STAYS:
+            warmth.popleft()
+        return min(value for _, value in warmth) if warmth[0][0] <= now - _HEAT_STAYS else None
+
+
+def busy_programs(programs: list[Program]) -> list[Program]:
+    """Those that take the GPU. Where the driver does not tell how busy they are, those that compute count."""
+    told = [program for program in programs if program.utilization is not None]
+    if sum(program.utilization or 0 for program in told) >= _TAKEN_FROM:
+        return [program for program in told if program.utilization]
+    return [program for program in programs if program.utilization is None and program.computes]
+
+
+def is_other_program(pid: int) -> bool:
+    """Whether a process is none of ours. One that does not exist here is of another container, and not judged."""
+    import psutil
+
+    if not psutil.pid_exists(pid):
+        return False
+    with contextlib.suppress(OSError):
+        return f"\0{TAG}=".encode() not in b"\0" + Path(f"/proc/{pid}/environ").read_bytes()
+    # Somebody else's processes do not show their environment.
+    return pid != os.getpid()
+
+
+def _name(pid: int) -> str:
+    import psutil
+
+    try:
+        return psutil.Process(pid).name()
+    except psutil.Error:
+        return "another program"
+
+
+def _use(state: GpuState) -> str:
+    gpu = state.gpu
+    facts = [
+        None if gpu.temperature is None else f"{gpu.temperature} °C",
+        None if gpu.power is None else f"{gpu.power:.0f} W",
+        None if gpu.utilization is None else f"{gpu.utilization} % busy",
+        f"used by {', '.join(state.taken_by)}" if state.taken_by else None,
+    ]
+    return "".join(f", {fact}" for fact in facts if fact)

@@ -1,0 +1,229 @@
+"""NVIDIA's management library (docs.nvidia.com/deploy/nvml-api): what the GPUs say of themselves. Needs no rights.
+
+Shared by the engine, which decides whether a GPU may be used, and the trainer, which keeps it under its ceilings.
+"""
+
+import contextlib
+import ctypes
+import importlib.util
+import sys
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+_LIBRARY = "libnvidia-ml.so.1"
+_NEVER_SEEN = 0
+_UTILIZATION_WINDOW = 2_000_000
+"""Microseconds back from the newest sample over which a program's utilisation is taken."""
+
+
+@dataclass(frozen=True)
+class Program:
+    """A process that has memory on a GPU."""
+
+    pid: int
+    computes: bool
+    """CUDA, not drawing."""
+    memory: int = 0
+    """Bytes; 0 where the driver does not tell."""
+    utilization: int | None = None
+    """Percent of the last moments; None where the driver does not tell."""
+
+
+@dataclass(frozen=True)
+class Gpu:
+    """One GPU at one moment. None: it does not tell."""
+
+    number: int
+    """As `nvidia-smi` counts."""
+    uuid: str
+    name: str
+    memory_total: int
+    """Bytes."""
+    memory_used: int
+    """Bytes, by all programs together."""
+    utilization: int | None = None
+    """Percent."""
+    temperature: int | None = None
+    """Degrees Celsius."""
+    power: float | None = None
+    """Watts."""
+    power_limit: float | None = None
+    """Watts that the driver enforces."""
+    energy: float | None = None
+    """Joules since the driver was loaded."""
+    programs: tuple[Program, ...] = ()
+
+
+@dataclass(frozen=True)
+class Gpus:
+    """Every GPU that answers. `trouble` is a sentence if a driver or a GPU is there and fails."""
+
+    present: tuple[Gpu, ...] = ()
+    trouble: str | None = None
+
+    def find(self, uuid: str) -> Gpu | None:
+        return next((gpu for gpu in self.present if gpu.uuid == uuid), None)
+
+
+class Nvml:
+    """Reads all GPUs, and begins anew after a failure. Never raises: a machine without NVIDIA's driver has no GPU."""
+
+    def __init__(self) -> None:
+        self._nvml: ModuleType | None = None
+
+    def read(self) -> Gpus:
+        """All GPUs now; takes about a millisecond."""
+        if not _has_driver():
+            return Gpus()
+        # Only now: a process without a GPU need not carry pynvml's 14 MB.
+        import pynvml
+
+        try:
+            return self._read(pynvml)
+        except pynvml.NVMLError as error:
+            self.close()
+            return Gpus(trouble=_sentence(error))
+
+    def close(self) -> None:
+        if self._nvml is not None:
+            with contextlib.suppress(self._nvml.NVMLError):
+                self._nvml.nvmlShutdown()
+            self._nvml = None
+
+    def _read(self, nvml: ModuleType) -> Gpus:
+        if self._nvml is None:
+            nvml.nvmlInit()
+            self._nvml = nvml
+        found, trouble = [], None
+        for number in range(nvml.nvmlDeviceGetCount()):
+            try:
+                found.append(_gpu(nvml, number))
+            except nvml.NVMLError as error:
+                trouble = _sentence(error)
+        if trouble is not None:
+            # A driver that was loaded again answers only those who begin again.
+            self.close()
+        return Gpus(tuple(found), trouble)
+
+
+def can_learn() -> bool:
+    """Whether the installed PyTorch is built for NVIDIA's GPUs. Looked up without loading it."""
+    found = importlib.util.find_spec("torch")
+    if found is None or found.origin is None:
+        return False
+    try:
+        text = (Path(found.origin).parent / "version.py").read_text(encoding="utf-8")
+    except OSError:
+        return False
+    return any(line.startswith("cuda") and not line.endswith("None") for line in text.splitlines())
+
+
+def set_power_limit(number: int, watts: float) -> float:
+    """Have the driver keep GPU `number` at `watts`, or the nearest it allows; returns what it was before. Needs root.
+
+    Raises:
+        OSError: the driver refuses; the sentence tells why.
+    """
+    import pynvml as nvml
+
+    try:
+        nvml.nvmlInit()
+        handle = nvml.nvmlDeviceGetHandleByIndex(number)
+        before = nvml.nvmlDeviceGetEnforcedPowerLimit(handle) / 1000
+        lowest, highest = nvml.nvmlDeviceGetPowerManagementLimitConstraints(handle)
+        nvml.nvmlDeviceSetPowerManagementLimit(handle, max(lowest, min(highest, round(watts * 1000))))
+        nvml.nvmlShutdown()
+    except nvml.NVMLError as error:
+        raise OSError(_sentence(error)) from None
+    return float(before)
+
+
+def _has_driver() -> bool:
+    if sys.platform != "linux":
+        return True
+    try:
+        ctypes.CDLL(_LIBRARY)
+    except OSError:
+        return False
+    return True
+
+
+def _gpu(nvml: ModuleType, number: int) -> Gpu:
+    handle = nvml.nvmlDeviceGetHandleByIndex(number)
+    memory = nvml.nvmlDeviceGetMemoryInfo(handle)
+    rates = _told(nvml, nvml.nvmlDeviceGetUtilizationRates, handle)
+    return Gpu(
+        number=number,
+        uuid=nvml.nvmlDeviceGetUUID(handle),
+        name=nvml.nvmlDeviceGetName(handle),
+        memory_total=int(memory.total),
+        memory_used=int(memory.used),
+        utilization=None if rates is None else int(rates.gpu),
+        temperature=_told(nvml, nvml.nvmlDeviceGetTemperature, handle, nvml.NVML_TEMPERATURE_GPU),
+        power=_thousandth(_told(nvml, nvml.nvmlDeviceGetPowerUsage, handle)),
+        power_limit=_thousandth(_told(nvml, nvml.nvmlDeviceGetEnforcedPowerLimit, handle)),
+        energy=_thousandth(_told(nvml, nvml.nvmlDeviceGetTotalEnergyConsumption, handle)),
+        programs=_programs(nvml, handle),
+    )
+
+
+def _programs(nvml: ModuleType, handle: Any) -> tuple[Program, ...]:
+    busy = _utilizations(nvml, handle)
+    drawing = _told(nvml, nvml.nvmlDeviceGetGraphicsRunningProcesses, handle) or []
+    computing = _told(nvml, nvml.nvmlDeviceGetComputeRunningProcesses, handle) or []
+    programs = {}
+    # A program that does both is listed twice, and counts as computing.
+    for processes, computes in ((drawing, False), (computing, True)):
+        for process in processes:
+            utilization = None if busy is None else busy.get(process.pid, 0)
+            programs[process.pid] = Program(process.pid, computes, process.usedGpuMemory or 0, utilization)
+    return tuple(programs.values())
+
+
+def _utilizations(nvml: ModuleType, handle: Any) -> dict[int, int] | None:
+    """Percent by process id; None where the driver does not tell."""
+    try:
+        samples = nvml.nvmlDeviceGetProcessUtilization(handle, _NEVER_SEEN)
+    except nvml.NVMLError as error:
+        if error.value == nvml.NVML_ERROR_NOT_FOUND:
+            return {}
+        if error.value in _untold(nvml):
+            return None
+        raise
+    newest = max((sample.timeStamp for sample in samples), default=0)
+    recent = [sample for sample in samples if sample.timeStamp + _UTILIZATION_WINDOW >= newest]
+    busy: dict[int, int] = {}
+    for sample in recent:
+        busy[sample.pid] = max(busy.get(sample.pid, 0), sample.smUtil)
+    return busy
+
+
+def _told(nvml: ModuleType, ask: Callable[..., Any], *arguments: Any) -> Any:
+    """The answer, or None where this GPU has none to give; other errors are raised."""
+    try:
+        return ask(*arguments)
+    except nvml.NVMLError as error:
+        if error.value in _untold(nvml):
+            return None
+        raise
+
+
+def _untold(nvml: ModuleType) -> tuple[int, ...]:
+    return (
+        nvml.NVML_ERROR_NOT_SUPPORTED,
+        nvml.NVML_ERROR_NO_PERMISSION,
+        nvml.NVML_ERROR_NOT_FOUND,
+        nvml.NVML_ERROR_FUNCTION_NOT_FOUND,
+        nvml.NVML_ERROR_INSUFFICIENT_SIZE,
+    )
+
+
+def _thousandth(value: Any) -> float | None:
+    return None if value is None else value / 1000
+
+
+def _sentence(error: Any) -> str:
+    return f"The NVIDIA driver says: {str(error).rstrip('.')}."
