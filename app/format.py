@@ -5,6 +5,8 @@ Figures are grouped by a narrow space and units follow after a space that does n
 
 from datetime import datetime
 
+from PySide6.QtCore import QLocale, QTime
+
 from app.texts import tr
 
 SPACE = "\N{NO-BREAK SPACE}"
@@ -77,13 +79,29 @@ def duration(seconds: float) -> str:
 def clock(moment: float, now: float) -> str:
     """A moment (UTC seconds) as local time of day: 14:30, tomorrow 08:00, Mon 08:00, 24 Dec 08:00."""
     then, today = datetime.fromtimestamp(moment).astimezone(), datetime.fromtimestamp(now).astimezone()
-    time = f"{then:%H:%M}"
+    time = time_of_day(then.hour, then.minute)
     days = (then.date() - today.date()).days
     if days == 0:
         return time
     if days == 1:
         return tr("tomorrow {time}", time=time)
     return f"{then:%a} {time}" if 1 < days < 7 else f"{then.day} {then:%b} {time}"
+
+
+def time_of_day(hour: int, minute: int) -> str:
+    """As the system's region writes it: 23:00, or 11:00 PM."""
+    if _counts_to_24():
+        return f"{hour % 24:02}:{minute:02}"
+    return QLocale.system().toString(QTime(hour % 24, minute), f"h:mm{SPACE}AP")
+
+
+def hour(number: int) -> str:
+    """A full hour on an axis: 23, or 11 PM."""
+    return f"{number:02}" if _counts_to_24() else QLocale.system().toString(QTime(number, 0), f"h{SPACE}AP")
+
+
+def _counts_to_24() -> bool:
+    return "a" not in QLocale.system().timeFormat(QLocale.FormatType.ShortFormat).lower()
 
 
 def _scaled(number: float, units: tuple[str, ...]) -> tuple[str, str]:

@@ -19,8 +19,10 @@ from PySide6.QtWidgets import (
 from app import icons, theme
 from app.engine_link import EngineLink, Link
 from app.home_page import HomePage
+from app.limits_page import LimitsPage
 from app.projects_page import ProjectsPage
 from app.question import Question
+from app.schedule_page import SchedulePage
 from app.settings import Settings
 from app.sidebar import Sidebar
 from app.texts import tr
@@ -48,7 +50,12 @@ class MainWindow(QMainWindow):
         self._was_focused = False
         self.home = HomePage(link, settings)
         # In the order of the sidebar. A page is made when it is first opened, so that the window opens quickly.
-        self._pages = [_Page(tr("Home"), lambda: self.home), _Page(tr("Projects"), lambda: ProjectsPage(link))]
+        self._pages = [
+            _Page(tr("Home"), lambda: self.home),
+            _Page(tr("Projects"), lambda: ProjectsPage(link)),
+            _Page(tr("Schedule"), lambda: SchedulePage(link)),
+            _Page(tr("Limits"), lambda: LimitsPage(link)),
+        ]
         self._built: dict[int, QWidget] = {}
         self.setWindowTitle("Idlehive")
         self.setWindowIcon(icons.logo())

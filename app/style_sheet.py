@@ -25,6 +25,7 @@ QFrame[role="notice-frame"] { background: $card; border: 1px solid $accent; bord
 QFrame[role="problem-frame"] {
     background: $problem_card; border: 1px solid $problem; border-radius: ${radius_button}px;
 }
+QFrame[role="line"] { background: $line; border: 0; }
 QFrame[role="footer"] { background: transparent; border: 1px solid $line; border-radius: ${radius_button}px; }
 
 QPushButton {
@@ -48,6 +49,10 @@ QPushButton[role="primary-menu"] {
 }
 QPushButton[role="link"] { background: transparent; border: 0; padding: 0 8px; color: $accent_text; min-height: 28px; }
 QPushButton[role="link"]:hover { color: $text; }
+QPushButton[role="icon"] { background: transparent; border: 0; padding: 0; min-height: 28px; }
+QPushButton[role="icon"]:hover { background: $hover; }
+QPushButton[role="icon"]:disabled { background: transparent; }
+QPushButton[role="preset"]:checked { background: $accent; color: $on_accent; border: 1px solid $accent; }
 QPushButton[role="nav"] {
     background: transparent; color: $muted; border: 0; text-align: left; padding-left: 30px; min-height: 38px;
 }
@@ -59,6 +64,7 @@ QLineEdit {
     padding: 0 12px; min-height: ${button_height}px; selection-background-color: $accent; selection-color: $on_accent;
 }
 QLineEdit:focus { border: 1px solid $accent; }
+QLineEdit[role="value"] { min-height: 30px; padding: 0 8px; }
 
 QMenu { background: $card; color: $text; border: 1px solid $line; padding: 6px; }
 QMenu::item { padding: 7px 22px 7px 14px; border-radius: 6px; }

@@ -9,7 +9,7 @@ from enum import Enum
 from string import Template
 
 from PySide6.QtCore import Qt
-from PySide6.QtGui import QColor, QFont, QGuiApplication, QPalette
+from PySide6.QtGui import QColor, QFont, QFontMetrics, QGuiApplication, QPalette
 from PySide6.QtWidgets import QApplication, QWidget
 
 from app.style_sheet import STYLE_SHEET
@@ -46,6 +46,8 @@ class Tokens:
     accent_hover: str
     accent_text: str
     on_accent: str
+    gentle: str
+    """Hours of the schedule at the gentle level, between track and accent."""
     other_1: str
     other_2: str
     other_3: str
@@ -72,6 +74,7 @@ DARK = Tokens(
     accent_hover="#F7C465",
     accent_text="#F2B544",
     on_accent="#1A1405",
+    gentle="#755F31",
     other_1="#5E7A8C",
     other_2="#4C6473",
     other_3="#3D515E",
@@ -93,6 +96,7 @@ LIGHT = Tokens(
     accent_hover="#EDB03A",
     accent_text="#8A5B00",
     on_accent="#231900",
+    gentle="#F0D08C",
     other_1="#7F9BAC",
     other_2="#9DB3C0",
     other_3="#B9C9D2",
@@ -128,6 +132,11 @@ def font(kind: Type) -> QFont:
     result.setWeight(weight)
     result.setFeature(QFont.Tag("tnum"), 1)
     return result
+
+
+def line_height(kind: Type) -> int:
+    """Pixels that one line of a kind of text takes."""
+    return QFontMetrics(font(kind)).height()
 
 
 def follow_system(application: QApplication) -> None:

@@ -11,6 +11,8 @@ import msgspec
 from core.api.schedule import Preset
 from core.api.snapshot import Snapshot
 
+Override = Literal["next_edge", "resumed", "none"]
+
 
 class Subscribe(msgspec.Struct, frozen=True, tag=True):
     """Send snapshots and events on this connection from now on. Reply: null."""
@@ -32,7 +34,7 @@ class Contribute(msgspec.Struct, frozen=True, tag=True):
     """Stop after this long, whatever the schedule says until then. Whoever was contributing by the schedule, in hours
     that are off, goes back to the schedule."""
     until_epoch: int | None = None
-    override: Literal["next_edge", "resumed", "none"] = "next_edge"
+    override: Override = "next_edge"
     """Hours of the schedule that are off are overridden until the schedule's next change, until `Resume`, or not."""
 
 
@@ -231,6 +233,8 @@ class LimitInfo(msgspec.Struct, frozen=True):
     """Where front ends show it."""
     zero: str = ""
     """What 0 means if it is no ordinary value: `automatic`, `unlimited`."""
+    least: int = 0
+    """The smallest value beside 0."""
     why: str | None = None
     """What makes the value in force differ from the one chosen: `gentle hours`."""
 

@@ -178,6 +178,7 @@ class Commands:
             in_force=counts,
             page=preference.page,
             zero=preference.zero,
+            least=preference.least,
             why=why if counts != values[name] else None,
         )
 

@@ -1,0 +1,69 @@
+"""A level to paint with: its colour, its name, and what it means in numbers."""
+
+from PySide6.QtCore import QRectF, QSize, Qt
+from PySide6.QtGui import QColor, QPainter, QPaintEvent, QPen
+from PySide6.QtWidgets import QAbstractButton, QSizePolicy
+
+from app import theme, week
+from app.swatch import level_colour
+from app.texts import tr
+from app.theme import Type
+from core.api.schedule import Level
+
+_PADDING = 10
+_SWATCH = 18
+_LINES = 2
+"""Of the meaning; a narrow window needs both."""
+_TEXT_LEFT = 2 * _PADDING + _SWATCH
+
+
+class LevelButton(QAbstractButton):
+    """Checked: the brush in hand."""
+
+    def __init__(self, level: Level) -> None:
+        super().__init__()
+        self._level = level
+        self._meaning = ""
+        self.setText(week.level_name(level))
+        self.setCheckable(True)
+        self.setCursor(Qt.CursorShape.PointingHandCursor)
+        self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
+        self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
+        self.setAttribute(Qt.WidgetAttribute.WA_Hover)
+        self.say("")
+
+    def say(self, meaning: str) -> None:
+        self._meaning = meaning
+        name = tr("Paint {level}", level=self.text())
+        self.setAccessibleName(f"{name}: {meaning}" if meaning else name)
+        self.setToolTip(meaning)
+        self.updateGeometry()
+        self.update()
+
+    def sizeHint(self) -> QSize:
+        return QSize(150, 2 * _PADDING + theme.line_height(Type.STRONG) + 2 + _LINES * theme.line_height(Type.CAPTION))
+
+    def paintEvent(self, _event: QPaintEvent) -> None:
+        now = theme.tokens()
+        painter = QPainter(self)
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        frame = QRectF(self.rect()).adjusted(1, 1, -1, -1)
+        painter.setPen(QPen(QColor(now.accent if self.isChecked() else now.line), 2 if self.isChecked() else 1))
+        painter.setBrush(QColor(now.hover if self.underMouse() and self.isEnabled() else now.card))
+        painter.drawRoundedRect(frame, theme.RADIUS_BUTTON, theme.RADIUS_BUTTON)
+        painter.setPen(Qt.PenStyle.NoPen)
+        painter.setBrush(level_colour(self._level))
+        painter.drawRoundedRect(QRectF(_PADDING, _PADDING, _SWATCH, _SWATCH), theme.RADIUS_CELL, theme.RADIUS_CELL)
+        self._paint_words(painter)
+
+    def _paint_words(self, painter: QPainter) -> None:
+        now, width = theme.tokens(), self.width() - _TEXT_LEFT - _PADDING
+        name, lines = theme.line_height(Type.STRONG), _LINES * theme.line_height(Type.CAPTION)
+        painter.setFont(theme.font(Type.STRONG))
+        painter.setPen(QColor(now.text))
+        painter.drawText(QRectF(_TEXT_LEFT, _PADDING, width, name), Qt.AlignmentFlag.AlignVCenter, self.text())
+        painter.setFont(theme.font(Type.CAPTION))
+        painter.setPen(QColor(now.muted))
+        painter.drawText(
+            QRectF(_TEXT_LEFT, _PADDING + name + 2, width, lines), int(Qt.TextFlag.TextWordWrap), self._meaning
+        )

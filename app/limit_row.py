@@ -1,0 +1,177 @@
+"""One limit on its page: what it is, what it is set to at each level, what is used now, and the way back."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from PySide6.QtCore import QPointF, QRectF, QSize, Qt
+from PySide6.QtGui import QColor, QFontMetrics, QPainter, QPaintEvent, QPen, QPolygonF
+from PySide6.QtWidgets import QGridLayout, QHBoxLayout, QVBoxLayout, QWidget
+
+from app import limit_words, quantity, theme, week
+from app.limit_editor import editor_for
+from app.swatch import Swatch
+from app.texts import tr
+from app.theme import Type
+from app.widgets import Button, Label
+from core.api.messages import LimitInfo
+from core.api.preferences import GENTLE
+from core.api.schedule import Level
+from core.api.snapshot import Snapshot
+
+
+@dataclass(frozen=True)
+class Actions:
+    """What a row asks of its page, by the limit's name."""
+
+    change: Callable[[str, int], None]
+    reset: Callable[[str], None]
+
+
+class LimitRow(QWidget):
+    """The limit, and under it its counterpart for gentle hours if it has one."""
+
+    def __init__(self, limits: Sequence[LimitInfo], actions: Actions) -> None:
+        super().__init__()
+        words = limit_words.words(limits[0].name)
+        self._limits = list(limits)
+        self._situation = Label(kind=Type.CAPTION, role="accent", wrap=True)
+        self._problem = Label(kind=Type.CAPTION, role="problem", wrap=True)
+        self._situation.hide()
+        self._problem.hide()
+        self.lines = {
+            limit.name: LimitLine(limit, words.name, len(limits) > 1, actions, self.say_problem) for limit in limits
+        }
+        self.setAccessibleName(words.name)
+        self._arrange(words)
+
+    def show_limits(self, limits: Sequence[LimitInfo]) -> None:
+        """Newer values of the same limits."""
+        self._limits = list(limits)
+        for limit in limits:
+            self.lines[limit.name].show_limit(limit)
+
+    def show_snapshot(self, snapshot: Snapshot) -> None:
+        """The live value and what counts now."""
+        live = limit_words.live_value(self._limits[0].name, snapshot)
+        self.lines[self._limits[0].name].editor.show_live(live)
+        situation = limit_words.situation(self._limits[0], snapshot)
+        self._situation.setText(situation)
+        self._situation.setVisible(bool(situation))
+        restricted = self._limits[0].in_force != self._limits[0].value
+        theme.set_role(self._situation, "accent" if restricted else "muted")
+        gentle_now = snapshot.schedule.level is Level.GENTLE
+        for name, line in self.lines.items():
+            line.mark(name.startswith(GENTLE) is gentle_now)
+
+    def say_problem(self, sentence: str) -> None:
+        """Why the last change was not made; an empty sentence takes it back."""
+        self._problem.setText(sentence)
+        self._problem.setVisible(bool(sentence))
+
+    def put_back(self) -> None:
+        """Show again what the engine has said."""
+        self.show_limits(self._limits)
+
+    def _arrange(self, words: limit_words.Words) -> None:
+        texts = QVBoxLayout()
+        texts.setSpacing(theme.UNIT // 2)
+        texts.addWidget(Label(words.name, Type.STRONG, wrap=True))
+        if words.meaning:
+            texts.addWidget(Label(words.meaning, Type.CAPTION, "muted", wrap=True))
+        texts.addWidget(self._situation)
+        texts.addWidget(self._problem)
+        texts.addStretch(1)
+        lines = QVBoxLayout()
+        lines.setSpacing(theme.UNIT)
+        for line in self.lines.values():
+            lines.addWidget(line)
+        lines.addStretch(1)
+        grid = QGridLayout(self)
+        grid.setContentsMargins(0, 0, 0, 0)
+        grid.setHorizontalSpacing(theme.UNIT * 6)
+        grid.addLayout(texts, 0, 0)
+        grid.addLayout(lines, 0, 1)
+        grid.setColumnStretch(0, 4)
+        grid.setColumnStretch(1, 5)
+
+
+class LimitLine(QWidget):
+    """One value of a limit: the level it is for, its editor, and the way back to the default."""
+
+    def __init__(
+        self, limit: LimitInfo, name: str, with_level: bool, actions: Actions, tell: Callable[[str], None]
+    ) -> None:
+        super().__init__()
+        gentle = limit.name.startswith(GENTLE)
+        level = week.level_name(Level.GENTLE if gentle else Level.FULL)
+        spoken = tr("{name}, {level}", name=name, level=level) if with_level else name
+        self.editor = editor_for(limit, spoken, lambda value: actions.change(limit.name, value), tell)
+        self.reset = _Reset(tr("Back to the default: {name}", name=spoken), lambda: actions.reset(limit.name))
+        row = QHBoxLayout(self)
+        row.setContentsMargins(0, 0, 0, 0)
+        row.setSpacing(theme.UNIT * 2)
+        self._mark = _LevelMark((Level.GENTLE if gentle else Level.FULL) if with_level else None)
+        row.addWidget(self._mark)
+        row.addWidget(self.editor, 1)
+        row.addWidget(self.reset)
+        self.show_limit(limit)
+
+    def show_limit(self, limit: LimitInfo) -> None:
+        self.editor.show_limit(limit)
+        self.reset.setEnabled(limit.value != limit.default)
+        self.reset.setToolTip(tr("Back to the default: {value}", value=quantity.write(limit.default, limit)))
+
+    def mark(self, counts: bool) -> None:
+        """Whether this is the level of this hour."""
+        self._mark.set_counts(counts)
+
+
+class _LevelMark(QWidget):
+    """Colour and name of a level; without one only as wide, so that all sliders of a page begin at the same place."""
+
+    def __init__(self, level: Level | None) -> None:
+        super().__init__()
+        self._name = Label(week.level_name(level) if level else "", Type.CAPTION, "muted")
+        strong = QFontMetrics(theme.font(Type.LABEL))
+        names = (week.level_name(Level.GENTLE), week.level_name(Level.FULL))
+        self._name.setFixedWidth(max(strong.horizontalAdvance(name) for name in names) + 2)
+        row = QHBoxLayout(self)
+        row.setContentsMargins(0, 0, 0, 0)
+        row.setSpacing(theme.UNIT * 2)
+        swatch = Swatch(level or Level.OFF)
+        row.addWidget(swatch)
+        row.addWidget(self._name)
+        if level is None:
+            policy = swatch.sizePolicy()
+            policy.setRetainSizeWhenHidden(True)
+            swatch.setSizePolicy(policy)
+            swatch.hide()
+
+    def set_counts(self, counts: bool) -> None:
+        self._name.setFont(theme.font(Type.LABEL if counts else Type.CAPTION))
+        theme.set_role(self._name, "text" if counts else "muted")
+
+
+class _Reset(Button):
+    """An arrow that turns back; drawn, since not every font has one."""
+
+    def __init__(self, name: str, then: Callable[[], object]) -> None:
+        super().__init__("", "icon", then)
+        self.setAccessibleName(name)
+        self.setFixedSize(self.sizeHint())
+
+    def sizeHint(self) -> QSize:
+        return QSize(28, 28)
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        super().paintEvent(event)
+        now = theme.tokens()
+        painter = QPainter(self)
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        pen = QPen(QColor(now.text if self.isEnabled() else now.line), 1.6)
+        pen.setCapStyle(Qt.PenCapStyle.RoundCap)
+        painter.setPen(pen)
+        middle, radius = QPointF(self.rect().center()) + QPointF(0.5, 0.5), 5.5
+        painter.drawArc(QRectF(middle.x() - radius, middle.y() - radius, 2 * radius, 2 * radius), -120 * 16, 270 * 16)
+        tip = middle + QPointF(-4.9, -3.0)
+        painter.drawPolyline(QPolygonF([tip + QPointF(-0.2, -3.6), tip, tip + QPointF(3.8, -0.4)]))

@@ -1,0 +1,77 @@
+"""A slider for a ceiling: the handle is what is allowed, the filled part what is used right now."""
+
+from PySide6.QtCore import QPointF, QRectF, QSize, Qt
+from PySide6.QtGui import QColor, QMouseEvent, QPainter, QPaintEvent, QPen, QWheelEvent
+from PySide6.QtWidgets import QSizePolicy, QSlider
+
+from app import theme
+
+_GROOVE = 6.0
+_HANDLE = 9.0
+_NARROWEST = 110
+
+
+class LimitSlider(QSlider):
+    """Positions are the numbers of stops; whoever owns it knows what they stand for."""
+
+    def __init__(self) -> None:
+        super().__init__(Qt.Orientation.Horizontal)
+        self._live: float | None = None
+        self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
+        self.setMinimumWidth(_NARROWEST)
+        self.setCursor(Qt.CursorShape.PointingHandCursor)
+
+    def sizeHint(self) -> QSize:
+        return QSize(220, 26)
+
+    def set_live(self, position: float | None) -> None:
+        """Where the present value stands among the stops; None: nothing is measured."""
+        if position != self._live:
+            self._live = position
+            self.update()
+
+    def wheelEvent(self, event: QWheelEvent) -> None:
+        """Left to the page: scrolling it must not change a limit on the way."""
+        event.ignore()
+
+    def mousePressEvent(self, event: QMouseEvent) -> None:
+        """A click anywhere takes the handle there, and a drag goes on from it."""
+        if event.button() is not Qt.MouseButton.LeftButton:
+            event.ignore()
+            return
+        self.setSliderDown(True)
+        self.setSliderPosition(self._stop_at(event.position().x()))
+
+    def mouseMoveEvent(self, event: QMouseEvent) -> None:
+        if self.isSliderDown():
+            self.setSliderPosition(self._stop_at(event.position().x()))
+
+    def mouseReleaseEvent(self, _event: QMouseEvent) -> None:
+        self.setSliderDown(False)
+
+    def paintEvent(self, _event: QPaintEvent) -> None:
+        now = theme.tokens()
+        painter = QPainter(self)
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        painter.setPen(Qt.PenStyle.NoPen)
+        handle = self._place(self.sliderPosition())
+        self._bar(painter, now.track, _HANDLE, self.width() - _HANDLE)
+        self._bar(painter, now.other_3, _HANDLE, handle)
+        if self._live:
+            self._bar(painter, now.accent, _HANDLE, min(self._place(self._live), handle))
+        painter.setBrush(QColor(now.text if self.isEnabled() else now.muted))
+        painter.setPen(QPen(QColor(now.card), 3))
+        painter.drawEllipse(QPointF(handle, self.height() / 2), _HANDLE, _HANDLE)
+
+    def _bar(self, painter: QPainter, colour: str, left: float, right: float) -> None:
+        painter.setBrush(QColor(colour))
+        bar = QRectF(left, (self.height() - _GROOVE) / 2, max(0.0, right - left), _GROOVE)
+        painter.drawRoundedRect(bar, _GROOVE / 2, _GROOVE / 2)
+
+    def _place(self, position: float) -> float:
+        """The middle of the handle at a position."""
+        return _HANDLE + (self.width() - 2 * _HANDLE) * position / max(1, self.maximum())
+
+    def _stop_at(self, x: float) -> int:
+        share = (x - _HANDLE) / max(1.0, self.width() - 2 * _HANDLE)
+        return round(min(1.0, max(0.0, share)) * self.maximum())

@@ -1,0 +1,126 @@
+"""What each limit is called and means, and what is to be said of it now. Pure.
+
+A preference without words here is shown by its plain name, and fails a test.
+"""
+
+from typing import NamedTuple
+
+from app import quantity
+from app.texts import tr, trn
+from core.api.messages import LimitInfo
+from core.api.preferences import GENTLE
+from core.api.snapshot import Snapshot
+
+
+class Words(NamedTuple):
+    name: str
+    meaning: str
+
+
+def words(name: str) -> Words:
+    """Of a limit by its plain or gentle name."""
+    plain = name.removeprefix(GENTLE)
+    return _words().get(plain) or Words(plain.replace("_", " ").capitalize(), "")
+
+
+def has_words(name: str) -> bool:
+    return name.removeprefix(GENTLE) in _words()
+
+
+def page_name(page: str) -> str:
+    """The heading of a group of limits."""
+    return _pages().get(page, tr("Other"))
+
+
+def page_order(page: str) -> int:
+    pages = list(_pages())
+    return pages.index(page) if page in pages else len(pages)
+
+
+def short(limit: LimitInfo, value: int) -> str:
+    """A value with what it is of, for a line of several: 30 % of the card."""
+    amount = quantity.write(value, limit)
+    if value == 0 and limit.zero:
+        return tr("{name}: {amount}", name=words(limit.name).name.lower(), amount=amount)
+    wordings = {
+        "gpu_share": tr("{amount} of the card"),
+        "processor_share": tr("{amount} of the processor"),
+        "threads": trn("1 thread", "{amount} threads", value),
+        "upload_limit": tr("{amount} up"),
+        "download_limit": tr("{amount} down"),
+    }
+    return wordings.get(limit.name.removeprefix(GENTLE), "{amount}").format(amount=amount)
+
+
+def situation(limit: LimitInfo, snapshot: Snapshot) -> str:
+    """The live value against what counts now, and why that is not the value chosen; empty if there is no news."""
+    live = live_value(limit.name, snapshot)
+    ceiling = quantity.write(limit.in_force, limit)
+    now = ""
+    if live is not None:
+        now = tr("Now {live}", live=quantity.write_live(live, limit))
+    if limit.in_force == limit.value:
+        return now
+    because = tr("in force: {ceiling} ({why})", ceiling=ceiling, why=reason(limit.why))
+    return f"{now} · {because}" if now else because[:1].upper() + because[1:]
+
+
+def reason(why: str | None) -> str:
+    """Why something else counts than what was chosen."""
+    known = {"gentle hours": tr("gentle hours")}
+    return known.get(why or "", why or tr("something restricts it"))
+
+
+def live_value(name: str, snapshot: Snapshot) -> float | None:
+    """What is measured now of what a limit is about, in its unit; None: nothing is."""
+    if snapshot.session is None:
+        return None
+    measured = {"upload_limit": snapshot.traffic.upload_rate, "download_limit": snapshot.traffic.download_rate}
+    return measured.get(name.removeprefix(GENTLE))
+
+
+def _pages() -> dict[str, str]:
+    return {
+        "processor": tr("Processor and memory"),
+        "gpu": tr("Graphics card"),
+        "network": tr("Network"),
+        "presence": tr("Presence and power"),
+        "storage": tr("Storage"),
+    }
+
+
+def _words() -> dict[str, Words]:
+    return {
+        "threads": Words(tr("Processor threads"), tr("How many threads compute at the same time.")),
+        "processor_share": Words(
+            tr("Processor use"), tr("Share of the time in which these threads compute; they rest in between.")
+        ),
+        "memory_limit": Words(tr("Memory"), tr("Most memory that contributing may take.")),
+        "gpu_share": Words(tr("Use"), tr("Share of the time in which the card computes; it rests in between.")),
+        "gpu_temperature": Words(tr("Temperature"), tr("Warmer than this, the card gets more rest.")),
+        "gpu_power": Words(tr("Power"), tr("Most watts that the card may draw, on average.")),
+        "gpu_memory": Words(tr("Graphics memory"), tr("Most of the card's memory that contributing may take.")),
+        "upload_limit": Words(tr("Upload"), tr("Everything that Idlehive sends, in all its processes.")),
+        "download_limit": Words(tr("Download"), tr("Everything that Idlehive fetches, in all its processes.")),
+        "data_cap": Words(tr("Data a month"), tr("Up and down together; contributing stops when it is used up.")),
+        "data_cap_day": Words(tr("A month starts on day"), tr("When your provider starts to count anew.")),
+        "network_from": Words(tr("Use the network from"), tr("The same time in both fields means all day.")),
+        "network_until": Words(tr("Use the network until"), tr("The same time in both fields means all day.")),
+        "metered": Words(tr("Use metered networks"), tr("Networks that the system marks as paid by volume.")),
+        "listen_port": Words(
+            tr("Port"), tr("Where other peers reach this computer; without one, it only reaches out to them.")
+        ),
+        "idle_processor": Words(
+            tr("Wait after your last key, on the processor"),
+            tr("How long nobody must have used mouse or keyboard before the processor computes."),
+        ),
+        "idle_gpu": Words(
+            tr("Wait after your last key, on the graphics card"),
+            tr("How long nobody must have used mouse or keyboard before the card computes."),
+        ),
+        "on_battery": Words(tr("Contribute on battery"), tr("Off: only while the computer is plugged in.")),
+        "battery_level": Words(
+            tr("Least battery charge"), tr("Below this, contributing stops also if it is allowed on battery.")
+        ),
+        "cache_size": Words(tr("Data kept on disk"), tr("Training data that need not be fetched again.")),
+    }

@@ -1,0 +1,68 @@
+"""A live value beside its ceiling: a name, "63 of 80 %", and a bar that is full at the ceiling."""
+
+from PySide6.QtCore import QRectF, QSize, Qt
+from PySide6.QtGui import QColor, QPainter, QPaintEvent
+from PySide6.QtWidgets import QGridLayout, QSizePolicy, QWidget
+
+from app import theme
+from app.texts import tr
+from app.theme import Type
+from app.widgets import Label
+
+_BAR = 5
+
+
+class Meter(QWidget):
+    """`say` gets words and a share; it knows no unit."""
+
+    def __init__(self, name: str) -> None:
+        super().__init__()
+        self._name = name
+        self._value = Label("", Type.STRONG)
+        self._ceiling = Label("", Type.CAPTION, "muted")
+        self._bar = _Bar()
+        grid = QGridLayout(self)
+        grid.setContentsMargins(0, 0, 0, 0)
+        grid.setHorizontalSpacing(theme.UNIT)
+        grid.setVerticalSpacing(theme.UNIT // 2)
+        grid.setColumnStretch(0, 1)
+        grid.addWidget(Label(name, Type.CAPTION), 0, 0)
+        grid.addWidget(self._value, 0, 1, Qt.AlignmentFlag.AlignBaseline)
+        grid.addWidget(self._ceiling, 0, 2, Qt.AlignmentFlag.AlignBaseline)
+        grid.addWidget(self._bar, 1, 0, 1, 3)
+
+    def say(self, value: str, ceiling: str, share: float | None) -> None:
+        """`ceiling` as it follows the value: "of 80 %". `share` of it, 0 to 1; None where there is no ceiling."""
+        self._value.setText(value)
+        self._ceiling.setText(ceiling)
+        self._ceiling.setVisible(bool(ceiling))
+        self._bar.set_share(share or 0.0)
+        self.setAccessibleName(tr("{name}: {value} {ceiling}", name=self._name, value=value, ceiling=ceiling).strip())
+
+
+class _Bar(QWidget):
+    def __init__(self) -> None:
+        super().__init__()
+        self._share = 0.0
+        self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
+
+    def sizeHint(self) -> QSize:
+        return QSize(60, _BAR)
+
+    def set_share(self, share: float) -> None:
+        share = min(1.0, max(0.0, share))
+        if share != self._share:
+            self._share = share
+            self.update()
+
+    def paintEvent(self, _event: QPaintEvent) -> None:
+        now = theme.tokens()
+        painter = QPainter(self)
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        painter.setPen(Qt.PenStyle.NoPen)
+        painter.setBrush(QColor(now.track))
+        painter.drawRoundedRect(self.rect(), _BAR / 2, _BAR / 2)
+        if self._share > 0:
+            painter.setBrush(QColor(now.accent))
+            width = max(_BAR, self.width() * self._share)
+            painter.drawRoundedRect(QRectF(0, 0, width, self.height()), _BAR / 2, _BAR / 2)

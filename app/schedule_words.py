@@ -1,0 +1,76 @@
+"""The schedule in sentences: what it says now, what it says next, and what its levels mean. Pure."""
+
+from collections.abc import Sequence
+from datetime import tzinfo
+
+from app import format as fmt
+from app import limit_words, week
+from app.texts import tr
+from core.api.messages import LimitInfo
+from core.api.preferences import GENTLE
+from core.api.schedule import Level, ScheduleState, outlook
+
+_TOLD = (("gpu_share", "processor_share", "threads"), ("upload_limit",))
+"""The limits that say best what a level means; of those that stand together, the first that there is."""
+
+
+def next_change(state: ScheduleState, now: float) -> str:
+    """The line on the home page."""
+    if state.next_at is None or state.next_level is None:
+        return tr("No change ahead: {level}", level=week.power_name(state.level))
+    return tr(
+        "Next change: {level} at {time}", level=week.power_name(state.next_level), time=fmt.clock(state.next_at, now)
+    )
+
+
+def level_now(state: ScheduleState) -> str:
+    """The level, as a headline."""
+    return {Level.OFF: tr("Off"), Level.GENTLE: tr("Gentle"), Level.FULL: tr("Full power")}[state.level]
+
+
+def until(state: ScheduleState, cells: str, zone: tzinfo, now: float) -> str:
+    """How long that lasts, and what comes then."""
+    if state.next_at is None or state.next_level is None:
+        return tr("at all times")
+    following = outlook(cells, state.next_at, zone)
+    values = {"time": fmt.clock(state.next_at, now), "level": week.power_name(state.next_level)}
+    if following.next_at is None:
+        return tr("until {time}, then {level}", **values)
+    return tr("until {time}, then {level} until {end}", end=fmt.clock(following.next_at, now), **values)
+
+
+def override(state: ScheduleState, now: float) -> str:
+    """Empty unless the volunteer contributes against the schedule."""
+    if not state.overridden:
+        return ""
+    if state.override_until is None:
+        return tr("You contribute now all the same, until you resume the schedule.")
+    return tr("You contribute now all the same, until {time}.", time=fmt.clock(state.override_until, now))
+
+
+def week_hours(cells: str) -> str:
+    """The figure of the week."""
+    return fmt.figure(week.hours(cells, Level.GENTLE, Level.FULL))
+
+
+def of_which_full(cells: str) -> str:
+    full, gentle = week.hours(cells, Level.FULL), week.hours(cells, Level.GENTLE)
+    if not full and not gentle:
+        return tr("nothing is contributed by the schedule")
+    if not gentle:
+        return tr("all of it at full power")
+    return tr("of which {full} h at full power, {gentle} h gentle", full=fmt.figure(full), gentle=fmt.figure(gentle))
+
+
+def level_meaning(level: Level, limits: Sequence[LimitInfo]) -> str:
+    """A level in numbers, as far as they differ between the levels."""
+    if level is Level.OFF:
+        return tr("nothing runs")
+    known = {limit.name: limit for limit in limits}
+    prefix = GENTLE if level is Level.GENTLE else ""
+    names = (next((name for name in group if GENTLE + name in known), None) for group in _TOLD)
+    shown = [known[prefix + name] for name in names if name]
+    # Of a limit for gentle hours, what is in force tells what would count in one.
+    values = [limit.in_force if prefix else limit.value for limit in shown]
+    told = [limit_words.short(limit, value) for limit, value in zip(shown, values, strict=True)]
+    return " · ".join(told) or tr("with your limits")

@@ -1,0 +1,77 @@
+"""What can be done to a week of cells, and how it reads. Pure; the marks are those of `core.api.schedule`."""
+
+from collections.abc import Iterable
+from datetime import datetime
+from typing import NamedTuple
+
+from app import format as fmt
+from app.texts import tr
+from core.api.schedule import CELL, CELLS, CELLS_A_DAY, MARKS, Level
+
+MARK_OF = {level: mark for mark, level in MARKS.items()}
+ALWAYS = MARK_OF[Level.FULL] * CELLS
+
+
+class Cell(NamedTuple):
+    """`day` from Monday = 0, `slot` the half hour of the day."""
+
+    day: int
+    slot: int
+
+
+def level_at(cells: str, cell: Cell) -> Level:
+    return MARKS[cells[cell.day * CELLS_A_DAY + cell.slot]]
+
+
+def painted(cells: str, days: Iterable[int], slots: Iterable[int], level: Level) -> str:
+    """The week with these half hours of these days at a level."""
+    marks, hours = list(cells), list(slots)
+    for day in days:
+        for slot in hours:
+            marks[day * CELLS_A_DAY + slot] = MARK_OF[level]
+    return "".join(marks)
+
+
+def hours(cells: str, *levels: Level) -> float:
+    """How many hours of the week have one of these levels."""
+    return sum(cells.count(MARK_OF[level]) for level in levels) * CELL / 60
+
+
+def now_cell(now: datetime) -> Cell:
+    return Cell(now.weekday(), (now.hour * 60 + now.minute) // CELL)
+
+
+def level_name(level: Level) -> str:
+    return {Level.OFF: tr("off"), Level.GENTLE: tr("gentle"), Level.FULL: tr("full")}[level]
+
+
+def power_name(level: Level) -> str:
+    """A level in a sentence."""
+    return {Level.OFF: tr("off"), Level.GENTLE: tr("gentle"), Level.FULL: tr("full power")}[level]
+
+
+def next_level(level: Level) -> Level:
+    """The one that the space bar puts in its place."""
+    levels = list(Level)
+    return levels[(levels.index(level) + 1) % len(levels)]
+
+
+def day_name(day: int) -> str:
+    days = (
+        tr("Monday"), tr("Tuesday"), tr("Wednesday"), tr("Thursday"), tr("Friday"), tr("Saturday"), tr("Sunday"),
+    )  # fmt: skip
+    return days[day]
+
+
+def day_short(day: int) -> str:
+    return (tr("Mon"), tr("Tue"), tr("Wed"), tr("Thu"), tr("Fri"), tr("Sat"), tr("Sun"))[day]
+
+
+def slot_time(slot: int) -> str:
+    """When a half hour begins, or the one before it ends."""
+    return tr("midnight") if slot == CELLS_A_DAY else fmt.time_of_day(*divmod(slot * CELL, 60))
+
+
+def span_text(slots: range) -> str:
+    """From when to when."""
+    return tr("{start} to {end}", start=slot_time(slots.start), end=slot_time(slots.stop))
