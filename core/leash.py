@@ -112,7 +112,8 @@ def _start(command: list[str], folder: Path) -> int:
     try:
         _prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
         if os.getppid() == leash_pid:
-            os.execvpe(command[0], command, {**os.environ, TAG: str(folder)})
+            # Libraries put sockets into the temporary folder, and a killed process leaves them there.
+            os.execvpe(command[0], command, {**os.environ, TAG: str(folder), "TMPDIR": str(folder)})
     except OSError as error:
         os.write(2, f"{command[0]} cannot be started: {error.strerror}.\n".encode())
     os._exit(_COMMAND_NOT_FOUND)

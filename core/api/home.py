@@ -11,8 +11,8 @@ from pathlib import Path
 
 import platformdirs
 
-# A Unix socket's path holds 108 bytes on Linux and 104 on macOS; hivemind adds up to 40 for its own sockets.
-_LONGEST_RUNTIME_PATH = 60
+# A Unix socket's path holds 108 bytes on Linux and 104 on macOS; of these a session's folder and hivemind need 52.
+_LONGEST_RUNTIME_PATH = 50
 
 
 @dataclass(frozen=True)

@@ -11,6 +11,7 @@ import time
 from pathlib import Path
 
 from core.api import hosting
+from core.api.client import core_command, core_environment
 from core.api.errors import IdlehiveError, UsageError, WorldError
 from core.leash import TAG
 
@@ -76,10 +77,14 @@ def _serve(chosen: argparse.Namespace, ending: threading.Event, pipe: int) -> No
 
 
 def _put_on_leash() -> None:
-    """Go on as a child of the leash, so that nothing of this process's making is left, however it ends."""
+    """Go on as a child of the leash, so that nothing of this process's making is left, however it ends.
+
+    On a leash that is itself on one: here is no engine that would clear up after a leash that was killed.
+    """
     folder = tempfile.mkdtemp(prefix="idlehive-")
-    command = [sys.executable, "-m", "core.host", *sys.argv[1:]]
-    os.execv(sys.executable, [sys.executable, "-m", "core.leash", folder, "--", *command])
+    leash = core_command("core.leash", folder, "--")
+    command = [*leash, *leash, *core_command("core.host", *sys.argv[1:])]
+    os.execve(command[0], command, core_environment())
 
 
 def _end_with_parent(ending: threading.Event) -> None:

@@ -1,6 +1,7 @@
 """Puts a backbone together, and takes it apart in the reverse order, whatever breaks on the way."""
 
 import argparse
+import fcntl
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
@@ -20,7 +21,7 @@ from core.host.project import Project, load
 from core.host.web import Web
 from core.learning.model import build_model
 from core.learning.tasks import task_for
-from core.swarm.patches import place_sockets
+from core.swarm.patches import place_sockets, share_memory_without_names
 from core.swarm.peer import LOOPBACK, join_swarm, own_addresses
 
 _MOST_SHARE = 4
@@ -36,10 +37,11 @@ def assemble(chosen: argparse.Namespace, session_folder: Path) -> Iterator[tuple
     """
     project = load(chosen.project)
     state = (chosen.state or project.state()).expanduser().absolute()
-    _make_folder(state)
     torch.set_num_threads(1)
     place_sockets(session_folder)
+    share_memory_without_names()
     with ExitStack() as opened:
+        opened.enter_context(_claimed(state))
         draft = project.manifest(state, ())
         model = build_model(draft)
         evaluate = _evaluation(project, draft, model)
@@ -68,11 +70,21 @@ def assemble(chosen: argparse.Namespace, session_folder: Path) -> Iterator[tuple
         yield backbone, url
 
 
-def _make_folder(state: Path) -> None:
+@contextmanager
+def _claimed(state: Path) -> Iterator[None]:
+    """Make the folder and keep other backbones out of it: two with the same identity would harm the run."""
     try:
         state.mkdir(mode=0o700, parents=True, exist_ok=True)
+        lock = (state / "lock").open("w")
     except OSError as error:
         raise WorldError(f"The state folder {state} cannot be made: {error.strerror}.") from None
+    with lock:
+        try:
+            # A lock of this process alone: forked ones do not inherit it, so it ends with this process.
+            fcntl.lockf(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError:
+            raise WorldError(f"The state folder {state} is in use by another backbone.") from None
+        yield
 
 
 def _evaluation(project: Project, manifest: Manifest, model: PreTrainedModel) -> Callable[[], float] | None:

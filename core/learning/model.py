@@ -30,7 +30,7 @@ def build_model(manifest: Manifest) -> PreTrainedModel:
             _try_out(model, manifest)
         except (ValueError, TypeError, RuntimeError, LookupError, AttributeError, ZeroDivisionError) as error:
             # Which of these a configuration provokes is up to each architecture's own code.
-            raise ManifestError(f"{architecture.__name__} cannot be built: {error}", "$.model.config") from error
+            raise ManifestError(f"{architecture.__name__} cannot be built: {_sentence(error)}", "$.model.config") from error
     return model
 
 
@@ -46,7 +46,7 @@ def _architecture(manifest: Manifest) -> Any:
 
     name = manifest.model.architecture
     if name not in _ARCHITECTURES[type(manifest.task)]:
-        raise ManifestError(f"{name!r} is not a known model for this task", "$.model.architecture")
+        raise ManifestError(f"{name!r} is not a known model for this task.", "$.model.architecture")
     return getattr(transformers, name)
 
 
@@ -54,12 +54,18 @@ def _config(architecture: Any, values: dict[str, Any]) -> PretrainedConfig:
     config_class = architecture.config_class
     unknown = sorted(set(values) - set(config_class().to_dict()))
     if unknown:
-        raise ManifestError(f"{config_class.__name__} has no such setting", f"$.model.config.{unknown[0]}")
+        raise ManifestError(f"{config_class.__name__} has no such setting.", f"$.model.config.{unknown[0]}")
     try:
         config: PretrainedConfig = config_class(**values)
     except Exception as error:  # the checks differ from one configuration class to the next
-        raise ManifestError(str(error).strip().splitlines()[-1], "$.model.config") from error
+        raise ManifestError(_sentence(error), "$.model.config") from error
     return config
+
+
+def _sentence(error: Exception) -> str:
+    """The last line of a library's message, which is where the cause stands."""
+    lines = str(error).strip().splitlines()
+    return f"{lines[-1].rstrip('.') if lines else type(error).__name__}."
 
 
 def count_parameters(model: torch.nn.Module) -> int:

@@ -2,21 +2,37 @@
 library changes under a patch."""
 
 import asyncio
+import resource
 from collections.abc import Awaitable, Callable
 from pathlib import Path
 from typing import Any
 
+import torch
 from hivemind.p2p import P2P
 from hivemind.p2p.p2p_daemon_bindings import control
 
 from core.swarm.traffic import TrafficMeter
 
 _HEADER = P2P.HEADER_LEN
+_DESCRIPTORS = 10_240
+"""What macOS admits at most; each shared tensor takes one, and shells often allow no more than 1024."""
 
 
 def place_sockets(folder: Path) -> None:
     """Put the daemon's sockets into `folder` (hivemind: always /tmp, where a killed process leaves them for ever)."""
     P2P._UNIX_SOCKET_PREFIX = f"/unix{folder}/"
+
+
+def share_memory_without_names() -> None:
+    """Share tensors among processes by file descriptor (hivemind: by name, which stays in /dev/shm if they are killed).
+
+    To be called before the first tensor is shared.
+    """
+    torch.multiprocessing.set_sharing_strategy("file_descriptor")
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    wanted = _DESCRIPTORS if hard == resource.RLIM_INFINITY else min(hard, _DESCRIPTORS)
+    if soft != resource.RLIM_INFINITY and soft < wanted:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (wanted, hard))
 
 
 def count_traffic(meter: TrafficMeter) -> None:

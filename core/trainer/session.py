@@ -21,7 +21,7 @@ from core.learning.shards import Fetcher, text_stream
 from core.learning.tasks import Batch, Task, task_for
 from core.swarm.metrics import MetricsBoard, PeerMetrics
 from core.swarm.optimizer import CollaborativeOptimizer, RoundFailed, StateUnavailable, Update, make_optimizer
-from core.swarm.patches import count_traffic, place_sockets
+from core.swarm.patches import count_traffic, place_sockets, share_memory_without_names
 from core.swarm.peer import join_swarm, listening_place, peer_id_of, reachable
 from core.trainer.control import Control
 from core.trainer.reporter import Reporter
@@ -89,6 +89,7 @@ class Session:
 
     def _join(self) -> DHT:
         place_sockets(Path(self._start.session_folder))
+        share_memory_without_names()
         count_traffic(self._standing.meter)
         initial_peers = self._manifest.initial_peers
         dht = join_swarm(initial_peers, Path(self._start.identity), listening_place(initial_peers))

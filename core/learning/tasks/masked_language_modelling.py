@@ -38,13 +38,13 @@ class MaskedLanguageModellingTask:
         try:
             tokenizer = Tokenizer.from_file(tokenizer_file)
         except Exception as error:  # the Rust library raises bare Exception
-            raise ManifestError(f"the tokenizer file cannot be read: {error}", "$.tokenizer") from error
+            raise ManifestError(f"the tokenizer file cannot be read: {error}.", "$.tokenizer") from error
         tokenizer.no_truncation()
         tokenizer.no_padding()
         vocabulary = tokenizer.get_vocab_size()
         room = manifest.model.config.get("vocab_size", vocabulary)
         if vocabulary > room:
-            raise ManifestError(f"the tokenizer has {vocabulary} pieces", "$.model.config.vocab_size")
+            raise ManifestError(f"the tokenizer has {vocabulary} pieces, more than {room}.", "$.model.config.vocab_size")
         return cls(
             tokenizer=tokenizer,
             sequence_length=manifest.task.sequence_length,
@@ -107,5 +107,5 @@ class MaskedLanguageModellingTask:
 def _piece(tokenizer: Tokenizer, name: str) -> int:
     number = tokenizer.token_to_id(name)
     if number is None:
-        raise ManifestError(f"the tokenizer has no piece {name}, which this task needs", "$.tokenizer")
+        raise ManifestError(f"the tokenizer has no piece {name}, which this task needs.", "$.tokenizer")
     return int(number)
