@@ -1,6 +1,7 @@
 """The verbs of `python3 -m installer`."""
 
 import os
+import subprocess
 import sys
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -54,7 +55,7 @@ def run(checkout: Checkout, arguments: list[str]) -> int:
 
 def setup(checkout: Checkout, arguments: list[str]) -> int:
     if arguments:
-        return _complain(f"setup takes no arguments, not even {arguments[0]}.", status=2)
+        return _takes_none("setup", arguments)
     environment.ensure(checkout, {"screen"}, sys.stderr)
     return 0
 
@@ -62,6 +63,14 @@ def setup(checkout: Checkout, arguments: list[str]) -> int:
 def test(checkout: Checkout, arguments: list[str]) -> int:
     environment.ensure(checkout, {"screen", "development"}, sys.stderr)
     return 0 if checks.run_all(checkout, arguments) else 1
+
+
+def screenshots(checkout: Checkout, arguments: list[str]) -> int:
+    if arguments:
+        return _takes_none("screenshots", arguments)
+    environment.ensure(checkout, {"screen", "development"}, sys.stderr)
+    command = [str(checkout.python), "-m", "tests.screenshots", str(checkout.root / "docs" / "pictures")]
+    return subprocess.run(command, cwd=checkout.root, check=False).returncode
 
 
 def has_display(system: str, variables: Mapping[str, str]) -> bool:
@@ -76,6 +85,10 @@ def app_arguments(screen: bool, arguments: list[str]) -> list[str]:
     return ["contribute", *arguments]
 
 
+def _takes_none(verb: str, arguments: list[str]) -> int:
+    return _complain(f"{verb} takes no arguments, not even {arguments[0]}.", status=2)
+
+
 def _complain(sentence: str, status: int = 1) -> int:
     print(sentence, file=sys.stderr)
     return status
@@ -85,4 +98,5 @@ VERBS = {
     "run": Verb("run [ARGUMENT ...]", "set up, then open Idlehive (no display: contribute in the terminal)", run),
     "test": Verb("test [--all] [PYTEST ARGUMENT ...]", "set up, then run all checks; --all adds the slow tests", test),
     "setup": Verb("setup", "set up only", setup),
+    "screenshots": Verb("screenshots", "set up, then take the pictures in docs/pictures of a real run", screenshots),
 }

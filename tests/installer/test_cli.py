@@ -36,10 +36,11 @@ def test_the_installer_imports_the_standard_library_alone(file: Path) -> None:
 
 
 def test_wrong_use_shows_every_verb_and_exits_with_2(capsys: pytest.CaptureFixture[str]) -> None:
-    assert cli.main(["fly"]) == cli.main([]) == cli.main(["setup", "--quick"]) == 2
+    assert cli.main(["fly"]) == cli.main([]) == cli.main(["setup", "--quick"]) == cli.main(["screenshots", "now"]) == 2
     shown = capsys.readouterr().err
     assert all(f"python3 -m installer {verb.usage}" in shown for verb in cli.VERBS.values())
     assert "setup takes no arguments" in shown
+    assert "screenshots takes no arguments" in shown
 
 
 def test_help_goes_to_standard_output(capsys: pytest.CaptureFixture[str]) -> None:

@@ -1,0 +1,85 @@
+"""Pictures for the README, of a real run of the practice project: `python -m tests.screenshots FOLDER`.
+
+They take two or three minutes, and a computer that does little else: the figures in them are what it gave.
+"""
+
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from app import theme
+from app.window_app import open_app
+from tests.end_to_end.machine import Machine, Profile, wait_for
+from tests.end_to_end.x_display import XDisplay
+
+EPOCHS = 16
+_UNTIL_THEN = 300.0
+_MOMENT = 30.0
+_DARK = "--dark-window"
+
+
+def main(arguments: list[str]) -> int:
+    """Write home-light.png, projects-light.png and home-dark.png into a folder."""
+    if arguments == [_DARK]:
+        theme.LIGHT = theme.DARK  # as if the desktop preferred dark
+        return open_app([])
+    if len(arguments) != 1:
+        print("Usage: python -m tests.screenshots FOLDER", file=sys.stderr)
+        return 2
+    folder = Path(arguments[0])
+    folder.mkdir(parents=True, exist_ok=True)
+    machine = Machine()
+    try:
+        with XDisplay() as display:
+            take_all(folder, display, machine.profile("volunteer"))
+    finally:
+        machine.clean_up()
+    return 0
+
+
+def take_all(folder: Path, display: XDisplay, volunteer: Profile) -> None:
+    volunteer.start("contribute")
+    # The first epoch is celebrated in a window, once: that is not what every day looks like.
+    with window(display, volunteer, "app"):
+        wait_for(lambda: progress(volunteer)["epoch"] >= 2, _UNTIL_THEN, "the first epochs")
+    wait_for(lambda: progress(volunteer)["epoch"] >= EPOCHS, _UNTIL_THEN, f"epoch {EPOCHS}")
+    with window(display, volunteer, "app") as light:
+        wait_for(lambda: is_worth_a_picture(progress(volunteer)), _MOMENT, "a batch half full")
+        display.picture(folder / "home-light.png", light)
+        display.press("ctrl+2")
+        wait_for(lambda: not display.picture().shows(theme.LIGHT.other_1), _MOMENT, "the projects")
+        display.picture(folder / "projects-light.png", light)
+    with window(display, volunteer, "tests.screenshots", _DARK) as dark:
+        wait_for(lambda: is_worth_a_picture(progress(volunteer)), _MOMENT, "a batch half full")
+        display.picture(folder / "home-dark.png", dark)
+    volunteer.run("quit")
+
+
+@contextmanager
+def window(display: XDisplay, volunteer: Profile, module: str, *arguments: str) -> Iterator[str]:
+    """The number of the program's window, which shows that it contributes. The run goes on after it."""
+    program = volunteer.start(*arguments, module=module, **display.variables)
+    number = wait_for(lambda: display.find("Idlehive"), _MOMENT, "the window")
+    tokens = theme.DARK if _DARK in arguments else theme.LIGHT
+    wait_for(lambda: display.picture().shows(tokens.good), _UNTIL_THEN, "a contribution")
+    assert number is not None
+    yield number
+    program.process.terminate()
+    program.end()
+
+
+def progress(volunteer: Profile) -> dict[str, Any]:
+    found: dict[str, Any] = volunteer.status()["progress"]
+    return found
+
+
+def is_worth_a_picture(now: dict[str, Any]) -> bool:
+    """Both peers can be told apart in the ring."""
+    full = now["epoch_samples"] / max(1, now["target_batch_size"])
+    return bool(now["peers"] > 1 and 0.4 < full < 0.7 and now["own_epoch_samples"] < now["epoch_samples"])
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
