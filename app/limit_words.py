@@ -96,10 +96,14 @@ def _words() -> dict[str, Words]:
             tr("Processor use"), tr("Share of the time in which these threads compute; they rest in between.")
         ),
         "memory_limit": Words(tr("Memory"), tr("Most memory that contributing may take.")),
+        "gpu_use": Words(tr("Use the graphics card"), tr("Off: the processor computes.")),
         "gpu_share": Words(tr("Use"), tr("Share of the time in which the card computes; it rests in between.")),
         "gpu_temperature": Words(tr("Temperature"), tr("Warmer than this, the card gets more rest.")),
         "gpu_power": Words(tr("Power"), tr("Most watts that the card may draw, on average.")),
         "gpu_memory": Words(tr("Graphics memory"), tr("Most of the card's memory that contributing may take.")),
+        "gpu_power_limit": Words(
+            tr("Let the driver keep the watts"), tr("Needs administrator rights; put back when contributing ends.")
+        ),
         "upload_limit": Words(tr("Upload"), tr("Everything that Idlehive sends, in all its processes.")),
         "download_limit": Words(tr("Download"), tr("Everything that Idlehive fetches, in all its processes.")),
         "data_cap": Words(tr("Data a month"), tr("Up and down together; contributing stops when it is used up.")),

@@ -7,6 +7,7 @@ what makes it travel; without one it stays in the engine, where the rules of `de
 default also exists as `gentle.NAME`, the value for the gentle hours of the schedule.
 """
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Literal
@@ -54,6 +55,22 @@ class Limits(msgspec.Struct, frozen=True):
     """Bytes per second that they fetch; 0 is no ceiling."""
     listen_port: int = 0
     """TCP port on which other peers reach this one; 0 reaches out only. Counts from the next session on."""
+    processor_share: int = 100
+    """Percent of the time in which the allowed threads may compute."""
+    memory_limit: int = 0
+    """Bytes that all processes of a session may hold; 0 leaves the choice to Idlehive."""
+    gpu_share: int = 80
+    """Percent of the time in which the GPU may compute."""
+    gpu_temperature: int = 80
+    """Degrees Celsius."""
+    gpu_power: int = 0
+    """Watts; 0 is no ceiling."""
+    gpu_memory: int = 0
+    """Bytes of the GPU's memory; 0 is no ceiling."""
+    gpu: str = ""
+    """UUID of the GPU to compute on; empty: the processor. No preference: chosen among those that may be used."""
+    latency_target: int = 0
+    """Milliseconds that a microbatch may take; 0 is no target. No preference: set while the volunteer is there."""
 
 
 @dataclass(frozen=True)
@@ -124,18 +141,22 @@ _SLOWEST, _FASTEST = 16_000, 1 << 40
 
 _DECLARED = (
     Preference("threads", "threads", 0, 1024, 0, page="processor", zero="automatic", gentle=1),
+    Preference("processor_share", "percent", 5, 100, 100, page="processor", gentle=50),
+    Preference("memory_limit", "bytes", 0, 1 << 50, 0, page="processor", zero="automatic", least=GIB >> 1),
+    Preference("gpu_use", "switch", 0, 1, 1, page="gpu"),
+    Preference("gpu_share", "percent", 5, 100, 80, page="gpu", gentle=40),
+    Preference("gpu_temperature", "celsius", 40, 100, 80, page="gpu", gentle=70),
+    Preference("gpu_power", "watts", 0, 2000, 0, page="gpu", zero="unlimited", least=20),
+    Preference("gpu_memory", "bytes", 0, 1 << 50, 0, page="gpu", zero="unlimited", least=GIB),
+    Preference("gpu_power_limit", "switch", 0, 1, 0, page="gpu"),
     Preference("cache_size", "bytes", 64 << 20, 1 << 50, 10 * GIB, page="storage"),
-    Preference(
-        "upload_limit", "bytes/s", 0, _FASTEST, 0, page="network", zero="unlimited", least=_SLOWEST, gentle=0
-    ),
-    Preference(
-        "download_limit", "bytes/s", 0, _FASTEST, 0, page="network", zero="unlimited", least=_SLOWEST, gentle=0
-    ),
+    Preference("upload_limit", "bytes/s", 0, _FASTEST, 0, page="network", zero="unlimited", least=_SLOWEST, gentle=0),
+    Preference("download_limit", "bytes/s", 0, _FASTEST, 0, page="network", zero="unlimited", least=_SLOWEST, gentle=0),
     Preference("data_cap", "bytes", 0, 1 << 50, 0, page="network", zero="unlimited", least=1 << 20),
     Preference("data_cap_day", "day", 1, 28, 1, page="network"),
     Preference("network_from", "time", 0, 1439, 0, page="network"),
     Preference("network_until", "time", 0, 1439, 0, page="network"),
-    Preference("listen_port", "port", 0, 65535, 0, page="network", zero="reach out only", least=1024),
+    Preference("listen_port", "port", 0, 65535, 0, page="network", zero="none", least=1024),
 )
 
 
@@ -153,8 +174,11 @@ def _with_gentle(declared: tuple[Preference, ...]) -> dict[str, Preference]:
 PREFERENCES: dict[str, Preference] = _with_gentle(_DECLARED)
 
 
+_ONE_GPU = re.compile(r"gpu(?P<number>[0-9]|[1-9][0-9])\.(?P<what>use|share|temperature|power|memory)")
+
+
 def preference_named(name: str) -> Preference:
-    """The declaration of `name`.
+    """The declaration of `name`. `gpu1.temperature` is `gpu_temperature` of GPU 1 alone, and can only be stricter.
 
     Raises:
         UsageError: there is no such preference; the sentence lists those there are.
@@ -162,6 +186,8 @@ def preference_named(name: str) -> Preference:
     try:
         return PREFERENCES[name]
     except KeyError:
+        if one := _ONE_GPU.fullmatch(name):
+            return replace(PREFERENCES[f"gpu_{one['what']}"], name=name, gentle=None)
         raise UsageError(f"There is no limit named {name!r}; there are: {', '.join(PREFERENCES)}.") from None
 
 
@@ -171,7 +197,8 @@ def in_force(values: Mapping[str, int], *, gentle: bool) -> dict[str, int]:
     In gentle hours `gentle.NAME` takes the place of NAME, but a ceiling never rises by that: who lowers the limit for
     all hours below the gentle one means the gentle hours too.
     """
-    counts = {}
+    # What was chosen for one GPU counts at every level.
+    counts = {name: value for name, value in values.items() if name not in PREFERENCES}
     for preference in _DECLARED:
         name, gentle_name = preference.name, GENTLE + preference.name
         counts[name] = values[name]
@@ -183,4 +210,14 @@ def in_force(values: Mapping[str, int], *, gentle: bool) -> dict[str, int]:
 
 def limits_of(counts: Mapping[str, int]) -> Limits:
     """The limits among the preferences that count now."""
-    return Limits(**{name: counts[name] for name in Limits.__struct_fields__})
+    return msgspec.convert({name: counts[name] for name in Limits.__struct_fields__ if name in counts}, Limits)
+
+
+def counts_for_gpu(counts: Mapping[str, int], number: int) -> dict[str, int]:
+    """What counts for GPU `number`: the stricter of what was chosen for all GPUs and for this one."""
+    here = dict(counts)
+    for what in ("use", "share", "temperature", "power", "memory"):
+        name, own = f"gpu_{what}", f"gpu{number}.{what}"
+        if own in counts:
+            here[name] = PREFERENCES[name].stricter(counts[name], counts[own])
+    return here

@@ -115,7 +115,7 @@ class Commands:
         return self._info(project.id)
 
     def _show_limits(self, _command: messages.ShowLimits) -> list[LimitInfo]:
-        return [self._limit(name) for name in PREFERENCES]
+        return [self._limit(name) for name in self._engine.preferences]
 
     def _set_limit(self, command: messages.SetLimit) -> LimitInfo:
         self._engine.store.preferences.set(command.name, command.value)
@@ -165,12 +165,14 @@ class Commands:
     def _limit(self, name: str) -> LimitInfo:
         preference = preference_named(name)
         values = self._engine.preferences
-        counts, why = self._engine.decision.counts[preference.plain_name], "gentle hours"
+        # A limit for one GPU alone has no value until one is chosen.
+        value = values.get(name, preference.default)
+        counts, why = self._engine.decision.counts.get(preference.plain_name, value), "gentle hours"
         if preference.is_for_gentle_hours:
             counts, why = in_force(values, gentle=True)[preference.plain_name], f"{preference.plain_name} is lower"
         return LimitInfo(
             name=name,
-            value=values[name],
+            value=value,
             default=preference.default,
             unit=preference.unit,
             lowest=preference.lowest,
@@ -179,7 +181,7 @@ class Commands:
             page=preference.page,
             zero=preference.zero,
             least=preference.least,
-            why=why if counts != values[name] else None,
+            why=why if counts != value else None,
         )
 
 

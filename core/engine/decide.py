@@ -7,9 +7,11 @@ All rules are always asked, so the answer is complete: a volunteer who ends one 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
-from core.api.preferences import PREFERENCES, Limits, in_force, limits_of
+from core.api.preferences import PREFERENCES, Limits, counts_for_gpu, in_force
 from core.api.reasons import Kind, Reason, Severity
 from core.api.schedule import ALWAYS, Level, Outlook, ScheduleState
+from core.conditions.gpu import GpuStates
+from core.engine import gpu
 from core.engine.intent import Intent
 
 DEFAULTS = {name: preference.default for name, preference in PREFERENCES.items()}
@@ -35,6 +37,9 @@ class Conditions:
     """What the machine and the program are doing, apart from what the volunteer wants."""
 
     trouble: Trouble | None = None
+    gpus: GpuStates = field(default_factory=GpuStates)
+    session_gpu: str | None = None
+    """UUID of the GPU that the session uses, empty for the processor, None without a session."""
 
 
 @dataclass(frozen=True)
@@ -43,6 +48,8 @@ class Membership:
 
     project: str
     name: str
+    gpu_memory: int = 0
+    """Bytes that it needs on a GPU."""
 
 
 @dataclass(frozen=True)
@@ -90,6 +97,13 @@ WORDING: dict[Kind, Wording] = {
     Kind.SNOOZED: Wording("You paused contributing for a while.", hold=True),
     # An hour that is off gives everything back: a game in the evening needs the memory, not only the processor.
     Kind.OUTSIDE_SCHEDULE: Wording("Outside the hours of your schedule.", hold=False),
+    Kind.GPU_TAKEN: Wording("Another program is using the graphics card: {detail}.", hold=True),
+    Kind.GPU_HOT: Wording("The graphics card is too warm even at rest: {detail}.", hold=True, severity=Severity.NOTICE),
+    Kind.GPU_MISSING: Wording("The graphics card does not answer: {detail}.", hold=False, severity=Severity.PROBLEM),
+    Kind.GPU_MEMORY: Wording(
+        "Too little memory is free on the graphics card: {detail}.", hold=False, severity=Severity.NOTICE
+    ),
+    Kind.GPU_CHANGED: Wording("Another graphics card is to be used from now on.", hold=False),
     Kind.NO_PROJECT: Wording("You have not joined a project yet.", hold=False, severity=Severity.NOTICE),
     Kind.BACKING_OFF: Wording(
         "The last session failed and is tried again soon: {detail}", hold=False, severity=Severity.NOTICE
@@ -109,12 +123,15 @@ def decide(
 ) -> Decision:
     """All reasons that hold at `now`, in the order of `RULES`, and the limits that apply."""
     counts = in_force(preferences, gentle=week.level is Level.GENTLE)
+    card = gpu.choose(conditions.gpus, counts, conditions.session_gpu)
+    if card is not None:
+        counts = counts_for_gpu(counts, card.gpu.number)
     facts = Facts(intent, conditions, membership, now, counts, week)
     return Decision(
         wanted=intent.wanted and membership is not None,
         project=membership.project if membership else None,
         reasons=tuple(reason for rule in RULES if (reason := rule(facts)) is not None),
-        limits=limits_of(counts),
+        limits=gpu.limits_on(card, counts),
         counts=counts,
         schedule=ScheduleState(week.level, week.next_level, week.next_at, intent.override, intent.override_until),
     )
@@ -134,6 +151,19 @@ def outside_schedule(facts: Facts) -> Reason | None:
     if not facts.intent.wanted or facts.intent.override or facts.week.level is not Level.OFF:
         return None
     return _reason(Kind.OUTSIDE_SCHEDULE, until=facts.week.next_at)
+
+
+def _gpu(kind: Kind) -> Callable[[Facts], Reason | None]:
+    """The rule for one of the things that may stand against using a GPU."""
+
+    def rule(facts: Facts) -> Reason | None:
+        if not facts.intent.wanted:
+            return None
+        conditions, needs = facts.conditions, facts.membership.gpu_memory if facts.membership else 0
+        found = gpu.objections(conditions.gpus, facts.preferences, conditions.session_gpu, needs, facts.now)
+        return next((_reason(kind, detail.rstrip("."), hold=hold) for k, detail, hold in found if k is kind), None)
+
+    return rule
 
 
 def no_project(facts: Facts) -> Reason | None:
@@ -156,14 +186,15 @@ RULES: tuple[Callable[[Facts], Reason | None], ...] = (
     paused,
     snoozed,
     outside_schedule,
+    *(_gpu(kind) for kind in (Kind.GPU_TAKEN, Kind.GPU_HOT, Kind.GPU_MISSING, Kind.GPU_MEMORY, Kind.GPU_CHANGED)),
     no_project,
     gave_up,
     backing_off,
 )
 
 
-def _reason(kind: Kind, detail: str = "", until: float | None = None) -> Reason:
+def _reason(kind: Kind, detail: str = "", until: float | None = None, *, hold: bool = True) -> Reason:
     wording = WORDING[kind]
     # Not str.format: an error's own braces must not be read as fields.
     text = wording.text.replace("{detail}", detail)
-    return Reason(kind, wording.hold, text, until, wording.severity)
+    return Reason(kind, wording.hold and hold, text, until, wording.severity)

@@ -1,5 +1,6 @@
 """What the volunteer chose, where it differs from the default."""
 
+from core.api.errors import UsageError
 from core.api.preferences import PREFERENCES, preference_named
 from core.store.database import Database
 
@@ -15,12 +16,12 @@ class StoredPreferences:
         for name, preference in PREFERENCES.items():
             if preference.lowest <= chosen.get(name, preference.default) <= preference.highest:
                 values[name] = chosen.get(name, preference.default)
-        return values
+        return values | {name: value for name, value in chosen.items() if _is_of_one_gpu(name, value)}
 
     def set(self, name: str, value: object) -> None:
         """Raises UsageError for an unknown name or a value out of range, StoreError if it cannot be written."""
         number = preference_named(name).check(value)
-        if number == preference_named(name).default:
+        if name in PREFERENCES and number == PREFERENCES[name].default:
             return self.reset(name)
         with self._database.transaction() as connection:
             connection.execute("INSERT OR REPLACE INTO preference VALUES (?, ?)", (name, number))
@@ -31,3 +32,11 @@ class StoredPreferences:
         preference_named(name)
         with self._database.transaction() as connection:
             connection.execute("DELETE FROM preference WHERE name = ?", (name,))
+
+
+def _is_of_one_gpu(name: str, value: object) -> bool:
+    """These are no rows of the declaration: there is one only where the volunteer chose something."""
+    try:
+        return name not in PREFERENCES and preference_named(name).check(value) == value
+    except UsageError:
+        return False

@@ -1,5 +1,6 @@
 """Every reason, alone and beside every other one."""
 
+from dataclasses import replace
 from itertools import combinations
 from typing import Any
 
@@ -8,12 +9,15 @@ import pytest
 from core.api.preferences import PREFERENCES, Limits
 from core.api.reasons import Kind
 from core.api.schedule import Level, Outlook
+from core.conditions.gpu import GpuState, GpuStates
+from core.conditions.nvml import Gpu
 from core.engine.decide import RULES, WORDING, Conditions, Decision, Facts, Membership, Trouble, decide
 from core.engine.intent import Intent, read
 
 NOW = 1_000_000.0
 DEFAULTS = {name: preference.default for name, preference in PREFERENCES.items()}
 MEMBERSHIP = Membership("p", "Project")
+GPU = Gpu(0, "GPU-0", "Pretended GPU", memory_total=8 << 30, memory_used=1 << 30)
 BACKING_OFF = Trouble("No peers were found.", permanent=False, failures=1, retry_at=NOW + 5)
 GAVE_UP = Trouble("The manifest is wrong.", permanent=True, failures=1, retry_at=NOW + 5)
 
@@ -22,12 +26,17 @@ CAUSES: dict[Kind, dict[str, Any]] = {
     Kind.PAUSED: {"intent": {"paused": True}},
     Kind.SNOOZED: {"intent": {"snoozed_until": NOW + 60}},
     Kind.OUTSIDE_SCHEDULE: {"week": Outlook(Level.OFF, Level.FULL, NOW + 1800)},
+    Kind.GPU_TAKEN: {"gpu": {"taken_by": ("game",), "taken_since": NOW - 1}},
+    Kind.GPU_HOT: {"gpu": {"coolest": 90}},
+    Kind.GPU_MISSING: {"gpu": {}, "in_use": "GPU-gone"},
+    Kind.GPU_MEMORY: {"gpu": {}, "needs": 16 << 30},
+    Kind.GPU_CHANGED: {"gpu": {}, "in_use": ""},
     Kind.NO_PROJECT: {"membership": None},
     Kind.BACKING_OFF: {"trouble": BACKING_OFF},
     Kind.GAVE_UP: {"trouble": GAVE_UP},
 }
 """What makes each reason hold."""
-HOLD = {Kind.PAUSED, Kind.SNOOZED}
+HOLD = {Kind.PAUSED, Kind.SNOOZED, Kind.GPU_TAKEN, Kind.GPU_HOT}
 UNTIL = {Kind.SNOOZED: NOW + 60, Kind.OUTSIDE_SCHEDULE: NOW + 1800, Kind.BACKING_OFF: NOW + 5}
 
 
@@ -38,7 +47,19 @@ def facts_of(*kinds: Kind) -> Facts:
     no_membership = any("membership" in cause for cause in causes)
     trouble = troubles[0] if troubles else None
     week = next((cause["week"] for cause in causes if "week" in cause), Outlook())
-    return Facts(intent, Conditions(trouble), None if no_membership else MEMBERSHIP, NOW, week=week)
+    needs = max(cause.get("needs", 0) for cause in causes)
+    membership = None if no_membership else replace(MEMBERSHIP, gpu_memory=needs)
+    return Facts(intent, replace(gpu_conditions(causes), trouble=trouble), membership, NOW, week=week)
+
+
+def gpu_conditions(causes: list[dict[str, Any]]) -> Conditions:
+    """A card with all that the causes say of it, and one that is gone."""
+    of_gpu = [cause["gpu"] for cause in causes if "gpu" in cause]
+    if not of_gpu:
+        return Conditions()
+    present = GpuState(GPU, **{name: value for cause in of_gpu for name, value in cause.items()})
+    in_use = next((cause["in_use"] for cause in causes if "in_use" in cause), None)
+    return Conditions(None, GpuStates((present,), (replace(GPU, number=1, uuid="GPU-gone"),), None, True), in_use)
 
 
 def decided(facts: Facts) -> Decision:
@@ -72,8 +93,13 @@ def test_each_reason_holds_by_its_cause_with_its_sentence_and_end(kind: Kind) ->
     assert not decision.go
 
 
-EXCLUSIVE = [{Kind.BACKING_OFF, Kind.GAVE_UP}]
-"""One session cannot have failed for good and for now."""
+EXCLUSIVE = [
+    {Kind.BACKING_OFF, Kind.GAVE_UP},
+    {Kind.GPU_MISSING, Kind.GPU_CHANGED},
+    {Kind.NO_PROJECT, Kind.GPU_MEMORY},
+]
+"""One session cannot have failed for good and for now, nor lose a card that it does not use; and only a project needs
+memory."""
 
 
 @pytest.mark.parametrize("pair", [pair for pair in combinations(Kind, 2) if set(pair) not in EXCLUSIVE], ids="+".join)

@@ -1,0 +1,81 @@
+"""Which GPU a session computes on, and what stands against it: pure.
+
+A session uses one GPU or the processor, for as long as it lives. None of this matters where no GPU may be used.
+"""
+
+from collections.abc import Mapping
+
+import msgspec
+
+from core.api.preferences import Limits, counts_for_gpu, limits_of
+from core.api.reasons import Kind
+from core.conditions.gpu import GpuState, GpuStates
+
+GIVES_BACK_AFTER = 20.0
+"""Seconds of holding for another program until the GPU's memory is given back to it too."""
+
+Objection = tuple[Kind, str, bool]
+"""Kind, detail, and whether holding is enough."""
+
+
+def choose(states: GpuStates, counts: Mapping[str, int], in_use: str | None) -> GpuState | None:
+    """The GPU to compute on: the one in use as long as it may be, else a free one with the most memory; None for none.
+
+    `in_use` is the UUID of the session's GPU, empty if it uses the processor, None without a session.
+    """
+    allowed = [state for state in states.present if states.can_learn and may_use(counts, state.gpu.number)]
+    if kept := next((state for state in allowed if state.gpu.uuid == in_use), None):
+        return kept
+    return max(allowed, key=lambda state: (not state.taken_by, state.gpu.memory_total), default=None)
+
+
+def may_use(counts: Mapping[str, int], number: int) -> bool:
+    return bool(counts_for_gpu(counts, number)["gpu_use"])
+
+
+def limits_on(state: GpuState | None, counts: Mapping[str, int]) -> Limits:
+    """The limits that apply, with those of the GPU at hand."""
+    return msgspec.structs.replace(limits_of(counts), gpu=state.gpu.uuid if state else "")
+
+
+def objections(
+    states: GpuStates, counts: Mapping[str, int], in_use: str | None, needs: int, now: float
+) -> list[Objection]:
+    """What stands against computing on a GPU. `counts` are those of the chosen one, `needs` the project's bytes of it."""
+    chosen = choose(states, counts, in_use)
+    found: list[Objection] = []
+    lost = _lost(states, counts, in_use, chosen)
+    if lost is not None:
+        found.append((Kind.GPU_MISSING, lost, False))
+    elif in_use is not None and in_use != (chosen.gpu.uuid if chosen else ""):
+        found.append((Kind.GPU_CHANGED, "", False))
+    if chosen is not None:
+        found += _of(chosen, counts, needs, now)
+    return found
+
+
+def _of(chosen: GpuState, counts: Mapping[str, int], needs: int, now: float) -> list[Objection]:
+    found: list[Objection] = []
+    if chosen.taken_since is not None:
+        # A clock that was set back must not keep the memory.
+        patient = 0 <= now - chosen.taken_since < GIVES_BACK_AFTER
+        found.append((Kind.GPU_TAKEN, ", ".join(chosen.taken_by), patient))
+    if chosen.coolest is not None and chosen.coolest >= counts["gpu_temperature"]:
+        found.append((Kind.GPU_HOT, f"{chosen.coolest} °C", True))
+    room = min(chosen.gpu.memory_total - chosen.others_memory, counts["gpu_memory"] or chosen.gpu.memory_total)
+    if room < needs:
+        found.append(
+            (Kind.GPU_MEMORY, f"{needs / 2**30:.1f} GiB are needed, {room / 2**30:.1f} GiB may be used", False)
+        )
+    return found
+
+
+def _lost(states: GpuStates, counts: Mapping[str, int], in_use: str | None, chosen: GpuState | None) -> str | None:
+    """Why the GPU that would be used does not answer; None if none is missed."""
+    if not states.can_learn or not counts["gpu_use"]:
+        return None
+    why = states.trouble or "the driver does not list it any more"
+    gone = [gpu for gpu in states.gone if may_use(counts, gpu.number)]
+    if any(gpu.uuid == in_use for gpu in gone):
+        return why
+    return why if chosen is None and (gone or states.trouble) else None
