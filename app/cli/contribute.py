@@ -16,7 +16,7 @@ from app.cli.parser import Verbs, add_verb
 from core.api.client import EngineClient, ensure_engine
 from core.api.errors import EngineGone, UsageError, WorldError
 from core.api.home import Home
-from core.api.messages import Command, Contribute, Event, GetSnapshot, Pause, Quit
+from core.api.messages import Command, Contribute, Event, GetSnapshot, Override, Pause, Quit
 from core.api.reasons import Kind
 from core.api.snapshot import Snapshot
 
@@ -29,7 +29,11 @@ what was so before is so again afterwards.
                                                or the practice project
   idlehive contribute practice --for 2h        stops by itself in two hours
   idlehive contribute https://example.org/bees.json --until-epoch 500
+  idlehive contribute --by-schedule            only in the hours of the schedule
   idlehive contribute > contributing.log &     one line for each change
+
+Hours of the schedule that are off are overridden: for the time you give, else
+until the schedule's next change.
 
 Ends with 0 when done (Ctrl-C is fine when nothing was agreed), 1 when it
 could not go on or was stopped early, 2 for a wrong use.
@@ -73,6 +77,7 @@ def add(verbs: Verbs) -> None:
     parser = add_verb(verbs, "contribute", "contribute in this terminal", TEXT, run)
     parser.add_argument("project", nargs="?", metavar="PROJECT", help="an id, a URL or a manifest file")
     parser.add_argument("--for", dest="duration", metavar="TIME", help="stop after this long: 90m, 2h, 1h30m")
+    parser.add_argument("--by-schedule", action="store_true", help="do not override hours that are off")
     parser.add_argument("--until-epoch", metavar="N", help="stop when the run has reached this epoch")
 
 
@@ -85,7 +90,9 @@ def run(arguments: argparse.Namespace, home: Home) -> int:
     with _stop_on_signals() as stop:
         started = ensure_engine(home)
         with EngineClient.connect(home) as engine:
-            return _contribute(engine, Contribute(project, goal.seconds, goal.until_epoch), stop, started)
+            override: Override = "none" if arguments.by_schedule else "next_edge"
+            command = Contribute(project, goal.seconds, goal.until_epoch, override)
+            return _contribute(engine, command, stop, started)
 
 
 def judge(snapshot: Snapshot, goal: Goal, epoch: int, elapsed: float, stop: bool) -> Outcome | None:
@@ -109,8 +116,18 @@ def restoring(before: Snapshot, now_wanted: bool, now: float) -> Command | None:
         if reason.kind is Kind.PAUSED:
             return Pause()
     if before.wanted:
-        return Contribute(before.project)
+        return _going_on(before, now)
     return Pause() if now_wanted else None
+
+
+def _going_on(before: Snapshot, now: float) -> Contribute:
+    """By the schedule, or with what overrode it."""
+    schedule, until = before.schedule, before.schedule.override_until
+    if not schedule.overridden:
+        return Contribute(before.project, override="none")
+    if until is None or until == schedule.next_at:
+        return Contribute(before.project, override="resumed" if until is None else "next_edge")
+    return Contribute(before.project, seconds=until - now) if until > now else Contribute(before.project)
 
 
 def hint(goal: Goal, now: float) -> str:
@@ -189,7 +206,7 @@ class _Visit:
             return
         self._ended = True
         if outcome is Outcome.REACHED:
-            self._settle(lambda: not self._latest.wanted, _SETTLING)
+            self._settle(lambda: not self._latest.wanted or not self._latest.schedule.overridden, _SETTLING)
         undo = restoring(self._before, self._latest.wanted, time.time()) if self._begun else None
         if undo:
             self._engine.request(undo, NoneType)

@@ -18,10 +18,11 @@ memory are free at once; nothing that was computed is lost.
 
   idlehive pause             until `idlehive resume`
   idlehive pause --for 1h    goes on by itself in an hour
+  idlehive pause --until-change    goes on when the schedule changes next
 """
 
 RESUME = """
-End a pause. Starts the engine if it is not running.
+End a pause; where there is none, what overrides the schedule. Starts the engine if it is not running.
 
   idlehive resume
 """
@@ -38,7 +39,9 @@ _LONGEST_GOODBYE = 60.0
 
 def add(verbs: Verbs) -> None:
     pause = add_verb(verbs, "pause", "stop contributing for now", PAUSE, run_pause)
-    pause.add_argument("--for", dest="duration", metavar="TIME", help="go on by itself after this long: 90m, 2h")
+    ends = pause.add_mutually_exclusive_group()
+    ends.add_argument("--for", dest="duration", metavar="TIME", help="go on by itself after this long: 90m, 2h")
+    ends.add_argument("--until-change", action="store_true", help="go on when the schedule changes next")
     add_verb(verbs, "resume", "end a pause", RESUME, run_resume)
     add_verb(verbs, "quit", "end the engine", QUIT, run_quit)
 
@@ -47,9 +50,11 @@ def run_pause(arguments: argparse.Namespace, home: Home) -> int:
     seconds = units.parse_duration(arguments.duration) if arguments.duration else None
     # A pause is kept in the profile, so it counts even when nothing runs yet.
     with borrowed(home) as engine:
-        engine.request(Pause(seconds), NoneType)
+        edge = engine.request(GetSnapshot(), Snapshot).schedule.next_at if arguments.until_change else None
+        engine.request(Pause(seconds, "next_edge" if arguments.until_change else None), NoneType)
     now = time.time()
-    print(f"Paused until {words.clock(now + seconds, now)}." if seconds else "Paused until `idlehive resume`.")
+    until = now + seconds if seconds else edge
+    print(f"Paused until {words.clock(until, now) if until else '`idlehive resume`'}.")
     return 0
 
 

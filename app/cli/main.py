@@ -10,7 +10,7 @@ import sys
 import traceback
 from importlib.metadata import PackageNotFoundError, version
 
-from app.cli import contribute, doctor, history, host, intent, limits, log, projects, status, window
+from app.cli import contribute, doctor, history, host, intent, limits, log, projects, schedule, status, window
 from app.cli.parser import Layout, Parser
 from core.api.errors import IdlehiveError, UsageError
 from core.api.home import Home
@@ -33,7 +33,6 @@ IDLEHIVE_HOME names another profile folder: with its own projects, limits and
 engine, beside yours. Exit codes: 0 done, 2 wrong use, 1 anything else.
 """
 
-NO_SCHEDULE = "There is no weekly schedule yet; `idlehive pause --for 8h` pauses for a while."
 _DISK_TROUBLE = (errno.ENOSPC, errno.EDQUOT, errno.EIO, errno.EROFS)
 _UNTIMELY = 1
 _WRONG_USE = 2
@@ -77,8 +76,6 @@ def _run(arguments: list[str]) -> int:
             return window.run([])
         case ["host", *others]:
             return host.run(others)
-        case ["schedule", *_]:
-            raise UsageError(NO_SCHEDULE)
     try:
         parsed = _parser().parse_args(arguments)
     except SystemExit as told:  # after --help and --version
@@ -97,7 +94,7 @@ def _parser() -> Parser:
     )
     parser.add_argument("--version", action="version", version=f"idlehive {_version()}")
     verbs = parser.add_subparsers(metavar="VERB", title="verbs", required=True, parser_class=Parser)
-    for verb in (contribute, status, intent, projects, limits, history, log, doctor):
+    for verb in (contribute, status, intent, projects, limits, schedule, history, log, doctor):
         verb.add(verbs)
     verbs.add_parser("host", help=host.SUMMARY, add_help=False)
     return parser

@@ -7,6 +7,7 @@ from app.cli import units
 from core.api.messages import Contribution
 from core.api.preferences import Limits, preference_named
 from core.api.reasons import Reason
+from core.api.schedule import ScheduleState
 from core.api.snapshot import Snapshot, State
 
 STATES: dict[State, str] = {
@@ -120,6 +121,18 @@ def limits(values: Limits) -> str:
 def limit(value: int, name: str) -> str:
     declared = preference_named(name)
     return units.write(value, declared.unit, declared.zero)
+
+
+def schedule(state: ScheduleState, now: float) -> str:
+    """What the week says: `Off until 22:00, then full.`"""
+    if state.next_at is None:
+        says = f"{state.level.title()} at all times."
+    else:
+        says = f"{state.level.title()} until {clock(state.next_at, now)}, then {state.next_level}."
+    if not state.overridden:
+        return says
+    until = clock(state.override_until, now) if state.override_until is not None else "`idlehive resume`"
+    return f"{says} Overridden by you until {until}."
 
 
 def totals(contributions: Iterable[Contribution]) -> dict[str, float]:

@@ -1,12 +1,9 @@
 """What the volunteer asked for: it survives a restart of the engine."""
 
-from typing import Literal
-
 import msgspec
 
+from core.api.messages import Override
 from core.api.schedule import ALWAYS, Level, Outlook
-
-Override = Literal["next_edge", "resumed", "none"]
 
 
 class Intent(msgspec.Struct, frozen=True):

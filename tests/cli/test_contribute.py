@@ -24,6 +24,7 @@ from core.api.errors import UsageError, WorldError
 from core.api.home import Home
 from core.api.messages import Command, Contribute, Event, Pause, Quit
 from core.api.reasons import Kind, Reason
+from core.api.schedule import Level, ScheduleState
 from core.api.snapshot import Progress, Session, Snapshot, Today, Traffic
 from tests.cli.conftest import ROOT, RunCli, StartCli
 from tests.fakes.scripted_engine import ScriptedEngine
@@ -48,6 +49,11 @@ def active(epoch: int = 17, samples: int = 0, **others: Any) -> Snapshot:
         engine_pid=4242,
         **others,
     )
+
+
+def overriding(until: float | None) -> Snapshot:
+    """Contributing in an hour that is off, half an hour before the schedule's next change."""
+    return active(schedule=ScheduleState(Level.OFF, Level.FULL, NOW + 1800, overridden=True, override_until=until))
 
 
 @pytest.fixture
@@ -126,7 +132,7 @@ def test_an_engine_that_contributed_before_goes_on(obedient: ScriptedEngine, sta
     process.send_signal(signal.SIGINT)
     out, _ = process.communicate(timeout=20)
     assert "goes on contributing, as before" in out
-    assert obedient.received(Contribute) == [Contribute("whales"), Contribute("bees")]
+    assert obedient.received(Contribute) == [Contribute("whales"), Contribute("bees", override="none")]
     assert not obedient.received(Pause)
 
 
@@ -265,7 +271,10 @@ def test_the_end_is_judged(goal: Goal, epoch: int, elapsed: float, stop: bool, o
         (Snapshot(state="idle", reasons=(PAUSED,), wanted=True), True, Pause()),
         (Snapshot(state="idle", reasons=(Reason(Kind.SNOOZED, True, "x", NOW + 60),)), True, Pause(60.0)),
         (Snapshot(state="idle", reasons=(Reason(Kind.SNOOZED, True, "x", NOW - 60),)), True, Pause()),
-        (active(), True, Contribute("bees")),
+        (active(), True, Contribute("bees", override="none")),
+        (overriding(None), True, Contribute("bees", override="resumed")),
+        (overriding(NOW + 1800), True, Contribute("bees")),
+        (overriding(NOW + 60), True, Contribute("bees", 60.0)),
     ],
 )
 def test_the_intent_of_before_is_brought_back(before: Snapshot, wanted: bool, command: Command | None) -> None:
