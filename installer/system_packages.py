@@ -45,7 +45,6 @@ QT_LIBRARIES = {
     "libz.so.1": "zlib1g",
     "libzstd.so.1": "libzstd1",
 }
-IDLE_LIBRARIES = {"libXss.so.1": "libxss1"}  # tells on X11 for how long nobody has touched the computer
 TEST_PROGRAMS = {
     "Xvfb": "xvfb",
     "dbus-run-session": "dbus",
@@ -54,6 +53,8 @@ TEST_PROGRAMS = {
     "xdotool": "xdotool",
     "xwininfo": "x11-utils",
 }
+# Pretends to be the services of a desktop. Made for the system's own Python, so no import here can find it.
+DBUS_MOCK = (Path("/usr/lib/python3/dist-packages/dbusmock"), "python3-dbusmock")
 FONT_PACKAGE = "fonts-dejavu-core"
 _FONT_FOLDERS = ("/usr/share/fonts", "/usr/local/share/fonts", "~/.local/share/fonts", "~/.fonts")
 
@@ -62,10 +63,11 @@ def missing(parts: Iterable[str]) -> list[str]:
     """Debian names of the packages that `parts` ("screen", "development") need and this Linux machine lacks."""
     packages = [] if importlib.util.find_spec("ensurepip") else [_venv_package()]
     if "screen" in parts:
-        packages += missing_libraries({**QT_LIBRARIES, **IDLE_LIBRARIES}, _loads)
+        packages += missing_libraries(QT_LIBRARIES, _loads)
         packages += [] if _has_fonts() else [FONT_PACKAGE]
     if "development" in parts:
         packages += [package for program, package in TEST_PROGRAMS.items() if not shutil.which(program)]
+        packages += [] if DBUS_MOCK[0].exists() else [DBUS_MOCK[1]]
     return sorted(set(packages))
 
 

@@ -38,13 +38,13 @@ class IdleNotify:
                 self._notification = _subscribed(self._tick)
             return self._notification.idle()
         except (OSError, struct.error) as error:
-            self._close()
+            self.close()
             raise NotAvailable(f"the compositor does not answer ({error})") from None
         except NotAvailable:
-            self._close()
+            self.close()
             raise
 
-    def _close(self) -> None:
+    def close(self) -> None:
         if self._notification is not None:
             self._notification.close()
             self._notification = None

@@ -39,10 +39,13 @@ class X11:
 
     def lost(self, error: Exception) -> NotAvailable:
         """What to raise when the display failed to answer; the next question connects anew."""
+        self.close()
+        return NotAvailable(f"the display does not answer ({error})")
+
+    def close(self) -> None:
         if self._display is not None:
             self._display.close()
             self._display = None
-        return NotAvailable(f"the display does not answer ({error})")
 
 
 class Display:
@@ -85,19 +88,21 @@ class Display:
 
     def numbers(self, window: int, name: str) -> tuple[int, ...]:
         """A window's property of 32-bit numbers; empty if it, or the window, is not there."""
-        reply = self._property(window, name)
-        length = struct.unpack_from("<I", reply, 16)[0] if reply and reply[1] == 32 else 0
-        return struct.unpack_from(f"<{length}I", reply, 32)
+        reply = self._property(window, name, 32)
+        return struct.unpack(f"<{len(reply) // 4}I", reply)
 
     def text(self, window: int, name: str) -> str:
         """A window's property of bytes; empty if it, or the window, is not there."""
-        reply = self._property(window, name)
-        length = struct.unpack_from("<I", reply, 16)[0] if reply and reply[1] == 8 else 0
-        return reply[32 : 32 + length].decode(errors="replace")
+        return self._property(window, name, 8).decode(errors="replace")
 
-    def _property(self, window: int, name: str) -> bytes:
+    def _property(self, window: int, name: str, bits: int) -> bytes:
+        """The first kilobyte of a property whose elements have so many bits."""
         wanted = struct.pack("<IIIII", window, self.atom(name), 0, 0, 256)
-        return self._ask(_request(_GET_PROPERTY, 0, wanted))
+        reply = self._ask(_request(_GET_PROPERTY, 0, wanted))
+        if not reply or reply[1] != bits:
+            return b""
+        length = struct.unpack_from("<I", reply, 16)[0] * bits // 8
+        return reply[32 : 32 + length]
 
     def _extension(self, name: str) -> int | None:
         data = name.encode()
