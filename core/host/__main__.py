@@ -13,6 +13,7 @@ from pathlib import Path
 from core.api import hosting
 from core.api.client import core_command, core_environment
 from core.api.errors import IdlehiveError, UsageError, WorldError
+from core.host.orders import Orders
 from core.leash import TAG
 
 log = logging.getLogger("core.host")
@@ -46,10 +47,9 @@ def main(argv: list[str]) -> int:
     ending = threading.Event()
     for number in (signal.SIGTERM, signal.SIGINT):
         signal.signal(number, lambda *_: ending.set())
-    if chosen.embedded:
-        threading.Thread(target=_end_with_parent, args=(ending,), name="parent", daemon=True).start()
+    orders = Orders(ending) if chosen.embedded else None
     try:
-        _serve(chosen, ending, pipe)
+        _serve(chosen, ending, orders, pipe)
     except IdlehiveError as error:
         if chosen.embedded:
             os.write(pipe, hosting.line(hosting.Fault(str(error))))
@@ -59,13 +59,14 @@ def main(argv: list[str]) -> int:
     return 0
 
 
-def _serve(chosen: argparse.Namespace, ending: threading.Event, pipe: int) -> None:
+def _serve(chosen: argparse.Namespace, ending: threading.Event, orders: Orders | None, pipe: int) -> None:
     from core.host.assembly import assemble
 
     with assemble(chosen, Path(os.environ[TAG])) as (backbone, url):
         # hivemind has set SIGINT to ignored in this process.
         signal.signal(signal.SIGINT, lambda *_: ending.set())
-        if chosen.embedded:
+        if orders is not None:
+            orders.obey(backbone.hold)
             os.write(pipe, hosting.line(hosting.Serving(url)))
         else:
             os.write(pipe, f"Serving {url}\nVolunteers join with: idlehive contribute {url}\n".encode())
@@ -85,13 +86,6 @@ def _put_on_leash() -> None:
     leash = core_command("core.leash", folder, "--")
     command = [*leash, *leash, *core_command("core.host", *sys.argv[1:])]
     os.execve(command[0], command, core_environment())
-
-
-def _end_with_parent(ending: threading.Event) -> None:
-    # Not sys.stdin: a forked process closes that first, and would wait for the lock that this thread holds.
-    while os.read(0, 4096):
-        pass
-    ending.set()
 
 
 if __name__ == "__main__":
