@@ -76,6 +76,8 @@ class Session:
         self._tell = tell
         self._name_run = name_run
         self._limits = terms.limits
+        self._recruit: Child | None = None
+        """Started, but not told anything yet."""
         self._trainer: Child | None = None
         self._trainer_pid: int | None = None
         self._is_practice = terms.project.source == BUILTIN
@@ -119,8 +121,8 @@ class Session:
             self.send(Leave(seconds))
 
     def kill(self) -> None:
-        if self._trainer is not None:
-            self._trainer.kill()
+        if self._recruit is not None:
+            self._recruit.kill()
         if self._is_practice:
             self._backbone.kill()
 
@@ -145,12 +147,13 @@ class Session:
             await self._clear()
 
     async def _run(self) -> None:
+        # Before there is anything to tell it: it loads its libraries, which takes seconds, while the rest is prepared.
+        trainer = self._recruit = await start_child(self._program, self._home.runtime, self._on_line, "trainer")
         manifest = await self._manifest()
         if manifest.closed:
             raise UsageError(f"The organiser has ended {manifest.name}; thank you for helping.")
         self._name_run(manifest.run_id)
         token = await self._token()
-        trainer = await start_child(self._program, self._home.runtime, self._on_line, "trainer")
         self._trainer = trainer
         trainer.send(line(self._start_message(manifest, token, trainer)))
         code = await self._until_over(trainer)
@@ -204,8 +207,8 @@ class Session:
 
     async def _clear(self) -> None:
         """End what is left, the trainer before the backbone it talks to."""
-        if self._trainer is not None and self._trainer.code is None:
-            await self._trainer.stop(GRACE)
+        if self._recruit is not None and self._recruit.code is None:
+            await self._recruit.stop(GRACE)
         if not self._is_practice:
             return
         stopping = self._backbone.begin_to_stop()
