@@ -8,6 +8,7 @@ from app.texts import tr
 from app.wording import is_paused
 from core.api.messages import Command, Contribute, Pause, Resume
 from core.api.reasons import Kind
+from core.api.schedule import Level
 from core.api.snapshot import Snapshot
 
 MINUTE = 60.0
@@ -31,6 +32,8 @@ def main_choice(snapshot: Snapshot) -> Choice:
         return Choice(tr("Try again"), Contribute(snapshot.project))
     if is_paused(snapshot):
         return Choice(tr("Resume"), Resume()) if snapshot.wanted else _contribute(snapshot)
+    if waits_for_schedule(snapshot):
+        return Choice(tr("Contribute now"), Contribute(snapshot.project))
     if is_under_way(snapshot):
         return Choice(tr("Pause"), Pause())
     return _contribute(snapshot)
@@ -42,24 +45,50 @@ def _contribute(snapshot: Snapshot) -> Choice:
 
 def more_choices(snapshot: Snapshot, now: float) -> tuple[Choice, ...]:
     """The durations beside the big button: of a pause while contributing or paused, else of a contribution."""
+    if waits_for_schedule(snapshot):
+        return (*_contributions(snapshot, now), Choice(tr("Pause until I resume"), Pause()))
     if is_under_way(snapshot) or is_paused(snapshot):
-        return (
-            *(Choice(tr("For {time}", time=fmt.duration(time)), Pause(time)) for time in (30 * MINUTE, HOUR, 2 * HOUR)),
-            Choice(
-                tr("Until tomorrow morning ({time})", time=fmt.clock(morning(now), morning(now))),
-                Pause(morning(now) - now),
-            ),
-            Choice(tr("Until I resume"), Pause()),
-        )
-    project = snapshot.project
-    return (
-        *(Choice(tr("For {time}", time=fmt.duration(time)), Contribute(project, time)) for time in (HOUR, 2 * HOUR)),
-        Choice(
-            tr("Until tomorrow morning ({time})", time=fmt.clock(morning(now), morning(now))),
-            Contribute(project, morning(now) - now),
-        ),
-        Choice(tr("Until I pause"), Contribute(project)),
+        return _pauses(snapshot, now)
+    return _contributions(snapshot, now)
+
+
+def waits_for_schedule(snapshot: Snapshot) -> bool:
+    """Nothing is computed because of the hour; the volunteer may want to all the same."""
+    by_schedule = any(reason.kind is Kind.OUTSIDE_SCHEDULE for reason in snapshot.reasons)
+    return by_schedule and snapshot.wanted and not is_paused(snapshot)
+
+
+def _pauses(snapshot: Snapshot, now: float) -> tuple[Choice, ...]:
+    lengths = (Choice(tr("For {time}", time=fmt.duration(time)), Pause(time)) for time in (30 * MINUTE, HOUR, 2 * HOUR))
+    choices = [*lengths, Choice(_until_morning(now), Pause(morning(now) - now))]
+    if snapshot.schedule.next_at is not None:
+        choices.append(Choice(_until_edge(snapshot.schedule.next_at, now), Pause(until="next_edge")))
+    choices.append(Choice(tr("Until I resume"), Pause()))
+    if snapshot.schedule.overridden and not is_paused(snapshot):
+        choices.append(Choice(tr("Back to the schedule"), Resume()))
+    return tuple(choices)
+
+
+def _contributions(snapshot: Snapshot, now: float) -> tuple[Choice, ...]:
+    """In hours that are off each of them overrides the schedule."""
+    project, schedule = snapshot.project, snapshot.schedule
+    lengths = (
+        Choice(tr("For {time}", time=fmt.duration(time)), Contribute(project, time)) for time in (HOUR, 2 * HOUR)
     )
+    choices = [*lengths, Choice(_until_morning(now), Contribute(project, morning(now) - now))]
+    if schedule.level is not Level.OFF:
+        return (*choices, Choice(tr("Until I pause"), Contribute(project)))
+    if schedule.next_at is not None:
+        choices.append(Choice(_until_edge(schedule.next_at, now), Contribute(project)))
+    return (*choices, Choice(tr("Until I pause"), Contribute(project, override="resumed")))
+
+
+def _until_morning(now: float) -> str:
+    return tr("Until tomorrow morning ({time})", time=fmt.clock(morning(now), morning(now)))
+
+
+def _until_edge(edge: float, now: float) -> str:
+    return tr("Until the schedule changes ({time})", time=fmt.clock(edge, now))
 
 
 def is_under_way(snapshot: Snapshot) -> bool:

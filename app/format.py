@@ -53,6 +53,17 @@ def rate(bytes_per_second: float) -> str:
     return f"{value}{SPACE}{unit}"
 
 
+def rate_of(now: float, ceiling: int) -> tuple[str, str]:
+    """A rate in the unit of its ceiling, and the ceiling as it follows: 2.1, of 8 Mbit/s. A ceiling of 0 is none."""
+    if not ceiling:
+        value, unit = _scaled(now * 8, _BIT_RATES)
+        return value, unit
+    whole, unit = _scaled(ceiling * 8, _BIT_RATES)
+    part = now * 8 / 1000 ** _BIT_RATES.index(unit)
+    amount = f"{whole.removesuffix('.0')}{SPACE}{unit}"
+    return f"{part:.1f}" if part < 99.95 else f"{part:.0f}", tr("of {amount}", amount=amount)
+
+
 def percent(share: float) -> str:
     """A share of one: 9 %. Never 100 before it is all of it, never 0 when there is something."""
     if 0 < share < 0.01:
@@ -97,7 +108,7 @@ def time_of_day(hour: int, minute: int) -> str:
 
 def hour(number: int) -> str:
     """A full hour on an axis: 23, or 11 PM."""
-    return f"{number:02}" if _counts_to_24() else QLocale.system().toString(QTime(number, 0), f"h{SPACE}AP")
+    return f"{number:02}" if _counts_to_24() else QLocale.system().toString(QTime(number % 24, 0), f"h{SPACE}AP")
 
 
 def _counts_to_24() -> bool:

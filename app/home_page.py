@@ -9,6 +9,7 @@ from PySide6.QtWidgets import QHBoxLayout, QScrollArea, QVBoxLayout, QWidget
 from app import theme, wording
 from app.contribute_button import ContributeButton
 from app.curve_view import CurveView, Legend
+from app.day_strip import DayStrip
 from app.engine_link import EngineLink, Link
 from app.epoch_ring import EpochRing
 from app.settings import Settings
@@ -17,7 +18,8 @@ from app.texts import tr
 from app.theme import Type
 from app.tiles import Tiles
 from app.widgets import Card, Dot, Label, Notice
-from core.api.messages import Command, CurvePoint, Event, GetCurve
+from core.api.messages import Command, CurvePoint, Event, GetCurve, GetSchedule
+from core.api.schedule import ScheduleInfo, ScheduleState
 from core.api.snapshot import Snapshot
 
 _ROOMY_WIDTH = 720
@@ -32,6 +34,7 @@ class HomePage(QScrollArea):
         self._link = link
         self._snapshot: Snapshot | None = None
         self._curve_of: tuple[str | None, int] | None = None
+        self._week_of: ScheduleState | None = None
         self._asked = False
         """A command is under way: a second press before its answer means nothing."""
         self._build()
@@ -50,10 +53,12 @@ class HomePage(QScrollArea):
         self._ring.show_progress(snapshot.progress, live=in_run, busy=wording.is_getting_ready(snapshot))
         self._chips.show_snapshot(snapshot)
         self._tiles.show_snapshot(snapshot)
+        self.day.show_snapshot(snapshot)
         self.button.show_snapshot(snapshot)
         self.button.set_enabled(self._link.state is Link.UP)
         self._show_words()
         self._fetch_curve(snapshot)
+        self._fetch_week(snapshot)
 
     def perform(self, command: Command) -> None:
         """Send a command of the volunteer; what stands against it is said on this page."""
@@ -83,13 +88,14 @@ class HomePage(QScrollArea):
         self.setWidgetResizable(True)
         self.setFocusPolicy(Qt.FocusPolicy.NoFocus)
         self._ring, self._chips, self._tiles = EpochRing(), StepChips(), Tiles()
-        self._curve = CurveView()
+        self._curve, self.day = CurveView(), DayStrip()
         content = QWidget()
         self._column = column = QVBoxLayout(content)
         column.setSpacing(theme.GAP)
         column.addWidget(self._hero())
         column.addLayout(self._tiles)
         column.addWidget(self._curve_card(), 1)
+        column.addWidget(self.day)
         self.setWidget(content)
 
     def _hero(self) -> Card:
@@ -170,8 +176,9 @@ class HomePage(QScrollArea):
     def _on_link(self, state: Link, _sentence: str) -> None:
         """Figures of an engine that does not answer are not shown as if they were live."""
         self.button.set_enabled(state is Link.UP and self._snapshot is not None)
+        self.day.setVisible(state is Link.UP)
         if state is Link.UP:
-            self._curve_of = None
+            self._curve_of = self._week_of = None
             return
         self._asked = False
         last = self._snapshot or Snapshot(state="idle")
@@ -217,3 +224,10 @@ class HomePage(QScrollArea):
                     self._curve.set_points(points)
 
             self._link.ask(GetCurve(snapshot.project), show, kind=list[CurvePoint])
+
+    def _fetch_week(self, snapshot: Snapshot) -> None:
+        """When the schedule says something else than before: it was painted anew, or its next hours have come."""
+        if snapshot.schedule == self._week_of or self._link.state is not Link.UP:
+            return
+        self._week_of = snapshot.schedule
+        self._link.ask(GetSchedule(), lambda info: self.day.show_week(info.cells), kind=ScheduleInfo)

@@ -136,7 +136,7 @@ class _Entry(QLineEdit):
         theme.set_role(self, "value")
         self.setFont(theme.font(Type.TEXT))
         self.setAlignment(Qt.AlignmentFlag.AlignRight)
-        self.setFixedWidth(12 * self.fontMetrics().horizontalAdvance("0") + 20)
+        self.setFixedWidth(10 * self.fontMetrics().horizontalAdvance("0") + 20)
         self.returnPressed.connect(self._commit)
 
     def show_text(self, text: str) -> None:

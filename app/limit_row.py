@@ -92,7 +92,7 @@ class LimitRow(QWidget):
         grid.addLayout(texts, 0, 0)
         grid.addLayout(lines, 0, 1)
         grid.setColumnStretch(0, 4)
-        grid.setColumnStretch(1, 5)
+        grid.setColumnStretch(1, 6)
 
 
 class LimitLine(QWidget):

@@ -66,6 +66,7 @@ class MainWindow(QMainWindow):
             self.restoreGeometry(settings.geometry)
         link.link_changed.connect(self._on_link)
         link.snapshot_changed.connect(self._on_snapshot)
+        self.home.day.opened.connect(lambda: self.open_page(2))
         self._on_link(link.state, link.sentence)
 
     def open_page(self, number: int) -> None:

@@ -36,6 +36,7 @@ class Meter(QWidget):
         self._value.setText(value)
         self._ceiling.setText(ceiling)
         self._ceiling.setVisible(bool(ceiling))
+        self._bar.setVisible(share is not None)
         self._bar.set_share(share or 0.0)
         self.setAccessibleName(tr("{name}: {value} {ceiling}", name=self._name, value=value, ceiling=ceiling).strip())
 

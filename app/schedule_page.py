@@ -129,7 +129,7 @@ class SchedulePage(QScrollArea):
         row.addStretch(1)
         text = tr("When this computer may contribute. Times are local and follow daylight saving.")
         self._head_grid = grid = QGridLayout()
-        grid.setVerticalSpacing(theme.UNIT)
+        grid.setVerticalSpacing(theme.UNIT * 2)
         grid.setColumnStretch(0, 1)
         grid.addWidget(Label(tr("Schedule"), Type.HEADLINE), 0, 0)
         grid.addWidget(Label(text, Type.TEXT, "muted", wrap=True), 1, 0, 1, 2)

@@ -17,7 +17,7 @@ _TOLD = (("gpu_share", "processor_share", "threads"), ("upload_limit",))
 def next_change(state: ScheduleState, now: float) -> str:
     """The line on the home page."""
     if state.next_at is None or state.next_level is None:
-        return tr("No change ahead: {level}", level=week.power_name(state.level))
+        return tr("{level} at all times", level=level_now(state))
     return tr(
         "Next change: {level} at {time}", level=week.power_name(state.next_level), time=fmt.clock(state.next_at, now)
     )

@@ -1,16 +1,18 @@
 """The tiles of the home page: one figure each, with its unit and what it belongs to."""
 
+from collections.abc import Sequence
+
 from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QGridLayout, QHBoxLayout
+from PySide6.QtWidgets import QGridLayout, QHBoxLayout, QVBoxLayout
 
 from app import format as fmt
-from app import theme
+from app import readings, theme
+from app.meter import Meter
+from app.readings import NOTHING, Reading
 from app.texts import tr, trn
 from app.theme import Type
-from app.widgets import Card, Label
-from core.api.snapshot import Progress, Snapshot, Today, Traffic
-
-NOTHING = "–"
+from app.widgets import Card, Label, clear
+from core.api.snapshot import Progress, Snapshot, Today
 
 
 class Tile(Card):
@@ -80,63 +82,74 @@ class PeersTile(Tile):
         self.say(fmt.count(progress.peers), "", caption)
 
 
-class NetworkTile(Card):
-    """Rates in both directions and what the session has moved."""
+class MeterTile(Card):
+    """Live values, each beside its ceiling, and a caption below."""
 
-    def __init__(self) -> None:
-        super().__init__(tr("Network"))
-        rows = QGridLayout()
-        rows.setVerticalSpacing(theme.UNIT + 2)
-        rows.setColumnStretch(0, 1)
-        self._rates = []
-        for row, name in enumerate((tr("Up"), tr("Down"))):
-            rate = Label(NOTHING, Type.STRONG)
-            rows.addWidget(Label(name, Type.TEXT), row, 0)
-            rows.addWidget(rate, row, 1, Qt.AlignmentFlag.AlignRight)
-            self._rates.append(rate)
-        self._totals = Label("", Type.CAPTION, "muted", wrap=True)
-        self._totals.setMinimumHeight(2 * self._totals.fontMetrics().lineSpacing())
-        self.column.addLayout(rows)
-        self.column.addWidget(self._totals)
+    def __init__(self, heading: str) -> None:
+        super().__init__(heading)
+        self._heading = heading
+        self._meters: dict[str, Meter] = {}
+        self._rows = QVBoxLayout()
+        self._rows.setSpacing(theme.UNIT + 2)
+        self._caption = Label("", Type.CAPTION, "muted", wrap=True)
+        self.column.addLayout(self._rows)
+        self.column.addWidget(self._caption)
         self.column.addStretch(1)
 
-    def show_traffic(self, traffic: Traffic | None) -> None:
-        """None while there is no session."""
-        if traffic is None:
-            texts, totals = [NOTHING, NOTHING], tr("no traffic now")
-        else:
-            texts = [fmt.rate(traffic.upload_rate), fmt.rate(traffic.download_rate)]
-            up, down = fmt.size(traffic.uploaded), fmt.size(traffic.downloaded)
-            totals = tr("this session {up} up, {down} down", up=up, down=down)
-        for label, text in zip(self._rates, texts, strict=True):
-            label.setText(text)
-        self._totals.setText(totals)
-        self.setAccessibleName(tr("Network: up {up}, down {down}, {totals}", up=texts[0], down=texts[1], totals=totals))
+    def show_readings(self, readings: Sequence[Reading], caption: str = "") -> None:
+        """The same names as before change their values; other names make other rows."""
+        if [reading.name for reading in readings] != list(self._meters):
+            clear(self._rows)
+            self._meters = {reading.name: Meter(reading.name) for reading in readings}
+            for meter in self._meters.values():
+                self._rows.addWidget(meter)
+        for reading in readings:
+            self._meters[reading.name].say(reading.value, reading.ceiling, reading.share)
+        spoken = ", ".join(meter.accessibleName() for meter in self._meters.values())
+        self._caption.setText(caption)
+        self._caption.setVisible(bool(caption))
+        self.setAccessibleName(f"{self._heading}: {spoken}, {caption}".rstrip(", "))
 
 
 class Tiles(QGridLayout):
-    """All tiles: four beside each other, or two by two where there is less room."""
+    """Four tiles: beside each other, or two by two where there is less room.
+
+    What the machine does against its limits is more telling than the number of peers, where it is measured.
+    """
 
     def __init__(self) -> None:
         super().__init__()
         self.setSpacing(theme.GAP)
-        self.today, self.speed, self.network, self.peers = TodayTile(), SpeedTile(), NetworkTile(), PeersTile()
-        self.all = (self.today, self.speed, self.network, self.peers)
+        self.today, self.speed, self.peers = TodayTile(), SpeedTile(), PeersTile()
+        self.machine, self.network = MeterTile(tr("Graphics card")), MeterTile(tr("Network"))
+        self.machine.hide()
         self._columns = 0
         self.arrange(4)
+
+    @property
+    def all(self) -> tuple[Card, ...]:
+        """Those that are shown."""
+        third = self.peers if self.machine.isHidden() else self.machine
+        return self.today, self.speed, third, self.network
 
     def arrange(self, columns: int) -> None:
         if columns == self._columns:
             return
         self._columns = columns
-        for number, tile in enumerate(self.all):
+        for number, tile in enumerate((self.today, self.speed, self.peers, self.network)):
             self.addWidget(tile, number // columns, number % columns)
-        for column in range(4):
-            self.setColumnStretch(column, 1 if column < columns else 0)
+        self.addWidget(self.machine, 2 // columns, 2 % columns)
+        stretches = (3, 3, 4, 4) if columns == 4 else (1, 1, 0, 0)
+        for column, stretch in enumerate(stretches):
+            self.setColumnStretch(column, stretch)
 
     def show_snapshot(self, snapshot: Snapshot) -> None:
         in_run = snapshot.state in {"contributing", "holding"} and snapshot.session is not None
         self.today.show_today(snapshot.today)
         self.speed.show_progress(snapshot.progress if in_run else None)
         self.peers.show_progress(snapshot.progress if in_run or snapshot.session else None)
-        self.network.show_traffic(snapshot.traffic if snapshot.session else None)
+        self.network.show_readings(readings.network(snapshot), readings.moved(snapshot))
+        measured = readings.machine(snapshot)
+        self.machine.show_readings(measured)
+        self.machine.setVisible(bool(measured))
+        self.peers.setVisible(not measured)

@@ -6,10 +6,9 @@ from typing import NamedTuple
 
 from app import format as fmt
 from app.texts import tr
-from core.api.schedule import CELL, CELLS, CELLS_A_DAY, MARKS, Level
+from core.api.schedule import CELL, CELLS, CELLS_A_DAY, MARKS, Level, mark_of
 
-MARK_OF = {level: mark for mark, level in MARKS.items()}
-ALWAYS = MARK_OF[Level.FULL] * CELLS
+ALWAYS = mark_of(Level.FULL) * CELLS
 
 
 class Cell(NamedTuple):
@@ -28,13 +27,13 @@ def painted(cells: str, days: Iterable[int], slots: Iterable[int], level: Level)
     marks, hours = list(cells), list(slots)
     for day in days:
         for slot in hours:
-            marks[day * CELLS_A_DAY + slot] = MARK_OF[level]
+            marks[day * CELLS_A_DAY + slot] = mark_of(level)
     return "".join(marks)
 
 
 def hours(cells: str, *levels: Level) -> float:
     """How many hours of the week have one of these levels."""
-    return sum(cells.count(MARK_OF[level]) for level in levels) * CELL / 60
+    return sum(cells.count(mark_of(level)) for level in levels) * CELL / 60
 
 
 def now_cell(now: datetime) -> Cell:

@@ -72,15 +72,22 @@ def explanation(snapshot: Snapshot, now: float) -> str:
 
 
 def time_left(snapshot: Snapshot, now: float) -> str:
-    """How long a pause still lasts, empty if nobody knows."""
-    until = ends_at(snapshot) if is_paused(snapshot) else None
-    return tr("{time} left", time=fmt.duration(until - now)) if until is not None and until > now else ""
+    """How long a pause still lasts, or contributing in spite of the schedule; empty if nobody knows."""
+    until = ends_at(snapshot)
+    if until is None or until <= now:
+        return ""
+    if is_paused(snapshot):
+        return tr("{time} left", time=fmt.duration(until - now))
+    overriding = snapshot.schedule.overridden and snapshot.state == "contributing"
+    return tr("{time} left, then by the schedule", time=fmt.duration(until - now)) if overriding else ""
 
 
 def ends_at(snapshot: Snapshot) -> float | None:
     """When the state at hand ends by itself, UTC seconds."""
     if snapshot.state == "failed":
         return snapshot.retry_at
+    if snapshot.state == "contributing":
+        return snapshot.schedule.override_until
     reason = main_reason(snapshot)
     return reason.until if reason and snapshot.state in {"idle", "holding"} else None
 

@@ -35,6 +35,7 @@ from core.api.messages import (
     line,
     request_decoder,
 )
+from core.api.schedule import CELLS, ScheduleInfo
 from core.api.snapshot import Snapshot
 
 Answer = Any | IdlehiveError | Callable[[Any], Any]
@@ -62,6 +63,7 @@ class ScriptedEngine:
         self.home = home
         self._snapshot = snapshot or Snapshot(state="idle", engine_pid=os.getpid(), version="0.1.0")
         self._answers: dict[str, Answer] = {"ListProjects": [], "ShowLimits": [], "GetCurve": [], "GetHistory": []}
+        self._answers["GetSchedule"] = ScheduleInfo("f" * CELLS, "always", "UTC")
         self._commands: list[Command] = []
         self._changed = threading.Condition()
         self._connections: set[_Connection] = set()

@@ -1,0 +1,87 @@
+"""The day's schedule as a strip with a marker at this moment, and the next change in words."""
+
+import time
+from datetime import datetime
+
+from PySide6.QtCore import QRectF, QSize, Qt, Signal
+from PySide6.QtGui import QColor, QMouseEvent, QPainter, QPaintEvent, QPen
+from PySide6.QtWidgets import QHBoxLayout, QSizePolicy, QWidget
+
+from app import format as fmt
+from app import schedule_words, theme, week
+from app.swatch import level_colour
+from app.theme import Type
+from app.week import Cell
+from app.widgets import Card, Label
+from core.api.schedule import CELLS_A_DAY
+from core.api.snapshot import Snapshot
+
+_HEIGHT = 14
+_GAP = 1.5
+_NARROWEST = 180
+
+
+class DayStrip(Card):
+    """A click opens the schedule."""
+
+    opened = Signal()
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.setCursor(Qt.CursorShape.PointingHandCursor)
+        self._words = Label("", Type.STRONG)
+        self._cells = _Cells()
+        row = QHBoxLayout()
+        row.setSpacing(theme.UNIT * 2)
+        row.addWidget(self._words)
+        row.addSpacing(theme.UNIT * 2)
+        row.addWidget(Label(fmt.hour(0), Type.CAPTION, "muted"))
+        row.addWidget(self._cells, 1)
+        row.addWidget(Label(fmt.hour(24), Type.CAPTION, "muted"))
+        self.column.setContentsMargins(theme.CARD_PADDING, theme.UNIT * 3, theme.CARD_PADDING, theme.UNIT * 3)
+        self.column.addLayout(row)
+
+    def show_week(self, cells: str) -> None:
+        """All of it: today is cut out when it is painted."""
+        self._cells.show_week(cells)
+
+    def show_snapshot(self, snapshot: Snapshot) -> None:
+        words = schedule_words.next_change(snapshot.schedule, time.time())
+        self._words.setText(words)
+        self.setAccessibleName(words)
+        self._cells.update()
+
+    def mouseReleaseEvent(self, event: QMouseEvent) -> None:
+        if event.button() is Qt.MouseButton.LeftButton and self.rect().contains(event.position().toPoint()):
+            self.opened.emit()
+
+
+class _Cells(QWidget):
+    def __init__(self) -> None:
+        super().__init__()
+        self._week = week.ALWAYS
+        self.setMinimumWidth(_NARROWEST)
+        self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
+
+    def sizeHint(self) -> QSize:
+        return QSize(420, _HEIGHT + 6)
+
+    def show_week(self, cells: str) -> None:
+        if cells != self._week:
+            self._week = cells
+            self.update()
+
+    def paintEvent(self, _event: QPaintEvent) -> None:
+        local = datetime.now().astimezone()
+        painter = QPainter(self)
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        painter.setPen(Qt.PenStyle.NoPen)
+        width, top = self.width() / CELLS_A_DAY, (self.height() - _HEIGHT) / 2
+        for slot in range(CELLS_A_DAY):
+            painter.setBrush(level_colour(week.level_at(self._week, Cell(local.weekday(), slot))))
+            painter.drawRoundedRect(QRectF(slot * width, top, width - _GAP, _HEIGHT), 2.5, 2.5)
+        now = theme.tokens()
+        middle = self.width() * (local.hour * 60 + local.minute) / (24 * 60)
+        painter.setPen(QPen(QColor(now.card), 2))
+        painter.setBrush(QColor(now.text))
+        painter.drawRoundedRect(QRectF(middle - 2, 0, 4, self.height()), 2, 2)

@@ -1,0 +1,48 @@
+"""What is used right now against what is allowed, for the tiles of the home page. Pure."""
+
+from typing import NamedTuple
+
+from app import format as fmt
+from app.texts import tr
+from core.api.snapshot import Snapshot
+
+NOTHING = "–"
+
+
+class Reading(NamedTuple):
+    """A live value. `ceiling` is worded to follow it: "of 80 %", or only the unit where nothing limits it."""
+
+    name: str
+    value: str
+    ceiling: str
+    share: float | None
+    """Of the ceiling; None where there is none."""
+
+
+def network(snapshot: Snapshot) -> tuple[Reading, ...]:
+    """Both directions."""
+    traffic, limits = snapshot.traffic, snapshot.limits
+    return (
+        _rate(tr("Up"), traffic.upload_rate if snapshot.session else None, limits.upload_limit),
+        _rate(tr("Down"), traffic.download_rate if snapshot.session else None, limits.download_limit),
+    )
+
+
+def moved(snapshot: Snapshot) -> str:
+    """What went over the line in this session."""
+    if snapshot.session is None:
+        return tr("no traffic now")
+    up, down = fmt.size(snapshot.traffic.uploaded), fmt.size(snapshot.traffic.downloaded)
+    return tr("this session {up} up, {down} down", up=up, down=down)
+
+
+def machine(_snapshot: Snapshot) -> tuple[Reading, ...]:
+    """The graphics card; empty where none computes."""
+    return ()
+
+
+def _rate(name: str, now: float | None, ceiling: int) -> Reading:
+    value, unit = fmt.rate_of(now or 0.0, ceiling)
+    if now is None:
+        return Reading(name, NOTHING, unit if ceiling else "", 0.0 if ceiling else None)
+    return Reading(name, value, unit, now / ceiling if ceiling else None)
