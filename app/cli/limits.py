@@ -97,11 +97,10 @@ def _print(limits: list[LimitInfo]) -> None:
 
 
 def _row(limit: LimitInfo) -> tuple[str, ...]:
-    allowed = units.write_range(limit.lowest, limit.highest, limit.unit, limit.zero)
     return (
         "  " + limit.name,
         *(_value(limit, value) for value in (limit.value, limit.in_force, limit.default)),
-        allowed,
+        units.write_range(limit),
     )
 
 

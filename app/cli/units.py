@@ -9,6 +9,7 @@ from collections.abc import Callable, Mapping
 from datetime import datetime, timedelta
 
 from core.api.errors import UsageError
+from core.api.messages import LimitInfo
 from core.api.preferences import Preference
 
 _SIZES = {"": 1, "b": 1, "byte": 1, "bytes": 1}
@@ -93,9 +94,8 @@ def parse_in_range(text: str, declared: Preference) -> int:
         value = parse(text, declared.unit, declared.zero)
     except UsageError as error:
         raise UsageError(f"{declared.name}: {error}") from None
-    if not declared.lowest <= value <= declared.highest:
-        allowed = write_range(declared.lowest, declared.highest, declared.unit, declared.zero)
-        raise UsageError(f"{declared.name} must be {allowed}, not {text.strip()}.")
+    if not declared.lowest <= value <= declared.highest or 0 < value < declared.least:
+        raise UsageError(f"{declared.name} must be {write_range(declared)}, not {text.strip()}.")
     return value
 
 
@@ -151,11 +151,13 @@ def write(value: int, unit: str, zero: str = "") -> str:
     return str(value)
 
 
-def write_range(lowest: int, highest: int, unit: str, zero: str = "") -> str:
-    """What may be chosen, from the lowest to the highest value."""
-    if unit == _SWITCH:
+def write_range(declared: Preference | LimitInfo) -> str:
+    """What may be chosen: `from 5% to 100%`, `automatic or from 1 to 1024`."""
+    if declared.unit == _SWITCH:
         return "on or off"
-    return f"from {write(lowest, unit, zero)} to {write(highest, unit)}"
+    word = f"{declared.zero} or " if declared.zero else ""
+    lowest = max(declared.least, declared.lowest, 1 if word else 0)
+    return f"{word}from {write(lowest, declared.unit)} to {write(declared.highest, declared.unit)}"
 
 
 def _exact(value: int, names: Mapping[str, int]) -> str:

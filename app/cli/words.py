@@ -5,7 +5,7 @@ from datetime import datetime
 
 from app.cli import units
 from core.api.messages import Contribution
-from core.api.preferences import Limits, preference_named
+from core.api.preferences import PREFERENCES, Limits
 from core.api.reasons import Reason
 from core.api.schedule import ScheduleState
 from core.api.snapshot import Snapshot, State
@@ -114,12 +114,13 @@ def share(snapshot: Snapshot) -> float:
 
 def limits(values: Limits) -> str:
     """Those that differ from what Idlehive comes with."""
-    chosen = [name for name in values.__struct_fields__ if getattr(values, name) != preference_named(name).default]
+    preferences = [name for name in values.__struct_fields__ if name in PREFERENCES]
+    chosen = [name for name in preferences if getattr(values, name) != PREFERENCES[name].default]
     return ", ".join(f"{name} {limit(getattr(values, name), name)}" for name in chosen) or "as Idlehive comes"
 
 
 def limit(value: int, name: str) -> str:
-    declared = preference_named(name)
+    declared = PREFERENCES[name]
     return units.write(value, declared.unit, declared.zero)
 
 

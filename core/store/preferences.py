@@ -13,10 +13,7 @@ class StoredPreferences:
         """Every preference with its value; what this program does not allow counts as not chosen."""
         chosen = {row["name"]: row["value"] for row in self._database.rows("SELECT name, value FROM preference")}
         values = {name: preference.default for name, preference in PREFERENCES.items()}
-        for name, preference in PREFERENCES.items():
-            if preference.lowest <= chosen.get(name, preference.default) <= preference.highest:
-                values[name] = chosen.get(name, preference.default)
-        return values | {name: value for name, value in chosen.items() if _is_of_one_gpu(name, value)}
+        return values | {name: value for name, value in chosen.items() if _is_allowed(name, value)}
 
     def set(self, name: str, value: object) -> None:
         """Raises UsageError for an unknown name or a value out of range, StoreError if it cannot be written."""
@@ -34,9 +31,9 @@ class StoredPreferences:
             connection.execute("DELETE FROM preference WHERE name = ?", (name,))
 
 
-def _is_of_one_gpu(name: str, value: object) -> bool:
-    """These are no rows of the declaration: there is one only where the volunteer chose something."""
+def _is_allowed(name: str, value: object) -> bool:
     try:
-        return name not in PREFERENCES and preference_named(name).check(value) == value
+        preference_named(name).check(value)
     except UsageError:
         return False
+    return True

@@ -47,8 +47,8 @@ def test_in_gentle_hours_the_stricter_of_both_limits_counts(every_hour: int, gen
 @given(chosen)
 def test_gentle_hours_never_allow_more(values: dict[str, int]) -> None:
     always, gently = in_force(values, gentle=False), in_force(values, gentle=True)
-    for name in Limits.__struct_fields__:
-        preference = PREFERENCES[name]
+    for preference in [preference for preference in PREFERENCES.values() if preference.travels]:
+        name = preference.plain_name
         assert preference.stricter(always[name], gently[name]) == gently[name]
 
 
@@ -56,6 +56,16 @@ def test_gentle_hours_never_allow_more(values: dict[str, int]) -> None:
 def test_zero_is_the_lowest_value_unless_it_has_a_word(preference: Preference, strictest: int) -> None:
     results = {preference.stricter(one, other) for one, other in product((0, 5), repeat=2) if one != other}
     assert results == {strictest}
+
+
+@pytest.mark.parametrize(("value", "is_allowed"), [(0, True), (1, False), (99, False), (100, True)])
+def test_a_ceiling_that_would_stop_everything_is_refused(value: int, is_allowed: bool) -> None:
+    preference = Preference("rate", "bytes/s", 0, 1000, 0, page="network", zero="unlimited", least=100)
+    if is_allowed:
+        assert preference.check(value) == value
+    else:
+        with pytest.raises(UsageError, match="rate must be 0 or a whole number of bytes/s from 100 to 1000"):
+            preference.check(value)
 
 
 @pytest.mark.parametrize("value", [-1, 2, True, "1", 1.0, None, 1 << 80])

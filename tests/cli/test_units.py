@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from app.cli import units
 from core.api.errors import UsageError
-from core.api.preferences import PREFERENCES, Unit
+from core.api.preferences import PREFERENCES, Preference, Unit
 
 NOW = datetime(2026, 3, 5, 14, 30, tzinfo=timezone(timedelta(hours=2)))
 
@@ -89,6 +89,14 @@ def test_what_cannot_be_read_is_told_with_an_example(text: str, unit: str, word:
 def test_a_value_outside_the_range_names_the_limit_and_the_range_in_human_units() -> None:
     with pytest.raises(UsageError, match="cache_size must be from 64 MiB to 1 PiB, not 3kB"):
         units.parse_in_range("3kB", PREFERENCES["cache_size"])
+
+
+def test_a_range_tells_the_word_for_zero_and_the_least_beside_it() -> None:
+    assert units.write_range(PREFERENCES["threads"]) == "automatic or from 1 to 1024"
+    rate = Preference("rate", "bytes/s", 0, 1 << 40, 0, page="network", zero="unlimited", least=16_000)
+    assert units.write_range(rate) == "unlimited or from 16 kB/s to 1 TiB/s"
+    with pytest.raises(UsageError, match="rate must be unlimited or from 16 kB/s"):
+        units.parse_in_range("8 kB/s", rate)
 
 
 def test_a_value_that_cannot_be_read_names_the_limit() -> None:

@@ -4,6 +4,7 @@ import pytest
 
 from app.cli import words
 from app.cli.given import Given
+from core.api.preferences import Limits
 from core.api.reasons import Kind, Reason
 from core.api.snapshot import Progress, Snapshot, Today, Traffic, Transfer
 
@@ -91,3 +92,8 @@ def test_the_epoch_is_never_more_than_full() -> None:
 
 def _snapshot(samples: int, uploaded: int) -> Snapshot:
     return Snapshot(state="contributing", today=Today(samples=samples), traffic=Traffic(uploaded=uploaded))
+
+
+def test_only_limits_that_differ_from_the_default_are_told() -> None:
+    assert words.limits(Limits()) == "as Idlehive comes"
+    assert words.limits(Limits(threads=2, cache_size=64 << 20)) == "threads 2, cache_size 64 MiB"

@@ -9,8 +9,14 @@ import pytest
 from core.api.preferences import PREFERENCES, Limits
 from core.api.reasons import Kind
 from core.api.schedule import Level, Outlook
+from core.conditions.full_screen import FullScreen
 from core.conditions.gpu import GpuState, GpuStates
+from core.conditions.machine import Readings
+from core.conditions.network import Network
 from core.conditions.nvml import Gpu
+from core.conditions.power import Power
+from core.conditions.presence import Presence
+from core.conditions.programs import RunningPrograms
 from core.engine.decide import RULES, WORDING, Conditions, Decision, Facts, Membership, Trouble, decide
 from core.engine.intent import Intent, read
 
@@ -26,6 +32,13 @@ CAUSES: dict[Kind, dict[str, Any]] = {
     Kind.PAUSED: {"intent": {"paused": True}},
     Kind.SNOOZED: {"intent": {"snoozed_until": NOW + 60}},
     Kind.OUTSIDE_SCHEDULE: {"week": Outlook(Level.OFF, Level.FULL, NOW + 1800)},
+    Kind.IN_USE: {"machine": {"presence": Presence(NOW - 59)}, "preferences": {"idle_processor": 60, "idle_gpu": 60}},
+    Kind.FULL_SCREEN: {"machine": {"full_screen": FullScreen("Doom fills the screen")}},
+    Kind.PROGRAM_RUNNING: {"machine": {"programs": RunningPrograms(("doom", "quake"))}},
+    Kind.ON_BATTERY: {"machine": {"power": Power(on_battery=True, level=80)}, "preferences": {"on_battery": 0}},
+    Kind.BATTERY_LOW: {"machine": {"power": Power(on_battery=True, level=49)}, "preferences": {"on_battery": 1}},
+    Kind.METERED: {"machine": {"network": Network(online=True, metered=True)}},
+    Kind.OFFLINE: {"machine": {"network": Network(online=False)}},
     Kind.GPU_TAKEN: {"gpu": {"taken_by": ("game",), "taken_since": NOW - 1}},
     Kind.GPU_HOT: {"gpu": {"coolest": 90}},
     Kind.GPU_MISSING: {"gpu": {}, "in_use": "GPU-gone"},
@@ -36,7 +49,17 @@ CAUSES: dict[Kind, dict[str, Any]] = {
     Kind.GAVE_UP: {"trouble": GAVE_UP},
 }
 """What makes each reason hold."""
-HOLD = {Kind.PAUSED, Kind.SNOOZED, Kind.GPU_TAKEN, Kind.GPU_HOT}
+HOLD = {
+    Kind.PAUSED,
+    Kind.SNOOZED,
+    Kind.IN_USE,
+    Kind.FULL_SCREEN,
+    Kind.PROGRAM_RUNNING,
+    Kind.ON_BATTERY,
+    Kind.OFFLINE,
+    Kind.GPU_TAKEN,
+    Kind.GPU_HOT,
+}
 UNTIL = {Kind.SNOOZED: NOW + 60, Kind.OUTSIDE_SCHEDULE: NOW + 1800, Kind.BACKING_OFF: NOW + 5}
 
 
@@ -49,7 +72,24 @@ def facts_of(*kinds: Kind) -> Facts:
     week = next((cause["week"] for cause in causes if "week" in cause), Outlook())
     needs = max(cause.get("needs", 0) for cause in causes)
     membership = None if no_membership else replace(MEMBERSHIP, gpu_memory=needs)
-    return Facts(intent, replace(gpu_conditions(causes), trouble=trouble), membership, NOW, week=week)
+    conditions = replace(gpu_conditions(causes), trouble=trouble, machine=readings(causes))
+    return Facts(intent, conditions, membership, NOW, chosen(causes), week=week)
+
+
+def chosen(causes: list[dict[str, Any]]) -> dict[str, int]:
+    """The preferences under which the causes count: of two, the stricter one."""
+    own = [cause.get("preferences", {}) for cause in causes]
+    return {**DEFAULTS, **{name: min(of[name] for of in own if name in of) for of in own for name in of}}
+
+
+def readings(causes: list[dict[str, Any]]) -> Readings:
+    """All that the causes say of the machine; where two speak of the same, the worse of it."""
+    said = [cause["machine"] for cause in causes if "machine" in cause]
+    together = {name: value for values in said for name, value in values.items()}
+    networks = [values["network"] for values in said if "network" in values]
+    if len(networks) == 2:
+        together["network"] = Network(online=False, metered=True)
+    return Readings(**together)
 
 
 def gpu_conditions(causes: list[dict[str, Any]]) -> Conditions:
@@ -63,7 +103,7 @@ def gpu_conditions(causes: list[dict[str, Any]]) -> Conditions:
 
 
 def decided(facts: Facts) -> Decision:
-    return decide(facts.intent, DEFAULTS, facts.conditions, facts.membership, facts.now, week=facts.week)
+    return decide(facts.intent, facts.preferences, facts.conditions, facts.membership, facts.now, week=facts.week)
 
 
 def kinds(facts: Facts) -> set[Kind]:
@@ -93,13 +133,15 @@ def test_each_reason_holds_by_its_cause_with_its_sentence_and_end(kind: Kind) ->
     assert not decision.go
 
 
+NO_INTERNET_NEEDED = {Kind.METERED, Kind.OFFLINE}
 EXCLUSIVE = [
     {Kind.BACKING_OFF, Kind.GAVE_UP},
     {Kind.GPU_MISSING, Kind.GPU_CHANGED},
     {Kind.NO_PROJECT, Kind.GPU_MEMORY},
+    *({Kind.NO_PROJECT, kind} for kind in NO_INTERNET_NEEDED),
 ]
 """One session cannot have failed for good and for now, nor lose a card that it does not use; and only a project needs
-memory."""
+memory or the internet."""
 
 
 @pytest.mark.parametrize("pair", [pair for pair in combinations(Kind, 2) if set(pair) not in EXCLUSIVE], ids="+".join)
@@ -134,7 +176,38 @@ def test_limits_are_the_preferences() -> None:
     assert decide(Intent(), {**DEFAULTS, "threads": 3}, Conditions(), None, NOW).limits == Limits(threads=3)
 
 
+@pytest.mark.parametrize(("level", "threads"), [(Level.FULL, 0), (Level.GENTLE, 1), (Level.OFF, 0)])
+def test_gentle_hours_have_limits_of_their_own(level: Level, threads: int) -> None:
+    decision = decide(GOOD.intent, DEFAULTS, Conditions(), MEMBERSHIP, NOW, week=Outlook(level))
+    assert decision.limits.threads == decision.counts["threads"] == threads
+
+
+OFF = Outlook(Level.OFF, Level.GENTLE, NOW + 60)
+
+
+@pytest.mark.parametrize(
+    "intent", [Intent(), Intent(wanted=True, override=True), Intent(wanted=True, override=True, override_until=NOW + 5)]
+)
+def test_hours_that_are_off_stand_against_nothing_that_is_not_wanted_or_overridden(intent: Intent) -> None:
+    decision = decide(intent, DEFAULTS, Conditions(), MEMBERSHIP, NOW, week=OFF)
+    assert decision.reasons == ()
+    assert (decision.schedule.level, decision.schedule.next_at) == (Level.OFF, NOW + 60)
+    assert (decision.schedule.overridden, decision.schedule.override_until) == (intent.override, intent.override_until)
+
+
 class TestIntent:
+    def test_an_override_ends_by_itself_and_with_what_it_was_for(self) -> None:
+        overriding = Intent(wanted=True).contribute(None, NOW + 5, None, week=OFF)
+        assert overriding == Intent(wanted=True, override=True, override_until=NOW + 5)
+        assert overriding.at(NOW + 4.9) == overriding
+        assert overriding.at(NOW + 5) == Intent(wanted=True)
+        assert overriding.fulfilled() == Intent()
+
+    def test_contributing_for_a_while_without_having_done_so_before_is_over_then(self) -> None:
+        begun = Intent().contribute(None, NOW + 5, None, week=OFF)
+        assert begun == Intent(wanted=True, stop_at=NOW + 5, override=True, override_until=NOW + 5)
+        assert begun.at(NOW + 5) == Intent()
+
     def test_contributing_anew_clears_pause_and_earlier_goals(self) -> None:
         before = Intent(wanted=False, project="a", paused=True, snoozed_until=5.0, stop_at=6.0, until_epoch=7)
         assert before.contribute("b", None, None) == Intent(wanted=True, project="b")
