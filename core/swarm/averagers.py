@@ -1,7 +1,7 @@
 """hivemind's two averagers, with one source of state and a check of what it sends."""
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, AsyncIterator  # noqa: UP035 - hivemind knows only this one as a stream
 
 import torch
 from hivemind.averaging import DecentralizedAverager
@@ -15,8 +15,11 @@ from hivemind.compression import (
 )
 from hivemind.optim.grad_averager import GradientAverager
 from hivemind.optim.state_averager import TrainingStateAverager
+from hivemind.p2p import P2PContext
+from hivemind.proto import averaging_pb2
 
 from core.api.errors import WorldError
+from core.swarm.traffic import current_kind
 
 COMPRESSIONS: dict[str, type[CompressionBase]] = {
     "none": NoCompression,
@@ -45,6 +48,15 @@ class EpochGradientAverager(GradientAverager):
         self._epoch = epoch
         super().__init__(*args, allow_state_sharing=False, **kwargs)
 
+    def accumulate_grads_(self, batch_size: int) -> None:
+        """Add the gradients of a microbatch, of whatever size.
+
+        hivemind weighs each by its size and then divides by their number, which is the mean over all samples only where
+        all are as large as the first.
+        """
+        super().accumulate_grads_(batch_size)
+        self.local_times_accumulated = self.local_samples_accumulated / self._anchor_batch_size
+
     def schedule_step(self, scheduled_time: float | None = None, **kwargs: Any) -> StepControl:
         return super().schedule_step(scheduled_time, gather=self._epoch(), **kwargs)
 
@@ -53,6 +65,17 @@ class _CheckedDownload(DecentralizedAverager):
     """Stands between the download and its use in `TrainingStateAverager.load_state_from_peers`."""
 
     local_epoch: int
+
+    async def _load_state_from_peers(self, *args: Any, **kwargs: Any) -> None:
+        current_kind.set("state")
+        await super()._load_state_from_peers(*args, **kwargs)
+
+    async def rpc_download_state(
+        self, request: averaging_pb2.DownloadRequest, context: P2PContext
+    ) -> AsyncIterator[averaging_pb2.DownloadData]:
+        current_kind.set("state")
+        async for message in super().rpc_download_state(request, context):
+            yield message
 
     def load_state_from_peers(self, offered: State | None = None, **kwargs: Any) -> Any:
         self.state_was_loaded = False

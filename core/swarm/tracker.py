@@ -35,7 +35,13 @@ class SwarmTracker(ProgressTracker):
         Without it they extrapolate this peer's speed until its record expires, and begin rounds too early.
         """
         self._held = held
-        self.report_local_progress(self.local_progress.epoch, 0 if held else samples_accumulated)
+        epoch, samples = self.local_progress.epoch, 0 if held else samples_accumulated
+        ema = self.performance_ema
+        measured = ema.ema_seconds_per_sample, ema.num_updates, ema.samples_per_second
+        self.report_local_progress(epoch, samples)
+        # What comes back was computed before the pause: as news it would make this peer as slow as the pause was long.
+        ema.ema_seconds_per_sample, ema.num_updates, ema.samples_per_second = measured
+        self.local_progress = self._get_local_progress(epoch, samples)
 
     def _get_local_progress(self, local_epoch: int, samples_accumulated: int) -> LocalTrainingProgress:
         progress = super()._get_local_progress(local_epoch, samples_accumulated)

@@ -30,6 +30,7 @@ class Control:
         self.leaving = threading.Event()
         self.limits = limits
         self.on_leave: Callable[[], None] = lambda: None
+        self.on_limits: Callable[[Limits], None] = lambda _limits: None
         self._held = threading.Event()
         self._changed = threading.Condition()
         self._thread = threading.Thread(target=self._read, args=(stream,), name="control", daemon=True)
@@ -41,6 +42,11 @@ class Control:
     def held(self) -> bool:
         return self._held.is_set()
 
+    @property
+    def interrupted(self) -> bool:
+        """Whether something is asked that ends computing."""
+        return self.held or self.leaving.is_set()
+
     def wait_while_held(self) -> None:
         """Return when the engine says Resume or Leave."""
         with self._changed:
@@ -49,7 +55,7 @@ class Control:
     def pause(self, seconds: float) -> None:
         """Wait, but not longer than until something is asked."""
         with self._changed:
-            self._changed.wait_for(lambda: self.held or self.leaving.is_set(), seconds)
+            self._changed.wait_for(lambda: self.interrupted, seconds)
 
     def leave(self) -> None:
         with self._changed:
@@ -75,6 +81,7 @@ class Control:
                 self.leave()
             case ApplyLimits(limits):
                 self.limits = limits
+                self.on_limits(limits)
             case Hold() | Resume():
                 with self._changed:
                     self._held.set() if isinstance(command, Hold) else self._held.clear()

@@ -4,8 +4,9 @@ import hashlib
 import logging
 import os
 import time
-from collections.abc import Iterator
+from collections.abc import Callable
 from contextlib import closing
+from functools import partial
 from pathlib import Path
 
 import torch
@@ -14,16 +15,22 @@ from transformers import PreTrainedModel
 
 from core.api.preferences import Limits
 from core.api.session import EpochDone, Start
+from core.conditions.nvml import Gpu, Nvml
 from core.learning.cache import Cache
 from core.learning.download import Client
 from core.learning.model import build_model
 from core.learning.shards import Fetcher, text_stream
-from core.learning.tasks import Batch, Task, task_for
+from core.learning.tasks import Task, task_for
 from core.swarm.metrics import MetricsBoard, PeerMetrics
 from core.swarm.optimizer import CollaborativeOptimizer, RoundFailed, StateUnavailable, Update, make_optimizer
-from core.swarm.patches import count_traffic, place_sockets, share_memory_without_names
+from core.swarm.patches import pace_traffic, place_sockets, share_memory_without_names
 from core.swarm.peer import join_swarm, listening_place, peer_id_of, reachable
+from core.swarm.traffic import Line
 from core.trainer.control import Control
+from core.trainer.device import cap_memory, device_of
+from core.trainer.governor import Governor
+from core.trainer.memory import MemoryGuard
+from core.trainer.microbatch import Microbatches
 from core.trainer.reporter import Reporter
 from core.trainer.standing import Standing
 
@@ -32,8 +39,10 @@ log = logging.getLogger(__name__)
 _TRIES_FOR_STATE = 5
 _WAIT_FOR_STATE = 2.0
 """Seconds between tries: a donor in the middle of an update cannot give, a moment later it can."""
-_CONTACT_LASTS = 5.0
-"""Seconds for which one look at the backbone counts."""
+_CONTACT_FRESH = 5.0
+"""Seconds before the backbone is looked for again."""
+_CONTACT_LASTS = 30.0
+"""Seconds for which having seen it counts: a daemon that is slow to answer is not a network that is gone."""
 
 
 class Session:
@@ -42,10 +51,16 @@ class Session:
     def __init__(self, start: Start, control: Control, reporter: Reporter) -> None:
         self._start, self._control, self._reporter = start, control, reporter
         self._manifest = start.manifest
-        self._standing = Standing(start.manifest.training.target_batch_size)
+        self._line = Line()
+        # Not only between two microbatches: a round on a slow line takes a minute.
+        control.on_limits = self._line.apply
+        self._line.apply(control.limits)
+        self._standing = Standing(start.manifest.training.target_batch_size, self._line)
         self._limits: Limits | None = None
-        self._device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
-        self._contact_until = 0.0
+        self._device = device_of(start.limits.gpu)
+        self._governor = Governor(_gpu_reader(start.limits.gpu))
+        self._memory = MemoryGuard()
+        self._contact_at = float("-inf")
 
     def run(self) -> None:
         """Return after a polite goodbye, once the engine says Leave or goes away.
@@ -82,15 +97,17 @@ class Session:
             self._control.on_leave = optimizer.interrupt
             self._catch_up(optimizer)
             seed = _seed(dht, optimizer.local_epoch)
-            batches = task.batches(text_stream(shards, seed), self._manifest.training.microbatch_size, seed)
-            self._contribute(optimizer, model, task, batches)
+            size = self._manifest.training.microbatch_size
+            batches = task.batches(text_stream(shards, seed), size, seed)
+            model.train()
+            self._contribute(optimizer, Microbatches(task, model, batches, size, self._device))
         finally:
             self._say_goodbye(dht, optimizer)
 
     def _join(self) -> DHT:
         place_sockets(Path(self._start.session_folder))
         share_memory_without_names()
-        count_traffic(self._standing.meter)
+        pace_traffic(self._line)
         initial_peers = self._manifest.initial_peers
         dht = join_swarm(initial_peers, Path(self._start.identity), listening_place(initial_peers))
         self._backbone = [peer_id_of(address) for address in initial_peers]
@@ -108,13 +125,14 @@ class Session:
             averaging=self._manifest.averaging,
             in_company=lambda: self._in_company(dht),
             on_update=on_update,
+            limits=self._control.limits,
         )
 
     def _in_company(self, dht: DHT) -> bool:
         now = time.monotonic()
-        if now > self._contact_until and reachable(dht, self._backbone):
-            self._contact_until = now + _CONTACT_LASTS
-        return now <= self._contact_until
+        if now - self._contact_at > _CONTACT_FRESH and reachable(dht, self._backbone):
+            self._contact_at = now
+        return now - self._contact_at <= _CONTACT_LASTS
 
     # -- catch up ----------------------------------------------------------------------------------------------
 
@@ -137,28 +155,35 @@ class Session:
 
     # -- contribute --------------------------------------------------------------------------------------------
 
-    def _contribute(
-        self, optimizer: CollaborativeOptimizer, model: PreTrainedModel, task: Task, batches: Iterator[Batch]
-    ) -> None:
-        model.train()
+    def _contribute(self, optimizer: CollaborativeOptimizer, microbatches: Microbatches) -> None:
         ledger = self._standing.ledger
-        ledger.begin(time.monotonic())
+        self._begin()
         while not self._control.leaving.is_set():
             if self._control.held:
                 self._hold(optimizer)
                 continue
-            self._apply_limits()
-            batch = {name: value.to(self._device) for name, value in next(batches).items()}
-            loss = task.loss(model, batch)
-            loss.backward()
-            ledger.add_microbatch(self._manifest.training.microbatch_size, loss.item())
-            self._step(optimizer)
+            limits = self._apply_limits(optimizer)
+            done = microbatches.compute(limits.latency_target)
+            ledger.add_microbatch(done.samples, done.loss)
+            self._together(optimizer, partial(optimizer.step, batch_size=done.samples))
             optimizer.zero_grad()
+            self._rest(optimizer, done.seconds)
         ledger.end(time.monotonic())
 
-    def _step(self, optimizer: CollaborativeOptimizer) -> None:
+    def _rest(self, optimizer: CollaborativeOptimizer, busy: float) -> None:
+        """Stay under the ceilings. Rounds go on meanwhile: they cost little, and a group counts on this peer."""
+        while not self._control.interrupted:
+            seconds = self._governor.rest(self._control.limits, torch.get_num_threads(), busy)
+            if not seconds:
+                return
+            self._control.pause(seconds)
+            self._together(optimizer, optimizer.follow)
+            busy = 0.0
+
+    def _together(self, optimizer: CollaborativeOptimizer, act: Callable[[], None]) -> None:
+        """Do something that may meet the other peers."""
         try:
-            optimizer.step()
+            act()
         except RoundFailed as error:
             self._standing.ledger.add_failed_round()
             log.warning("epoch %d: %s", optimizer.local_epoch, error)
@@ -185,13 +210,22 @@ class Session:
         if not self._control.leaving.is_set():
             optimizer.resume()
             self._standing.enter("contributing")
-            self._standing.ledger.begin(time.monotonic())
+            self._begin()
 
-    def _apply_limits(self) -> None:
+    def _begin(self) -> None:
+        self._standing.ledger.begin(time.monotonic())
+        self._governor.begin()
+
+    def _apply_limits(self, optimizer: CollaborativeOptimizer | None = None) -> Limits:
         limits = self._control.limits
         if limits != self._limits:
             self._limits = limits
             torch.set_num_threads(limits.threads or _polite_threads())
+            cap_memory(self._device, limits.gpu_memory)
+            if optimizer is not None:
+                optimizer.fit_to(limits)
+        self._memory.check(limits.memory_limit)
+        return limits
 
     # -- leave -------------------------------------------------------------------------------------------------
 
@@ -200,6 +234,11 @@ class Session:
         if optimizer is not None:
             optimizer.shutdown()
         dht.shutdown()
+
+
+def _gpu_reader(uuid: str) -> Callable[[], Gpu | None] | None:
+    nvml = Nvml()
+    return (lambda: nvml.read().find(uuid)) if uuid else None
 
 
 def _polite_threads() -> int:

@@ -1,0 +1,183 @@
+"""How long to rest between two microbatches, so that processor and GPU stay under their ceilings.
+
+`rest` is the whole law, pure; `Governor` feeds it from clock and sensor. What it steers is the duty: the part of the
+time that is spent computing. Each ceiling allows a duty, the lowest counts, and the rest after a microbatch is as long
+as that duty asks: so utilisation, temperature and power move in the rhythm of microbatches and not in waves.
+"""
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from core.api.preferences import Limits
+from core.conditions.nvml import Gpu
+
+LONGEST_REST = 0.25
+"""Seconds of one rest; a longer one is made of several, with a new look at the GPU before each."""
+_SHORTEST_REST = 0.001
+"""Seconds: less is not worth a turn of the scheduler, and is made up for by the next."""
+_BAND = 6.0
+"""Degrees below the ceiling within which the duty falls from all to nothing."""
+_COOLS_BY = 4.0
+"""Degrees that a GPU which reached its ceiling cools before it computes again."""
+_SMOOTHED_OVER = 1.0
+"""Seconds: NVML's temperatures are whole degrees, and a step between two must not become a jump in duty."""
+_POWER_MARGIN = 0.97
+"""Of the ceiling: what is steered for, so that noise stays below it."""
+_POWER_FALLS_IN, _POWER_RISES_IN = 1.5, 6.0
+"""Seconds in which the duty follows a measured power that is too high, or lower than it may be."""
+_LEAST_DUTY = 0.01
+_FURTHER = 1.25
+"""How far above the duty in force the one for power may run ahead."""
+_MOST_CREDIT = 0.1
+"""Seconds: what a rest that was too long may be made up for; more of it would be a burst above the ceiling."""
+
+
+@dataclass(frozen=True)
+class Ceilings:
+    """What the volunteer allows; None: no ceiling."""
+
+    share: float = 1.0
+    """Of the time, 0 to 1."""
+    temperature: float | None = None
+    """Degrees Celsius."""
+    power: float | None = None
+    """Watts."""
+
+
+@dataclass(frozen=True)
+class Reading:
+    """What the sensor says; None: it does not tell."""
+
+    temperature: float | None = None
+    power: float | None = None
+    power_limit: float | None = None
+    """Watts that the driver enforces: the most that the GPU can take."""
+
+
+@dataclass(frozen=True)
+class Memory:
+    """What the law keeps from one call to the next."""
+
+    credit: float = 0.0
+    """Seconds that may be computed now; time adds to it at the rate of the duty. Negative: rest first."""
+    warmth: float | None = None
+    """The temperature, smoothed."""
+    cooling: bool = False
+    """The ceiling was exceeded, and the GPU has not cooled enough yet."""
+    power_duty: float = 1.0
+    """The duty that keeps the power under its ceiling, as far as known."""
+    power_ceiling: float | None = None
+    """For which `power_duty` was found."""
+
+
+def rest(ceilings: Ceilings, reading: Reading, busy: float, passed: float, memory: Memory) -> tuple[float, Memory]:
+    """Seconds to rest now, at most `LONGEST_REST`, and what to remember.
+
+    `busy` is the time just spent computing, 0 when called again after a rest; `passed` the time since the last call.
+    """
+    warmth = _smooth(memory.warmth, reading.temperature, passed)
+    cooling = _must_cool(ceilings.temperature, reading.temperature, memory.cooling)
+    others = min(ceilings.share, 0.0 if cooling else _cool_duty(ceilings.temperature, warmth))
+    power_duty = _power_duty(ceilings.power, reading, others, passed, memory)
+    duty = min(others, power_duty)
+    credit = min(_MOST_CREDIT, memory.credit + duty * passed - busy)
+    seconds = min(LONGEST_REST, max(0.0, -credit / max(duty, _LEAST_DUTY)))
+    remembered = Memory(credit, warmth, cooling, power_duty, ceilings.power)
+    return (LONGEST_REST if duty == 0.0 else seconds), remembered
+
+
+def _smooth(before: float | None, now: float | None, passed: float) -> float | None:
+    # A rise counts at once: late is the wrong side to err on.
+    if now is None or before is None or now > before:
+        return now
+    return before + (now - before) * min(1.0, passed / _SMOOTHED_OVER)
+
+
+def _must_cool(ceiling: float | None, temperature: float | None, cooling: bool) -> bool:
+    if ceiling is None or temperature is None:
+        return False
+    return temperature > ceiling - (_COOLS_BY if cooling else 0.0)
+
+
+def _cool_duty(ceiling: float | None, warmth: float | None) -> float:
+    if ceiling is None or warmth is None:
+        return 1.0
+    return max(0.0, min(1.0, (ceiling - warmth) / _BAND))
+
+
+def _power_duty(ceiling: float | None, reading: Reading, others: float, passed: float, memory: Memory) -> float:
+    """Follows the measured power in proportion. Before the first measurement the GPU is taken to draw all it can.
+
+    `others` is the duty that the other ceilings allow: far above it nothing can be learnt from the power.
+    """
+    if ceiling is None:
+        return 1.0
+    surely = min(1.0, ceiling * _POWER_MARGIN / reading.power_limit) if reading.power_limit else _LEAST_DUTY
+    if memory.power_ceiling is None:
+        return max(surely, _LEAST_DUTY)
+    duty = memory.power_duty * min(1.0, ceiling / memory.power_ceiling)
+    if reading.power:
+        ratio = ceiling * _POWER_MARGIN / reading.power
+        duty *= ratio ** min(1.0, passed / (_POWER_FALLS_IN if ratio < 1.0 else _POWER_RISES_IN))
+    return min(1.0, max(_LEAST_DUTY, min(duty, max(surely, others * _FURTHER))))
+
+
+class Governor:
+    """Applies the law to one session. `read` looks at the session's GPU, None if it does not answer.
+
+    The processor's share is taken of processor time, so that waiting for peers is no computing; the GPU's of the time
+    in which a microbatch is under way. `processor_time` gives seconds, summed over the threads of this process.
+    """
+
+    def __init__(
+        self,
+        read: Callable[[], Gpu | None] | None = None,
+        clock: Callable[[], float] = time.monotonic,
+        processor_time: Callable[[], float] = time.process_time,
+    ) -> None:
+        self._read, self._clock, self._processor_time = read, clock, processor_time
+        self._processor, self._gpu = Memory(), Memory()
+        self._joules: float | None = None
+        self.begin()
+
+    def begin(self) -> None:
+        """Count from now on: what was before, preparing or holding, is no computing."""
+        self._then, self._used = self._clock(), self._processor_time()
+        self._seen: Gpu | None = None
+        self._last_look = float("-inf")
+
+    @property
+    def joules(self) -> float | None:
+        """What the GPU has taken while this session was at work, everything else on it included; None: not told."""
+        return self._joules
+
+    def rest(self, limits: Limits, threads: int, busy: float = 0.0) -> float:
+        """Seconds to rest now; to be asked again after each rest until it is 0. `busy` is the microbatch's time."""
+        now, used = self._clock(), self._processor_time()
+        passed, computed = now - self._then, (used - self._used) / threads
+        self._then, self._used = now, used
+        ceilings = Ceilings(share=limits.processor_share / 100)
+        seconds, self._processor = rest(ceilings, Reading(), computed, passed, self._processor)
+        if self._read is not None:
+            seconds = max(seconds, self._rest_for_gpu(limits, busy, passed, now))
+        return seconds if seconds >= _SHORTEST_REST else 0.0
+
+    def _rest_for_gpu(self, limits: Limits, busy: float, passed: float, now: float) -> float:
+        if now >= self._last_look + LONGEST_REST:
+            self._last_look = now
+            self._look()
+        if self._seen is None:
+            # Without a thermometer there is no computing; the engine finds out why and says so.
+            return LONGEST_REST
+        ceilings = Ceilings(limits.gpu_share / 100, limits.gpu_temperature, limits.gpu_power or None)
+        reading = Reading(self._seen.temperature, self._seen.power, self._seen.power_limit)
+        seconds, self._gpu = rest(ceilings, reading, busy, passed, self._gpu)
+        return seconds
+
+    def _look(self) -> None:
+        before, self._seen = self._seen, self._read() if self._read else None
+        if before is None or self._seen is None or before.energy is None or self._seen.energy is None:
+            return
+        # The driver's counter starts anew when it is loaded again.
+        self._joules = (self._joules or 0.0) + max(0.0, self._seen.energy - before.energy)

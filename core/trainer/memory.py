@@ -1,0 +1,59 @@
+"""How much memory the whole session holds, against what the volunteer allows.
+
+A ceiling set in the kernel (RLIMIT_AS, RLIMIT_DATA) would not do: it counts per process and by address space, of which
+torch reserves many times what it uses, and breaks a library somewhere in the middle. So the session looks now and then,
+and ends with a sentence.
+"""
+
+import time
+from collections.abc import Callable
+
+import psutil
+
+from core.api.errors import UsageError
+
+_EVERY = 10.0
+"""Seconds: a look takes some milliseconds of the kernel's time."""
+
+
+class MemoryGuard:
+    def __init__(self, clock: Callable[[], float] = time.monotonic, held: Callable[[], int] | None = None) -> None:
+        """`held` gives the bytes that the session holds."""
+        self._clock = clock
+        self._held = held or session_memory
+        self._next = clock()
+
+    def check(self, limit: int) -> None:
+        """Look, if it is time to. `limit` is in bytes, 0 for half of the computer's memory.
+
+        Raises:
+            UsageError: the session holds more.
+        """
+        now = self._clock()
+        if now < self._next:
+            return
+        self._next = now + _EVERY
+        held, allowed = self._held(), limit or psutil.virtual_memory().total // 2
+        if held > allowed:
+            what = "memory_limit allows" if limit else "half of this computer's memory"
+            raise UsageError(
+                f"The session holds {_gib(held)} of memory, more than {what} ({_gib(allowed)}). "
+                "Raise memory_limit, or choose a smaller project."
+            )
+
+
+def session_memory() -> int:
+    """Bytes of this process and all that it started. What several of them share counts once (PSS, on Linux)."""
+    total = 0
+    own = psutil.Process()
+    for process in (own, *own.children(recursive=True)):
+        try:
+            memory = process.memory_full_info()
+        except psutil.Error:
+            continue
+        total += getattr(memory, "pss", memory.rss)
+    return total
+
+
+def _gib(size: int) -> str:
+    return f"{size / (1 << 30):.1f} GiB"

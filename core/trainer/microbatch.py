@@ -1,0 +1,111 @@
+"""One microbatch after the other, as large as the project asks for, or smaller where memory or latency call for it."""
+
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import torch
+from transformers import PreTrainedModel
+
+from core.api.errors import WorldError
+from core.learning.tasks import Batch, Task
+
+_NEWEST_COUNTS = 0.3
+"""Weight of the last microbatch in the smoothed time per sample."""
+
+
+@dataclass(frozen=True)
+class Microbatch:
+    """What was computed."""
+
+    samples: int
+    loss: float
+    seconds: float
+
+
+class Size:
+    """How many samples the next microbatch has."""
+
+    def __init__(self, largest: int) -> None:
+        """`largest` is the project's own size: no peer computes more at a time."""
+        self._largest = largest
+        self._per_sample: float | None = None
+
+    def next(self, latency_target: int) -> int:
+        """`latency_target` is in milliseconds, 0 for none."""
+        if not latency_target:
+            return self._largest
+        if self._per_sample is None:
+            return 1
+        return max(1, min(self._largest, int(latency_target / 1000 / self._per_sample)))
+
+    def took(self, samples: int, seconds: float) -> None:
+        newest = seconds / samples
+        before = self._per_sample or newest
+        self._per_sample = before + (newest - before) * _NEWEST_COUNTS
+
+    def halve(self, samples: int) -> None:
+        """Memory was too small for `samples`.
+
+        Raises:
+            WorldError: it is too small even for one.
+        """
+        if samples == 1:
+            raise WorldError(
+                "The graphics card has too little memory for this project, or gpu_memory allows too little."
+            )
+        self._largest = samples // 2
+
+
+class Microbatches:
+    """Computes gradients into the model's parameters."""
+
+    def __init__(
+        self, task: Task, model: PreTrainedModel, batches: Iterator[Batch], largest: int, device: torch.device
+    ) -> None:
+        self._task, self._model, self._batches, self._device = task, model, batches, device
+        self._size = Size(largest)
+        self._rest: Batch = {}
+
+    def compute(self, latency_target: int) -> Microbatch:
+        """Forward and backward over the next samples.
+
+        Raises:
+            WorldError: the GPU fails, or has too little memory.
+        """
+        while True:
+            batch, begin = self._take(self._size.next(latency_target)), time.perf_counter()
+            samples = _rows(batch)
+            try:
+                loss = self._gradients(batch)
+            except torch.OutOfMemoryError:
+                self._put_back(batch)
+                self._size.halve(samples)
+                continue
+            except torch.AcceleratorError as error:
+                raise WorldError(f"The graphics card failed: {str(error).splitlines()[0]}") from error
+            seconds = time.perf_counter() - begin
+            self._size.took(samples, seconds)
+            return Microbatch(samples, loss, seconds)
+
+    def _gradients(self, batch: Batch) -> float:
+        loss = self._task.loss(self._model, {name: value.to(self._device) for name, value in batch.items()})
+        loss.backward()
+        # Waits for the GPU too, so that the time measured is the time it took.
+        return loss.item()
+
+    def _take(self, size: int) -> Batch:
+        batch = self._rest if _rows(self._rest) else next(self._batches)
+        self._rest = {name: value[size:] for name, value in batch.items()}
+        return {name: value[:size] for name, value in batch.items()}
+
+    def _put_back(self, batch: Batch) -> None:
+        """After a failure half of the gradients and much of the memory is still there."""
+        self._rest = {name: torch.cat((value, self._rest[name])) for name, value in batch.items()}
+        self._model.zero_grad()
+        if self._device.type == "cuda":
+            torch.cuda.empty_cache()
+
+
+def _rows(batch: Batch) -> int:
+    return next((len(value) for value in batch.values()), 0)
