@@ -36,7 +36,9 @@ def start_cli(home: Home) -> Iterator[StartCli]:
     started: list[subprocess.Popen[str]] = []
 
     def start(*arguments: str, **environment: str) -> "subprocess.Popen[str]":
-        without_screen = {name: value for name, value in os.environ.items() if "DISPLAY" not in name}
+        without_screen = {
+            name: value for name, value in os.environ.items() if "DISPLAY" not in name and name != "QT_QPA_PLATFORM"
+        }
         process = subprocess.Popen(
             [sys.executable, "-m", "app", *arguments],
             stdin=subprocess.PIPE,
