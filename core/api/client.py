@@ -11,6 +11,7 @@ Times to wait are seconds; None waits for ever.
 """
 
 import os
+import shutil
 import socket
 import subprocess
 import sys
@@ -42,6 +43,8 @@ from core.api.snapshot import Snapshot
 Result = TypeVar("Result")
 
 _OTHER_VERSION = "The running engine is of another version: end it with `idlehive quit` and try again."
+_LEAST_FREE = 64 << 10
+"""Bytes; with less, not even the reason can be written down."""
 _SOURCES = Path(__file__).resolve().parents[2]
 
 
@@ -242,6 +245,8 @@ def _engine_pid(home: Home) -> int | None:
 def _why_not(log: Path, returncode: int | None, timeout: float) -> str:
     lines = log.read_text(errors="replace").split("\n") if log.exists() else []
     last = next((text.strip() for text in reversed(lines) if text.strip()), "")
+    if not last and shutil.disk_usage(log.parent).free < _LEAST_FREE:
+        return f"The engine could not be started: the disk is full. Free some space for {log.parents[1]}."
     what = f"did not answer within {timeout:g} seconds" if returncode is None else f"ended at once (code {returncode})"
     return f"The engine could not be started: {last}" if last else f"The engine {what}; {log} may say why."
 

@@ -122,7 +122,8 @@ def run_id_of(project: str, state: Path) -> str:
             fresh.rename(file)
         run_id = file.read_text().strip()
     except (OSError, UnicodeDecodeError) as error:
-        raise WorldError(f"The state folder {state} cannot be used: {error}.") from None
+        why = error.strerror if isinstance(error, OSError) else error
+        raise WorldError(f"The state folder {state} cannot be used: {why}.") from None
     if not re.fullmatch(r"[A-Za-z0-9_-]{1,64}", run_id):
         raise WorldError(f"{file} holds no run id; put the run's own back, or remove the file to start a new run.")
     return run_id

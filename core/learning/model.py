@@ -30,7 +30,8 @@ def build_model(manifest: Manifest) -> PreTrainedModel:
             _try_out(model, manifest)
         except (ValueError, TypeError, RuntimeError, LookupError, AttributeError, ZeroDivisionError) as error:
             # Which of these a configuration provokes is up to each architecture's own code.
-            raise ManifestError(f"{architecture.__name__} cannot be built: {_sentence(error)}", "$.model.config") from error
+            problem = f"{architecture.__name__} cannot be built: {_sentence(error)}"
+            raise ManifestError(problem, "$.model.config") from error
     return model
 
 

@@ -44,7 +44,8 @@ class MaskedLanguageModellingTask:
         vocabulary = tokenizer.get_vocab_size()
         room = manifest.model.config.get("vocab_size", vocabulary)
         if vocabulary > room:
-            raise ManifestError(f"the tokenizer has {vocabulary} pieces, more than {room}.", "$.model.config.vocab_size")
+            problem = f"the tokenizer has {vocabulary} pieces, more than {room}."
+            raise ManifestError(problem, "$.model.config.vocab_size")
         return cls(
             tokenizer=tokenizer,
             sequence_length=manifest.task.sequence_length,
