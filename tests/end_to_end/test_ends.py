@@ -1,0 +1,121 @@
+"""Every way in which a training session or a backbone can end, with the real trainer: nothing may be left of it."""
+
+import os
+import signal
+from typing import Any
+
+import psutil
+import pytest
+
+from tests.end_to_end.machine import Machine, Profile, Program, wait_for
+from tests.end_to_end.projects import project
+from tests.fakes.http_server import closed_port
+
+pytestmark = [pytest.mark.slow, pytest.mark.timeout(240)]
+
+
+def contribute(volunteer: Profile) -> tuple[Program, dict[str, Any]]:
+    """The practice project, trained by engine, trainer, backbone and companion."""
+    program = volunteer.start("contribute", "practice")
+    return program, volunteer.until("contributing")
+
+
+def host(machine: Machine) -> Program:
+    where = ("--http", "127.0.0.1:0", "--state", str(machine.folder / "state"))
+    program = machine.profile("organiser").start("host", str(project(machine.folder)), *where)
+    wait_for(lambda: "Serving" in program.said(), 60.0, "the backbone serves")
+    return program
+
+
+def test_quit_ends_everything(machine: Machine) -> None:
+    ann = machine.profile("ann")
+    program, _ = contribute(ann)
+    assert len(machine.members()) > 10
+    assert ann.run("quit").returncode == 0
+    assert program.end() == 1
+    assert program.complained() == "idlehive: The engine has ended, so nothing is contributed any more.\n"
+    machine.wait_until_nothing_is_left()
+
+
+def test_sigterm_to_the_engine_ends_everything(machine: Machine) -> None:
+    program, status = contribute(machine.profile("ann"))
+    machine.members()
+    os.kill(status["engine_pid"], signal.SIGTERM)
+    assert program.end() == 1
+    machine.wait_until_nothing_is_left(15.0)
+
+
+def test_a_killed_engine_leaves_nothing_and_the_next_one_starts(machine: Machine) -> None:
+    ann = machine.profile("ann")
+    program, status = contribute(ann)
+    machine.members()
+    os.kill(status["engine_pid"], signal.SIGKILL)
+    assert program.end() == 1
+    # Nobody was left to remove the engine's own socket; the next engine does.
+    machine.wait_until_nothing_is_left(15.0, but=(ann.home.socket,))
+    assert ann.run("pause").returncode == 0
+    assert ann.status()["engine_pid"] == 0
+    machine.wait_until_nothing_is_left()
+
+
+def test_a_killed_trainer_is_reported_cleared_away_and_started_again(machine: Machine) -> None:
+    ann = machine.profile("ann")
+    program, status = contribute(ann)
+    trainer = status["session"]["pid"]
+    its_own = [process for process in machine.members() if _session_of(process) == _session_of(psutil.Process(trainer))]
+    assert len(its_own) >= 5
+    os.kill(trainer, signal.SIGKILL)
+    failed = ann.until("failed", 5.0)
+    assert failed["error"] == "The session's process was ended from outside (SIGKILL)."
+    assert failed["retry_at"] is not None
+    assert [process for process in its_own if process.is_running()] == []
+    again = ann.until("contributing")
+    assert again["session"]["pid"] != trainer
+    assert again["error"] is None
+    program.process.send_signal(signal.SIGINT)
+    assert program.end() == 0
+    machine.wait_until_nothing_is_left()
+
+
+def _session_of(process: psutil.Process) -> str | None:
+    try:
+        return process.environ().get("IDLEHIVE_SESSION")
+    except psutil.Error:
+        return None
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
+def test_a_signal_ends_a_backbone_politely(machine: Machine, number: signal.Signals) -> None:
+    program = host(machine)
+    assert len(machine.members()) >= 5
+    program.process.send_signal(number)
+    assert program.end() == 0
+    machine.wait_until_nothing_is_left()
+
+
+def test_a_killed_backbone_leaves_nothing(machine: Machine) -> None:
+    program = host(machine)
+    machine.members()
+    program.process.kill()
+    machine.wait_until_nothing_is_left(15.0)
+
+
+def test_every_process_of_a_backbone_may_be_killed(machine: Machine) -> None:
+    """The first of them is not the one that serves; whichever a person finds in a list, nothing is left."""
+    program = host(machine)
+    for member in psutil.Process(program.process.pid).children(recursive=True)[:2]:
+        member.kill()
+    assert program.end() != 0
+    machine.wait_until_nothing_is_left(15.0)
+
+
+def test_a_backbone_starts_again_where_it_was_killed(machine: Machine) -> None:
+    port = closed_port()
+    description = project(machine.folder)
+    where = ("--http", f"127.0.0.1:{port}", "--state", str(machine.folder / "state"))
+    for _ in range(2):
+        program = machine.profile("organiser").start("host", str(description), *where)
+        wait_for(lambda p=program: "Serving" in p.said(), 60.0, "the backbone serves")  # type: ignore[misc]
+        machine.members()
+        program.process.kill()
+        machine.wait_until_nothing_is_left(15.0)
