@@ -56,9 +56,7 @@ def situation(limit: LimitInfo, snapshot: Snapshot) -> str:
     """The live value against what counts now, and why that is not the value chosen; empty if there is no news."""
     live = live_value(limit.name, snapshot)
     ceiling = quantity.write(limit.in_force, limit)
-    now = ""
-    if live is not None:
-        now = tr("Now {live}", live=quantity.write_live(live, limit))
+    now = tr("Now {live}", live=quantity.write_live(live, limit)) if live is not None else _seen(limit.name, snapshot)
     if limit.in_force == limit.value:
         return now
     because = tr("in force: {ceiling} ({why})", ceiling=ceiling, why=reason(limit.why))
@@ -73,10 +71,32 @@ def reason(why: str | None) -> str:
 
 def live_value(name: str, snapshot: Snapshot) -> float | None:
     """What is measured now of what a limit is about, in its unit; None: nothing is."""
+    if name == "battery_level":
+        return snapshot.surroundings.battery_level
     if snapshot.session is None:
         return None
     measured = {"upload_limit": snapshot.traffic.upload_rate, "download_limit": snapshot.traffic.download_rate}
     return measured.get(name.removeprefix(GENTLE))
+
+
+def _seen(name: str, snapshot: Snapshot) -> str:
+    """What the machine tells of a limit that is no amount; also that it does not tell."""
+    around = snapshot.surroundings
+    match name:
+        case "on_battery":
+            told = {None: tr("No battery is known"), True: tr("Now on battery"), False: tr("Now plugged in")}
+            return told[around.on_battery]
+        case "metered":
+            told = {
+                None: tr("This network does not say whether it is metered"),
+                True: tr("This network is metered"),
+                False: tr("This network is not metered"),
+            }
+            return told[around.metered]
+        case "idle_gpu" | "idle_processor" if around.last_input is None:
+            return tr("Whether you use mouse or keyboard cannot be told on this computer")
+        case _:
+            return ""
 
 
 def _pages() -> dict[str, str]:
@@ -115,12 +135,15 @@ def _words() -> dict[str, Words]:
             tr("Port"), tr("Where other peers reach this computer; without one, it only reaches out to them.")
         ),
         "idle_processor": Words(
-            tr("Wait after your last key, on the processor"),
-            tr("How long nobody must have used mouse or keyboard before the processor computes."),
+            tr("Wait before using the processor"),
+            tr("How long mouse and keyboard must have rested before the processor computes."),
         ),
         "idle_gpu": Words(
-            tr("Wait after your last key, on the graphics card"),
-            tr("How long nobody must have used mouse or keyboard before the card computes."),
+            tr("Wait before using the graphics card"),
+            tr("How long mouse and keyboard must have rested before the card computes."),
+        ),
+        "full_screen": Words(
+            tr("Contribute beside full-screen programs"), tr("Off: games, films and talks have the computer alone.")
         ),
         "on_battery": Words(tr("Contribute on battery"), tr("Off: only while the computer is plugged in.")),
         "battery_level": Words(

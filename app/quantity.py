@@ -46,7 +46,12 @@ def write_live(value: float, limit: LimitInfo) -> str:
 
 def zero_word(word: str) -> str:
     """A word for 0 in the volunteer's language."""
-    words = {"automatic": tr("automatic"), "unlimited": tr("no limit"), "none": tr("none"), "never": tr("never")}
+    words = {
+        "automatic": tr("automatic"),
+        "unlimited": tr("no limit"),
+        "none": tr("none"),
+        "do not wait": tr("do not wait"),
+    }
     return words.get(word, word)
 
 
@@ -82,7 +87,7 @@ def stops(limit: LimitInfo) -> tuple[int, ...]:
     """The round values that a slider offers, from strict to generous."""
     unit = _UNITS[limit.unit]
     begin, end = unit.slider or (limit.lowest, limit.highest)
-    lowest = max(_smallest(limit), begin)
+    lowest = min(max(_smallest(limit), begin), limit.highest)
     highest = max(lowest, min(limit.highest, end))
     between = _between(lowest, highest, limit.unit)
     values = (lowest, *(value for value in between if lowest < value < highest), highest)
@@ -160,7 +165,7 @@ def _by_share(lowest: int, highest: int, size: float) -> list[int]:
 
 def _bit_rate(value: int) -> str:
     bits = value * 8
-    for size, name in ((1e9, "Gbit/s"), (1e6, "Mbit/s"), (1e3, "kbit/s")):
+    for size, name in ((1e12, "Tbit/s"), (1e9, "Gbit/s"), (1e6, "Mbit/s"), (1e3, "kbit/s")):
         if bits >= size:
             return f"{round(bits / size, 2):g}{fmt.SPACE}{name}"
     return f"{bits}{fmt.SPACE}bit/s"

@@ -1,7 +1,6 @@
 """What can be done to a week of cells, and how it reads. Pure; the marks are those of `core.api.schedule`."""
 
 from collections.abc import Iterable
-from datetime import datetime
 from typing import NamedTuple
 
 from app import format as fmt
@@ -34,10 +33,6 @@ def painted(cells: str, days: Iterable[int], slots: Iterable[int], level: Level)
 def hours(cells: str, *levels: Level) -> float:
     """How many hours of the week have one of these levels."""
     return sum(cells.count(mark_of(level)) for level in levels) * CELL / 60
-
-
-def now_cell(now: datetime) -> Cell:
-    return Cell(now.weekday(), (now.hour * 60 + now.minute) // CELL)
 
 
 def level_name(level: Level) -> str:

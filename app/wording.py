@@ -6,6 +6,7 @@ The engine says why in plain English; here it gets its end ("until 14:30"), its 
 from typing import Literal, NamedTuple, get_args
 
 from app import format as fmt
+from app import reason_words
 from app.texts import tr, trn
 from core.api.reasons import Kind, Reason, Severity
 from core.api.snapshot import Phase, Progress, Snapshot
@@ -44,7 +45,7 @@ def status(snapshot: Snapshot, now: float) -> str:
             reason = main_reason(snapshot)
             if reason is None or (reason.kind is Kind.NO_PROJECT and not snapshot.wanted):
                 return tr("Getting ready") if snapshot.wanted else tr("Ready to contribute")
-            return reason_sentence(reason, now)
+            return _headline(reason, now)
 
 
 def caption(snapshot: Snapshot, now: float) -> str:
@@ -66,7 +67,7 @@ def explanation(snapshot: Snapshot, now: float) -> str:
     if snapshot.state == "contributing":
         return _contribution(snapshot.progress)
     lines = [reason_sentence(reason, now) + "." for reason in other_reasons(snapshot)]
-    if meaning := _meaning(snapshot):
+    if meaning := _meaning(snapshot) or _detail(snapshot):
         lines.insert(0, meaning)
     return "\n".join(lines)
 
@@ -134,6 +135,19 @@ def reason_sentence(reason: Reason, now: float) -> str:
             return tr("{text} (in {time})", text=text, time=fmt.duration(reason.until - now))
         case _:
             return _until(text, reason.until, now)
+
+
+def _headline(reason: Reason, now: float) -> str:
+    """The reason that is named first, with its end."""
+    if reason.kind in {Kind.PAUSED, Kind.BACKING_OFF}:
+        return reason_sentence(reason, now)
+    return _until(reason_words.headline(reason), reason.until, now)
+
+
+def _detail(snapshot: Snapshot) -> str:
+    """What is to be said beyond the headline."""
+    reason = main_reason(snapshot)
+    return reason_words.detail(reason) if reason and snapshot.state in {"idle", "holding"} else ""
 
 
 def is_getting_ready(snapshot: Snapshot) -> bool:

@@ -5,9 +5,10 @@ from typing import get_args
 import pytest
 from msgspec.structs import replace
 
-from app import wording
+from app import reason_words, wording
 from app.format import GROUP, SPACE
 from core.api.reasons import Kind, Reason, Severity
+from core.api.schedule import Level, ScheduleState
 from core.api.snapshot import Phase, Snapshot, State
 from tests.app.snapshots import CONTRIBUTING, IDLE, NOW, PROGRESS, STARTING, failed, paused
 
@@ -58,6 +59,26 @@ def test_every_kind_of_reason_has_a_sentence_without_a_full_stop(kind: Kind) -> 
         sentence = wording.reason_sentence(Reason(kind, False, "Something is in the way.", until), NOW)
         assert sentence
         assert not sentence.endswith(".")
+
+
+@pytest.mark.parametrize("kind", list(Kind))
+def test_every_kind_of_reason_has_words_of_the_window(kind: Kind) -> None:
+    assert reason_words.has_words(kind)
+
+
+def test_the_first_reason_is_a_headline_and_its_details_stand_below() -> None:
+    reason = Reason(Kind.IN_USE, True, "You are using the computer; it goes on after 3 min.")
+    snapshot = replace(CONTRIBUTING, state="holding", reasons=(reason,))
+    assert status(snapshot) == "Waiting: you are using this computer"
+    assert wording.explanation(snapshot, NOW) == "You are using the computer; it goes on after 3 min."
+
+
+@pytest.mark.usefixtures("london")
+def test_outside_the_schedule_says_until_when() -> None:
+    reason = Reason(Kind.OUTSIDE_SCHEDULE, False, "Outside the hours of your schedule.", NOW + 600)
+    snapshot = replace(CONTRIBUTING, state="idle", reasons=(reason,))
+    assert status(snapshot) == "Waiting: outside the hours of your schedule until 16:16"
+    assert wording.explanation(snapshot, NOW) == ""
 
 
 @pytest.mark.usefixtures("london")
@@ -134,6 +155,11 @@ def test_memory_that_is_still_held_is_not_called_free() -> None:
 def test_the_ring_says_how_full_the_batch_is() -> None:
     assert plain(wording.ring_line(PROGRESS)) == "71 % of 4 096"
     assert wording.ring_line(replace(PROGRESS, target_batch_size=0)) == "no batch yet"
+
+
+def test_time_left_counts_down_what_overrides_the_schedule() -> None:
+    overriding = replace(CONTRIBUTING, schedule=ScheduleState(Level.OFF, Level.FULL, NOW + 2520, True, NOW + 2520))
+    assert plain(wording.time_left(overriding, NOW)) == "42 min left, then by the schedule"
 
 
 def test_time_left_counts_down_a_pause_only() -> None:
