@@ -8,13 +8,14 @@ from msgspec.structs import replace
 from PySide6.QtCore import QPoint, Qt
 from PySide6.QtGui import QWheelEvent
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QAbstractButton, QAbstractSlider, QApplication, QLineEdit, QWidget
+from PySide6.QtWidgets import QAbstractButton, QApplication, QLineEdit, QWidget
 from pytestqt.qtbot import QtBot
 
 from app import limit_words, quantity
 from app.format import SPACE
 from app.limit_editor import AmountEditor, SwitchEditor
 from app.limit_row import LimitLine
+from app.limit_slider import LimitSlider
 from app.limits_page import LimitsPage
 from app.main_window import MainWindow
 from app.widgets import Label
@@ -230,7 +231,7 @@ def test_text_that_is_being_typed_survives_news_from_the_engine(
 
 
 def test_every_control_says_what_it_is_for(page: LimitsPage) -> None:
-    controls = [*page.findChildren(QAbstractButton), *page.findChildren(QLineEdit), *page.findChildren(QAbstractSlider)]
+    controls = [*page.findChildren(QAbstractButton), *page.findChildren(QLineEdit), *page.findChildren(LimitSlider)]
     named = [control for control in controls if control.isVisibleTo(page)]
     assert len(named) > 20
     assert all(control.accessibleName() for control in named)
