@@ -5,8 +5,10 @@ from datetime import UTC, datetime
 import pytest
 from msgspec.structs import replace
 
-from app.choices import goes_on_by_itself, main_choice, more_choices, morning
+from app.choices import Choice, goes_on_by_itself, main_choice, more_choices, morning
 from core.api.messages import Contribute, Pause, Resume
+from core.api.reasons import Kind, Reason
+from core.api.schedule import Level, ScheduleState
 from core.api.snapshot import Snapshot
 from tests.app.snapshots import CONTRIBUTING, IDLE, NOW, STARTING, failed, paused
 
@@ -30,6 +32,39 @@ def test_a_pause_lasts_half_an_hour_one_two_until_morning_or_for_good() -> None:
     pauses = [choice.command for choice in more_choices(CONTRIBUTING, NOW)]
     assert pauses == [Pause(1800), Pause(3600), Pause(7200), Pause(morning(NOW) - NOW), Pause()]
     assert "08:00" in more_choices(CONTRIBUTING, NOW)[3].text
+
+
+EDGE = NOW + 7200
+OFF = ScheduleState(Level.OFF, Level.FULL, EDGE)
+WAITING = replace(
+    CONTRIBUTING,
+    state="idle",
+    session=None,
+    schedule=OFF,
+    reasons=(Reason(Kind.OUTSIDE_SCHEDULE, False, "Outside the hours of your schedule.", EDGE),),
+)
+
+
+@pytest.mark.usefixtures("london")
+def test_a_pause_can_last_until_the_schedule_changes() -> None:
+    choices = more_choices(replace(CONTRIBUTING, schedule=ScheduleState(Level.FULL, Level.OFF, EDGE)), NOW)
+    found = next(choice for choice in choices if choice.command == Pause(until="next_edge"))
+    assert found.text == "Until the schedule changes (18:06)"
+
+
+def test_in_hours_that_are_off_the_button_contributes_now() -> None:
+    assert main_choice(WAITING) == Choice("Contribute now", Contribute("birds"))
+    commands = [choice.command for choice in more_choices(WAITING, NOW)]
+    assert Contribute("birds", 3600) in commands
+    assert Contribute("birds") in commands, "until the schedule changes"
+    assert Contribute("birds", override="resumed") in commands
+    assert commands[-1] == Pause()
+
+
+def test_whoever_overrides_the_schedule_can_go_back_to_it() -> None:
+    overriding = replace(CONTRIBUTING, schedule=replace(OFF, overridden=True, override_until=EDGE))
+    assert main_choice(overriding).command == Pause()
+    assert more_choices(overriding, NOW)[-1] == Choice("Back to the schedule", Resume())
 
 
 def test_before_contributing_the_menu_says_for_how_long() -> None:

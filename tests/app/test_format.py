@@ -1,6 +1,7 @@
 """Numbers as people read them."""
 
 import pytest
+from PySide6.QtCore import QLocale
 
 from app import format as fmt
 
@@ -51,6 +52,26 @@ def test_a_share_of_a_download_has_the_unit_of_the_whole(done: int, total: int, 
 )
 def test_rates_are_bits_as_providers_sell_them(number: float, text: str) -> None:
     assert plain(fmt.rate(number)) == text
+
+
+@pytest.mark.parametrize(
+    ("now", "ceiling", "texts"),
+    [
+        (262_000, 1_000_000, ("2.1", "of 8 Mbit/s")),
+        (262_000, 0, ("2.1", "Mbit/s")),
+        (100, 12_500, ("0.8", "of 100 kbit/s")),
+        (0, 0, ("0", "bit/s")),
+    ],
+)
+def test_a_rate_has_the_unit_of_its_ceiling(now: float, ceiling: int, texts: tuple[str, str]) -> None:
+    assert tuple(map(plain, fmt.rate_of(now, ceiling))) == texts
+
+
+def test_the_time_of_day_follows_the_region(monkeypatch: pytest.MonkeyPatch) -> None:
+    for region, time, hour in (("en_GB", "23:05", "23"), ("en_US", "11:05 PM", "11 PM"), ("de_DE", "23:05", "23")):
+        monkeypatch.setattr(QLocale, "system", staticmethod(lambda region=region: QLocale(region)))
+        assert plain(fmt.time_of_day(23, 5)) == time
+        assert plain(fmt.hour(23)) == hour
 
 
 @pytest.mark.parametrize(
