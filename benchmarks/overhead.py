@@ -23,8 +23,9 @@ from core.learning.model import build_model
 from core.learning.shards import text_stream
 from core.learning.tasks import task_for
 from core.swarm.optimizer import make_optimizer
-from core.swarm.patches import count_traffic, place_sockets
+from core.swarm.patches import pace_traffic, place_sockets
 from core.swarm.peer import join_swarm
+from core.swarm.traffic import Line
 from core.trainer.reporter import Reporter
 from core.trainer.standing import Standing
 
@@ -42,8 +43,9 @@ def main() -> None:
         task = task_for(manifest, str(project / "tokenizer.json"))
         shards = sorted(project.glob("train-*.txt"))
         place_sockets(Path(folder))
-        standing = Standing(manifest.training.target_batch_size)
-        count_traffic(standing.meter)
+        line = Line()
+        standing = Standing(manifest.training.target_batch_size, line)
+        pace_traffic(line)
         dht = join_swarm([], Path(folder) / "identity")
         shared, bare = build_model(manifest), build_model(manifest)
         training = msgspec.structs.replace(manifest.training, target_batch_size=10**9)

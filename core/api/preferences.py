@@ -156,7 +156,13 @@ _DECLARED = (
     Preference("data_cap_day", "day", 1, 28, 1, page="network"),
     Preference("network_from", "time", 0, 1439, 0, page="network"),
     Preference("network_until", "time", 0, 1439, 0, page="network"),
+    Preference("metered", "switch", 0, 1, 0, page="network"),
     Preference("listen_port", "port", 0, 65535, 0, page="network", zero="none", least=1024),
+    Preference("idle_gpu", "seconds", 0, 86_400, 180, page="presence", zero="do not wait"),
+    Preference("idle_processor", "seconds", 0, 86_400, 0, page="presence", zero="do not wait"),
+    Preference("full_screen", "switch", 0, 1, 0, page="presence"),
+    Preference("on_battery", "switch", 0, 1, 0, page="presence"),
+    Preference("battery_level", "percent", 0, 100, 50, page="presence"),
 )
 
 

@@ -9,14 +9,20 @@ from hivemind.averaging.control import AveragingStage, StepControl
 
 from core.api.errors import WorldError
 from core.api.manifest import Averaging, Training
+from core.api.preferences import Limits
 from core.api.snapshot import Phase
 from core.learning.optimizers import optimizer_factory, scheduler_factory
+from core.swarm import line_speed
 from core.swarm.averagers import COMPRESSIONS, CheckedStateAverager, EpochGradientAverager
+from core.swarm.patches import balance_load
 from core.swarm.tracker import SwarmTracker
 
 _PROGRESS_LASTS = 30.0
 """Seconds for which the others believe a peer that fell silent. hivemind's 60 would be two averaging time-outs in which
 they wait for one that was killed."""
+
+
+_NO_LIMITS = Limits()
 
 
 class RoundFailed(WorldError):
@@ -231,6 +237,14 @@ class CollaborativeOptimizer(hivemind.Optimizer):
         if not self.client_mode:
             self.state_averager.state_sharing_priority = epoch
 
+    # -- the line ----------------------------------------------------------------------------------------------
+
+    def fit_to(self, limits: Limits) -> None:
+        """Follow changed ceilings from the next round and the next download of state on."""
+        bandwidth = line_speed.bandwidth(limits)
+        self.grad_averager.bandwidth = self.state_averager.bandwidth = bandwidth
+        self.load_state_timeout = line_speed.state_timeout(self.state_averager.state_size(), limits)
+
     # -- pausing -----------------------------------------------------------------------------------------------
 
     def hold(self) -> None:
@@ -277,17 +291,22 @@ def make_optimizer(
     in_company: Callable[[], bool],
     on_update: Callable[[Update], None] = lambda _update: None,
     extrapolate: bool = True,
-    load_state_timeout: float = 120.0,
+    limits: Limits = _NO_LIMITS,
     **options: Any,
 ) -> CollaborativeOptimizer:
     """The optimizer of one run as its manifest describes it. Must be called on the main thread (hivemind)."""
     compression = COMPRESSIONS[averaging.compression]
+    parameters = list(parameters)
+    size = sum(parameter.numel() for parameter in parameters)
+    balance_load()
     group = {
+        "bandwidth": line_speed.bandwidth(limits),
+        "part_size_bytes": line_speed.part_size(size, averaging),
         "target_group_size": averaging.target_group_size,
         # Larger than matchmaking time, hivemind warns, can deadlock two peers that ask each other.
         "request_timeout": min(3.0, averaging.matchmaking_time * 0.6),
     }
-    return CollaborativeOptimizer(
+    optimizer = CollaborativeOptimizer(
         in_company=in_company,
         on_update=on_update,
         extrapolate=extrapolate,
@@ -301,8 +320,7 @@ def make_optimizer(
         matchmaking_time=averaging.matchmaking_time,
         averaging_timeout=averaging.averaging_timeout,
         tracker_opts={"metadata_expiration": _PROGRESS_LASTS},
-        next_chunk_timeout=max(15.0, averaging.matchmaking_time),
-        load_state_timeout=load_state_timeout,
+        next_chunk_timeout=line_speed.part_timeout(averaging),
         average_state_every=averaging.average_state_every,
         offload_optimizer=True,
         client_mode=dht.client_mode,
@@ -311,3 +329,5 @@ def make_optimizer(
         state_averaging_compression=compression(),
         **options,
     )
+    optimizer.fit_to(limits)
+    return optimizer

@@ -1,19 +1,18 @@
 """The one place where hivemind is patched, because it offers no parameter. tests/swarm/test_patches.py fails when the
 library changes under a patch."""
 
-import asyncio
 import resource
-from collections.abc import Awaitable, Callable
 from pathlib import Path
-from typing import Any
 
 import torch
+from hivemind.averaging import averager
 from hivemind.p2p import P2P
 from hivemind.p2p.p2p_daemon_bindings import control
 
-from core.swarm.traffic import TrafficMeter
+from core.swarm.load_balancing import load_balance
+from core.swarm.paced_streams import PacedStreams
+from core.swarm.traffic import Line
 
-_HEADER = P2P.HEADER_LEN
 _DESCRIPTORS = 10_240
 """What macOS admits at most; each shared tensor takes one, and shells often allow no more than 1024."""
 
@@ -35,40 +34,19 @@ def share_memory_without_names() -> None:
         resource.setrlimit(resource.RLIMIT_NOFILE, (wanted, hard))
 
 
-def count_traffic(meter: TrafficMeter) -> None:
-    """Count every byte of tensors and calls that this process, and those forked from it later, hand to the daemon.
+def pace_traffic(line: Line) -> None:
+    """Pace and count what goes between the daemon and this process and those forked from it later.
 
-    hivemind has no counter. Streams pass through `send_raw_data` and `receive_raw_data`, single calls to peers through
-    the control connection. Not covered: the daemon's own chatter and the encryption's overhead.
+    hivemind has neither a ceiling nor a counter. Streams pass through `send_raw_data` and `receive_raw_data`, single
+    calls to peers through the control connection.
     """
-    P2P.send_raw_data = staticmethod(_counted_send(P2P.send_raw_data, meter))
-    P2P.receive_raw_data = staticmethod(_counted_receive(P2P.receive_raw_data, meter))
-    control.write_pbmsg = _counted_call(control.write_pbmsg, meter.add_uploaded)
-    control.read_pbmsg_safe = _counted_call(control.read_pbmsg_safe, meter.add_downloaded)
+    streams = PacedStreams(line)
+    P2P.send_raw_data = staticmethod(streams.send)
+    P2P.receive_raw_data = staticmethod(streams.receive)
+    control.write_pbmsg = streams.write_call
+    control.read_pbmsg_safe = streams.read_call
 
 
-def _counted_send(send: Callable[..., Awaitable[None]], meter: TrafficMeter) -> Callable[..., Awaitable[None]]:
-    async def counted(data: bytes, writer: asyncio.StreamWriter, **options: Any) -> None:
-        await send(data, writer, **options)
-        meter.add_uploaded(len(data) + _HEADER)
-
-    return counted
-
-
-def _counted_receive(receive: Callable[..., Awaitable[bytes]], meter: TrafficMeter) -> Callable[..., Awaitable[bytes]]:
-    async def counted(reader: asyncio.StreamReader) -> bytes:
-        data = await receive(reader)
-        meter.add_downloaded(len(data) + _HEADER)
-        return data
-
-    return counted
-
-
-def _counted_call(
-    transfer: Callable[..., Awaitable[None]], count: Callable[[int], None]
-) -> Callable[..., Awaitable[None]]:
-    async def counted(stream: Any, message: Any) -> None:
-        await transfer(stream, message)
-        count(message.ByteSize())
-
-    return counted
+def balance_load() -> None:
+    """Let averagers divide the work by our own arithmetic (hivemind: a method that SciPy has deprecated)."""
+    averager.load_balance_peers = load_balance

@@ -76,7 +76,10 @@ def peer_id_of(address: str) -> PeerID:
 def reachable(dht: DHT, peers: Sequence[PeerID], timeout: float = 5.0) -> bool:
     """Whether this peer has a live connection to at least one of `peers`."""
     wanted = frozenset(peers)
-    connected = dht.run_coroutine(_list_connected, return_future=True).result(timeout)
+    try:
+        connected = dht.run_coroutine(_list_connected, return_future=True).result(timeout)
+    except (TimeoutError, P2PDaemonError):
+        return False
     return any(peer in wanted for peer in connected)
 
 

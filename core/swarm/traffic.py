@@ -1,37 +1,72 @@
-"""Bytes in and out of a session, counted across all its processes in shared memory."""
+"""The volunteer's line: what a session may send and fetch, and what it did, by kind, over all its processes.
+
+The practice project's backbone and companion are peers like any other, with processes of their own that know no line;
+the engine lifts the ceilings for a session with them, and leaves it out of the data cap.
+"""
 
 import ctypes
 import multiprocessing
 from collections import deque
+from contextvars import ContextVar
+from typing import Literal, get_args
 
+from core.api.preferences import Limits
 from core.api.snapshot import Traffic
+from core.swarm.token_bucket import TokenBucket
+
+Kind = Literal["averaging", "state", "dht", "data"]
+"""Gradients and parameters of averaging rounds; the run's state for or from a newcomer; the peers' talk; shards."""
+KINDS: tuple[Kind, ...] = get_args(Kind)
+current_kind: ContextVar[Kind] = ContextVar("current_kind", default="averaging")
+"""What the streams are about that this task opens or answers."""
 
 _RATE_WINDOW = 5.0
 """Seconds over which a rate is taken: averaging comes in bursts of a fraction of a second."""
+OVERHEAD = 0.06
+"""Headers of Ethernet, IP, TCP, TLS and yamux, and the acknowledgements of what comes the other way, as a share of what
+is sent: 66 bytes in 1448, 22 in 16 384, 12 in 4096, rounded up. docs/limits.md has it measured."""
 
 
 class TrafficMeter:
-    """Made before the first process is forked, so that all of them add to the same two numbers."""
+    """Made before the first process is forked, so that all of them add to the same numbers."""
 
     def __init__(self) -> None:
-        self._uploaded = multiprocessing.Value(ctypes.c_uint64)
-        self._downloaded = multiprocessing.Value(ctypes.c_uint64)
+        self._lock = multiprocessing.Lock()
+        self._uploaded = multiprocessing.RawArray(ctypes.c_uint64, len(KINDS))
+        self._downloaded = multiprocessing.RawArray(ctypes.c_uint64, len(KINDS))
 
     @property
     def uploaded(self) -> int:
-        return self._uploaded.value
+        return sum(self._uploaded)
 
     @property
     def downloaded(self) -> int:
-        return self._downloaded.value
+        return sum(self._downloaded)
 
-    def add_uploaded(self, count: int) -> None:
-        with self._uploaded.get_lock():
-            self._uploaded.value += count
+    def by_kind(self) -> dict[Kind, tuple[int, int]]:
+        """Bytes up and down."""
+        return dict(zip(KINDS, zip(self._uploaded, self._downloaded, strict=True), strict=True))
 
-    def add_downloaded(self, count: int) -> None:
-        with self._downloaded.get_lock():
-            self._downloaded.value += count
+    def add_uploaded(self, count: int, kind: Kind) -> None:
+        with self._lock:
+            self._uploaded[KINDS.index(kind)] += count
+
+    def add_downloaded(self, count: int, kind: Kind) -> None:
+        with self._lock:
+            self._downloaded[KINDS.index(kind)] += count
+
+
+class Line:
+    """Both directions with their ceilings. Made before the first process is forked."""
+
+    def __init__(self) -> None:
+        self.meter = TrafficMeter()
+        self.up = TokenBucket()
+        self.down = TokenBucket()
+
+    def apply(self, limits: Limits) -> None:
+        """Take over changed ceilings; all processes follow within a tenth of a second. From any thread."""
+        self.up.rate, self.down.rate = limits.upload_limit, limits.download_limit
 
 
 class RateWatch:

@@ -6,18 +6,18 @@ import time
 from core.api.session import Report, Stage
 from core.api.snapshot import Progress, Transfer
 from core.swarm.optimizer import CollaborativeOptimizer
-from core.swarm.traffic import RateWatch, TrafficMeter
+from core.swarm.traffic import Line, RateWatch
 from core.trainer.ledger import Ledger
 
 
 class Standing:
     """Everything a report says, put together when it is asked for."""
 
-    def __init__(self, target_batch_size: int) -> None:
-        self.meter = TrafficMeter()
+    def __init__(self, target_batch_size: int, line: Line) -> None:
+        self._meter = line.meter
         self.ledger = Ledger()
         self._target_batch_size = target_batch_size
-        self._rates = RateWatch(self.meter)
+        self._rates = RateWatch(self._meter)
         self._lock = threading.Lock()
         self._stage: Stage = "preparing"
         self._transfer: Transfer | None = None
@@ -33,7 +33,7 @@ class Standing:
         with self._lock:
             self._stage = stage
             self._transfer = None
-            self._downloaded_before = self.meter.downloaded
+            self._downloaded_before = self._meter.downloaded
 
     def show_transfer(self, done: int, total: int) -> None:
         with self._lock:
@@ -52,7 +52,7 @@ class Standing:
         with self._lock:
             stage, transfer, before = self._stage, self._transfer, self._downloaded_before
         if stage == "syncing":
-            transfer = Transfer(min(self._state_size, self.meter.downloaded - before), self._state_size)
+            transfer = Transfer(min(self._state_size, self._meter.downloaded - before), self._state_size)
         counters = self.ledger.counters(now)
         return Report(stage, self._progress(counters.samples), self._rates.read(now), counters, transfer)
 

@@ -2,15 +2,20 @@
 
 import asyncio
 import inspect
+import time
 
 import pytest
+from hivemind.averaging import DecentralizedAverager, averager
 from hivemind.optim.optimizer import Optimizer
 from hivemind.optim.progress_tracker import ProgressTracker
 from hivemind.p2p import P2P
 from hivemind.p2p.p2p_daemon_bindings import control
+from hivemind.proto import p2pd_pb2
 
+from core.api.preferences import Limits
 from core.swarm import patches
-from core.swarm.traffic import RateWatch, TrafficMeter
+from core.swarm.load_balancing import load_balance
+from core.swarm.traffic import Line, RateWatch, current_kind
 
 
 def test_sockets_are_named_after_a_prefix_of_the_class() -> None:
@@ -19,7 +24,7 @@ def test_sockets_are_named_after_a_prefix_of_the_class() -> None:
     assert 'cls._UNIX_SOCKET_PREFIX + f"p2pclient-' in source
 
 
-def test_every_message_to_and_from_the_daemon_passes_the_counted_functions() -> None:
+def test_every_message_to_and_from_the_daemon_passes_the_paced_functions() -> None:
     streams = inspect.getsource(P2P.send_protobuf) + inspect.getsource(P2P.receive_protobuf)
     assert streams.count("P2P.send_raw_data(") == 1
     assert streams.count("P2P.receive_raw_data(") == 2
@@ -44,43 +49,109 @@ def test_peers_are_counted_where_the_tracker_parses_their_records() -> None:
     assert "num_peers = len(valid_peer_entries)" in source
 
 
+def test_the_state_is_sent_and_fetched_where_it_is_marked_as_such() -> None:
+    source = inspect.getsource(DecentralizedAverager)
+    assert "self, _request: averaging_pb2.DownloadRequest, _context: P2PContext" in source
+    assert "async def _load_state_from_peers(self, future: MPFuture" in source
+
+
+def test_averagers_divide_the_work_where_we_put_our_own_arithmetic(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert "None, load_balance_peers, self.total_size, download_bandwidths, min_vector_size" in inspect.getsource(
+        DecentralizedAverager._aggregate_with_group
+    )
+    monkeypatch.setattr(averager, "load_balance_peers", averager.load_balance_peers)
+    patches.balance_load()
+    assert averager.load_balance_peers is load_balance
+
+
 class Stream:
-    """As much of asyncio's streams as the counted functions touch."""
+    """As much of asyncio's streams as the paced functions touch."""
 
     def __init__(self, data: bytes = b"") -> None:
         self.data = bytearray(data)
+        self.sizes: list[int] = []
 
     def write(self, data: bytes) -> None:
+        self.sizes.append(len(data))
         self.data += bytes(data)
 
     async def drain(self) -> None:
         pass
 
-    async def readexactly(self, size: int) -> bytes:
+    async def read(self, size: int) -> bytes:
         taken, self.data = self.data[:size], self.data[size:]
         return bytes(taken)
 
+    async def readexactly(self, size: int) -> bytes:
+        if len(self.data) < size:
+            raise asyncio.IncompleteReadError(bytes(self.data), size)
+        return await self.read(size)
 
-def test_traffic_is_counted_in_both_directions(monkeypatch: pytest.MonkeyPatch) -> None:
+
+@pytest.fixture
+def line(monkeypatch: pytest.MonkeyPatch) -> Line:
     for name in ("send_raw_data", "receive_raw_data"):
         monkeypatch.setattr(P2P, name, staticmethod(getattr(P2P, name)))
     for name in ("write_pbmsg", "read_pbmsg_safe"):
         monkeypatch.setattr(control, name, getattr(control, name))
-    meter = TrafficMeter()
-    patches.count_traffic(meter)
+    line = Line()
+    patches.pace_traffic(line)
+    return line
 
+
+def test_streams_keep_hiveminds_format_and_are_counted_with_their_headers(line: Line) -> None:
     wire = Stream()
     asyncio.run(P2P.send_raw_data(b"x" * 100_000, wire))
-    assert meter.uploaded == len(wire.data) == 100_008
+    assert bytes(wire.data) == (100_000).to_bytes(8, "big") + b"x" * 100_000
     assert asyncio.run(P2P.receive_raw_data(wire)) == b"x" * 100_000
-    assert meter.downloaded == 100_008
+    assert 1.05 < line.meter.uploaded / 100_000 < 1.07
+    assert 1.05 < line.meter.downloaded / 100_000 < 1.07
+
+
+def test_a_message_that_breaks_off_is_an_error(line: Line) -> None:
+    with pytest.raises(asyncio.IncompleteReadError):
+        asyncio.run(P2P.receive_raw_data(Stream((100).to_bytes(8, "big") + b"x" * 99)))
+
+
+def test_a_large_message_goes_in_pieces_of_a_fraction_of_a_second(line: Line) -> None:
+    line.apply(Limits(upload_limit=200_000, download_limit=200_000))
+    wire = Stream()
+    begin = time.monotonic()
+    asyncio.run(P2P.send_raw_data(b"x" * 100_000, wire))
+    assert max(wire.sizes) <= 10_000
+    assert 0.3 < time.monotonic() - begin < 5
+    begin = time.monotonic()
+    asyncio.run(P2P.receive_raw_data(wire))
+    assert 0.3 < time.monotonic() - begin < 5
+
+
+def test_bytes_are_counted_by_what_they_are_about(line: Line) -> None:
+    async def give_state() -> None:
+        current_kind.set("state")
+        await P2P.send_raw_data(b"x" * 1000, Stream())
+
+    asyncio.run(give_state())
+    asyncio.run(P2P.send_raw_data(b"x" * 1000, Stream()))
+    call = p2pd_pb2.PersistentConnectionRequest(
+        callId=b"x" * 16, callUnary=p2pd_pb2.CallUnaryRequest(peer=b"x", proto="p", data=b"x" * 1000)
+    )
+    asyncio.run(control.write_pbmsg(Stream(), call))
+    counts = line.meter.by_kind()
+    assert all(1000 < counts[kind][0] < 1110 for kind in ("averaging", "state", "dht"))
+    assert counts["data"] == (0, 0)
+
+
+def test_what_only_the_daemon_hears_is_not_counted(line: Line) -> None:
+    asyncio.run(control.write_pbmsg(Stream(), p2pd_pb2.PersistentConnectionRequest(callId=b"x" * 16)))
+    asyncio.run(control.write_pbmsg(Stream(), p2pd_pb2.Request(type=p2pd_pb2.Request.LIST_PEERS)))
+    assert line.meter.uploaded == 0
 
 
 def test_a_rate_is_the_mean_over_the_last_seconds() -> None:
-    meter = TrafficMeter()
+    meter = Line().meter
     watch = RateWatch(meter)
     watch.read(0.0)
-    meter.add_uploaded(1000)
+    meter.add_uploaded(1000, "dht")
     assert watch.read(2.0).upload_rate == 500
     for second in range(3, 29):
         watch.read(float(second))

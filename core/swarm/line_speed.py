@@ -1,0 +1,49 @@
+"""What a project asks of a line, and what hivemind is told so that a slow one keeps its time limits. Pure.
+
+What all peers of a group must agree on (the size of parts, time limits) depends on the manifest and the model alone:
+hivemind cuts tensors into parts on either side and compares them by number. Only the bandwidth is each peer's own.
+"""
+
+from core.api.manifest import Averaging
+from core.api.preferences import Limits
+from core.swarm.traffic import OVERHEAD
+
+_BYTES = {"none": 4, "float16": 2, "uniform8bit": 1, "blockwise8bit": 1}
+"""Of one value on the wire, by compression."""
+_USABLE = 0.8
+"""Share of a round's time limit that is planned with."""
+_SMALLEST_PART, _LARGEST_PART = 1 << 14, 1 << 19
+_NOMINAL = 12_500_000
+"""Bytes per second (100 Mbit/s) that a line without a ceiling is taken for. hivemind takes one of unknown speed to be
+as fast as the mean of the others, and then a single slow peer would count as much as everybody else."""
+
+
+def slowest_line(parameters: int, averaging: Averaging) -> int:
+    """Bytes per second, in either direction, below which an averaging round cannot end in time.
+
+    A peer that only sends and fetches (in client mode, or with no share of the reducing) sends the whole vector first
+    and then fetches the average, so each has half of the time.
+    """
+    once = parameters * _BYTES[averaging.compression] * (1 + OVERHEAD)
+    return round(2 * once / (_USABLE * averaging.averaging_timeout))
+
+
+def part_size(parameters: int, averaging: Averaging) -> int:
+    """Bytes of a part: about a second of the slowest line, so that the parts of many peers come in turns."""
+    second = slowest_line(parameters, averaging)
+    return min(_LARGEST_PART, max(_SMALLEST_PART, 1 << second.bit_length() - 1))
+
+
+def part_timeout(averaging: Averaging) -> float:
+    """Seconds without a part after which a peer counts as failed. One that is cut off is noticed at once without it."""
+    return max(15.0, averaging.matchmaking_time, averaging.averaging_timeout / 2)
+
+
+def state_timeout(size: int, limits: Limits) -> float:
+    """Seconds that a state of `size` bytes may take to arrive; the donor's line is not known."""
+    return 120.0 + (2 * size / limits.download_limit if limits.download_limit else 0.0)
+
+
+def bandwidth(limits: Limits) -> float:
+    """Bytes per second for DeDLOC's load balancing, which knows one number for both directions."""
+    return float(min(limit or _NOMINAL for limit in (limits.upload_limit, limits.download_limit, _NOMINAL)))

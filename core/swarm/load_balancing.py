@@ -1,0 +1,51 @@
+"""How much of the vector each peer of a group reduces, so that the slowest of them is ready as early as can be."""
+
+from collections.abc import Sequence
+
+
+def shares(bandwidths: Sequence[float]) -> list[float]:
+    """Each peer's share of the vector, the sum being 1.
+
+    The optimum of DeDLOC's linear program (Diskin et al. 2021, section 3.2), which minimises the largest
+    (1 + (n - 2) * share) / bandwidth. Every peer with a share is ready at the same moment t, so its share is
+    (t * bandwidth - 1) / (n - 2); those for which that is negative have none. hivemind asks SciPy's interior-point
+    method, whose last digits depend on the machine, while all peers of a group must come to the same answer.
+
+    Args:
+        bandwidths: of all peers of the group, in any one unit; 0 for those that cannot be reached.
+
+    Raises:
+        ValueError: all of them are 0.
+    """
+    group = len(bandwidths)
+    fastest = sorted((bandwidth for bandwidth in bandwidths if bandwidth > 0), reverse=True)
+    if not fastest:
+        raise ValueError("nobody in the group can reduce")
+    if group <= 2:
+        # Two peers carry the same load however they share.
+        return [float(bandwidth > 0) / len(fastest) for bandwidth in bandwidths]
+    # With too few or too many reducers the time comes out too long, so the shortest is that of the right number.
+    ready = min((group - 2 + count) / sum(fastest[:count]) for count in range(1, len(fastest) + 1))
+    return [max(0.0, ready * bandwidth - 1) / (group - 2) for bandwidth in bandwidths]
+
+
+def load_balance(size: int, bandwidths: Sequence[float | None], smallest: int = 0) -> tuple[int, ...]:
+    """As hivemind's `load_balance_peers`: how many of `size` values each peer reduces.
+
+    Args:
+        bandwidths: None for a peer that does not tell: it counts as the mean of the others.
+        smallest: a share of fewer values is given to others.
+    """
+    told = [bandwidth for bandwidth in bandwidths if bandwidth]
+    mean = sum(told) / len(told) if told else 1.0
+    wanted = shares([mean if bandwidth is None else bandwidth for bandwidth in bandwidths])
+    enough = [share if share * size >= smallest else 0.0 for share in wanted]
+    return _whole(size, enough if any(enough) else wanted)
+
+
+def _whole(size: int, parts: Sequence[float]) -> tuple[int, ...]:
+    """Whole numbers in proportion to `parts`; what rounding leaves goes to the largest."""
+    total = sum(parts)
+    counts = [int(size * part / total) for part in parts]
+    counts[parts.index(max(parts))] += size - sum(counts)
+    return tuple(counts)

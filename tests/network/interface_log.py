@@ -1,0 +1,84 @@
+"""What an interface carried: its kernel counters twenty times a second, and what follows from them.
+
+Run on a host, `python interface_log.py INTERFACE` writes a line `time received sent` a reading until it is ended.
+Standard library only, so that it costs next to nothing.
+"""
+
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal
+
+_PERIOD = 0.05
+
+
+@dataclass(frozen=True)
+class Reading:
+    """Bytes since the interface was made, headers and everything; `at` in seconds of the steady clock."""
+
+    at: float
+    down: int
+    up: int
+
+
+Direction = Literal["down", "up"]
+
+
+class InterfaceLog:
+    def __init__(self, path: Path) -> None:
+        self._path = path
+
+    def readings(self, since: float = 0.0, until: float = float("inf")) -> list[Reading]:
+        rows = (line.split() for line in self._path.read_text().splitlines(keepends=True) if line.endswith("\n"))
+        found = [Reading(float(at), int(down), int(up)) for at, down, up in rows]
+        return [reading for reading in found if since <= reading.at <= until]
+
+
+def carried(readings: list[Reading], direction: Direction) -> int:
+    """Bytes from the first reading to the last."""
+    return int(getattr(readings[-1], direction) - getattr(readings[0], direction))
+
+
+def worst_window(readings: list[Reading], direction: Direction, seconds: float = 10.0) -> float:
+    """Bytes per second of the busiest window of that length."""
+    worst, first = 0.0, 0
+    for reading in readings:
+        while readings[first].at < reading.at - seconds:
+            first += 1
+        # The reading before the window too: never less than what the window really held.
+        start = readings[max(0, first - 1)]
+        worst = max(worst, getattr(reading, direction) - getattr(start, direction))
+    return worst / seconds
+
+
+def mean_rate(readings: list[Reading], direction: Direction) -> float:
+    """Bytes per second from the first reading to the last."""
+    return carried(readings, direction) / (readings[-1].at - readings[0].at)
+
+
+@contextmanager
+def interface_log(command: list[str], path: Path) -> Iterator[InterfaceLog]:
+    """Log while the block runs. `command` runs this file on the host in question."""
+    with path.open("wb") as output:
+        process = subprocess.Popen(command, stdout=output)
+    try:
+        yield InterfaceLog(path)
+    finally:
+        process.terminate()
+        process.wait()
+
+
+def main(interface: str) -> None:
+    folder = Path("/sys/class/net", interface, "statistics")
+    while True:
+        received, sent = ((folder / f"{way}_bytes").read_text().strip() for way in ("rx", "tx"))
+        print(time.monotonic(), received, sent, flush=True)
+        time.sleep(_PERIOD)
+
+
+if __name__ == "__main__":
+    main(sys.argv[1])

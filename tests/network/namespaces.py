@@ -1,0 +1,69 @@
+"""Several hosts on one machine: network namespaces joined by a switch. Needs root and iproute2, on Linux."""
+
+import os
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+
+INTERFACE = "eth0"
+
+
+@dataclass(frozen=True)
+class Host:
+    namespace: str
+    address: str
+
+    def command(self, *argv: str) -> list[str]:
+        """The same command, on this host."""
+        return ["ip", "netns", "exec", self.namespace, *argv]
+
+
+def why_not() -> str | None:
+    """What is missing here, None if hosts can be made."""
+    if sys.platform != "linux":
+        return "network namespaces exist on Linux only"
+    if os.geteuid() != 0:
+        return "making network namespaces needs root"
+    if shutil.which("ip") is None:
+        return "there is no `ip` command (package iproute2)"
+    with_namespace = ["ip", "netns", "exec", f"hive{os.getpid()}-try", "true"]
+    try:
+        _ip("netns", "add", with_namespace[3])
+    except subprocess.CalledProcessError as error:
+        return f"this kernel makes no network namespaces: {error.stderr.strip()}"
+    _ip("netns", "del", with_namespace[3])
+    return None
+
+
+@contextmanager
+def hosts(count: int) -> Iterator[list[Host]]:
+    """That many hosts that reach each other; all of it is gone afterwards."""
+    switch = f"hive{os.getpid()}-switch"
+    made = [Host(f"hive{os.getpid()}-{number}", f"10.77.0.{number + 1}") for number in range(count)]
+    try:
+        _ip("netns", "add", switch)
+        _ip("-n", switch, "link", "add", "switch", "type", "bridge")
+        _ip("-n", switch, "link", "set", "switch", "up")
+        for number, host in enumerate(made):
+            _plug_in(host, switch, f"port{number}")
+        yield made
+    finally:
+        for namespace in (*(host.namespace for host in made), switch):
+            # Its interfaces go with it.
+            subprocess.run(["ip", "netns", "del", namespace], check=False, capture_output=True)
+
+
+def _plug_in(host: Host, switch: str, port: str) -> None:
+    _ip("netns", "add", host.namespace)
+    _ip("-n", switch, "link", "add", port, "type", "veth", "peer", "name", INTERFACE, "netns", host.namespace)
+    _ip("-n", switch, "link", "set", port, "master", "switch", "up")
+    _ip("-n", host.namespace, "address", "add", f"{host.address}/24", "dev", INTERFACE)
+    for name in ("lo", INTERFACE):
+        _ip("-n", host.namespace, "link", "set", name, "up")
+
+
+def _ip(*arguments: str) -> None:
+    subprocess.run(["ip", *arguments], check=True, capture_output=True, text=True)

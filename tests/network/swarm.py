@@ -1,0 +1,78 @@
+"""Peers on hosts of their own, each with a log of its interface."""
+
+import json
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
+from typing import Any
+
+from tests.network import interface_log as log_module
+from tests.network.interface_log import InterfaceLog, interface_log
+from tests.network.namespaces import INTERFACE, Host, hosts
+
+PORT = 31000
+SECONDS_TO_END = 30
+
+
+class RemotePeer:
+    """`line_peer` in a process on a leash."""
+
+    def __init__(self, process: "subprocess.Popen[str]", interface: InterfaceLog) -> None:
+        self._process = process
+        self.interface = interface
+        self.address = str(self.answer()["address"])
+
+    def limit(self, *, upload: int = 0, download: int = 0) -> float:
+        """Set the ceilings; returns when that was."""
+        self._say({"limits": {"upload_limit": upload, "download_limit": download}})
+        return time.monotonic()
+
+    def begin(self, order: str) -> float:
+        self._say({order: 0})
+        return time.monotonic()
+
+    def answer(self) -> Any:
+        """To the oldest order that is not answered yet."""
+        assert self._process.stdout is not None
+        line = self._process.stdout.readline()
+        assert line, "the peer has ended; its log tells why"
+        return json.loads(line)
+
+    def ask(self, order: str) -> Any:
+        self.begin(order)
+        return self.answer()
+
+    def _say(self, order: dict[str, Any]) -> None:
+        assert self._process.stdin is not None
+        self._process.stdin.write(json.dumps(order) + "\n")
+        self._process.stdin.flush()
+
+
+@contextmanager
+def swarm(folder: Path, listening: list[bool], timeout: float = 60.0) -> Iterator[list[RemotePeer]]:
+    """One peer for each entry of `listening`, the first of which the others join; False only reaches out."""
+    with hosts(len(listening)) as machines, ExitStack() as opened:
+        peers: list[RemotePeer] = []
+        for number, (host, listens) in enumerate(zip(machines, listening, strict=True)):
+            script = host.command(sys.executable, log_module.__file__, INTERFACE)
+            log = opened.enter_context(interface_log(script, folder / f"interface-{number}"))
+            listen = f"/ip4/{host.address}/tcp/{PORT}" if listens else ""
+            process = _start(host, folder, number, [listen, str(timeout), *(peer.address for peer in peers[:1])])
+            opened.callback(_end, process)
+            peers.append(RemotePeer(process, log))
+        yield peers
+
+
+def _start(host: Host, folder: Path, number: int, arguments: list[str]) -> "subprocess.Popen[str]":
+    leash = host.command(sys.executable, "-m", "core.leash", str(folder / f"leash-{number}"), "--")
+    peer = [sys.executable, "-m", "tests.network.line_peer", str(folder), str(number), *arguments]
+    with (folder / f"{number}.log").open("wb") as log:
+        return subprocess.Popen(leash + peer, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=log, text=True)
+
+
+def _end(process: "subprocess.Popen[str]") -> None:
+    process.terminate()
+    process.communicate(timeout=SECONDS_TO_END)

@@ -1,0 +1,71 @@
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy.optimize import linprog  # type: ignore[import-untyped]
+
+from core.swarm.load_balancing import load_balance, shares
+
+lines = st.lists(st.one_of(st.just(0.0), st.floats(1.0, 1e9)), min_size=3, max_size=16).filter(any)
+
+
+def time_of(shared: list[float], bandwidths: list[float]) -> float:
+    """Of the slowest peer that can be reached, as DeDLOC has it."""
+    busy = [(1 + (len(shared) - 2) * share) / line for share, line in zip(shared, bandwidths, strict=True) if line]
+    return max(busy)
+
+
+def optimum(bandwidths: list[float]) -> float:
+    """The same linear program, solved by HiGHS."""
+    group, fastest = len(bandwidths), max(bandwidths)
+    scaled = np.array(bandwidths) / fastest
+    reached = scaled > 0
+    rows = np.hstack([np.diag(np.full(group, group - 2.0)), -scaled[:, None]])[reached]
+    solution = linprog(
+        np.append(np.zeros(group), 1.0),
+        A_ub=rows,
+        b_ub=-np.ones(reached.sum()),
+        A_eq=np.append(np.ones(group), 0.0)[None, :],
+        b_eq=[1.0],
+        bounds=[(0, 1 if line else 0) for line in scaled] + [(0, None)],
+        method="highs",
+    )
+    return float(solution.x[-1]) / fastest
+
+
+@given(lines)
+def test_the_slowest_peer_is_ready_as_early_as_the_linear_program_says(bandwidths: list[float]) -> None:
+    shared = shares(bandwidths)
+    assert sum(shared) == pytest.approx(1)
+    assert all(share >= 0 for share in shared)
+    assert all(share == 0 for share, line in zip(shared, bandwidths, strict=True) if not line)
+    assert time_of(shared, bandwidths) == pytest.approx(optimum(bandwidths), rel=1e-6)
+
+
+def test_a_slow_line_gets_a_small_share_or_none() -> None:
+    assert shares([12.5e6, 12.5e6, 12.5e6, 125_000])[3] == 0
+    fast, slow = shares([10.0, 10.0, 10.0, 8.0])[::3]
+    assert 0 < slow < fast / 2
+
+
+def test_two_peers_share_evenly_and_whoever_cannot_be_reached_has_nothing() -> None:
+    assert shares([12.5e6, 125_000]) == [0.5, 0.5]
+    assert shares([0.0, 125_000]) == [0.0, 1.0]
+
+
+def test_a_group_in_which_nobody_can_reduce_is_an_error() -> None:
+    with pytest.raises(ValueError, match="nobody"):
+        load_balance(10, [0.0, 0.0])
+
+
+@given(st.integers(1, 10**8), st.lists(st.one_of(st.none(), st.floats(0, 1e9)), min_size=2, max_size=16))
+def test_every_value_is_reduced_by_exactly_one_peer(size: int, bandwidths: list[float | None]) -> None:
+    if not any(line is None or line > 0 for line in bandwidths):
+        return
+    counts = load_balance(size, bandwidths)
+    assert sum(counts) == size
+    assert min(counts) >= 0
+
+
+def test_a_share_too_small_to_be_worth_it_goes_to_the_others() -> None:
+    assert load_balance(1000, [100.0, 100.0, 60.0], smallest=300)[2] == 0
