@@ -141,7 +141,7 @@ class Machine:
         sockets = [path for path in self.folder.rglob("*") if stat.S_ISSOCK(path.lstat().st_mode)]
         sessions = list(self.folder.glob("*/run/session-*"))
         return [
-            *(f"process {process.pid}: {' '.join(process.cmdline())}" for process in self.members()),
+            *(_described(process) for process in self.members()),
             *(str(path) for path in (*sockets, *sessions, *self.temporary.iterdir())),
             *(str(path) for path in self._shared_memory()),
         ]
@@ -175,3 +175,10 @@ class Machine:
             return Path(process.environ().get("IDLEHIVE_HOME", "/")).parent == self.folder
         except psutil.Error:
             return False
+
+
+def _described(process: psutil.Process) -> str:
+    try:
+        return f"process {process.pid}: {' '.join(process.cmdline())}"
+    except psutil.Error:
+        return f"process {process.pid}, which has just ended"
