@@ -23,7 +23,7 @@ Level = Literal["ok", "warn", "problem"]
 
 _NEEDED = ("torch", "hivemind", "transformers", "tokenizers", "safetensors", "msgspec", "keyring")
 _LITTLE_SPACE = 5 * 10**9
-_PATIENCE = 10.0
+PATIENCE = 10.0
 _TRAY = """
 from PySide6.QtWidgets import QApplication, QSystemTrayIcon
 application = QApplication([])
@@ -90,7 +90,7 @@ def disk(home: Home) -> Finding:
 def engine(home: Home) -> Finding:
     try:
         with running(home) as client:
-            snapshot = client.request(GetSnapshot(), Snapshot, timeout=_PATIENCE) if client else None
+            snapshot = client.request(GetSnapshot(), Snapshot, timeout=PATIENCE) if client else None
     except IdlehiveError as error:
         return Finding("engine", "problem", str(error), "`idlehive log` may say why; ending the process helps.")
     if snapshot is None:
@@ -124,7 +124,7 @@ def secrets() -> Finding:
     answers: list[str | None] = []
     thread = threading.Thread(target=lambda: answers.append(_keyring()), daemon=True)
     thread.start()
-    thread.join(_PATIENCE)
+    thread.join(PATIENCE)
     backend = answers[0] if answers else None
     if backend:
         return Finding("keyring", "ok", f"Invites are kept in {backend}.")
@@ -138,7 +138,7 @@ def screen() -> Finding:
         return Finding("display", "warn", "No display here.", "`idlehive contribute` works without one.")
     try:
         asked = subprocess.run(
-            [sys.executable, "-P", "-c", _TRAY], capture_output=True, text=True, timeout=_PATIENCE, check=False
+            [sys.executable, "-P", "-c", _TRAY], capture_output=True, text=True, timeout=PATIENCE, check=False
         )
     except subprocess.TimeoutExpired:
         return Finding("display", "problem", "The display does not answer.", "`idlehive contribute` works without it.")

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from app.cli import output
 from app.cli.checks import Finding, examine
 from app.cli.parser import Verbs, add_json, add_verb
+from app.cli.sensors import sensors
 from core.api.home import Home
 
 TEXT = """
@@ -24,7 +25,7 @@ def add(verbs: Verbs) -> None:
 
 
 def run(arguments: argparse.Namespace, home: Home) -> int:
-    findings = examine(home)
+    findings = [*examine(home), *sensors(home)]
     if arguments.json:
         output.print_json(findings)
     else:

@@ -3,7 +3,7 @@
 import argparse
 import textwrap
 
-from app.cli import output, units
+from app.cli import output, programs, units
 from app.cli.connection import borrowed
 from app.cli.parser import Parser, Verbs, add_json, add_verb
 from core.api.home import Home
@@ -27,6 +27,7 @@ What Idlehive may use of this computer. Changes count at once.
   idlehive limits set threads 2               or: automatic
   idlehive limits set gentle.threads 1        in the gentle hours of the schedule
   idlehive limits reset threads
+  idlehive limits programs add blender        nothing while it runs
 
 Values are written with their unit: 20GB, 512 MiB, 1MB/s, 8 Mbit/s, 80%, 75C,
 2h, 90m, 22:00, on, off. 1 kB is 1000 bytes, 1 KiB is 1024. A limit for gentle
@@ -38,7 +39,7 @@ Names: {_NAMES}.
 def add(verbs: Verbs) -> None:
     parser = add_verb(verbs, "limits", "show or set what Idlehive may use", TEXT, run_show)
     add_json(parser)
-    parts = parser.add_subparsers(metavar="show|set|reset", title="what to do", parser_class=Parser)
+    parts = parser.add_subparsers(metavar="show|set|reset|programs", title="what to do", parser_class=Parser)
     show = add_verb(parts, "show", "all limits", TEXT, run_show)
     setting = add_verb(parts, "set", "set one", TEXT, run_set)
     setting.add_argument("name", metavar="NAME")
@@ -47,6 +48,7 @@ def add(verbs: Verbs) -> None:
     reset.add_argument("name", metavar="NAME")
     for part in (show, setting, reset):
         add_json(part, again=True)
+    programs.add(parts)
 
 
 def run_show(arguments: argparse.Namespace, home: Home) -> int:

@@ -116,6 +116,20 @@ class ClearSchedule(msgspec.Struct, frozen=True, tag=True):
     """Back to always. Reply: ScheduleInfo."""
 
 
+class GetPrograms(msgspec.Struct, frozen=True, tag=True):
+    """Reply: list of str, the programs during which nothing is contributed."""
+
+
+class SetPrograms(msgspec.Struct, frozen=True, tag=True):
+    """Replace that list by these names of executables. Reply: list of str, as it stands now."""
+
+    names: tuple[str, ...]
+
+
+class GetSensors(msgspec.Struct, frozen=True, tag=True):
+    """Reply: list of SensorInfo (`core.api.sensors`)."""
+
+
 class GetCurve(msgspec.Struct, frozen=True, tag=True):
     """Reply: list of CurvePoint by epoch."""
 
@@ -146,6 +160,9 @@ Command = (
     | GetSchedule
     | SetSchedule
     | ClearSchedule
+    | GetPrograms
+    | SetPrograms
+    | GetSensors
     | GetCurve
     | GetHistory
 )

@@ -9,6 +9,14 @@ _PEER_ADDRESS = re.compile(
 )
 
 
+def is_far(address: str) -> bool:
+    """Whether the way to this peer leads through the internet: its address is neither this computer's nor private."""
+    match = _PEER_ADDRESS.fullmatch(address)
+    if match is None or match["kind"].startswith("dns"):
+        return match is None or match["host"] != "localhost"
+    return not ipaddress.ip_address(match["host"]).is_private
+
+
 def is_peer_address(address: str) -> bool:
     """Whether `address` is a libp2p multiaddress that ends in a peer id, perhaps behind a relay."""
     match = _PEER_ADDRESS.fullmatch(address)

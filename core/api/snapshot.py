@@ -67,6 +67,33 @@ class Today(msgspec.Struct, frozen=True):
     epochs: int = 0
 
 
+class Surroundings(msgspec.Struct, frozen=True):
+    """What the machine is doing, as far as limits depend on it. None: this computer does not tell."""
+
+    last_input: float | None = None
+    """When mouse or keyboard were last used, UTC seconds, on a grid of ten."""
+    on_battery: bool | None = None
+    """None also where there is no battery."""
+    battery_level: int | None = None
+    """Percent."""
+    online: bool | None = None
+    metered: bool | None = None
+
+
+class GpuUse(msgspec.Struct, frozen=True):
+    """The graphics card that a session computes on, by all programs together. None: it does not tell."""
+
+    name: str
+    utilization: int | None = None
+    """Percent of the time."""
+    temperature: int | None = None
+    """Degrees Celsius."""
+    power: int | None = None
+    """Watts."""
+    memory_used: int = 0
+    memory_total: int = 0
+
+
 class Snapshot(msgspec.Struct, frozen=True, tag=True):
     """Everything a front end shows without asking."""
 
@@ -81,6 +108,9 @@ class Snapshot(msgspec.Struct, frozen=True, tag=True):
     traffic: Traffic = Traffic()
     limits: Limits = Limits()
     schedule: ScheduleState = ScheduleState()
+    surroundings: Surroundings = Surroundings()
+    gpu: GpuUse | None = None
+    """None: there is no session, or it uses the processor."""
     session: Session | None = None
     transfer: Transfer | None = None
     """Set while data (starting) or state (syncing) is being fetched."""

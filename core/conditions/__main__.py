@@ -5,12 +5,15 @@ import sys
 import msgspec
 
 from core.conditions.machine import ThisMachine
+from core.conditions.programs import ProgramsSensor
 
 
 def main() -> int:
     machine = ThisMachine()
     machine.read()
-    sys.stdout.write(msgspec.json.encode(machine.info()).decode() + "\n")
+    # Which programs to look for is the volunteer's choice, and known to the engine alone.
+    told = [sensor for sensor in machine.info() if sensor.name != ProgramsSensor.name]
+    sys.stdout.write(msgspec.json.encode(told).decode() + "\n")
     return 0
 
 

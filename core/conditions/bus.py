@@ -1,11 +1,14 @@
 """Questions to D-Bus services, each with a short time limit. Never starts a service that is not running."""
 
+import logging
 import os
 import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 from core.conditions.source import NotAvailable
+
+_log = logging.getLogger(__name__)
 
 if TYPE_CHECKING:
     from jeepney import Message
@@ -64,7 +67,8 @@ class Bus:
         except TimeoutError:
             raise self._give_up(f"{service} does not answer") from None
         except (OSError, RuntimeError, ValueError, KeyError) as error:
-            raise self._give_up(f"no {self._kind.lower()} bus ({error})") from None
+            _log.debug("The %s bus cannot be used: %r", self._kind.lower(), error)
+            raise self._give_up(f"no {self._kind.lower()} bus") from None
         if reply.header.message_type is MessageType.error:
             name = reply.header.fields.get(HeaderFields.error_name, "error")
             raise NotAvailable("not running" if name in _ABSENT else f"refuses to say ({name.rpartition('.')[2]})")

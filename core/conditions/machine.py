@@ -10,6 +10,7 @@ from core.api.sensors import SensorInfo
 from core.conditions import presence
 from core.conditions.bus import Bus
 from core.conditions.full_screen import ActiveWindow, FullScreen, FullScreenSensor, GameMode
+from core.conditions.gpu import GpuSensor, GpuStates
 from core.conditions.network import (
     Network,
     NetworkManagerMetered,
@@ -35,6 +36,7 @@ class Readings:
     programs: RunningPrograms = field(default_factory=RunningPrograms)
     power: Power = field(default_factory=Power)
     network: Network = field(default_factory=Network)
+    gpus: GpuStates = field(default_factory=GpuStates)
 
 
 class Sensor(Protocol):
@@ -104,6 +106,7 @@ class ThisMachine:
                     [Route(), NetworkManagerState(system_bus), NoRoute()], [NetworkManagerMetered(system_bus)], tick
                 )
             ),
+            "gpus": _Seat(GpuSensor(clock, tick)),
         }
 
     def look_for(self, programs: Sequence[str]) -> None:

@@ -12,6 +12,7 @@ from collections.abc import Sequence
 from core.api.client import core_command
 from core.api.errors import IdlehiveError, WorldError
 from core.api.home import Home
+from core.conditions.machine import Machine, NoMachine, ThisMachine
 from core.engine import leftovers, profile_lock
 from core.engine.engine import Engine
 from core.engine.logs import open_logs
@@ -24,7 +25,8 @@ _log = logging.getLogger("core.engine")
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    programs = _programs(arguments)
+    options = _options(arguments)
+    machine: Machine = NoMachine() if options.blind else ThisMachine()
     home = Home.from_environment()
     try:
         with contextlib.ExitStack() as profile:
@@ -34,15 +36,14 @@ def main(arguments: Sequence[str] | None = None) -> int:
                 _log.warning("%s processes of an engine that was killed were still there and are ended now.", killed)
             store = Store(home.database)
             profile.callback(_close, store)
-            asyncio.run(_serve(home, store, programs, profile))
+            asyncio.run(_serve(home, Engine(home, store, _programs(options), machine, time.time), profile))
     except IdlehiveError as error:
         print(error, file=sys.stderr)
         return 1
     return 0
 
 
-async def _serve(home: Home, store: Store, programs: Programs, profile: contextlib.ExitStack) -> None:
-    engine = Engine(home, store, programs, time.time)
+async def _serve(home: Home, engine: Engine, profile: contextlib.ExitStack) -> None:
     quitting, over = asyncio.Event(), asyncio.Event()
 
     async def on_quit() -> None:
@@ -79,11 +80,15 @@ def _close(store: Store) -> None:
         _log.error("What was given last could not be written: %s", error)
 
 
-def _programs(arguments: Sequence[str] | None) -> Programs:
+def _options(arguments: Sequence[str] | None) -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="python -m core.engine", description="The engine of Idlehive.")
     parser.add_argument("--trainer", metavar="FILE.py", help="run this script in place of the trainer, for tests")
     parser.add_argument("--host", metavar="FILE.py", help="run this script in place of the backbone, for tests")
-    options = parser.parse_args(arguments)
+    parser.add_argument("--blind", action="store_true", help="know nothing of what the machine is doing, for tests")
+    return parser.parse_args(arguments)
+
+
+def _programs(options: argparse.Namespace) -> Programs:
     return Programs(
         trainer=[sys.executable, options.trainer] if options.trainer else core_command("core.trainer"),
         host=[sys.executable, options.host] if options.host else core_command("core.host"),

@@ -3,11 +3,12 @@
 from collections.abc import Awaitable, Callable
 from typing import Any
 
-from core.api import messages, schedule
+from core.api import messages, program_names, schedule
 from core.api.errors import UsageError
 from core.api.messages import Contribution, CurvePoint, Event, LimitInfo, ProjectDetails, ProjectInfo
-from core.api.preferences import PREFERENCES, in_force, preference_named
+from core.api.preferences import in_force, preference_named
 from core.api.schedule import ScheduleInfo
+from core.api.sensors import SensorInfo
 from core.api.snapshot import Snapshot
 from core.api.week_text import preset_cells
 from core.engine.credentials import WARNING
@@ -37,6 +38,9 @@ class Commands:
             messages.GetSchedule: self._get_schedule,
             messages.SetSchedule: self._set_schedule,
             messages.ClearSchedule: self._clear_schedule,
+            messages.GetPrograms: self._get_programs,
+            messages.SetPrograms: self._set_programs,
+            messages.GetSensors: self._get_sensors,
             messages.GetHistory: self._get_history,
             messages.Contribute: self._contribute,
             messages.AddProject: self._add_project,
@@ -139,6 +143,17 @@ class Commands:
     def _clear_schedule(self, _command: messages.ClearSchedule) -> ScheduleInfo:
         self._engine.paint_week(preset_cells("always"))
         return self._engine.timetable.info(self._engine.clock())
+
+    def _get_programs(self, _command: messages.GetPrograms) -> list[str]:
+        return list(self._engine.senses.awaited)
+
+    def _set_programs(self, command: messages.SetPrograms) -> list[str]:
+        names = program_names.checked(command.names)
+        self._engine.wait_for(names)
+        return list(names)
+
+    def _get_sensors(self, _command: messages.GetSensors) -> list[SensorInfo]:
+        return self._engine.senses.info()
 
     async def _get_curve(self, command: messages.GetCurve) -> list[CurvePoint]:
         return await self._engine.catalogue.curve(command.project)

@@ -10,9 +10,10 @@ from dataclasses import dataclass, field
 from core.api.preferences import PREFERENCES, Limits, counts_for_gpu, in_force
 from core.api.reasons import Kind, Reason, Severity
 from core.api.schedule import ALWAYS, Level, Outlook, ScheduleState
-from core.conditions.gpu import GpuStates
-from core.engine import gpu
+from core.conditions.machine import Readings
+from core.engine import gpu, line_use, surroundings
 from core.engine.intent import Intent
+from core.engine.line_use import LineUse
 
 DEFAULTS = {name: preference.default for name, preference in PREFERENCES.items()}
 LONGEST_WAIT = 600.0
@@ -37,9 +38,10 @@ class Conditions:
     """What the machine and the program are doing, apart from what the volunteer wants."""
 
     trouble: Trouble | None = None
-    gpus: GpuStates = field(default_factory=GpuStates)
     session_gpu: str | None = None
     """UUID of the GPU that the session uses, empty for the processor, None without a session."""
+    machine: Readings = field(default_factory=Readings)
+    line: LineUse = field(default_factory=LineUse)
 
 
 @dataclass(frozen=True)
@@ -50,6 +52,11 @@ class Membership:
     name: str
     gpu_memory: int = 0
     """Bytes that it needs on a GPU."""
+    needs_internet: bool = True
+    slowest_line: int = 0
+    """Bytes per second, in each direction, below which its averaging rounds cannot end in time; 0 until known."""
+    has_own_backbone: bool = False
+    """All other peers are processes of this program: ceilings, hours and data cap are not about it."""
 
 
 @dataclass(frozen=True)
@@ -64,6 +71,8 @@ class Facts:
     """What counts now of what the volunteer chose, by plain name."""
     week: Outlook = ALWAYS
     """What the schedule says."""
+    uses_gpu: bool = False
+    """The session computes on a GPU, or would."""
 
 
 @dataclass(frozen=True)
@@ -74,6 +83,7 @@ class Decision:
     reasons: tuple[Reason, ...]
     """Everything that stands against it now."""
     limits: Limits
+    uses_gpu: bool = False
     counts: Mapping[str, int] = field(default_factory=dict)
     """What counts now of all preferences, by plain name; `limits` are those among them that the trainer needs."""
     schedule: ScheduleState = field(default_factory=ScheduleState)
@@ -97,6 +107,23 @@ WORDING: dict[Kind, Wording] = {
     Kind.SNOOZED: Wording("You paused contributing for a while.", hold=True),
     # An hour that is off gives everything back: a game in the evening needs the memory, not only the processor.
     Kind.OUTSIDE_SCHEDULE: Wording("Outside the hours of your schedule.", hold=False),
+    Kind.IN_USE: Wording(
+        "You are using the computer; it goes on when mouse and keyboard have rested for {detail}.", hold=True
+    ),
+    Kind.FULL_SCREEN: Wording("{detail}.", hold=True),
+    Kind.PROGRAM_RUNNING: Wording("You asked Idlehive to wait while this runs: {detail}.", hold=True),
+    Kind.ON_BATTERY: Wording("The computer runs on its battery.", hold=True),
+    Kind.BATTERY_LOW: Wording("The battery is less than {detail} % full.", hold=False),
+    Kind.OFFLINE: Wording("There is no connection to the internet.", hold=True, severity=Severity.NOTICE),
+    # A session that only holds still talks to its peers.
+    Kind.METERED: Wording("The network is metered.", hold=False),
+    Kind.DATA_CAP: Wording("The {detail} that may go over the network in a month are used up.", hold=False),
+    Kind.NETWORK_HOURS: Wording("Outside the hours in which the network may be used.", hold=False),
+    Kind.NETWORK_TOO_SLOW: Wording(
+        "Your limits allow too little bandwidth for this project: it needs at least {detail}.",
+        hold=False,
+        severity=Severity.PROBLEM,
+    ),
     Kind.GPU_TAKEN: Wording("Another program is using the graphics card: {detail}.", hold=True),
     Kind.GPU_HOT: Wording("The graphics card is too warm even at rest: {detail}.", hold=True, severity=Severity.NOTICE),
     Kind.GPU_MISSING: Wording("The graphics card does not answer: {detail}.", hold=False, severity=Severity.PROBLEM),
@@ -123,15 +150,17 @@ def decide(
 ) -> Decision:
     """All reasons that hold at `now`, in the order of `RULES`, and the limits that apply."""
     counts = in_force(preferences, gentle=week.level is Level.GENTLE)
-    card = gpu.choose(conditions.gpus, counts, conditions.session_gpu)
+    card = gpu.choose(conditions.machine.gpus, counts, conditions.session_gpu)
     if card is not None:
         counts = counts_for_gpu(counts, card.gpu.number)
-    facts = Facts(intent, conditions, membership, now, counts, week)
+    uses_gpu = card is not None if conditions.session_gpu is None else bool(conditions.session_gpu)
+    facts = Facts(intent, conditions, membership, now, counts, week, uses_gpu)
     return Decision(
         wanted=intent.wanted and membership is not None,
         project=membership.project if membership else None,
         reasons=tuple(reason for rule in RULES if (reason := rule(facts)) is not None),
-        limits=gpu.limits_on(card, counts),
+        limits=gpu.limits_on(card, counts, gpu.latency_target(conditions.machine.presence, now, uses_gpu=uses_gpu)),
+        uses_gpu=uses_gpu,
         counts=counts,
         schedule=ScheduleState(week.level, week.next_level, week.next_at, intent.override, intent.override_until),
     )
@@ -160,8 +189,39 @@ def _gpu(kind: Kind) -> Callable[[Facts], Reason | None]:
         if not facts.intent.wanted:
             return None
         conditions, needs = facts.conditions, facts.membership.gpu_memory if facts.membership else 0
-        found = gpu.objections(conditions.gpus, facts.preferences, conditions.session_gpu, needs, facts.now)
+        found = gpu.objections(conditions.machine.gpus, facts.preferences, conditions.session_gpu, needs, facts.now)
         return next((_reason(kind, detail.rstrip("."), hold=hold) for k, detail, hold in found if k is kind), None)
+
+    return rule
+
+
+def _machine(kind: Kind) -> Callable[[Facts], Reason | None]:
+    """The rule for one of the things that the machine may be doing."""
+
+    def rule(facts: Facts) -> Reason | None:
+        if not facts.intent.wanted:
+            return None
+        found = surroundings.objections(
+            facts.conditions.machine,
+            facts.preferences,
+            facts.now,
+            uses_gpu=facts.uses_gpu,
+            needs_internet=facts.membership is not None and facts.membership.needs_internet,
+        )
+        return next((_reason(kind, detail, hold=hold) for k, detail, hold in found if k is kind), None)
+
+    return rule
+
+
+def _line(kind: Kind) -> Callable[[Facts], Reason | None]:
+    """The rule for one of the things that the line may not be used for."""
+
+    def rule(facts: Facts) -> Reason | None:
+        project = facts.membership
+        if not facts.intent.wanted or project is None or project.has_own_backbone:
+            return None
+        found = line_use.objections(facts.conditions.line, facts.preferences, project.slowest_line)
+        return next((_reason(kind, detail, until) for k, detail, until in found if k is kind), None)
 
     return rule
 
@@ -186,6 +246,9 @@ RULES: tuple[Callable[[Facts], Reason | None], ...] = (
     paused,
     snoozed,
     outside_schedule,
+    *(_machine(kind) for kind in (Kind.IN_USE, Kind.FULL_SCREEN, Kind.PROGRAM_RUNNING, Kind.ON_BATTERY)),
+    *(_machine(kind) for kind in (Kind.BATTERY_LOW, Kind.OFFLINE, Kind.METERED)),
+    *(_line(kind) for kind in (Kind.DATA_CAP, Kind.NETWORK_HOURS, Kind.NETWORK_TOO_SLOW)),
     *(_gpu(kind) for kind in (Kind.GPU_TAKEN, Kind.GPU_HOT, Kind.GPU_MISSING, Kind.GPU_MEMORY, Kind.GPU_CHANGED)),
     no_project,
     gave_up,

@@ -14,16 +14,19 @@ from core.api.home import Home
 from core.api.messages import Event
 from core.api.session import EpochDone, Fault, Report
 from core.api.snapshot import Snapshot
+from core.conditions.machine import Machine
+from core.engine import gpu, surroundings
 from core.engine import intent as intents
 from core.engine.alarms import Alarms
 from core.engine.backbone import Backbone
 from core.engine.broadcast import Broadcast
-from core.engine.catalogue import Catalogue
+from core.engine.catalogue import BUILTIN, Catalogue
 from core.engine.credentials import Credentials
 from core.engine.decide import Conditions, Decision, Membership, decide
 from core.engine.intent import Intent
 from core.engine.ledger import Ledger
 from core.engine.lifecycle import (
+    Contributing,
     Effect,
     Ended,
     Failed,
@@ -40,9 +43,11 @@ from core.engine.lifecycle import (
     next_moment,
 )
 from core.engine.programs import Programs
+from core.engine.senses import KEEN, RESTING, WATCHFUL, Senses
 from core.engine.session import News, Session, Terms
 from core.engine.timetable import Timetable
 from core.engine.view import look
+from core.store.projects import Project
 from core.store.store import Store
 
 _SETTLES_WITHIN = 8
@@ -56,7 +61,9 @@ _log = logging.getLogger(__name__)
 class Engine:
     """Lives in the event loop; all methods are called from there."""
 
-    def __init__(self, home: Home, store: Store, programs: Programs, clock: Callable[[], float]) -> None:
+    def __init__(
+        self, home: Home, store: Store, programs: Programs, machine: Machine, clock: Callable[[], float]
+    ) -> None:
         self.clock = clock
         self.store = store
         self.catalogue = Catalogue(store, home.cache, clock)
@@ -64,6 +71,7 @@ class Engine:
         self.broadcast = Broadcast()
         self.preferences = store.preferences.load()
         self.timetable = Timetable(store.journal.read_setting(_WEEK))
+        self.senses = Senses(machine, store.journal, self.update)
         self._home = home
         self._programs = programs
         self._backbone = Backbone(programs.host_for(self.catalogue.practice_file, home.practice), home.runtime)
@@ -71,8 +79,8 @@ class Engine:
         self._intent = intents.read(store.journal.read_setting(_INTENT))
         self._closing = False
         self._state: State = Idle()
-        self._decision = self._decide(clock())
         self._session: Session | None = None
+        self._decision = self._decide(clock())
         self._report: Report | None = None
         self._started_at = 0.0
         self._rest = asyncio.Event()
@@ -93,6 +101,7 @@ class Engine:
     def start(self) -> None:
         """Begin to follow the clock, and the intent of last time."""
         self._alarms = Alarms(self.update, self.clock)
+        self.senses.start()
         self.update()
 
     def want(self, intent: Intent, *, anew: bool = False) -> None:
@@ -107,6 +116,12 @@ class Engine:
         """Take the volunteer's schedule."""
         self.timetable.paint(cells)
         self.store.journal.setting(_WEEK, cells)
+        self._ledger.urgent()
+        self.update()
+
+    def wait_for(self, programs: tuple[str, ...]) -> None:
+        """Contribute nothing while one of these runs."""
+        self.senses.wait_for(programs)
         self._ledger.urgent()
         self.update()
 
@@ -129,6 +144,7 @@ class Engine:
             self._session.apply(self._decision.limits)
         self._ledger.keep(now)
         self._set_alarm(now)
+        self.senses.attend(self._pace())
         self.broadcast.offer(self.snapshot())
 
     def snapshot(self) -> Snapshot:
@@ -144,6 +160,8 @@ class Engine:
             today=self._ledger.today(now),
             pid=self._session.pid if self._session else None,
             started_at=self._started_at,
+            around=surroundings.look(self.senses.readings),
+            gpu=gpu.look(self.senses.readings.gpus, self._decision.limits.gpu),
         )
 
     def tell(self, event: Event) -> None:
@@ -164,6 +182,7 @@ class Engine:
         await self._backbone.stop()
         if self._alarms is not None:
             self._alarms.close()
+        self.senses.close()
         self.broadcast.close()
 
     def _decide(self, now: float) -> Decision:
@@ -171,10 +190,20 @@ class Engine:
         if intent != self._intent:
             self._remember(intent)
         project = self.catalogue.at_hand(intent.project)
-        membership = Membership(project.id, self.catalogue.info(project).name) if project else None
-        conditions = Conditions(trouble=self._state.trouble if isinstance(self._state, Failed) else None)
-        asked = intent.fulfilled() if self._closing else intent
+        conditions = Conditions(
+            trouble=self._state.trouble if isinstance(self._state, Failed) else None,
+            session_gpu=self._session.gpu if self._session else None,
+            machine=self.senses.readings,
+        )
+        asked = intent if self.senses.ready and not self._closing else intent.fulfilled()
+        membership = _membership(project, self.catalogue.info(project).name) if project else None
         return decide(asked, self.preferences, conditions, membership, now, week=self.timetable.outlook(now))
+
+    def _pace(self) -> float:
+        if not self._intent.wanted:
+            return RESTING
+        watches = surroundings.watches_input(self._decision.counts, uses_gpu=self._decision.uses_gpu)
+        return KEEN if watches and isinstance(self._state, Contributing) else WATCHFUL
 
     def _remember(self, intent: Intent) -> None:
         self._intent = intent
@@ -254,10 +283,23 @@ class Engine:
             self._decision.schedule.next_at,
             next_moment(self._state),
             self._ledger.next_moment(now),
+            surroundings.next_moment(
+                self.senses.readings, self._decision.counts, now, uses_gpu=self._decision.uses_gpu
+            ),
             *(reason.until for reason in self._decision.reasons),
         ]
         if self._alarms is not None:
             self._alarms.at(min((moment for moment in moments if moment is not None), default=None))
+
+
+def _membership(project: Project, name: str) -> Membership:
+    manifest = project.manifest
+    return Membership(
+        project.id,
+        name,
+        gpu_memory=manifest.requirements.gpu_memory if manifest else 0,
+        needs_internet=project.source != BUILTIN and surroundings.needs_internet(manifest),
+    )
 
 
 def _name(state: State) -> str:

@@ -9,10 +9,16 @@ import msgspec
 
 from core.api.preferences import Limits, counts_for_gpu, limits_of
 from core.api.reasons import Kind
+from core.api.snapshot import GpuUse
 from core.conditions.gpu import GpuState, GpuStates
+from core.conditions.presence import Presence
 
 GIVES_BACK_AFTER = 20.0
 """Seconds of holding for another program until the GPU's memory is given back to it too."""
+
+_SMOOTH = 100
+_STILL_THERE = 60.0
+"""Seconds after the last input for which the volunteer counts as there."""
 
 Objection = tuple[Kind, str, bool]
 """Kind, detail, and whether holding is enough."""
@@ -29,19 +35,39 @@ def choose(states: GpuStates, counts: Mapping[str, int], in_use: str | None) -> 
     return max(allowed, key=lambda state: (not state.taken_by, state.gpu.memory_total), default=None)
 
 
+def look(states: GpuStates, uuid: str) -> GpuUse | None:
+    """The GPU with this UUID as front ends see it."""
+    gpu = next((state.gpu for state in states.present if state.gpu.uuid == uuid), None)
+    if gpu is None:
+        return None
+    power = None if gpu.power is None else round(gpu.power)
+    return GpuUse(gpu.name, gpu.utilization, gpu.temperature, power, gpu.memory_used, gpu.memory_total)
+
+
 def may_use(counts: Mapping[str, int], number: int) -> bool:
     return bool(counts_for_gpu(counts, number)["gpu_use"])
 
 
-def limits_on(state: GpuState | None, counts: Mapping[str, int]) -> Limits:
-    """The limits that apply, with those of the GPU at hand."""
-    return msgspec.structs.replace(limits_of(counts), gpu=state.gpu.uuid if state else "")
+def limits_on(state: GpuState | None, counts: Mapping[str, int], latency_target: int) -> Limits:
+    """The limits that apply, with those that follow from what is so and are nobody's choice."""
+    gpu = state.gpu.uuid if state else ""
+    return msgspec.structs.replace(limits_of(counts), gpu=gpu, latency_target=latency_target)
+
+
+def latency_target(presence: Presence, now: float, *, uses_gpu: bool) -> int:
+    """Milliseconds that a microbatch may take while the volunteer is there, 0 for any.
+
+    A GPU draws nothing before the microbatch is done: where nobody knows, somebody may be looking.
+    """
+    last = presence.last_input
+    present = uses_gpu if last is None else now - last < _STILL_THERE
+    return _SMOOTH if present else 0
 
 
 def objections(
     states: GpuStates, counts: Mapping[str, int], in_use: str | None, needs: int, now: float
 ) -> list[Objection]:
-    """What stands against computing on a GPU. `counts` are those of the chosen one, `needs` the project's bytes of it."""
+    """What stands against computing on a GPU. `counts` are those of the chosen one; `needs` are bytes of its memory."""
     chosen = choose(states, counts, in_use)
     found: list[Objection] = []
     lost = _lost(states, counts, in_use, chosen)

@@ -93,6 +93,11 @@ class Session:
         """The trainer's process, once it has reported."""
         return self._trainer_pid
 
+    @property
+    def gpu(self) -> str:
+        """UUID of the GPU that it was begun with, empty for the processor."""
+        return self._terms.limits.gpu
+
     def send(self, command: TrainerCommand) -> None:
         if self._trainer is not None:
             self._trainer.send(line(command))

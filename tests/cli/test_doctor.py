@@ -32,7 +32,7 @@ def test_a_running_engine_is_found(home: Home, engine: ScriptedEngine) -> None:
 
 
 def test_an_engine_that_hangs_is_a_problem(home: Home, engine: ScriptedEngine, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(checks, "_PATIENCE", 0.2)
+    monkeypatch.setattr(checks, "PATIENCE", 0.2)
     engine.hanging.set()
     assert checks.engine(home).level == "problem"
 
@@ -78,7 +78,7 @@ def test_a_keyring_that_never_answers_does_not_hold_up(monkeypatch: pytest.Monke
     import threading
 
     answers = threading.Event()
-    monkeypatch.setattr(checks, "_PATIENCE", 0.1)
+    monkeypatch.setattr(checks, "PATIENCE", 0.1)
     monkeypatch.setattr(keyring, "get_keyring", answers.wait)
     try:
         assert checks.secrets().text == "The keyring does not answer."

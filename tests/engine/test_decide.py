@@ -72,7 +72,9 @@ def facts_of(*kinds: Kind) -> Facts:
     week = next((cause["week"] for cause in causes if "week" in cause), Outlook())
     needs = max(cause.get("needs", 0) for cause in causes)
     membership = None if no_membership else replace(MEMBERSHIP, gpu_memory=needs)
-    conditions = replace(gpu_conditions(causes), trouble=trouble, machine=readings(causes))
+    of_gpu = gpu_conditions(causes)
+    machine = replace(readings(causes), gpus=of_gpu.machine.gpus)
+    conditions = Conditions(trouble, of_gpu.session_gpu, machine)
     return Facts(intent, conditions, membership, NOW, chosen(causes), week=week)
 
 
@@ -99,7 +101,8 @@ def gpu_conditions(causes: list[dict[str, Any]]) -> Conditions:
         return Conditions()
     present = GpuState(GPU, **{name: value for cause in of_gpu for name, value in cause.items()})
     in_use = next((cause["in_use"] for cause in causes if "in_use" in cause), None)
-    return Conditions(None, GpuStates((present,), (replace(GPU, number=1, uuid="GPU-gone"),), None, True), in_use)
+    states = GpuStates((present,), (replace(GPU, number=1, uuid="GPU-gone"),), None, True)
+    return Conditions(session_gpu=in_use, machine=Readings(gpus=states))
 
 
 def decided(facts: Facts) -> Decision:

@@ -32,6 +32,7 @@ from core.api.reasons import Kind
 from core.api.schedule import CELLS, Level, ScheduleInfo
 from core.api.snapshot import Snapshot
 from core.api.week_text import parse, preset_cells
+from core.conditions.machine import NoMachine
 from core.engine.commands import Commands
 from core.engine.engine import Engine
 from core.engine.programs import Programs
@@ -48,12 +49,16 @@ def berlin(text: str) -> float:
     return datetime.fromisoformat(text).replace(tzinfo=BERLIN).timestamp()
 
 
+NIGHT = berlin("2026-06-01T23:00")
+"""A Monday, when every scenario begins."""
+
+
 class World:
     """An engine in this process: a test sets its clock and its zone, and pokes as the heartbeat does."""
 
     def __init__(self, engine: Engine, heard: Path) -> None:
         self.engine = engine
-        self.now = 0.0
+        self.now = NIGHT
         self.zone: tzinfo = BERLIN
         self._commands = Commands(engine)
         self._heard = heard
@@ -98,10 +103,9 @@ async def a_world(folder: Path, monkeypatch: pytest.MonkeyPatch, week: str) -> A
     store = Store(home.database)
     programs = Programs(*([sys.executable, str(FAKES / name)] for name in ("scripted_trainer.py", "scripted_host.py")))
     worlds: list[World] = []
-    engine = Engine(home, store, programs, lambda: worlds[0].now if worlds else berlin("2026-06-01T23:00"))
+    engine = Engine(home, store, programs, NoMachine(), lambda: worlds[0].now if worlds else NIGHT)
     engine.timetable = Timetable(week, lambda: worlds[0].zone)
     worlds.append(World(engine, heard))
-    worlds[0].now = berlin("2026-06-01T23:00")
     try:
         yield worlds[0]
     finally:
@@ -114,7 +118,7 @@ Scenario = Callable[[World], Awaitable[None]]
 
 @pytest.fixture
 def play(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[Scenario, str], None]:
-    """Runs a scenario on Monday, 1 June 2026, 23:00 in Berlin."""
+    """Runs a scenario with a week of its own."""
 
     def run(scenario: Scenario, week: str = WEEK) -> None:
         async def whole() -> None:

@@ -42,6 +42,8 @@ class RunningEngine:
         self._host_script = folder / "host.json"
         self._clients: list[EngineClient] = []
         self.process: subprocess.Popen[str] | None = None
+        self.blind = True
+        """Nothing of what this computer is doing has a say: it may be a laptop on battery, and in use."""
         self.script()
         self.script_host()
 
@@ -56,7 +58,7 @@ class RunningEngine:
         """A process of the engine, whatever becomes of it."""
         fakes = ("--trainer", str(FAKES / "scripted_trainer.py"), "--host", str(FAKES / "scripted_host.py"))
         return subprocess.Popen(
-            core_command("core.engine", *fakes),
+            core_command("core.engine", *fakes, *(["--blind"] if self.blind else [])),
             stdin=subprocess.DEVNULL,
             stderr=subprocess.PIPE,
             text=True,

@@ -1,0 +1,61 @@
+"""limits programs: the programs during which nothing is contributed."""
+
+import argparse
+
+from app.cli import output
+from app.cli.connection import borrowed
+from app.cli.parser import Parser, Verbs, add_json, add_verb
+from core.api.errors import UsageError
+from core.api.home import Home
+from core.api.messages import GetPrograms, SetPrograms
+from core.api.program_names import checked
+
+TEXT = """
+Programs during which nothing is contributed, by the names of their
+executables: a game, a video editor. Capitals and .exe do not matter.
+
+  idlehive limits programs
+  idlehive limits programs add blender witcher3
+  idlehive limits programs remove blender
+"""
+
+
+def add(parts: Verbs) -> None:
+    parser = add_verb(parts, "programs", "programs to wait for", TEXT, run_list)
+    add_json(parser, again=True)
+    verbs = parser.add_subparsers(metavar="add|remove", title="what to do", parser_class=Parser)
+    for name, summary, run in (("add", "wait for these too", run_add), ("remove", "wait no longer", run_remove)):
+        verb = add_verb(verbs, name, summary, TEXT, run)
+        verb.add_argument("names", metavar="NAME", nargs="+")
+        add_json(verb, again=True)
+
+
+def run_list(arguments: argparse.Namespace, home: Home) -> int:
+    with borrowed(home) as engine:
+        return _tell(arguments, engine.request(GetPrograms(), list[str]))
+
+
+def run_add(arguments: argparse.Namespace, home: Home) -> int:
+    more = checked(arguments.names)
+    with borrowed(home) as engine:
+        names = (*engine.request(GetPrograms(), list[str]), *more)
+        return _tell(arguments, engine.request(SetPrograms(names), list[str]))
+
+
+def run_remove(arguments: argparse.Namespace, home: Home) -> int:
+    with borrowed(home) as engine:
+        names = engine.request(GetPrograms(), list[str])
+        gone = {name.lower() for name in arguments.names}
+        unknown = gone - {name.lower() for name in names}
+        if unknown:
+            raise UsageError(f"{min(unknown)!r} is not in the list.")
+        kept = tuple(name for name in names if name.lower() not in gone)
+        return _tell(arguments, engine.request(SetPrograms(kept), list[str]))
+
+
+def _tell(arguments: argparse.Namespace, names: list[str]) -> int:
+    if arguments.json:
+        output.print_json(names)
+    else:
+        print(f"Nothing is contributed while one of these runs: {', '.join(names)}." if names else "No programs.")
+    return 0

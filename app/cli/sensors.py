@@ -1,0 +1,46 @@
+"""What `doctor` says of the sensors: where each gets its value, the value, and what was tried."""
+
+import subprocess
+
+import msgspec
+
+from app.cli.checks import PATIENCE, Finding
+from app.cli.connection import running
+from core.api.client import core_command, core_environment
+from core.api.errors import IdlehiveError
+from core.api.home import Home
+from core.api.messages import GetSensors
+from core.api.sensors import SensorInfo
+
+_ADVICE = {
+    "presence": "Limits that wait for you to be away have no effect here.",
+    "full screen": "Name your games with `idlehive limits programs add`.",
+}
+_SILENT = ("in use", "not needed")
+"""What need not be told of a source."""
+
+
+def sensors(home: Home) -> list[Finding]:
+    """The engine's own if one runs, since it may see another desktop than this terminal does."""
+    try:
+        with running(home) as engine:
+            found = engine.request(GetSensors(), list[SensorInfo], timeout=PATIENCE) if engine else _asked_aside()
+    except (IdlehiveError, OSError, subprocess.SubprocessError, msgspec.DecodeError) as error:
+        return [Finding("sensors", "problem", f"They cannot be asked: {error}", "`idlehive log` may say why.")]
+    return [_finding(sensor) for sensor in found]
+
+
+def _asked_aside() -> list[SensorInfo]:
+    """From a process of its own: a desktop service that hangs must not keep doctor from ending."""
+    asked = subprocess.run(
+        core_command("core.conditions"), capture_output=True, timeout=PATIENCE, check=True, env=core_environment()
+    )
+    return msgspec.json.decode(asked.stdout, type=list[SensorInfo])
+
+
+def _finding(sensor: SensorInfo) -> Finding:
+    source = f" Source: {sensor.source}." if sensor.source else ""
+    others = "; ".join(f"{each.source}: {each.outcome}" for each in sensor.tried if each.outcome not in _SILENT)
+    tried = f" Tried: {others}." if others else ""
+    advice = "" if sensor.known else _ADVICE.get(sensor.name, "")
+    return Finding(sensor.name, "ok" if sensor.known else "warn", f"{sensor.value}{source}{tried}", advice)

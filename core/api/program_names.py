@@ -1,0 +1,29 @@
+"""Names of programs as volunteers write them: during these nothing is contributed."""
+
+from collections.abc import Iterable
+from pathlib import PureWindowsPath
+
+from core.api.errors import UsageError
+
+MOST = 64
+_LONGEST = 100
+
+
+def checked(names: Iterable[str]) -> tuple[str, ...]:
+    """The names of executables, without folders and repetitions, in their order.
+
+    Raises:
+        UsageError: one is no such name, or there are too many.
+    """
+    found = {name.lower(): name for name in map(_name, names)}
+    if len(found) > MOST:
+        raise UsageError(f"At most {MOST} programs can be named, not {len(found)}.")
+    return tuple(found.values())
+
+
+def _name(text: str) -> str:
+    # A Windows path is the wider notion: it has both slashes.
+    name = PureWindowsPath(text.strip()).name
+    if not 0 < len(name) <= _LONGEST or not name.isprintable():
+        raise UsageError(f"{text[:_LONGEST]!r} is not the name of a program, such as steam or blender.")
+    return name
