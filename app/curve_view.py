@@ -34,7 +34,7 @@ class CurveView(QWidget):
         self.set_points([])
 
     def sizeHint(self) -> QSize:
-        return QSize(600, 150)
+        return QSize(600, 120)
 
     def set_points(self, points: Sequence[CurvePoint]) -> None:
         """The whole curve, by epoch."""

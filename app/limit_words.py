@@ -73,10 +73,14 @@ def live_value(name: str, snapshot: Snapshot) -> float | None:
     """What is measured now of what a limit is about, in its unit; None: nothing is."""
     if name == "battery_level":
         return snapshot.surroundings.battery_level
-    if snapshot.session is None:
-        return None
-    measured = {"upload_limit": snapshot.traffic.upload_rate, "download_limit": snapshot.traffic.download_rate}
-    return measured.get(name.removeprefix(GENTLE))
+    plain, card = name.removeprefix(GENTLE), snapshot.gpu
+    measured: dict[str, float | None] = {}
+    if snapshot.session is not None:
+        measured |= {"upload_limit": snapshot.traffic.upload_rate, "download_limit": snapshot.traffic.download_rate}
+    if card is not None:
+        measured |= {"gpu_share": card.utilization, "gpu_temperature": card.temperature, "gpu_power": card.power}
+        measured["gpu_memory"] = card.memory_used
+    return measured.get(plain)
 
 
 def _seen(name: str, snapshot: Snapshot) -> str:

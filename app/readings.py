@@ -36,9 +36,23 @@ def moved(snapshot: Snapshot) -> str:
     return tr("this session {up} up, {down} down", up=up, down=down)
 
 
-def machine(_snapshot: Snapshot) -> tuple[Reading, ...]:
-    """The graphics card; empty where none computes."""
-    return ()
+def gpu(snapshot: Snapshot) -> tuple[Reading, ...]:
+    """The graphics card; empty while none computes."""
+    card, limits = snapshot.gpu, snapshot.limits
+    if card is None:
+        return ()
+    return (
+        _amount(tr("Use"), card.utilization, limits.gpu_share, "%"),
+        _amount(tr("Temperature"), card.temperature, limits.gpu_temperature, "°C"),
+        _amount(tr("Power"), card.power, limits.gpu_power, "W"),
+    )
+
+
+def _amount(name: str, now: int | None, ceiling: int, unit: str) -> Reading:
+    value = NOTHING if now is None else str(now)
+    if not ceiling:
+        return Reading(name, value, unit, None)
+    return Reading(name, value, tr("of {amount}", amount=f"{ceiling}{fmt.SPACE}{unit}"), (now or 0) / ceiling)
 
 
 def _rate(name: str, now: float | None, ceiling: int) -> Reading:

@@ -121,15 +121,15 @@ class Tiles(QGridLayout):
         super().__init__()
         self.setSpacing(theme.GAP)
         self.today, self.speed, self.peers = TodayTile(), SpeedTile(), PeersTile()
-        self.machine, self.network = MeterTile(tr("Graphics card")), MeterTile(tr("Network"))
-        self.machine.hide()
+        self.gpu, self.network = MeterTile(tr("Graphics card")), MeterTile(tr("Network"))
+        self.gpu.hide()
         self._columns = 0
         self.arrange(4)
 
     @property
     def all(self) -> tuple[Card, ...]:
         """Those that are shown."""
-        third = self.peers if self.machine.isHidden() else self.machine
+        third = self.peers if self.gpu.isHidden() else self.gpu
         return self.today, self.speed, third, self.network
 
     def arrange(self, columns: int) -> None:
@@ -138,7 +138,7 @@ class Tiles(QGridLayout):
         self._columns = columns
         for number, tile in enumerate((self.today, self.speed, self.peers, self.network)):
             self.addWidget(tile, number // columns, number % columns)
-        self.addWidget(self.machine, 2 // columns, 2 % columns)
+        self.addWidget(self.gpu, 2 // columns, 2 % columns)
         stretches = (3, 3, 4, 4) if columns == 4 else (1, 1, 0, 0)
         for column, stretch in enumerate(stretches):
             self.setColumnStretch(column, stretch)
@@ -149,7 +149,7 @@ class Tiles(QGridLayout):
         self.speed.show_progress(snapshot.progress if in_run else None)
         self.peers.show_progress(snapshot.progress if in_run or snapshot.session else None)
         self.network.show_readings(readings.network(snapshot), readings.moved(snapshot))
-        measured = readings.machine(snapshot)
-        self.machine.show_readings(measured)
-        self.machine.setVisible(bool(measured))
+        measured = readings.gpu(snapshot)
+        self.gpu.show_readings(measured)
+        self.gpu.setVisible(bool(measured))
         self.peers.setVisible(not measured)

@@ -20,7 +20,7 @@ from app.step_chips import StepChips
 from app.widgets import Label, Notice
 from core.api.errors import WorldError
 from core.api.messages import Contribute, CurvePoint, Event, GetCurve, Pause, Resume
-from core.api.snapshot import Snapshot
+from core.api.snapshot import GpuUse, Snapshot
 from tests.app.snapshots import CONTRIBUTING, IDLE, PROGRESS, STARTING, failed, paused
 from tests.fakes.scripted_engine import ScriptedEngine
 
@@ -201,3 +201,12 @@ def test_each_step_of_an_epoch_looks_different(page: HomePage, show: Show, phase
     empty = ring.grab().toImage()
     show(replace(CONTRIBUTING, progress=replace(PROGRESS, phase=phase)))
     assert ring.grab().toImage() != empty
+
+
+def test_the_card_takes_the_place_of_the_peers_while_it_works(window: MainWindow, page: HomePage, show: Show) -> None:
+    show(replace(CONTRIBUTING, gpu=GpuUse("RTX 3060", 63, 66, 112)))
+    assert "Graphics card" in texts(page)
+    assert "Peers" not in texts(page)
+    assert len({tile.y() for tile in window.home._tiles.all}) == 1
+    show(CONTRIBUTING)
+    assert "Peers" in texts(page)

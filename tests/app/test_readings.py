@@ -1,0 +1,41 @@
+"""Live values against their ceilings, for the tiles at home."""
+
+from msgspec.structs import replace
+
+from app import readings
+from app.format import SPACE
+from core.api.preferences import Limits
+from core.api.snapshot import GpuUse, Snapshot
+from tests.app.snapshots import CONTRIBUTING
+
+LIMITS = Limits(gpu_share=80, gpu_temperature=75, gpu_power=0, upload_limit=1_000_000)
+CARD = GpuUse("RTX 3060", 63, 66, 112, 4_000_000_000, 12_000_000_000)
+BUSY = replace(CONTRIBUTING, limits=LIMITS, gpu=CARD)
+
+
+def worded(found: tuple[readings.Reading, ...]) -> list[str]:
+    return [f"{one.name} {one.value} {one.ceiling}".replace(SPACE, " ") for one in found]
+
+
+def test_each_value_of_the_card_stands_beside_its_ceiling() -> None:
+    assert worded(readings.gpu(BUSY)) == ["Use 63 of 80 %", "Temperature 66 of 75 °C", "Power 112 W"]
+    assert [reading.share for reading in readings.gpu(BUSY)] == [63 / 80, 66 / 75, None]
+
+
+def test_what_a_card_does_not_tell_is_a_dash_and_not_zero() -> None:
+    silent = replace(BUSY, gpu=GpuUse("RTX 3060"))
+    assert worded(readings.gpu(silent))[1] == "Temperature – of 75 °C"
+
+
+def test_without_a_card_there_is_no_tile_for_it() -> None:
+    assert readings.gpu(CONTRIBUTING) == ()
+
+
+def test_rates_stand_beside_their_ceilings_and_alone_where_nothing_limits_them() -> None:
+    assert worded(readings.network(BUSY)) == ["Up 2.1 of 8 Mbit/s", "Down 3.4 Mbit/s"]
+    assert worded(readings.network(replace(Snapshot(state="idle"), limits=LIMITS))) == ["Up – of 8 Mbit/s", "Down – "]
+
+
+def test_what_a_session_moved_is_told_while_there_is_one() -> None:
+    assert readings.moved(BUSY).replace(SPACE, " ") == "this session 41.2 MB up, 66.0 MB down"
+    assert readings.moved(Snapshot(state="idle")) == "no traffic now"
