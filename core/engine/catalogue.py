@@ -22,6 +22,8 @@ from core.store.store import Store
 
 PRACTICE = Path(core.__file__).parents[1] / "resources" / "practice" / "project.toml"
 BUILTIN = "builtin"
+PRACTICE_ID = "practice"
+"""Reserved: whoever hosts the same project for others does so under the id that its own file names."""
 
 _log = logging.getLogger(__name__)
 
@@ -80,6 +82,8 @@ class Catalogue:
         """
         manifest, source = await _read(source)
         listed = next((project for project in self._projects if project.id == manifest.id), None)
+        if manifest.id == PRACTICE_ID:
+            raise UsageError(f"{PRACTICE_ID!r} is the name of the practice project; another project cannot have it.")
         if listed is not None and listed.source != source:
             _check_may_move(listed)
         self._store.projects.put(manifest.id, source, manifest, self._clock())
@@ -161,7 +165,7 @@ class Catalogue:
         )
 
     def _practice(self) -> Project:
-        return Project(_described(self.practice_file)["id"], BUILTIN, None)
+        return Project(PRACTICE_ID, BUILTIN, None)
 
 
 class _Described:
@@ -192,14 +196,12 @@ def _described(file: Path) -> dict[str, Any]:
 
 
 def _check_same(project: Project, manifest: Manifest) -> None:
-    if manifest.id != project.id:
+    if project.source != BUILTIN and manifest.id != project.id:
         raise UsageError(f"The manifest of {project.id!r} now describes another project, {manifest.id!r}.")
 
 
 def _check_may_move(listed: Project) -> None:
     """A stranger's manifest must not take the place of a project that the volunteer trusts already."""
-    if listed.source == BUILTIN:
-        raise UsageError(f"{listed.id!r} is the name of the practice project; another project cannot have it.")
     if listed.joined_at is not None:
         raise UsageError(f"You are in a project {listed.id!r} already, from {listed.source}; leave that one first.")
 

@@ -36,7 +36,7 @@ def test_the_schema_takes_the_sample_and_refuses_its_mistakes() -> None:
 
 def test_the_example_in_docs_is_right() -> None:
     (example,) = re.findall(r"```json\n(.*?)```", (DOCS / "manifest.md").read_text(), re.DOTALL)
-    assert parse(example.encode(), "https://example.org/manifest.json").id == "practice"
+    assert parse(example.encode(), "https://example.org/manifest.json").id == "shakespeare"
 
 
 def test_docs_explain_every_field() -> None:

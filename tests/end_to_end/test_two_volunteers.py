@@ -7,8 +7,7 @@ from typing import Any
 
 import pytest
 
-from tests.end_to_end.machine import Machine, Profile, Program, wait_for
-from tests.end_to_end.projects import project
+from tests.end_to_end.machine import PRACTICE, Machine, Profile, Program, wait_for
 from tests.fakes.http_server import closed_port
 
 EPOCHS = 20
@@ -17,9 +16,9 @@ pytestmark = [pytest.mark.slow, pytest.mark.timeout(400)]
 
 
 def host(machine: Machine, port: int) -> Program:
-    """The backbone of the practice project under another name, once it serves."""
+    """The backbone of the practice project, once it serves."""
     where = ("--http", f"127.0.0.1:{port}", "--state", str(machine.folder / "state"))
-    program = machine.profile("organiser").start("host", str(project(machine.folder, id="shakespeare")), *where)
+    program = machine.profile("organiser").start("host", str(PRACTICE / "project.toml"), *where)
     wait_for(lambda: "Serving" in program.said() or program.process.poll() is not None, 60.0, "the backbone serves")
     assert program.process.poll() is None, program.complained()
     return program

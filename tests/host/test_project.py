@@ -152,10 +152,10 @@ def test_the_example_in_docs_is_right_and_names_all_of_the_host_s_table(project:
 def test_the_practice_project_is_right(tmp_path: Path) -> None:
     practice = load(PRACTICE / "project.toml")
     manifest = practice.manifest(tmp_path, [PEER])
-    assert parse(msgspec.json.encode(manifest), "http://127.0.0.1:1/").id == "practice"
+    assert parse(msgspec.json.encode(manifest), "http://127.0.0.1:1/").id == "shakespeare"
     assert len(manifest.data.shards) == 4
     assert manifest.data.held_out
-    assert practice.state() == PRACTICE / "practice-state"
+    assert practice.state() == PRACTICE / "shakespeare-state"
 
 
 def test_the_practice_tokenizer_is_the_one_its_script_makes() -> None:

@@ -93,7 +93,7 @@ def test_a_cut_download_goes_on_at_this_server(server: Web, board: Board, tmp_pa
 def test_the_catalogue_lists_the_project(server: Web) -> None:
     _, body = get(server, "/catalogue.json")
     (entry,) = json.loads(body)["projects"]
-    assert (entry["id"], entry["license"], entry["manifest"]) == ("practice", "CC0-1.0", "manifest.json")
+    assert (entry["id"], entry["license"], entry["manifest"]) == ("shakespeare", "CC0-1.0", "manifest.json")
     assert set(entry) == {"id", "name", "summary", "organiser", "license", "manifest"}
 
 
