@@ -1,0 +1,59 @@
+"""limits programs, and what doctor says of the sensors."""
+
+import json
+
+from app.cli import sensors
+from core.api.errors import WorldError
+from core.api.home import Home
+from core.api.messages import GetPrograms, GetSensors, SetPrograms
+from core.api.sensors import Attempt, SensorInfo
+from tests.cli.conftest import RunCli
+from tests.fakes.scripted_engine import ScriptedEngine
+
+PRESENCE = SensorInfo(
+    "presence",
+    "Mouse or keyboard were last used 12 s ago.",
+    True,
+    (Attempt("Mutter", "not running"), Attempt("X11", "in use"), Attempt("logind", "not needed")),
+)
+
+
+def test_programs_are_listed_added_and_removed(engine: ScriptedEngine, run_cli: RunCli) -> None:
+    engine.answer(GetPrograms, ["steam", "Doom"])
+    engine.answer(SetPrograms, lambda command: list(command.names))
+    assert run_cli("limits", "programs").stdout == "Nothing is contributed while one of these runs: steam, Doom.\n"
+    assert json.loads(run_cli("limits", "programs", "--json").stdout) == ["steam", "Doom"]
+    run_cli("limits", "programs", "add", "/usr/bin/blender")
+    assert run_cli("limits", "programs", "remove", "doom", "steam").stdout == "No programs.\n"
+    assert engine.received(SetPrograms) == [SetPrograms(("steam", "Doom", "blender")), SetPrograms(())]
+
+
+def test_what_is_no_program_or_not_listed_is_a_wrong_use(engine: ScriptedEngine, run_cli: RunCli) -> None:
+    engine.answer(GetPrograms, ["steam"])
+    for words, sentence in (
+        (("add", "/"), "'/' is not the name of a program"),
+        (("remove", "doom"), "'doom' is not in the list."),
+    ):
+        done = run_cli("limits", "programs", *words)
+        assert (done.returncode, sentence in done.stderr) == (2, True), done.stderr
+    assert not engine.received(SetPrograms)
+
+
+def test_doctor_tells_the_source_in_use_and_what_was_tried_before(home: Home, engine: ScriptedEngine) -> None:
+    engine.answer(GetSensors, [PRESENCE])
+    (finding,) = sensors.sensors(home)
+    assert finding.text == f"{PRESENCE.value} Source: X11. Tried: Mutter: not running."
+    assert (finding.name, finding.level, finding.advice) == ("presence", "ok", "")
+
+
+def test_what_is_unknown_is_a_warning_with_its_meaning(home: Home, engine: ScriptedEngine) -> None:
+    engine.answer(GetSensors, [SensorInfo("presence", "Nobody tells.", False)])
+    (finding,) = sensors.sensors(home)
+    assert finding.level == "warn"
+    assert "no effect" in finding.advice
+
+
+def test_an_engine_that_cannot_tell_is_a_problem(home: Home, engine: ScriptedEngine) -> None:
+    engine.answer(GetSensors, WorldError("It is broken."))
+    (finding,) = sensors.sensors(home)
+    assert (finding.level, "It is broken." in finding.text) == ("problem", True)

@@ -1,0 +1,218 @@
+"""What the machine's doings mean: the rules alone, then in an engine whose desktop is a private bus."""
+
+import os
+from collections.abc import Iterator, Mapping
+
+import pytest
+
+from core.api.errors import UsageError
+from core.api.messages import Contribute, GetPrograms, GetSensors, LimitInfo, SetLimit, SetPrograms
+from core.api.peer_address import is_far
+from core.api.preferences import PREFERENCES
+from core.api.program_names import checked
+from core.api.reasons import Kind
+from core.api.sensors import SensorInfo
+from core.api.snapshot import Snapshot
+from core.conditions.full_screen import FullScreen
+from core.conditions.machine import Readings
+from core.conditions.network import Network
+from core.conditions.power import Power
+from core.conditions.presence import Presence
+from core.conditions.programs import RunningPrograms
+from core.engine.surroundings import look, next_moment, objections
+from tests.conditions.desktop.dbus_services import PrivateBus, Service
+from tests.fakes.running_engine import RunningEngine, wait_for
+
+NOW = 1_000_000.0
+DEFAULTS = {name: preference.default for name, preference in PREFERENCES.items()}
+PEER = "QmYyQSo1c1Ym7orWxLYvCrM2EmxFTANf8wXmmE7DWjhx5N"
+
+
+def kinds(
+    readings: Readings, chosen: Mapping[str, int] = DEFAULTS, *, uses_gpu: bool = False, needs_internet: bool = True
+) -> dict[Kind, bool]:
+    """Every objection, and whether holding is enough."""
+    found = objections(readings, {**DEFAULTS, **chosen}, NOW, uses_gpu=uses_gpu, needs_internet=needs_internet)
+    return {kind: hold for kind, _, hold in found}
+
+
+@pytest.mark.parametrize(("idle", "waits"), [(0, True), (179.9, True), (180, False), (5000, False)])
+def test_a_gpu_waits_for_three_minutes_without_input(idle: float, waits: bool) -> None:
+    readings = Readings(presence=Presence(NOW - idle))
+    assert (Kind.IN_USE in kinds(readings, uses_gpu=True)) is waits
+    assert Kind.IN_USE not in kinds(readings, uses_gpu=False)
+
+
+def test_gpu_and_processor_wait_for_times_of_their_own() -> None:
+    readings = Readings(presence=Presence(NOW - 100))
+    chosen = {"idle_gpu": 60, "idle_processor": 120}
+    assert Kind.IN_USE not in kinds(readings, chosen, uses_gpu=True)
+    assert Kind.IN_USE in kinds(readings, chosen, uses_gpu=False)
+
+
+def test_unknown_stands_against_nothing() -> None:
+    strict = {"idle_gpu": 3600, "idle_processor": 3600, "battery_level": 100}
+    assert kinds(Readings(), strict, uses_gpu=True) == {}
+    assert kinds(Readings(network=Network(online=True, metered=None)), strict) == {}
+
+
+def test_the_wait_ends_at_a_known_moment_unless_it_is_over() -> None:
+    readings, counts = Readings(presence=Presence(NOW - 100)), {**DEFAULTS, "idle_gpu": 180}
+    assert next_moment(readings, counts, NOW, uses_gpu=True) == NOW + 80
+    assert next_moment(readings, counts, NOW + 80, uses_gpu=True) is None
+    assert next_moment(readings, counts, NOW, uses_gpu=False) is None
+    assert next_moment(Readings(), counts, NOW, uses_gpu=True) is None
+
+
+@pytest.mark.parametrize(
+    "readings",
+    [Readings(full_screen=FullScreen("Doom fills the screen")), Readings(programs=RunningPrograms(("doom",)))],
+)
+def test_a_game_wants_the_memory_of_a_gpu_back_and_of_the_processor_only_its_time(readings: Readings) -> None:
+    assert set(kinds(readings, uses_gpu=True).values()) == {False}
+    assert set(kinds(readings, uses_gpu=False).values()) == {True}
+
+
+def test_full_screen_can_be_allowed_and_the_volunteers_own_list_still_counts() -> None:
+    readings = Readings(full_screen=FullScreen("Film fills the screen"), programs=RunningPrograms(("film",)))
+    assert kinds(readings, {"full_screen": 1}).keys() == {Kind.PROGRAM_RUNNING}
+
+
+@pytest.mark.parametrize(
+    ("power", "allowed", "expected"),
+    [
+        (Power(on_battery=True, level=80), 0, {Kind.ON_BATTERY}),
+        (Power(on_battery=True, level=49), 0, {Kind.ON_BATTERY, Kind.BATTERY_LOW}),
+        (Power(on_battery=True, level=80), 1, set()),
+        (Power(on_battery=True, level=50), 1, set()),
+        (Power(on_battery=True, level=49), 1, {Kind.BATTERY_LOW}),
+        (Power(on_battery=True, level=None), 1, set()),
+        (Power(on_battery=False, level=5), 0, set()),
+        (Power(on_battery=None), 0, set()),
+    ],
+)
+def test_a_battery_counts_only_while_the_computer_runs_on_it(power: Power, allowed: int, expected: set[Kind]) -> None:
+    assert kinds(Readings(power=power), {"on_battery": allowed}).keys() == expected
+
+
+def test_a_metered_line_is_given_up_and_an_absent_one_is_waited_for() -> None:
+    readings = Readings(network=Network(online=False, metered=True))
+    assert kinds(readings) == {Kind.OFFLINE: True, Kind.METERED: False}
+    assert kinds(readings, {"metered": 1}) == {Kind.OFFLINE: True}
+    assert kinds(readings, needs_internet=False) == {}
+
+
+@pytest.mark.parametrize(
+    ("place", "far"),
+    [
+        ("/ip4/127.0.0.1/tcp/1", False),
+        ("/ip4/192.168.3.4/tcp/1", False),
+        ("/ip6/::1/tcp/1", False),
+        ("/dns/localhost/tcp/1", False),
+        ("/ip4/8.8.8.8/tcp/1", True),
+        ("/dns4/example.org/tcp/1", True),
+    ],
+)
+def test_a_run_at_home_needs_no_internet(place: str, far: bool) -> None:
+    assert is_far(f"{place}/p2p/{PEER}") is far
+
+
+def test_someone_who_types_does_not_change_the_snapshot_with_every_key() -> None:
+    typed = [look(Readings(presence=Presence(1_000_000.0 + second))).last_input for second in range(30)]
+    assert typed == [1_000_000.0] * 10 + [1_000_010.0] * 10 + [1_000_020.0] * 10
+
+
+class TestNames:
+    def test_folders_and_repetitions_are_left_out(self) -> None:
+        written = [" steam ", "/usr/bin/blender", r"C:\Games\doom.exe", "STEAM"]
+        assert checked(written) == ("STEAM", "blender", "doom.exe")
+
+    @pytest.mark.parametrize("name", ["", "  ", "/", "a\nb", "x" * 101])
+    def test_what_is_no_name_is_refused(self, name: str) -> None:
+        with pytest.raises(UsageError, match="not the name of a program"):
+            checked([name])
+
+    def test_there_is_an_end_to_the_list(self) -> None:
+        with pytest.raises(UsageError, match="At most 64"):
+            checked(f"game{number}" for number in range(65))
+
+
+@pytest.fixture
+def bus(monkeypatch: pytest.MonkeyPatch) -> Iterator[PrivateBus]:
+    for name in ("DISPLAY", "WAYLAND_DISPLAY"):
+        monkeypatch.delenv(name, raising=False)
+    with PrivateBus() as private:
+        for name in ("DBUS_SESSION_BUS_ADDRESS", "DBUS_SYSTEM_BUS_ADDRESS"):
+            monkeypatch.setenv(name, private.address)
+        yield private
+
+
+MUTTER, CORE = "org.gnome.Mutter.IdleMonitor", "/org/gnome/Mutter/IdleMonitor/Core"
+
+
+def mutter(bus: PrivateBus, milliseconds: int) -> Service:
+    service = bus.service(MUTTER, CORE)
+    service.answer(CORE, MUTTER, "GetIdletime", "t", f"ret = {milliseconds}")
+    return service
+
+
+def reasons(snapshot: Snapshot) -> set[Kind]:
+    return {reason.kind for reason in snapshot.reasons}
+
+
+class TestEngine:
+    @pytest.fixture
+    def seeing(self, bus: PrivateBus, engine: RunningEngine) -> RunningEngine:
+        """An engine whose desktop is the private bus."""
+        engine.blind = False
+        return engine
+
+    def test_a_volunteer_who_comes_back_is_left_alone_until_away_again(
+        self, bus: PrivateBus, seeing: RunningEngine
+    ) -> None:
+        service = mutter(bus, 3_600_000)
+        seeing.start()
+        seeing.ask(SetLimit("idle_processor", 2), LimitInfo)
+        seeing.contribute()
+        service.answer(CORE, MUTTER, "GetIdletime", "t", "ret = 0")
+        assert reasons(seeing.until("holding", 5)) == {Kind.IN_USE}
+        service.answer(CORE, MUTTER, "GetIdletime", "t", "ret = 1900")
+        assert seeing.until("contributing", 5).reasons == ()
+
+    def test_a_session_does_not_begin_before_the_first_look(self, bus: PrivateBus, seeing: RunningEngine) -> None:
+        mutter(bus, 0)
+        seeing.start()
+        seeing.ask(SetLimit("idle_processor", 3600), LimitInfo)
+        seeing.tell(Contribute())
+        wait_for(lambda: reasons(seeing.snapshot()) == {Kind.IN_USE})
+        seeing.quit()
+        seeing.start()
+        wait_for(lambda: reasons(seeing.snapshot()) == {Kind.IN_USE})
+        assert "Starting" not in seeing.log()
+
+    def test_a_bus_that_hangs_holds_up_neither_commands_nor_the_session(
+        self, bus: PrivateBus, seeing: RunningEngine
+    ) -> None:
+        service = mutter(bus, 0)
+        os.kill(service.process.pid, 19)
+        try:
+            seeing.start()
+            seeing.contribute()
+        finally:
+            os.kill(service.process.pid, 18)
+        found = {info.name: info for info in seeing.ask(GetSensors(), list[SensorInfo])}
+        assert not found["presence"].known
+
+    def test_the_sensors_are_told_with_their_sources(self, bus: PrivateBus, seeing: RunningEngine) -> None:
+        mutter(bus, 90_000)
+        seeing.start()
+        assert wait_for(lambda: seeing.snapshot().surroundings.last_input)
+        found = {info.name: info for info in seeing.ask(GetSensors(), list[SensorInfo])}
+        assert found["presence"].source == "Mutter"
+
+    def test_the_list_of_programs_survives_a_restart(self, engine: RunningEngine) -> None:
+        engine.start()
+        assert engine.ask(SetPrograms(("doom", "quake")), list[str]) == ["doom", "quake"]
+        engine.quit()
+        engine.start()
+        assert engine.ask(GetPrograms(), list[str]) == ["doom", "quake"]
