@@ -14,6 +14,7 @@ from core.api import hosting
 from core.api.client import core_command, core_environment
 from core.api.errors import IdlehiveError, UsageError, WorldError
 from core.host.orders import Orders
+from core.host.project import load
 from core.leash import TAG
 
 log = logging.getLogger("core.host")
@@ -60,13 +61,17 @@ def main(argv: list[str]) -> int:
 
 
 def _serve(chosen: argparse.Namespace, ending: threading.Event, orders: Orders | None, pipe: int) -> None:
+    # A mistake in the file is told at once: torch takes seconds to load.
+    project = load(chosen.project)
     from core.host.assembly import assemble
 
-    with assemble(chosen, Path(os.environ[TAG])) as (backbone, url):
+    with assemble(chosen, project, Path(os.environ[TAG])) as (backbone, url):
         # hivemind has set SIGINT to ignored in this process.
         signal.signal(signal.SIGINT, lambda *_: ending.set())
         if orders is not None:
             orders.obey(backbone.hold)
+            # An evaluation takes seconds: it waits in the middle, and goes on where it was.
+            backbone.follower.model.register_forward_pre_hook(lambda *_: orders.wait_while_held())
             os.write(pipe, hosting.line(hosting.Serving(url)))
         else:
             os.write(pipe, f"Serving {url}\nVolunteers join with: idlehive contribute {url}\n".encode())

@@ -17,7 +17,7 @@ from core.host.board import Board
 from core.host.companion import Companion
 from core.host.curve import Curve
 from core.host.follower import Follower
-from core.host.project import Project, load
+from core.host.project import Project
 from core.host.web import Web
 from core.learning.model import build_model
 from core.learning.tasks import task_for
@@ -29,13 +29,12 @@ _MOST_SHARE = 4
 
 
 @contextmanager
-def assemble(chosen: argparse.Namespace, session_folder: Path) -> Iterator[tuple[Backbone, str]]:
+def assemble(chosen: argparse.Namespace, project: Project, session_folder: Path) -> Iterator[tuple[Backbone, str]]:
     """A backbone that serves, and the URL of its manifest.
 
     Raises:
-        IdlehiveError: the project is wrong, a port is in use, a folder cannot be written.
+        IdlehiveError: the project's model is wrong, a port is in use, a folder cannot be written.
     """
-    project = load(chosen.project)
     state = (chosen.state or project.state()).expanduser().absolute()
     torch.set_num_threads(1)
     place_sockets(session_folder)

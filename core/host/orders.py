@@ -12,6 +12,8 @@ from core.api.session import Hold
 
 log = logging.getLogger(__name__)
 
+_LOOK_EVERY = 0.1
+
 
 class Orders:
     """Read on a thread of its own, so that a pause is obeyed while the backbone looks at the run."""
@@ -26,6 +28,11 @@ class Orders:
         """Call `on_change` with each new word, and with the last one now."""
         self._on_change = on_change
         on_change(self.held)
+
+    def wait_while_held(self) -> None:
+        """Return when told to go on, or to go."""
+        while self.held and not self._ending.wait(_LOOK_EVERY):
+            pass
 
     def _listen(self) -> None:
         # Not sys.stdin: a forked process closes that first, and would wait for the lock that this thread holds.
