@@ -107,6 +107,9 @@ async def a_world(folder: Path, monkeypatch: pytest.MonkeyPatch, week: str) -> A
     engine.timetable = Timetable(week, lambda: worlds[0].zone)
     worlds.append(World(engine, heard))
     try:
+        # Without `engine.start`: its alarms follow the real clock.
+        engine.senses.start()
+        await worlds[0].wait_for(lambda: engine.senses.ready)
         yield worlds[0]
     finally:
         await engine.close()
