@@ -79,6 +79,9 @@ class Report(msgspec.Struct, frozen=True, tag=True):
     traffic: Traffic = Traffic()
     counters: Counters = Counters()
     transfer: Transfer | None = None
+    slowest_line: int = 0
+    """Bytes per second, in each direction, below which the project's averaging rounds cannot end in time; 0 until the
+    model is built."""
 
 
 class EpochDone(msgspec.Struct, frozen=True, tag=True):

@@ -94,6 +94,13 @@ class GpuUse(msgspec.Struct, frozen=True):
     memory_total: int = 0
 
 
+class DataMonth(msgspec.Struct, frozen=True):
+    """What the volunteer's line may carry in a month, and has carried; bytes up and down."""
+
+    used: int
+    cap: int
+
+
 class Snapshot(msgspec.Struct, frozen=True, tag=True):
     """Everything a front end shows without asking."""
 
@@ -111,6 +118,8 @@ class Snapshot(msgspec.Struct, frozen=True, tag=True):
     surroundings: Surroundings = Surroundings()
     gpu: GpuUse | None = None
     """None: there is no session, or it uses the processor."""
+    data_month: DataMonth | None = None
+    """None: no data cap is set."""
     session: Session | None = None
     transfer: Transfer | None = None
     """Set while data (starting) or state (syncing) is being fetched."""

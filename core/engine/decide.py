@@ -7,6 +7,8 @@ All rules are always asked, so the answer is complete: a volunteer who ends one 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
+import msgspec
+
 from core.api.preferences import PREFERENCES, Limits, counts_for_gpu, in_force
 from core.api.reasons import Kind, Reason, Severity
 from core.api.schedule import ALWAYS, Level, Outlook, ScheduleState
@@ -154,12 +156,15 @@ def decide(
     if card is not None:
         counts = counts_for_gpu(counts, card.gpu.number)
     uses_gpu = card is not None if conditions.session_gpu is None else bool(conditions.session_gpu)
+    limits = gpu.limits_on(card, counts, gpu.latency_target(conditions.machine.presence, now, uses_gpu=uses_gpu))
+    if membership is not None and membership.has_own_backbone:
+        limits = msgspec.structs.replace(limits, upload_limit=0, download_limit=0)
     facts = Facts(intent, conditions, membership, now, counts, week, uses_gpu)
     return Decision(
         wanted=intent.wanted and membership is not None,
         project=membership.project if membership else None,
         reasons=tuple(reason for rule in RULES if (reason := rule(facts)) is not None),
-        limits=gpu.limits_on(card, counts, gpu.latency_target(conditions.machine.presence, now, uses_gpu=uses_gpu)),
+        limits=limits,
         uses_gpu=uses_gpu,
         counts=counts,
         schedule=ScheduleState(week.level, week.next_level, week.next_at, intent.override, intent.override_until),
@@ -218,9 +223,10 @@ def _line(kind: Kind) -> Callable[[Facts], Reason | None]:
 
     def rule(facts: Facts) -> Reason | None:
         project = facts.membership
-        if not facts.intent.wanted or project is None or project.has_own_backbone:
+        if not facts.intent.wanted or (project is not None and project.has_own_backbone):
             return None
-        found = line_use.objections(facts.conditions.line, facts.preferences, project.slowest_line)
+        slowest = project.slowest_line if project is not None else 0
+        found = line_use.objections(facts.conditions.line, facts.preferences, slowest)
         return next((_reason(kind, detail, until) for k, detail, until in found if k is kind), None)
 
     return rule

@@ -11,11 +11,12 @@ from collections.abc import Callable
 import msgspec
 
 from core.api.home import Home
+from core.api.manifest import Requirements
 from core.api.messages import Event
 from core.api.session import EpochDone, Fault, Report
-from core.api.snapshot import Snapshot
+from core.api.snapshot import DataMonth, Snapshot
 from core.conditions.machine import Machine
-from core.engine import gpu, surroundings
+from core.engine import gpu, line_use, surroundings
 from core.engine import intent as intents
 from core.engine.alarms import Alarms
 from core.engine.backbone import Backbone
@@ -42,6 +43,7 @@ from core.engine.lifecycle import (
     lifecycle,
     next_moment,
 )
+from core.engine.line_use import LineUse
 from core.engine.programs import Programs
 from core.engine.senses import KEEN, RESTING, WATCHFUL, Senses
 from core.engine.session import News, Session, Terms
@@ -78,6 +80,8 @@ class Engine:
         self._ledger = Ledger(store, self.tell)
         self._intent = intents.read(store.journal.read_setting(_INTENT))
         self._closing = False
+        self._slowest_lines: dict[str, int] = {}
+        """As sessions found it, by project."""
         self._state: State = Idle()
         self._session: Session | None = None
         self._decision = self._decide(clock())
@@ -162,6 +166,7 @@ class Engine:
             started_at=self._started_at,
             around=surroundings.look(self.senses.readings),
             gpu=gpu.look(self.senses.readings.gpus, self._decision.limits.gpu),
+            data_month=DataMonth(self._line_use(now).used, cap) if (cap := self.preferences["data_cap"]) else None,
         )
 
     def tell(self, event: Event) -> None:
@@ -194,10 +199,29 @@ class Engine:
             trouble=self._state.trouble if isinstance(self._state, Failed) else None,
             session_gpu=self._session.gpu if self._session else None,
             machine=self.senses.readings,
+            line=self._line_use(now),
         )
         asked = intent if self.senses.ready and not self._closing else intent.fulfilled()
-        membership = _membership(project, self.catalogue.info(project).name) if project else None
+        membership = self._membership(project) if project else None
         return decide(asked, self.preferences, conditions, membership, now, week=self.timetable.outlook(now))
+
+    def _line_use(self, now: float) -> LineUse:
+        zone = self.timetable.zone(now)
+        since = line_use.month_begin(self.preferences["data_cap_day"], now, zone)
+        used = self._ledger.used_since(since) if self.preferences["data_cap"] else 0
+        return line_use.look(self.preferences, used, now, zone)
+
+    def _membership(self, project: Project) -> Membership:
+        manifest, is_practice = project.manifest, project.source == BUILTIN
+        needs = manifest.requirements if manifest else Requirements()
+        return Membership(
+            project.id,
+            self.catalogue.info(project).name,
+            gpu_memory=needs.gpu_memory,
+            needs_internet=not is_practice and surroundings.needs_internet(manifest),
+            slowest_line=max(needs.upload, needs.download, self._slowest_lines.get(project.id, 0)),
+            has_own_backbone=is_practice,
+        )
 
     def _pace(self) -> float:
         if not self._intent.wanted:
@@ -214,6 +238,8 @@ class Engine:
         match news:
             case Report():
                 self._report = news
+                if news.slowest_line and (project := self.active_project):
+                    self._slowest_lines[project] = news.slowest_line
                 self._ledger.report(news, now)
                 self._reached(news.progress.epoch)
             case EpochDone():
@@ -286,20 +312,11 @@ class Engine:
             surroundings.next_moment(
                 self.senses.readings, self._decision.counts, now, uses_gpu=self._decision.uses_gpu
             ),
+            self._line_use(now).next_edge,
             *(reason.until for reason in self._decision.reasons),
         ]
         if self._alarms is not None:
             self._alarms.at(min((moment for moment in moments if moment is not None), default=None))
-
-
-def _membership(project: Project, name: str) -> Membership:
-    manifest = project.manifest
-    return Membership(
-        project.id,
-        name,
-        gpu_memory=manifest.requirements.gpu_memory if manifest else 0,
-        needs_internet=project.source != BUILTIN and surroundings.needs_internet(manifest),
-    )
 
 
 def _name(state: State) -> str:

@@ -25,6 +25,7 @@ class Ledger:
         self._flushed_at = float("-inf")
         self._failing = False
         self._today = Today()
+        self._used = 0
 
     def begin(self, project: str, run_id: str, now: float) -> None:
         self._project = project
@@ -82,6 +83,14 @@ class Ledger:
         except StoreError as error:
             _log.warning("The record cannot be read: %s", error)
         return self._today
+
+    def used_since(self, moment: float) -> int:
+        """Bytes up and down since then, practice left out; the last number known, while the record cannot be read."""
+        try:
+            self._used = self._store.history.traffic_since(moment)
+        except StoreError as error:
+            _log.warning("The record cannot be read: %s", error)
+        return self._used
 
     def _given_before(self, project: str) -> int:
         try:

@@ -39,6 +39,10 @@ class Timetable:
             self._outlook = outlook(self.cells, now, zone)
         return self._outlook
 
+    def zone(self, now: float) -> tzinfo:
+        self.outlook(now)
+        return self._zone
+
     def info(self, now: float) -> ScheduleInfo:
         zone = self._zone_at(now)
         return ScheduleInfo(self.cells, preset_of(self.cells), getattr(zone, "key", None) or str(zone))

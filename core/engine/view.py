@@ -6,7 +6,7 @@ from typing import cast
 
 from core.api.messages import ProjectInfo
 from core.api.session import Report
-from core.api.snapshot import GpuUse, Progress, Session, Snapshot, Surroundings, Today, Traffic, Transfer
+from core.api.snapshot import DataMonth, GpuUse, Progress, Session, Snapshot, Surroundings, Today, Traffic, Transfer
 from core.api.snapshot import State as StateName
 from core.engine.decide import Decision
 from core.engine.lifecycle import Failed, Idle, Leaving, Starting, State, Syncing
@@ -34,6 +34,7 @@ def look(
     started_at: float,
     around: Surroundings,
     gpu: GpuUse | None = None,
+    data_month: DataMonth | None = None,
 ) -> Snapshot:
     """Everything a front end shows without asking. Numbers of a session are those of its last report."""
     alive = not isinstance(state, Idle | Failed)
@@ -50,6 +51,7 @@ def look(
         schedule=decision.schedule,
         surroundings=around,
         gpu=gpu if alive else None,
+        data_month=data_month,
         session=Session(pid, started_at) if pid is not None and alive else None,
         transfer=_transfer(state),
         error=trouble.error if trouble else None,

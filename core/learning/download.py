@@ -8,7 +8,7 @@ import hashlib
 import logging
 import os
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from threading import Event
 from typing import BinaryIO
 from urllib.parse import unquote, urljoin, urlsplit
@@ -50,6 +50,9 @@ def read_chunk(response: requests.Response, size: int) -> bytes:
     return chunk
 
 
+Read = Callable[[requests.Response, int], bytes]
+
+
 class _Session(requests.Session):
     """Follows no redirect of its own accord: it would read the redirect's body first, however large."""
 
@@ -61,9 +64,17 @@ class Client:
     """GET requests of one manifest's files.
 
     The access token goes to `origin` alone, the URL that the manifest was read from: a manifest may name any server.
+    Bodies are read by `read`, which may take its time.
     """
 
-    def __init__(self, token: str | None, origin: str | None, timeouts: tuple[float, float] = TIMEOUTS) -> None:
+    def __init__(
+        self,
+        token: str | None,
+        origin: str | None,
+        timeouts: tuple[float, float] = TIMEOUTS,
+        read: Read = read_chunk,
+    ) -> None:
+        self.read = read
         self._token, self._origin, self._timeouts = token, origin and _origin(origin), timeouts
         self._session = _Session()
         # Otherwise requests sends what the volunteer's ~/.netrc says of the host.
@@ -154,7 +165,7 @@ class Download:
             self._check_length(response)
             while self.size < self.file.size:
                 # One byte more than is missing shows a body that does not end.
-                chunk = read_chunk(response, min(_CHUNK, self.file.size - self.size + 1))
+                chunk = self._client.read(response, min(_CHUNK, self.file.size - self.size + 1))
                 if self._stop.is_set():
                     raise StoppedError
                 if not chunk:

@@ -36,6 +36,18 @@ class History:
             epochs=sum(entry.epochs for entry in given),
         )
 
+    def traffic_since(self, moment: float) -> int:
+        """Bytes up and down in the hours that begin at or after `moment`. Practice does not count: it stays at home."""
+        practice = {row["id"] for row in self._database.rows("SELECT id FROM project WHERE source = 'builtin'")}
+        query = (
+            "SELECT project, sum(uploaded + downloaded) AS bytes FROM contribution"
+            " JOIN session ON session.id = contribution.session WHERE hour >= ? GROUP BY project"
+        )
+        given = [(row["project"], int(row["bytes"])) for row in self._database.rows(query, (moment,))]
+        waiting = [e for e in self._journal.contributions_waiting().values() if e.hour >= moment]
+        given += [(entry.project, entry.uploaded + entry.downloaded) for entry in waiting]
+        return sum(size for project, size in given if project not in practice)
+
     def given_to(self, project: str) -> tuple[int, float]:
         """Samples and seconds given to a project by all sessions so far."""
         rows = self._database.rows("SELECT samples, seconds FROM project_total WHERE project = ?", (project,))

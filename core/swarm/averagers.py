@@ -57,6 +57,12 @@ class EpochGradientAverager(GradientAverager):
         super().accumulate_grads_(batch_size)
         self.local_times_accumulated = self.local_samples_accumulated / self._anchor_batch_size
 
+    def restore_accumulated(self, samples: int) -> None:
+        """Count the accumulators' present contents as the mean gradient of `samples`."""
+        self._accumulators_used_in_step = False
+        self.local_samples_accumulated = self._anchor_batch_size = samples
+        self.local_times_accumulated = 1
+
     def schedule_step(self, scheduled_time: float | None = None, **kwargs: Any) -> StepControl:
         return super().schedule_step(scheduled_time, gather=self._epoch(), **kwargs)
 

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import hivemind
+import torch
 from hivemind.averaging.control import AveragingStage, StepControl
 
 from core.api.errors import WorldError
@@ -27,6 +28,10 @@ _NO_LIMITS = Limits()
 
 class RoundFailed(WorldError):
     """Gradients could not be averaged: nothing was stepped, the samples of this epoch are lost to the swarm."""
+
+
+class Interrupted(RoundFailed):
+    """This peer is to stop and gave up its search for a group: nothing was stepped, and its samples are kept."""
 
 
 class Isolated(WorldError):
@@ -55,6 +60,7 @@ class CollaborativeOptimizer(hivemind.Optimizer):
     Parameters beside hivemind's own:
         in_company: whether the run's backbone can be reached. Asked before this peer steps without others.
         on_update: called after each step of the collaboration.
+        yielding: whether this peer is to stop computing: it then begins no round, and `interrupt` ends a search.
         extrapolate: see `SwarmTracker`.
         group_options: of both averagers, as hivemind names them.
     """
@@ -69,6 +75,7 @@ class CollaborativeOptimizer(hivemind.Optimizer):
         *,
         in_company: Callable[[], bool],
         on_update: Callable[[Update], None],
+        yielding: Callable[[], bool],
         extrapolate: bool,
         group_options: dict[str, Any],
         **options: Any,
@@ -76,6 +83,8 @@ class CollaborativeOptimizer(hivemind.Optimizer):
         self._group_options = group_options
         self._in_company = in_company
         self._on_update = on_update
+        self._yielding = yielding
+        self._gave_up = False
         self._extrapolate = extrapolate
         self._stepping = False
         self._group_size = 1
@@ -151,6 +160,8 @@ class CollaborativeOptimizer(hivemind.Optimizer):
             self._update_global_epoch(None)
 
     def _update_global_epoch(self, grad_scaler: Any) -> None:
+        if self._yielding():
+            return
         if self.tracker.global_progress.num_peers <= 1 and not self._in_company():
             raise Isolated("Neither the project's backbone nor another peer can be reached.")
         if self._missed_the_round():
@@ -158,9 +169,12 @@ class CollaborativeOptimizer(hivemind.Optimizer):
             return
         own_samples = self.own_samples
         self._group_size = 1
-        self._stepping = True
+        self._stepping, self._gave_up = True, False
         try:
             super()._update_global_epoch(grad_scaler)
+        except Interrupted:
+            self._take_back(own_samples)
+            raise
         except RoundFailed:
             self._forget_round()
             raise
@@ -179,6 +193,9 @@ class CollaborativeOptimizer(hivemind.Optimizer):
         began = bool(super()._begin_averaging_gradients(grad_scaler))
         if not began and self.tracker.global_progress.num_peers > 1:
             raise RoundFailed("The averaging round could not be started.")
+        if self._yielding():
+            # Asked for just before there was a search to end.
+            self.interrupt()
         return began
 
     def _average_gradients_and_load_into_optimizer(self, maybe_step_control: StepControl | None) -> None:
@@ -191,6 +208,8 @@ class CollaborativeOptimizer(hivemind.Optimizer):
 
     def _load_local_gradients_into_optimizer(self) -> None:
         """hivemind falls back to local gradients here, unasked and unseen; with peers around that forks the run."""
+        if self._gave_up:
+            raise Interrupted("The search for a group was given up.")
         if self.tracker.global_progress.num_peers > 1:
             raise RoundFailed("The averaging round did not complete.")
         super()._load_local_gradients_into_optimizer()
@@ -259,10 +278,21 @@ class CollaborativeOptimizer(hivemind.Optimizer):
         self.tracker.hold(False, self.own_samples)
 
     def interrupt(self) -> None:
-        """Give up a search for a group that `step` waits for; the step then raises RoundFailed. From any thread."""
+        """Give up a search for a group that `step` waits for; the step then raises Interrupted. From any thread."""
         control = self.scheduled_grads
         if control is not None and not control.done() and control.stage == AveragingStage.LOOKING_FOR_GROUP:
+            self._gave_up = True
             control.cancel()
+
+    def _take_back(self, samples: int) -> None:
+        """Accumulate again what was handed over to a round that did not begin: the mean of `samples` gradients."""
+        averager = self.grad_averager
+        with torch.no_grad(), averager.get_tensors() as means:
+            for total, mean in zip(averager._grad_accumulators(), means, strict=True):
+                total.copy_(mean)
+        averager.restore_accumulated(samples)
+        averager.notify_used_averaged_gradients()
+        self.scheduled_grads = None
 
     @staticmethod
     def _release(control: StepControl | None) -> None:
@@ -290,6 +320,7 @@ def make_optimizer(
     averaging: Averaging,
     in_company: Callable[[], bool],
     on_update: Callable[[Update], None] = lambda _update: None,
+    yielding: Callable[[], bool] = lambda: False,
     extrapolate: bool = True,
     limits: Limits = _NO_LIMITS,
     **options: Any,
@@ -309,6 +340,7 @@ def make_optimizer(
     optimizer = CollaborativeOptimizer(
         in_company=in_company,
         on_update=on_update,
+        yielding=yielding,
         extrapolate=extrapolate,
         dht=dht,
         run_id=run_id,

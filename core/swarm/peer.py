@@ -63,9 +63,12 @@ def _why_not_joined(error: str, initial_peers: Sequence[str], listen: str | None
     return f"The peer-to-peer daemon did not start: {error or 'no reason given'}"
 
 
-def listening_place(initial_peers: Sequence[str]) -> str | None:
-    """Where a volunteer's peer listens: on loopback for a run that lives there, else nowhere (client mode)."""
-    return LOOPBACK if all(address.startswith("/ip4/127.") for address in initial_peers) else None
+def listening_place(initial_peers: Sequence[str], port: int) -> str | None:
+    """Where a volunteer's peer listens: on loopback for a run that lives there, else on the port that the volunteer has
+    opened for it, and nowhere (client mode) without one."""
+    if all(address.startswith("/ip4/127.") for address in initial_peers):
+        return LOOPBACK
+    return f"/ip4/0.0.0.0/tcp/{port}" if port else None
 
 
 def peer_id_of(address: str) -> PeerID:

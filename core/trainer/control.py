@@ -29,7 +29,8 @@ class Control:
     def __init__(self, stream: BinaryIO, limits: Limits) -> None:
         self.leaving = threading.Event()
         self.limits = limits
-        self.on_leave: Callable[[], None] = lambda: None
+        self.on_interruption: Callable[[], None] = lambda: None
+        """Called on the reading thread, whatever the loop is waiting for."""
         self.on_limits: Callable[[Limits], None] = lambda _limits: None
         self._held = threading.Event()
         self._changed = threading.Condition()
@@ -61,7 +62,7 @@ class Control:
         with self._changed:
             self.leaving.set()
             self._changed.notify_all()
-        self.on_leave()
+        self.on_interruption()
 
     def _read(self, stream: BinaryIO) -> None:
         for line in stream:
@@ -86,3 +87,5 @@ class Control:
                 with self._changed:
                     self._held.set() if isinstance(command, Hold) else self._held.clear()
                     self._changed.notify_all()
+                if self.held:
+                    self.on_interruption()

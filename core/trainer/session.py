@@ -18,11 +18,20 @@ from core.api.session import EpochDone, Start
 from core.conditions.nvml import Gpu, Nvml
 from core.learning.cache import Cache
 from core.learning.download import Client
-from core.learning.model import build_model
+from core.learning.model import build_model, count_parameters
 from core.learning.shards import Fetcher, text_stream
 from core.learning.tasks import Task, task_for
+from core.swarm.line_speed import slowest_line
 from core.swarm.metrics import MetricsBoard, PeerMetrics
-from core.swarm.optimizer import CollaborativeOptimizer, RoundFailed, StateUnavailable, Update, make_optimizer
+from core.swarm.optimizer import (
+    CollaborativeOptimizer,
+    Interrupted,
+    RoundFailed,
+    StateUnavailable,
+    Update,
+    make_optimizer,
+)
+from core.swarm.paced_download import PacedDownload
 from core.swarm.patches import pace_traffic, place_sockets, share_memory_without_names
 from core.swarm.peer import join_swarm, listening_place, peer_id_of, reachable
 from core.swarm.traffic import Line
@@ -74,6 +83,7 @@ class Session:
         with closing(Cache(Path(self._start.cache), self._start.limits.cache_size)) as cache:
             task, shards = self._prepare(cache)
             model = build_model(self._manifest)
+            self._standing.slowest_line = slowest_line(count_parameters(model), self._manifest.averaging)
             model.to(device=self._device)  # type: ignore[call-arg]  # transformers hides torch's signature
             if not self._control.leaving.is_set():
                 self._take_part(task, shards, model)
@@ -81,7 +91,8 @@ class Session:
     # -- prepare and join --------------------------------------------------------------------------------------
 
     def _prepare(self, cache: Cache) -> tuple[Task, list[Path]]:
-        client = Client(self._start.access_token, self._start.origin)
+        read = PacedDownload(self._line, self._control.leaving)
+        client = Client(self._start.access_token, self._start.origin, read=read)
         files = (self._manifest.tokenizer, *self._manifest.data.shards)
         fetcher = Fetcher(cache, client, self._control.leaving)
         tokenizer, *shards = fetcher.fetch(files, self._standing.show_transfer)
@@ -94,7 +105,7 @@ class Session:
         try:
             metrics = MetricsBoard(dht, self._manifest.run_id)
             optimizer = self._make_optimizer(dht, model, metrics)
-            self._control.on_leave = optimizer.interrupt
+            self._control.on_interruption = optimizer.interrupt
             self._catch_up(optimizer)
             seed = _seed(dht, optimizer.local_epoch)
             size = self._manifest.training.microbatch_size
@@ -109,7 +120,8 @@ class Session:
         share_memory_without_names()
         pace_traffic(self._line)
         initial_peers = self._manifest.initial_peers
-        dht = join_swarm(initial_peers, Path(self._start.identity), listening_place(initial_peers))
+        place = listening_place(initial_peers, self._control.limits.listen_port)
+        dht = join_swarm(initial_peers, Path(self._start.identity), place)
         self._backbone = [peer_id_of(address) for address in initial_peers]
         return dht
 
@@ -125,6 +137,7 @@ class Session:
             averaging=self._manifest.averaging,
             in_company=lambda: self._in_company(dht),
             on_update=on_update,
+            yielding=lambda: self._control.interrupted,
             limits=self._control.limits,
         )
 
@@ -184,6 +197,8 @@ class Session:
         """Do something that may meet the other peers."""
         try:
             act()
+        except Interrupted:
+            log.info("epoch %d: asked to stop while looking for a group", optimizer.local_epoch)
         except RoundFailed as error:
             self._standing.ledger.add_failed_round()
             log.warning("epoch %d: %s", optimizer.local_epoch, error)

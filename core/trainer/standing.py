@@ -14,6 +14,7 @@ class Standing:
     """Everything a report says, put together when it is asked for."""
 
     def __init__(self, target_batch_size: int, line: Line) -> None:
+        self.slowest_line = 0
         self._meter = line.meter
         self.ledger = Ledger()
         self._target_batch_size = target_batch_size
@@ -54,7 +55,8 @@ class Standing:
         if stage == "syncing":
             transfer = Transfer(min(self._state_size, self._meter.downloaded - before), self._state_size)
         counters = self.ledger.counters(now)
-        return Report(stage, self._progress(counters.samples), self._rates.read(now), counters, transfer)
+        progress = self._progress(counters.samples)
+        return Report(stage, progress, self._rates.read(now), counters, transfer, self.slowest_line)
 
     def _progress(self, samples: int) -> Progress:
         optimizer = self._optimizer

@@ -19,6 +19,7 @@ from core.conditions.presence import Presence
 from core.conditions.programs import RunningPrograms
 from core.engine.decide import RULES, WORDING, Conditions, Decision, Facts, Membership, Trouble, decide
 from core.engine.intent import Intent, read
+from core.engine.line_use import LineUse
 
 NOW = 1_000_000.0
 DEFAULTS = {name: preference.default for name, preference in PREFERENCES.items()}
@@ -39,6 +40,9 @@ CAUSES: dict[Kind, dict[str, Any]] = {
     Kind.BATTERY_LOW: {"machine": {"power": Power(on_battery=True, level=49)}, "preferences": {"on_battery": 1}},
     Kind.METERED: {"machine": {"network": Network(online=True, metered=True)}},
     Kind.OFFLINE: {"machine": {"network": Network(online=False)}},
+    Kind.DATA_CAP: {"line": {"used": 1 << 30, "month_ends": NOW + 9000}, "preferences": {"data_cap": 1 << 30}},
+    Kind.NETWORK_HOURS: {"line": {"open": False, "next_edge": NOW + 900}},
+    Kind.NETWORK_TOO_SLOW: {"slowest_line": 600_000, "preferences": {"upload_limit": 125_000}},
     Kind.GPU_TAKEN: {"gpu": {"taken_by": ("game",), "taken_since": NOW - 1}},
     Kind.GPU_HOT: {"gpu": {"coolest": 90}},
     Kind.GPU_MISSING: {"gpu": {}, "in_use": "GPU-gone"},
@@ -60,7 +64,13 @@ HOLD = {
     Kind.GPU_TAKEN,
     Kind.GPU_HOT,
 }
-UNTIL = {Kind.SNOOZED: NOW + 60, Kind.OUTSIDE_SCHEDULE: NOW + 1800, Kind.BACKING_OFF: NOW + 5}
+UNTIL = {
+    Kind.SNOOZED: NOW + 60,
+    Kind.OUTSIDE_SCHEDULE: NOW + 1800,
+    Kind.DATA_CAP: NOW + 9000,
+    Kind.NETWORK_HOURS: NOW + 900,
+    Kind.BACKING_OFF: NOW + 5,
+}
 
 
 def facts_of(*kinds: Kind) -> Facts:
@@ -71,10 +81,12 @@ def facts_of(*kinds: Kind) -> Facts:
     trouble = troubles[0] if troubles else None
     week = next((cause["week"] for cause in causes if "week" in cause), Outlook())
     needs = max(cause.get("needs", 0) for cause in causes)
-    membership = None if no_membership else replace(MEMBERSHIP, gpu_memory=needs)
+    slowest = max(cause.get("slowest_line", 0) for cause in causes)
+    membership = None if no_membership else replace(MEMBERSHIP, gpu_memory=needs, slowest_line=slowest)
+    line = LineUse(**{k: v for cause in causes for k, v in cause.get("line", {}).items()})
     of_gpu = gpu_conditions(causes)
     machine = replace(readings(causes), gpus=of_gpu.machine.gpus)
-    conditions = Conditions(trouble, of_gpu.session_gpu, machine)
+    conditions = Conditions(trouble, of_gpu.session_gpu, machine, line)
     return Facts(intent, conditions, membership, NOW, chosen(causes), week=week)
 
 
@@ -136,7 +148,7 @@ def test_each_reason_holds_by_its_cause_with_its_sentence_and_end(kind: Kind) ->
     assert not decision.go
 
 
-NO_INTERNET_NEEDED = {Kind.METERED, Kind.OFFLINE}
+NO_INTERNET_NEEDED = {Kind.METERED, Kind.OFFLINE, Kind.NETWORK_TOO_SLOW}
 EXCLUSIVE = [
     {Kind.BACKING_OFF, Kind.GAVE_UP},
     {Kind.GPU_MISSING, Kind.GPU_CHANGED},
@@ -173,6 +185,24 @@ def test_a_retry_is_waited_for_but_not_for_ever_if_the_clock_was_set_back(retry_
 def test_without_intent_or_project_nothing_is_wanted() -> None:
     assert not decide(Intent(), DEFAULTS, Conditions(), MEMBERSHIP, NOW).wanted
     assert not decide(Intent(wanted=True), DEFAULTS, Conditions(), None, NOW).wanted
+
+
+def test_the_practice_project_is_not_about_the_line() -> None:
+    practice = replace(MEMBERSHIP, has_own_backbone=True, slowest_line=600_000)
+    line = LineUse(used=1 << 40, open=False)
+    chosen = {**DEFAULTS, "upload_limit": 125_000, "data_cap": 1 << 30}
+    decision = decide(GOOD.intent, chosen, Conditions(line=line), practice, NOW)
+    assert decision.reasons == ()
+    assert decision.limits.upload_limit == 0
+    assert decision.counts["upload_limit"] == 125_000
+
+
+def test_a_project_that_is_too_heavy_names_what_it_needs_and_what_it_would_get() -> None:
+    heavy = replace(MEMBERSHIP, slowest_line=600_000)
+    chosen = {**DEFAULTS, "upload_limit": 125_000, "download_limit": 600_000}
+    (reason,) = decide(GOOD.intent, chosen, Conditions(), heavy, NOW).reasons
+    assert "at least 4.8 Mbit/s up, and your ceiling is 1 Mbit/s." in reason.text
+    assert "down" not in reason.text
 
 
 def test_limits_are_the_preferences() -> None:

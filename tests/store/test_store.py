@@ -69,6 +69,19 @@ class TestContributions:
         assert [g.samples for g in store.history.contributions()] == [130]
         assert store.history.given_to("p") == (130, 65.0)
 
+    def test_traffic_of_a_period_leaves_practice_out(self, store: Store) -> None:
+        store.projects.put("home", "builtin", None, NOON)
+        store.projects.put("far", "http://far/manifest.json", None, NOON)
+        for project, hour in (("far", NOON - HOUR), ("far", NOON), ("home", NOON)):
+            store.journal.begin(project, "run", hour)
+            store.journal.add(counters(1), Traffic(uploaded=5, downloaded=7), hour)
+            store.journal.flush()
+        store.journal.add(counters(1), Traffic(uploaded=6, downloaded=7), NOON)
+        store.journal.begin("far", "run", NOON + HOUR)
+        store.journal.add(counters(1), Traffic(uploaded=100), NOON + HOUR)
+        assert store.history.traffic_since(NOON) == 12 + 100
+        assert store.history.traffic_since(NOON - HOUR) == 24 + 100
+
     def test_a_total_that_shrinks_gives_nothing_and_takes_nothing(self, store: Store) -> None:
         store.journal.begin("p", "run", NOON)
         store.journal.add(counters(100), Traffic(downloaded=50), NOON)

@@ -1,0 +1,47 @@
+import pytest
+
+from core.api.manifest import Averaging
+from core.api.preferences import Limits
+from core.swarm.line_speed import bandwidth, part_size, part_timeout, slowest_line, state_timeout
+
+MBIT = 125_000
+
+
+def test_a_million_parameters_pass_a_line_of_one_megabit() -> None:
+    assert 0.5 * MBIT < slowest_line(1_000_000, Averaging(averaging_timeout=60)) < MBIT
+
+
+def test_eighteen_million_parameters_need_more_than_the_bare_bytes() -> None:
+    bare = 36_000_000 / 60
+    assert 2 * bare < slowest_line(18_000_000, Averaging(averaging_timeout=60)) < 3 * bare
+
+
+@pytest.mark.parametrize(("compression", "times"), [("none", 4), ("float16", 2), ("uniform8bit", 1)])
+def test_the_need_grows_with_the_bytes_of_a_value_and_shrinks_with_the_time(compression: str, times: int) -> None:
+    least = slowest_line(10**6, Averaging(compression="blockwise8bit", averaging_timeout=100))
+    assert slowest_line(10**6, Averaging(compression=compression, averaging_timeout=100)) == pytest.approx(  # type: ignore[arg-type]
+        times * least, rel=1e-4
+    )
+    assert slowest_line(10**6, Averaging(compression="blockwise8bit", averaging_timeout=50)) == pytest.approx(
+        2 * least, 1
+    )
+
+
+@pytest.mark.parametrize(("parameters", "size"), [(10, 1 << 14), (1_000_000, 1 << 16), (10**9, 1 << 19)])
+def test_parts_are_about_a_second_of_the_slowest_line(parameters: int, size: int) -> None:
+    assert part_size(parameters, Averaging(averaging_timeout=60)) == size
+
+
+def test_a_part_has_half_of_the_round_to_arrive_but_never_less_than_hivemind_gives() -> None:
+    assert part_timeout(Averaging(averaging_timeout=120, matchmaking_time=15)) == 60
+    assert part_timeout(Averaging(averaging_timeout=10, matchmaking_time=2)) == 15
+
+
+def test_a_state_may_take_twice_as_long_as_the_ceiling_makes_it() -> None:
+    assert state_timeout(12_000_000, Limits()) == 120
+    assert state_timeout(12_000_000, Limits(download_limit=MBIT)) == 120 + 192
+
+
+def test_the_slower_direction_is_the_bandwidth() -> None:
+    assert bandwidth(Limits(upload_limit=MBIT, download_limit=8 * MBIT)) == MBIT
+    assert bandwidth(Limits()) == bandwidth(Limits(upload_limit=1 << 40)) == 100 * MBIT
