@@ -55,13 +55,12 @@ def rate(bytes_per_second: float) -> str:
 
 def rate_of(now: float, ceiling: int) -> tuple[str, str]:
     """A rate in the unit of its ceiling, and the ceiling as it follows: 2.1, of 8 Mbit/s. A ceiling of 0 is none."""
-    if not ceiling:
-        value, unit = _scaled(now * 8, _BIT_RATES)
-        return value, unit
-    whole, unit = _scaled(ceiling * 8, _BIT_RATES)
-    part = now * 8 / 1000 ** _BIT_RATES.index(unit)
-    amount = f"{whole.removesuffix('.0')}{SPACE}{unit}"
-    return f"{part:.1f}" if part < 99.95 else f"{part:.0f}", tr("of {amount}", amount=amount)
+    return _under(now * 8, ceiling * 8, _BIT_RATES) if ceiling else _scaled(now * 8, _BIT_RATES)
+
+
+def size_under(now: float, ceiling: int) -> tuple[str, str]:
+    """Bytes in the unit of their ceiling, and the ceiling as it follows: 41, of 100 GB."""
+    return _under(now, ceiling, _BYTE_UNITS)
 
 
 def percent(share: float) -> str:
@@ -122,6 +121,13 @@ def _scaled(number: float, units: tuple[str, ...]) -> tuple[str, str]:
         power += 1
     value = number / 1000**power
     return (f"{value:.1f}" if power and value < 99.95 else f"{value:.0f}"), units[power]
+
+
+def _under(number: float, ceiling: float, units: tuple[str, ...]) -> tuple[str, str]:
+    whole, unit = _scaled(ceiling, units)
+    part = number / 1000 ** units.index(unit)
+    amount = f"{whole.removesuffix('.0')}{SPACE}{unit}"
+    return f"{part:.1f}" if part < 99.95 else f"{part:.0f}", tr("of {amount}", amount=amount)
 
 
 def _two(large: int, unit: str, small: int, small_unit: str) -> str:

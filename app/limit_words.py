@@ -3,6 +3,7 @@
 A preference without words here is shown by its plain name, and fails a test.
 """
 
+import re
 from typing import NamedTuple
 
 from app import quantity
@@ -11,6 +12,8 @@ from core.api.messages import LimitInfo
 from core.api.preferences import GENTLE
 from core.api.snapshot import Snapshot
 
+_ONE_CARD = re.compile(r"gpu(?P<number>[0-9]+)\.(?P<what>[a-z]+)")
+
 
 class Words(NamedTuple):
     name: str
@@ -18,8 +21,11 @@ class Words(NamedTuple):
 
 
 def words(name: str) -> Words:
-    """Of a limit by its plain or gentle name."""
+    """Of a limit by its plain or gentle name, or its name for one graphics card alone."""
     plain = name.removeprefix(GENTLE)
+    if one := _ONE_CARD.fullmatch(plain):
+        general = words(f"gpu_{one['what']}")
+        return Words(tr("{name}, card {number}", name=general.name, number=one["number"]), general.meaning)
     return _words().get(plain) or Words(plain.replace("_", " ").capitalize(), "")
 
 
@@ -40,8 +46,6 @@ def page_order(page: str) -> int:
 def short(limit: LimitInfo, value: int) -> str:
     """A value with what it is of, for a line of several: 30 % of the card."""
     amount = quantity.write(value, limit)
-    if value == 0 and limit.zero:
-        return tr("{name}: {amount}", name=words(limit.name).name.lower(), amount=amount)
     wordings = {
         "gpu_share": tr("{amount} of the card"),
         "processor_share": tr("{amount} of the processor"),
@@ -73,8 +77,8 @@ def live_value(name: str, snapshot: Snapshot) -> float | None:
     """What is measured now of what a limit is about, in its unit; None: nothing is."""
     if name == "battery_level":
         return snapshot.surroundings.battery_level
-    plain, card = name.removeprefix(GENTLE), snapshot.gpu
-    measured: dict[str, float | None] = {}
+    plain, card, month = name.removeprefix(GENTLE), snapshot.gpu, snapshot.data_month
+    measured: dict[str, float | None] = {"data_cap": month.used if month else None}
     if snapshot.session is not None:
         measured |= {"upload_limit": snapshot.traffic.upload_rate, "download_limit": snapshot.traffic.download_rate}
     if card is not None:
@@ -97,6 +101,8 @@ def _seen(name: str, snapshot: Snapshot) -> str:
                 False: tr("This network is not metered"),
             }
             return told[around.metered]
+        case "gpu_use":
+            return "" if snapshot.limits.gpu else tr("No card is used now: the processor computes")
         case "idle_gpu" | "idle_processor" if around.last_input is None:
             return tr("Whether you use mouse or keyboard cannot be told on this computer")
         case _:

@@ -4,7 +4,7 @@ from typing import NamedTuple
 
 from app import format as fmt
 from app.texts import tr
-from core.api.snapshot import Snapshot
+from core.api.snapshot import DataMonth, Snapshot
 
 NOTHING = "–"
 
@@ -20,12 +20,14 @@ class Reading(NamedTuple):
 
 
 def network(snapshot: Snapshot) -> tuple[Reading, ...]:
-    """Both directions."""
+    """Both directions, and the month where its data are limited."""
     traffic, limits = snapshot.traffic, snapshot.limits
-    return (
+    rates = (
         _rate(tr("Up"), traffic.upload_rate if snapshot.session else None, limits.upload_limit),
         _rate(tr("Down"), traffic.download_rate if snapshot.session else None, limits.download_limit),
     )
+    month = snapshot.data_month
+    return (*rates, _month(month)) if month else rates
 
 
 def moved(snapshot: Snapshot) -> str:
@@ -53,6 +55,10 @@ def _amount(name: str, now: int | None, ceiling: int, unit: str) -> Reading:
     if not ceiling:
         return Reading(name, value, unit, None)
     return Reading(name, value, tr("of {amount}", amount=f"{ceiling}{fmt.SPACE}{unit}"), (now or 0) / ceiling)
+
+
+def _month(month: DataMonth) -> Reading:
+    return Reading(tr("This month"), *fmt.size_under(month.used, month.cap), month.used / month.cap)
 
 
 def _rate(name: str, now: float | None, ceiling: int) -> Reading:

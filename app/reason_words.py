@@ -22,29 +22,37 @@ def detail(reason: Reason) -> str:
     return "" if reason.kind in _TOLD_BY_HEADLINE or reason.kind not in _headlines() else reason.text
 
 
-_TOLD_BY_HEADLINE = {"paused", "snoozed", "outside_schedule", "on_battery", "metered", "offline", "gpu_changed"}
+_TOLD_BY_HEADLINE = {
+    Kind.PAUSED,
+    Kind.SNOOZED,
+    Kind.OUTSIDE_SCHEDULE,
+    Kind.ON_BATTERY,
+    Kind.METERED,
+    Kind.OFFLINE,
+    Kind.NETWORK_HOURS,
+    Kind.GPU_CHANGED,
+}
 
 
-def _headlines() -> dict[str, str]:
+def _headlines() -> dict[Kind, str]:
     """By kind."""
     return {
-        "paused": tr("Paused"),
-        "snoozed": tr("Paused"),
-        "outside_schedule": tr("Waiting: outside the hours of your schedule"),
-        "in_use": tr("Waiting: you are using this computer"),
-        "full_screen": tr("Waiting: a program fills the screen"),
-        "program_running": tr("Waiting: a program of your list is running"),
-        "on_battery": tr("Waiting: the computer runs on its battery"),
-        "battery_low": tr("Waiting: the battery is low"),
-        "metered": tr("Waiting: the network is metered"),
-        "offline": tr("Waiting: no connection to the internet"),
-        "data_cap": tr("Waiting: the data of this month is used up"),
-        "network_hours": tr("Waiting: outside the hours in which the network may be used"),
-        "network_too_slow": tr("This project needs more bandwidth than your limits allow"),
-        "gpu_taken": tr("Waiting: another program is using the graphics card"),
-        "gpu_hot": tr("Waiting: the graphics card is too warm"),
-        "gpu_missing": tr("The graphics card does not answer"),
-        "gpu_memory": tr("Waiting: too little graphics memory is free"),
-        "gpu_changed": tr("Changing to another graphics card"),
-        "memory_short": tr("Waiting: too little memory is free"),
+        Kind.PAUSED: tr("Paused"),
+        Kind.SNOOZED: tr("Paused"),
+        Kind.OUTSIDE_SCHEDULE: tr("Waiting: outside the hours of your schedule"),
+        Kind.IN_USE: tr("Waiting: you are using this computer"),
+        Kind.FULL_SCREEN: tr("Waiting: a program fills the screen"),
+        Kind.PROGRAM_RUNNING: tr("Waiting: a program of your list is running"),
+        Kind.ON_BATTERY: tr("Waiting: the computer runs on its battery"),
+        Kind.BATTERY_LOW: tr("Waiting: the battery is low"),
+        Kind.METERED: tr("Waiting: the network is metered"),
+        Kind.OFFLINE: tr("Waiting: no connection to the internet"),
+        Kind.DATA_CAP: tr("Waiting: the data of this month is used up"),
+        Kind.NETWORK_HOURS: tr("Waiting: outside the hours in which the network may be used"),
+        Kind.NETWORK_TOO_SLOW: tr("This project needs more bandwidth than your limits allow"),
+        Kind.GPU_TAKEN: tr("Waiting: another program is using the graphics card"),
+        Kind.GPU_HOT: tr("Waiting: the graphics card is too warm"),
+        Kind.GPU_MISSING: tr("The graphics card does not answer"),
+        Kind.GPU_MEMORY: tr("Waiting: too little graphics memory is free"),
+        Kind.GPU_CHANGED: tr("Changing to another graphics card"),
     }

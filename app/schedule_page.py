@@ -209,8 +209,9 @@ class SchedulePage(QScrollArea):
         self._readout.setText(text or hint)
 
     def _show_meanings(self, limits: list[LimitInfo]) -> None:
+        uses_gpu = self._link.snapshot is not None and bool(self._link.snapshot.limits.gpu)
         for level, button in self.brushes.items():
-            button.say(schedule_words.level_meaning(level, limits))
+            button.say(schedule_words.level_meaning(level, limits, uses_gpu=uses_gpu))
 
     def _show_now(self) -> None:
         """Where we are in the week, and what the schedule says of it."""

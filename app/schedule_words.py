@@ -10,9 +10,6 @@ from core.api.messages import LimitInfo
 from core.api.preferences import GENTLE
 from core.api.schedule import Level, ScheduleState, outlook
 
-_TOLD = (("gpu_share", "processor_share", "threads"), ("upload_limit",))
-"""The limits that say best what a level means; of those that stand together, the first that there is."""
-
 
 def next_change(state: ScheduleState, now: float) -> str:
     """The line on the home page."""
@@ -50,7 +47,7 @@ def override(state: ScheduleState, now: float) -> str:
 
 def week_hours(cells: str) -> str:
     """The figure of the week."""
-    return fmt.figure(week.hours(cells, Level.GENTLE, Level.FULL))
+    return f"{week.hours(cells, Level.GENTLE, Level.FULL):g}"
 
 
 def of_which_full(cells: str) -> str:
@@ -59,18 +56,18 @@ def of_which_full(cells: str) -> str:
         return tr("nothing is contributed by the schedule")
     if not gentle:
         return tr("all of it at full power")
-    return tr("of which {full} h at full power, {gentle} h gentle", full=fmt.figure(full), gentle=fmt.figure(gentle))
+    return tr("of which {full} h at full power, {gentle} h gentle", full=f"{full:g}", gentle=f"{gentle:g}")
 
 
-def level_meaning(level: Level, limits: Sequence[LimitInfo]) -> str:
-    """A level in numbers, as far as they differ between the levels."""
+def level_meaning(level: Level, limits: Sequence[LimitInfo], *, uses_gpu: bool) -> str:
+    """A level in numbers: what computes, and what goes over the line if that is limited."""
     if level is Level.OFF:
         return tr("nothing runs")
-    known = {limit.name: limit for limit in limits}
     prefix = GENTLE if level is Level.GENTLE else ""
-    names = (next((name for name in group if GENTLE + name in known), None) for group in _TOLD)
-    shown = [known[prefix + name] for name in names if name]
+    names = (("gpu_share",) if uses_gpu else ("threads", "processor_share")) + ("upload_limit", "download_limit")
+    known = {limit.name: limit for limit in limits}
+    shown = [known[prefix + name] for name in names if prefix + name in known]
     # Of a limit for gentle hours, what is in force tells what would count in one.
-    values = [limit.in_force if prefix else limit.value for limit in shown]
-    told = [limit_words.short(limit, value) for limit, value in zip(shown, values, strict=True)]
+    values = [(limit, limit.in_force if prefix else limit.value) for limit in shown]
+    told = [limit_words.short(limit, value) for limit, value in values if value or not limit.zero]
     return " · ".join(told) or tr("with your limits")

@@ -96,6 +96,10 @@ def test_every_preference_has_words_and_a_page() -> None:
         assert preference.zero == "" or quantity.zero_word(preference.zero)
 
 
+def test_a_limit_for_one_card_is_named_after_it() -> None:
+    assert limit_words.words("gpu1.temperature").name == "Temperature, card 1"
+
+
 def test_every_limit_of_the_engine_has_a_row_and_gentle_ones_stand_below_the_full_one(page: LimitsPage) -> None:
     names = [name for row in page.rows.values() for name in row.lines]
     assert sorted(names) == sorted(PREFERENCES)

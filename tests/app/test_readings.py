@@ -5,7 +5,7 @@ from msgspec.structs import replace
 from app import readings
 from app.format import SPACE
 from core.api.preferences import Limits
-from core.api.snapshot import GpuUse, Snapshot
+from core.api.snapshot import DataMonth, GpuUse, Snapshot
 from tests.app.snapshots import CONTRIBUTING
 
 LIMITS = Limits(gpu_share=80, gpu_temperature=75, gpu_power=0, upload_limit=1_000_000)
@@ -34,6 +34,12 @@ def test_without_a_card_there_is_no_tile_for_it() -> None:
 def test_rates_stand_beside_their_ceilings_and_alone_where_nothing_limits_them() -> None:
     assert worded(readings.network(BUSY)) == ["Up 2.1 of 8 Mbit/s", "Down 3.4 Mbit/s"]
     assert worded(readings.network(replace(Snapshot(state="idle"), limits=LIMITS))) == ["Up – of 8 Mbit/s", "Down – "]
+
+
+def test_the_month_is_shown_where_its_data_are_limited() -> None:
+    limited = replace(BUSY, data_month=DataMonth(41_000_000_000, 100_000_000_000))
+    assert worded(readings.network(limited))[-1] == "This month 41.0 of 100 GB"
+    assert readings.network(limited)[-1].share == 0.41
 
 
 def test_what_a_session_moved_is_told_while_there_is_one() -> None:
