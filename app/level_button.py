@@ -1,7 +1,7 @@
 """A level to paint with: its colour, its name, and what it means in numbers."""
 
-from PySide6.QtCore import QRectF, QSize, Qt
-from PySide6.QtGui import QColor, QPainter, QPaintEvent, QPen
+from PySide6.QtCore import QRect, QRectF, QSize, Qt
+from PySide6.QtGui import QColor, QFontMetrics, QPainter, QPaintEvent, QPen
 from PySide6.QtWidgets import QAbstractButton, QSizePolicy
 
 from app import theme, week
@@ -12,8 +12,8 @@ from core.api.schedule import Level
 
 _PADDING = 10
 _SWATCH = 18
-_LINES = 2
-"""Of the meaning; a narrow window needs both."""
+_NARROWEST = 150
+_WRAP = int(Qt.TextFlag.TextWordWrap)
 _TEXT_LEFT = 2 * _PADDING + _SWATCH
 
 
@@ -28,7 +28,9 @@ class LevelButton(QAbstractButton):
         self.setCheckable(True)
         self.setCursor(Qt.CursorShape.PointingHandCursor)
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
-        self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
+        policy = QSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Preferred)
+        policy.setHeightForWidth(True)
+        self.setSizePolicy(policy)
         self.setAttribute(Qt.WidgetAttribute.WA_Hover)
         self.say("")
 
@@ -41,7 +43,13 @@ class LevelButton(QAbstractButton):
         self.update()
 
     def sizeHint(self) -> QSize:
-        return QSize(150, 2 * _PADDING + theme.line_height(Type.STRONG) + 2 + _LINES * theme.line_height(Type.CAPTION))
+        return QSize(_NARROWEST, self.heightForWidth(_NARROWEST))
+
+    def heightForWidth(self, width: int) -> int:
+        """All of the meaning is shown, over as many lines as it takes."""
+        room = QRect(0, 0, width - _TEXT_LEFT - _PADDING, 1000)
+        words = QFontMetrics(theme.font(Type.CAPTION)).boundingRect(room, _WRAP, self._meaning or " ")
+        return 2 * _PADDING + theme.line_height(Type.STRONG) + 2 + words.height()
 
     def paintEvent(self, _event: QPaintEvent) -> None:
         now = theme.tokens()
@@ -58,12 +66,10 @@ class LevelButton(QAbstractButton):
 
     def _paint_words(self, painter: QPainter) -> None:
         now, width = theme.tokens(), self.width() - _TEXT_LEFT - _PADDING
-        name, lines = theme.line_height(Type.STRONG), _LINES * theme.line_height(Type.CAPTION)
+        name = theme.line_height(Type.STRONG)
         painter.setFont(theme.font(Type.STRONG))
         painter.setPen(QColor(now.text))
         painter.drawText(QRectF(_TEXT_LEFT, _PADDING, width, name), Qt.AlignmentFlag.AlignVCenter, self.text())
         painter.setFont(theme.font(Type.CAPTION))
         painter.setPen(QColor(now.muted))
-        painter.drawText(
-            QRectF(_TEXT_LEFT, _PADDING + name + 2, width, lines), int(Qt.TextFlag.TextWordWrap), self._meaning
-        )
+        painter.drawText(QRect(_TEXT_LEFT, _PADDING + name + 2, width, self.height()), _WRAP, self._meaning)

@@ -255,6 +255,14 @@ def test_a_week_that_never_changes_says_so() -> None:
     assert schedule_words.until(ScheduleState(Level.OFF), "." * CELLS, UTC, 0.0) == "at all times"
 
 
+def test_a_level_grows_with_what_there_is_to_say(page: SchedulePage) -> None:
+    brush = page.brushes[Level.FULL]
+    brush.say("short")
+    short = brush.heightForWidth(180)
+    brush.say("100 % of the processor · 4 threads · 12 Mbit/s up · 80 Mbit/s down")
+    assert brush.heightForWidth(180) > short
+
+
 def test_nothing_is_cut_off_in_the_smallest_window(window: MainWindow, page: SchedulePage, qtbot: QtBot) -> None:
     window.resize(window.minimumSize())
     QTest.qWait(20)
