@@ -127,6 +127,9 @@ def test_a_zone_that_jumps_within_a_cell_is_found_to_the_second() -> None:
         def dst(self, at: datetime | None) -> timedelta:
             return timedelta()
 
+        def tzname(self, at: datetime | None) -> str:
+            return "odd"
+
         def fromutc(self, at: datetime) -> datetime:
             return at + self.utcoffset(at)
 
