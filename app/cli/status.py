@@ -63,6 +63,8 @@ def lines(snapshot: Snapshot, now: float) -> list[str]:
         said.append(f"  Today: {words.count(today.samples, 'sample')}, {words.count(today.epochs, 'epoch')}, {spent}")
     if snapshot.schedule.next_at is not None or snapshot.schedule.overridden:
         said.append(f"  Schedule: {words.schedule(snapshot.schedule, now)}")
+    if snapshot.limits.gpu and snapshot.surroundings.last_input is None:
+        said.append("  Nobody tells whether you are using the computer; `idlehive doctor` says what was tried.")
     return [*said, f"  Limits: {words.limits(snapshot.limits)}"]
 
 

@@ -6,6 +6,7 @@ import json
 import time
 from typing import Any
 
+import msgspec
 import pytest
 
 from core.api.errors import UsageError, WorldError
@@ -27,8 +28,9 @@ from core.api.messages import (
     ShowLimits,
     ShowProject,
 )
+from core.api.preferences import Limits
 from core.api.reasons import Kind, Reason
-from core.api.snapshot import Progress, Session, Snapshot, Traffic
+from core.api.snapshot import Progress, Session, Snapshot, Surroundings, Traffic
 from tests.cli.conftest import ROOT, RunCli, StartCli
 from tests.fakes.scripted_engine import ScriptedEngine
 
@@ -87,6 +89,14 @@ def test_status_tells_a_person_what_goes_on(engine: ScriptedEngine, run_cli: Run
     said = run_cli("status").stdout
     assert said.startswith("Contributing to Bees\n")
     assert "1,234 samples at 8.2/s, 34 MB sent (1.2 MB/s)" in said
+
+
+def test_status_says_if_nobody_tells_whether_the_volunteer_is_there(engine: ScriptedEngine, run_cli: RunCli) -> None:
+    on_gpu = msgspec.structs.replace(ACTIVE, limits=Limits(gpu="GPU-0"))
+    engine.show(on_gpu)
+    assert "Nobody tells whether you are using the computer" in run_cli("status").stdout
+    engine.show(msgspec.structs.replace(on_gpu, surroundings=Surroundings(last_input=1_760_000_000.0)))
+    assert "Nobody tells" not in run_cli("status").stdout
 
 
 def test_status_without_an_engine_says_so(run_cli: RunCli) -> None:
