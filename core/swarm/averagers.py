@@ -44,6 +44,8 @@ class EpochGradientAverager(GradientAverager):
     are of no use to a newcomer: sharing them would only double every download of state.
     """
 
+    last_round: StepControl | None = None
+
     def __init__(self, *args: Any, epoch: Callable[[], int], **kwargs: Any) -> None:
         self._epoch = epoch
         super().__init__(*args, allow_state_sharing=False, **kwargs)
@@ -64,7 +66,8 @@ class EpochGradientAverager(GradientAverager):
         self.local_times_accumulated = 1
 
     def schedule_step(self, scheduled_time: float | None = None, **kwargs: Any) -> StepControl:
-        return super().schedule_step(scheduled_time, gather=self._epoch(), **kwargs)
+        self.last_round = super().schedule_step(scheduled_time, gather=self._epoch(), **kwargs)
+        return self.last_round
 
 
 class _CheckedDownload(DecentralizedAverager):
@@ -104,6 +107,11 @@ class CheckedStateAverager(TrainingStateAverager, _CheckedDownload):
     """Applies only a state with the right shapes and finite numbers; `state_was_loaded` tells of the last try."""
 
     state_was_loaded = False
+    last_round: StepControl | None = None
+
+    def schedule_step(self, *args: Any, **kwargs: Any) -> StepControl:
+        self.last_round = super().schedule_step(*args, **kwargs)
+        return self.last_round
 
     def adopt(self, epoch: int, optimizer_numbers: list[Any], tensors: list[torch.Tensor]) -> None:
         """Take over a state kept on disk, with the same checks as one that a peer sends.

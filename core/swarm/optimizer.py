@@ -15,7 +15,7 @@ from core.api.snapshot import Phase
 from core.learning.optimizers import optimizer_factory, scheduler_factory
 from core.swarm import line_speed
 from core.swarm.averagers import COMPRESSIONS, CheckedStateAverager, EpochGradientAverager
-from core.swarm.patches import balance_load
+from core.swarm.patches import balance_load, cancel_rounds_for_good
 from core.swarm.tracker import SwarmTracker
 
 _PROGRESS_LASTS = 30.0
@@ -268,8 +268,9 @@ class CollaborativeOptimizer(hivemind.Optimizer):
 
     def hold(self) -> None:
         """Stop counting as somebody who adds samples, and let go of a round that has not begun. Does not block."""
-        self._release(self.scheduled_grads)
-        self._release(self.scheduled_state)
+        # Not only what is scheduled: a round of the state goes on in the background.
+        self._release(self.grad_averager.last_round)
+        self._release(self.state_averager.last_round)
         self.scheduled_grads = self.scheduled_state = None
         self.tracker.hold(True, self.own_samples)
 
@@ -297,11 +298,11 @@ class CollaborativeOptimizer(hivemind.Optimizer):
     @staticmethod
     def _release(control: StepControl | None) -> None:
         """Give up a pending round: cancel the search, but tag along with no weight once a group counts on this peer."""
-        if control is None or control.done() or control.triggered:
+        if control is None or control.done():
             return
         if control.stage == AveragingStage.LOOKING_FOR_GROUP:
             control.cancel()
-        else:
+        elif not control.triggered:
             control.weight = 0.0
             control.allow_allreduce()
 
@@ -326,6 +327,7 @@ def make_optimizer(
     **options: Any,
 ) -> CollaborativeOptimizer:
     """The optimizer of one run as its manifest describes it. Must be called on the main thread (hivemind)."""
+    cancel_rounds_for_good()
     compression = COMPRESSIONS[averaging.compression]
     parameters = list(parameters)
     size = sum(parameter.numel() for parameter in parameters)

@@ -2,13 +2,18 @@
 library changes under a patch."""
 
 import resource
+from concurrent.futures import InvalidStateError
+from contextlib import suppress
 from pathlib import Path
 
 import torch
 from hivemind.averaging import averager
+from hivemind.averaging.control import StepControl
 from hivemind.p2p import P2P
 from hivemind.p2p.p2p_daemon_bindings import control
+from hivemind.utils import MPFuture
 
+from core.swarm.courtesy import Courtesy, courteous_open, courteous_serve
 from core.swarm.load_balancing import load_balance
 from core.swarm.paced_streams import PacedStreams
 from core.swarm.traffic import Line
@@ -40,7 +45,10 @@ def pace_traffic(line: Line) -> None:
     hivemind has neither a ceiling nor a counter. Streams pass through `send_raw_data` and `receive_raw_data`, single
     calls to peers through the control connection.
     """
-    streams = PacedStreams(line)
+    courtesy = Courtesy(line)
+    streams = PacedStreams(line, courtesy)
+    P2P.call_binary_stream_handler = courteous_open(P2P.call_binary_stream_handler, courtesy)
+    P2P.add_binary_stream_handler = courteous_serve(P2P.add_binary_stream_handler, courtesy)
     P2P.send_raw_data = staticmethod(streams.send)
     P2P.receive_raw_data = staticmethod(streams.receive)
     control.write_pbmsg = streams.write_call
@@ -50,3 +58,22 @@ def pace_traffic(line: Line) -> None:
 def balance_load() -> None:
     """Let averagers divide the work by our own arithmetic (hivemind: a method that SciPy has deprecated)."""
     averager.load_balance_peers = load_balance
+
+
+def cancel_rounds_for_good() -> None:
+    """Make the averager stop where a round is cancelled, and let two threads cancel it at once.
+
+    hivemind wakes the averager's process first and cancels then. Woken, it often finds nothing cancelled, and is not
+    woken again: it searches on until the deadline, and joins a group that this peer does not wait for.
+    """
+    StepControl.cancel = _cancel
+
+
+def _cancel(control: StepControl) -> bool:
+    cancelled = bool(MPFuture.cancel(control))
+    if control._trigger is not None:
+        control._trigger.cancel()
+    if control._cancel is not None:
+        with suppress(InvalidStateError):
+            control._cancel.set_result(None)
+    return cancelled

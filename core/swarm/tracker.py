@@ -41,7 +41,7 @@ class SwarmTracker(ProgressTracker):
         self.report_local_progress(epoch, samples)
         # What comes back was computed before the pause: as news it would make this peer as slow as the pause was long.
         ema.ema_seconds_per_sample, ema.num_updates, ema.samples_per_second = measured
-        self.local_progress = self._get_local_progress(epoch, samples)
+        self.local_progress: LocalTrainingProgress = self._get_local_progress(epoch, samples)
 
     def _get_local_progress(self, local_epoch: int, samples_accumulated: int) -> LocalTrainingProgress:
         progress = super()._get_local_progress(local_epoch, samples_accumulated)

@@ -78,7 +78,7 @@ def test_hold_and_resume_reach_a_loop_that_is_busy(engine: Engine, control: Cont
 
 def test_leave_ends_a_hold_and_interrupts_what_the_loop_waits_for(engine: Engine, control: Control) -> None:
     interrupted = threading.Event()
-    control.on_leave = interrupted.set
+    control.on_interruption = interrupted.set
     engine.say(Hold())
     engine.say(Leave())
     assert interrupted.wait(5)

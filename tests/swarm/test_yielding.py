@@ -1,0 +1,90 @@
+"""What an averager does with gradients of unequal microbatches, and how a peer lets go of a round."""
+
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import psutil
+import pytest
+import torch
+from hivemind import DHT
+from hivemind.averaging.control import AveragingStage
+
+from core.swarm.averagers import EpochGradientAverager
+from core.swarm.patches import cancel_rounds_for_good, place_sockets
+from core.swarm.peer import join_swarm
+
+
+@pytest.fixture
+def dht(short_folder: Path) -> Iterator[DHT]:
+    place_sockets(short_folder)
+    alone = join_swarm([], short_folder / "identity")
+    yield alone
+    alone.shutdown()
+
+
+@pytest.fixture
+def parameter() -> torch.nn.Parameter:
+    return torch.nn.Parameter(torch.zeros(3))
+
+
+@pytest.fixture
+def averager(dht: DHT, parameter: torch.nn.Parameter) -> Iterator[EpochGradientAverager]:
+    cancel_rounds_for_good()
+    one = EpochGradientAverager(
+        epoch=lambda: 0, parameters=[parameter], dht=dht, prefix="run", min_matchmaking_time=1.0, start=True
+    )
+    yield one
+    one.shutdown()
+
+
+def accumulate(averager: EpochGradientAverager, parameter: torch.nn.Parameter, samples: list[float]) -> None:
+    """A microbatch: the gradient is the mean of its samples."""
+    parameter.grad = torch.full((3,), sum(samples) / len(samples))
+    averager.accumulate_grads_(len(samples))
+
+
+def handed_over(averager: EpochGradientAverager) -> list[float]:
+    averager.load_accumulators_into_averager_()
+    with averager.get_tensors() as tensors:
+        return [float(value) for value in tensors[0]]
+
+
+@pytest.mark.parametrize("sizes", [(4, 4, 4), (1, 4, 7), (7, 4, 1), (12,)])
+def test_the_gradient_is_the_mean_over_all_samples_whatever_the_microbatches(
+    averager: EpochGradientAverager, parameter: torch.nn.Parameter, sizes: tuple[int, ...]
+) -> None:
+    samples = [float(number) for number in range(12)]
+    for size in sizes:
+        accumulate(averager, parameter, [samples.pop(0) for _ in range(size)])
+    assert handed_over(averager) == pytest.approx([5.5] * 3)
+    assert averager.local_samples_accumulated == 12
+
+
+def test_what_is_taken_back_counts_as_before(averager: EpochGradientAverager, parameter: torch.nn.Parameter) -> None:
+    accumulate(averager, parameter, [1.0, 2.0, 3.0])
+    mean = handed_over(averager)
+    averager.reset_accumulated_grads_()
+    with torch.no_grad():
+        next(iter(averager._grad_accumulators())).copy_(torch.tensor(mean))
+    averager.restore_accumulated(3)
+    accumulate(averager, parameter, [10.0])
+    assert handed_over(averager) == pytest.approx([4.0] * 3)
+
+
+def test_a_cancelled_search_for_a_group_ends_in_the_averagers_process_too(averager: EpochGradientAverager) -> None:
+    process = psutil.Process(averager.pid)
+    for _ in range(6):
+        control = averager.step(wait=False, timeout=30.0)
+        deadline = time.monotonic() + 10.0
+        while control.stage != AveragingStage.LOOKING_FOR_GROUP:
+            assert time.monotonic() < deadline
+            time.sleep(0.01)
+        time.sleep(0.2)
+        assert control.cancel()
+        assert not control.cancel() or control.cancelled()
+    # A search asks the DHT without a pause; a process that searches for nobody would go on with it for half a minute.
+    time.sleep(0.5)
+    before = sum(process.cpu_times()[:2])
+    time.sleep(1.0)
+    assert sum(process.cpu_times()[:2]) - before < 0.1
