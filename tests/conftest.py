@@ -33,9 +33,15 @@ def _processes_of(run: str) -> list[psutil.Process]:
     return [process for process in psutil.process_iter() if process != own and _belongs(process, run)]
 
 
+def _ends_with_this_one(process: psutil.Process) -> bool:
+    """multiprocessing's own helper, which waits for the end of whoever made it."""
+    return process.ppid() == os.getpid() and "multiprocessing.resource_tracker" in " ".join(process.cmdline())
+
+
 def _belongs(process: psutil.Process, run: str) -> bool:
     try:
-        # psutil's environ() reads what the process was started with, so a tag set later does not match this one itself.
-        return process.status() != psutil.STATUS_ZOMBIE and process.environ().get(_TAG) == run
+        # environ() is what a process was started with: this one itself was started without the tag.
+        tagged = process.status() != psutil.STATUS_ZOMBIE and process.environ().get(_TAG) == run
+        return tagged and not _ends_with_this_one(process)
     except (psutil.Error, OSError):
         return False
