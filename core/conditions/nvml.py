@@ -7,7 +7,7 @@ import contextlib
 import ctypes
 import importlib.util
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from types import ModuleType
@@ -121,24 +121,35 @@ def can_learn() -> bool:
     return any(line.startswith("cuda") and not line.endswith("None") for line in text.splitlines())
 
 
-def set_power_limit(number: int, watts: float) -> float:
-    """Have the driver keep GPU `number` at `watts`, or the nearest it allows; returns what it was before. Needs root.
+def get_power_limit(number: int) -> float:
+    """Watts that GPU `number` is set to keep. Raises OSError with the driver's reason."""
+    with _handle(number) as (nvml, handle):
+        return float(nvml.nvmlDeviceGetPowerManagementLimit(handle)) / 1000
+
+
+def set_power_limit(number: int, watts: float) -> None:
+    """Have the driver keep GPU `number` at `watts`, or the nearest it allows. Needs root.
 
     Raises:
         OSError: the driver refuses; the sentence tells why.
     """
-    import pynvml as nvml
-
-    try:
-        nvml.nvmlInit()
-        handle = nvml.nvmlDeviceGetHandleByIndex(number)
-        before = nvml.nvmlDeviceGetEnforcedPowerLimit(handle) / 1000
+    with _handle(number) as (nvml, handle):
         lowest, highest = nvml.nvmlDeviceGetPowerManagementLimitConstraints(handle)
         nvml.nvmlDeviceSetPowerManagementLimit(handle, max(lowest, min(highest, round(watts * 1000))))
-        nvml.nvmlShutdown()
-    except nvml.NVMLError as error:
+
+
+@contextlib.contextmanager
+def _handle(number: int) -> Iterator[tuple[ModuleType, Any]]:
+    import pynvml
+
+    try:
+        pynvml.nvmlInit()
+        try:
+            yield pynvml, pynvml.nvmlDeviceGetHandleByIndex(number)
+        finally:
+            pynvml.nvmlShutdown()
+    except pynvml.NVMLError as error:
         raise OSError(_sentence(error)) from None
-    return float(before)
 
 
 def _has_driver() -> bool:

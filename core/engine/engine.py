@@ -24,6 +24,7 @@ from core.engine.broadcast import Broadcast
 from core.engine.catalogue import BUILTIN, Catalogue
 from core.engine.credentials import Credentials
 from core.engine.decide import Conditions, Decision, Membership, decide
+from core.engine.gpu_power import PowerLimit, Setting
 from core.engine.intent import Intent
 from core.engine.ledger import Ledger
 from core.engine.lifecycle import (
@@ -74,6 +75,7 @@ class Engine:
         self.preferences = store.preferences.load()
         self.timetable = Timetable(store.journal.read_setting(_WEEK))
         self.senses = Senses(machine, store.journal, self.update)
+        self._power_limit = PowerLimit(home.path / "gpu-power-limit.json", self._warn)
         self._home = home
         self._programs = programs
         self._backbone = Backbone(programs.host_for(self.catalogue.practice_file, home.practice), home.runtime)
@@ -149,6 +151,7 @@ class Engine:
         self._ledger.keep(now)
         self._set_alarm(now)
         self.senses.attend(self._pace())
+        self._power_limit.keep(self._wanted_power_limit())
         self.broadcast.offer(self.snapshot())
 
     def snapshot(self) -> Snapshot:
@@ -188,6 +191,7 @@ class Engine:
         if self._alarms is not None:
             self._alarms.close()
         self.senses.close()
+        self._power_limit.restore()
         self.broadcast.close()
 
     def _decide(self, now: float) -> Decision:
@@ -222,6 +226,17 @@ class Engine:
             slowest_line=max(needs.upload, needs.download, self._slowest_lines.get(project.id, 0)),
             has_own_backbone=is_practice,
         )
+
+    def _warn(self, sentence: str) -> None:
+        self.tell(Event("warning", sentence, self.clock()))
+
+    def _wanted_power_limit(self) -> Setting | None:
+        """Only while a session computes on the card: at other times it is the volunteer's alone."""
+        counts, gpu = self._decision.counts, self._session.gpu if self._session else ""
+        state = next((state for state in self.senses.readings.gpus.present if state.gpu.uuid == gpu), None)
+        if state is None or not counts["gpu_power_limit"] or not counts["gpu_power"]:
+            return None
+        return Setting(gpu, state.gpu.number, float(counts["gpu_power"]))
 
     def _pace(self) -> float:
         if not self._intent.wanted:

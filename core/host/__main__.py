@@ -16,6 +16,7 @@ from core.api.errors import IdlehiveError, UsageError, WorldError
 from core.host.orders import Orders
 from core.host.project import load
 from core.leash import TAG
+from core.priority import stand_back
 
 log = logging.getLogger("core.host")
 
@@ -40,6 +41,9 @@ def arguments(argv: list[str]) -> argparse.Namespace:
 
 def main(argv: list[str]) -> int:
     chosen = arguments(argv)
+    if chosen.embedded:
+        # It runs on a volunteer's computer; an organiser's own gives it what it needs.
+        stand_back()
     pipe = os.dup(1)
     os.dup2(2, 1)
     logging.basicConfig(level=logging.INFO, format="%(asctime)s %(levelname)s %(name)s: %(message)s")

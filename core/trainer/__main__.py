@@ -2,30 +2,32 @@
 
 import logging
 import os
+import threading
 
 from core.api.errors import IdlehiveError, UsageError
 from core.api.session import Fault
+from core.priority import stand_back
 from core.trainer.control import Control, read_start
 from core.trainer.reporter import Reporter
 
 log = logging.getLogger("core.trainer")
 
-_POLITENESS = 19
-"""Nice value: whatever the volunteer runs goes first."""
-
 
 def main() -> int:
+    # Before the first thread: they inherit it.
+    stand_back()
     reporter = Reporter.take_standard_output()
     logging.basicConfig(level=logging.INFO, format="%(asctime)s %(levelname)s %(name)s: %(message)s")
-    os.nice(_POLITENESS)
     # Not sys.stdin: a forked process closes that first, and would wait for the lock that the reading thread holds.
     wire = open(os.dup(0), "rb")  # noqa: PTH123, SIM115 - a descriptor, for the life of the process
+    loading = threading.Thread(target=_load_libraries, name="loading", daemon=True)
+    loading.start()
     start = read_start(wire)
     if start is None:
         return 0
     control = Control(wire, start.limits)
     control.start()
-    # Imported only now, so that the wire is read while torch and hivemind take their seconds to load.
+    loading.join()
     from core.learning.download import StoppedError
     from core.trainer.session import Session
 
@@ -44,6 +46,11 @@ def main() -> int:
         )
     reporter.stop()
     return 0
+
+
+def _load_libraries() -> None:
+    """torch, transformers and hivemind take seconds: begun before the engine has a word to say, the wire being read."""
+    import core.trainer.session  # noqa: F401
 
 
 def _fail(reporter: Reporter, control: Control, sentence: str, *, permanent: bool) -> int:

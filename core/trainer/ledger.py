@@ -16,6 +16,9 @@ class Ledger:
         self._loss_sum = 0.0
         self._loss_samples = 0
         self._epoch_loss: float | None = None
+        self._gpu_seconds = 0.0
+        self.joules: float | None = None
+        """What the GPU took, None where it does not tell."""
         self._seconds = 0.0
         self._since: float | None = None
 
@@ -30,8 +33,9 @@ class Ledger:
             self._seconds += self._running(now)
             self._since = None
 
-    def add_microbatch(self, samples: int, loss: float) -> None:
+    def add_microbatch(self, samples: int, loss: float, gpu_seconds: float = 0.0) -> None:
         with self._lock:
+            self._gpu_seconds += gpu_seconds
             self._samples += samples
             self._loss_sum += loss * samples
             self._loss_samples += samples
@@ -68,6 +72,8 @@ class Ledger:
                 epochs=self._epochs,
                 seconds=self._seconds + self._running(now),
                 cpu_seconds=time.process_time(),
+                gpu_seconds=self._gpu_seconds,
+                joules=self.joules,
             )
 
     def _running(self, now: float) -> float:

@@ -177,10 +177,11 @@ class Session:
                 continue
             limits = self._apply_limits(optimizer)
             done = microbatches.compute(limits.latency_target)
-            ledger.add_microbatch(done.samples, done.loss)
+            ledger.add_microbatch(done.samples, done.loss, done.seconds if limits.gpu else 0.0)
             self._together(optimizer, partial(optimizer.step, batch_size=done.samples))
             optimizer.zero_grad()
             self._rest(optimizer, done.seconds)
+            ledger.joules = self._governor.joules
         ledger.end(time.monotonic())
 
     def _rest(self, optimizer: CollaborativeOptimizer, busy: float) -> None:

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from core.conditions.nvml import Gpus, Nvml, Program, can_learn, set_power_limit
+from core.conditions.nvml import Gpus, Nvml, Program, can_learn, get_power_limit, set_power_limit
 from tests.fakes.nvml.stand_in import Driver
 
 
@@ -85,8 +85,9 @@ def test_a_gpu_that_falls_off_the_bus_leaves_the_others(driver: Driver, code: in
 
 def test_a_power_limit_is_set_within_what_the_driver_allows(driver: Driver) -> None:
     number = driver.add_gpu()
-    assert set_power_limit(number, 150.0) == 250.0
-    assert set_power_limit(number, 20.0) == 250.0
+    assert get_power_limit(number) == 250.0
+    set_power_limit(number, 150.0)
+    set_power_limit(number, 20.0)
     assert driver.limits_set() == ["0 150000", "0 100000"]
 
 

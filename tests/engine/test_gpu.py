@@ -13,7 +13,7 @@ from core.api.reasons import Kind
 from core.api.snapshot import Snapshot
 from core.leash import TAG
 from tests.fakes.nvml.stand_in import Driver, build
-from tests.fakes.running_engine import RunningEngine, wait_for
+from tests.fakes.running_engine import RunningEngine, events, wait_for
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="the pretended driver is a Linux library")
 
@@ -131,6 +131,51 @@ def test_a_driver_that_is_not_loaded_is_a_reason_until_the_processor_is_chosen(
     assert reasons(engine) == [Kind.GPU_MISSING]
     engine.ask(SetLimit("gpu_use", 0), object)
     engine.until("contributing")
+
+
+def test_the_driver_keeps_the_power_limit_during_a_session_only(
+    engine_with_eyes: RunningEngine, driver: Driver
+) -> None:
+    driver.add_gpu()
+    engine = engine_with_eyes.start()
+    engine.ask(SetLimit("gpu_power", 150), object)
+    engine.ask(SetLimit("gpu_power_limit", 1), object)
+    contribute(engine)
+    wait_for(lambda: driver.limits_set() == ["0 150000"])
+    assert engine.quit() == 0
+    assert driver.limits_set() == ["0 150000", "0 250000"]
+
+
+def test_a_power_limit_that_a_killed_engine_left_is_put_back_by_the_next(
+    engine_with_eyes: RunningEngine, driver: Driver
+) -> None:
+    driver.add_gpu()
+    engine = engine_with_eyes.start()
+    engine.ask(SetLimit("gpu_power", 150), object)
+    engine.ask(SetLimit("gpu_power_limit", 1), object)
+    contribute(engine)
+    wait_for(lambda: driver.limits_set() == ["0 150000"])
+    assert engine.process is not None
+    engine.process.kill()
+    engine.process.wait()
+    engine.start()
+    wait_for(lambda: driver.limits_set()[1:2] == ["0 250000"])
+
+
+def test_without_the_right_to_set_a_power_limit_the_volunteer_is_told_once(
+    engine_with_eyes: RunningEngine, driver: Driver
+) -> None:
+    number = driver.add_gpu()
+    driver.say(**{f"{number}.set_power_limit.error": 4})
+    engine = engine_with_eyes.start()
+    client = engine.client()
+    engine.ask(SetLimit("gpu_power", 150), object)
+    engine.ask(SetLimit("gpu_power_limit", 1), object)
+    next(client.messages(0.1))
+    contribute(engine)
+    assert "keeps 150 W by resting" in events(client, "warning").text
+    with pytest.raises(AssertionError):
+        events(client, "warning", 2.0)
 
 
 def contribute_within(engine: RunningEngine, seconds: float) -> None:

@@ -11,13 +11,14 @@ from hivemind import DHT
 from hivemind.averaging.control import AveragingStage
 
 from core.swarm.averagers import EpochGradientAverager
-from core.swarm.patches import cancel_rounds_for_good, place_sockets
+from core.swarm.patches import cancel_rounds_for_good, place_sockets, share_memory_without_names
 from core.swarm.peer import join_swarm
 
 
 @pytest.fixture
 def dht(short_folder: Path) -> Iterator[DHT]:
     place_sockets(short_folder)
+    share_memory_without_names()
     alone = join_swarm([], short_folder / "identity")
     yield alone
     alone.shutdown()

@@ -1,0 +1,67 @@
+"""Has the driver keep a GPU's power ceiling where that may be set (root), and puts back what was there.
+
+What was there is written down before anything is changed: an engine that is killed leaves the note, and the next one
+restores it.
+"""
+
+import logging
+from collections.abc import Callable
+from pathlib import Path
+
+import msgspec
+
+from core.conditions import nvml
+
+_log = logging.getLogger(__name__)
+
+
+class Setting(msgspec.Struct, frozen=True):
+    """A power limit of one GPU."""
+
+    uuid: str
+    number: int
+    watts: float
+
+
+class PowerLimit:
+    """`tell` gets a sentence if the driver refuses."""
+
+    def __init__(self, note: Path, tell: Callable[[str], None]) -> None:
+        self._note, self._tell = note, tell
+        self._present: Setting | None = None
+        self._refused: Setting | None = None
+
+    def keep(self, wanted: Setting | None) -> None:
+        """Set `wanted`, or put back what was there before for None. Costs nothing where nothing changes."""
+        if wanted in (self._present, self._refused) and (wanted is not None or not self._note.exists()):
+            return
+        self.restore()
+        if wanted is not None:
+            self._set(wanted)
+
+    def restore(self) -> None:
+        """Put back what the note says, this engine's or that of one that was killed."""
+        self._present = self._refused = None
+        try:
+            before = msgspec.json.decode(self._note.read_bytes(), type=Setting)
+            nvml.set_power_limit(before.number, before.watts)
+        except FileNotFoundError:
+            return
+        except (OSError, msgspec.DecodeError) as error:
+            _log.warning("The power limit of the graphics card could not be put back: %s", error)
+            return
+        self._note.unlink()
+
+    def _set(self, wanted: Setting) -> None:
+        try:
+            before = nvml.get_power_limit(wanted.number)
+            self._note.write_bytes(msgspec.json.encode(Setting(wanted.uuid, wanted.number, before)))
+            nvml.set_power_limit(wanted.number, wanted.watts)
+        except OSError as error:
+            self._refused = wanted
+            self._note.unlink(missing_ok=True)
+            self._tell(
+                f"The driver does not take a power limit; Idlehive keeps {wanted.watts:.0f} W by resting. {error}"
+            )
+            return
+        self._present = wanted

@@ -1,0 +1,65 @@
+"""How far a session stands back, asked of the kernel."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from core.api.client import core_command, core_environment
+
+pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="asks Linux's kernel")
+
+PROGRAM = """
+import os, threading
+from core.priority import stand_back
+stand_back()
+def tell():
+    print(os.sched_getscheduler(0) == os.SCHED_IDLE, os.getpriority(os.PRIO_PROCESS, 0))
+tell()
+thread = threading.Thread(target=tell)
+thread.start()
+thread.join()
+if os.fork() == 0:
+    tell()
+    os._exit(0)
+os.wait()
+print(open("/proc/self/oom_score_adj").read().strip())
+os.execvp("ionice", ["ionice", "-p", str(os.getpid())])
+"""
+
+
+def test_processor_disk_and_memory_come_last_and_threads_and_children_inherit_it() -> None:
+    told = subprocess.run([sys.executable, "-uc", PROGRAM], capture_output=True, text=True, check=True).stdout
+    assert told.splitlines() == ["True 19", "True 19", "True 19", "800", "idle"]
+
+
+TELL_GROUP = "from core.priority import stand_back; stand_back(); print(open('/proc/self/autogroup').read())"
+
+
+@pytest.mark.parametrize(("on_leash", "nice"), [(True, "19"), (False, "0")])
+def test_the_group_of_a_session_stands_back_as_a_whole_but_never_somebodys_shell(
+    tmp_path: Path, on_leash: bool, nice: str
+) -> None:
+    if not Path("/proc/self/autogroup").exists():
+        pytest.skip("this kernel does not group tasks by session")
+    leash = core_command("core.leash", str(tmp_path / "session"), "--") if on_leash else []
+    command = [*leash, sys.executable, "-c", TELL_GROUP]
+    told = subprocess.run(
+        command, capture_output=True, text=True, check=True, start_new_session=True, env=core_environment()
+    )
+    assert told.stdout.split()[-1] == nice
+
+
+def test_what_is_refused_is_left_as_it_is(monkeypatch: pytest.MonkeyPatch) -> None:
+    from core import priority
+
+    def refuse(*_: object) -> None:
+        raise PermissionError
+
+    for name in ("sched_setscheduler", "setpriority"):
+        monkeypatch.setattr(os, name, refuse)
+    monkeypatch.setattr(priority, "_write", lambda *_: None)
+    monkeypatch.setattr(priority, "_IOPRIO_SET", {})
+    priority.stand_back()
