@@ -10,6 +10,7 @@ from typing import Any
 from hivemind.p2p import P2P
 from hivemind.p2p.p2p_daemon_bindings.utils import read_pbmsg_safe, write_pbmsg
 
+from core.swarm.courtesy import Courtesy
 from core.swarm.token_bucket import TokenBucket
 from core.swarm.traffic import OVERHEAD, Line, current_kind
 
@@ -24,8 +25,9 @@ _CALLS = ("callUnary", "unaryResponse", "callUnaryResponse", "requestHandling")
 class PacedStreams:
     """In place of hivemind's functions of the same purpose, which neither wait nor count."""
 
-    def __init__(self, line: Line) -> None:
+    def __init__(self, line: Line, courtesy: Courtesy) -> None:
         self._line = line
+        self._courtesy = courtesy
 
     async def send(self, data: bytes, writer: asyncio.StreamWriter, **_options: Any) -> None:
         """As `P2P.send_raw_data`: the length, then the bytes."""
@@ -33,6 +35,7 @@ class PacedStreams:
         rest = memoryview(header + data)
         while rest:
             piece = rest[: piece_size(self._line.up)]
+            await self._courtesy.wait_for(writer, on_the_wire(len(piece)))
             await self._line.up.pass_through(on_the_wire(len(piece)))
             self._line.meter.add_uploaded(on_the_wire(len(piece)), current_kind.get())
             writer.write(piece)

@@ -63,6 +63,16 @@ class Line:
         self.meter = TrafficMeter()
         self.up = TokenBucket()
         self.down = TokenBucket()
+        self._inflows = multiprocessing.Value(ctypes.c_int)
+
+    @property
+    def inflows(self) -> int:
+        """Streams of all processes on which tensors may come in now; they share the ceiling."""
+        return int(self._inflows.value)
+
+    def count_inflows(self, change: int) -> None:
+        with self._inflows.get_lock():
+            self._inflows.value += change
 
     def apply(self, limits: Limits) -> None:
         """Take over changed ceilings; all processes follow within a tenth of a second. From any thread."""

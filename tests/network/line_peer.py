@@ -1,9 +1,9 @@
 """A real peer with a line of its own, told what to do on stdin and answering on stdout, one JSON object a line.
 
-Usage: line_peer.py FOLDER NAME ADDRESS TIMEOUT [INITIAL_PEER]. Listens on ADDRESS; reaches out only if that is empty.
-Its model has a million parameters and costs no time, so that a round is all network; TIMEOUT is the manifest's
-averaging_timeout. Orders: {"limits": {...}}, {"epoch": n} (give half a batch and end the epoch), {"state": 0} (fetch
-the state), {"traffic": 0} (tell the counts by kind).
+Usage: line_peer.py FOLDER NAME ADDRESS TIMEOUT PEERS [INITIAL_PEER]. It listens on ADDRESS, or only reaches out if that
+is empty. Its model has a million parameters and costs no time, so that a round is all network; TIMEOUT is the
+manifest's averaging_timeout. Orders: {"limits": {...}}, {"epoch": 0} (give a share of the batch and end the epoch),
+{"state": 0} (fetch the state), {"traffic": 0} (tell the counts by kind).
 """
 
 import json
@@ -16,6 +16,7 @@ from queue import SimpleQueue
 from typing import Any
 
 import torch
+from hivemind import DHT
 
 from core.api.manifest import Averaging, Optimizer, Training
 from core.api.preferences import Limits
@@ -24,30 +25,23 @@ from core.swarm.patches import pace_traffic, place_sockets
 from core.swarm.peer import join_swarm, own_addresses
 from core.swarm.traffic import Line
 
-TRAINING = Training(target_batch_size=64, microbatch_size=32, optimizer=Optimizer("adamw", 0.001))
+BATCH = 32
 PARAMETERS = 1_000_000
 DEADLINE = 240.0
 
 
 class Peer:
-    def __init__(self, folder: Path, name: str, listen: str, timeout: float, initial_peers: list[str]) -> None:
-        torch.set_num_threads(1)
-        self.line = Line()
+    def __init__(self, dht: DHT, line: Line, averaging: Averaging, training: Training) -> None:
+        self.dht, self.line = dht, line
         self._groups: list[int] = []
         self._limits = Limits()
-        sockets = folder / f"sockets-{name}"
-        sockets.mkdir()
-        place_sockets(sockets)
-        pace_traffic(self.line)
-        self.dht = join_swarm(initial_peers, folder / f"identity-{name}", listen or None)
         torch.manual_seed(0)
         self.model = torch.nn.Linear(1000, PARAMETERS // 1000, bias=False)
-        averaging = Averaging(matchmaking_time=2.0, averaging_timeout=timeout, average_state_every=1000)
         self.optimizer: CollaborativeOptimizer = make_optimizer(
             dht=self.dht,
             run_id="line",
             parameters=self.model.parameters(),
-            training=TRAINING,
+            training=training,
             averaging=averaging,
             in_company=lambda: True,
             on_update=self._note,
@@ -81,13 +75,13 @@ class Peer:
         for parameter in self.model.parameters():
             parameter.grad = torch.ones_like(parameter)
         try:
-            self.optimizer.step(batch_size=TRAINING.microbatch_size)
+            self.optimizer.step(batch_size=BATCH)
             while self.optimizer.local_epoch == epoch and time.monotonic() < begin + DEADLINE:
                 self.optimizer.follow()
                 time.sleep(0.02)
         except (RoundFailed, StateUnavailable) as error:
             return {"failed": str(error)}
-        return {"group": self._groups[-1], "seconds": time.monotonic() - begin}
+        return {"group": self._groups[-1] if self._groups else 0, "seconds": time.monotonic() - begin}
 
     def _state(self) -> dict[str, Any]:
         begin = time.monotonic()
@@ -99,8 +93,16 @@ class Peer:
 
 
 def main() -> None:
-    folder, name, listen, timeout, *initial_peers = sys.argv[1:]
-    peer = Peer(Path(folder), name, listen, float(timeout), initial_peers)
+    folder, name, listen, timeout, peers, *initial_peers = sys.argv[1:]
+    averaging = Averaging(matchmaking_time=2.0, averaging_timeout=float(timeout), average_state_every=1000)
+    training = Training(int(peers) * BATCH, BATCH, Optimizer("adamw", 0.001))
+    torch.set_num_threads(1)
+    line, sockets = Line(), Path(folder, f"sockets-{name}")
+    sockets.mkdir()
+    place_sockets(sockets)
+    pace_traffic(line)
+    dht = join_swarm(initial_peers, Path(folder, f"identity-{name}"), listen or None)
+    peer = Peer(dht, line, averaging, training)
     say({"address": own_addresses(peer.dht)[0] if listen else ""})
     orders: SimpleQueue[str | None] = SimpleQueue()
     threading.Thread(target=_listen, args=(peer, orders), daemon=True).start()

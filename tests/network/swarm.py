@@ -60,7 +60,9 @@ def swarm(folder: Path, listening: list[bool], timeout: float = 60.0) -> Iterato
             script = host.command(sys.executable, log_module.__file__, INTERFACE)
             log = opened.enter_context(interface_log(script, folder / f"interface-{number}"))
             listen = f"/ip4/{host.address}/tcp/{PORT}" if listens else ""
-            process = _start(host, folder, number, [listen, str(timeout), *(peer.address for peer in peers[:1])])
+            process = _start(
+                host, folder, number, [listen, str(timeout), str(len(machines)), *(peer.address for peer in peers[:1])]
+            )
             opened.callback(_end, process)
             peers.append(RemotePeer(process, log))
         yield peers
