@@ -3,7 +3,7 @@
 A CPU-bound job of fixed size runs again and again while the practice project (trainer and embedded backbone) takes
 turns between contributing and paused; each pair of neighbours gives one ratio, and the order within a pair alternates.
 The job runs once on one core and once on every core; once within the cache and once streaming through memory; at the
-default level and with the limits of gentle hours. How much processor time the session still got is told beside it.
+default level and with the limits of gentle hours. Medians and quartiles over the pairs. Nothing else should be running.
 
 Run it with `.venv/bin/python -m benchmarks.foreground [PAIRS]`.
 """
@@ -13,6 +13,7 @@ import os
 import statistics
 import sys
 import time
+from collections.abc import Sequence
 from multiprocessing.pool import Pool
 from types import NoneType
 
@@ -31,50 +32,39 @@ _SIZES = {"in the cache": 1 << 14, "through memory": 1 << 23}
 """Numbers of 8 bytes: 128 KiB and 64 MiB."""
 
 
-def work(job: str) -> float:
-    """Processor-bound work of fixed size; the wall seconds it took."""
+def work(job: str) -> tuple[float, float]:
+    """Processor-bound work of fixed size: wall seconds, and seconds of the processor."""
     values = np.linspace(0.0, 1.0, _SIZES[job])
-    begin = time.perf_counter()
+    begin, processor = time.perf_counter(), time.process_time()
     for _ in range(_ROUNDS[job]):
         np.multiply(values, 1.0000001, out=values)
         np.add(values, 1e-9, out=values)
-    return time.perf_counter() - begin
+    return time.perf_counter() - begin, time.process_time() - processor
 
 
-def measure(pool: Pool, processes: int, job: str) -> float:
-    """Seconds until the last of `processes` copies is done."""
-    return max(pool.map(work, [job] * processes, chunksize=1))
+def measure(pool: Pool, processes: int, job: str) -> tuple[float, float]:
+    """Means over `processes` copies at the same time."""
+    walls, processors = zip(*pool.map(work, [job] * processes, chunksize=1), strict=True)
+    return statistics.mean(walls), statistics.mean(processors)
 
 
-def slowdowns(practice: Practice, pool: Pool, processes: int, job: str, pairs: int) -> tuple[list[float], float]:
-    """Of each pair: how much longer the job took beside a session at work than beside a paused one, in percent; and the
-    processor time that the session got meanwhile, as a share of one core."""
-    got = passed = 0.0
+def slowdowns(practice: Practice, pool: Pool, processes: int, job: str, pairs: int) -> list[tuple[float, float]]:
+    """Of each pair: how much longer the job took beside a session at work than beside a paused one, in percent; by
+    the clock, and by the processor time it needed, which tells what sharing caches and memory costs."""
 
-    def paused() -> float:
-        practice.engine.request(Pause(), NoneType)
+    def timed(command: Pause | Resume) -> tuple[float, float]:
+        practice.engine.request(command, NoneType)
         time.sleep(SETTLES)
         return measure(pool, processes, job)
-
-    def beside() -> float:
-        nonlocal got, passed
-        practice.engine.request(Resume(), NoneType)
-        time.sleep(SETTLES)
-        before, began = practice.processor_seconds(), time.perf_counter()
-        seconds = measure(pool, processes, job)
-        got += practice.processor_seconds() - before
-        passed += time.perf_counter() - began
-        return seconds
 
     found = []
     for number in range(pairs):
         if number % 2:
-            alone, shared = paused(), beside()
+            alone, shared = timed(Pause()), timed(Resume())
         else:
-            shared = beside()
-            alone = paused()
-        found.append((shared / alone - 1) * 100)
-    return found, got / passed
+            shared, alone = timed(Resume()), timed(Pause())
+        found.append(((shared[0] / alone[0] - 1) * 100, (shared[1] / alone[1] - 1) * 100))
+    return found
 
 
 def use_gentle_limits(practice: Practice) -> None:
@@ -92,13 +82,16 @@ def main() -> None:
                 use_gentle_limits(practice)
             for processes in sorted({1, cores}):
                 for job in JOBS:
-                    found, got = slowdowns(practice, pool, processes, job, pairs)
-                    low, middle, high = statistics.quantiles(found, n=4)
+                    walls, processors = zip(*slowdowns(practice, pool, processes, job, pairs), strict=True)
+                    print(f"{level:8} {job:15} on {processes} of {cores} cores, {pairs} pairs", flush=True)
                     print(
-                        f"{level:8} {job:15} on {processes} of {cores} cores: slower by {middle:5.2f} % "
-                        f"(quartiles {low:5.2f} to {high:5.2f}, {pairs} pairs); the session got {got:.2f} of a core",
-                        flush=True,
+                        f"    slower by the clock {_spread(walls)}, in processor time {_spread(processors)}", flush=True
                     )
+
+
+def _spread(values: Sequence[float]) -> str:
+    low, middle, high = statistics.quantiles(values, n=4)
+    return f"{middle:5.2f} % ({low:.2f} to {high:.2f})"
 
 
 if __name__ == "__main__":
