@@ -21,7 +21,7 @@ _DARK = "--dark-window"
 
 
 def main(arguments: list[str]) -> int:
-    """Write home-light.png, projects-light.png and home-dark.png into a folder."""
+    """Write home, projects and limits in the light theme, home and schedule in the dark one, into a folder."""
     if arguments == [_DARK]:
         theme.LIGHT = theme.DARK  # as if the desktop preferred dark
         return open_app([])
@@ -51,10 +51,27 @@ def take_all(folder: Path, display: XDisplay, volunteer: Profile) -> None:
         display.press("ctrl+2")
         wait_for(lambda: not display.picture().shows(theme.LIGHT.other_1), _MOMENT, "the projects")
         display.picture(folder / "projects-light.png", light)
+        turn_to("ctrl+4", display)
+        display.picture(folder / "limits-light.png", light)
     with window(display, volunteer, "tests.screenshots", _DARK) as dark:
         wait_for(lambda: is_worth_a_picture(progress(volunteer)), _MOMENT, "a batch half full")
         display.picture(folder / "home-dark.png", dark)
+        turn_to("ctrl+3", display)
+        display.picture(folder / "schedule-dark.png", dark)
     volunteer.run("quit")
+
+
+def turn_to(keys: str, display: XDisplay) -> None:
+    """Open another page, and return once nothing on it moves any more."""
+    before = display.picture()
+    display.press(keys)
+    wait_for(lambda: display.picture() != before, _MOMENT, "another page")
+    wait_for(lambda: at_rest(display), _MOMENT, "a page at rest")
+
+
+def at_rest(display: XDisplay) -> bool:
+    earlier = display.picture()
+    return display.picture() == earlier
 
 
 @contextmanager
