@@ -92,6 +92,8 @@ class Stream:
 def line(monkeypatch: pytest.MonkeyPatch) -> Line:
     for name in ("send_raw_data", "receive_raw_data"):
         monkeypatch.setattr(P2P, name, staticmethod(getattr(P2P, name)))
+    for name in ("call_binary_stream_handler", "add_binary_stream_handler"):
+        monkeypatch.setattr(P2P, name, getattr(P2P, name))
     for name in ("write_pbmsg", "read_pbmsg_safe"):
         monkeypatch.setattr(control, name, getattr(control, name))
     line = Line()
