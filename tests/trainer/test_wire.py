@@ -131,6 +131,8 @@ def test_a_vanished_engine_does_not_break_the_reporter() -> None:
     reading, writing = os.pipe()
     os.close(reading)
     reporter = Reporter(writing)
-    reporter.send(Report("preparing"))
+    reporter.start(lambda: Report("preparing"))
+    # It notices by itself: nobody has told it to stop.
+    wait_until(lambda: "reporter" not in [thread.name for thread in threading.enumerate()])
     reporter.stop()
     os.close(writing)
