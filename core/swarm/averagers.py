@@ -37,7 +37,19 @@ class BadState(WorldError):
     """A state from a peer or from disk must not be used."""
 
 
-class EpochGradientAverager(GradientAverager):
+class _ForkedAverager(DecentralizedAverager):
+    """Begins its process with one thread that uses torch.
+
+    A forked torch makes itself a new thread pool at the first use, and two threads that do so at once break it
+    ("Invalid thread pool!"): the compression of a first round then fails now and then, and the round times out.
+    """
+
+    def _run_internal(self) -> None:
+        torch.set_num_threads(torch.get_num_threads())
+        super()._run_internal()
+
+
+class EpochGradientAverager(GradientAverager, _ForkedAverager):
     """Tells the group which epoch its gradients are of, and gives no state away.
 
     hivemind meets under the run's name alone, so that a late peer can meet one that is an epoch ahead. And gradients
@@ -70,7 +82,7 @@ class EpochGradientAverager(GradientAverager):
         return self.last_round
 
 
-class _CheckedDownload(DecentralizedAverager):
+class _CheckedDownload(_ForkedAverager):
     """Stands between the download and its use in `TrainingStateAverager.load_state_from_peers`."""
 
     local_epoch: int

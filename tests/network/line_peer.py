@@ -3,7 +3,7 @@
 Usage: line_peer.py FOLDER NAME ADDRESS TIMEOUT PEERS [INITIAL_PEER]. It listens on ADDRESS, or only reaches out if that
 is empty. Its model has a million parameters and costs no time, so that a round is all network; TIMEOUT is the
 manifest's averaging_timeout. Orders: {"limits": {...}}, {"epoch": 0} (give a share of the batch and end the epoch),
-{"state": 0} (fetch the state), {"traffic": 0} (tell the counts by kind).
+{"state": 0} (fetch the state), {"file": URL} (fetch a file), {"traffic": 0} (tell the counts by kind).
 """
 
 import json
@@ -20,12 +20,15 @@ from hivemind import DHT
 
 from core.api.manifest import Averaging, Optimizer, Training
 from core.api.preferences import Limits
+from core.learning.download import Client
 from core.swarm.optimizer import CollaborativeOptimizer, RoundFailed, StateUnavailable, Update, make_optimizer
+from core.swarm.paced_download import PacedDownload
 from core.swarm.patches import pace_traffic, place_sockets
 from core.swarm.peer import join_swarm, own_addresses
 from core.swarm.traffic import Line
 
 BATCH = 32
+Orders = SimpleQueue[tuple[str, Any] | None]
 PARAMETERS = 1_000_000
 DEADLINE = 240.0
 
@@ -58,13 +61,15 @@ class Peer:
         self._limits = limits
         self.line.apply(limits)
 
-    def obey(self, order: str) -> Any:
+    def obey(self, order: str, value: Any) -> Any:
         self.optimizer.fit_to(self._limits)
         match order:
             case "epoch":
                 return self._epoch()
             case "state":
                 return self._state()
+            case "file":
+                return self._file(value)
             case "traffic":
                 return self.line.meter.by_kind()
         raise ValueError(order)
@@ -91,6 +96,14 @@ class Peer:
             return {"failed": str(error)}
         return {"seconds": time.monotonic() - begin, "size": self.optimizer.state_averager.state_size()}
 
+    def _file(self, url: str) -> dict[str, Any]:
+        begin, size = time.monotonic(), 0
+        client = Client(None, None, read=PacedDownload(self.line, threading.Event()))
+        with client.get(url, 0) as response:
+            while chunk := client.read(response, 1 << 18):
+                size += len(chunk)
+        return {"seconds": time.monotonic() - begin, "size": size}
+
 
 def main() -> None:
     folder, name, listen, timeout, peers, *initial_peers = sys.argv[1:]
@@ -104,10 +117,10 @@ def main() -> None:
     dht = join_swarm(initial_peers, Path(folder, f"identity-{name}"), listen or None)
     peer = Peer(dht, line, averaging, training)
     say({"address": own_addresses(peer.dht)[0] if listen else ""})
-    orders: SimpleQueue[str | None] = SimpleQueue()
+    orders: Orders = SimpleQueue()
     threading.Thread(target=_listen, args=(peer, orders), daemon=True).start()
     while (order := orders.get()) is not None:
-        say(peer.obey(order))
+        say(peer.obey(*order))
     os._exit(0)
 
 
@@ -115,13 +128,13 @@ def say(answer: Any) -> None:
     print(json.dumps(answer), flush=True)
 
 
-def _listen(peer: Peer, orders: "SimpleQueue[str | None]") -> None:
+def _listen(peer: Peer, orders: Orders) -> None:
     for text in sys.stdin:
         [(order, value)] = json.loads(text).items()
         if order == "limits":
             peer.take(Limits(**value))
         else:
-            orders.put(order)
+            orders.put((order, value))
     orders.put(None)
 
 

@@ -20,7 +20,8 @@ SECONDS_TO_END = 30
 class RemotePeer:
     """`line_peer` in a process on a leash."""
 
-    def __init__(self, process: "subprocess.Popen[str]", interface: InterfaceLog) -> None:
+    def __init__(self, host: Host, process: "subprocess.Popen[str]", interface: InterfaceLog) -> None:
+        self.host = host
         self._process = process
         self.interface = interface
         self.address = str(self.answer()["address"])
@@ -30,8 +31,8 @@ class RemotePeer:
         self._say({"limits": {"upload_limit": upload, "download_limit": download}})
         return time.monotonic()
 
-    def begin(self, order: str) -> float:
-        self._say({order: 0})
+    def begin(self, order: str, value: Any = 0) -> float:
+        self._say({order: value})
         return time.monotonic()
 
     def answer(self) -> Any:
@@ -41,8 +42,8 @@ class RemotePeer:
         assert line, "the peer has ended; its log tells why"
         return json.loads(line)
 
-    def ask(self, order: str) -> Any:
-        self.begin(order)
+    def ask(self, order: str, value: Any = 0) -> Any:
+        self.begin(order, value)
         return self.answer()
 
     def _say(self, order: dict[str, Any]) -> None:
@@ -64,7 +65,7 @@ def swarm(folder: Path, listening: list[bool], timeout: float = 60.0) -> Iterato
                 host, folder, number, [listen, str(timeout), str(len(machines)), *(peer.address for peer in peers[:1])]
             )
             opened.callback(_end, process)
-            peers.append(RemotePeer(process, log))
+            peers.append(RemotePeer(host, process, log))
         yield peers
 
 
