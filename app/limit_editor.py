@@ -15,7 +15,7 @@ from core.api.messages import LimitInfo
 Ask = Callable[[int], None]
 Tell = Callable[[str], None]
 
-_WITHOUT_SLIDER = {"port", "day", "time"}
+_WITHOUT_SLIDER = {"port", "day", "time", "currency"}
 """Units of which one value is not more than another."""
 
 

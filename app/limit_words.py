@@ -116,6 +116,7 @@ def _pages() -> dict[str, str]:
         "network": tr("Network"),
         "presence": tr("Presence and power"),
         "storage": tr("Storage"),
+        "energy": tr("Electricity"),
     }
 
 
@@ -160,4 +161,13 @@ def _words() -> dict[str, Words]:
             tr("Least battery charge"), tr("Below this, contributing stops also if it is allowed on battery.")
         ),
         "cache_size": Words(tr("Data kept on disk"), tr("Training data that need not be fetched again.")),
+        "energy_price": Words(tr("Price of a kWh"), tr("What you pay; the history then tells what it cost.")),
+        "currency": Words(tr("Currency"), tr("Of that price, in three letters: EUR, USD, BDT.")),
+        "grid_factor": Words(
+            tr("CO₂ of a kWh"), tr("Grams that your electricity stands for; your provider or grid operator tells.")
+        ),
+        "processor_power": Words(
+            tr("Watts of the processor"),
+            tr("At full load. Where the processor does not tell what it takes, the history estimates with it."),
+        ),
     }

@@ -13,6 +13,7 @@ from typing import NamedTuple
 from app import format as fmt
 from app.cli import units
 from app.texts import tr
+from core.api import currencies
 from core.api.errors import UsageError
 from core.api.messages import LimitInfo
 
@@ -51,6 +52,7 @@ def zero_word(word: str) -> str:
         "unlimited": tr("no limit"),
         "none": tr("none"),
         "do not wait": tr("do not wait"),
+        "not set": tr("not set"),
     }
     return words.get(word, word)
 
@@ -200,5 +202,8 @@ _UNITS: dict[str, _Unit] = {
     "time": _Unit(_time, size=30),
     "switch": _Unit(lambda value: tr("on") if value else tr("off")),
     "port": _Unit(str),
+    "price": _Unit(lambda value: units.write(value, "price"), size=10, slider=(10, 600)),
+    "g/kWh": _Unit(_of("g/kWh"), slider=(10, 1000)),
+    "currency": _Unit(currencies.letters),
 }
 """A test has every unit of the contract read back what it writes."""

@@ -8,6 +8,7 @@ import re
 from collections.abc import Callable, Mapping
 from datetime import datetime, timedelta
 
+from core.api import currencies
 from core.api.errors import UsageError
 from core.api.messages import LimitInfo
 from core.api.preferences import Preference
@@ -24,6 +25,7 @@ _DURATION_PART = re.compile(_NUMBER + r"\s*([a-z]+)\s*", re.IGNORECASE)
 
 _BYTES, _RATE, _PERCENT, _CELSIUS, _SECONDS, _WATTS = "bytes", "bytes/s", "%", "°C", "seconds", "W"
 _MINUTES, _TIME, _SWITCH = "minutes", "time", "switch"
+_PRICE, _CURRENCY, _CARBON = "price", "currency", "g/kWh"
 _SWITCHED = {"off": 0, "no": 0, "0": 0, "on": 1, "yes": 1, "1": 1}
 _KINDS = {
     "bytes": _BYTES,
@@ -63,6 +65,8 @@ _EXAMPLES = {
     _TIME: "22:00",
     _SWITCH: "on or off",
     _WATTS: "150W",
+    _PRICE: "0.31 for a kWh",
+    _CURRENCY: "EUR, USD or BDT",
 }
 
 
@@ -146,7 +150,11 @@ def write(value: int, unit: str, zero: str = "") -> str:
         return f"{value // 60:02}:{value % 60:02}"
     if kind == _SWITCH and value in (0, 1):
         return ("off", "on")[value]
-    if kind in (_PERCENT, _CELSIUS, _WATTS):
+    if kind == _PRICE:
+        return f"{value // 1000}.{value % 1000:03}".rstrip("0").rstrip(".") + "/kWh"
+    if kind == _CURRENCY:
+        return currencies.letters(value)
+    if kind in (_PERCENT, _CELSIUS, _WATTS, _CARBON):
         return f"{value}{'' if kind == _PERCENT else ' '}{kind}"
     return str(value)
 
@@ -155,6 +163,8 @@ def write_range(declared: Preference | LimitInfo) -> str:
     """What may be chosen: `from 5% to 100%`, `automatic or from 1 to 1024`."""
     if declared.unit == _SWITCH:
         return "on or off"
+    if declared.unit == _CURRENCY:
+        return "the letters of a currency, as EUR"
     word = f"{declared.zero} or " if declared.zero else ""
     lowest = max(declared.least, declared.lowest, 1 if word else 0)
     return f"{word}from {write(lowest, declared.unit)} to {write(declared.highest, declared.unit)}"
@@ -217,6 +227,8 @@ def _wanted(kind: str) -> str:
         _TIME: "a time of day",
         _SWITCH: "a switch",
         _WATTS: "a power",
+        _PRICE: "a price",
+        _CURRENCY: "a currency",
     }
     return f"{names[kind]}: write {_EXAMPLES[kind]}" if kind in names else f"a whole number of {kind}"
 
@@ -231,4 +243,6 @@ _READERS: dict[str, Callable[[str], float | None]] = {
     _TIME: _time_of_day,
     _SWITCH: lambda text: _SWITCHED.get(text.lower()),
     _WATTS: lambda text: _amount(text, {"": 1, "w": 1, "watts": 1}),
+    _PRICE: lambda text: _amount(text, {"": 1000, "/kwh": 1000, "a kwh": 1000}),
+    _CURRENCY: currencies.number,
 }

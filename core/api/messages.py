@@ -284,8 +284,28 @@ class Contribution(msgspec.Struct, frozen=True):
     cpu_seconds: float
     gpu_seconds: float
     joules: float | None
+    """Measured; None: nothing was."""
     uploaded: int
     downloaded: int
+    accepted: int | None = None
+    """Samples that updates of the collaboration were made of; None: an older program did not record it."""
+    flops: float | None = None
+    """Floating-point operations; None: not counted."""
+    processor_joules: float | None = None
+    """The part of `joules` that the processor's counter told, the rest is the graphics card's."""
+    estimated_joules: float | None = None
+    """Beside `joules`, from watts that were told, not measured."""
+    peers_met: int = 0
+    """Peers that the session met for the first time in this hour."""
+    averaging_up: int = 0
+    """Bytes by kind; what is left of `uploaded` and `downloaded` an older program did not tell apart."""
+    averaging_down: int = 0
+    state_up: int = 0
+    state_down: int = 0
+    dht_up: int = 0
+    dht_down: int = 0
+    data_up: int = 0
+    data_down: int = 0
 
 
 request_decoder = msgspec.json.Decoder(Request)

@@ -33,9 +33,13 @@ Unit = Literal[
     "time",
     "switch",
     "port",
+    "price",
+    "g/kWh",
+    "currency",
 ]
-"""`day` is a day of the month, `time` minutes since local midnight, `switch` 0 (off) or 1 (on)."""
-Page = Literal["processor", "gpu", "network", "presence", "storage"]
+"""`price` is thousandths of the currency for a kWh, `currency` a number of ISO 4217 (`core.api.currencies`), `day` is
+a day of the month, `time` minutes since local midnight, `switch` 0 (off) or 1 (on)."""
+Page = Literal["processor", "gpu", "network", "presence", "storage", "energy"]
 """Where front ends show it, in their order."""
 
 
@@ -163,6 +167,10 @@ _DECLARED = (
     Preference("full_screen", "switch", 0, 1, 0, page="presence"),
     Preference("on_battery", "switch", 0, 1, 0, page="presence"),
     Preference("battery_level", "percent", 0, 100, 50, page="presence"),
+    Preference("energy_price", "price", 0, 10_000_000, 0, page="energy", zero="not set"),
+    Preference("currency", "currency", 0, 999, 0, page="energy", zero="not set"),
+    Preference("grid_factor", "g/kWh", 0, 3000, 0, page="energy", zero="not set"),
+    Preference("processor_power", "watts", 0, 1000, 0, page="energy", zero="not set"),
 )
 
 

@@ -66,9 +66,30 @@ class Counters(msgspec.Struct, frozen=True):
     seconds: float = 0.0
     """Wall seconds spent contributing."""
     cpu_seconds: float = 0.0
+    """Of all processes of the session together."""
     gpu_seconds: float = 0.0
     joules: float | None = None
-    """None: not measured."""
+    """Measured by the graphics card's and the processor's own counters, everything else on them included. None: not
+    measured."""
+    processor_joules: float | None = None
+    """The part of `joules` that the processor's counter (RAPL) told."""
+    estimated_joules: float | None = None
+    """Beside `joules`: from the watts of a card that has no counter."""
+    accepted: int = 0
+    """Samples that an update of the collaboration was made of."""
+    flops: float | None = None
+    """Floating-point operations of matrix products and the like, of the samples computed; None: not counted yet."""
+    peers_met: int = 0
+    """Different peers with which gradients were averaged in this session."""
+    averaging_up: int = 0
+    """Bytes of `Traffic` by kind (`core.swarm.traffic.Kind`), sent (up) and fetched (down)."""
+    averaging_down: int = 0
+    state_up: int = 0
+    state_down: int = 0
+    dht_up: int = 0
+    dht_down: int = 0
+    data_up: int = 0
+    data_down: int = 0
 
 
 class Report(msgspec.Struct, frozen=True, tag=True):

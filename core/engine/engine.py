@@ -148,6 +148,7 @@ class Engine:
                 break
         if self._session is not None:
             self._session.apply(self._decision.limits)
+        self._ledger.watch(self._idle_for(), now)
         self._ledger.keep(now)
         self._set_alarm(now)
         self.senses.attend(self._pace())
@@ -255,7 +256,7 @@ class Engine:
                 self._report = news
                 if news.slowest_line and (project := self.active_project):
                     self._slowest_lines[project] = news.slowest_line
-                self._ledger.report(news, now)
+                self._ledger.report(news, now, self.preferences["processor_power"])
                 self._reached(news.progress.epoch)
             case EpochDone():
                 self._ledger.epoch(news)
@@ -273,6 +274,12 @@ class Engine:
 
     def _why_ended(self) -> str:
         return ", ".join(reason.kind for reason in self._decision.reasons) or "done"
+
+    def _idle_for(self) -> str | None:
+        if not self._decision.wanted or isinstance(self._state, Contributing):
+            return None
+        reasons = self._decision.reasons
+        return reasons[0].kind.value if reasons else _name(self._state).lower()
 
     def _perform(self, effect: Effect, now: float) -> None:
         match effect:

@@ -1,6 +1,8 @@
 """What a session gives, written down in time, and told where it is worth telling."""
 
 import logging
+import os
+import time
 from collections.abc import Callable
 
 from core.api.messages import Event
@@ -16,7 +18,13 @@ _log = logging.getLogger(__name__)
 
 
 class Ledger:
-    def __init__(self, store: Store, tell: Callable[[Event], None]) -> None:
+    def __init__(
+        self, store: Store, tell: Callable[[Event], None], steady: Callable[[], float] = time.monotonic
+    ) -> None:
+        """`steady` gives seconds that no change of the clock moves, and that stand still while the computer sleeps."""
+        self._steady = steady
+        self._watched_at = steady()
+        self._idle_for: str | None = None
         self._store = store
         self._journal = store.journal
         self._tell = tell
@@ -35,8 +43,9 @@ class Ledger:
     def name_run(self, run_id: str) -> None:
         self._journal.name_run(run_id)
 
-    def report(self, report: Report, now: float) -> None:
-        self._journal.add(report.counters, report.traffic, now)
+    def report(self, report: Report, now: float, processor_power: int = 0) -> None:
+        """`processor_power` is the watts of the whole processor at full load as the volunteer told them, or 0."""
+        self._journal.add(report.counters, report.traffic, now, processor_power / (os.cpu_count() or 1))
         if self._first and report.counters.samples:
             self._first = False
             self._tell(Event("first_contribution", "Your first samples are computed.", now, project=self._project))
@@ -50,6 +59,14 @@ class Ledger:
         self._journal.end(reason, now)
         self._project = None
         self.urgent()
+
+    def watch(self, idle_for: str | None, now: float) -> None:
+        """Why nothing is contributed from now on, though it is wanted; None: it is, or nobody wants it."""
+        steady = self._steady()
+        passed, self._watched_at = steady - self._watched_at, steady
+        if self._idle_for is not None and passed > 0:
+            self._journal.idle(self._idle_for, passed, now)
+        self._idle_for = idle_for
 
     def urgent(self) -> None:
         """Write at the next occasion, not only after the interval."""
@@ -72,7 +89,7 @@ class Ledger:
 
     def next_moment(self, now: float) -> float | None:
         """When `keep` has something to do, even if nothing else happens."""
-        if not self._journal.is_waiting:
+        if not self._journal.is_waiting and self._idle_for is None:
             return None
         return now if self._flushed_at == float("-inf") else self._flushed_at + FLUSH_EVERY
 

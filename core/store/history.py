@@ -7,29 +7,42 @@ from core.api.snapshot import Today
 from core.store.database import Database
 from core.store.journal import GIVEN, HOUR, Journal, total
 
+_OWN = " AND origin = ''"
+
 
 class History:
     def __init__(self, database: Database, journal: Journal) -> None:
         self._database = database
         self._journal = journal
 
-    def contributions(self, since: float | None = None) -> list[Contribution]:
-        """One per session and hour, oldest first. An hour counts if it begins at or after `since`."""
+    def contributions(
+        self, since: float | None = None, *, after: tuple[float, int] | None = None, most: int = -1, own: bool = False
+    ) -> list[Contribution]:
+        """One per session and hour, oldest first. An hour counts if it begins at or after `since`.
+
+        `after` is hour and session of one that was read before: go on behind it. At most `most`, where it is not
+        negative. `own` leaves out what was imported.
+        """
         query = (
             f"SELECT session, project, hour, {', '.join(GIVEN)} FROM contribution"  # noqa: S608 - names from the code
-            " JOIN session ON session.id = contribution.session WHERE hour >= ?"
+            " JOIN session ON session.id = contribution.session WHERE hour >= ? AND (hour, session) > (?, ?)"
+            f"{_OWN if own else ''} ORDER BY hour, session LIMIT ?"
         )
         first = float("-inf") if since is None else since
-        found = {(row["session"], row["hour"]): Contribution(**row) for row in self._database.rows(query, (first,))}
+        behind = after or (float("-inf"), 0)
+        rows = self._database.rows(query, (first, *behind, most))
+        found = {(row["session"], row["hour"]): Contribution(**row) for row in rows}
+        is_all = most < 0 or len(rows) < most
+        last = (float("inf"), 0) if is_all else (rows[-1]["hour"], rows[-1]["session"])
         for key, entry in self._journal.contributions_waiting().items():
-            if entry.hour >= first:
+            if entry.hour >= first and behind < (entry.hour, entry.session) <= last:
                 found[key] = total(found[key], entry) if key in found else entry
         return sorted(found.values(), key=lambda entry: (entry.hour, entry.session))
 
     def today(self, now: float) -> Today:
         """Since local midnight; where midnight falls inside a UTC hour, from the next full hour on."""
         midnight = datetime.fromtimestamp(now).astimezone().replace(hour=0, minute=0, second=0, microsecond=0)
-        given = self.contributions(midnight.timestamp())
+        given = self.contributions(midnight.timestamp(), own=True)
         return Today(
             samples=sum(entry.samples for entry in given),
             seconds=sum(entry.seconds for entry in given),
@@ -37,11 +50,12 @@ class History:
         )
 
     def traffic_since(self, moment: float) -> int:
-        """Bytes up and down in the hours that begin at or after `moment`. Practice does not count: it stays at home."""
+        """Bytes up and down in the hours that begin at or after `moment`. Practice and what was imported do not count:
+        neither went over this line."""
         practice = {row["id"] for row in self._database.rows("SELECT id FROM project WHERE source = 'builtin'")}
         query = (
-            "SELECT project, sum(uploaded + downloaded) AS bytes FROM contribution"
-            " JOIN session ON session.id = contribution.session WHERE hour >= ? GROUP BY project"
+            "SELECT project, sum(uploaded + downloaded) AS bytes FROM contribution"  # noqa: S608 - see _OWN
+            f" JOIN session ON session.id = contribution.session WHERE hour >= ?{_OWN} GROUP BY project"
         )
         given = [(row["project"], int(row["bytes"])) for row in self._database.rows(query, (moment,))]
         waiting = [e for e in self._journal.contributions_waiting().values() if e.hour >= moment]
@@ -57,7 +71,10 @@ class History:
 
     def curve(self, project: str, run_id: str) -> dict[int, CurvePoint]:
         """The epochs that this volunteer saw, by number."""
-        query = "SELECT epoch, loss, own_samples, peers FROM epoch WHERE project = ? AND run_id = ?"
+        query = (
+            "SELECT epoch, max(loss) AS loss, sum(own_samples) AS own_samples, max(peers) AS peers FROM epoch"
+            " WHERE project = ? AND run_id = ? GROUP BY epoch"
+        )
         points = {row["epoch"]: CurvePoint(**row) for row in self._database.rows(query, (project, run_id))}
         for done in self._journal.epochs_waiting(project, run_id):
             points[done.epoch] = CurvePoint(done.epoch, done.loss, None, done.samples, done.peers)

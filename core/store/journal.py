@@ -5,6 +5,7 @@ the next try, so a full disk costs nothing but the wait; readers see what waits 
 """
 
 import sqlite3
+from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -18,9 +19,12 @@ from core.store.database import Database, StoreError
 HOUR = 3600
 GIVEN = (
     "seconds", "samples", "rounds", "failed_rounds", "epochs", "cpu_seconds", "gpu_seconds", "joules",
-    "uploaded", "downloaded",
+    "uploaded", "downloaded", "accepted", "flops", "processor_joules", "estimated_joules", "peers_met",
+    "averaging_up", "averaging_down", "state_up", "state_down", "dht_up", "dht_down", "data_up", "data_down",
 )  # fmt: skip
 """What is summed up by session and hour, in the columns' order."""
+UNCERTAIN = ("joules", "accepted", "flops", "processor_joules", "estimated_joules")
+"""Those among them that may be unknown; a sum is unknown only if all its parts are."""
 
 
 @dataclass(frozen=True)
@@ -31,6 +35,8 @@ class SessionRecord:
     started_at: float
     ended_at: float | None = None
     end_reason: str | None = None
+    seen_at: float | None = None
+    """Until when it surely ran."""
 
 
 @dataclass
@@ -38,11 +44,12 @@ class _Waiting:
     sessions: dict[int, SessionRecord] = field(default_factory=dict)
     given: dict[tuple[int, int], Contribution] = field(default_factory=dict)
     epochs: dict[tuple[str, str, int], EpochDone] = field(default_factory=dict)
+    idle: dict[tuple[int, str], float] = field(default_factory=dict)
     settings: dict[str, str] = field(default_factory=dict)
     notices: list[tuple[str, str, str | None, float]] = field(default_factory=list)
 
     def __bool__(self) -> bool:
-        return bool(self.sessions or self.given or self.epochs or self.settings or self.notices)
+        return bool(self.sessions or self.given or self.epochs or self.idle or self.settings or self.notices)
 
 
 class Journal:
@@ -71,15 +78,19 @@ class Journal:
             self._open = replace(self._open, run_id=run_id)
             self._waiting.sessions[self._open.id] = self._open
 
-    def add(self, counters: Counters, traffic: Traffic, now: float) -> None:
-        """Take the session's totals so far; what they grew by is given in the hour of `now`."""
+    def add(self, counters: Counters, traffic: Traffic, now: float, watts: float = 0.0) -> None:
+        """Take the session's totals so far; what they grew by is given in the hour of `now`.
+
+        `watts` is what a second of processor time takes where no counter tells; 0 for unknown.
+        """
         if self._open is None:
             return
         seen_counters, seen_traffic = self._seen
         self._seen = counters, traffic
-        increment = _Increment(seen_counters, counters, seen_traffic, traffic).values()
+        increment = _Increment(seen_counters, counters, seen_traffic, traffic, watts).values()
         if not any(increment.values()):
             return
+        self._open = self._waiting.sessions[self._open.id] = replace(self._open, seen_at=now)
         hour = int(now // HOUR * HOUR)
         before = self._waiting.given.get((self._open.id, hour))
         entry = Contribution(session=self._open.id, project=self._open.project, hour=hour, **increment)
@@ -91,8 +102,15 @@ class Journal:
 
     def end(self, reason: str, now: float) -> None:
         if self._open is not None:
-            self._waiting.sessions[self._open.id] = replace(self._open, ended_at=now, end_reason=reason)
+            ended = replace(self._open, ended_at=now, end_reason=reason, seen_at=now)
+            self._waiting.sessions[self._open.id] = ended
             self._open = None
+
+    def idle(self, reason: str, seconds: float, now: float) -> None:
+        """For `seconds` until `now`, contributing was wanted and was not done."""
+        for hour, part in by_hour(now - seconds, now):
+            key = hour, reason
+            self._waiting.idle[key] = self._waiting.idle.get(key, 0.0) + part
 
     def setting(self, name: str, value: str) -> None:
         self._waiting.settings[name] = value
@@ -112,16 +130,43 @@ class Journal:
             _write(connection, self._waiting)
         self._waiting = _Waiting()
 
-    def close_unfinished(self) -> None:
-        """Mark the sessions of an engine that was killed; when they ended nobody knows."""
+    def reserve_sessions(self, count: int) -> int:
+        """The first of `count` numbers that no session of this engine will have."""
+        first = self._last_id + 1
+        self._last_id += count
+        return first
+
+    def forget(self) -> None:
+        """Delete all that was given, on disk and waiting, for good. A session that runs goes on and counts from now.
+
+        Raises:
+            StoreError: nothing was deleted.
+        """
         with self._database.transaction() as connection:
-            connection.execute("UPDATE session SET end_reason = 'the engine ended' WHERE end_reason IS NULL")
+            for table in ("contribution", "idle", "epoch", "session", "notice"):
+                connection.execute(f"DELETE FROM {table}")  # noqa: S608 - names from this line
+        self._waiting = _Waiting(settings=self._waiting.settings)
+        if self._open is not None:
+            self._waiting.sessions[self._open.id] = self._open
+
+    def close_unfinished(self) -> None:
+        """Mark the sessions of an engine that was killed; they ran at least until what was written last."""
+        with self._database.transaction() as connection:
+            connection.execute(
+                "UPDATE session SET ended_at = seen_at, end_reason = 'the engine ended' WHERE end_reason IS NULL"
+            )
 
     def contributions_waiting(self) -> dict[tuple[int, int], Contribution]:
         return dict(self._waiting.given)
 
     def epochs_waiting(self, project: str, run_id: str) -> list[EpochDone]:
         return [done for key, done in self._waiting.epochs.items() if key[:2] == (project, run_id)]
+
+    def idle_waiting(self) -> dict[tuple[int, str], float]:
+        return dict(self._waiting.idle)
+
+    def sessions_waiting(self) -> list[SessionRecord]:
+        return list(self._waiting.sessions.values())
 
     def read_setting(self, name: str) -> str | None:
         if name in self._waiting.settings:
@@ -138,10 +183,14 @@ class _Increment:
     after: Counters
     traffic_before: Traffic
     traffic_after: Traffic
+    watts: float
 
     def values(self) -> dict[str, Any]:
-        grown = {name: self._grown(name) for name in GIVEN}
-        return {**grown, "joules": None if self.after.joules is None else grown["joules"]}
+        grown: dict[str, Any] = {name: self._grown(name) for name in GIVEN}
+        told = {name: grown[name] if getattr(self.after, name) is not None else None for name in UNCERTAIN}
+        if self.watts and self.after.processor_joules is None:
+            told["estimated_joules"] = (told["estimated_joules"] or 0.0) + grown["cpu_seconds"] * self.watts
+        return grown | told
 
     def _grown(self, name: str) -> float:
         traffic = name in ("uploaded", "downloaded")
@@ -150,24 +199,41 @@ class _Increment:
 
 
 def total(one: Contribution, other: Contribution) -> Contribution:
-    """Both together, under the session and hour of the first; joules stay unknown only if neither knows them."""
-    sums = {name: (getattr(one, name) or 0) + (getattr(other, name) or 0) for name in GIVEN}
-    if one.joules is None and other.joules is None:
-        sums["joules"] = None
-    return msgspec.structs.replace(one, **sums)
+    """Both together, under the session and hour of the first; a sum stays unknown only if neither knows it."""
+    sums: dict[str, Any] = {name: (getattr(one, name) or 0) + (getattr(other, name) or 0) for name in GIVEN}
+    unknown = [name for name in UNCERTAIN if getattr(one, name) is None and getattr(other, name) is None]
+    return msgspec.structs.replace(one, **(sums | dict.fromkeys(unknown)))
+
+
+def by_hour(begin: float, end: float) -> Iterator[tuple[int, float]]:
+    """The UTC hours that a time touches, each with the seconds in it."""
+    while begin < end:
+        hour = int(begin // HOUR * HOUR)
+        until = min(end, float(hour + HOUR))
+        yield hour, until - begin
+        begin = until
 
 
 def _write(connection: sqlite3.Connection, waiting: _Waiting) -> None:
     connection.executemany(
-        "INSERT INTO session VALUES (?, ?, ?, ?, ?, ?) ON CONFLICT (id) DO UPDATE SET"
-        " run_id = excluded.run_id, ended_at = excluded.ended_at, end_reason = excluded.end_reason",
-        [(s.id, s.project, s.run_id, s.started_at, s.ended_at, s.end_reason) for s in waiting.sessions.values()],
+        "INSERT INTO session (id, project, run_id, started_at, ended_at, end_reason, seen_at)"
+        " VALUES (?, ?, ?, ?, ?, ?, ?) ON CONFLICT (id) DO UPDATE SET run_id = excluded.run_id,"
+        " ended_at = excluded.ended_at, end_reason = excluded.end_reason, seen_at = excluded.seen_at",
+        [
+            (s.id, s.project, s.run_id, s.started_at, s.ended_at, s.end_reason, s.seen_at)
+            for s in waiting.sessions.values()
+        ],
     )
     connection.executemany(_ADD_CONTRIBUTION, [_given(*item) for item in waiting.given.items()])
     connection.executemany(
-        "INSERT INTO epoch VALUES (?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO UPDATE SET loss = coalesce(excluded.loss, loss),"
-        " own_samples = max(own_samples, excluded.own_samples), peers = excluded.peers, at = excluded.at",
+        "INSERT INTO epoch VALUES (?, ?, ?, '', ?, ?, ?, ?) ON CONFLICT DO UPDATE SET"
+        " loss = coalesce(excluded.loss, loss), own_samples = max(own_samples, excluded.own_samples),"
+        " peers = excluded.peers, at = excluded.at",
         [(*key, done.loss, done.samples, done.peers, done.at) for key, done in waiting.epochs.items()],
+    )
+    connection.executemany(
+        "INSERT INTO idle VALUES ('', ?, ?, ?) ON CONFLICT DO UPDATE SET seconds = seconds + excluded.seconds",
+        [(*key, seconds) for key, seconds in waiting.idle.items()],
     )
     connection.executemany("INSERT OR REPLACE INTO setting VALUES (?, ?)", waiting.settings.items())
     connection.executemany("INSERT INTO notice (kind, text, project, at) VALUES (?, ?, ?, ?)", waiting.notices)
@@ -177,11 +243,16 @@ def _given(key: tuple[int, int], entry: Contribution) -> tuple[object, ...]:
     return (*key, *(getattr(entry, name) for name in GIVEN))
 
 
-_KNOWN = [name for name in GIVEN if name != "joules"]
+def _sum(name: str) -> str:
+    if name not in UNCERTAIN:
+        return f"{name} = {name} + excluded.{name}"
+    return f"{name} = CASE WHEN {name} IS NULL THEN excluded.{name} ELSE {name} + coalesce(excluded.{name}, 0) END"
+
+
 _ADD_CONTRIBUTION = (
-    f"INSERT INTO contribution VALUES (?, ?, {', '.join('?' for _ in GIVEN)})"  # noqa: S608 - names from this file
-    f" ON CONFLICT DO UPDATE SET {', '.join(f'{name} = {name} + excluded.{name}' for name in _KNOWN)},"
-    " joules = CASE WHEN joules IS NULL THEN excluded.joules ELSE joules + coalesce(excluded.joules, 0) END"
+    f"INSERT INTO contribution (session, hour, {', '.join(GIVEN)})"  # noqa: S608 - names from this file
+    f" VALUES (?, ?, {', '.join('?' for _ in GIVEN)})"
+    f" ON CONFLICT DO UPDATE SET {', '.join(_sum(name) for name in GIVEN)}"
 )
 
-__all__ = ["GIVEN", "HOUR", "Journal", "SessionRecord", "StoreError", "total"]
+__all__ = ["GIVEN", "HOUR", "UNCERTAIN", "Journal", "SessionRecord", "StoreError", "by_hour", "total"]

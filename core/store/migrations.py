@@ -87,4 +87,89 @@ MIGRATIONS: tuple[str, ...] = (
             sum(downloaded) AS downloaded
         FROM contribution JOIN session ON session.id = contribution.session GROUP BY session.project;
     """,
+    """
+    -- Empty: recorded here. Else the record that it was imported from.
+    ALTER TABLE session ADD COLUMN origin TEXT NOT NULL DEFAULT '';
+    -- Until when it surely ran, for one whose engine was killed.
+    ALTER TABLE session ADD COLUMN seen_at REAL;
+    CREATE INDEX session_by_start ON session (started_at);
+
+    -- By hour first: what is asked for is mostly a time. NULL: an older program did not record it, or nothing tells.
+    DROP VIEW day;
+    DROP VIEW project_total;
+    CREATE TABLE contribution_by_time (
+        hour INTEGER NOT NULL CHECK (hour % 3600 = 0),
+        session INTEGER NOT NULL REFERENCES session (id),
+        seconds REAL NOT NULL,
+        samples INTEGER NOT NULL,
+        rounds INTEGER NOT NULL,
+        failed_rounds INTEGER NOT NULL,
+        epochs INTEGER NOT NULL,
+        cpu_seconds REAL NOT NULL,
+        gpu_seconds REAL NOT NULL,
+        joules REAL,
+        uploaded INTEGER NOT NULL,
+        downloaded INTEGER NOT NULL,
+        accepted INTEGER,
+        flops REAL,
+        processor_joules REAL,
+        estimated_joules REAL,
+        peers_met INTEGER NOT NULL DEFAULT 0,
+        averaging_up INTEGER NOT NULL DEFAULT 0,
+        averaging_down INTEGER NOT NULL DEFAULT 0,
+        state_up INTEGER NOT NULL DEFAULT 0,
+        state_down INTEGER NOT NULL DEFAULT 0,
+        dht_up INTEGER NOT NULL DEFAULT 0,
+        dht_down INTEGER NOT NULL DEFAULT 0,
+        data_up INTEGER NOT NULL DEFAULT 0,
+        data_down INTEGER NOT NULL DEFAULT 0,
+        PRIMARY KEY (hour, session)
+    ) STRICT, WITHOUT ROWID;
+    INSERT INTO contribution_by_time (hour, session, seconds, samples, rounds, failed_rounds, epochs, cpu_seconds,
+            gpu_seconds, joules, uploaded, downloaded)
+        SELECT hour, session, seconds, samples, rounds, failed_rounds, epochs, cpu_seconds,
+            gpu_seconds, joules, uploaded, downloaded FROM contribution;
+    DROP TABLE contribution;
+    ALTER TABLE contribution_by_time RENAME TO contribution;
+    CREATE INDEX contribution_by_session ON contribution (session);
+
+    -- Days are UTC here: a view cannot know the volunteer's time zone.
+    CREATE VIEW day AS
+        SELECT date(hour, 'unixepoch') AS day, sum(seconds) AS seconds, sum(samples) AS samples, sum(rounds) AS rounds,
+            sum(failed_rounds) AS failed_rounds, sum(epochs) AS epochs, sum(cpu_seconds) AS cpu_seconds,
+            sum(gpu_seconds) AS gpu_seconds, sum(joules) AS joules, sum(uploaded) AS uploaded,
+            sum(downloaded) AS downloaded
+        FROM contribution GROUP BY day;
+
+    CREATE VIEW project_total AS
+        SELECT session.project AS project, sum(seconds) AS seconds, sum(samples) AS samples, sum(rounds) AS rounds,
+            sum(failed_rounds) AS failed_rounds, sum(epochs) AS epochs, sum(cpu_seconds) AS cpu_seconds,
+            sum(gpu_seconds) AS gpu_seconds, sum(joules) AS joules, sum(uploaded) AS uploaded,
+            sum(downloaded) AS downloaded
+        FROM contribution JOIN session ON session.id = contribution.session GROUP BY session.project;
+
+    -- Seconds in which contributing was wanted and was not done, by the reason that was named first.
+    CREATE TABLE idle (
+        origin TEXT NOT NULL,
+        hour INTEGER NOT NULL CHECK (hour % 3600 = 0),
+        reason TEXT NOT NULL,
+        seconds REAL NOT NULL,
+        PRIMARY KEY (origin, hour, reason)
+    ) STRICT, WITHOUT ROWID;
+
+    CREATE TABLE epoch_seen (
+        project TEXT NOT NULL,
+        run_id TEXT NOT NULL,
+        epoch INTEGER NOT NULL,
+        origin TEXT NOT NULL DEFAULT '',
+        loss REAL,
+        own_samples INTEGER NOT NULL,
+        peers INTEGER NOT NULL,
+        at REAL NOT NULL,
+        PRIMARY KEY (project, run_id, epoch, origin)
+    ) STRICT, WITHOUT ROWID;
+    INSERT INTO epoch_seen SELECT project, run_id, epoch, '', loss, own_samples, peers, at FROM epoch;
+    DROP TABLE epoch;
+    ALTER TABLE epoch_seen RENAME TO epoch;
+    """,
 )

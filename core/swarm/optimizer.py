@@ -52,6 +52,8 @@ class Update:
     """Of this peer, averaged into the step."""
     group_size: int
     """Peers in the averaging round; 1 when this peer is legitimately alone."""
+    partners: frozenset[str] = frozenset()
+    """The ids of the others in the group."""
 
 
 class CollaborativeOptimizer(hivemind.Optimizer):
@@ -87,7 +89,7 @@ class CollaborativeOptimizer(hivemind.Optimizer):
         self._gave_up = False
         self._extrapolate = extrapolate
         self._stepping = False
-        self._group_size = 1
+        self._group_size, self._partners = 1, frozenset[str]()
         super().__init__(**options)
 
     # -- construction ------------------------------------------------------------------------------------------
@@ -168,7 +170,7 @@ class CollaborativeOptimizer(hivemind.Optimizer):
             self.load_state_from_peers()
             return
         own_samples = self.own_samples
-        self._group_size = 1
+        self._group_size, self._partners = 1, frozenset()
         self._stepping, self._gave_up = True, False
         try:
             super()._update_global_epoch(grad_scaler)
@@ -180,7 +182,7 @@ class CollaborativeOptimizer(hivemind.Optimizer):
             raise
         finally:
             self._stepping = False
-        self._on_update(Update(self.local_epoch, own_samples, self._group_size))
+        self._on_update(Update(self.local_epoch, own_samples, self._group_size, self._partners))
 
     def _missed_the_round(self) -> bool:
         """Others have already stepped and this peer is in no group: a round joined now could only time out."""
@@ -205,6 +207,7 @@ class CollaborativeOptimizer(hivemind.Optimizer):
             if any(epoch != self.local_epoch for epoch in epochs.values()):
                 raise RoundFailed("Another peer brought gradients of another epoch.")
             self._group_size = len(epochs)
+            self._partners = frozenset(str(peer) for peer in epochs if peer != self.dht.peer_id)
 
     def _load_local_gradients_into_optimizer(self) -> None:
         """hivemind falls back to local gradients here, unasked and unseen; with peers around that forks the run."""

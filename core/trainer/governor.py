@@ -7,9 +7,10 @@ as that duty asks: so utilisation, temperature and power move in the rhythm of m
 
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from core.api.preferences import Limits
+from core.conditions.energy import Joules, Rapl
 from core.conditions.nvml import Gpu
 
 LONGEST_REST = 0.25
@@ -138,19 +139,21 @@ class Governor:
     ) -> None:
         self._read, self._clock, self._processor_time = read, clock, processor_time
         self._processor, self._gpu = Memory(), Memory()
-        self._joules: float | None = None
+        self._rapl = Rapl()
+        self._joules = Joules()
         self.begin()
 
     def begin(self) -> None:
         """Count from now on: what was before, preparing or holding, is no computing."""
         self._then, self._used = self._clock(), self._processor_time()
         self._seen: Gpu | None = None
-        self._last_look = float("-inf")
+        self._last_look = self._looked_at = float("-inf")
+        self._rapl.begin()
 
     @property
-    def joules(self) -> float | None:
-        """What the GPU has taken while this session was at work, everything else on it included; None: not told."""
-        return self._joules
+    def joules(self) -> Joules:
+        """What was taken while this session was at work, everything else on processor and GPU included."""
+        return replace(self._joules, processor=self._rapl.joules)
 
     def rest(self, limits: Limits, threads: int, busy: float = 0.0) -> float:
         """Seconds to rest now; to be asked again after each rest until it is 0. `busy` is the microbatch's time."""
@@ -166,7 +169,7 @@ class Governor:
     def _rest_for_gpu(self, limits: Limits, busy: float, passed: float, now: float) -> float:
         if now >= self._last_look + LONGEST_REST:
             self._last_look = now
-            self._look()
+            self._look(now)
         if self._seen is None:
             # Without a thermometer there is no computing; the engine finds out why and says so.
             return LONGEST_REST
@@ -175,9 +178,14 @@ class Governor:
         seconds, self._gpu = rest(ceilings, reading, busy, passed, self._gpu)
         return seconds
 
-    def _look(self) -> None:
-        before, self._seen = self._seen, self._read() if self._read else None
-        if before is None or self._seen is None or before.energy is None or self._seen.energy is None:
+    def _look(self, now: float) -> None:
+        before, since = self._seen, now - self._looked_at
+        self._seen, self._looked_at = self._read() if self._read else None, now
+        if before is None or self._seen is None:
             return
-        # The driver's counter starts anew when it is loaded again.
-        self._joules = (self._joules or 0.0) + max(0.0, self._seen.energy - before.energy)
+        if before.energy is not None and self._seen.energy is not None:
+            # The driver's counter starts anew when it is loaded again.
+            self._joules = self._joules.plus(gpu=max(0.0, self._seen.energy - before.energy))
+        elif before.power is not None:
+            # Too old for a counter: its watts are one look at a moment.
+            self._joules = self._joules.plus(estimated=before.power * since)

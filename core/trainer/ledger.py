@@ -2,23 +2,29 @@
 
 import threading
 import time
+from collections.abc import Callable, Mapping
 
 from core.api.session import Counters
+from core.conditions.energy import Joules
 from core.swarm.optimizer import Update
+from core.swarm.traffic import Kind
 
 
 class Ledger:
     """Counters and the running loss. Every method may be called from any thread."""
 
-    def __init__(self) -> None:
+    def __init__(self, processor_time: Callable[[], float] = time.process_time) -> None:
+        """`processor_time` gives the seconds that all processes of the session have computed."""
+        self._processor_time = processor_time
         self._lock = threading.Lock()
-        self._samples = self._rounds = self._failed_rounds = self._epochs = 0
+        self._accepted = self._samples = self._rounds = self._failed_rounds = self._epochs = 0
         self._loss_sum = 0.0
         self._loss_samples = 0
         self._epoch_loss: float | None = None
         self._gpu_seconds = 0.0
-        self.joules: float | None = None
-        """What the GPU took, None where it does not tell."""
+        self._peers: set[str] = set()
+        self._flops_per_sample: float | None = None
+        self.joules = Joules()
         self._seconds = 0.0
         self._since: float | None = None
 
@@ -33,8 +39,11 @@ class Ledger:
             self._seconds += self._running(now)
             self._since = None
 
-    def add_microbatch(self, samples: int, loss: float, gpu_seconds: float = 0.0) -> None:
+    def add_microbatch(
+        self, samples: int, loss: float, gpu_seconds: float = 0.0, flops_per_sample: float | None = None
+    ) -> None:
         with self._lock:
+            self._flops_per_sample = flops_per_sample
             self._gpu_seconds += gpu_seconds
             self._samples += samples
             self._loss_sum += loss * samples
@@ -46,6 +55,8 @@ class Ledger:
             if update.own_samples:
                 self._epochs += 1
                 self._rounds += update.group_size > 1
+                self._accepted += update.own_samples
+                self._peers |= update.partners
             loss = self._mean_loss()
             if loss is not None:
                 self._epoch_loss = loss
@@ -63,7 +74,14 @@ class Ledger:
         with self._lock:
             return self._epoch_loss if self._epoch_loss is not None else self._mean_loss()
 
-    def counters(self, now: float) -> Counters:
+    def counters(self, now: float, traffic: Mapping[Kind, tuple[int, int]] | None = None) -> Counters:
+        """`traffic` is bytes up and down by kind."""
+        ways = {
+            f"{kind}_{way}": size
+            for kind, sizes in (traffic or {}).items()
+            for way, size in zip(("up", "down"), sizes, strict=True)
+        }
+        cost = self._flops_per_sample
         with self._lock:
             return Counters(
                 samples=self._samples,
@@ -71,9 +89,15 @@ class Ledger:
                 failed_rounds=self._failed_rounds,
                 epochs=self._epochs,
                 seconds=self._seconds + self._running(now),
-                cpu_seconds=time.process_time(),
+                cpu_seconds=self._processor_time(),
                 gpu_seconds=self._gpu_seconds,
-                joules=self.joules,
+                joules=self.joules.measured,
+                processor_joules=self.joules.processor,
+                estimated_joules=self.joules.estimated,
+                accepted=self._accepted,
+                flops=None if cost is None else cost * self._samples,
+                peers_met=len(self._peers),
+                **ways,
             )
 
     def _running(self, now: float) -> float:

@@ -8,6 +8,7 @@ import torch
 from transformers import PreTrainedModel
 
 from core.api.errors import WorldError
+from core.learning.flops import counting
 from core.learning.tasks import Batch, Task
 
 _NEWEST_COUNTS = 0.3
@@ -21,6 +22,8 @@ class Microbatch:
     samples: int
     loss: float
     seconds: float
+    flops_per_sample: float | None = None
+    """Forward and backward; None where it could not be counted."""
 
 
 class Size:
@@ -66,6 +69,8 @@ class Microbatches:
         self._task, self._model, self._batches, self._device = task, model, batches, device
         self._size = Size(largest)
         self._rest: Batch = {}
+        self._flops_per_sample: float | None = None
+        """Counted once, on the first microbatch: all samples are of one length."""
 
     def compute(self, latency_target: int) -> Microbatch:
         """Forward and backward over the next samples.
@@ -86,9 +91,17 @@ class Microbatches:
                 raise WorldError(f"The graphics card failed: {str(error).splitlines()[0]}") from error
             seconds = time.perf_counter() - begin
             self._size.took(samples, seconds)
-            return Microbatch(samples, loss, seconds)
+            return Microbatch(samples, loss, seconds, self._flops_per_sample)
 
     def _gradients(self, batch: Batch) -> float:
+        if self._flops_per_sample is not None:
+            return self._compute(batch)
+        with counting() as counted:
+            loss = self._compute(batch)
+        self._flops_per_sample = counted() / _rows(batch)
+        return loss
+
+    def _compute(self, batch: Batch) -> float:
         loss = self._task.loss(self._model, {name: value.to(self._device) for name, value in batch.items()})
         loss.backward()
         # Waits for the GPU too, so that the time measured is the time it took.

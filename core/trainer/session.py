@@ -177,7 +177,8 @@ class Session:
                 continue
             limits = self._apply_limits(optimizer)
             done = microbatches.compute(limits.latency_target)
-            ledger.add_microbatch(done.samples, done.loss, done.seconds if limits.gpu else 0.0)
+            gpu_seconds = done.seconds if limits.gpu else 0.0
+            ledger.add_microbatch(done.samples, done.loss, gpu_seconds, done.flops_per_sample)
             self._together(optimizer, partial(optimizer.step, batch_size=done.samples))
             optimizer.zero_grad()
             self._rest(optimizer, done.seconds)

@@ -8,6 +8,7 @@ from core.api.snapshot import Progress, Transfer
 from core.swarm.optimizer import CollaborativeOptimizer
 from core.swarm.traffic import Line, RateWatch
 from core.trainer.ledger import Ledger
+from core.trainer.processor_time import ProcessorTime
 
 
 class Standing:
@@ -16,7 +17,7 @@ class Standing:
     def __init__(self, target_batch_size: int, line: Line) -> None:
         self.slowest_line = 0
         self._meter = line.meter
-        self.ledger = Ledger()
+        self.ledger = Ledger(ProcessorTime().read)
         self._target_batch_size = target_batch_size
         self._rates = RateWatch(self._meter)
         self._lock = threading.Lock()
@@ -54,7 +55,7 @@ class Standing:
             stage, transfer, before = self._stage, self._transfer, self._downloaded_before
         if stage == "syncing":
             transfer = Transfer(min(self._state_size, self._meter.downloaded - before), self._state_size)
-        counters = self.ledger.counters(now)
+        counters = self.ledger.counters(now, self._meter.by_kind())
         progress = self._progress(counters.samples)
         return Report(stage, progress, self._rates.read(now), counters, transfer, self.slowest_line)
 

@@ -99,6 +99,51 @@ class TestContributions:
         store.journal.flush()
         assert store.history.contributions()[0].joules == 7.0
 
+    def test_an_estimate_stands_in_where_no_counter_tells_of_the_processor(self, store: Store) -> None:
+        store.journal.begin("p", "run", NOON)
+        store.journal.add(Counters(cpu_seconds=10.0), Traffic(), NOON, watts=4.0)
+        store.journal.add(Counters(cpu_seconds=30.0, joules=9.0, processor_joules=9.0), Traffic(), NOON, watts=4.0)
+        [given] = store.history.contributions()
+        assert (given.estimated_joules, given.joules, given.processor_joules) == (40.0, 9.0, 9.0)
+
+    def test_a_killed_engine_leaves_a_session_that_ended_when_it_was_last_seen(self, path: Path) -> None:
+        killed = Store(path)
+        killed.journal.begin("p", "run", NOON)
+        killed.journal.add(counters(5), Traffic(), NOON + 40)
+        killed.journal.flush()
+        with sqlite3.connect(path) as other:
+            assert other.execute("SELECT ended_at FROM session").fetchone() == (None,)
+        other.close()
+        after = Store(path)
+        [row] = after.database.rows("SELECT ended_at, end_reason FROM session")
+        assert tuple(row) == (NOON + 40, "the engine ended")
+        after.close()
+        killed.close()
+
+    def test_seconds_without_contributing_are_kept_by_hour_and_reason(self, store: Store) -> None:
+        store.journal.idle("in_use", 30.0, NOON + HOUR + 10)
+        store.journal.idle("in_use", 5.0, NOON + HOUR + 15)
+        store.journal.flush()
+        store.journal.idle("on_battery", 1.0, NOON + HOUR + 16)
+        store.journal.flush()
+        rows = store.database.rows("SELECT hour, reason, seconds FROM idle ORDER BY hour, reason")
+        assert [tuple(row) for row in rows] == [
+            (NOON, "in_use", 20.0), (NOON + HOUR, "in_use", 15.0), (NOON + HOUR, "on_battery", 1.0)
+        ]  # fmt: skip
+
+    def test_the_history_can_be_read_page_by_page(self, store: Store) -> None:
+        for number in range(5):
+            store.journal.begin("p", "run", NOON + number)
+            store.journal.add(counters(10), Traffic(), NOON + number % 2 * HOUR)
+            if number < 3:
+                store.journal.flush()
+        pages, after = [], None
+        while page := store.history.contributions(after=after, most=2):
+            pages += page
+            after = page[-1].hour, page[-1].session
+        assert pages == store.history.contributions()
+        assert len(pages) == 5
+
     def test_sessions_are_counted_on_after_a_restart(self, path: Path) -> None:
         for expected in (1, 2):
             store = Store(path)

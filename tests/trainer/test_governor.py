@@ -1,6 +1,7 @@
 """The control law against a small model of a GPU, and the governor with clock and sensor of the test's own."""
 
 import statistics
+from dataclasses import replace
 from itertools import groupby
 
 import pytest
@@ -189,18 +190,27 @@ def test_a_gpu_that_does_not_answer_is_left_alone_and_looked_for_again() -> None
 
 
 def test_energy_is_counted_while_at_work_only() -> None:
-    from dataclasses import replace
-
     time = Time()
     joules = [100.0, 150.0, 1000.0, 1030.0, 5.0, 15.0]
     governor = Governor(lambda: replace(GPU, energy=joules.pop(0)), lambda: time.now, lambda: 0.0)
-    assert governor.joules is None
+    assert governor.joules.gpu is None
     for expected in (None, 50.0):
         time.now += 1.0
         governor.rest(Limits(gpu_share=100), 1)
-        assert governor.joules == expected
+        assert governor.joules.gpu == expected
     governor.begin()
     for expected in (50.0, 80.0, 80.0, 90.0):
         time.now += 1.0
         governor.rest(Limits(gpu_share=100), 1)
-        assert governor.joules == expected
+        assert governor.joules.gpu == expected
+
+
+def test_a_card_without_a_counter_is_estimated_from_its_watts() -> None:
+    time = Time()
+    governor = Governor(lambda: replace(GPU, energy=None, power=100.0), lambda: time.now, lambda: 0.0)
+    for _ in range(4):
+        governor.rest(Limits(), 1)
+        time.now += LONGEST_REST
+    governor.rest(Limits(), 1)
+    assert governor.joules.gpu is None
+    assert governor.joules.estimated == pytest.approx(100.0 * 4 * LONGEST_REST)

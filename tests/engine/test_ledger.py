@@ -1,0 +1,73 @@
+"""What the ledger writes down while nothing is contributed, with a clock of the test's own."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from core.engine.ledger import FLUSH_EVERY, Ledger
+from core.store.store import Store
+
+START = 1_800_000_000.0
+
+
+class Clocks:
+    """A steady clock, and one that shows the time of day and may be changed."""
+
+    def __init__(self) -> None:
+        self.steady = 100.0
+        self.now = START
+
+    def go_on(self, seconds: float) -> float:
+        self.steady += seconds
+        self.now += seconds
+        return self.now
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> Iterator[Store]:
+    opened = Store(tmp_path / "idlehive.sqlite")
+    yield opened
+    opened.close()
+
+
+def idle(store: Store) -> dict[str, float]:
+    store.journal.flush()
+    rows = store.database.rows("SELECT reason, sum(seconds) AS seconds FROM idle GROUP BY reason")
+    return {row["reason"]: row["seconds"] for row in rows}
+
+
+def test_the_time_until_a_change_counts_for_the_reason_before_it(store: Store) -> None:
+    clocks = Clocks()
+    ledger = Ledger(store, lambda _event: None, lambda: clocks.steady)
+    ledger.watch("in_use", clocks.now)
+    ledger.watch("on_battery", clocks.go_on(40))
+    ledger.watch(None, clocks.go_on(2))
+    ledger.watch("in_use", clocks.go_on(1000))
+    ledger.watch(None, clocks.go_on(5))
+    assert idle(store) == {"in_use": 45.0, "on_battery": 2.0}
+
+
+@pytest.mark.parametrize("change", [-7200.0, 7200.0, -365 * 86_400.0])
+def test_a_change_of_the_clock_makes_no_time(store: Store, change: float) -> None:
+    clocks = Clocks()
+    ledger = Ledger(store, lambda _event: None, lambda: clocks.steady)
+    ledger.watch("in_use", clocks.now)
+    clocks.now += change
+    ledger.watch("in_use", clocks.go_on(30))
+    assert idle(store) == {"in_use": 30.0}
+
+
+def test_at_most_ten_seconds_are_in_memory_alone_while_something_is_watched(store: Store) -> None:
+    clocks = Clocks()
+    ledger = Ledger(store, lambda _event: None, lambda: clocks.steady)
+    for _ in range(100):
+        ledger.watch("in_use", clocks.now)
+        ledger.keep(clocks.now)
+        following = ledger.next_moment(clocks.now)
+        assert following is not None
+        assert following <= clocks.now + FLUSH_EVERY
+        clocks.go_on(max(0.5, following - clocks.now))
+    on_disk = store.database.rows("SELECT coalesce(sum(seconds), 0) FROM idle")[0][0]
+    assert on_disk >= clocks.now - START - 2 * FLUSH_EVERY
+    assert store.journal.idle_waiting() == {}

@@ -1,0 +1,89 @@
+"""Files that earlier programs wrote, opened by this one. Each is built by the scripts that made it then."""
+
+import sqlite3
+from datetime import UTC, datetime
+from pathlib import Path
+
+import pytest
+
+from core.api.messages import Contribution, CurvePoint
+from core.api.session import Counters, EpochDone
+from core.api.snapshot import Traffic
+from core.store.migrations import MIGRATIONS
+from core.store.store import Store
+
+NOON = int(datetime(2026, 3, 14, 12, tzinfo=UTC).timestamp())
+SESSION = "INSERT INTO session (id, project, run_id, started_at, ended_at, end_reason) VALUES (?, ?, ?, ?, ?, ?)"
+GIVEN = (
+    "INSERT INTO contribution (session, hour, seconds, samples, rounds, failed_rounds, epochs, cpu_seconds,"
+    " gpu_seconds, joules, uploaded, downloaded) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
+)
+
+
+def written_by(version: int, path: Path) -> None:
+    """A file as the program with that many scripts left it, killed in the middle of its second session."""
+    connection = sqlite3.connect(path, isolation_level=None)
+    for script in MIGRATIONS[:version]:
+        connection.executescript(script)
+    connection.execute(f"PRAGMA user_version = {version}")
+    connection.execute("INSERT INTO preference VALUES ('threads', 3)")
+    connection.execute("INSERT INTO setting VALUES ('intent', '{}')")
+    connection.execute("INSERT INTO project VALUES ('p', 'https://p.example/m.json', NULL, ?)", (NOON,))
+    connection.execute("INSERT INTO membership VALUES ('p', ?, 1, 'file')", (NOON,))
+    connection.execute(SESSION, (1, "p", "run", NOON + 1.5, NOON + 7000.5, "paused"))
+    connection.execute(SESSION, (2, "p", "run", NOON + 7200.0, None, None))
+    connection.execute(GIVEN, (1, NOON, 3598.5, 100, 7, 1, 3, 3000.0, 0.0, None, 11, 12))
+    connection.execute(GIVEN, (1, NOON + 3600, 3400.0, 90, 6, 0, 2, 2900.0, 3.5, 8.25, 21, 22))
+    connection.execute(GIVEN, (2, NOON + 7200, 60.0, 5, 0, 0, 0, 50.0, 0.0, None, 1, 2))
+    connection.execute(
+        "INSERT INTO epoch (project, run_id, epoch, loss, own_samples, peers, at)"
+        " VALUES ('p', 'run', 1, 4.5, 60, 3, ?)",
+        (NOON,),
+    )
+    connection.execute("INSERT INTO notice (kind, text, project, at) VALUES ('joined', 'You joined.', 'p', ?)", (NOON,))
+    connection.close()
+
+
+@pytest.fixture(params=range(1, len(MIGRATIONS) + 1))
+def store(request: pytest.FixtureRequest, tmp_path: Path) -> Store:
+    path = tmp_path / "idlehive.sqlite"
+    written_by(request.param, path)
+    return Store(path)
+
+
+def test_nothing_that_was_given_is_lost(store: Store) -> None:
+    assert store.history.contributions() == [
+        Contribution(1, "p", NOON, 3598.5, 100, 7, 1, 3, 3000.0, 0.0, None, 11, 12),
+        Contribution(1, "p", NOON + 3600, 3400.0, 90, 6, 0, 2, 2900.0, 3.5, 8.25, 21, 22),
+        Contribution(2, "p", NOON + 7200, 60.0, 5, 0, 0, 0, 50.0, 0.0, None, 1, 2),
+    ]
+    assert store.history.curve("p", "run") == {1: CurvePoint(1, 4.5, None, 60, 3)}
+    store.close()
+
+
+def test_choices_memberships_and_notices_are_kept(store: Store) -> None:
+    assert store.preferences.load()["threads"] == 3
+    assert store.journal.read_setting("intent") == "{}"
+    [project] = store.projects.all()
+    assert (project.id, project.joined_at, project.secret) == ("p", NOON, "file")
+    assert [row["text"] for row in store.database.rows("SELECT text FROM notice")] == ["You joined."]
+    store.close()
+
+
+def test_why_each_session_ended_is_kept_and_the_unfinished_one_is_closed(store: Store) -> None:
+    rows = store.database.rows("SELECT ended_at, end_reason FROM session ORDER BY id")
+    assert [tuple(row) for row in rows] == [(NOON + 7000.5, "paused"), (None, "the engine ended")]
+    store.close()
+
+
+def test_what_is_given_from_now_on_is_added_to_it(store: Store) -> None:
+    store.journal.begin("p", "run", NOON + 10_000.0)
+    counters = Counters(samples=8, accepted=6, flops=1e9, seconds=2.0, peers_met=2, averaging_up=5)
+    store.journal.add(counters, Traffic(uploaded=9), NOON + 10_001.0)
+    store.journal.epoch(EpochDone(1, 4.4, 70, 4, NOON + 10_001.0))
+    store.journal.flush()
+    last = store.history.contributions()[-1]
+    assert (last.session, last.samples, last.accepted, last.flops) == (3, 8, 6, 1e9)
+    assert (last.peers_met, last.averaging_up, last.uploaded) == (2, 5, 9)
+    assert store.history.curve("p", "run")[1].own_samples == 70
+    store.close()
