@@ -29,18 +29,18 @@ class Choice:
 def main_choice(snapshot: Snapshot) -> Choice:
     """What the big button does."""
     if any(reason.kind is Kind.GAVE_UP for reason in snapshot.reasons):
-        return Choice(tr("Try again"), Contribute(snapshot.project))
+        return Choice(tr("Try again"), Contribute(snapshot.pinned))
     if is_paused(snapshot):
         return Choice(tr("Resume"), Resume()) if snapshot.wanted else _contribute(snapshot)
     if waits_for_schedule(snapshot):
-        return Choice(tr("Contribute now"), Contribute(snapshot.project))
+        return Choice(tr("Contribute now"), Contribute(snapshot.pinned))
     if is_under_way(snapshot):
         return Choice(tr("Pause"), Pause())
     return _contribute(snapshot)
 
 
 def _contribute(snapshot: Snapshot) -> Choice:
-    return Choice(tr("Contribute"), Contribute(snapshot.project))
+    return Choice(tr("Contribute"), Contribute(snapshot.pinned))
 
 
 def more_choices(snapshot: Snapshot, now: float) -> tuple[Choice, ...]:
@@ -71,7 +71,7 @@ def _pauses(snapshot: Snapshot, now: float) -> tuple[Choice, ...]:
 
 def _contributions(snapshot: Snapshot, now: float) -> tuple[Choice, ...]:
     """In hours that are off each of them overrides the schedule."""
-    project, schedule = snapshot.project, snapshot.schedule
+    project, schedule = snapshot.pinned, snapshot.schedule
     lengths = (
         Choice(tr("For {time}", time=fmt.duration(time)), Contribute(project, time)) for time in (HOUR, 2 * HOUR)
     )

@@ -10,7 +10,7 @@ from PySide6.QtGui import QColor, QConicalGradient, QHideEvent, QPainter, QPaint
 from PySide6.QtWidgets import QSizePolicy, QStyle, QWidget
 
 from app import format as fmt
-from app import theme, wording
+from app import step_words, theme
 from app.texts import tr
 from app.theme import Type
 from core.api.snapshot import Progress
@@ -54,7 +54,7 @@ class EpochRing(QWidget):
         """
         if (progress, live, busy) != (self._progress, self._live, self._busy):
             self._progress, self._live, self._busy = progress, live, busy
-            meaning = wording.ring_meaning(progress) if live else tr("No epoch is being worked on here.")
+            meaning = step_words.ring_meaning(progress) if live else tr("No epoch is being worked on here.")
             self._turn_if_seen()
             self.setAccessibleName(meaning)
             self.setToolTip(meaning)
@@ -133,7 +133,7 @@ class EpochRing(QWidget):
         now = theme.tokens()
         height = self.height()
         number = fmt.count(self._progress.epoch) if self._live or self._progress.epoch else "–"
-        line = wording.ring_line(self._progress) if self._live else self._absence()
+        line = step_words.ring_line(self._progress) if self._live else self._absence()
         for kind, colour, text, top in (
             (Type.RING, now.text if self._live else now.muted, number, 0.29),
             (Type.LABEL, now.muted, tr("epoch"), 0.47),

@@ -6,7 +6,7 @@ from PySide6.QtCore import Qt, QTimer
 from PySide6.QtGui import QHideEvent, QResizeEvent, QShowEvent
 from PySide6.QtWidgets import QHBoxLayout, QScrollArea, QVBoxLayout, QWidget
 
-from app import theme, wording
+from app import step_words, theme, wording
 from app.contribute_button import ContributeButton
 from app.curve_view import CurveView, Legend
 from app.day_strip import DayStrip
@@ -50,7 +50,7 @@ class HomePage(QScrollArea):
         """Everything on the page follows from this."""
         self._snapshot = snapshot
         in_run = snapshot.state in {"contributing", "holding"} and snapshot.session is not None
-        self._ring.show_progress(snapshot.progress, live=in_run, busy=wording.is_getting_ready(snapshot))
+        self._ring.show_progress(snapshot.progress, live=in_run, busy=step_words.is_getting_ready(snapshot))
         self._chips.show_snapshot(snapshot)
         self._tiles.show_snapshot(snapshot)
         self.day.show_snapshot(snapshot)

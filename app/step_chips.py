@@ -2,7 +2,7 @@
 
 from PySide6.QtWidgets import QHBoxLayout, QWidget
 
-from app import theme, wording
+from app import step_words, theme
 from app.texts import tr
 from app.theme import Type
 from app.widgets import Label
@@ -18,14 +18,14 @@ class StepChips(QWidget):
         row.setContentsMargins(0, 0, 0, 0)
         row.setSpacing(theme.UNIT * 2)
         idle = Snapshot(state="idle")
-        self._chips = [Label(step.name, Type.CAPTION, "chip") for step in wording.steps(idle)]
+        self._chips = [Label(step.name, Type.CAPTION, "chip") for step in step_words.steps(idle)]
         for chip in self._chips:
             row.addWidget(chip)
         row.addStretch(1)
         self.show_snapshot(idle)
 
     def show_snapshot(self, snapshot: Snapshot) -> None:
-        steps = wording.steps(snapshot)
+        steps = step_words.steps(snapshot)
         for step, chip in zip(steps, self._chips, strict=True):
             chip.setText(step.name)
             chip.setToolTip(step.meaning)

@@ -3,24 +3,17 @@
 The engine says why in plain English; here it gets its end ("until 14:30"), its place and its tone.
 """
 
-from typing import Literal, NamedTuple, get_args
+from typing import Literal
 
 from app import format as fmt
 from app import reason_words
+from app.step_words import getting_ready, is_getting_ready, place_in_getting_ready, step_meaning
 from app.texts import tr, trn
 from core.api.reasons import Kind, Reason, Severity
-from core.api.snapshot import Phase, Progress, Snapshot
+from core.api.snapshot import Progress, Snapshot
 
 Tone = Literal["good", "working", "quiet", "paused", "problem"]
 """How a state looks: green, accent, grey, grey with bars, red."""
-
-
-class Step(NamedTuple):
-    """One chip of the row under the sentences."""
-
-    name: str
-    meaning: str
-    is_now: bool
 
 
 _URGENCY = (Severity.PROBLEM, Severity.NOTICE, Severity.QUIET)
@@ -150,66 +143,6 @@ def _detail(snapshot: Snapshot) -> str:
     return reason_words.detail(reason) if reason and snapshot.state in {"idle", "holding"} else ""
 
 
-def is_getting_ready(snapshot: Snapshot) -> bool:
-    """On the way to contributing, without a hand of the volunteer."""
-    return snapshot.state in {"starting", "joining", "syncing"}
-
-
-def steps(snapshot: Snapshot) -> tuple[Step, ...]:
-    """What getting ready takes, while it lasts; else what an epoch takes."""
-    if is_getting_ready(snapshot):
-        now = _place_in_getting_ready(snapshot)
-        return tuple(Step(*step, place == now) for place, step in enumerate(_getting_ready()))
-    phase = snapshot.progress.phase if snapshot.state == "contributing" else None
-    return tuple(Step(step_name(each), step_meaning(each), each == phase) for each in get_args(Phase))
-
-
-def step_name(phase: Phase) -> str:
-    """The chip of a step of an epoch."""
-    return {
-        "accumulating": tr("Accumulate"),
-        "finding_group": tr("Find group"),
-        "averaging": tr("Average"),
-        "updating": tr("Update"),
-    }[phase]
-
-
-def step_meaning(phase: Phase) -> str:
-    """What happens in a step, for tool tips and screen readers."""
-    return {
-        "accumulating": tr("All peers compute until the batch is full."),
-        "finding_group": tr("The peers find a group to average with."),
-        "averaging": tr("The peers average what each has learned."),
-        "updating": tr("The averaged step is applied to the shared model."),
-    }[phase]
-
-
-def ring_line(progress: Progress) -> str:
-    """The small line in the ring: how full the batch is, or the step that follows."""
-    if not progress.target_batch_size:
-        return tr("no batch yet")
-    if progress.phase != "accumulating":
-        return {
-            "finding_group": tr("finding a group"),
-            "averaging": tr("averaging"),
-            "updating": tr("updating"),
-        }[progress.phase]
-    share = min(1.0, progress.epoch_samples / progress.target_batch_size)
-    return tr("{share} of {target}", share=fmt.percent(share), target=fmt.count(progress.target_batch_size))
-
-
-def ring_meaning(progress: Progress) -> str:
-    """The ring for someone who cannot see it."""
-    own = progress.own_epoch_samples
-    return tr(
-        "Epoch {epoch}: {line}. You gave {own} samples, the others {others}.",
-        epoch=fmt.count(progress.epoch),
-        line=ring_line(progress),
-        own=fmt.count(own),
-        others=fmt.count(max(0, progress.epoch_samples - own)),
-    )
-
-
 def project(snapshot: Snapshot) -> str:
     """The project's name, its id if it has none yet."""
     return snapshot.project_name or snapshot.project or tr("the practice project")
@@ -247,7 +180,7 @@ def _until(text: str, until: float | None, now: float) -> str:
 def _meaning(snapshot: Snapshot) -> str:
     match snapshot.state:
         case "starting" | "joining" | "syncing":
-            return _getting_ready()[_place_in_getting_ready(snapshot)][1]
+            return getting_ready()[place_in_getting_ready(snapshot)][1]
         case "leaving":
             return tr("What you have given is kept. This takes a few seconds.")
         case "failed":
@@ -263,23 +196,6 @@ def _meaning(snapshot: Snapshot) -> str:
             return ""
         case _:
             return tr("Press Contribute and your computer trains with the others while you do other things.")
-
-
-def _getting_ready() -> tuple[tuple[str, str], ...]:
-    """Name and meaning of each step."""
-    return (
-        (tr("Start"), tr("The training program starts. This takes some seconds, longer on a busy computer.")),
-        (tr("Load"), tr("Data and tokenizer are fetched once, checked and kept for the next time.")),
-        (tr("Find peers"), tr("This computer meets the others that train the same model.")),
-        (tr("Catch up"), tr("The others send the newest model, so that you start where they are.")),
-    )
-
-
-def _place_in_getting_ready(snapshot: Snapshot) -> int:
-    if snapshot.state == "starting":
-        # A training program that has told its process has started, and loads.
-        return 0 if snapshot.session is None and snapshot.transfer is None else 1
-    return 2 if snapshot.state == "joining" else 3
 
 
 def _contribution(progress: Progress) -> str:

@@ -16,6 +16,7 @@ from core.api.messages import (
     JoinProject,
     LeaveProject,
     ListProjects,
+    OrderProjects,
     ProjectDetails,
     ProjectInfo,
     ShowProject,
@@ -31,6 +32,9 @@ The projects you can contribute to. Without a word more: the list.
   idlehive projects join bees --invite                    asks for the invite
   idlehive projects join bees --invite - < invite.txt     reads it from a file
   idlehive projects leave bees
+  idlehive projects order bees practice                   bees first, when it can run
+
+Of several joined projects the first that can run now is contributed to.
 
 An invite given as `--invite TOKEN` can be seen by other programs while the
 command runs; with `--invite` alone or `--invite -` nobody sees it.
@@ -44,7 +48,7 @@ _READABLE = 78
 def add(verbs: Verbs) -> None:
     parser = add_verb(verbs, "projects", "list, show, add, join or leave projects", TEXT, run_list)
     add_json(parser)
-    parts = parser.add_subparsers(metavar="list|show|add|join|leave", title="what to do", parser_class=Parser)
+    parts = parser.add_subparsers(metavar="list|show|add|join|leave|order", title="what to do", parser_class=Parser)
     add_json(add_verb(parts, "list", "the projects you can contribute to", TEXT, run_list), again=True)
     show = add_verb(parts, "show", "everything about one, and whether this computer fits", TEXT, run_show)
     joining = add_verb(parts, "join", "become a member", TEXT, run_join)
@@ -54,7 +58,9 @@ def add(verbs: Verbs) -> None:
     joining.add_argument("--invite", nargs="?", const=_READ, metavar="TOKEN", help="left out or -: asked for, or read")
     adding = add_verb(parts, "add", "put a project into the list", TEXT, run_add)
     adding.add_argument("source", metavar="URL_OR_FILE", help="of its manifest")
-    for part in (show, joining, leave, adding):
+    order = add_verb(parts, "order", "prefer joined projects in this order; the others follow", TEXT, run_order)
+    order.add_argument("projects", metavar="ID", nargs="+")
+    for part in (show, joining, leave, adding, order):
         add_json(part, again=True)
 
 
@@ -67,6 +73,17 @@ def run_list(arguments: argparse.Namespace, home: Home) -> int:
         output.print_table(("id", "name", "organiser", "you"), [_row(project) for project in projects])
     else:
         print("No projects yet: `idlehive projects add URL_OR_FILE` adds one.")
+    return 0
+
+
+def run_order(arguments: argparse.Namespace, home: Home) -> int:
+    with borrowed(home) as engine:
+        projects = engine.request(OrderProjects(tuple(arguments.projects)), list[ProjectInfo])
+    if arguments.json:
+        output.print_json(projects)
+    else:
+        members = sorted((project for project in projects if project.rank), key=lambda project: project.rank)
+        print(f"From now on in this order: {', '.join(words.clean(project.id) for project in members)}.")
     return 0
 
 
@@ -126,6 +143,7 @@ def describe(details: ProjectDetails) -> list[str]:
         "homepage": details.homepage or "",
         "source": info.source,
         "you": _you(info),
+        "waits": " ".join(reason.text for reason in info.reasons),
         "you gave": f"{words.count(details.samples, 'sample')} in {words.duration(details.seconds)}",
     }
     summary = textwrap.wrap(words.clean(info.summary), _READABLE, initial_indent="  ", subsequent_indent="  ")

@@ -8,6 +8,7 @@ from typing import Any, Literal
 
 import msgspec
 
+from core.api.reasons import Reason
 from core.api.schedule import Preset
 from core.api.snapshot import Snapshot
 
@@ -25,8 +26,8 @@ class GetSnapshot(msgspec.Struct, frozen=True, tag=True):
 class Contribute(msgspec.Struct, frozen=True, tag=True):
     """Start or go on contributing. Clears a pause. Reply: null.
 
-    `project` is an id, URL or manifest file: joined first if it is not yet. None takes the first joined project, and
-    the practice project if none is joined.
+    `project` is an id, URL or manifest file: joined first if it is not yet. None takes the first joined project that
+    can run, in the volunteer's order, and the practice project if none is joined.
     """
 
     project: str | None = None
@@ -80,6 +81,18 @@ class JoinProject(msgspec.Struct, frozen=True, tag=True):
 
 class LeaveProject(msgspec.Struct, frozen=True, tag=True):
     """End the membership; the history stays. Reply: ProjectInfo."""
+
+    project: str
+
+
+class OrderProjects(msgspec.Struct, frozen=True, tag=True):
+    """Prefer joined projects in this order; those not named follow as they were. Reply: list of ProjectInfo."""
+
+    projects: tuple[str, ...]
+
+
+class GetPicture(msgspec.Struct, frozen=True, tag=True):
+    """Reply: Picture, or null if the project has none that can be shown."""
 
     project: str
 
@@ -154,6 +167,8 @@ Command = (
     | AddProject
     | JoinProject
     | LeaveProject
+    | OrderProjects
+    | GetPicture
     | ShowLimits
     | SetLimit
     | ResetLimit
@@ -215,6 +230,17 @@ class ProjectInfo(msgspec.Struct, frozen=True):
     """The session at hand is in this project."""
     practice: bool = False
     warning: str | None = None
+    rank: int = 0
+    """Place in the volunteer's order among the joined ones, from 1; 0 if not joined."""
+    reasons: tuple[Reason, ...] = ()
+    """Why another joined project runs in its place."""
+
+
+class Picture(msgspec.Struct, frozen=True):
+    """A project's picture, fetched and checked by the engine."""
+
+    format: Literal["png", "jpeg"]
+    data: bytes
 
 
 class ProjectDetails(msgspec.Struct, frozen=True):

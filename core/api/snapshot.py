@@ -109,6 +109,8 @@ class Snapshot(msgspec.Struct, frozen=True, tag=True):
     project: str | None = None
     """Id of the project at hand: the running one, or the next to run."""
     project_name: str | None = None
+    pinned: str | None = None
+    """The project that the volunteer asked for by name; None: the first in order that can run."""
     wanted: bool = False
     """The volunteer's intent: contribute when nothing stands against it."""
     progress: Progress = Progress()

@@ -2,7 +2,7 @@
 
 import logging
 import tomllib
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import cache, partial
 from pathlib import Path
 from typing import Annotated, Any
@@ -99,6 +99,21 @@ class Catalogue:
         self.reload()
         return True
 
+    def order(self, first: Sequence[str]) -> None:
+        """Prefer these memberships in this order; the others follow.
+
+        Raises:
+            UsageError: one is no membership, or named twice.
+        """
+        members = [project.id for project in self._projects if project.joined_at is not None]
+        for name in first:
+            if name not in members:
+                raise UsageError(f"You are not in the project {name!r}; you are in: {', '.join(members) or 'none'}.")
+        if len(set(first)) < len(first):
+            raise UsageError("Name each project once.")
+        self._store.projects.order(first)
+        self.reload()
+
     def leave(self, id: str) -> None:  # noqa: A002 - the project's own word
         self._store.projects.leave(id)
         self.reload()
@@ -142,6 +157,7 @@ class Catalogue:
             joined=project.joined_at is not None,
             active=project.id == active,
             practice=project.source == BUILTIN,
+            rank=self._rank(project),
             warning=credentials.WARNING if project.secret == "file" else None,  # noqa: S105 - tells where it is
         )
 
@@ -163,6 +179,10 @@ class Catalogue:
             samples=samples,
             seconds=seconds,
         )
+
+    def _rank(self, project: Project) -> int:
+        members = [member.id for member in self._projects if member.joined_at is not None]
+        return members.index(project.id) + 1 if project.id in members else 0
 
     def _practice(self) -> Project:
         return Project(PRACTICE_ID, BUILTIN, None)

@@ -3,9 +3,11 @@
 from collections.abc import Awaitable, Callable
 from typing import Any
 
+import msgspec
+
 from core.api import messages, program_names, schedule
 from core.api.errors import UsageError
-from core.api.messages import Contribution, CurvePoint, Event, LimitInfo, ProjectDetails, ProjectInfo
+from core.api.messages import Contribution, CurvePoint, Event, LimitInfo, Picture, ProjectDetails, ProjectInfo
 from core.api.preferences import in_force, preference_named
 from core.api.schedule import ScheduleInfo
 from core.api.sensors import SensorInfo
@@ -32,6 +34,8 @@ class Commands:
             messages.ListProjects: self._list_projects,
             messages.ShowProject: self._show_project,
             messages.LeaveProject: self._leave_project,
+            messages.OrderProjects: self._order_projects,
+            messages.GetPicture: self._get_picture,
             messages.ShowLimits: self._show_limits,
             messages.SetLimit: self._set_limit,
             messages.ResetLimit: self._reset_limit,
@@ -118,6 +122,14 @@ class Commands:
         engine.want(engine.intent.without(project.id))
         return self._info(project.id)
 
+    def _order_projects(self, command: messages.OrderProjects) -> list[ProjectInfo]:
+        self._engine.catalogue.order(command.projects)
+        self._engine.want(self._engine.intent, anew=True)
+        return self._list_projects(messages.ListProjects())
+
+    async def _get_picture(self, command: messages.GetPicture) -> Picture | None:
+        return await self._engine.pictures.get(self._engine.catalogue.get(command.project))
+
     def _show_limits(self, _command: messages.ShowLimits) -> list[LimitInfo]:
         return [self._limit(name) for name in self._engine.preferences]
 
@@ -175,7 +187,9 @@ class Commands:
             engine.tell(Event("warning", WARNING, engine.clock(), project))
 
     def _info(self, id: str) -> ProjectInfo:  # noqa: A002 - the project's own word
-        return self._engine.catalogue.info(self._engine.catalogue.get(id), self._engine.active_project)
+        engine = self._engine
+        info = engine.catalogue.info(engine.catalogue.get(id), engine.active_project)
+        return msgspec.structs.replace(info, reasons=engine.contenders.reasons(id))
 
     def _limit(self, name: str) -> LimitInfo:
         preference = preference_named(name)

@@ -89,6 +89,8 @@ class Decision:
     counts: Mapping[str, int] = field(default_factory=dict)
     """What counts now of all preferences, by plain name; `limits` are those among them that the trainer needs."""
     schedule: ScheduleState = field(default_factory=ScheduleState)
+    failures: int = 0
+    """Of the project's earlier sessions in a row, as far as they lie before those that the lifecycle remembers."""
 
     @property
     def go(self) -> bool:

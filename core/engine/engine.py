@@ -7,11 +7,11 @@ changes the state, so a lost or a late input costs a little time and never the r
 import asyncio
 import logging
 from collections.abc import Callable
+from dataclasses import replace
 
 import msgspec
 
 from core.api.home import Home
-from core.api.manifest import Requirements
 from core.api.messages import Event
 from core.api.session import EpochDone, Fault, Report
 from core.api.snapshot import DataMonth, Snapshot
@@ -21,9 +21,10 @@ from core.engine import intent as intents
 from core.engine.alarms import Alarms
 from core.engine.backbone import Backbone
 from core.engine.broadcast import Broadcast
-from core.engine.catalogue import BUILTIN, Catalogue
+from core.engine.catalogue import Catalogue
+from core.engine.contenders import Contenders
 from core.engine.credentials import Credentials
-from core.engine.decide import Conditions, Decision, Membership, decide
+from core.engine.decide import Conditions, Decision, Membership, Trouble, decide
 from core.engine.gpu_power import PowerLimit, Setting
 from core.engine.intent import Intent
 from core.engine.ledger import Ledger
@@ -45,12 +46,12 @@ from core.engine.lifecycle import (
     next_moment,
 )
 from core.engine.line_use import LineUse
+from core.engine.pictures import Pictures
 from core.engine.programs import Programs
 from core.engine.senses import KEEN, RESTING, WATCHFUL, Senses
 from core.engine.session import News, Session, Terms
 from core.engine.timetable import Timetable
 from core.engine.view import look
-from core.store.projects import Project
 from core.store.store import Store
 
 _SETTLES_WITHIN = 8
@@ -70,6 +71,7 @@ class Engine:
         self.clock = clock
         self.store = store
         self.catalogue = Catalogue(store, home.cache, clock)
+        self.pictures = Pictures(home.path / "pictures")
         self.credentials = Credentials(home.path)
         self.broadcast = Broadcast()
         self.preferences = store.preferences.load()
@@ -82,8 +84,7 @@ class Engine:
         self._ledger = Ledger(store, self.tell)
         self._intent = intents.read(store.journal.read_setting(_INTENT))
         self._closing = False
-        self._slowest_lines: dict[str, int] = {}
-        """As sessions found it, by project."""
+        self.contenders = Contenders(self.catalogue)
         self._state: State = Idle()
         self._session: Session | None = None
         self._decision = self._decide(clock())
@@ -116,6 +117,7 @@ class Engine:
             self._remember(intent)
         if anew:
             self._state = forgive(self._state)
+            self.contenders.anew()
         self.update()
 
     def paint_week(self, cells: str) -> None:
@@ -158,12 +160,14 @@ class Engine:
     def snapshot(self) -> Snapshot:
         now = self.clock()
         active = self.active_project
-        project = self.catalogue.get(active) if active else self.catalogue.at_hand(self._intent.project)
+        at_hand = active or self._decision.project
+        project = self.catalogue.get(at_hand) if at_hand else None
         return look(
             self._state,
             self._decision,
             self._report,
             project=self.catalogue.info(project) if project else None,
+            pinned=self._intent.project,
             wanted=self._intent.wanted,
             today=self._ledger.today(now),
             pid=self._session.pid if self._session else None,
@@ -199,34 +203,22 @@ class Engine:
         intent = self._intent.at(now)
         if intent != self._intent:
             self._remember(intent)
-        project = self.catalogue.at_hand(intent.project)
-        conditions = Conditions(
-            trouble=self._state.trouble if isinstance(self._state, Failed) else None,
-            session_gpu=self._session.gpu if self._session else None,
-            machine=self.senses.readings,
-            line=self._line_use(now),
-        )
         asked = intent if self.senses.ready and not self._closing else intent.fulfilled()
-        membership = self._membership(project) if project else None
-        return decide(asked, self.preferences, conditions, membership, now, week=self.timetable.outlook(now))
+        week, line = self.timetable.outlook(now), self._line_use(now)
+
+        def judge(membership: Membership | None, trouble: Trouble | None, in_session: bool) -> Decision:
+            session_gpu = self._session.gpu if self._session and in_session else None
+            conditions = Conditions(trouble, session_gpu, self.senses.readings, line)
+            return decide(asked, self.preferences, conditions, membership, now, week=week)
+
+        decision = self.contenders.decide(asked.project, judge, self._state, now)
+        return replace(decision, failures=self.contenders.earlier_failures())
 
     def _line_use(self, now: float) -> LineUse:
         zone = self.timetable.zone(now)
         since = line_use.month_begin(self.preferences["data_cap_day"], now, zone)
         used = self._ledger.used_since(since) if self.preferences["data_cap"] else 0
         return line_use.look(self.preferences, used, now, zone)
-
-    def _membership(self, project: Project) -> Membership:
-        manifest, is_practice = project.manifest, project.source == BUILTIN
-        needs = manifest.requirements if manifest else Requirements()
-        return Membership(
-            project.id,
-            self.catalogue.info(project).name,
-            gpu_memory=needs.gpu_memory,
-            needs_internet=not is_practice and surroundings.needs_internet(manifest),
-            slowest_line=max(needs.upload, needs.download, self._slowest_lines.get(project.id, 0)),
-            has_own_backbone=is_practice,
-        )
 
     def _warn(self, sentence: str) -> None:
         self.tell(Event("warning", sentence, self.clock()))
@@ -255,7 +247,7 @@ class Engine:
             case Report():
                 self._report = news
                 if news.slowest_line and (project := self.active_project):
-                    self._slowest_lines[project] = news.slowest_line
+                    self.contenders.needs_line(project, news.slowest_line)
                 self._ledger.report(news, now, self.preferences["processor_power"])
                 self._reached(news.progress.epoch)
             case EpochDone():
@@ -335,6 +327,7 @@ class Engine:
                 self.senses.readings, self._decision.counts, now, uses_gpu=self._decision.uses_gpu
             ),
             self._line_use(now).next_edge,
+            *self.contenders.moments(),
             *(reason.until for reason in self._decision.reasons),
         ]
         if self._alarms is not None:

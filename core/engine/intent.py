@@ -11,7 +11,7 @@ class Intent(msgspec.Struct, frozen=True):
 
     wanted: bool = False
     project: str | None = None
-    """None: the membership of the first rank."""
+    """None: the first membership in the volunteer's order that can run."""
     paused: bool = False
     snoozed_until: float | None = None
     stop_at: float | None = None

@@ -180,14 +180,17 @@ def next_moment(state: State) -> float | None:
 def _idle(state: Idle, decision: Decision, now: float) -> Step:
     if not decision.go or decision.project is None:
         return replace(state, reasons=decision.reasons), ()
-    starting = Starting(decision.project, now + PATIENCE["starting"], state.failures)
+    failures = max(state.failures, decision.failures)
+    starting = Starting(decision.project, now + PATIENCE["starting"], failures)
     return starting, (StartSession(decision.project),)
 
 
 def _failed(state: Failed, decision: Decision, now: float) -> Step:
     # Over its own trouble alone a session is tried again; anything else that stands against it is told as itself.
     others = [reason for reason in decision.reasons if reason.kind not in (Kind.BACKING_OFF, Kind.GAVE_UP)]
-    if decision.project != state.project or not decision.wanted or others or state.trouble.is_over(now):
+    if decision.project != state.project:
+        return Idle(decision.reasons), ()
+    if not decision.wanted or others or state.trouble.is_over(now):
         return Idle(decision.reasons, state.failures), ()
     return state, ()
 
@@ -228,7 +231,9 @@ def _leaving(state: Leaving, decision: Decision, news: News | None, now: float) 
             # The wait begins now, however long the failed session took to end.
             again = _trouble(state, state.trouble.error, now, permanent=state.trouble.permanent)
             return Failed(state.project, again), ()
-        return Idle(decision.reasons, state.failures), ()
+        # What failed in one project says nothing about another.
+        failures = state.failures if decision.project in (None, state.project) else 0
+        return Idle(decision.reasons, failures), ()
     if _is_past(state.deadline, now, KILL_AFTER):
         return replace(state, deadline=now + KILL_AFTER), (KillGroup(),)
     return state, ()

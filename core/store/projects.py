@@ -1,6 +1,7 @@
 """Projects in the volunteer's list, and memberships in them."""
 
 import sqlite3
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
@@ -59,6 +60,17 @@ class Projects:
                 "INSERT INTO membership (project, joined_at, rank)"
                 " SELECT ?, ?, coalesce(max(rank), 0) + 1 FROM membership WHERE true ON CONFLICT DO NOTHING",
                 (project, now),
+            )
+
+    def order(self, first: Sequence[str]) -> None:
+        """Rank these memberships first, in this order; the others follow as they were."""
+        with self._database.transaction() as connection:
+            rows = connection.execute("SELECT project FROM membership ORDER BY rank, joined_at, project").fetchall()
+            members = [row["project"] for row in rows]
+            ranked = [*(name for name in first if name in members), *(name for name in members if name not in first)]
+            connection.executemany(
+                "UPDATE membership SET rank = ? WHERE project = ?",
+                [(rank, name) for rank, name in enumerate(ranked, 1)],
             )
 
     def keep_secret(self, project: str, keeper: Keeper | None) -> None:

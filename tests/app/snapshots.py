@@ -25,6 +25,7 @@ IDLE = Snapshot(
 STARTING = Snapshot(
     state="starting",
     project="birds",
+    pinned="birds",
     project_name="Birdsong",
     wanted=True,
     transfer=Transfer(1_200_000, 3_400_000),
@@ -34,6 +35,7 @@ STARTING = Snapshot(
 CONTRIBUTING = Snapshot(
     state="contributing",
     project="birds",
+    pinned="birds",
     project_name="Birdsong",
     wanted=True,
     progress=PROGRESS,
@@ -48,7 +50,9 @@ def paused(until: float | None = None) -> Snapshot:
     """By the volunteer, for good or until a time."""
     kind = Kind.PAUSED if until is None else Kind.SNOOZED
     reason = Reason(kind, True, "You paused contributing.", until)
-    return Snapshot(state="idle", project="birds", project_name="Birdsong", wanted=True, reasons=(reason,))
+    return Snapshot(
+        state="idle", project="birds", pinned="birds", project_name="Birdsong", wanted=True, reasons=(reason,)
+    )
 
 
 def failed(retry_at: float | None, error: str = "No peer could be reached.") -> Snapshot:
@@ -57,6 +61,7 @@ def failed(retry_at: float | None, error: str = "No peer could be reached.") -> 
     return Snapshot(
         state="failed",
         project="birds",
+        pinned="birds",
         project_name="Birdsong",
         wanted=True,
         error=error,

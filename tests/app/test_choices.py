@@ -103,3 +103,9 @@ def test_tomorrow_morning_is_eight_o_clock_also_when_the_clocks_change(now: str,
 )
 def test_quit_asks_only_when_something_would_go_on(snapshot: Snapshot, goes_on: bool) -> None:
     assert goes_on_by_itself(snapshot) is goes_on
+
+
+def test_without_a_project_named_the_button_follows_the_order_of_preference() -> None:
+    at_rest = replace(paused(), wanted=False, pinned=None)
+    assert main_choice(at_rest).command == Contribute(None)
+    assert more_choices(replace(at_rest, reasons=()), NOW)[0].command == Contribute(None, 3600)

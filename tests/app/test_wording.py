@@ -5,7 +5,7 @@ from typing import get_args
 import pytest
 from msgspec.structs import replace
 
-from app import reason_words, wording
+from app import reason_words, step_words, wording
 from app.format import GROUP, SPACE
 from core.api.reasons import Kind, Reason, Severity
 from core.api.schedule import Level, ScheduleState
@@ -120,14 +120,14 @@ def test_someone_alone_is_told_so() -> None:
 @pytest.mark.parametrize("phase", get_args(Phase))
 def test_every_step_of_an_epoch_has_its_words(phase: Phase) -> None:
     progress = replace(PROGRESS, phase=phase)
-    assert wording.step_name(phase)
-    assert wording.step_meaning(phase)
-    assert wording.ring_line(progress)
-    assert "369" in wording.ring_meaning(progress)
+    assert step_words.step_name(phase)
+    assert step_words.step_meaning(phase)
+    assert step_words.ring_line(progress)
+    assert "369" in step_words.ring_meaning(progress)
 
 
 def present_step(snapshot: Snapshot) -> str:
-    (name,) = [step.name for step in wording.steps(snapshot) if step.is_now]
+    (name,) = [step.name for step in step_words.steps(snapshot) if step.is_now]
     return name
 
 
@@ -143,7 +143,7 @@ def test_getting_ready_has_steps_of_its_own() -> None:
 
 @pytest.mark.parametrize("snapshot", [IDLE, paused(), failed(None)])
 def test_at_rest_no_step_is_the_present_one(snapshot: Snapshot) -> None:
-    assert [step.name for step in wording.steps(snapshot) if step.is_now] == []
+    assert [step.name for step in step_words.steps(snapshot) if step.is_now] == []
 
 
 def test_memory_that_is_still_held_is_not_called_free() -> None:
@@ -153,8 +153,8 @@ def test_memory_that_is_still_held_is_not_called_free() -> None:
 
 
 def test_the_ring_says_how_full_the_batch_is() -> None:
-    assert plain(wording.ring_line(PROGRESS)) == "71 % of 4 096"
-    assert wording.ring_line(replace(PROGRESS, target_batch_size=0)) == "no batch yet"
+    assert plain(step_words.ring_line(PROGRESS)) == "71 % of 4 096"
+    assert step_words.ring_line(replace(PROGRESS, target_batch_size=0)) == "no batch yet"
 
 
 def test_time_left_counts_down_what_overrides_the_schedule() -> None:

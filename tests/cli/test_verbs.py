@@ -18,6 +18,7 @@ from core.api.messages import (
     LeaveProject,
     LimitInfo,
     ListProjects,
+    OrderProjects,
     Pause,
     ProjectDetails,
     ProjectInfo,
@@ -162,6 +163,14 @@ def test_projects_are_listed_as_json_wherever_the_option_stands(
 ) -> None:
     engine.answer(ListProjects, [PROJECT])
     assert json.loads(run_cli(*words).stdout)[0]["id"] == "bees"
+
+
+def test_the_order_of_preference_is_taken_and_told(engine: ScriptedEngine, run_cli: RunCli) -> None:
+    engine.answer(
+        OrderProjects, [msgspec.structs.replace(PROJECT, rank=2), msgspec.structs.replace(PROJECT, id="ants", rank=1)]
+    )
+    assert run_cli("projects", "order", "ants", "bees").stdout == "From now on in this order: ants, bees.\n"
+    assert engine.received(OrderProjects) == [OrderProjects(("ants", "bees"))]
 
 
 def test_a_project_is_shown_with_what_this_computer_lacks(engine: ScriptedEngine, run_cli: RunCli) -> None:

@@ -178,7 +178,14 @@ TABLE: dict[str, Row] = {
     "failed is over": (Failed("p", replace(TROUBLE, retry_at=NOW)), GO, None, Idle((), 1), ()),
     "failed, then paused": (FAILED, PAUSED_TOO, None, Idle(PAUSED_TOO.reasons, 1), ()),
     "failed, then unwanted": (FAILED, replace(BACKING_OFF, wanted=False), None, Idle(BACKING_OFF.reasons, 1), ()),
-    "failed, then another project": (FAILED, OTHER, None, Idle((), 1), ()),
+    "failed, then another project": (FAILED, OTHER, None, Idle(), ()),
+    "idle after earlier failures": (
+        Idle(),
+        replace(GO, failures=4),
+        None,
+        Starting("p", NOW + PATIENCE["starting"], 4),
+        (StartSession("p"),),
+    ),
 }
 
 

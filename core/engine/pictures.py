@@ -1,0 +1,93 @@
+"""Projects' pictures: fetched once, checked, and kept beside the record. The window never asks the network for them."""
+
+import hashlib
+import logging
+import struct
+from functools import partial
+from pathlib import Path
+
+from core.api.errors import UsageError, WorldError
+from core.api.manifest import File
+from core.api.messages import Picture
+from core.engine import fetch
+from core.engine.threads import in_thread
+from core.store.projects import Project
+
+LARGEST = 1 << 20
+"""Bytes of a picture; a larger one is not shown."""
+MOST_PIXELS = 2048
+"""In each direction: a small file may unpack to a very large picture."""
+
+_PNG = b"\x89PNG\r\n\x1a\n"
+_FRAMES = frozenset(range(0xC0, 0xD0)) - {0xC4, 0xC8, 0xCC}
+"""JPEG markers that a frame begins with, and so its size in pixels."""
+_log = logging.getLogger(__name__)
+
+
+class Pictures:
+    """Keeps them by their SHA-256 in a folder of its own."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+
+    async def get(self, project: Project) -> Picture | None:
+        """None if the project has none, or none that can be had and shown."""
+        file = project.manifest.picture if project.manifest else None
+        if file is None or file.size > LARGEST:
+            return None
+        try:
+            return picture_of(await in_thread(partial(self._read, file), fetch.SECONDS))
+        except (UsageError, WorldError, OSError, TimeoutError) as error:
+            _log.info("The picture of %s cannot be shown: %s", project.id, error)
+            return None
+
+    def _read(self, file: File) -> bytes:
+        kept = self._folder / file.sha256
+        if kept.is_file() and _is(data := kept.read_bytes(), file):
+            return data
+        data, _ = fetch.from_url(file.url, LARGEST)
+        if not _is(data, file):
+            raise UsageError(f"{file.url} is not the file that the manifest describes.")
+        self._folder.mkdir(mode=0o700, exist_ok=True)
+        kept.write_bytes(data)
+        return data
+
+
+def picture_of(data: bytes) -> Picture:
+    """A PNG or JPEG of bounded size.
+
+    Raises:
+        UsageError: it is something else, or too large.
+    """
+    for name, size in (("png", _png_size(data)), ("jpeg", _jpeg_size(data))):
+        if size is None:
+            continue
+        if not all(0 < length <= MOST_PIXELS for length in size):
+            raise UsageError(f"A picture has at most {MOST_PIXELS} pixels in each direction, not {max(size)}.")
+        return Picture("png" if name == "png" else "jpeg", data)
+    raise UsageError("It is neither a PNG nor a JPEG.")
+
+
+def _is(data: bytes, file: File) -> bool:
+    return len(data) == file.size and hashlib.sha256(data).hexdigest() == file.sha256
+
+
+def _png_size(data: bytes) -> tuple[int, int] | None:
+    if not data.startswith(_PNG) or data[12:16] != b"IHDR" or len(data) < 24:
+        return None
+    width, height = struct.unpack(">II", data[16:24])
+    return width, height
+
+
+def _jpeg_size(data: bytes) -> tuple[int, int] | None:
+    """From the first frame header; the segments before it are skipped by their lengths."""
+    if not data.startswith(b"\xff\xd8"):
+        return None
+    place = 2
+    while place + 9 <= len(data) and data[place] == 0xFF:
+        marker, length = data[place + 1], int.from_bytes(data[place + 2 : place + 4], "big")
+        if marker in _FRAMES:
+            height, width = struct.unpack(">HH", data[place + 5 : place + 9])
+            return width, height
+        place += 2 + max(length, 2)
+    return None
