@@ -26,11 +26,13 @@ from app.schedule_page import SchedulePage
 from app.settings import Settings
 from app.sidebar import Sidebar
 from app.texts import tr
+from app.welcome_page import WelcomePage
 from app.widgets import Notice
 from core.api.snapshot import Snapshot
 
 
 class _Page(NamedTuple):
+    word: str
     name: str
     make: Callable[[], QWidget]
 
@@ -48,13 +50,14 @@ class MainWindow(QMainWindow):
         self._settings = settings
         self._was_painted = False
         self._was_focused = False
+        self._welcome: WelcomePage | None = None
         self.home = HomePage(link, settings)
         # In the order of the sidebar. A page is made when it is first opened, so that the window opens quickly.
         self._pages = [
-            _Page(tr("Home"), lambda: self.home),
-            _Page(tr("Projects"), lambda: ProjectsPage(link)),
-            _Page(tr("Schedule"), lambda: SchedulePage(link)),
-            _Page(tr("Limits"), lambda: LimitsPage(link)),
+            _Page("home", tr("Home"), lambda: self.home),
+            _Page("projects", tr("Projects"), lambda: ProjectsPage(link)),
+            _Page("schedule", tr("Schedule"), lambda: SchedulePage(link)),
+            _Page("limits", tr("Limits"), lambda: LimitsPage(link)),
         ]
         self._built: dict[int, QWidget] = {}
         self.setWindowTitle("Idlehive")
@@ -66,7 +69,7 @@ class MainWindow(QMainWindow):
             self.restoreGeometry(settings.geometry)
         link.link_changed.connect(self._on_link)
         link.snapshot_changed.connect(self._on_snapshot)
-        self.home.day.opened.connect(lambda: self.open_page(2))
+        self.home.day.opened.connect(lambda: self.open_named("schedule"))
         self._on_link(link.state, link.sentence)
 
     def open_page(self, number: int) -> None:
@@ -78,6 +81,20 @@ class MainWindow(QMainWindow):
             self._stack.addWidget(page)
         self._stack.setCurrentWidget(self._built[number])
         self._sidebar.show_page(number)
+
+    def open_named(self, name: str) -> None:
+        """Show a page by the word that other pages have for it."""
+        self.open_page([page.word for page in self._pages].index(name))
+
+    def welcome(self) -> None:
+        """Show what a new volunteer sees first, once per profile."""
+        if self._welcome is None and self._settings.first_time("welcome"):
+            self._welcome = WelcomePage(self._link, self._leave_welcome)
+            self._welcome.setAccessibleName(tr("Welcome"))
+            self._stack.addWidget(self._welcome)
+            self._stack.setCurrentWidget(self._welcome)
+            self._sidebar.hide()
+            self._welcome.start.setFocus(Qt.FocusReason.OtherFocusReason)
 
     def page(self, number: int) -> QWidget:
         """A page that has been opened."""
@@ -148,6 +165,14 @@ class MainWindow(QMainWindow):
         self.setCentralWidget(middle)
         self.open_page(0)
 
+    def _leave_welcome(self, page: str) -> None:
+        welcome, self._welcome = self._welcome, None
+        self._sidebar.show()
+        self.open_named(page)
+        if welcome is not None:
+            self._stack.removeWidget(welcome)
+            welcome.deleteLater()
+
     def _explain_tray(self) -> None:
         box = Question(
             self,
@@ -177,4 +202,6 @@ class MainWindow(QMainWindow):
             # Only now: while there was no engine, the button could not take it.
             self._was_focused = True
             self.home.button.main.setFocus(Qt.FocusReason.OtherFocusReason)
+            if snapshot.project is None and not snapshot.wanted:
+                self.welcome()
         self._sidebar.show_link(self._link.state, snapshot.version)

@@ -54,8 +54,10 @@ def link(home: Home, engine: ScriptedEngine, qtbot: QtBot) -> Iterator[EngineLin
 
 @pytest.fixture
 def window(link: EngineLink, home: Home, qtbot: QtBot) -> Iterator[MainWindow]:
-    """On the screen, the home page open."""
-    shown = MainWindow(link, Settings(home))
+    """On the screen, the home page open, as for a volunteer who has seen the welcome."""
+    settings = Settings(home)
+    settings.first_time("welcome")
+    shown = MainWindow(link, settings)
     shown.show()
     qtbot.waitExposed(shown)
     yield shown

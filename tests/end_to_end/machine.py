@@ -68,6 +68,11 @@ class Profile:
             "PYTHON_KEYRING_BACKEND": "keyring.backends.fail.Keyring",
         }
 
+    def has_been_welcomed(self) -> None:
+        """The window opens as for a volunteer who has seen the welcome."""
+        self.home.path.mkdir(mode=0o700, parents=True, exist_ok=True)
+        (self.home.path / "window.ini").write_text("[told]\nwelcome=yes\n")
+
     def start(self, *arguments: str, module: str = "app", **environment: str) -> Program:
         """Start `idlehive …`, or another module of the program."""
         return self._machine.start([module, *arguments], {**self.environment(), **environment})

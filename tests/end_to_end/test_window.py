@@ -43,6 +43,8 @@ class Volunteer:
         self._kept = 0
 
     def open_window(self) -> Program:
+        if not (self.profile.home.path / "window.ini").exists():
+            self.profile.has_been_welcomed()
         program = self.profile.start(**self.display.variables)
         wait_for(lambda: self.display.find("Idlehive"), 60, "a window")
         self.sees(lambda seen: seen.split_button(LIGHT.accent, LIGHT.card), "a button that can be pressed", 60)

@@ -1,0 +1,70 @@
+"""How much of a computer is lent, in one word: each comfort level is a week and a few limits. Pure.
+
+The engine gets them as the commands that the schedule and the limits pages send, so each can be changed there later.
+"""
+
+from enum import Enum
+from typing import NamedTuple
+
+from app.texts import tr
+from core.api.messages import Command, Contribute, Override, SetLimit, SetSchedule
+from core.api.schedule import CELLS, Level, mark_of
+
+_AWAY = 180
+"""Seconds without mouse and keyboard after which nobody counts as there."""
+
+
+class Comfort(Enum):
+    """In the order in which they are offered."""
+
+    GENTLE = "gentle"
+    AWAY = "away"
+    NIGHTS = "nights"
+    CUSTOM = "custom"
+
+
+class Words(NamedTuple):
+    name: str
+    meaning: str
+
+
+def words(comfort: Comfort) -> Words:
+    return {
+        Comfort.GENTLE: Words(
+            tr("Gently, always"),
+            tr("A small part of the computer at any time, also while you work. You will hardly notice."),
+        ),
+        Comfort.AWAY: Words(
+            tr("When I am away"),
+            tr("All that your limits allow, once mouse and keyboard have rested for three minutes."),
+        ),
+        Comfort.NIGHTS: Words(
+            tr("Nights only"), tr("From 22:00 to 06:00, and even then not while somebody uses the computer.")
+        ),
+        Comfort.CUSTOM: Words(
+            tr("As I say"), tr("Nothing is set for you: paint your week and choose every limit yourself.")
+        ),
+    }[comfort]
+
+
+def settings(comfort: Comfort) -> tuple[Command, ...]:
+    """What to ask of the engine; nothing for a volunteer who sets everything alone."""
+    match comfort:
+        case Comfort.GENTLE:
+            return SetSchedule(cells=mark_of(Level.GENTLE) * CELLS), *_waits(0)
+        case Comfort.AWAY:
+            return SetSchedule(preset="always"), *_waits(_AWAY)
+        case Comfort.NIGHTS:
+            return SetSchedule(preset="nights"), *_waits(_AWAY)
+        case Comfort.CUSTOM:
+            return ()
+
+
+def contribution(comfort: Comfort, project: str | None) -> Contribute:
+    """To begin with. Who asked for nights does not ask for this afternoon."""
+    override: Override = "none" if comfort is Comfort.NIGHTS else "next_edge"
+    return Contribute(project, override=override)
+
+
+def _waits(seconds: int) -> tuple[Command, ...]:
+    return SetLimit("idle_processor", seconds), SetLimit("idle_gpu", seconds)

@@ -1,0 +1,51 @@
+"""What was found in this computer, in a few lines for the welcome page. Pure, but for `this_computer`."""
+
+import os
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from app import format as fmt
+from app.texts import tr, trn
+from core.api.sensors import SensorInfo
+
+
+class Found(NamedTuple):
+    """A line: what, and what of it."""
+
+    name: str
+    value: str
+
+
+class Computer(NamedTuple):
+    """`memory` in bytes, 0 if the system does not tell."""
+
+    threads: int
+    memory: int
+
+
+def this_computer() -> Computer:
+    try:
+        memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+    except (ValueError, OSError):
+        memory = 0
+    return Computer(os.cpu_count() or 1, max(0, memory))
+
+
+def lines(computer: Computer, sensors: Sequence[SensorInfo]) -> list[Found]:
+    """The processor and memory, then what the engine's sensors say."""
+    found = [
+        Found(tr("Processor"), trn("1 thread", "{n} threads", computer.threads, n=fmt.count(computer.threads))),
+    ]
+    if computer.memory:
+        found.append(Found(tr("Memory"), fmt.size(computer.memory)))
+    told = {sensor.name: sensor for sensor in sensors}
+    return found + [Found(name, told[key].value) for key, name in _sensors().items() if key in told]
+
+
+def _sensors() -> dict[str, str]:
+    return {
+        "gpu": tr("Graphics card"),
+        "network": tr("Network"),
+        "power": tr("Power"),
+        "presence": tr("Presence"),
+    }

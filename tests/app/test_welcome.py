@@ -1,0 +1,129 @@
+"""The first run: what a new volunteer sees, and what comes of a comfort level."""
+
+from collections.abc import Iterator
+
+import pytest
+from msgspec.structs import replace
+from PySide6.QtCore import Qt
+from PySide6.QtTest import QTest
+from pytestqt.qtbot import QtBot
+
+from app import comfort, found
+from app.comfort import Comfort
+from app.engine_link import EngineLink
+from app.main_window import MainWindow
+from app.settings import Settings
+from app.welcome_page import WelcomePage
+from app.widgets import Label
+from core.api.errors import WorldError
+from core.api.home import Home
+from core.api.messages import Contribute, GetSensors, ListProjects, ProjectInfo, SetLimit, SetSchedule
+from core.api.schedule import CELLS, PRESETS
+from core.api.sensors import SensorInfo
+from core.api.snapshot import Snapshot
+from tests.fakes.scripted_engine import ScriptedEngine
+
+PRACTICE = ProjectInfo("practice", "Practice", "A tiny model.", "Idlehive", "CC0-1.0", "builtin", practice=True)
+BIRDS = ProjectInfo("birds", "Birdsong", "Voices of birds.", "Ornithologists", "MIT", "https://example.org/p.json")
+
+
+@pytest.fixture
+def first(engine: ScriptedEngine, link: EngineLink, home: Home, qtbot: QtBot) -> Iterator[MainWindow]:
+    """A window that this profile never had before."""
+    engine.answer(ListProjects, [PRACTICE, BIRDS])
+    engine.answer(GetSensors, [SensorInfo("gpu", "RTX 3060, 12 GiB.", True)])
+    window = MainWindow(link, Settings(home))
+    window.show()
+    qtbot.waitExposed(window)
+    engine.show(replace(link.snapshot or Snapshot(state="idle"), version="0.1.1"))
+    yield window
+    window.hide()
+    window.deleteLater()
+
+
+def page_of(window: MainWindow, qtbot: QtBot) -> WelcomePage:
+    qtbot.waitUntil(lambda: bool(window.findChildren(WelcomePage)))
+    page = window.findChildren(WelcomePage)[0]
+    qtbot.waitUntil(lambda: len(page.projects) == 2)
+    return page
+
+
+def test_one_press_contributes_gently_to_the_practice_project(
+    first: MainWindow, engine: ScriptedEngine, qtbot: QtBot
+) -> None:
+    page = page_of(first, qtbot)
+    QTest.keyClick(page.start, Qt.Key.Key_Space)
+    qtbot.waitUntil(lambda: engine.received(Contribute) == [Contribute("practice")])
+    assert engine.received(SetSchedule) == [SetSchedule(cells="g" * CELLS)]
+    qtbot.waitUntil(lambda: first.home.isVisible() and not first.findChildren(WelcomePage))
+
+
+def test_three_clicks_choose_level_and_project_and_begin(
+    first: MainWindow, engine: ScriptedEngine, qtbot: QtBot
+) -> None:
+    page = page_of(first, qtbot)
+    page.levels[Comfort.NIGHTS].click()
+    page.projects["birds"].click()
+    page.start.click()
+    qtbot.waitUntil(lambda: engine.received(Contribute) == [Contribute("birds", override="none")])
+    assert engine.received(SetSchedule) == [SetSchedule(preset="nights")]
+    assert engine.received(SetLimit) == [SetLimit("idle_processor", 180), SetLimit("idle_gpu", 180)]
+
+
+def test_level_and_project_are_chosen_apart_from_each_other(first: MainWindow, qtbot: QtBot) -> None:
+    page = page_of(first, qtbot)
+    page.projects["birds"].click()
+    page.levels[Comfort.AWAY].click()
+    assert (page.level, page.project) == (Comfort.AWAY, "birds")
+
+
+def test_what_was_found_in_the_machine_is_shown(first: MainWindow, qtbot: QtBot) -> None:
+    page = page_of(first, qtbot)
+    qtbot.waitUntil(lambda: "RTX 3060, 12 GiB." in [label.text() for label in page.findChildren(Label)])
+
+
+def test_a_refusal_is_told_and_the_button_can_be_pressed_again(
+    first: MainWindow, engine: ScriptedEngine, qtbot: QtBot
+) -> None:
+    page = page_of(first, qtbot)
+    engine.answer(SetSchedule, WorldError("The disk is full."))
+    page.start.click()
+    qtbot.waitUntil(lambda: "The disk is full." in [label.text() for label in page.findChildren(Label)])
+    assert page.start.isEnabled()
+    assert engine.received(Contribute) == []
+
+
+def test_looking_around_first_sets_nothing_and_is_not_asked_twice(
+    first: MainWindow, engine: ScriptedEngine, qtbot: QtBot
+) -> None:
+    page_of(first, qtbot).later.click()
+    qtbot.waitUntil(first.home.isVisible)
+    first.welcome()
+    assert not first.findChildren(WelcomePage) or not first.findChildren(WelcomePage)[0].isVisible()
+    assert engine.received(SetSchedule) == []
+
+
+@pytest.mark.parametrize("level", Comfort)
+def test_every_comfort_level_has_words_and_settings_that_the_engine_knows(level: Comfort) -> None:
+    assert all(comfort.words(level))
+    for command in comfort.settings(level):
+        assert isinstance(command, SetSchedule | SetLimit)
+        if isinstance(command, SetSchedule):
+            assert (command.preset in PRESETS) != (len(command.cells or "") == CELLS)
+
+
+def test_who_sets_everything_alone_gets_nothing_set() -> None:
+    assert comfort.settings(Comfort.CUSTOM) == ()
+
+
+def test_only_nights_do_not_begin_in_the_afternoon() -> None:
+    assert {level: comfort.contribution(level, "p").override for level in Comfort} == {
+        Comfort.GENTLE: "next_edge",
+        Comfort.AWAY: "next_edge",
+        Comfort.NIGHTS: "none",
+        Comfort.CUSTOM: "next_edge",
+    }
+
+
+def test_a_system_that_does_not_tell_its_memory_has_no_line_for_it() -> None:
+    assert [line.name for line in found.lines(found.Computer(4, 0), [])] == ["Processor"]
