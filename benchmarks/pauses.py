@@ -21,8 +21,9 @@ from core.api.messages import Pause, Resume
 PAUSES = 50
 WATCHED = 2.0
 """Seconds after each pause."""
-_BUSY = 0.1
-"""Share of a core from which a session counts as computing: housekeeping is far below, a training thread far above."""
+_BUSY = 0.25
+"""Share of a core, in a window of `_WINDOW`, from which a session counts as computing: while it holds, its housekeeping
+takes 3 ms at a time, now and then of two processes in one window; a training thread takes all of it."""
 _WINDOW = 0.05
 
 

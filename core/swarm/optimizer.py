@@ -22,6 +22,8 @@ _PROGRESS_LASTS = 30.0
 """Seconds for which the others believe a peer that fell silent. hivemind's 60 would be two averaging time-outs in which
 they wait for one that was killed."""
 
+_WITHOUT_GROUP = (AveragingStage.IDLE, AveragingStage.LOOKING_FOR_GROUP)
+"""Stages in which nobody counts on this peer: the first lasts until the averager's process has taken the round up."""
 
 _NO_LIMITS = Limits()
 
@@ -189,7 +191,7 @@ class CollaborativeOptimizer(hivemind.Optimizer):
         if self.tracker.global_epoch <= self.local_epoch:
             return False
         control = self.scheduled_grads
-        return control is None or control.done() or control.stage == AveragingStage.LOOKING_FOR_GROUP
+        return control is None or control.done() or control.stage in _WITHOUT_GROUP
 
     def _begin_averaging_gradients(self, grad_scaler: Any) -> bool:
         began = bool(super()._begin_averaging_gradients(grad_scaler))
@@ -271,11 +273,16 @@ class CollaborativeOptimizer(hivemind.Optimizer):
 
     def hold(self) -> None:
         """Stop counting as somebody who adds samples, and let go of a round that has not begun. Does not block."""
+        self.let_go()
+        self.tracker.hold(True, self.own_samples)
+
+    def let_go(self) -> None:
+        """Give up every round that has not begun. To be called again while held: a group that breaks up looks for
+        another one, and a search costs as much of the processor as training."""
         # Not only what is scheduled: a round of the state goes on in the background.
         self._release(self.grad_averager.last_round)
         self._release(self.state_averager.last_round)
         self.scheduled_grads = self.scheduled_state = None
-        self.tracker.hold(True, self.own_samples)
 
     def resume(self) -> None:
         """Count again; samples from before the pause still do if the epoch has not moved on."""
@@ -284,7 +291,7 @@ class CollaborativeOptimizer(hivemind.Optimizer):
     def interrupt(self) -> None:
         """Give up a search for a group that `step` waits for; the step then raises Interrupted. From any thread."""
         control = self.scheduled_grads
-        if control is not None and not control.done() and control.stage == AveragingStage.LOOKING_FOR_GROUP:
+        if control is not None and not control.done() and control.stage in _WITHOUT_GROUP:
             self._gave_up = True
             control.cancel()
 
@@ -303,7 +310,7 @@ class CollaborativeOptimizer(hivemind.Optimizer):
         """Give up a pending round: cancel the search, but tag along with no weight once a group counts on this peer."""
         if control is None or control.done():
             return
-        if control.stage == AveragingStage.LOOKING_FOR_GROUP:
+        if control.stage in _WITHOUT_GROUP:
             control.cancel()
         elif not control.triggered:
             control.weight = 0.0

@@ -48,10 +48,10 @@ class Control:
         """Whether something is asked that ends computing."""
         return self.held or self.leaving.is_set()
 
-    def wait_while_held(self) -> None:
-        """Return when the engine says Resume or Leave."""
+    def wait_while_held(self, seconds: float) -> bool:
+        """Wait until the engine says Resume or Leave, at most so long; whether it is still to be waited for."""
         with self._changed:
-            self._changed.wait_for(lambda: not self.held or self.leaving.is_set())
+            return not self._changed.wait_for(lambda: not self.held or self.leaving.is_set(), seconds)
 
     def pause(self, seconds: float) -> None:
         """Wait, but not longer than until something is asked."""

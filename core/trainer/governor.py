@@ -12,6 +12,8 @@ from dataclasses import dataclass, replace
 from core.api.preferences import Limits
 from core.conditions.energy import Joules, Rapl
 from core.conditions.nvml import Gpu
+from core.trainer.contention import Contention
+from core.trainer.processor_time import ProcessorTime
 
 LONGEST_REST = 0.25
 """Seconds of one rest; a longer one is made of several, with a new look at the GPU before each."""
@@ -128,16 +130,19 @@ class Governor:
     """Applies the law to one session. `read` looks at the session's GPU, None if it does not answer.
 
     The processor's share is taken of processor time, so that waiting for peers is no computing; the GPU's of the time
-    in which a microbatch is under way. `processor_time` gives seconds, summed over the threads of this process.
+    in which a microbatch is under way. `processor_time` gives seconds, over all threads and processes of the session.
+    `contention` tells when others want the processor; without it nobody asks.
     """
 
     def __init__(
         self,
         read: Callable[[], Gpu | None] | None = None,
         clock: Callable[[], float] = time.monotonic,
-        processor_time: Callable[[], float] = time.process_time,
+        processor_time: Callable[[], float] | None = None,
+        contention: Contention | None = None,
     ) -> None:
-        self._read, self._clock, self._processor_time = read, clock, processor_time
+        self._read, self._clock, self._contention = read, clock, contention
+        self._processor_time = processor_time or ProcessorTime(clock).read
         self._processor, self._gpu = Memory(), Memory()
         self._rapl = Rapl()
         self._joules = Joules()
@@ -149,6 +154,8 @@ class Governor:
         self._seen: Gpu | None = None
         self._last_look = self._looked_at = float("-inf")
         self._rapl.begin()
+        if self._contention is not None:
+            self._contention.begin()
 
     @property
     def joules(self) -> Joules:
@@ -164,6 +171,8 @@ class Governor:
         seconds, self._processor = rest(ceilings, Reading(), computed, passed, self._processor)
         if self._read is not None:
             seconds = max(seconds, self._rest_for_gpu(limits, busy, passed, now))
+        if self._contention is not None and self._contention.crowded(busy > 0):
+            seconds = LONGEST_REST
         return seconds if seconds >= _SHORTEST_REST else 0.0
 
     def _rest_for_gpu(self, limits: Limits, busy: float, passed: float, now: float) -> float:

@@ -35,6 +35,7 @@ from core.swarm.paced_download import PacedDownload
 from core.swarm.patches import pace_traffic, place_sockets, share_memory_without_names
 from core.swarm.peer import join_swarm, listening_place, peer_id_of, reachable
 from core.swarm.traffic import Line
+from core.trainer.contention import Contention
 from core.trainer.control import Control
 from core.trainer.device import cap_memory, device_of
 from core.trainer.governor import Governor
@@ -52,6 +53,8 @@ _CONTACT_FRESH = 5.0
 """Seconds before the backbone is looked for again."""
 _CONTACT_LASTS = 30.0
 """Seconds for which having seen it counts: a daemon that is slow to answer is not a network that is gone."""
+_LET_GO_EVERY = 0.25
+"""Seconds between two looks, while held, at whether a round has begun to search again."""
 
 
 class Session:
@@ -67,7 +70,7 @@ class Session:
         self._standing = Standing(start.manifest.training.target_batch_size, self._line)
         self._limits: Limits | None = None
         self._device = device_of(start.limits.gpu)
-        self._governor = Governor(_gpu_reader(start.limits.gpu))
+        self._governor = Governor(_gpu_reader(start.limits.gpu), contention=Contention())
         self._memory = MemoryGuard()
         self._contact_at = float("-inf")
 
@@ -223,7 +226,8 @@ class Session:
         self._standing.ledger.end(time.monotonic())
         self._standing.enter("holding")
         optimizer.hold()
-        self._control.wait_while_held()
+        while self._control.wait_while_held(_LET_GO_EVERY):
+            optimizer.let_go()
         if not self._control.leaving.is_set():
             optimizer.resume()
             self._standing.enter("contributing")

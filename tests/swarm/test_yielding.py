@@ -11,6 +11,7 @@ from hivemind import DHT
 from hivemind.averaging.control import AveragingStage
 
 from core.swarm.averagers import EpochGradientAverager
+from core.swarm.optimizer import CollaborativeOptimizer
 from core.swarm.patches import cancel_rounds_for_good, place_sockets, share_memory_without_names
 from core.swarm.peer import join_swarm
 
@@ -85,6 +86,18 @@ def test_a_cancelled_search_for_a_group_ends_in_the_averagers_process_too(averag
         assert control.cancel()
         assert not control.cancel() or control.cancelled()
     # A search asks the DHT without a pause; a process that searches for nobody would go on with it for half a minute.
+    time.sleep(0.5)
+    before = sum(process.cpu_times()[:2])
+    time.sleep(1.0)
+    assert sum(process.cpu_times()[:2]) - before < 0.1
+
+
+def test_a_round_given_up_in_its_first_moment_does_not_search_either(averager: EpochGradientAverager) -> None:
+    process = psutil.Process(averager.pid)
+    for _ in range(20):
+        control = averager.schedule_step(timeout=30.0)
+        CollaborativeOptimizer._release(control)
+        assert control.cancelled()
     time.sleep(0.5)
     before = sum(process.cpu_times()[:2])
     time.sleep(1.0)

@@ -65,7 +65,7 @@ def test_hold_and_resume_reach_a_loop_that_is_busy(engine: Engine, control: Cont
     done = threading.Event()
 
     def wait() -> None:
-        control.wait_while_held()
+        control.wait_while_held(10)
         done.set()
 
     waiting = threading.Thread(target=wait)
@@ -82,7 +82,7 @@ def test_leave_ends_a_hold_and_interrupts_what_the_loop_waits_for(engine: Engine
     engine.say(Hold())
     engine.say(Leave())
     assert interrupted.wait(5)
-    control.wait_while_held()
+    control.wait_while_held(10)
     assert control.leaving.is_set()
 
 

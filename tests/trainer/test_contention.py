@@ -1,0 +1,108 @@
+"""When a session rests because others want the processor, with the test's own clock, scheduler and cores."""
+
+import multiprocessing
+import os
+import time
+
+import pytest
+
+from core.trainer.contention import Contention, FreeCores, Waited, read_schedstat
+
+
+class Computer:
+    """A thread that computes and waits, and cores that are free or not."""
+
+    def __init__(self) -> None:
+        self.now = self.computing = self.waiting = self.free = 0.0
+        self.contention = Contention(lambda: self.now, self.read, lambda: self.free)
+
+    def read(self) -> Waited | None:
+        return Waited(self.computing, self.waiting)
+
+    def microbatch(self, computing: float, waiting: float) -> bool:
+        self.computing += computing
+        self.waiting += waiting
+        self.now += computing + waiting
+        return self.contention.crowded(after_microbatch=True)
+
+    def rest(self, step: float = 0.25) -> float:
+        """Seconds until it may go on."""
+        begin = self.now
+        while self.contention.crowded(after_microbatch=False):
+            self.now += step
+        return self.now - begin
+
+
+@pytest.fixture
+def computer() -> Computer:
+    return Computer()
+
+
+def test_a_free_computer_is_used_without_a_rest(computer: Computer) -> None:
+    assert not any(computer.microbatch(0.1, 0.01) for _ in range(10))
+
+
+def test_peers_of_our_own_on_one_core_do_not_make_each_other_rest(computer: Computer) -> None:
+    assert not any(computer.microbatch(0.1, 0.2) for _ in range(10))
+
+
+def test_a_saturated_computer_is_left_alone_nine_tenths_of_the_time(computer: Computer) -> None:
+    assert computer.microbatch(0.1, 1.9)
+    assert computer.rest() == pytest.approx(18.0)
+    assert computer.microbatch(0.1, 1.9)
+
+
+def test_a_rest_is_never_longer_than_a_minute(computer: Computer) -> None:
+    assert computer.microbatch(0.5, 120.0)
+    assert computer.rest() == pytest.approx(60.0)
+
+
+def test_a_core_that_becomes_free_ends_the_rest(computer: Computer) -> None:
+    assert computer.microbatch(0.1, 1.9)
+    computer.now += 1.0
+    computer.free = 0.6
+    assert computer.rest() == 0.0
+    computer.free = 0.0
+    assert not computer.microbatch(0.1, 0.0)
+
+
+def test_a_system_that_does_not_tell_is_never_crowded() -> None:
+    computer = Computer()
+    computer.read = lambda: None  # type: ignore[method-assign]
+    computer.contention = Contention(lambda: computer.now, lambda: None, lambda: 0.0)
+    assert not computer.microbatch(0.1, 5.0)
+
+
+def test_the_kernel_tells_how_long_a_thread_computed_and_waited() -> None:
+    before = read_schedstat()
+    assert before is not None
+    until = time.thread_time() + 0.1
+    while time.thread_time() < until:
+        pass
+    after = read_schedstat()
+    assert after is not None
+    assert after.computing - before.computing == pytest.approx(0.1, abs=0.02)
+    assert after.waiting >= before.waiting
+
+
+def spin(ready: "multiprocessing.synchronize.Event", end: "multiprocessing.synchronize.Event") -> None:
+    ready.set()
+    while not end.is_set():
+        pass
+
+
+def test_cores_are_not_free_while_every_one_of_them_is_used() -> None:
+    context = multiprocessing.get_context("spawn")
+    end, ready = context.Event(), [context.Event() for _ in range(os.cpu_count() or 1)]
+    spinning = [context.Process(target=spin, args=(event, end)) for event in ready]
+    for process in spinning:
+        process.start()
+    try:
+        assert all(event.wait(30) for event in ready)
+        free = FreeCores()
+        time.sleep(1.0)
+        assert free() < 0.4
+    finally:
+        end.set()
+        for process in spinning:
+            process.join(30)
