@@ -73,6 +73,11 @@ class Limits(msgspec.Struct, frozen=True):
     """Bytes of the GPU's memory; 0 is no ceiling."""
     gpu: str = ""
     """UUID of the GPU to compute on; empty: the processor. No preference: chosen among those that may be used."""
+
+    def threads_on(self, cores: int) -> int:
+        """Threads that compute; left to Idlehive, half of the cores: the others stay with the volunteer."""
+        return self.threads or max(1, cores // 2)
+
     latency_target: int = 0
     """Milliseconds that a microbatch may take; 0 is no target. No preference: set while the volunteer is there."""
 

@@ -6,6 +6,7 @@ For the practice project an embedded backbone is started first and ended last. W
 
 import asyncio
 import logging
+import os
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -34,6 +35,7 @@ from core.engine.catalogue import BUILTIN, Catalogue
 from core.engine.credentials import Credentials
 from core.engine.fetch import is_url
 from core.engine.lifecycle import Ended
+from core.engine.practice import divide
 from core.engine.supervisor import Child, in_words, start_child
 from core.store.projects import Project
 
@@ -113,7 +115,16 @@ class Session:
         """Tell the trainer of limits that have changed. Those it starts with come in `Start`."""
         if limits != self._limits:
             self._limits = limits
-            self.send(ApplyLimits(limits))
+            self.send(ApplyLimits(self._parts()[0]))
+            self._limit_companion()
+
+    def _parts(self) -> tuple[Limits, Limits]:
+        """What this session's trainer may use, and what the companion."""
+        return divide(self._limits, os.cpu_count() or 1) if self._is_practice else (self._limits, self._limits)
+
+    def _limit_companion(self) -> None:
+        if self._is_practice:
+            self._backbone.send(ApplyLimits(self._parts()[1]))
 
     def leave(self, seconds: float) -> None:
         """Ask for the session's end; what is only being prepared is dropped."""
@@ -183,6 +194,7 @@ class Session:
         if not self._is_practice:
             return await self._catalogue.renewed(project)
         self._origin = await self._backbone.serve()
+        self._limit_companion()
         return await self._catalogue.renewed(project, self._origin)
 
     async def _token(self) -> str | None:
@@ -195,7 +207,7 @@ class Session:
             identity=str(self._home.identity),
             cache=str(self._home.cache),
             session_folder=str(trainer.folder),
-            limits=self._limits,
+            limits=self._parts()[0],
             origin=self._origin,
             access_token=token,
         )

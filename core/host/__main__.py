@@ -73,7 +73,7 @@ def _serve(chosen: argparse.Namespace, ending: threading.Event, orders: Orders |
         # hivemind has set SIGINT to ignored in this process.
         signal.signal(signal.SIGINT, lambda *_: ending.set())
         if orders is not None:
-            orders.obey(backbone.hold)
+            orders.obey(backbone.hold, backbone.limit_companion)
             # An evaluation takes seconds: it waits in the middle, and goes on where it was.
             backbone.follower.model.register_forward_pre_hook(lambda *_: orders.wait_while_held())
             os.write(pipe, hosting.line(hosting.Serving(url)))

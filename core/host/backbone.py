@@ -12,6 +12,7 @@ from hivemind import DHT
 
 from core.api.errors import WorldError
 from core.api.manifest import Manifest
+from core.api.preferences import Limits
 from core.host import checkpoints
 from core.host.board import Board
 from core.host.companion import Companion
@@ -61,6 +62,11 @@ class Backbone:
         with self._lock:
             self._held = held
             self._employ()
+
+    def limit_companion(self, limits: Limits) -> None:
+        """What the companion may use of this computer, live. May be called from any thread."""
+        if self.companion is not None:
+            self.companion.limit(limits)
 
     def look(self, now: float) -> None:
         """Read what peers report, keep the companion at work only beside others, and follow the run's state.

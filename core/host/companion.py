@@ -10,7 +10,8 @@ from typing import IO, cast
 from hivemind.p2p import PeerID
 
 from core.api.manifest import Manifest
-from core.api.session import Fault, Hold, Leave, Resume, Start, TrainerCommand, line, report_decoder
+from core.api.preferences import Limits
+from core.api.session import ApplyLimits, Fault, Hold, Leave, Resume, Start, TrainerCommand, line, report_decoder
 
 log = logging.getLogger(__name__)
 
@@ -27,6 +28,7 @@ class Companion:
         )
         self._wire, reports = cast("tuple[IO[bytes], IO[bytes]]", (self._process.stdin, self._process.stdout))
         self._working = False
+        self._writing = threading.Lock()
         self._key = state / "companion.key"
         self._send(
             Start(
@@ -56,6 +58,10 @@ class Companion:
             self._working = wanted
             self._send(Resume() if wanted else Hold())
 
+    def limit(self, limits: Limits) -> None:
+        """Keep within these from now on. May be called from any thread."""
+        self._send(ApplyLimits(limits))
+
     def stop(self) -> None:
         """Ask it to leave; kill it if it does not."""
         self._send(Leave(_TIME_TO_LEAVE))
@@ -67,8 +73,9 @@ class Companion:
 
     def _send(self, command: TrainerCommand) -> None:
         try:
-            self._wire.write(line(command))
-            self._wire.flush()
+            with self._writing:
+                self._wire.write(line(command))
+                self._wire.flush()
         except BrokenPipeError:
             log.warning("the companion is gone")
 

@@ -1,4 +1,4 @@
-"""What an embedded backbone is told by its engine, on stdin: hold, resume, and by the end of the file to go."""
+"""What an embedded backbone is told by its engine, on stdin: hold, resume, limits, and by the end of the file to go."""
 
 import logging
 import os
@@ -8,7 +8,8 @@ from collections.abc import Callable
 import msgspec
 
 from core.api.hosting import host_command_decoder
-from core.api.session import Hold
+from core.api.preferences import Limits
+from core.api.session import ApplyLimits, Hold
 
 log = logging.getLogger(__name__)
 
@@ -22,12 +23,16 @@ class Orders:
         self.held = False
         self._ending = ending
         self._on_change: Callable[[bool], None] = lambda _held: None
+        self._on_limits: Callable[[Limits], None] = lambda _limits: None
+        self._limits: Limits | None = None
         threading.Thread(target=self._listen, name="orders", daemon=True).start()
 
-    def obey(self, on_change: Callable[[bool], None]) -> None:
-        """Call `on_change` with each new word, and with the last one now."""
-        self._on_change = on_change
+    def obey(self, on_change: Callable[[bool], None], on_limits: Callable[[Limits], None]) -> None:
+        """Call these with each new word, and with the last one now."""
+        self._on_change, self._on_limits = on_change, on_limits
         on_change(self.held)
+        if self._limits is not None:
+            on_limits(self._limits)
 
     def wait_while_held(self) -> None:
         """Return when told to go on, or to go."""
@@ -45,8 +50,13 @@ class Orders:
 
     def _follow(self, line: bytes) -> None:
         try:
-            self.held = isinstance(host_command_decoder.decode(line), Hold)
+            command = host_command_decoder.decode(line)
         except msgspec.DecodeError as error:
             log.warning("unknown order: %s", error)
             return
-        self._on_change(self.held)
+        if isinstance(command, ApplyLimits):
+            self._limits = command.limits
+            self._on_limits(command.limits)
+        else:
+            self.held = isinstance(command, Hold)
+            self._on_change(self.held)

@@ -241,7 +241,7 @@ class Session:
         limits = self._control.limits
         if limits != self._limits:
             self._limits = limits
-            torch.set_num_threads(limits.threads or _polite_threads())
+            torch.set_num_threads(limits.threads_on(os.cpu_count() or 2))
             cap_memory(self._device, limits.gpu_memory)
             if optimizer is not None:
                 optimizer.fit_to(limits)
@@ -260,11 +260,6 @@ class Session:
 def _gpu_reader(uuid: str) -> Callable[[], Gpu | None] | None:
     nvml = Nvml()
     return (lambda: nvml.read().find(uuid)) if uuid else None
-
-
-def _polite_threads() -> int:
-    """Half of the processor: the other half stays with the volunteer."""
-    return max(1, (os.cpu_count() or 2) // 2)
 
 
 def _seed(dht: DHT, epoch: int) -> int:

@@ -4,7 +4,9 @@ import os
 import time
 from pathlib import Path
 from types import NoneType
+from typing import Any
 
+import msgspec
 import psutil
 import pytest
 
@@ -71,13 +73,22 @@ def test_a_pause_is_acknowledged_at_once_and_holds_the_session(engine: RunningEn
     wait_for(lambda: engine.heard()[-1] == {"type": "Hold"})
 
 
-def test_the_backbone_is_told_of_a_pause_too(engine: RunningEngine, tmp_path: Path) -> None:
-    heard = tmp_path / "host-heard.jsonl"
-    engine.script_host(hears=str(heard))
+def test_the_backbone_is_told_of_limits_and_pauses_too(engine: RunningEngine, tmp_path: Path) -> None:
+    path = tmp_path / "host-heard.jsonl"
+
+    def heard() -> list[dict[str, Any]]:
+        lines = path.read_text().splitlines() if path.exists() else []
+        return [msgspec.json.decode(line) for line in lines]
+
+    engine.script_host(hears=str(path))
     engine.start().contribute()
     engine.tell(Pause())
     engine.tell(Resume())
-    wait_for(lambda: heard.exists() and heard.read_text() == '{"type":"Hold"}\n{"type":"Resume"}\n')
+    wait_for(lambda: [command["type"] for command in heard()] == ["ApplyLimits", "Hold", "Resume"])
+    engine.ask(SetLimit("threads", 1), LimitInfo)
+    engine.ask(SetLimit("processor_share", 40), LimitInfo)
+    wait_for(lambda: heard()[-1].get("limits", {}).get("processor_share") == 20)
+    wait_for(lambda: engine.heard()[-1]["limits"]["processor_share"] == 20)
 
 
 def test_a_resume_goes_on_in_the_same_session(engine: RunningEngine) -> None:
@@ -129,15 +140,15 @@ def test_leaving_the_project_ends_its_session_and_keeps_the_history(engine: Runn
 
 def test_limits_go_to_the_trainer_and_survive(engine: RunningEngine) -> None:
     engine.start().contribute()
-    assert engine.ask(SetLimit("threads", 1), LimitInfo).in_force == 1
-    wait_for(lambda: engine.heard()[-1].get("limits", {}).get("threads") == 1)
-    assert engine.snapshot().limits.threads == 1
+    assert engine.ask(SetLimit("memory_limit", 8 << 30), LimitInfo).in_force == 8 << 30
+    wait_for(lambda: engine.heard()[-1].get("limits", {}).get("memory_limit") == 8 << 30)
+    assert engine.snapshot().limits.memory_limit == 8 << 30
     assert engine.quit() == 0
     engine.start()
-    assert {limit.name: limit.value for limit in engine.ask(ShowLimits(), list[LimitInfo])}["threads"] == 1
+    assert {limit.name: limit.value for limit in engine.ask(ShowLimits(), list[LimitInfo])}["memory_limit"] == 8 << 30
     engine.until("contributing")
-    assert [c["limits"]["threads"] for c in engine.heard() if c["type"] == "Start"] == [0, 1]
-    assert engine.ask(ResetLimit("threads"), LimitInfo).value == 0
+    assert [c["limits"]["memory_limit"] for c in engine.heard() if c["type"] == "Start"] == [0, 8 << 30]
+    assert engine.ask(ResetLimit("memory_limit"), LimitInfo).value == 0
     with pytest.raises(UsageError, match="threads must be a whole number of threads from 0 to 1024"):
         engine.ask(SetLimit("threads", -1), LimitInfo)
     with pytest.raises(UsageError, match="There is no limit named 'colour'"):
