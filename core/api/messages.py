@@ -9,8 +9,12 @@ from typing import Any, Literal
 import msgspec
 
 from core.api.reasons import Reason
+from core.api.record import HistoryCommand
 from core.api.schedule import Preset
 from core.api.snapshot import Snapshot
+
+MOST_HOURS = 4000
+"""Entries of one reply to `GetHistory`: about two megabytes."""
 
 Override = Literal["next_edge", "resumed", "none"]
 
@@ -150,9 +154,14 @@ class GetCurve(msgspec.Struct, frozen=True, tag=True):
 
 
 class GetHistory(msgspec.Struct, frozen=True, tag=True):
-    """Reply: list of Contribution, one per session and hour, oldest first, from `since` (UTC seconds) on."""
+    """Reply: list of Contribution, one per session and hour, oldest first, from `since` (UTC seconds) on.
+
+    A reply with fewer than `MOST_HOURS` is the last one; else there may be more `after` its last entry.
+    """
 
     since: float | None = None
+    after: tuple[float, int] | None = None
+    """Hour and session of the entry to go on behind."""
 
 
 Command = (
@@ -180,6 +189,7 @@ Command = (
     | GetSensors
     | GetCurve
     | GetHistory
+    | HistoryCommand
 )
 
 

@@ -5,7 +5,7 @@ from typing import Any
 
 import msgspec
 
-from core.api import messages, program_names, schedule
+from core.api import messages, program_names, record, schedule
 from core.api.errors import UsageError
 from core.api.messages import Contribution, CurvePoint, Event, LimitInfo, Picture, ProjectDetails, ProjectInfo
 from core.api.preferences import in_force, preference_named
@@ -13,6 +13,7 @@ from core.api.schedule import ScheduleInfo
 from core.api.sensors import SensorInfo
 from core.api.snapshot import Snapshot
 from core.api.week_text import preset_cells
+from core.engine.bookkeeping import Bookkeeping
 from core.engine.credentials import WARNING
 from core.engine.engine import Engine
 from core.store.projects import Project
@@ -27,6 +28,7 @@ class Commands:
 
     def __init__(self, engine: Engine) -> None:
         self._engine = engine
+        books = Bookkeeping(engine)
         self._handlers: dict[type[Any], Callable[[Any], Any]] = {
             messages.GetSnapshot: self._get_snapshot,
             messages.Pause: self._pause,
@@ -50,6 +52,12 @@ class Commands:
             messages.AddProject: self._add_project,
             messages.JoinProject: self._join_project,
             messages.GetCurve: self._get_curve,
+            record.GetOverview: books.overview,
+            record.GetHabits: books.habits,
+            record.GetSessions: books.sessions,
+            record.ExportHistory: books.export,
+            record.ImportHistory: books.take,
+            record.DeleteHistory: books.delete,
         }
 
     async def carry_out(self, command: messages.Command) -> Any:
@@ -171,7 +179,7 @@ class Commands:
         return await self._engine.catalogue.curve(command.project)
 
     def _get_history(self, command: messages.GetHistory) -> list[Contribution]:
-        return self._engine.store.history.contributions(command.since)
+        return self._engine.store.history.contributions(command.since, after=command.after, most=messages.MOST_HOURS)
 
     def _join(self, project: Project) -> None:
         engine = self._engine

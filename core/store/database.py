@@ -26,10 +26,10 @@ class Database:
             StoreError: the file is damaged, cannot be written, or is newer than this program.
         """
         self.path = path
-        with self._sentences():
+        with self.sentences():
             self._connection = sqlite3.connect(path, timeout=_PATIENCE, isolation_level=None)
         try:
-            with self._sentences():
+            with self.sentences():
                 self._prepare()
         except StoreError:
             self._connection.close()
@@ -41,7 +41,7 @@ class Database:
         Raises:
             StoreError: the file cannot be read.
         """
-        with self._sentences():
+        with self.sentences():
             return self._connection.execute(query, values).fetchall()
 
     @contextlib.contextmanager
@@ -51,7 +51,7 @@ class Database:
         Raises:
             StoreError: nothing of it was written.
         """
-        with self._sentences():
+        with self.sentences():
             self._connection.execute("BEGIN IMMEDIATE")
             try:
                 yield self._connection
@@ -62,7 +62,7 @@ class Database:
                     self._connection.execute("ROLLBACK")
 
     def close(self) -> None:
-        with self._sentences():
+        with self.sentences():
             self._connection.close()
 
     def _prepare(self) -> None:
@@ -82,7 +82,8 @@ class Database:
         self._connection.executescript("BEGIN IMMEDIATE; ROLLBACK;")
 
     @contextlib.contextmanager
-    def _sentences(self) -> Iterator[None]:
+    def sentences(self) -> Iterator[None]:
+        """SQLite's errors as StoreErrors, about this file."""
         try:
             yield
         except sqlite3.Error as error:

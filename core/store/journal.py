@@ -54,7 +54,7 @@ class _Waiting:
 
 class Journal:
     def __init__(self, database: Database) -> None:
-        self._database = database
+        self.database = database
         self._waiting = _Waiting()
         self._last_id: int = database.rows("SELECT coalesce(max(id), 0) FROM session")[0][0]
         self._open: SessionRecord | None = None
@@ -126,7 +126,7 @@ class Journal:
         """
         if not self._waiting:
             return
-        with self._database.transaction() as connection:
+        with self.database.transaction() as connection:
             _write(connection, self._waiting)
         self._waiting = _Waiting()
 
@@ -142,7 +142,7 @@ class Journal:
         Raises:
             StoreError: nothing was deleted.
         """
-        with self._database.transaction() as connection:
+        with self.database.transaction() as connection:
             for table in ("contribution", "idle", "epoch", "session", "notice"):
                 connection.execute(f"DELETE FROM {table}")  # noqa: S608 - names from this line
         self._waiting = _Waiting(settings=self._waiting.settings)
@@ -151,7 +151,7 @@ class Journal:
 
     def close_unfinished(self) -> None:
         """Mark the sessions of an engine that was killed; they ran at least until what was written last."""
-        with self._database.transaction() as connection:
+        with self.database.transaction() as connection:
             connection.execute(
                 "UPDATE session SET ended_at = seen_at, end_reason = 'the engine ended' WHERE end_reason IS NULL"
             )
@@ -171,7 +171,7 @@ class Journal:
     def read_setting(self, name: str) -> str | None:
         if name in self._waiting.settings:
             return self._waiting.settings[name]
-        rows = self._database.rows("SELECT value FROM setting WHERE name = ?", (name,))
+        rows = self.database.rows("SELECT value FROM setting WHERE name = ?", (name,))
         return rows[0]["value"] if rows else None
 
 

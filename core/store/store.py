@@ -5,6 +5,7 @@ from pathlib import Path
 from core.store.database import Database
 from core.store.history import History
 from core.store.journal import Journal
+from core.store.overview import View
 from core.store.preferences import StoredPreferences
 from core.store.projects import Projects
 
@@ -22,6 +23,15 @@ class Store:
         self.journal = Journal(self.database)
         self.journal.close_unfinished()
         self.history = History(self.database, self.journal)
+
+    def view(self) -> View:
+        """The record as it is now, to be read from another thread.
+
+        Raises:
+            StoreError: it cannot be read.
+        """
+        with self.database.sentences():
+            return View(self.database.path, self.journal)
 
     def close(self) -> None:
         """Write what waits, then close.

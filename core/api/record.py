@@ -1,0 +1,201 @@
+"""The contribution record as front ends see it: sums, never rows, so that five years fit into one answer.
+
+A time begins at `since` and ends before `until`, UTC seconds; None is the beginning or the end of the record. An hour
+belongs to the local day in which it begins. Days are those of the zone that the computer is in now.
+"""
+
+from typing import Literal
+
+import msgspec
+
+Bucket = Literal["hour", "day", "week", "month"]
+MilestoneKind = Literal["seconds", "samples", "epochs"]
+SECONDS_IN_KWH = 3_600_000
+MOST_SESSIONS = 200
+
+
+class Sums(msgspec.Struct, frozen=True):
+    """What was given in some time; names and units as in `Contribution`."""
+
+    seconds: float = 0.0
+    samples: int = 0
+    rounds: int = 0
+    failed_rounds: int = 0
+    epochs: int = 0
+    cpu_seconds: float = 0.0
+    gpu_seconds: float = 0.0
+    joules: float | None = None
+    uploaded: int = 0
+    downloaded: int = 0
+    accepted: int | None = None
+    flops: float | None = None
+    processor_joules: float | None = None
+    estimated_joules: float | None = None
+    peers_met: int = 0
+    averaging_up: int = 0
+    averaging_down: int = 0
+    state_up: int = 0
+    state_down: int = 0
+    dht_up: int = 0
+    dht_down: int = 0
+    data_up: int = 0
+    data_down: int = 0
+
+    @property
+    def energy(self) -> float | None:
+        """Joules, measured and estimated together; None: nothing is known."""
+        known = [joules for joules in (self.joules, self.estimated_joules) if joules is not None]
+        return sum(known) if known else None
+
+
+class ProjectGiven(msgspec.Struct, frozen=True):
+    """One project's part."""
+
+    project: str
+    name: str
+    seconds: float
+    samples: int
+    """Accepted where that was recorded, else computed."""
+    run_id: str = ""
+    fingerprint: str = ""
+    """SHA-256 of what makes the run: model, data and training; empty if its manifest is not known."""
+
+
+class Bar(msgspec.Struct, frozen=True, array_like=True):
+    """What one project was given in one bucket."""
+
+    start: float
+    """UTC seconds."""
+    project: int
+    """Place in `Overview.projects`; -1 for all further ones together."""
+    seconds: float
+    samples: int
+
+
+class Milestone(msgspec.Struct, frozen=True):
+    """A round number. `at` is the day on which it was reached, or is about to be at the pace of the last 30 days."""
+
+    kind: MilestoneKind
+    amount: float
+    at: float | None
+    reached: bool
+
+
+class Cost(msgspec.Struct, frozen=True):
+    """What the energy cost, by the volunteer's own figures. None: no figure, or nothing known of the energy."""
+
+    money: float | None = None
+    currency: str = ""
+    co2: float | None = None
+    """Grams."""
+
+
+class GetOverview(msgspec.Struct, frozen=True, tag=True):
+    """Reply: Overview. `year` (local) is for the calendar; None: the one of `until`."""
+
+    since: float | None = None
+    until: float | None = None
+    year: int | None = None
+
+
+class Overview(msgspec.Struct, frozen=True):
+    """What was given in a time."""
+
+    since: float
+    until: float
+    first: float | None
+    """When the record begins; None: nothing was given yet."""
+    sums: Sums
+    sessions: int
+    """That began in the time."""
+    cost: Cost
+    projects: tuple[ProjectGiven, ...]
+    """Most given to first."""
+    bucket: Bucket
+    bars: tuple[Bar, ...]
+    year: int
+    years: tuple[int, ...]
+    """In which something was given."""
+    calendar: tuple[float, ...]
+    """Seconds of each day of `year`."""
+    milestones: tuple[Milestone, ...]
+    """By time reached, then those to come."""
+
+
+class GetHabits(msgspec.Struct, frozen=True, tag=True):
+    """Reply: Habits."""
+
+    since: float | None = None
+    until: float | None = None
+
+
+class Habits(msgspec.Struct, frozen=True):
+    """When one gives, and why not."""
+
+    week: tuple[float, ...]
+    """Seconds in each of the 168 hours of the local week, from Monday 0:00 on."""
+    idle: dict[str, float]
+    """Seconds in which contributing was wanted and was not done, by reason (`core.api.reasons.Kind`, or a state)."""
+    endings: dict[str, int]
+    """Sessions by why they ended, most frequent first."""
+
+
+class GetSessions(msgspec.Struct, frozen=True, tag=True):
+    """Reply: list of SessionGiven that began in a time, newest first, at most `MOST_SESSIONS`.
+
+    `before` goes on behind one that was read: those that began earlier than that.
+    """
+
+    since: float | None = None
+    until: float | None = None
+    before: float | None = None
+    project: str | None = None
+    ending: str | None = None
+
+
+class SessionGiven(msgspec.Struct, frozen=True):
+    """One session."""
+
+    id: int
+    project: str
+    name: str
+    run_id: str
+    started_at: float
+    ended_at: float | None
+    ending: str | None
+    """Kinds of reasons, `done`, or the sentence of an error; None while it runs."""
+    imported: bool
+    sums: Sums
+
+
+class ExportHistory(msgspec.Struct, frozen=True, tag=True):
+    """Write the record into a file (absolute path): `json` is complete, `csv` has the hours. Reply: Written."""
+
+    path: str
+    form: Literal["json", "csv"] = "json"
+
+
+class ImportHistory(msgspec.Struct, frozen=True, tag=True):
+    """Add what an export holds; what is there already is not counted again. Reply: Written."""
+
+    path: str
+
+
+class Written(msgspec.Struct, frozen=True):
+    """What a file held."""
+
+    path: str
+    sessions: int
+    hours: int
+    new_hours: int = 0
+    """Of an import: hours that were not in the record before."""
+
+
+class DeleteHistory(msgspec.Struct, frozen=True, tag=True):
+    """Delete all that was given, for good; memberships and choices stay. Reply: null."""
+
+    everything: Literal[True]
+    """Said aloud, so that no empty message deletes anything."""
+
+
+HistoryCommand = GetOverview | GetHabits | GetSessions | ExportHistory | ImportHistory | DeleteHistory

@@ -1,0 +1,194 @@
+"""What front ends ask of the record: sums over years, its export and import, and its end.
+
+Whatever takes long is done in a thread, on a view of the file as it was when it was asked for.
+"""
+
+import asyncio
+import hashlib
+import os
+import uuid
+from collections.abc import Callable, Mapping
+from contextlib import closing
+from functools import partial
+from pathlib import Path
+from typing import TypeVar
+
+import msgspec
+
+from core.api import currencies
+from core.api.errors import UsageError, WorldError
+from core.api.manifest import Manifest
+from core.api.record import (
+    SECONDS_IN_KWH,
+    Cost,
+    DeleteHistory,
+    ExportHistory,
+    GetHabits,
+    GetOverview,
+    GetSessions,
+    Habits,
+    ImportHistory,
+    Overview,
+    ProjectGiven,
+    SessionGiven,
+    Sums,
+    Written,
+)
+from core.engine.engine import Engine
+from core.engine.threads import in_thread
+from core.store import exchange
+from core.store.database import StoreError
+from core.store.overview import View, overview
+
+Result = TypeVar("Result")
+_SECONDS = 30.0
+"""An answer that takes longer is of no use to anybody."""
+_FILE_SECONDS = 300.0
+_RECORD_ID = "record_id"
+
+
+class Bookkeeping:
+    """Carries out the commands of `core.api.record` against one engine."""
+
+    def __init__(self, engine: Engine) -> None:
+        self._engine = engine
+        self._store = engine.store
+        self._changing = asyncio.Lock()
+
+    async def overview(self, command: GetOverview) -> Overview:
+        now = self._engine.clock()
+        zone = self._engine.timetable.zone(now)
+        names = self._projects()
+        found = await self._look(
+            lambda view: overview(view, command, zone, now, lambda *given: _described(names, *given))
+        )
+        return msgspec.structs.replace(found, cost=cost_of(found.sums, self._engine.preferences))
+
+    async def habits(self, command: GetHabits) -> Habits:
+        zone = self._engine.timetable.zone(self._engine.clock())
+        return await self._look(lambda view: view.habits(command, zone))
+
+    async def sessions(self, command: GetSessions) -> list[SessionGiven]:
+        names = self._projects()
+        return await self._look(lambda view: view.sessions(command, lambda id: names[id][0] if id in names else id))  # noqa: A006
+
+    async def export(self, command: ExportHistory) -> Written:
+        path, own, now = _absolute(command.path), self._own_id(), self._engine.clock()
+        self._write_down()
+
+        def write(view: View) -> Written:
+            file = exchange.collect(view, own, now)
+            _replace(path, exchange.as_json(file) if command.form == "json" else exchange.as_csv(file))
+            return _written(path, file)
+
+        return await self._look(write, _FILE_SECONDS)
+
+    async def take(self, command: ImportHistory) -> Written:
+        path = _absolute(command.path)
+        try:
+            file = await in_thread(partial(exchange.read, path), _FILE_SECONDS)
+        except TimeoutError:
+            raise WorldError(f"{path} takes too long to read.") from None
+        async with self._changing:
+            self._store.journal.flush()
+            new = 0
+            for part in exchange.take(self._store.journal, file, self._own_id()):
+                new += part
+                await asyncio.sleep(0)
+        return msgspec.structs.replace(_written(path, file), new_hours=new)
+
+    async def delete(self, _command: DeleteHistory) -> None:
+        async with self._changing:
+            self._store.journal.forget()
+        self._engine.update()
+
+    async def _look(self, read: Callable[[View], Result], seconds: float = _SECONDS) -> Result:
+        view = self._store.view()
+
+        def run() -> Result:
+            with closing(view), self._store.database.sentences():
+                return read(view)
+
+        try:
+            return await in_thread(run, seconds)
+        except TimeoutError:
+            raise WorldError("The record takes too long to read; the disk may be failing.") from None
+
+    def _projects(self) -> dict[str, tuple[str, Manifest | None]]:
+        catalogue = self._engine.catalogue
+        return {project.id: (catalogue.info(project).name, project.manifest) for project in catalogue.all()}
+
+    def _own_id(self) -> str:
+        """By which this record is known in exports; made once."""
+        journal = self._store.journal
+        known = journal.read_setting(_RECORD_ID)
+        if known is None:
+            known = uuid.uuid4().hex
+            journal.setting(_RECORD_ID, known)
+        return known
+
+    def _write_down(self) -> None:
+        """What waits belongs into a file too; where the disk is full, the file has what is on it."""
+        try:
+            self._store.journal.flush()
+        except StoreError as error:
+            raise WorldError(f"{error} The history is exported once it can be written.") from error
+
+
+def cost_of(sums: Sums, preferences: Mapping[str, int]) -> Cost:
+    """By the volunteer's own price and grid factor."""
+    if sums.energy is None:
+        return Cost()
+    kilowatt_hours = sums.energy / SECONDS_IN_KWH
+    price, factor, currency = (preferences[name] for name in ("energy_price", "grid_factor", "currency"))
+    return Cost(
+        money=kilowatt_hours * price / 1000 if price else None,
+        currency=currencies.letters(currency) if currency else "",
+        co2=kilowatt_hours * factor if factor else None,
+    )
+
+
+def fingerprint(manifest: Manifest) -> str:
+    """SHA-256 of what makes a run what it is. Addresses and descriptions may change without changing it."""
+    made_of = (
+        manifest.run_id,
+        manifest.model,
+        manifest.tokenizer.sha256,
+        manifest.task,
+        [shard.sha256 for shard in manifest.data.shards],
+        manifest.training,
+    )
+    return hashlib.sha256(msgspec.json.encode(made_of, order="deterministic")).hexdigest()
+
+
+def _described(
+    names: Mapping[str, tuple[str, Manifest | None]], project: str, seconds: float, samples: int
+) -> ProjectGiven:
+    name, manifest = names.get(project, (project, None))
+    if manifest is None:
+        return ProjectGiven(project, name, seconds, samples)
+    return ProjectGiven(project, name, seconds, samples, manifest.run_id, fingerprint(manifest))
+
+
+def _absolute(text: str) -> Path:
+    path = Path(text)
+    if not path.is_absolute() or "\0" in text:
+        raise UsageError(f"{text!r} is not the full path of a file.")
+    return path
+
+
+def _replace(path: Path, data: bytes) -> None:
+    """All of it or nothing: a full disk leaves the file that was there."""
+    unfinished = path.with_name(f".{path.name}.{os.getpid()}.part")
+    try:
+        try:
+            unfinished.write_bytes(data)
+            unfinished.replace(path)
+        finally:
+            unfinished.unlink(missing_ok=True)
+    except OSError as error:
+        raise WorldError(f"{path} cannot be written: {error.strerror or error}.") from error
+
+
+def _written(path: Path, file: exchange.File) -> Written:
+    return Written(str(path), len(file.sessions), sum(len(session.hours) for session in file.sessions))

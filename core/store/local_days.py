@@ -1,0 +1,97 @@
+"""Local days and hours of a zone as plain arithmetic on UTC seconds, for use inside SQL. Pure.
+
+Days are numbered from 1 January 1970. An hour belongs to the day in which it begins.
+"""
+
+from bisect import bisect_right
+from dataclasses import dataclass
+from datetime import UTC, date, datetime, timedelta, tzinfo
+from itertools import pairwise
+
+_EPOCH = date(1970, 1, 1).toordinal()
+_STEP = 7 * 86_400
+"""Seconds: clocks are not put forth and back within a week."""
+_FIRST, _LAST = 0, 253_370_764_800
+"""1970 to the year 9999."""
+
+
+@dataclass(frozen=True)
+class Offsets:
+    """A zone's distance from UTC in a time: from each moment in `since` on, the offset beside it."""
+
+    since: tuple[int, ...]
+    seconds: tuple[int, ...]
+
+    def at(self, moment: float) -> int:
+        return self.seconds[max(0, bisect_right(self.since, moment) - 1)]
+
+    def day(self, hour: float) -> int:
+        return int((hour + self.at(hour)) // 86_400)
+
+    def sql(self) -> str:
+        """The local time of column `hour`, as an expression."""
+        if len(self.since) == 1:
+            return f"(hour + {self.seconds[0]})"
+        whens = " ".join(
+            f"WHEN hour < {until} THEN {offset}" for until, offset in zip(self.since[1:], self.seconds, strict=False)
+        )
+        return f"(hour + CASE {whens} ELSE {self.seconds[-1]} END)"
+
+
+def offsets(zone: tzinfo, begin: float, end: float) -> Offsets:
+    """Of all hours that begin from `begin` to `end`."""
+    first, last = _hour(begin), max(_hour(begin), _hour(end))
+    looks = [*range(first, last, _STEP), last]
+    since, seconds = [first], [_offset(zone, first)]
+    for before, after in pairwise(looks):
+        if _offset(zone, after) != seconds[-1]:
+            since.append(_change(zone, before, after))
+            seconds.append(_offset(zone, after))
+    return Offsets(tuple(since), tuple(seconds))
+
+
+def date_of(day: int) -> date:
+    return date.fromordinal(_EPOCH + day)
+
+
+def number_of(day: date) -> int:
+    return day.toordinal() - _EPOCH
+
+
+def midnight(day: int, zone: tzinfo) -> float:
+    """UTC seconds at which a local day begins."""
+    there = date_of(day)
+    return datetime(there.year, there.month, there.day, tzinfo=zone).timestamp()
+
+
+def week_begin(day: int) -> int:
+    """The Monday of a day's week."""
+    return day - (day + 3) % 7
+
+
+def month_begin(day: int) -> int:
+    return day - date_of(day).day + 1
+
+
+def month_after(day: int) -> int:
+    """The first day of the next month."""
+    return number_of((date_of(day).replace(day=1) + timedelta(days=32)).replace(day=1))
+
+
+def _hour(moment: float) -> int:
+    return int(min(_LAST, max(_FIRST, moment)) // 3600 * 3600)
+
+
+def _offset(zone: tzinfo, moment: int) -> int:
+    # Some zones of long ago were minutes and seconds apart.
+    distance = datetime.fromtimestamp(moment, UTC).astimezone(zone).utcoffset()
+    return round(distance.total_seconds()) if distance else 0
+
+
+def _change(zone: tzinfo, before: int, after: int) -> int:
+    """The first full hour with the offset of `after`."""
+    wanted = _offset(zone, after)
+    while after - before > 3600:
+        middle = (before + after) // 2 // 3600 * 3600
+        before, after = (before, middle) if _offset(zone, middle) == wanted else (middle, after)
+    return after
