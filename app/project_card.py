@@ -1,18 +1,23 @@
-"""One project in the list: what it is, what can be done with it, and its details on demand."""
+"""One project in the list: what it is, how it goes, whether it fits, and what can be done with it."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from PySide6.QtCore import Qt, QUrl
-from PySide6.QtGui import QDesktopServices
-from PySide6.QtWidgets import QGridLayout, QHBoxLayout, QLineEdit, QVBoxLayout, QWidget
+from PySide6.QtCore import Qt
+from PySide6.QtWidgets import QHBoxLayout, QVBoxLayout, QWidget
 
-from app import format as fmt
-from app import theme
+from app import project_words, theme
+from app.order_handle import OrderHandle
+from app.project_details import Details
+from app.project_picture import ProjectPicture
+from app.sparkline import Sparkline
 from app.texts import tr
 from app.theme import Type
-from app.widgets import Button, Card, Label, Notice
-from core.api.messages import ProjectDetails, ProjectInfo
+from app.widgets import Button, Card, Dot, Label, Notice
+from core.api.messages import CurvePoint, ProjectDetails, ProjectInfo
+from core.api.snapshot import Snapshot
+
+_PEERS_WIDTH = 130
 
 
 @dataclass(frozen=True)
@@ -23,31 +28,57 @@ class Actions:
     join: Callable[[str, str | None], None]
     leave: Callable[[str], None]
     show: Callable[[str], None]
+    move: Callable[[str, int], None]
 
 
 class ProjectCard(Card):
-    """A row of the list of projects."""
+    """A row of the list of projects. `members`: how many projects are joined."""
 
-    def __init__(self, info: ProjectInfo, actions: Actions) -> None:
+    def __init__(self, info: ProjectInfo, actions: Actions, members: int = 1) -> None:
         super().__init__()
         self.info = info
+        self.fits: bool | None = None
+        """None until the engine has told."""
         self._actions = actions
-        self._details: _Details | None = None
+        self._curve: list[CurvePoint] = []
+        self._details: Details | None = None
         self.problem = Notice("problem-frame")
+        self.picture = ProjectPicture(info.id, info.name)
         self.setAccessibleName(tr("Project {name}", name=info.name))
-        self.column.addLayout(self._head())
-        self.column.addWidget(Label(info.summary, wrap=True))
-        line = tr("by {organiser} · result under {license}", organiser=info.organiser, license=info.license)
-        self.column.addWidget(Label(line, Type.CAPTION, "muted", wrap=True))
-        if info.warning:
-            self.column.addWidget(Label(info.warning, Type.CAPTION, "accent", wrap=True))
+        self.column.setSpacing(theme.UNIT * 3)
+        self.column.addLayout(self._head(members))
+        self.column.addLayout(self._facts())
         self.column.addWidget(self.problem)
         self.column.addLayout(self._buttons())
+
+    def show_facts(self, details: ProjectDetails) -> None:
+        """What it needs, and whether this computer has it."""
+        self.fits = not details.missing
+        self._needs.setText(project_words.needs_line(details.requirements))
+        self._verdict.setText(project_words.verdict(details.missing))
+        theme.set_role(self._verdict, "good" if self.fits else "problem")
+        self._verdict_dot.set_tone("good" if self.fits else "problem")
+        self._verdict_row.show()
+
+    def show_curve(self, points: Sequence[CurvePoint]) -> None:
+        """The learning curve, and the peers that it tells of."""
+        self._curve = list(points)
+        self._sparkline.show_points(points)
+        last = next((point.loss for point in reversed(self._curve) if point.loss is not None), None)
+        self._loss.setText(tr("No epoch yet") if last is None else tr("Loss {loss}", loss=f"{last:.2f}"))
+        self.show_snapshot(None)
+
+    def show_snapshot(self, snapshot: Snapshot | None) -> None:
+        """Who takes part now."""
+        figure, caption = project_words.peers(self.info, self._curve, snapshot)
+        self._peers.setText(figure)
+        self._peers_caption.setText(caption)
 
     def show_details(self, details: ProjectDetails) -> None:
         """Unfold."""
         self.fold()
-        self._details = _Details(details, self._join)
+        self.show_facts(details)
+        self._details = Details(details, self._join)
         self.column.addWidget(self._details)
         self.details.set_text(tr("Less"))
 
@@ -63,13 +94,65 @@ class ProjectCard(Card):
     def unfolded(self) -> bool:
         return self._details is not None
 
-    def _head(self) -> QHBoxLayout:
+    def _head(self, members: int) -> QHBoxLayout:
+        title = QHBoxLayout()
+        title.setSpacing(theme.UNIT * 2)
+        title.addWidget(Label(self.info.name, Type.NAME, wrap=True), 1)
+        for text, role in project_words.badges(self.info, members):
+            title.addWidget(Label(text, Type.CAPTION, role), 0, Qt.AlignmentFlag.AlignTop)
+        self.handle = OrderHandle(
+            self.info.id, self.info.name, self, lambda step: self._actions.move(self.info.id, step)
+        )
+        self.handle.setVisible(self.info.joined and members > 1)
+        title.addWidget(self.handle, 0, Qt.AlignmentFlag.AlignTop)
+        words = QVBoxLayout()
+        words.setSpacing(theme.UNIT)
+        words.addLayout(title)
+        words.addWidget(Label(project_words.by_line(self.info), Type.CAPTION, "muted", wrap=True))
+        words.addWidget(Label(self.info.summary, wrap=True))
+        for warning in (project_words.waits(self.info), self.info.warning or ""):
+            if warning:
+                words.addWidget(Label(warning, Type.CAPTION, "accent", wrap=True))
+        words.addStretch(1)
         row = QHBoxLayout()
-        row.setSpacing(theme.UNIT * 2)
-        row.addWidget(Label(self.info.name, Type.NAME, wrap=True), 1)
-        for text, role in _badges(self.info):
-            row.addWidget(Label(text, Type.CAPTION, role))
+        row.setSpacing(theme.UNIT * 4)
+        row.addWidget(self.picture, 0, Qt.AlignmentFlag.AlignTop)
+        row.addLayout(words, 1)
         return row
+
+    def _facts(self) -> QVBoxLayout:
+        """Peers, curve and needs beside each other, and under them the verdict."""
+        self._peers, self._peers_caption = Label("–", Type.NAME), Label("", Type.CAPTION, "muted")
+        self._sparkline, self._loss = Sparkline(), Label("", Type.CAPTION, "muted")
+        self._needs = Label("", Type.CAPTION, wrap=True)
+        self._verdict_dot, self._verdict = Dot(), Label("", Type.STRONG, "good", wrap=True)
+        columns = QHBoxLayout()
+        columns.setSpacing(theme.UNIT * 6)
+        for name, value, width in (
+            (self._peers_caption, self._peers, _PEERS_WIDTH),
+            (self._loss, self._sparkline, 0),
+            (Label(tr("Needs"), Type.CAPTION, "muted"), self._needs, 0),
+        ):
+            name.setMinimumWidth(width)
+            column = QVBoxLayout()
+            column.setSpacing(theme.UNIT // 2)
+            column.addWidget(name)
+            column.addWidget(value)
+            column.addStretch(1)
+            columns.addLayout(column, 1 if value is self._needs else 0)
+        self._verdict_row = QWidget()
+        verdict = QHBoxLayout(self._verdict_row)
+        verdict.setContentsMargins(0, 0, 0, 0)
+        verdict.setSpacing(theme.UNIT * 2)
+        verdict.addWidget(self._verdict_dot)
+        verdict.addWidget(self._verdict, 1)
+        self._verdict_row.hide()
+        facts = QVBoxLayout()
+        facts.setSpacing(theme.UNIT * 3)
+        facts.addLayout(columns)
+        facts.addWidget(self._verdict_row)
+        self.show_curve([])
+        return facts
 
     def _buttons(self) -> QHBoxLayout:
         name, which = self.info.name, self.info.id
@@ -97,100 +180,3 @@ class ProjectCard(Card):
 
     def _join(self, invite: str | None) -> None:
         self._actions.join(self.info.id, invite)
-
-
-class _Details(QWidget):
-    """What a volunteer asks before joining: does it fit, how much comes over the line, what have I given."""
-
-    def __init__(self, details: ProjectDetails, join: Callable[[str | None], None]) -> None:
-        super().__init__()
-        column = QVBoxLayout(self)
-        column.setContentsMargins(0, theme.UNIT * 2, 0, 0)
-        column.setSpacing(theme.UNIT * 2)
-        column.addWidget(_fit(details))
-        for sentence in details.missing:
-            column.addWidget(Label(f"• {sentence}", role="problem", wrap=True))
-        column.addLayout(_table(_rows(details)))
-        if details.homepage and QUrl(details.homepage).scheme() in {"http", "https"}:
-            url = QUrl(details.homepage)
-            home = Button(tr("Visit {site}", site=url.host()), "link", lambda: QDesktopServices.openUrl(url))
-            row = QHBoxLayout()
-            row.addWidget(home)
-            row.addStretch(1)
-            column.addLayout(row)
-        if not details.info.joined:
-            column.addLayout(self._invite(join))
-
-    def _invite(self, join: Callable[[str | None], None]) -> QHBoxLayout:
-        """Some projects take members by invite; the secret is not shown while it is typed."""
-        field = QLineEdit()
-        field.setEchoMode(QLineEdit.EchoMode.Password)
-        field.setPlaceholderText(tr("Invite, if the organiser gave you one"))
-        field.setAccessibleName(tr("Invite"))
-        field.setMaximumWidth(360)
-        field.returnPressed.connect(lambda: join(field.text().strip() or None))
-        row = QHBoxLayout()
-        row.addWidget(field, 1)
-        row.addWidget(Button(tr("Join with invite"), "secondary", lambda: join(field.text().strip() or None)))
-        row.addStretch(1)
-        return row
-
-
-def _badges(info: ProjectInfo) -> list[tuple[str, str]]:
-    badges = []
-    if info.practice:
-        badges.append((tr("Practice, on this computer only"), "badge"))
-    if info.active:
-        badges.append((tr("Contributing now"), "badge-own"))
-    elif info.joined:
-        badges.append((tr("Joined"), "badge"))
-    return badges
-
-
-def _fit(details: ProjectDetails) -> Label:
-    if details.missing:
-        return Label(tr("This computer lacks something:"), Type.STRONG, "problem")
-    return Label(tr("Fits this computer"), Type.STRONG, "good")
-
-
-def _rows(details: ProjectDetails) -> list[tuple[str, str]]:
-    batch = tr("{count} samples from all peers make one epoch", count=fmt.count(details.target_batch_size))
-    rows = [
-        (tr("Model"), details.architecture),
-        (tr("Task"), details.task.replace("_", " ")),
-        (tr("Batch"), batch),
-        (tr("To download"), fmt.size(details.download_size)),
-        (tr("Needs"), _needs(details.requirements)),
-        (tr("From"), tr("comes with Idlehive") if details.info.source == "builtin" else details.info.source),
-    ]
-    if details.samples:
-        given = tr("{n} samples in {time}", n=fmt.count(details.samples), time=fmt.duration(details.seconds))
-        rows.append((tr("You gave"), given))
-    return rows
-
-
-def _needs(requirements: dict[str, int]) -> str:
-    wordings = {
-        "memory": (tr("{amount} of memory"), fmt.size),
-        "gpu_memory": (tr("{amount} of graphics memory"), fmt.size),
-        "disk": (tr("{amount} of disk"), fmt.size),
-        "upload": (tr("{amount} up"), fmt.rate),
-        "download": (tr("{amount} down"), fmt.rate),
-    }
-    needs = [
-        text.format(amount=unit(requirements[name]))
-        for name, (text, unit) in wordings.items()
-        if requirements.get(name)
-    ]
-    return ", ".join(needs) or tr("nothing special")
-
-
-def _table(rows: list[tuple[str, str]]) -> QGridLayout:
-    grid = QGridLayout()
-    grid.setHorizontalSpacing(theme.UNIT * 5)
-    grid.setVerticalSpacing(theme.UNIT)
-    grid.setColumnStretch(1, 1)
-    for number, (name, value) in enumerate(rows):
-        grid.addWidget(Label(name, Type.CAPTION, "muted"), number, 0, Qt.AlignmentFlag.AlignTop)
-        grid.addWidget(Label(value, Type.CAPTION, wrap=True), number, 1)
-    return grid

@@ -1,14 +1,19 @@
-"""The projects page: the list, what can be done with each, and adding one by address, file or drop."""
+"""The projects page: the list in the order of preference, what can be done with each, and adding one."""
 
-from PySide6.QtCore import Qt
+from collections.abc import Callable
+from typing import Any
+
+from PySide6.QtCore import QPoint, Qt, QTimer
 from PySide6.QtGui import QDragEnterEvent, QDropEvent, QShowEvent
 from PySide6.QtWidgets import QHBoxLayout, QScrollArea, QVBoxLayout, QWidget
 
-from app import theme
+from app import project_words, theme
 from app.add_project import AddProject as AddPanel
 from app.add_project import dropped_source
 from app.engine_link import EngineLink, Link
+from app.order_handle import dragged_project
 from app.project_card import Actions, ProjectCard
+from app.project_filter import ProjectFilter
 from app.texts import tr
 from app.theme import Type
 from app.widgets import Button, Label, Notice, clear
@@ -16,9 +21,14 @@ from core.api.messages import (
     AddProject,
     Command,
     Contribute,
+    CurvePoint,
+    GetCurve,
+    GetPicture,
     JoinProject,
     LeaveProject,
     ListProjects,
+    OrderProjects,
+    Picture,
     ProjectDetails,
     ProjectInfo,
     ShowProject,
@@ -34,7 +44,8 @@ class ProjectsPage(QScrollArea):
         self._link = link
         self._cards: dict[str, ProjectCard] = {}
         self._running: tuple[str | None, bool] | None = None
-        self._actions = Actions(self._contribute, self._join, self._leave, self._show)
+        self._actions = Actions(self._contribute, self._join, self._leave, self._show, self._move_by)
+        self._pictures: dict[str, Picture | None] = {}
         self._build()
         self.setAcceptDrops(True)
         link.snapshot_changed.connect(self._on_snapshot)
@@ -52,11 +63,18 @@ class ProjectsPage(QScrollArea):
         if projects == [card.info for card in self._cards.values()]:
             return
         unfolded = [which for which, card in self._cards.items() if card.unfolded]
+        focused = self.window().focusWidget()
+        held = next((which for which, card in self._cards.items() if card.handle is focused), None)
         clear(self._list)
-        self._cards = {info.id: ProjectCard(info, self._actions) for info in projects}
+        members = sum(info.joined for info in projects)
+        self._cards = {info.id: ProjectCard(info, self._actions, members) for info in projects}
         for card in self._cards.values():
             self._list.addWidget(card)
-        self._empty.setVisible(not projects)
+        self._fetch_facts()
+        self._find()
+        if held in self._cards:
+            # A widget takes the focus once it is shown, which its layout sees to after this.
+            QTimer.singleShot(0, self._cards[held].handle.setFocus)
         for which in unfolded:
             if which in self._cards:
                 self._show(which)
@@ -69,7 +87,9 @@ class ProjectsPage(QScrollArea):
         self.refresh()
 
     def dragEnterEvent(self, event: QDragEnterEvent) -> None:
-        if dropped_source(event.mimeData()):
+        if dragged_project(event.mimeData()):
+            event.acceptProposedAction()
+        elif dropped_source(event.mimeData()):
             event.acceptProposedAction()
             self.add_panel.show()
             theme.set_role(self.add_panel, "card-drop")
@@ -79,7 +99,10 @@ class ProjectsPage(QScrollArea):
 
     def dropEvent(self, event: QDropEvent) -> None:
         theme.set_role(self.add_panel, "card")
-        if source := dropped_source(event.mimeData()):
+        if which := dragged_project(event.mimeData()):
+            event.acceptProposedAction()
+            self._move_to(which, self._place_at(event.position().toPoint()))
+        elif source := dropped_source(event.mimeData()):
             event.acceptProposedAction()
             self.add(source)
 
@@ -95,9 +118,7 @@ class ProjectsPage(QScrollArea):
         self.add_panel = AddPanel(self.add)
         self.add_panel.hide()
         self._problem = Notice("problem-frame")
-        self._empty = Label(
-            tr("No projects yet. Add one with the address that its organiser gave you."), role="muted", wrap=True
-        )
+        self._empty = Label(role="muted", wrap=True)
         self._empty.hide()
         self._list = QVBoxLayout()
         self._list.setSpacing(theme.GAP)
@@ -106,7 +127,8 @@ class ProjectsPage(QScrollArea):
         column.setContentsMargins(theme.PAGE_MARGIN, theme.UNIT * 5, theme.PAGE_MARGIN, theme.UNIT * 5)
         column.setSpacing(theme.GAP)
         column.addLayout(self._head())
-        for widget in (self._problem, self.add_panel, self._empty):
+        self.filter = ProjectFilter(self._find)
+        for widget in (self.filter, self._problem, self.add_panel, self._empty):
             column.addWidget(widget)
         column.addLayout(self._list)
         column.addStretch(1)
@@ -123,6 +145,62 @@ class ProjectsPage(QScrollArea):
         self.add_panel.setVisible(not self.add_panel.isVisible())
         if self.add_panel.isVisible():
             self.add_panel.field.setFocus()
+
+    def _find(self) -> None:
+        """Show what the search and the filter let through."""
+        which, text = self.filter.which, self.filter.text
+        for card in self._cards.values():
+            card.setVisible(project_words.is_found(card.info, card.fits, which, text))
+        self._empty.setText(
+            tr("No project is found by this search.")
+            if self._cards
+            else tr("No projects yet. Add one with the address that its organiser gave you.")
+        )
+        self._empty.setVisible(all(card.isHidden() for card in self._cards.values()))
+
+    def _fetch_facts(self) -> None:
+        """What the list itself does not tell; the cards are filled as the answers come."""
+        for which, card in self._cards.items():
+            card.show_snapshot(self._link.snapshot)
+            self._ask_for(card, ShowProject(which), ProjectCard.show_facts, ProjectDetails)
+            self._ask_for(card, GetCurve(which), ProjectCard.show_curve, list[CurvePoint])
+            if which in self._pictures:
+                card.picture.show_picture(self._pictures[which])
+            else:
+                self._ask_for(card, GetPicture(which), self._take_picture, Picture | None)
+
+    def _ask_for(
+        self, card: ProjectCard, command: Command, show: Callable[[ProjectCard, Any], None], kind: Any
+    ) -> None:
+        def done(value: Any) -> None:
+            if self._cards.get(card.info.id) is card:  # an answer that was overtaken belongs to a card that is gone
+                show(card, value)
+                card.show_snapshot(self._link.snapshot)
+                self._find()
+
+        self._link.ask(command, done, kind=kind)
+
+    def _take_picture(self, card: ProjectCard, picture: Picture | None) -> None:
+        self._pictures[card.info.id] = picture
+        card.picture.show_picture(picture)
+
+    def _order(self) -> list[str]:
+        members = [card.info for card in self._cards.values() if card.info.rank]
+        return [info.id for info in sorted(members, key=lambda info: info.rank)]
+
+    def _move_by(self, which: str, step: int) -> None:
+        self._move_to(which, self._order().index(which) + step)
+
+    def _move_to(self, which: str, place: int) -> None:
+        before = self._order()
+        after = project_words.moved(before, which, place)
+        if list(after) != before and which in before:
+            self._link.ask(OrderProjects(after), self.show_projects, self._problem.say, kind=list[ProjectInfo])
+
+    def _place_at(self, point: QPoint) -> int:
+        """Among the joined projects, where a drop at this point of the page belongs."""
+        middles = (self._cards[which].mapTo(self, self._cards[which].rect().center()).y() for which in self._order())
+        return sum(middle < point.y() for middle in middles)
 
     def _on_added(self, info: ProjectInfo) -> None:
         self.add_panel.reset()
@@ -162,6 +240,8 @@ class ProjectsPage(QScrollArea):
         if running != self._running:
             self._running = running
             self.refresh()
+        if self.isVisible() and snapshot.project in self._cards:
+            self._cards[snapshot.project].show_snapshot(snapshot)
 
     def _on_link(self, state: Link, _sentence: str) -> None:
         for card in self._cards.values():

@@ -4,27 +4,36 @@ from pathlib import Path
 
 import pytest
 from msgspec.structs import replace
-from PySide6.QtCore import QMimeData, QPoint, Qt, QUrl
-from PySide6.QtGui import QDropEvent
+from PySide6.QtCore import QBuffer, QMimeData, QPoint, Qt, QUrl
+from PySide6.QtGui import QDropEvent, QImage
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QLineEdit, QWidget
 from pytestqt.qtbot import QtBot
 
 from app.main_window import MainWindow
+from app.order_handle import MIME
 from app.project_card import ProjectCard
+from app.project_picture import unpacked
+from app.project_words import Which, moved
 from app.projects_page import ProjectsPage
 from app.widgets import Button, Label
 from core.api.errors import UsageError, WorldError
 from core.api.messages import (
     AddProject,
     Contribute,
+    CurvePoint,
+    GetCurve,
+    GetPicture,
     JoinProject,
     LeaveProject,
     ListProjects,
+    OrderProjects,
+    Picture,
     ProjectDetails,
     ProjectInfo,
     ShowProject,
 )
+from core.api.reasons import Kind, Reason
 from tests.fakes.scripted_engine import ScriptedEngine
 
 PRACTICE = ProjectInfo("practice", "Practice", "A tiny model.", "Idlehive", "CC0-1.0", "builtin", practice=True)
@@ -165,3 +174,122 @@ def test_the_list_is_not_rebuilt_when_nothing_changed(page: ProjectsPage, engine
 def test_every_button_of_a_card_says_which_project_it_is_for(page: ProjectsPage) -> None:
     assert {button.accessibleDescription() for button in (card(page).member, card(page).details)} == {"Birdsong"}
     assert all(button.accessibleName() for button in page.findChildren(Button))
+
+
+def joined(info: ProjectInfo, rank: int) -> ProjectInfo:
+    return replace(info, joined=True, rank=rank)
+
+
+def in_order(*infos: ProjectInfo) -> list[ProjectInfo]:
+    return [joined(info, rank) for rank, info in enumerate(infos, 1)]
+
+
+def test_the_verdict_stands_on_the_card_before_anything_is_unfolded(page: ProjectsPage, qtbot: QtBot) -> None:
+    qtbot.waitUntil(lambda: "It needs 6 GB of graphics memory." in texts(card(page)))
+    assert card(page).fits is False
+    assert not card(page).unfolded
+
+
+def test_a_computer_that_lacks_nothing_fits(page: ProjectsPage, engine: ScriptedEngine, qtbot: QtBot) -> None:
+    engine.answer(ShowProject, replace(DETAILS, missing=()))
+    engine.answer(ListProjects, [BIRDS])
+    page.refresh()
+    qtbot.waitUntil(lambda: page.card("practice") is None and "Fits this computer" in texts(card(page)))
+
+
+def test_the_card_tells_loss_and_peers_of_the_last_epoch(
+    page: ProjectsPage, engine: ScriptedEngine, qtbot: QtBot
+) -> None:
+    engine.answer(GetCurve, [CurvePoint(1, 7.1, None, 0, 5), CurvePoint(2, 6.5, None, 10, 9), CurvePoint(3)])
+    engine.answer(ListProjects, [BIRDS])
+    page.refresh()
+    qtbot.waitUntil(lambda: page.card("practice") is None and "Loss 6.50" in texts(card(page)))
+    assert "Peers at epoch 2" in texts(card(page))
+
+
+def test_a_picture_is_asked_of_the_engine_once(page: ProjectsPage, engine: ScriptedEngine, qtbot: QtBot) -> None:
+    qtbot.waitUntil(lambda: len(engine.received(GetPicture)) == 2)
+    engine.answer(ListProjects, [BIRDS])
+    page.refresh()
+    qtbot.waitUntil(lambda: page.card("practice") is None)
+    assert len(engine.received(GetPicture)) == 2
+
+
+def png(qtbot: QtBot) -> bytes:
+    image, buffer = QImage(300, 200, QImage.Format.Format_RGB32), QBuffer()
+    image.fill(0x3366CC)
+    buffer.open(QBuffer.OpenModeFlag.WriteOnly)
+    image.save(buffer, "PNG")
+    return bytes(buffer.data().data())
+
+
+def test_a_picture_is_cut_to_a_square_and_a_damaged_one_is_none(qtbot: QtBot) -> None:
+    image = unpacked(Picture("png", png(qtbot)), 72)
+    assert image is not None
+    assert (image.width(), image.height(), image.pixelColor(36, 36).name()) == (72, 72, "#3366cc")
+    assert unpacked(Picture("png", png(qtbot)[:60]), 72) is None
+    assert unpacked(Picture("jpeg", png(qtbot)), 72) is None, "only the format that was checked is unpacked"
+
+
+def test_the_arrow_keys_move_a_project_in_the_order_and_keep_the_focus(
+    page: ProjectsPage, engine: ScriptedEngine, qtbot: QtBot
+) -> None:
+    engine.answer(ListProjects, in_order(PRACTICE, BIRDS))
+    page.refresh()
+    qtbot.waitUntil(lambda: page.card("birds") is not None and card(page).handle.isVisible())
+    engine.answer(OrderProjects, in_order(BIRDS, PRACTICE))
+    card(page).handle.setFocus()
+    QTest.keyClick(card(page).handle, Qt.Key.Key_Up)
+    assert engine.wait_for(OrderProjects) == OrderProjects(("birds", "practice"))
+    qtbot.waitUntil(lambda: card(page).info.rank == 1)
+    qtbot.waitUntil(lambda: page.window().focusWidget() is card(page).handle)
+    QTest.keyClick(card(page).handle, Qt.Key.Key_Up)
+    qtbot.wait(50)
+    assert len(engine.received(OrderProjects)) == 1, "the first cannot go further up"
+
+
+def test_a_card_that_is_dropped_on_another_takes_its_place(
+    page: ProjectsPage, engine: ScriptedEngine, qtbot: QtBot
+) -> None:
+    engine.answer(ListProjects, in_order(PRACTICE, BIRDS))
+    page.refresh()
+    qtbot.waitUntil(lambda: page.card("birds") is not None and card(page).handle.isVisible())
+    data = QMimeData()
+    data.setData(MIME, b"birds")
+    left, nothing = Qt.MouseButton.LeftButton, Qt.KeyboardModifier.NoModifier
+    top = card(page, "practice").mapTo(page, QPoint(5, 5)).toPointF()
+    page.dropEvent(QDropEvent(top, Qt.DropAction.MoveAction, data, left, nothing))
+    assert engine.wait_for(OrderProjects) == OrderProjects(("birds", "practice"))
+
+
+def test_with_one_joined_project_there_is_nothing_to_order(page: ProjectsPage) -> None:
+    assert not card(page).handle.isVisible()
+
+
+def test_the_card_says_why_another_project_goes_first(page: ProjectsPage, engine: ScriptedEngine, qtbot: QtBot) -> None:
+    why = Reason(Kind.NETWORK_TOO_SLOW, False, "Too little bandwidth.")
+    engine.answer(ListProjects, [replace(joined(BIRDS, 1), reasons=(why,)), joined(PRACTICE, 2)])
+    page.refresh()
+    qtbot.waitUntil(lambda: "Another of your projects goes first: Too little bandwidth." in texts(page))
+
+
+def test_search_and_filter_hide_the_others(page: ProjectsPage, qtbot: QtBot) -> None:
+    page.filter.search.setText("voices ornith")
+    assert card(page).isVisible()
+    assert not card(page, "practice").isVisible()
+    page.filter.search.setText("whales")
+    assert "No project is found by this search." in texts(page)
+    page.filter.search.clear()
+    page.filter.buttons[Which.JOINED].click()
+    assert not card(page).isVisible()
+
+
+def test_only_what_fits_is_left_by_the_filter(page: ProjectsPage, qtbot: QtBot) -> None:
+    qtbot.waitUntil(lambda: card(page).fits is False)
+    page.filter.buttons[Which.FITTING].click()
+    assert not card(page).isVisible()
+
+
+@pytest.mark.parametrize(("place", "expected"), [(-1, "cab"), (0, "cab"), (1, "acb"), (2, "abc"), (9, "abc")])
+def test_a_project_is_moved_to_a_place(place: int, expected: str) -> None:
+    assert "".join(moved(list("abc"), "c", place)) == expected

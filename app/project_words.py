@@ -1,0 +1,114 @@
+"""What is said of a project, and which projects a search finds. Pure."""
+
+from enum import Enum
+
+from app import format as fmt
+from app.texts import tr
+from core.api.messages import CurvePoint, ProjectDetails, ProjectInfo
+from core.api.snapshot import Snapshot
+
+
+class Which(Enum):
+    """The filter above the list."""
+
+    ALL = "all"
+    JOINED = "joined"
+    FITTING = "fitting"
+
+
+def which_name(which: Which) -> str:
+    return {Which.ALL: tr("All"), Which.JOINED: tr("Joined"), Which.FITTING: tr("Fits this computer")}[which]
+
+
+def is_found(info: ProjectInfo, fits: bool | None, which: Which, search: str) -> bool:
+    """Every word of the search is somewhere in what the card says. `fits` is None until it is known."""
+    if (which is Which.JOINED and not info.joined) or (which is Which.FITTING and not fits):
+        return False
+    text = f"{info.id} {info.name} {info.summary} {info.organiser} {info.license}".casefold()
+    return all(word in text for word in search.casefold().split())
+
+
+def by_line(info: ProjectInfo) -> str:
+    """Who runs it, and what becomes of the result."""
+    return tr("by {organiser} · result under {license}", organiser=info.organiser, license=info.license)
+
+
+def badges(info: ProjectInfo, members: int) -> list[tuple[str, str]]:
+    """(text, role) of each; `members` is the number of joined projects."""
+    found = []
+    if info.practice:
+        found.append((tr("Practice, on this computer only"), "badge"))
+    if info.active:
+        found.append((tr("Contributing now"), "badge-own"))
+    elif info.joined:
+        found.append((tr("Joined"), "badge"))
+    if info.rank and members > 1:
+        found.append((tr("Choice {rank}", rank=info.rank), "badge"))
+    return found
+
+
+def verdict(missing: tuple[str, ...]) -> str:
+    """Whether this computer fits, or exactly what it lacks."""
+    return " ".join(missing) if missing else tr("Fits this computer")
+
+
+def waits(info: ProjectInfo) -> str:
+    """Why another joined project runs in its place; empty if none does."""
+    if not info.reasons:
+        return ""
+    return tr("Another of your projects goes first: {why}", why=" ".join(reason.text for reason in info.reasons))
+
+
+def peers(info: ProjectInfo, curve: list[CurvePoint], snapshot: Snapshot | None) -> tuple[str, str]:
+    """(figure, caption): as this computer sees them now, else as they were at the last epoch that was told of."""
+    if info.active and snapshot and snapshot.progress.peers:
+        count = snapshot.progress.peers
+        return fmt.count(count), tr("Peers now")
+    last = next((point for point in reversed(curve) if point.peers), None)
+    if last is None:
+        return "–", tr("Peers")
+    return fmt.count(last.peers), tr("Peers at epoch {epoch}", epoch=fmt.count(last.epoch))
+
+
+def needs(requirements: dict[str, int]) -> list[str]:
+    """Each thing that a computer must have."""
+    wordings = {
+        "memory": (tr("{amount} of memory"), fmt.size),
+        "gpu_memory": (tr("{amount} of graphics memory"), fmt.size),
+        "disk": (tr("{amount} of disk"), fmt.size),
+        "upload": (tr("{amount} up"), fmt.rate),
+        "download": (tr("{amount} down"), fmt.rate),
+    }
+    return [
+        text.format(amount=unit(requirements[name]))
+        for name, (text, unit) in wordings.items()
+        if requirements.get(name)
+    ]
+
+
+def needs_line(requirements: dict[str, int]) -> str:
+    return ", ".join(needs(requirements)) or tr("nothing special")
+
+
+def rows(details: ProjectDetails) -> list[tuple[str, str]]:
+    """What a volunteer asks before joining, as names and values."""
+    batch = tr("{count} samples from all peers make one epoch", count=fmt.count(details.target_batch_size))
+    found = [
+        (tr("Model"), details.architecture),
+        (tr("Task"), details.task.replace("_", " ")),
+        (tr("Batch"), batch),
+        (tr("To download"), fmt.size(details.download_size)),
+        (tr("Needs"), needs_line(details.requirements)),
+        (tr("From"), tr("comes with Idlehive") if details.info.source == "builtin" else details.info.source),
+    ]
+    if details.samples:
+        given = tr("{n} samples in {time}", n=fmt.count(details.samples), time=fmt.duration(details.seconds))
+        found.append((tr("You gave"), given))
+    return found
+
+
+def moved(order: list[str], name: str, place: int) -> tuple[str, ...]:
+    """The order with one project at another place, counted from 0."""
+    rest = [each for each in order if each != name]
+    place = max(0, min(place, len(rest)))
+    return (*rest[:place], name, *rest[place:])

@@ -1,0 +1,69 @@
+"""A learning curve in the space of a word: the loss of the last epochs, own epochs in the accent."""
+
+from collections.abc import Sequence
+
+from PySide6.QtCore import QPointF, QRectF, QSize
+from PySide6.QtGui import QColor, QPainter, QPaintEvent, QPen, QPolygonF
+from PySide6.QtWidgets import QSizePolicy, QWidget
+
+from app import curve, theme
+from app.curve_view import paint_mark
+from app.texts import tr
+from core.api.messages import CurvePoint
+
+_SIZE = QSize(132, 30)
+
+
+class Sparkline(QWidget):
+    """Empty until there are two epochs with a loss."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._points: list[CurvePoint] = []
+        self.setSizePolicy(QSizePolicy.Policy.Fixed, QSizePolicy.Policy.Fixed)
+        self.show_points([])
+
+    def sizeHint(self) -> QSize:
+        return _SIZE
+
+    def show_points(self, points: Sequence[CurvePoint]) -> None:
+        self._points = [point for point in points if point.loss is not None]
+        losses = [point.loss for point in self._points if point.loss is not None]
+        self.setAccessibleName(
+            tr("Learning curve from {first} to {last}", first=f"{losses[0]:.2f}", last=f"{losses[-1]:.2f}")
+            if losses
+            else tr("No learning curve yet")
+        )
+        self.update()
+
+    def paintEvent(self, _event: QPaintEvent) -> None:
+        now, area = theme.tokens(), QRectF(self.rect()).adjusted(3, 4, -5, -4)
+        painter = QPainter(self)
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        painter.setPen(QPen(QColor(now.line), 1))
+        painter.drawLine(area.bottomLeft(), area.bottomRight())
+        if len(self._points) < 2:
+            return
+        shown = curve.thinned(self._points, max(2, int(area.width() / 2)))
+        places = _places(shown, area)
+        painter.setPen(QPen(QColor(now.other_1), 1.6))
+        painter.drawPolyline(QPolygonF(places))
+        painter.setPen(QPen(QColor(now.accent), 2.2))
+        for point, after, here, there in zip(shown, shown[1:], places, places[1:], strict=False):
+            if point.own_samples and after.own_samples:
+                painter.drawLine(here, there)
+        if shown[-1].own_samples:
+            paint_mark(painter, "dot", places[-1])
+
+
+def _places(points: Sequence[CurvePoint], area: QRectF) -> list[QPointF]:
+    losses = [point.loss or 0.0 for point in points]
+    lowest, highest = min(losses), max(losses)
+    first, last = points[0].epoch, points[-1].epoch
+    return [
+        QPointF(
+            area.left() + area.width() * (point.epoch - first) / max(1, last - first),
+            area.bottom() - area.height() * (loss - lowest) / ((highest - lowest) or 1.0),
+        )
+        for point, loss in zip(points, losses, strict=True)
+    ]
