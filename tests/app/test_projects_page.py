@@ -219,7 +219,7 @@ def png(qtbot: QtBot) -> bytes:
     image, buffer = QImage(300, 200, QImage.Format.Format_RGB32), QBuffer()
     image.fill(0x3366CC)
     buffer.open(QBuffer.OpenModeFlag.WriteOnly)
-    image.save(buffer, "PNG")
+    image.save(buffer, b"PNG")
     return bytes(buffer.data().data())
 
 
