@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 from msgspec.structs import replace
-from PySide6.QtCore import QBuffer, QMimeData, QPoint, Qt, QUrl
-from PySide6.QtGui import QDropEvent, QImage
+from PySide6.QtCore import QBuffer, QByteArray, QMimeData, QPoint, Qt, QUrl
+from PySide6.QtGui import QDropEvent, QImage, QImageWriter
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QLineEdit, QWidget
 from pytestqt.qtbot import QtBot
@@ -219,7 +219,7 @@ def png(qtbot: QtBot) -> bytes:
     image, buffer = QImage(300, 200, QImage.Format.Format_RGB32), QBuffer()
     image.fill(0x3366CC)
     buffer.open(QBuffer.OpenModeFlag.WriteOnly)
-    image.save(buffer, b"PNG")
+    assert QImageWriter(buffer, QByteArray(b"png")).write(image)
     return bytes(buffer.data().data())
 
 
