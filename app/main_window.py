@@ -20,6 +20,7 @@ from app import icons, theme
 from app.engine_link import EngineLink, Link
 from app.home_page import HomePage
 from app.limits_page import LimitsPage
+from app.log_page import LogPage
 from app.projects_page import ProjectsPage
 from app.question import Question
 from app.schedule_page import SchedulePage
@@ -58,6 +59,7 @@ class MainWindow(QMainWindow):
             _Page("projects", tr("Projects"), lambda: ProjectsPage(link)),
             _Page("schedule", tr("Schedule"), lambda: SchedulePage(link)),
             _Page("limits", tr("Limits"), lambda: LimitsPage(link)),
+            _Page("log", tr("Log"), lambda: LogPage(settings.home)),
         ]
         self._built: dict[int, QWidget] = {}
         self.setWindowTitle("Idlehive")

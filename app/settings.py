@@ -12,6 +12,7 @@ class Settings:
     """A small file, `window.ini`."""
 
     def __init__(self, home: Home) -> None:
+        self.home = home
         self._file = QSettings(str(home.path / "window.ini"), QSettings.Format.IniFormat)
 
     @property

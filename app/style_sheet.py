@@ -66,6 +66,24 @@ QLineEdit {
 QLineEdit:focus { border: 1px solid $accent; }
 QLineEdit[role="value"] { min-height: 30px; padding: 0 8px; }
 
+QComboBox {
+    background: $card; color: $text; border: 1px solid $line; border-radius: ${radius_button}px;
+    padding: 0 12px; min-height: ${button_height}px;
+}
+QComboBox:hover { background: $hover; }
+QComboBox:disabled { color: $muted; background: $track; border-color: $track; }
+QComboBox::drop-down { border: 0; width: 26px; }
+QComboBox QAbstractItemView {
+    background: $card; color: $text; border: 1px solid $line; outline: 0; padding: 4px;
+    selection-background-color: $hover; selection-color: $text;
+}
+
+QPlainTextEdit {
+    background: $card; color: $text; border: 1px solid $line; border-radius: ${radius_button}px; padding: 8px;
+    selection-background-color: $accent; selection-color: $on_accent;
+}
+QPlainTextEdit:focus { border: 1px solid $accent; }
+
 QMenu { background: $card; color: $text; border: 1px solid $line; padding: 6px; }
 QMenu::item { padding: 7px 22px 7px 14px; border-radius: 6px; }
 QMenu::item:selected { background: $hover; }

@@ -9,7 +9,7 @@ from enum import Enum
 from string import Template
 
 from PySide6.QtCore import Qt
-from PySide6.QtGui import QColor, QFont, QFontMetrics, QGuiApplication, QPalette
+from PySide6.QtGui import QColor, QFont, QFontDatabase, QFontMetrics, QGuiApplication, QPalette
 from PySide6.QtWidgets import QApplication, QWidget
 
 from app.style_sheet import STYLE_SHEET
@@ -131,6 +131,13 @@ def font(kind: Type) -> QFont:
     result.setPixelSize(round(pixels * _scale))
     result.setWeight(weight)
     result.setFeature(QFont.Tag("tnum"), 1)
+    return result
+
+
+def fixed_font() -> QFont:
+    """The system's font with letters of equal width, at the size of captions."""
+    result = QFontDatabase.systemFont(QFontDatabase.SystemFont.FixedFont)
+    result.setPixelSize(round(Type.CAPTION.value[0] * _scale))
     return result
 
 

@@ -1,15 +1,13 @@
 """log: what the engine and the sessions wrote, merged by time."""
 
 import argparse
-import re
 import time
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from contextlib import suppress
-from dataclasses import dataclass, field
 from pathlib import Path
 
-from app.cli import words
 from app.cli.parser import Verbs, add_verb
+from app.log_files import Tail, merge, tails
 from core.api.errors import UsageError
 from core.api.home import Home
 
@@ -22,8 +20,6 @@ What the engine and the sessions wrote, the newest last.
 """
 
 _LOOK_AGAIN = 0.3
-_TAIL = 4 << 20
-_TIME = re.compile(r"\[?(\d{4}-\d\d-\d\d[ T]\d\d:\d\d:\d\d(?:[.,]\d+)?)")
 
 
 def add(verbs: Verbs) -> None:
@@ -35,67 +31,21 @@ def add(verbs: Verbs) -> None:
 def run(arguments: argparse.Namespace, home: Home) -> int:
     if not arguments.lines.isascii() or not arguments.lines.isdigit() or len(arguments.lines) > 9:
         raise UsageError(f"{arguments.lines!r} is not a number of lines.")
-    tails: dict[Path, _Tail] = {}
-    old = merge((tail.name, tail.read()) for tail in _tails(home, tails))
+    known: dict[Path, Tail] = {}
+    old = merge((tail.name, tail.read()) for tail in tails(home, known))
     kept = old[-int(arguments.lines) :] if int(arguments.lines) else []
     if not old and not arguments.follow:
         print(f"Nothing was logged yet in {home.logs}.")
     _print(kept)
     if arguments.follow:
         with suppress(KeyboardInterrupt):
-            _follow(home, tails)
+            _follow(home, known)
     return 0
 
 
-def merge(files: Iterable[tuple[str, list[str]]]) -> list[tuple[str, str]]:
-    """(file, line) of several files in the order of time; a line without a time stays below the one before it."""
-    dated: list[tuple[str, str, str]] = []
-    for name, lines in files:
-        moment = ""
-        for line in lines:
-            found = _TIME.match(line)
-            moment = found[1].replace("T", " ").replace(",", ".") if found else moment
-            dated.append((moment, name, line))
-    dated.sort(key=lambda row: row[0])
-    return [(name, line) for _, name, line in dated]
-
-
-@dataclass
-class _Tail:
-    """A file that grows; one that was begun again is read from its start."""
-
-    path: Path
-    _position: int = 0
-    _rest: bytes = field(default=b"", repr=False)
-
-    @property
-    def name(self) -> str:
-        return self.path.stem
-
-    def read(self) -> list[str]:
-        """The whole lines since the last time; at first, those of the last megabytes."""
-        try:
-            with self.path.open("rb") as file:
-                size = file.seek(0, 2)
-                if size < self._position:
-                    self._position, self._rest = 0, b""
-                file.seek(max(self._position, size - _TAIL))
-                data = file.read()
-                self._position = file.tell()
-        except OSError:
-            return []
-        *whole, self._rest = (self._rest + data).split(b"\n")
-        return [words.clean(line.decode(errors="replace")) for line in whole]
-
-
-def _tails(home: Home, known: dict[Path, _Tail]) -> Iterator[_Tail]:
-    for path in sorted(home.logs.glob("*.log")):
-        yield known.setdefault(path, _Tail(path))
-
-
-def _follow(home: Home, tails: dict[Path, _Tail]) -> None:
+def _follow(home: Home, known: dict[Path, Tail]) -> None:
     while True:
-        _print(merge([(tail.name, tail.read()) for tail in _tails(home, tails)]))
+        _print(merge([(tail.name, tail.read()) for tail in tails(home, known)]))
         time.sleep(_LOOK_AGAIN)
 
 

@@ -1,6 +1,6 @@
 import threading
 
-from app.cli.log import merge
+from app.log_files import merge
 from core.api.home import Home
 from tests.cli.conftest import RunCli, StartCli
 

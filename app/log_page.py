@@ -1,0 +1,169 @@
+"""The log page: what the engine and the sessions wrote, filtered, searched and copied."""
+
+from collections import deque
+from collections.abc import Sequence
+
+from PySide6.QtCore import QEvent
+from PySide6.QtGui import QBrush, QColor, QGuiApplication, QHideEvent, QShowEvent, QTextCharFormat, QTextCursor
+from PySide6.QtWidgets import QComboBox, QHBoxLayout, QLineEdit, QPlainTextEdit, QVBoxLayout, QWidget
+
+from app import theme
+from app.log_files import Level, Line
+from app.log_reader import LogReader
+from app.texts import tr
+from app.theme import Type
+from app.widgets import Button, Label
+from core.api.home import Home
+
+MOST_LINES = 5000
+"""That are kept and shown; older ones are still in the files."""
+
+
+class LogPage(QWidget):
+    """Reads only while somebody looks."""
+
+    def __init__(self, home: Home) -> None:
+        super().__init__()
+        self._home = home
+        self._lines: deque[Line] = deque(maxlen=MOST_LINES)
+        self._build()
+        self._reader = LogReader(home, self)
+        self._reader.came.connect(self.add)
+
+    def add(self, lines: Sequence[Line]) -> None:
+        """Newer lines."""
+        self._lines.extend(lines)
+        self._write([line for line in lines[-MOST_LINES:] if self._is_wanted(line)])
+        self._say_count()
+
+    @property
+    def shown(self) -> str:
+        """What stands on the page."""
+        return self.view.toPlainText()
+
+    def showEvent(self, event: QShowEvent) -> None:
+        super().showEvent(event)
+        self._reader.start()
+
+    def changeEvent(self, event: QEvent) -> None:
+        """The colours of the lines are those of a theme."""
+        super().changeEvent(event)
+        if event.type() is QEvent.Type.PaletteChange:
+            self._show_all()
+
+    def hideEvent(self, event: QHideEvent) -> None:
+        super().hideEvent(event)
+        self._reader.stop()
+
+    def _build(self) -> None:
+        self.level = QComboBox()
+        names = {
+            Level.INFO: tr("Everything"),
+            Level.WARNING: tr("Warnings and errors"),
+            Level.ERROR: tr("Errors only"),
+        }
+        for level, name in names.items():
+            self.level.addItem(name, level)
+        self.level.setFont(theme.font(Type.TEXT))
+        self.level.setAccessibleName(tr("Which lines"))
+        self.level.currentIndexChanged.connect(lambda _: self._show_all())
+        self.search = QLineEdit()
+        self.search.setFont(theme.font(Type.TEXT))
+        self.search.setPlaceholderText(tr("Search the log"))
+        self.search.setAccessibleName(tr("Search the log"))
+        self.search.setClearButtonEnabled(True)
+        self.search.textChanged.connect(lambda _: self._show_all())
+        self.follow = Button(tr("Follow"), "preset")
+        self.follow.setCheckable(True)
+        self.follow.setChecked(True)
+        self.follow.setToolTip(tr("Stay at the newest line"))
+        self.follow.toggled.connect(lambda on: self._to_the_end() if on else None)
+        self.copy = Button(tr("Copy"), "secondary", self._copy)
+        self.copy.setToolTip(tr("Copy what is selected, else every line shown"))
+        tools = QHBoxLayout()
+        tools.setSpacing(theme.UNIT * 2)
+        tools.addWidget(self.level)
+        tools.addWidget(self.search, 1)
+        tools.addWidget(self.follow)
+        tools.addWidget(self.copy)
+        self.view = _view()
+        self._count = Label("", Type.CAPTION, "muted", wrap=True)
+        column = QVBoxLayout(self)
+        column.setContentsMargins(theme.PAGE_MARGIN, theme.UNIT * 5, theme.PAGE_MARGIN, theme.UNIT * 5)
+        column.setSpacing(theme.GAP)
+        column.addWidget(Label(tr("Log"), Type.HEADLINE))
+        column.addLayout(tools)
+        column.addWidget(self.view, 1)
+        column.addWidget(self._count)
+        self._say_count()
+
+    def _is_wanted(self, line: Line) -> bool:
+        words = self.search.text().casefold().split()
+        text = f"{line.source} {line.text}".casefold()
+        return line.level >= self.level.currentData() and all(word in text for word in words)
+
+    def _show_all(self) -> None:
+        self.view.clear()
+        self._write([line for line in self._lines if self._is_wanted(line)])
+        self._say_count()
+
+    def _write(self, lines: Sequence[Line]) -> None:
+        """Append, without moving what somebody reads."""
+        if not lines:
+            return
+        bar = self.view.verticalScrollBar()
+        before = bar.value()
+        cursor = QTextCursor(self.view.document())
+        cursor.movePosition(QTextCursor.MoveOperation.End)
+        cursor.beginEditBlock()
+        for line in lines:
+            if not self.view.document().isEmpty():
+                cursor.insertBlock()
+            cursor.insertText(f"{line.source:<8} {line.text}", _look(line.level))
+        cursor.endEditBlock()
+        if self.follow.isChecked():
+            self._to_the_end()
+        else:
+            bar.setValue(before)
+
+    def _to_the_end(self) -> None:
+        bar = self.view.verticalScrollBar()
+        bar.setValue(bar.maximum())
+
+    def _copy(self) -> None:
+        selected = self.view.textCursor().selection().toPlainText()
+        QGuiApplication.clipboard().setText(selected or self.shown)
+        self._count.setText(tr("Copied."))
+
+    def _say_count(self) -> None:
+        if not self._lines:
+            self._count.setText(tr("Nothing was logged yet in {folder}.", folder=self._home.logs))
+            return
+        shown = 0 if self.view.document().isEmpty() else self.view.blockCount()
+        self._count.setText(
+            tr(
+                "{shown} of the newest {all} lines · all of it is in {folder}",
+                shown=shown,
+                all=len(self._lines),
+                folder=self._home.logs,
+            )
+        )
+
+
+def _view() -> QPlainTextEdit:
+    view = QPlainTextEdit()
+    view.setReadOnly(True)
+    view.setUndoRedoEnabled(False)
+    view.setMaximumBlockCount(MOST_LINES)
+    view.setLineWrapMode(QPlainTextEdit.LineWrapMode.NoWrap)
+    view.setAccessibleName(tr("Log"))
+    view.setFont(theme.fixed_font())
+    view.setTabChangesFocus(True)
+    return view
+
+
+def _look(level: Level) -> QTextCharFormat:
+    now, form = theme.tokens(), QTextCharFormat()
+    colour = {Level.INFO: now.text, Level.WARNING: now.accent_text, Level.ERROR: now.problem}[level]
+    form.setForeground(QBrush(QColor(colour)))
+    return form

@@ -1,0 +1,52 @@
+"""Follows the log files in a thread of its own: a disk that hangs must not hold up the window."""
+
+import threading
+from pathlib import Path
+
+from PySide6.QtCore import QObject, Signal
+
+from app.log_files import Level, Tail, merge, tails, with_levels
+from core.api.home import Home
+
+_LOOK_AGAIN = 0.4
+_AT_ONCE = 512 << 10
+"""Bytes of each file that are read in one go."""
+
+
+class LogReader(QObject):
+    """`came` brings lists of `Line`, between `start` and `stop`; the first has what was there already."""
+
+    came = Signal(list)
+
+    def __init__(self, home: Home, parent: QObject | None = None) -> None:
+        super().__init__(parent)
+        self._home = home
+        self._tails: dict[Path, Tail] = {}
+        self._levels: dict[str, Level] = {}
+        self._stopped = threading.Event()
+        self._thread: threading.Thread | None = None
+
+    def start(self) -> None:
+        """Go on where it was stopped."""
+        if self._thread is not None and self._thread.is_alive() and not self._stopped.is_set():
+            return
+        before, self._stopped = self._thread, threading.Event()
+        self._thread = threading.Thread(
+            target=self._follow, args=(self._stopped, before), name="log reader", daemon=True
+        )
+        self._thread.start()
+
+    def stop(self) -> None:
+        self._stopped.set()
+
+    def _follow(self, stopped: threading.Event, before: threading.Thread | None) -> None:
+        if before is not None:
+            before.join()  # two of them would read the same lines
+        while not stopped.is_set():
+            lines = merge([(tail.name, tail.read(_AT_ONCE)) for tail in tails(self._home, self._tails)])
+            if lines and not stopped.is_set():
+                try:
+                    self.came.emit(with_levels(lines, self._levels))
+                except RuntimeError:
+                    return  # the window has gone meanwhile
+            stopped.wait(_LOOK_AGAIN)
