@@ -116,6 +116,7 @@ def _pages() -> dict[str, str]:
         "network": tr("Network"),
         "presence": tr("Presence and power"),
         "storage": tr("Storage"),
+        "privacy": tr("What others see"),
         "energy": tr("Electricity"),
     }
 
@@ -161,6 +162,10 @@ def _words() -> dict[str, Words]:
             tr("Least battery charge"), tr("Below this, contributing stops also if it is allowed on battery.")
         ),
         "cache_size": Words(tr("Data kept on disk"), tr("Training data that need not be fetched again.")),
+        "publish_contributions": Words(
+            tr("Publish what I give"),
+            tr("Signed figures for the project's public ranking and learning curve; off: none are sent."),
+        ),
         "energy_price": Words(tr("Price of a kWh"), tr("What you pay; the history then tells what it cost.")),
         "currency": Words(tr("Currency"), tr("Of that price, in three letters: EUR, USD, BDT.")),
         "grid_factor": Words(

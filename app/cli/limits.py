@@ -17,6 +17,7 @@ _PAGES = {
     "network": "Network",
     "presence": "While you use the computer",
     "storage": "Disk",
+    "privacy": "What others see",
 }
 
 TEXT = f"""

@@ -10,7 +10,7 @@ import sys
 import traceback
 from importlib.metadata import PackageNotFoundError, version
 
-from app.cli import contribute, doctor, history, host, intent, limits, log, projects, schedule, status, window
+from app.cli import contribute, doctor, history, host, identity, intent, limits, log, projects, schedule, status, window
 from app.cli.parser import Layout, Parser
 from core.api.errors import IdlehiveError, UsageError
 from core.api.home import Home
@@ -94,7 +94,7 @@ def _parser() -> Parser:
     )
     parser.add_argument("--version", action="version", version=f"idlehive {_version()}")
     verbs = parser.add_subparsers(metavar="VERB", title="verbs", required=True, parser_class=Parser)
-    for verb in (contribute, status, intent, projects, limits, schedule, history, log, doctor):
+    for verb in (contribute, status, intent, projects, limits, schedule, history, identity, log, doctor):
         verb.add(verbs)
     verbs.add_parser("host", help=host.SUMMARY, add_help=False)
     return parser

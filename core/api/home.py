@@ -42,8 +42,13 @@ class Home:
 
     @property
     def identity(self) -> Path:
-        """The private key by which peers know this volunteer."""
+        """The private key by which peers know this machine."""
         return self.path / "identity.key"
+
+    @property
+    def volunteer(self) -> Path:
+        """The private key of the volunteer, the same on all machines of theirs."""
+        return self.path / "volunteer.key"
 
     @property
     def practice(self) -> Path:

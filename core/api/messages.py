@@ -8,6 +8,7 @@ from typing import Any, Literal
 
 import msgspec
 
+from core.api.identity import IdentityCommand
 from core.api.reasons import Reason
 from core.api.record import HistoryCommand
 from core.api.schedule import Preset
@@ -190,6 +191,7 @@ Command = (
     | GetCurve
     | GetHistory
     | HistoryCommand
+    | IdentityCommand
 )
 
 

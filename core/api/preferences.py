@@ -39,7 +39,7 @@ Unit = Literal[
 ]
 """`price` is thousandths of the currency for a kWh, `currency` a number of ISO 4217 (`core.api.currencies`), `day` is
 a day of the month, `time` minutes since local midnight, `switch` 0 (off) or 1 (on)."""
-Page = Literal["processor", "gpu", "network", "presence", "storage", "energy"]
+Page = Literal["processor", "gpu", "network", "presence", "storage", "privacy", "energy"]
 """Where front ends show it, in their order."""
 
 
@@ -78,6 +78,10 @@ class Limits(msgspec.Struct, frozen=True):
         """Threads that compute; left to Idlehive, half of the cores: the others stay with the volunteer."""
         return self.threads or max(1, cores // 2)
 
+    publish_contributions: int = 1
+    """1: what was given is told to the run, signed; 0: nothing of it is."""
+    display_name: str = ""
+    """The name that goes with it; empty: none. No preference: text."""
     latency_target: int = 0
     """Milliseconds that a microbatch may take; 0 is no target. No preference: set while the volunteer is there."""
 
@@ -172,6 +176,7 @@ _DECLARED = (
     Preference("full_screen", "switch", 0, 1, 0, page="presence"),
     Preference("on_battery", "switch", 0, 1, 0, page="presence"),
     Preference("battery_level", "percent", 0, 100, 50, page="presence"),
+    Preference("publish_contributions", "switch", 0, 1, 1, page="privacy"),
     Preference("energy_price", "price", 0, 10_000_000, 0, page="energy", zero="not set"),
     Preference("currency", "currency", 0, 999, 0, page="energy", zero="not set"),
     Preference("grid_factor", "g/kWh", 0, 3000, 0, page="energy", zero="not set"),

@@ -5,7 +5,7 @@ from typing import Any
 
 import msgspec
 
-from core.api import messages, program_names, record, schedule
+from core.api import identity, messages, program_names, record, schedule
 from core.api.errors import UsageError
 from core.api.messages import Contribution, CurvePoint, Event, LimitInfo, Picture, ProjectDetails, ProjectInfo
 from core.api.preferences import in_force, preference_named
@@ -58,6 +58,10 @@ class Commands:
             record.ExportHistory: books.export,
             record.ImportHistory: books.take,
             record.DeleteHistory: books.delete,
+            identity.GetIdentity: lambda _: engine.identity.info(),
+            identity.SetDisplayName: self._set_display_name,
+            identity.ExportIdentity: lambda command: engine.identity.export(command.passphrase),
+            identity.ImportIdentity: self._import_identity,
         }
 
     async def carry_out(self, command: messages.Command) -> Any:
@@ -137,6 +141,14 @@ class Commands:
 
     async def _get_picture(self, command: messages.GetPicture) -> Picture | None:
         return await self._engine.pictures.get(self._engine.catalogue.get(command.project))
+
+    def _set_display_name(self, command: identity.SetDisplayName) -> identity.IdentityInfo:
+        self._engine.identity.name(command.name)
+        self._engine.update()
+        return self._engine.identity.info()
+
+    async def _import_identity(self, command: identity.ImportIdentity) -> identity.IdentityInfo:
+        return await self._engine.identity.take(command.text, command.passphrase, replace=command.replace)
 
     def _show_limits(self, _command: messages.ShowLimits) -> list[LimitInfo]:
         return [self._limit(name) for name in self._engine.preferences]

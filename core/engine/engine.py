@@ -13,6 +13,7 @@ import msgspec
 
 from core.api.home import Home
 from core.api.messages import Event
+from core.api.preferences import Limits
 from core.api.session import EpochDone, Fault, Report
 from core.api.snapshot import DataMonth, Snapshot
 from core.conditions.machine import Machine
@@ -26,6 +27,7 @@ from core.engine.contenders import Contenders
 from core.engine.credentials import Credentials
 from core.engine.decide import Conditions, Decision, Membership, Trouble, decide
 from core.engine.gpu_power import PowerLimit, Setting
+from core.engine.identity import Identity
 from core.engine.intent import Intent
 from core.engine.ledger import Ledger
 from core.engine.lifecycle import (
@@ -73,6 +75,7 @@ class Engine:
         self.catalogue = Catalogue(store, home.cache, clock)
         self.pictures = Pictures(home.path / "pictures")
         self.credentials = Credentials(home.path)
+        self.identity = Identity(home.volunteer, store.journal)
         self.broadcast = Broadcast()
         self.preferences = store.preferences.load()
         self.timetable = Timetable(store.journal.read_setting(_WEEK))
@@ -149,7 +152,7 @@ class Engine:
             if self._state == before:
                 break
         if self._session is not None:
-            self._session.apply(self._decision.limits)
+            self._session.apply(self._named(self._decision.limits))
         self._ledger.watch(self._idle_for(), now)
         self._ledger.keep(now)
         self._set_alarm(now)
@@ -292,7 +295,7 @@ class Engine:
         self._report = None
         self._started_at = now
         self._ledger.begin(project.id, run_id, now)
-        terms = Terms(project, self._decision.limits)
+        terms = Terms(project, self._named(self._decision.limits))
         self._session = Session(
             self._home,
             terms,
@@ -303,6 +306,9 @@ class Engine:
             tell=self.update,
             name_run=self._ledger.name_run,
         )
+
+    def _named(self, limits: Limits) -> Limits:
+        return msgspec.structs.replace(limits, display_name=self.identity.display_name or "")
 
     def _tell_change(self, before: State, now: float) -> None:
         after = self._state

@@ -1,0 +1,140 @@
+"""identity: the key that your contributions are signed with, and the name beside them."""
+
+import argparse
+import getpass
+import os
+import sys
+from pathlib import Path
+
+from app.cli import output, words
+from app.cli.connection import borrowed
+from app.cli.parser import Parser, Verbs, add_json, add_verb
+from core.api.errors import UsageError, WorldError
+from core.api.home import Home
+from core.api.identity import (
+    ExportIdentity,
+    GetIdentity,
+    IdentityCommand,
+    IdentityExport,
+    IdentityInfo,
+    ImportIdentity,
+    SetDisplayName,
+)
+
+TEXT = """
+The key that your contributions are signed with. The same key on several
+machines adds up to one volunteer on the projects' pages.
+
+  idlehive identity                         its public part, and your name
+  idlehive identity name "Ann of the Hill"  shown beside your figures
+  idlehive identity name --none             no name, as at first
+  idlehive identity export ann.identity     asks for a passphrase
+  idlehive identity import ann.identity     on the other machine
+  idlehive limits set publish_contributions 0    tell the projects nothing
+
+The passphrase is asked for, or read from a pipe; never given as an argument.
+`import` refuses to take the place of another key without --replace.
+"""
+
+_DERIVING = 60.0
+_LARGEST = 1 << 16
+
+
+def add(verbs: Verbs) -> None:
+    parser = add_verb(verbs, "identity", "the key that signs what you give", TEXT, run_show)
+    add_json(parser)
+    parts = parser.add_subparsers(metavar="show|name|export|import", title="what to do", parser_class=Parser)
+    showing = add_verb(parts, "show", "its public part", TEXT, run_show)
+    naming = add_verb(parts, "name", "choose a name, or none", TEXT, run_name)
+    which = naming.add_mutually_exclusive_group(required=True)
+    which.add_argument("name", nargs="?", metavar="NAME")
+    which.add_argument("--none", action="store_true", help="show no name")
+    exporting = add_verb(parts, "export", "write it to a file, under a passphrase", TEXT, run_export)
+    importing = add_verb(parts, "import", "take it over from a file", TEXT, run_import)
+    for part in (exporting, importing):
+        part.add_argument("file", type=Path, metavar="FILE")
+    exporting.add_argument("--replace", action="store_true", help="write over a file that is there")
+    importing.add_argument("--replace", action="store_true", help="give up the key that is here")
+    for part in (showing, naming, exporting, importing):
+        add_json(part, again=True)
+
+
+def run_show(arguments: argparse.Namespace, home: Home) -> int:
+    return _tell(arguments, home, GetIdentity())
+
+
+def run_name(arguments: argparse.Namespace, home: Home) -> int:
+    return _tell(arguments, home, SetDisplayName(None if arguments.none else arguments.name))
+
+
+def run_export(arguments: argparse.Namespace, home: Home) -> int:
+    if arguments.file.exists() and not arguments.replace:
+        raise UsageError(f"There is a file {arguments.file} already; --replace writes over it.")
+    command = ExportIdentity(_passphrase(twice=True))
+    with borrowed(home) as engine:
+        text = engine.request(command, IdentityExport, timeout=_DERIVING).text
+    _write(arguments.file, text)
+    if arguments.json:
+        output.print_json({"file": str(arguments.file.absolute())})
+    else:
+        print(f"Your identity is in {arguments.file}; it opens with your passphrase only.")
+    return 0
+
+
+def run_import(arguments: argparse.Namespace, home: Home) -> int:
+    try:
+        with arguments.file.open(encoding="utf-8") as file:
+            text = file.read(_LARGEST)
+    except FileNotFoundError:
+        raise UsageError(f"There is no file {arguments.file}.") from None
+    except UnicodeDecodeError:
+        raise UsageError(f"{arguments.file} is no exported identity.") from None
+    except OSError as error:
+        raise WorldError(f"{arguments.file} cannot be read: {error.strerror}.") from None
+    return _tell(arguments, home, ImportIdentity(text, _passphrase(), arguments.replace))
+
+
+def _tell(arguments: argparse.Namespace, home: Home, command: IdentityCommand) -> int:
+    with borrowed(home) as engine:
+        info = engine.request(command, IdentityInfo, timeout=_DERIVING)
+    if arguments.json:
+        output.print_json(info)
+    else:
+        print(f"Identity: {info.id}")
+        print(f"Name:     {words.clean(info.display_name) if info.display_name else 'none'}")
+    return 0
+
+
+def _passphrase(*, twice: bool = False) -> str:
+    """From a prompt that does not show it, or a line of a pipe.
+
+    Raises:
+        UsageError: nothing was given, or two different ones.
+    """
+    if not sys.stdin.isatty():
+        text = sys.stdin.readline().rstrip("\n")
+    else:
+        try:
+            text = getpass.getpass("Passphrase: ")
+            if twice and text != getpass.getpass("Once more: "):
+                raise UsageError("The two are not the same.")
+        except EOFError:
+            text = ""
+    if not text:
+        raise UsageError("No passphrase was given.")
+    return text
+
+
+def _write(path: Path, text: str) -> None:
+    beside = path.with_name(f".{path.name}.{os.getpid()}")
+    try:
+        try:
+            descriptor = os.open(beside, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+            with os.fdopen(descriptor, "w", encoding="utf-8") as file:
+                file.write(text)
+            beside.replace(path)
+        except OSError:
+            beside.unlink(missing_ok=True)
+            raise
+    except OSError as error:
+        raise WorldError(f"{path} cannot be written: {error.strerror}.") from None

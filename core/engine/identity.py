@@ -1,0 +1,149 @@
+"""The volunteer's Ed25519 key: made once, kept in a file that only the owner reads, moved under a passphrase.
+
+Not in the keyring: a keyring that is reset would take everything that was given under this name along.
+"""
+
+import os
+import tempfile
+from functools import partial
+from pathlib import Path
+
+import msgspec
+from cryptography.exceptions import InvalidTag
+from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
+from cryptography.hazmat.primitives.ciphers.aead import ChaCha20Poly1305
+from cryptography.hazmat.primitives.kdf.scrypt import Scrypt
+
+from core.api import identity as api
+from core.api.errors import UsageError, WorldError
+from core.api.identity import IdentityExport, IdentityInfo
+from core.engine.threads import in_thread
+from core.store.journal import Journal
+
+_FORMAT = "idlehive identity 1"
+_SECRET = 32
+"""Bytes of a private key."""
+_SECONDS = 30.0
+_NAME = "display_name"
+_LONGEST_PASSPHRASE = 1024
+
+
+class _Sealed(msgspec.Struct, frozen=True):
+    """An exported identity; binary fields are base64."""
+
+    format: str
+    id: str
+    salt: bytes
+    nonce: bytes
+    secret: bytes
+
+
+class Identity:
+    """Of one profile."""
+
+    def __init__(self, file: Path, journal: Journal) -> None:
+        self.file = file
+        self._journal = journal
+
+    @property
+    def display_name(self) -> str | None:
+        """None unless the volunteer chose one."""
+        return self._journal.read_setting(_NAME) or None
+
+    def name(self, name: str | None) -> None:
+        """Raises UsageError if others should not see such a name."""
+        self._journal.setting(_NAME, "" if name is None else api.check_name(name))
+
+    def info(self) -> IdentityInfo:
+        """Makes the key if there is none yet.
+
+        Raises:
+            WorldError: the file cannot be used.
+        """
+        return IdentityInfo(_public(self._key()), self.display_name)
+
+    async def export(self, passphrase: str) -> IdentityExport:
+        """Raises UsageError for a passphrase that protects nothing, WorldError if the file cannot be used."""
+        if not api.SHORTEST_PASSPHRASE <= len(passphrase) <= _LONGEST_PASSPHRASE:
+            raise UsageError(f"A passphrase has at least {api.SHORTEST_PASSPHRASE} characters.")
+        key = self._key()
+        salt, nonce = os.urandom(16), os.urandom(12)
+        lock = await _lock(passphrase, salt)
+        secret = lock.encrypt(nonce, key.private_bytes_raw(), _FORMAT.encode())
+        sealed = _Sealed(_FORMAT, _public(key), salt, nonce, secret)
+        return IdentityExport(msgspec.json.format(msgspec.json.encode(sealed)).decode() + "\n")
+
+    async def take(self, text: str, passphrase: str, *, replace: bool) -> IdentityInfo:
+        """Take over an exported identity.
+
+        Raises:
+            UsageError: it is no export, the passphrase is wrong, or there is another identity and `replace` is not set.
+            WorldError: the file cannot be used.
+        """
+        sealed = _parse(text)
+        own = _public(self._key()) if self.file.exists() else None
+        if own not in (None, sealed.id) and not replace:
+            raise UsageError(
+                "This profile has another identity already; what is given under it stays with it. Replace it?"
+            )
+        lock = await _lock(passphrase[:_LONGEST_PASSPHRASE], sealed.salt)
+        try:
+            secret = lock.decrypt(sealed.nonce, sealed.secret, _FORMAT.encode())
+            key = Ed25519PrivateKey.from_private_bytes(secret)
+        except (InvalidTag, ValueError):
+            raise UsageError("The passphrase is wrong, or the file is damaged.") from None
+        if _public(key) != sealed.id:
+            raise UsageError("The file is damaged: its key is not the one it names.")
+        self._write(key)
+        return self.info()
+
+    def _key(self) -> Ed25519PrivateKey:
+        try:
+            return Ed25519PrivateKey.from_private_bytes(self.file.read_bytes())
+        except FileNotFoundError:
+            key = Ed25519PrivateKey.generate()
+            self._write(key)
+            return key
+        except OSError as error:
+            raise WorldError(f"The identity in {self.file} cannot be read: {error.strerror}.") from None
+        except ValueError:
+            raise WorldError(f"{self.file} is damaged; import your identity from an export, or remove it.") from None
+
+    def _write(self, key: Ed25519PrivateKey) -> None:
+        try:
+            # mkstemp makes it 0600 from its first moment on.
+            descriptor, name = tempfile.mkstemp(dir=self.file.parent)
+            try:
+                with os.fdopen(descriptor, "wb") as file:
+                    file.write(key.private_bytes_raw())
+                    file.flush()
+                    os.fsync(file.fileno())
+                Path(name).replace(self.file)
+            except OSError:
+                Path(name).unlink(missing_ok=True)
+                raise
+        except OSError as error:
+            raise WorldError(f"The identity cannot be kept in {self.file}: {error.strerror}.") from None
+
+
+def _public(key: Ed25519PrivateKey) -> str:
+    return key.public_key().public_bytes_raw().hex()
+
+
+async def _lock(passphrase: str, salt: bytes) -> ChaCha20Poly1305:
+    """Slow on purpose, for whoever tries passphrases: 64 MiB of memory and some tenths of a second each."""
+    derive = Scrypt(salt=salt, length=32, n=1 << 16, r=8, p=1).derive
+    try:
+        return ChaCha20Poly1305(await in_thread(partial(derive, passphrase.encode()), _SECONDS))
+    except (TimeoutError, MemoryError):
+        raise WorldError("This computer is too busy to work with the passphrase now.") from None
+
+
+def _parse(text: str) -> _Sealed:
+    try:
+        sealed = msgspec.json.decode(text, type=_Sealed)
+    except msgspec.DecodeError:
+        sealed = None
+    if sealed is None or sealed.format != _FORMAT or (len(sealed.salt), len(sealed.nonce)) != (16, 12):
+        raise UsageError("This is no exported identity that this version of Idlehive knows.")
+    return sealed
