@@ -1,17 +1,26 @@
-"""What the window itself remembers, in the profile's folder: its place on the screen and what it has explained once.
+"""What the window itself remembers, in the profile's folder: its place on the screen, what it has explained once, and
+how it looks and speaks.
 
-What the volunteer wants of Idlehive is a preference, kept by the engine, and never here.
+What the volunteer wants of contributing is a preference, kept by the engine, and never here.
 """
 
-from PySide6.QtCore import QByteArray, QSettings
+from typing import Literal, get_args
+
+from PySide6.QtCore import QByteArray, QObject, QSettings, Signal
 
 from core.api.home import Home
 
+Language = Literal["system", "en", "de"]
+Scheme = Literal["system", "light", "dark"]
 
-class Settings:
-    """A small file, `window.ini`."""
+
+class Settings(QObject):
+    """A small file, `window.ini`. `changed` gives the name of the property that has another value now."""
+
+    changed = Signal(str)
 
     def __init__(self, home: Home) -> None:
+        super().__init__()
         self.home = home
         self._file = QSettings(str(home.path / "window.ini"), QSettings.Format.IniFormat)
 
@@ -24,6 +33,34 @@ class Settings:
     def geometry(self, value: QByteArray) -> None:
         self._file.setValue("geometry", value)
 
+    @property
+    def language(self) -> Language:
+        value = self._file.value("language")
+        return value if value in get_args(Language) else "system"
+
+    @language.setter
+    def language(self, value: Language) -> None:
+        self._change("language", value)
+
+    @property
+    def scheme(self) -> Scheme:
+        """Light, dark, or as the desktop has it."""
+        value = self._file.value("scheme")
+        return value if value in get_args(Scheme) else "system"
+
+    @scheme.setter
+    def scheme(self, value: Scheme) -> None:
+        self._change("scheme", value)
+
+    @property
+    def notifications(self) -> bool:
+        """Whether the desktop may be told of anything."""
+        return str(self._file.value("notifications")) != "off"
+
+    @notifications.setter
+    def notifications(self, value: bool) -> None:
+        self._change("notifications", "on" if value else "off")
+
     def first_time(self, what: str) -> bool:
         """True once per profile and thing."""
         if self._file.contains(f"told/{what}"):
@@ -31,3 +68,9 @@ class Settings:
         self._file.setValue(f"told/{what}", "yes")
         self._file.sync()
         return True
+
+    def _change(self, name: str, value: str) -> None:
+        if value != self._file.value(name):
+            self._file.setValue(name, value)
+            self._file.sync()
+            self.changed.emit(name)

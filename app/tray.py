@@ -4,14 +4,14 @@ import time
 
 from PySide6.QtCore import QObject, QTimer, Signal
 from PySide6.QtGui import QAction
-from PySide6.QtWidgets import QApplication, QMenu, QSystemTrayIcon
+from PySide6.QtWidgets import QMenu, QSystemTrayIcon
 
 from app import icons, wording
-from app.choices import is_under_way, main_choice
+from app.choices import goes_on_by_itself, is_under_way, main_choice
 from app.contribute_button import Perform, fill_menu
 from app.engine_link import EngineLink, Link
+from app.notices import Note
 from app.texts import tr
-from core.api.messages import Event
 from core.api.snapshot import Snapshot
 
 _REFRESH_MS = 15_000
@@ -41,7 +41,6 @@ class Tray(QObject):
         self._countdown.timeout.connect(self.refresh)
         link.snapshot_changed.connect(self.refresh)
         link.link_changed.connect(self.refresh)
-        link.event_came.connect(self._on_event)
         self.refresh()
         self.icon.show()
 
@@ -58,10 +57,16 @@ class Tray(QObject):
         for widget in (self.main, self.durations.menuAction()):
             widget.setEnabled(up)
         fill_menu(self.durations, known, self._perform)
+        self.quit.setText(self._quit_text(known, up))
         pausing = wording.is_paused(known) or is_under_way(known)
         self.durations.setTitle(tr("Pause for…") if pausing else tr("Contribute for…"))
         self._show_tone(wording.tone(known) if up else self._tone_without_engine())
         self._count_down(wording.ends_at(known) is not None)
+
+    def show_notice(self, notice: Note) -> None:
+        """In the tray's own way, for desktops without a notification service."""
+        if self.icon.supportsMessages():
+            self.icon.showMessage(notice.title, notice.text, icons.logo())
 
     def _build_menu(self) -> None:
         self.state = QAction(self.menu)
@@ -71,7 +76,7 @@ class Tray(QObject):
         self.durations = QMenu(self.menu)
         self.open = QAction(tr("Open Idlehive"), self.menu)
         self.open.triggered.connect(self.opened)
-        self.quit = QAction(tr("Quit"), self.menu)
+        self.quit = QAction(self.menu)
         self.quit.triggered.connect(self.quit_asked)
         self.menu.addAction(self.state)
         self.menu.addSeparator()
@@ -81,6 +86,12 @@ class Tray(QObject):
         self.menu.addAction(self.open)
         self.menu.addAction(self.quit)
 
+    def _quit_text(self, snapshot: Snapshot, up: bool) -> str:
+        """What it would stop; where there is a choice, the question that follows asks."""
+        if not up:
+            return tr("Quit (closes the window)")
+        return tr("Quit… (choose what stops)") if goes_on_by_itself(snapshot) else tr("Quit (stops the engine too)")
+
     def _on_main(self) -> None:
         if self._link.snapshot:
             self._perform(main_choice(self._link.snapshot).command)
@@ -88,12 +99,6 @@ class Tray(QObject):
     def _on_activated(self, why: QSystemTrayIcon.ActivationReason) -> None:
         if why is QSystemTrayIcon.ActivationReason.Trigger:
             self.toggled.emit()
-
-    def _on_event(self, event: Event) -> None:
-        """Tell what is worth a word while the window may be closed; the good news only if it is not in front."""
-        news = event.kind == "warning" or (event.kind == "first_contribution" and not QApplication.activeWindow())
-        if news and self.icon.supportsMessages():
-            self.icon.showMessage("Idlehive", event.text, icons.logo())
 
     def _tone_without_engine(self) -> wording.Tone:
         return "working" if self._link.state is Link.STARTING else "problem"

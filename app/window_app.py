@@ -16,6 +16,8 @@ from app.engine_link import EngineLink
 from app.farewell import Farewell
 from app.focus_ring import FocusRing
 from app.main_window import MainWindow
+from app.news import News
+from app.notices import Notices
 from app.settings import Settings
 from app.single_instance import SingleInstance
 from app.tray import Tray
@@ -67,8 +69,11 @@ class WindowApp(QObject):
         super().__init__()
         self._application = application
         self.link = EngineLink(home, parent=self)
-        self.window = MainWindow(self.link, Settings(home))
+        self.settings = Settings(home)
+        self.window = MainWindow(self.link, self.settings)
         self.tray = Tray(self.link, self.window.home.perform, self)
+        self.notices = Notices(self.tray.show_notice, self)
+        self.news = News(self.link, self.settings, self.notices.show, self)
         self.farewell = Farewell(self.link, self.window)
         self._focus_ring = FocusRing(application)
         self._instance = instance
@@ -94,6 +99,7 @@ class WindowApp(QObject):
         self._instance.raised.connect(self.window.bring_up)
         self.tray.toggled.connect(self.window.toggle)
         self.tray.opened.connect(self.window.bring_up)
+        self.notices.clicked.connect(self.window.bring_up)
         self.tray.quit_asked.connect(self._ask_to_quit)
         self.window.quit_asked.connect(self.farewell.ask)
         self.farewell.leaving.connect(self.window.hide)

@@ -48,9 +48,13 @@ QT_LIBRARIES = {
 TEST_PROGRAMS = {
     "Xvfb": "xvfb",
     "dbus-run-session": "dbus",
+    "dunst": "dunst",
     "import": "imagemagick",
     "openbox": "openbox",
+    "tint2": "tint2",
     "xdotool": "xdotool",
+    "xfce4-panel": "xfce4-panel",
+    "xfconf-query": "xfconf",
     "xwininfo": "x11-utils",
 }
 # Pretends to be the services of a desktop. Made for the system's own Python, so no import here can find it.

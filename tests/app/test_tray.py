@@ -2,8 +2,11 @@
 
 import time
 from collections.abc import Callable, Iterator
+from typing import get_args
 
 import pytest
+from msgspec.structs import replace
+from PySide6.QtGui import QColor
 from PySide6.QtWidgets import QSystemTrayIcon
 from pytestqt.qtbot import QtBot
 
@@ -13,7 +16,8 @@ from app.tray import Tray
 from app.wording import Tone
 from core.api.messages import Command, Pause, Resume
 from core.api.snapshot import Snapshot
-from tests.app.snapshots import CONTRIBUTING, NOW, STARTING, failed, paused
+from tests.app.contrast import contrast
+from tests.app.snapshots import CONTRIBUTING, IDLE, NOW, STARTING, failed, paused
 from tests.fakes.scripted_engine import ScriptedEngine
 
 Show = Callable[[Snapshot], None]
@@ -71,6 +75,22 @@ def test_every_icon_can_be_told_from_the_others_at_16_pixels() -> None:
     pictures = [tray_icon(tone).pixmap(16).toImage() for tone in tones]
     assert all(first != second for index, first in enumerate(pictures) for second in pictures[index + 1 :])
     assert all(not picture.isNull() and picture.pixelColor(8, 1).alpha() > 60 for picture in pictures)
+
+
+@pytest.mark.parametrize("panel", ["#FFFFFF", "#F0F0F0", "#2B2B2B", "#101010"])
+@pytest.mark.parametrize("tone", get_args(Tone))
+def test_every_icon_is_seen_on_light_and_dark_panels(tone: Tone, panel: str) -> None:
+    picture = tray_icon(tone).pixmap(22).toImage()
+    pixels = [picture.pixelColor(x, y) for x in range(22) for y in range(22)]
+    seen = [pixel for pixel in pixels if pixel.alpha() > 200 and contrast(pixel, QColor(panel)) >= 3]
+    assert len(seen) > 40
+
+
+def test_quitting_says_what_it_stops(tray: Tray, show: Show, link: EngineLink) -> None:
+    show(CONTRIBUTING)
+    assert tray.quit.text() == "Quit… (choose what stops)"
+    show(replace(IDLE, project="birds"))
+    assert tray.quit.text() == "Quit (stops the engine too)"
 
 
 def test_without_an_engine_nothing_can_be_ordered(

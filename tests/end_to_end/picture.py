@@ -27,6 +27,11 @@ class Picture:
         """Whether a colour (#RRGGBB) is anywhere."""
         return any(_pixel(colour) in row for row in self.rows)
 
+    def colours(self, left: int, top: int, right: int, bottom: int) -> int:
+        """How many different colours an area has."""
+        parts = (self.rows[y][4 * left : 4 * right] for y in range(top, bottom))
+        return len({part[at : at + 4] for part in parts for at in range(0, len(part), 4)})
+
     def split_button(self, colour: str, line: str) -> Point | None:
         """The middle of the larger part of a button that a line of one pixel parts in two.
 

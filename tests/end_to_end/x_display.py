@@ -1,12 +1,13 @@
 """A screen that nobody sees, with a window manager, a message bus and a tray; its pointer and keys are real X input."""
 
 import os
+import re
 import shutil
 import subprocess
 from contextlib import ExitStack
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Self
+from typing import Literal, Self
 
 from tests.end_to_end.machine import wait_for
 from tests.end_to_end.picture import Picture, Point
@@ -34,11 +35,47 @@ systray_icon_size = 24
 """
 
 
+# One panel at the bottom with a tray of the newer kind and nothing else, so that no other icon is in the way.
+_XFCE_PANEL = f"""
+<?xml version="1.0" encoding="UTF-8"?>
+<channel name="xfce4-panel" version="1.0">
+  <property name="configver" type="int" value="2"/>
+  <property name="panels" type="array"><value type="int" value="1"/>
+    <property name="panel-1" type="empty">
+      <property name="position" type="string" value="p=8;x=0;y=0"/>
+      <property name="position-locked" type="bool" value="true"/>
+      <property name="length" type="uint" value="100"/>
+      <property name="size" type="uint" value="{_PANEL}"/>
+      <property name="plugin-ids" type="array"><value type="int" value="1"/></property>
+    </property>
+  </property>
+  <property name="plugins" type="empty">
+    <property name="plugin-1" type="string" value="systray">
+      <property name="square-icons" type="bool" value="true"/>
+    </property>
+  </property>
+</channel>
+"""
+_XFCONFD = "/usr/lib/*/xfce4/xfconf/xfconfd"
+_NOTIFICATIONS = """
+[global]
+    mouse_left_click = do_action, close_current
+    origin = top-right
+    offset = 20x20
+    font = DejaVu Sans 11
+"""
+
+Tray = Literal["xembed", "statusnotifier", "none"]
+"""Which kind of host the panel has: the older one of X11, or the one on the message bus."""
+
+
 class XDisplay:
     """Starts all of it on `with`, and ends it after."""
 
-    def __init__(self) -> None:
-        self.has_tray = shutil.which("tint2") is not None
+    def __init__(self, tray: Tray | None = None, notifications: bool = False) -> None:
+        """Without a wish, the tray is XEmbed where tint2 is installed."""
+        self.tray = tray or ("xembed" if shutil.which("tint2") else "none")
+        self._has_notifications = notifications
         self._own = {"XDG_CURRENT_DESKTOP": "", "QT_QPA_PLATFORM": "xcb", "QT_QPA_PLATFORMTHEME": ""}
         self._running = ExitStack()
 
@@ -51,9 +88,10 @@ class XDisplay:
             self._start_bus()
             self._start("openbox")
             wait_for(self._is_managed, 15, "a window manager")
-            if self.has_tray:
-                self._start("tint2", "-c", str(self._write("tint2rc", _TRAY)))
-                wait_for(lambda: self.find("tint2"), 15, "a tray")
+            self.start_tray()
+            if self._has_notifications:
+                self._start("dunst", "-conf", str(self._write("dunstrc", _NOTIFICATIONS)))
+                wait_for(lambda: self.has_service("org.freedesktop.Notifications"), 15, "a notification daemon")
             self._running = started.pop_all()
         return self
 
@@ -65,19 +103,49 @@ class XDisplay:
         """For programs that are to appear here, in place of what a desktop may have set."""
         return dict(self._own)
 
+    def start_tray(self) -> None:
+        """As `tray` wishes; also later than the program that it is to show."""
+        if self.tray == "xembed":
+            self._start("tint2", "-c", str(self._write("tint2rc", _TRAY)))
+            wait_for(lambda: self.find("tint2"), 15, "a tray")
+        elif self.tray == "statusnotifier":
+            self._write(".config/xfce4/xfconf/xfce-perchannel-xml/xfce4-panel.xml", _XFCE_PANEL)
+            self._start(next(map(str, Path("/").glob(_XFCONFD[1:]))))
+            wait_for(lambda: self.has_service("org.xfce.Xfconf"), 15, "the panel's settings")
+            self._start("xfce4-panel", "--disable-wm-check")
+            wait_for(lambda: self.has_service("org.kde.StatusNotifierWatcher"), 15, "a tray")
+
+    def has_service(self, name: str) -> bool:
+        """Somebody on the message bus has this name."""
+        found = self._ask(
+            *("dbus-send", "--print-reply=literal", "--dest=org.freedesktop.DBus", "/org/freedesktop/DBus"),
+            *("org.freedesktop.DBus.NameHasOwner", f"string:{name}"),
+        )
+        return "true" in found
+
+    def notified(self) -> str:
+        """What the notification daemon has shown and shows, as it lists it itself."""
+        self._ask("dunstctl", "close-all")
+        return self._ask("dunstctl", "history")
+
     def find(self, title: str) -> str | None:
         """The number of a visible window, by its whole title."""
         found = self._ask("xdotool", "search", "--onlyvisible", "--name", f"^{title}$").split()
         return found[-1] if found else None
 
+    def state(self, window: str) -> str:
+        """Normal or Iconic, as the window manager calls them; empty for a window that is withdrawn."""
+        found = re.search(r"window state: (\w+)", self._ask("xprop", "-id", window, "WM_STATE"))
+        return found[1] if found else ""
+
     def focused_title(self) -> str:
         """Of the window that keys go to; empty if there is none."""
         return self._ask("xdotool", "getwindowfocus", "getwindowname").strip()
 
-    def click(self, place: Point) -> None:
-        """Go there with the pointer and press the left button; then take the pointer out of the way."""
+    def click(self, place: Point, button: int = 1) -> None:
+        """Go there with the pointer and press a button, the left one (1); then take the pointer out of the way."""
         x, y = place
-        self._ask("xdotool", "mousemove", str(x), str(y), "click", "1")
+        self._ask("xdotool", "mousemove", str(x), str(y), "click", str(button))
         self._ask("xdotool", "mousemove", str(WIDTH - 1), "0")
 
     def press(self, *keys: str) -> None:
@@ -111,7 +179,7 @@ class XDisplay:
         return "window id" in self._ask("xprop", "-root", "_NET_SUPPORTING_WM_CHECK")
 
     def _start(self, program: str, *arguments: str, keep_open: tuple[int, ...] = ()) -> None:
-        with (self._folder / f"{program}.log").open("wb") as log:
+        with (self._folder / f"{Path(program).name}.log").open("wb") as log:
             process = subprocess.Popen(
                 [program, *arguments],
                 stdin=subprocess.DEVNULL,
@@ -134,6 +202,7 @@ class XDisplay:
 
     def _write(self, name: str, text: str) -> Path:
         file = self._folder / name
+        file.parent.mkdir(parents=True, exist_ok=True)
         file.write_text(text.strip())
         return file
 

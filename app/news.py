@@ -1,0 +1,118 @@
+"""What is worth a word to somebody who is not looking at the window: little. Every notice can be switched off at once.
+
+The first contribution, a round number that was reached, and a problem that waits for the volunteer.
+"""
+
+import time
+from collections.abc import Callable
+
+from PySide6.QtCore import QObject, QTimer
+from PySide6.QtWidgets import QApplication
+
+from app import format as fmt
+from app import wording
+from app.engine_link import EngineLink, Link
+from app.notices import Note
+from app.settings import Settings
+from app.texts import tr, trn
+from core.api.messages import Event
+from core.api.reasons import Severity
+from core.api.record import GetOverview, Milestone, Overview
+from core.api.snapshot import Snapshot
+
+_NOT_AGAIN_WITHIN = 3600.0
+"""Seconds in which the same problem is not told twice, also if it went away in between."""
+_LOOK_EVERY = 60.0
+"""Seconds between two looks for milestones at the least: epochs of a small project take seconds."""
+_GONE_MS = 10_000
+"""An engine that is back within this time, as after an update, is no news."""
+
+Show = Callable[[Note], None]
+
+
+class News(QObject):
+    """Watches the engine, and hands over to `show` what is news."""
+
+    def __init__(self, link: EngineLink, settings: Settings, show: Show, parent: QObject | None = None) -> None:
+        super().__init__(parent)
+        self._link, self._settings, self._show = link, settings, show
+        self._told: dict[str, float] = {}
+        """When a problem was told last, by its sentence; monotonic seconds."""
+        self._reached: frozenset[tuple[str, float]] | None = None
+        self._looked_at = float("-inf")
+        self._gone = QTimer(self)
+        self._gone.setSingleShot(True)
+        self._gone.setInterval(_GONE_MS)
+        self._gone.timeout.connect(self._tell_gone)
+        link.event_came.connect(self._on_event)
+        link.snapshot_changed.connect(self._on_snapshot)
+        link.link_changed.connect(self._on_link)
+
+    def _on_event(self, event: Event) -> None:
+        match event.kind:
+            case "first_contribution":
+                self._tell_good(tr("Your computer contributes"), tr("Its first samples are computed. Thank you!"))
+            case "epoch_done":
+                self._look_for_milestones()
+            case "warning":
+                self._tell_problem(event.text)
+
+    def _on_snapshot(self, snapshot: Snapshot) -> None:
+        if self._reached is None:
+            self._look_for_milestones()
+        if snapshot.wanted:
+            problems = [reason for reason in snapshot.reasons if reason.severity is Severity.PROBLEM]
+            for reason in problems:
+                self._tell_problem(wording.reason_sentence(reason, time.time()) + ".")
+
+    def _on_link(self, state: Link, _sentence: str) -> None:
+        if state in {Link.GONE, Link.SILENT}:
+            self._gone.start()
+        else:
+            self._gone.stop()
+
+    def _tell_gone(self) -> None:
+        self._tell_problem(self._link.sentence + " " + tr("Open Idlehive to restart it."))
+
+    def _look_for_milestones(self) -> None:
+        now = time.monotonic()
+        if now >= self._looked_at + _LOOK_EVERY:
+            self._looked_at = now
+            self._link.ask(GetOverview(), self._on_overview, kind=Overview)
+
+    def _on_overview(self, overview: Overview) -> None:
+        """The first look after the start tells nothing: what was reached before is no news."""
+        reached = frozenset((each.kind, each.amount) for each in overview.milestones if each.reached)
+        fresh = reached - self._reached if self._reached is not None else frozenset[tuple[str, float]]()
+        self._reached = reached
+        sentences = [milestone(each) for each in overview.milestones if (each.kind, each.amount) in fresh]
+        if sentences:
+            self._tell_good(tr("A milestone"), "\n".join(sentences))
+
+    def _tell_good(self, title: str, text: str) -> None:
+        if self._settings.notifications and not QApplication.activeWindow():
+            self._show(Note(title, text))
+
+    def _tell_problem(self, text: str) -> None:
+        now = time.monotonic()
+        if now < self._told.get(text, float("-inf")) + _NOT_AGAIN_WITHIN:
+            return
+        self._told[text] = now
+        if self._settings.notifications and not QApplication.activeWindow():
+            self._show(Note(tr("Idlehive needs you"), text, urgent=True))
+
+
+def milestone(reached: Milestone) -> str:
+    """A round number, as a sentence."""
+    number = round(reached.amount / 3600 if reached.kind == "seconds" else reached.amount)
+    sentences = {
+        "seconds": trn("{count} hour given.", "{count} hours given.", number, count=fmt.count(number)),
+        "samples": trn("{count} sample computed.", "{count} samples computed.", number, count=fmt.count(number)),
+        "epochs": trn(
+            "{count} epoch of a shared model carries your work.",
+            "{count} epochs of shared models carry your work.",
+            number,
+            count=fmt.count(number),
+        ),
+    }
+    return sentences[reached.kind]

@@ -1,0 +1,126 @@
+"""The desktop's notification service, and the tray's own messages where there is none.
+
+The protocol is the Desktop Notifications Specification 1.2 of freedesktop.org. It wants unsigned 32-bit numbers, which
+QtDBus cannot send from Python, so the messages are jeepney's. Connecting and reading have a thread of their own, which
+begins with the first notice: a bus that hangs costs a notice and nothing else.
+"""
+
+import html
+import sys
+import threading
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+from PySide6.QtCore import QObject, Signal
+
+from app.icons import LOGO_FILE
+from app.texts import tr
+
+_SERVICE, _PATH = "org.freedesktop.Notifications", "/org/freedesktop/Notifications"
+
+
+class Note(NamedTuple):
+    """A short heading, and a sentence or two."""
+
+    title: str
+    text: str
+    urgent: bool = False
+    """Stays until it is seen, where the desktop can do that."""
+
+
+class Notices(QObject):
+    """`show` never waits. `otherwise` shows what the service did not take; `clicked`: a notice was chosen."""
+
+    clicked = Signal()
+    _connected = Signal(object)
+    _received = Signal(object)
+
+    def __init__(self, otherwise: Callable[[Note], None], parent: QObject | None = None) -> None:
+        super().__init__(parent)
+        self._otherwise = otherwise
+        self._connection: Any = None
+        self._is_connecting = False
+        self._waiting: list[Note] = []
+        self._asked: dict[int, Note] = {}
+        """By the serial number of the call, until it is answered."""
+        self._shown: set[int] = set()
+        self._connected.connect(self._on_connected)
+        self._received.connect(self._on_received)
+
+    def show(self, notice: Note) -> None:
+        if sys.platform != "linux":
+            self._otherwise(notice)
+        elif self._connection is not None:
+            self._send(notice)
+        else:
+            self._waiting.append(notice)
+            if not self._is_connecting:
+                self._is_connecting = True
+                threading.Thread(target=self._listen, name="notices", daemon=True).start()
+
+    def _listen(self) -> None:
+        from jeepney.io.blocking import open_dbus_connection
+
+        try:
+            with open_dbus_connection("SESSION") as connection:
+                self._connected.emit(connection)
+                while True:
+                    self._received.emit(connection.receive())
+        # No bus at all is a KeyError of the library's or an OSError; a bus that goes away an EOFError or OSError.
+        except (OSError, EOFError, LookupError, ValueError, RuntimeError):
+            self._connected.emit(None)
+
+    def _on_connected(self, connection: Any) -> None:
+        self._connection, self._is_connecting = connection, False
+        if connection is None:
+            lost, self._asked = [*self._asked.values(), *self._waiting], {}
+            self._waiting = []
+            for notice in lost:
+                self._otherwise(notice)
+            return
+        from jeepney import MatchRule, message_bus
+
+        signals = MatchRule(type="signal", interface=_SERVICE, path=_PATH)
+        connection.send(message_bus.AddMatch(signals))
+        waiting, self._waiting = self._waiting, []
+        for notice in waiting:
+            self._send(notice)
+
+    def _send(self, notice: Note) -> None:
+        serial = next(self._connection.outgoing_serial)
+        self._asked[serial] = notice
+        try:
+            self._connection.send(_call(notice), serial=serial)
+        except OSError:
+            self._on_connected(None)
+
+    def _on_received(self, message: Any) -> None:
+        from jeepney import HeaderFields, MessageType
+
+        kind, fields = message.header.message_type, message.header.fields
+        answered = self._asked.pop(fields.get(HeaderFields.reply_serial, 0), None)
+        if answered is not None and kind is MessageType.error:
+            self._otherwise(answered)
+        elif answered is not None and kind is MessageType.method_return:
+            self._shown.add(message.body[0])
+        elif kind is MessageType.signal and fields.get(HeaderFields.interface) == _SERVICE:
+            self._on_signal(fields.get(HeaderFields.member), message.body[0])
+
+    def _on_signal(self, name: str | None, number: int) -> None:
+        if number not in self._shown:
+            return  # another program's
+        if name == "ActionInvoked":
+            self.clicked.emit()
+        elif name == "NotificationClosed":
+            self._shown.discard(number)
+
+
+def _call(notice: Note) -> Any:
+    from jeepney import DBusAddress, new_method_call
+
+    hints = {"urgency": ("y", 2 if notice.urgent else 1), "desktop-entry": ("s", "idlehive")}
+    text = html.escape(notice.text, quote=False)  # servers may read markup in it
+    actions = ["default", tr("Open Idlehive")]
+    address = DBusAddress(_PATH, bus_name=_SERVICE, interface=_SERVICE)
+    body = ("Idlehive", 0, str(LOGO_FILE), notice.title, text, actions, hints, -1)
+    return new_method_call(address, "Notify", "susssasa{sv}i", body)

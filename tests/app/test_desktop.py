@@ -1,0 +1,135 @@
+"""The tray icon in real panels, and notices shown by a real daemon: a process of the program, a scripted engine.
+
+Real X input goes to what is on the screen; nothing looks inside.
+"""
+
+import os
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from app import theme
+from core.api.home import Home
+from core.api.messages import Event, Pause, Quit
+from tests.app.snapshots import CONTRIBUTING, IDLE
+from tests.end_to_end.machine import wait_for
+from tests.end_to_end.x_display import HEIGHT, Tray, XDisplay
+from tests.fakes.scripted_engine import ScriptedEngine
+
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.skipif(sys.platform != "linux", reason="these panels are those of X11"),
+]
+
+ROOT = Path(__file__).parents[2]
+PROGRAM = "import sys; from app.window_app import open_app; sys.exit(open_app([]))"
+ICON = (18, HEIGHT - 16)
+"""Where both panels put a single icon."""
+_MOMENT = 10.0
+_DOUBLE_CLICK = 0.5
+
+Start = Callable[[XDisplay], subprocess.Popen[bytes]]
+
+
+@pytest.fixture(params=["xembed", "statusnotifier"])
+def display(request: pytest.FixtureRequest) -> Iterator[XDisplay]:
+    tray: Tray = request.param
+    with XDisplay(tray, notifications=True) as screen:
+        yield screen
+
+
+@pytest.fixture
+def start(home: Home, engine: ScriptedEngine) -> Iterator[Start]:
+    running: list[subprocess.Popen[bytes]] = []
+
+    def run(display: XDisplay) -> subprocess.Popen[bytes]:
+        environment = {**os.environ, **display.variables, "IDLEHIVE_HOME": str(home.path)}
+        running.append(subprocess.Popen([sys.executable, "-c", PROGRAM], cwd=ROOT, env=environment))
+        wait_for(lambda: display.find("Idlehive"), 20, "a window")
+        return running[-1]
+
+    yield run
+    for process in running:
+        if process.poll() is None:
+            process.kill()
+        process.wait()
+
+
+def close_window(display: XDisplay) -> None:
+    """With the window manager's own key, which the first time gets an explanation, and that an Enter."""
+    display.press("alt+F4")
+    wait_for(lambda: display.focused_title().startswith("Idlehive stays in the tray"), _MOMENT, "an explanation")
+    display.press("Return")
+    wait_for(lambda: not display.find("Idlehive"), _MOMENT, "no window")
+
+
+def wait_for_icon(display: XDisplay) -> None:
+    x, y = ICON
+    wait_for(lambda: display.picture().colours(x - 10, y - 10, x + 10, y + 10) > 3, _MOMENT, "an icon in the tray")
+
+
+def test_the_icon_toggles_the_window_and_its_menu_pauses_and_quits(
+    display: XDisplay, start: Start, engine: ScriptedEngine
+) -> None:
+    engine.show(CONTRIBUTING)
+    process = start(display)
+    wait_for_icon(display)
+    close_window(display)
+    display.click(ICON)
+    wait_for(lambda: display.find("Idlehive"), _MOMENT, "the window again")
+    wait_for(lambda: display.focused_title() == "Idlehive", _MOMENT, "the window in front")
+    time.sleep(_DOUBLE_CLICK)  # sooner, this would be the second half of a double click
+    display.click(ICON)
+    wait_for(lambda: not display.find("Idlehive"), _MOMENT, "no window, and no second explanation")
+
+    before = display.picture()
+    display.click(ICON, button=3)
+    wait_for(lambda: display.picture() != before, _MOMENT, "a menu")
+    display.press("Down", "Return")
+    assert engine.wait_for(Pause, seconds=_MOMENT).seconds is None
+
+    wait_for(lambda: display.picture() == before, _MOMENT, "no menu")
+    engine.show(IDLE)
+    before = display.picture()
+    display.click(ICON, button=3)
+    wait_for(lambda: display.picture() != before, _MOMENT, "a menu")
+    display.press("Up", "Return")
+    engine.wait_for(Quit, seconds=_MOMENT)
+    assert process.wait(20) == 0
+
+
+def test_a_notice_is_shown_and_a_click_on_it_opens_the_window(
+    display: XDisplay, start: Start, engine: ScriptedEngine
+) -> None:
+    engine.show(CONTRIBUTING)
+    start(display)
+    wait_for_icon(display)
+    close_window(display)
+    before = display.picture()
+    engine.tell(Event("first_contribution", "Your first samples are computed.", 1.0, project="birds"))
+    wait_for(lambda: display.picture() != before, _MOMENT, "a notice")
+    display.click((1180, 50))
+    wait_for(lambda: display.find("Idlehive"), _MOMENT, "the window")
+    assert "Your computer contributes" in display.notified()
+
+
+def test_with_no_tray_the_window_minimises_and_a_panel_that_comes_later_adopts_the_icon(
+    home: Home, start: Start, engine: ScriptedEngine
+) -> None:
+    engine.show(CONTRIBUTING)
+    with XDisplay("none") as display:
+        start(display)
+        number = display.find("Idlehive")
+        assert number
+        display.press("alt+F4")
+        wait_for(lambda: display.state(number) == "Iconic", _MOMENT, "a minimised window")
+        display.tray = "xembed"
+        display.start_tray()
+        wait_for_icon(display)
+        display.click(ICON)
+        wait_for(lambda: display.state(number) == "Normal", _MOMENT, "the window again")
+        wait_for(lambda: display.picture().shows(theme.LIGHT.accent), _MOMENT, "the page")

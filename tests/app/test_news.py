@@ -1,0 +1,99 @@
+"""Which news the desktop is told of. How a real notification daemon shows them is seen in test_desktop."""
+
+import time
+from collections.abc import Callable, Iterator
+
+import pytest
+from msgspec.structs import replace
+from pytestqt.qtbot import QtBot
+
+from app.engine_link import EngineLink
+from app.news import News
+from app.notices import Note
+from app.settings import Settings
+from core.api.home import Home
+from core.api.messages import Event
+from core.api.reasons import Kind, Reason, Severity
+from core.api.record import Cost, GetOverview, Milestone, Overview, Sums
+from core.api.snapshot import Snapshot
+from tests.app.snapshots import CONTRIBUTING, IDLE
+from tests.fakes.scripted_engine import ScriptedEngine
+
+Show = Callable[[Snapshot], None]
+FIRST = Event("first_contribution", "Your first samples are computed.", 1.0, project="birds")
+EPOCH = Event("epoch_done", "Epoch 3 has begun.", 1.0, "birds", 3, 2.5)
+MISSING = Reason(Kind.GPU_MISSING, False, "The graphics card does not answer: it is lost.", severity=Severity.PROBLEM)
+
+
+@pytest.fixture
+def settings(home: Home) -> Settings:
+    return Settings(home)
+
+
+@pytest.fixture
+def told(link: EngineLink, settings: Settings) -> Iterator[list[Note]]:
+    notes: list[Note] = []
+    news = News(link, settings, notes.append)
+    yield notes
+    news.deleteLater()
+
+
+def overview(*reached: Milestone) -> Overview:
+    nothing: dict[str, object] = {"since": 0.0, "until": 1.0, "first": None, "sums": Sums(), "sessions": 0}
+    return Overview(
+        **nothing,  # type: ignore[arg-type]
+        cost=Cost(),
+        projects=(),
+        bucket="day",
+        bars=(),
+        year=2025,
+        years=(),
+        calendar=(),
+        milestones=reached,
+    )
+
+
+def test_the_first_contribution_is_told(told: list[Note], engine: ScriptedEngine, qtbot: QtBot) -> None:
+    engine.tell(FIRST)
+    qtbot.waitUntil(lambda: bool(told))
+    assert told == [Note("Your computer contributes", "Its first samples are computed. Thank you!")]
+
+
+def test_nothing_is_told_once_it_is_switched_off(
+    told: list[Note], settings: Settings, engine: ScriptedEngine, link: EngineLink, qtbot: QtBot
+) -> None:
+    settings.notifications = False
+    with qtbot.waitSignal(link.event_came):
+        engine.tell(FIRST)
+    with qtbot.waitSignal(link.event_came):
+        engine.tell(replace(FIRST, kind="warning"))
+    assert told == []
+
+
+def test_a_problem_that_needs_the_volunteer_is_told_once(told: list[Note], show: Show) -> None:
+    for number in range(3):
+        show(replace(CONTRIBUTING, state="idle", reasons=(MISSING,), engine_pid=number))
+        show(replace(CONTRIBUTING, engine_pid=number))
+    assert [note.text for note in told] == ["The graphics card does not answer: it is lost."]
+    assert told[0].urgent
+
+
+def test_a_problem_of_somebody_who_wants_nothing_is_no_news(told: list[Note], show: Show) -> None:
+    show(replace(IDLE, reasons=(MISSING,)))
+    assert told == []
+
+
+def test_a_milestone_is_told_when_it_is_reached_and_not_those_before(
+    told: list[Note], show: Show, engine: ScriptedEngine, monkeypatch: pytest.MonkeyPatch, qtbot: QtBot
+) -> None:
+    monkeypatch.setattr("app.news._LOOK_EVERY", 0.0)
+    hour = Milestone("seconds", 3600.0, time.time(), reached=True)
+    engine.answer(GetOverview, overview(hour, Milestone("samples", 1000.0, None, reached=False)))
+    show(CONTRIBUTING)
+    qtbot.waitUntil(lambda: len(engine.received(GetOverview)) == 1)
+    engine.tell(EPOCH)
+    qtbot.waitUntil(lambda: len(engine.received(GetOverview)) == 2)
+    engine.answer(GetOverview, overview(hour, Milestone("samples", 1000.0, time.time(), reached=True)))
+    engine.tell(EPOCH)
+    qtbot.waitUntil(lambda: bool(told))
+    assert told == [Note("A milestone", "1\N{NARROW NO-BREAK SPACE}000 samples computed.")]
