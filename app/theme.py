@@ -100,7 +100,7 @@ LIGHT = Tokens(
     other_1="#7F9BAC",
     other_2="#9DB3C0",
     other_3="#B9C9D2",
-    good="#0F8A6B",
+    good="#0D8064",
     problem="#B3372D",
     problem_card="#FBEEEC",
 )
