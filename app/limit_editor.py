@@ -2,12 +2,13 @@
 
 from collections.abc import Callable
 
-from PySide6.QtCore import QRectF, QSize, Qt
-from PySide6.QtGui import QColor, QFocusEvent, QKeyEvent, QPainter, QPaintEvent
-from PySide6.QtWidgets import QAbstractButton, QHBoxLayout, QLineEdit, QSizePolicy, QWidget
+from PySide6.QtCore import Qt
+from PySide6.QtGui import QFocusEvent, QKeyEvent
+from PySide6.QtWidgets import QHBoxLayout, QLineEdit, QWidget
 
 from app import quantity, theme
 from app.limit_slider import LimitSlider
+from app.switch import Switch
 from app.theme import Type
 from core.api.errors import UsageError
 from core.api.messages import LimitInfo
@@ -104,7 +105,7 @@ class SwitchEditor(LimitEditor):
 
     def __init__(self, limit: LimitInfo, name: str, ask: Ask, tell: Tell) -> None:
         super().__init__(limit, name, ask, tell)
-        self.switch = _Switch()
+        self.switch = Switch()
         self.switch.setAccessibleName(name)
         self.switch.clicked.connect(self._on_clicked)
         self.row.addStretch(1)
@@ -163,26 +164,3 @@ class _Entry(QLineEdit):
         if self.isModified():
             self.setModified(False)
             self._typed(self.text())
-
-
-class _Switch(QAbstractButton):
-    def __init__(self) -> None:
-        super().__init__()
-        self.setCheckable(True)
-        self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
-        self.setCursor(Qt.CursorShape.PointingHandCursor)
-        self.setSizePolicy(QSizePolicy.Policy.Fixed, QSizePolicy.Policy.Fixed)
-
-    def sizeHint(self) -> QSize:
-        return QSize(44, 24)
-
-    def paintEvent(self, _event: QPaintEvent) -> None:
-        now = theme.tokens()
-        painter = QPainter(self)
-        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-        painter.setPen(Qt.PenStyle.NoPen)
-        on = self.isChecked()
-        painter.setBrush(QColor(now.accent if on and self.isEnabled() else now.other_3 if on else now.track))
-        painter.drawRoundedRect(self.rect(), 12, 12)
-        painter.setBrush(QColor(now.on_accent if on else now.muted))
-        painter.drawEllipse(QRectF(23 if on else 3, 3, 18, 18))

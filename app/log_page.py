@@ -5,9 +5,10 @@ from collections.abc import Sequence
 
 from PySide6.QtCore import QEvent
 from PySide6.QtGui import QBrush, QColor, QGuiApplication, QHideEvent, QShowEvent, QTextCharFormat, QTextCursor
-from PySide6.QtWidgets import QComboBox, QHBoxLayout, QLineEdit, QPlainTextEdit, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QHBoxLayout, QLineEdit, QPlainTextEdit, QVBoxLayout, QWidget
 
 from app import theme
+from app.combo import Combo
 from app.log_files import Level, Line
 from app.log_reader import LogReader
 from app.texts import tr
@@ -56,15 +57,13 @@ class LogPage(QWidget):
         self._reader.stop()
 
     def _build(self) -> None:
-        self.level = QComboBox()
-        names = {
-            Level.INFO: tr("Everything"),
-            Level.WARNING: tr("Warnings and errors"),
-            Level.ERROR: tr("Errors only"),
-        }
-        for level, name in names.items():
-            self.level.addItem(name, level)
-        self.level.setFont(theme.font(Type.TEXT))
+        self.level = Combo(
+            {
+                Level.INFO: tr("Everything"),
+                Level.WARNING: tr("Warnings and errors"),
+                Level.ERROR: tr("Errors only"),
+            }
+        )
         self.level.setAccessibleName(tr("Which lines"))
         self.level.currentIndexChanged.connect(lambda _: self._show_all())
         self.search = QLineEdit()

@@ -25,6 +25,7 @@ from app.projects_page import ProjectsPage
 from app.question import Question
 from app.schedule_page import SchedulePage
 from app.settings import Settings
+from app.settings_page import SettingsPage
 from app.sidebar import Sidebar
 from app.texts import tr
 from app.welcome_page import WelcomePage
@@ -60,6 +61,7 @@ class MainWindow(QMainWindow):
             _Page("schedule", tr("Schedule"), lambda: SchedulePage(link)),
             _Page("limits", tr("Limits"), lambda: LimitsPage(link)),
             _Page("log", tr("Log"), lambda: LogPage(settings.home)),
+            _Page("settings", tr("Settings"), lambda: SettingsPage(link, settings)),
         ]
         self._built: dict[int, QWidget] = {}
         self.setWindowTitle("Idlehive")

@@ -8,10 +8,10 @@ from typing import Literal, get_args
 
 from PySide6.QtCore import QByteArray, QObject, QSettings, Signal
 
+from app.theme import Scheme
 from core.api.home import Home
 
 Language = Literal["system", "en", "de"]
-Scheme = Literal["system", "light", "dark"]
 
 
 class Settings(QObject):

@@ -14,7 +14,7 @@ from app.widgets import Button, Label
 
 
 class Sidebar(QWidget):
-    """`chosen` gives the number of the page."""
+    """`chosen` gives the number of the page. The last one, the settings, stands at the foot."""
 
     chosen = Signal(int)
 
@@ -31,10 +31,11 @@ class Sidebar(QWidget):
         column.addLayout(self._brand())
         column.addSpacing(theme.UNIT * 2)
         for number, name in enumerate(names):
+            if number == len(names) - 1:
+                column.addStretch(1)
             button = _NavButton(name, number)
             self._group.addButton(button, number)
             column.addWidget(button)
-        column.addStretch(1)
         quit_button = Button(tr("Quit"), "nav", quit_program, Type.TEXT)
         quit_button.setToolTip(QKeySequence("Ctrl+Q").toString(QKeySequence.SequenceFormat.NativeText))
         column.addWidget(quit_button)

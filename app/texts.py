@@ -14,6 +14,11 @@ def translate_with(translate: Callable[[str], str]) -> None:
     _translate = translate
 
 
+def languages() -> dict[str, str]:
+    """What the window can speak: each language's code, and its name in that language."""
+    return {"en": "English"}
+
+
 def tr(text: str, /, **values: object) -> str:
     """`text` in the volunteer's language, with `{names}` filled in."""
     translated = _translate(text)

@@ -7,6 +7,7 @@ that needs the volunteer.
 from dataclasses import dataclass, fields
 from enum import Enum
 from string import Template
+from typing import Literal
 
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QColor, QFont, QFontDatabase, QFontMetrics, QGuiApplication, QPalette
@@ -28,6 +29,9 @@ RADIUS_CELL = 4
 _SMALLEST_TEXT = 14
 """Pixels of ordinary text at the least; a larger font of the system's scales everything."""
 _scale = 1.0
+
+Scheme = Literal["system", "light", "dark"]
+_chosen: Scheme = "system"
 
 
 @dataclass(frozen=True)
@@ -147,10 +151,17 @@ def line_height(kind: Type) -> int:
 
 
 def follow_system(application: QApplication) -> None:
-    """Put on the theme that the desktop asks for, now and whenever it changes."""
+    """Put on the theme that the desktop asks for, now and whenever it changes, unless one was chosen (`wear`)."""
     hints = application.styleHints()
-    hints.colorSchemeChanged.connect(lambda scheme: apply(application, _wanted(scheme)))
-    apply(application, _wanted(hints.colorScheme()))
+    hints.colorSchemeChanged.connect(lambda scheme: apply(application, _worn(scheme)))
+    apply(application, _worn(hints.colorScheme()))
+
+
+def wear(application: QApplication, scheme: Scheme) -> None:
+    """Put on the theme that was chosen; `system` follows the desktop."""
+    global _chosen
+    _chosen = scheme
+    apply(application, _worn(application.styleHints().colorScheme()))
 
 
 def apply(application: QApplication, wanted: Tokens) -> None:
@@ -172,8 +183,9 @@ def set_role(widget: QWidget, role: str) -> None:
         widget.style().polish(widget)
 
 
-def _wanted(scheme: Qt.ColorScheme) -> Tokens:
-    return DARK if scheme is Qt.ColorScheme.Dark else LIGHT
+def _worn(desktop: Qt.ColorScheme) -> Tokens:
+    dark = desktop is Qt.ColorScheme.Dark if _chosen == "system" else _chosen == "dark"
+    return DARK if dark else LIGHT
 
 
 def _system_text_size() -> float:

@@ -9,9 +9,10 @@ import time
 
 from PySide6.QtCore import QObject, Qt
 from PySide6.QtGui import QKeySequence, QShortcut
-from PySide6.QtWidgets import QApplication
+from PySide6.QtWidgets import QApplication, QSystemTrayIcon
 
 from app import icons, theme
+from app.autostart import IN_TRAY
 from app.engine_link import EngineLink
 from app.farewell import Farewell
 from app.focus_ring import FocusRing
@@ -45,7 +46,7 @@ def open_app(argv: list[str]) -> int:
     application = make_application(argv)
     app = WindowApp(application, home, instance)
     try:
-        return app.run()
+        return app.run(IN_TRAY in argv)
     finally:
         instance.release()
 
@@ -70,6 +71,7 @@ class WindowApp(QObject):
         self._application = application
         self.link = EngineLink(home, parent=self)
         self.settings = Settings(home)
+        theme.wear(application, self.settings.scheme)
         self.window = MainWindow(self.link, self.settings)
         self.tray = Tray(self.link, self.window.home.perform, self)
         self.notices = Notices(self.tray.show_notice, self)
@@ -82,12 +84,15 @@ class WindowApp(QObject):
         if started := os.environ.get("IDLEHIVE_TIMING"):
             self.window.painted.connect(lambda: _print_time_since(float(started)))
 
-    def run(self) -> int:
-        """The life of the program. Returns its exit code."""
+    def run(self, in_tray: bool = False) -> int:
+        """The life of the program. Returns its exit code. `in_tray`: the window waits until it is asked for."""
         self._instance.listen()
-        self.window.show()
-        # The engine starts after the first picture: on two cores it would delay it.
-        self.window.painted.connect(self.link.open, Qt.ConnectionType.QueuedConnection)
+        if in_tray and QSystemTrayIcon.isSystemTrayAvailable():
+            self.link.open()
+        else:
+            # The engine starts after the first picture: on two cores it would delay it.
+            self.window.painted.connect(self.link.open, Qt.ConnectionType.QueuedConnection)
+            self.window.showMinimized() if in_tray else self.window.show()
         signals = UnixSignals(self.farewell.leave_politely, self)
         code = self._application.exec()
         signals.stop()
@@ -96,6 +101,7 @@ class WindowApp(QObject):
         return code
 
     def _connect(self) -> None:
+        self.settings.changed.connect(self._on_setting)
         self._instance.raised.connect(self.window.bring_up)
         self.tray.toggled.connect(self.window.toggle)
         self.tray.opened.connect(self.window.bring_up)
@@ -105,6 +111,10 @@ class WindowApp(QObject):
         self.farewell.leaving.connect(self.window.hide)
         # Not quit(): that asks the windows first, and they only hide.
         self.farewell.done.connect(lambda: self._application.exit(0))
+
+    def _on_setting(self, name: str) -> None:
+        if name == "scheme":
+            theme.wear(self._application, self.settings.scheme)
 
     def _ask_to_quit(self) -> None:
         """From the tray: the question needs its window."""

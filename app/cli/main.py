@@ -19,6 +19,7 @@ TEXT = """
 Give your computer's idle time to open deep-learning collaborations.
 
   idlehive                             open the window and the tray icon
+  idlehive --in-tray                   the tray icon alone, as at login
   idlehive contribute --for 2h         contribute here, without a window
   idlehive status                      what is going on, and why
   idlehive pause --for 1h              leave this computer alone for an hour
@@ -72,8 +73,8 @@ def _drop_output() -> None:
 
 def _run(arguments: list[str]) -> int:
     match arguments:
-        case []:
-            return window.run([])
+        case [] | ["--in-tray"]:
+            return window.run(arguments)
         case ["host", *others]:
             return host.run(others)
     try:

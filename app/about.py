@@ -1,0 +1,64 @@
+"""What Idlehive is made of: versions and licences, read from what is installed. Nothing of it is imported."""
+
+import platform
+import re
+from importlib.metadata import PackageMetadata, PackageNotFoundError, metadata, requires
+from typing import NamedTuple
+
+from PySide6.QtCore import qVersion
+
+_LONGEST_LICENCE = 40
+
+
+class Component(NamedTuple):
+    name: str
+    version: str
+    licence: str
+
+
+def version() -> str:
+    """Of Idlehive; empty from a checkout that was not installed."""
+    return _metadata("idlehive")["Version"] if _metadata("idlehive") else ""
+
+
+def versions() -> list[tuple[str, str]]:
+    """What a report of a problem should have."""
+    return [
+        ("Idlehive", version()),
+        ("Python", platform.python_version()),
+        ("Qt", qVersion()),
+        (platform.system(), platform.release()),
+    ]
+
+
+def components() -> list[Component]:
+    """The libraries that Idlehive asks for, by name."""
+    try:
+        wanted = requires("idlehive") or []
+    except PackageNotFoundError:
+        return []
+    installed = [about for name in map(_name, wanted) if (about := _metadata(name))]
+    found = [Component(about["Name"], about["Version"], _licence(about)) for about in installed]
+    return sorted(found, key=lambda component: component.name.casefold())
+
+
+def _metadata(name: str) -> PackageMetadata | None:
+    try:
+        return metadata(name)
+    except PackageNotFoundError:
+        return None
+
+
+def _name(requirement: str) -> str:
+    return re.split(r"[\s=<>!~;\[(]", requirement, maxsplit=1)[0]
+
+
+def _licence(about: PackageMetadata) -> str:
+    """As the package names it; some put the whole text where its name belongs."""
+    named = about.get("License-Expression") or about.get("License") or ""
+    if named and len(named) <= _LONGEST_LICENCE and "\n" not in named:
+        return named
+    kinds = [kind for kind in about.get_all("Classifier") or [] if kind.startswith("License ::")]
+    if kinds:
+        return kinds[0].rpartition(" :: ")[2]
+    return named.split("\n")[0]

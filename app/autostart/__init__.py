@@ -1,0 +1,43 @@
+"""Starting at login, in each system's own way: one small file of the volunteer's, written and removed.
+
+Without administrator rights, and without anything that would start Idlehive again when it was quit.
+"""
+
+import os
+import sys
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from app.autostart.login_file import LoginFile
+from core.api.home import Home
+
+IN_TRAY = "--in-tray"
+"""Start without opening the window, where there is a tray."""
+
+
+def for_this_system(
+    home: Home, system: str = sys.platform, environment: Mapping[str, str] = os.environ, user: Path | None = None
+) -> LoginFile | None:
+    """The file for this profile; None on a system whose way is not known. Profiles have files of their own."""
+    user = user or Path.home()
+    command, profile = _command(), environment.get("IDLEHIVE_HOME")
+    name = f"idlehive-{home.path.name}" if profile else "idlehive"
+    variables = {"IDLEHIVE_HOME": str(home.path)} if profile else {}
+    if system.startswith("linux"):
+        from app.autostart import xdg
+
+        return LoginFile(xdg.folder(environment, user) / f"{name}.desktop", xdg.text(command, variables))
+    if system == "darwin":
+        from app.autostart import launchd
+
+        return LoginFile(launchd.folder(user) / f"org.{name}.plist", launchd.text(f"org.{name}", command, variables))
+    if system == "win32" and environment.get("APPDATA"):
+        from app.autostart import windows
+
+        return LoginFile(windows.folder(environment) / f"{name}.cmd", windows.text(command, variables))
+    return None
+
+
+def _command() -> Sequence[str]:
+    script = Path(sys.executable).with_name("idlehive")
+    return [str(script), IN_TRAY] if script.exists() else [sys.executable, "-m", "app", IN_TRAY]

@@ -1,0 +1,170 @@
+"""The settings page: how Idlehive starts, looks and speaks on this desktop, and what it is."""
+
+from PySide6.QtCore import Qt, QUrl
+from PySide6.QtGui import QDesktopServices, QResizeEvent
+from PySide6.QtWidgets import QGridLayout, QHBoxLayout, QLabel, QScrollArea, QVBoxLayout, QWidget
+
+from app import about, autostart, icons, texts, theme
+from app.combo import Combo
+from app.engine_link import EngineLink
+from app.setting_row import SettingRow
+from app.settings import Settings
+from app.switch import Switch
+from app.texts import tr
+from app.theme import Type
+from app.widgets import Button, Card, Label, Notice
+from core.api.errors import WorldError
+from core.api.snapshot import Snapshot
+
+_ROOMY_WIDTH = 720
+
+
+class SettingsPage(QScrollArea):
+    """What is changed here counts at once."""
+
+    def __init__(self, link: EngineLink, settings: Settings) -> None:
+        super().__init__()
+        self._settings = settings
+        self._login = autostart.for_this_system(settings.home)
+        self._build()
+        settings.changed.connect(lambda _: self._show())
+        link.snapshot_changed.connect(self._on_snapshot)
+        if link.snapshot:
+            self._on_snapshot(link.snapshot)
+        self._show()
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        roomy = self.viewport().width() >= _ROOMY_WIDTH
+        margin = theme.PAGE_MARGIN if roomy else theme.PAGE_MARGIN_NARROW
+        self._column.setContentsMargins(margin, theme.UNIT * 5, margin, theme.UNIT * 5)
+
+    def _build(self) -> None:
+        self.setWidgetResizable(True)
+        self.setFocusPolicy(Qt.FocusPolicy.NoFocus)
+        self._problem = Notice("problem-frame")
+        content = QWidget()
+        self._column = column = QVBoxLayout(content)
+        column.setSpacing(theme.GAP)
+        column.addWidget(Label(tr("Settings"), Type.HEADLINE))
+        column.addWidget(self._problem)
+        for card in (self._desktop(), self._look(), self._updates(), self._about()):
+            column.addWidget(card)
+        column.addStretch(1)
+        self.setWidget(content)
+
+    def _desktop(self) -> Card:
+        card = _card(tr("On this desktop"))
+        self.login, self.notifications = Switch(), Switch()
+        self.login.clicked.connect(self._set_login)
+        self.notifications.clicked.connect(self._set_notifications)
+        text = tr("Idlehive waits in the tray, and contributes when your schedule and limits allow it.")
+        if self._login is None:
+            text = tr("How programs start at login is not known for this system.")
+            self.login.setEnabled(False)
+        card.column.addWidget(SettingRow(tr("Start at login"), text, self.login))
+        card.column.addWidget(
+            SettingRow(
+                tr("Notifications"),
+                tr("Few: your first contribution, milestones, and problems that need you."),
+                self.notifications,
+            )
+        )
+        return card
+
+    def _look(self) -> Card:
+        card = _card(tr("Look and language"))
+        self.scheme = Combo({"system": tr("As the desktop"), "light": tr("Light"), "dark": tr("Dark")})
+        self.scheme.activated.connect(lambda _: setattr(self._settings, "scheme", self.scheme.currentData()))
+        card.column.addWidget(SettingRow(tr("Theme"), tr("Light or dark, live with your desktop."), self.scheme))
+        languages = texts.languages()
+        self.language = Combo({"system": tr("As the system"), **languages})
+        self.language.activated.connect(lambda _: setattr(self._settings, "language", self.language.currentData()))
+        row = SettingRow(
+            tr("Language"), tr("Of this window. The engine's own sentences are in English."), self.language
+        )
+        row.setVisible(len(languages) > 1)
+        card.column.addWidget(row)
+        return card
+
+    def _updates(self) -> Card:
+        card = _card(tr("Updates"))
+        self._versions = Label("", Type.STRONG, wrap=True)
+        card.column.addWidget(self._versions)
+        text = tr(
+            "New versions come from where you got this one: fetch them there and start Idlehive again. It never looks"
+            " for them by itself, and never replaces itself."
+        )
+        card.column.addWidget(Label(text, Type.CAPTION, "muted", wrap=True))
+        return card
+
+    def _about(self) -> Card:
+        card = _card(tr("About"))
+        picture = QLabel()
+        picture.setPixmap(icons.logo_picture(48, picture.devicePixelRatioF()))
+        picture.setAccessibleName(tr("The logo of Idlehive"))
+        words = QVBoxLayout()
+        words.setSpacing(theme.UNIT // 2)
+        words.addWidget(Label("Idlehive", Type.NAME))
+        words.addWidget(Label(tr("Idle time for open deep learning. Free software, Apache-2.0."), wrap=True))
+        words.addWidget(Label(" · ".join(" ".join(one) for one in about.versions()), Type.CAPTION, "muted", wrap=True))
+        head = QHBoxLayout()
+        head.setSpacing(theme.UNIT * 4)
+        head.addWidget(picture, 0, Qt.AlignmentFlag.AlignTop)
+        head.addLayout(words, 1)
+        self.licences = Button(tr("Made with"), "secondary", self._show_licences)
+        folder = QUrl.fromLocalFile(str(self._settings.home.path))
+        self.folder = Button(tr("Open the profile's folder"), "secondary", lambda: QDesktopServices.openUrl(folder))
+        buttons = QHBoxLayout()
+        buttons.setSpacing(theme.UNIT * 2)
+        buttons.addWidget(self.licences)
+        buttons.addWidget(self.folder)
+        buttons.addStretch(1)
+        self._components = QGridLayout()
+        self._components.setHorizontalSpacing(theme.UNIT * 6)
+        self._components.setVerticalSpacing(theme.UNIT)
+        self._components.setColumnStretch(2, 1)
+        card.column.addLayout(head)
+        card.column.addLayout(buttons)
+        card.column.addLayout(self._components)
+        return card
+
+    def _show(self) -> None:
+        """What the file says now, whoever changed it."""
+        self.login.setChecked(self._login is not None and self._login.is_on)
+        self.notifications.setChecked(self._settings.notifications)
+        self.scheme.setCurrentIndex(self.scheme.findData(self._settings.scheme))
+        self.language.setCurrentIndex(max(0, self.language.findData(self._settings.language)))
+
+    def _set_login(self, on: bool) -> None:
+        self._problem.say("")
+        try:
+            if self._login is not None:
+                self._login.set(on)
+        except WorldError as error:
+            self._problem.say(str(error))
+        self._show()
+
+    def _set_notifications(self, on: bool) -> None:
+        self._settings.notifications = on
+
+    def _show_licences(self) -> None:
+        """Read only when somebody wants to know: twenty packages take a moment."""
+        self.licences.setEnabled(False)
+        for row, component in enumerate(about.components()):
+            for column, text in enumerate(component):
+                label = Label(text, Type.CAPTION, "text" if column == 0 else "muted", wrap=column == 2)
+                self._components.addWidget(label, row, column)
+
+    def _on_snapshot(self, snapshot: Snapshot) -> None:
+        own = about.version()
+        text = tr("This is Idlehive {version}.", version=own) if own else tr("This is Idlehive, from a checkout.")
+        if snapshot.version != own:
+            text += " " + tr("The engine that runs is {version}: quit both to change it.", version=snapshot.version)
+        self._versions.setText(text)
+
+
+def _card(heading: str) -> Card:
+    card = Card(heading)
+    card.column.setSpacing(theme.UNIT * 3)
+    return card

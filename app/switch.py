@@ -1,0 +1,32 @@
+"""On or off."""
+
+from PySide6.QtCore import QRectF, QSize, Qt
+from PySide6.QtGui import QColor, QPainter, QPaintEvent
+from PySide6.QtWidgets import QAbstractButton, QSizePolicy
+
+from app import theme
+
+
+class Switch(QAbstractButton):
+    """A checkable button that slides."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.setCheckable(True)
+        self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
+        self.setCursor(Qt.CursorShape.PointingHandCursor)
+        self.setSizePolicy(QSizePolicy.Policy.Fixed, QSizePolicy.Policy.Fixed)
+
+    def sizeHint(self) -> QSize:
+        return QSize(44, 24)
+
+    def paintEvent(self, _event: QPaintEvent) -> None:
+        now = theme.tokens()
+        painter = QPainter(self)
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        painter.setPen(Qt.PenStyle.NoPen)
+        on = self.isChecked()
+        painter.setBrush(QColor(now.accent if on and self.isEnabled() else now.other_3 if on else now.track))
+        painter.drawRoundedRect(self.rect(), 12, 12)
+        painter.setBrush(QColor(now.on_accent if on else now.muted))
+        painter.drawEllipse(QRectF(23 if on else 3, 3, 18, 18))

@@ -1,0 +1,90 @@
+"""The settings page: each control changes what it names, at once, and shows what is so."""
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+from msgspec.structs import replace
+from PySide6.QtWidgets import QApplication
+from pytestqt.qtbot import QtBot
+
+from app import about, theme
+from app.main_window import MainWindow
+from app.settings import Settings
+from app.settings_page import SettingsPage
+from app.widgets import Label
+from core.api.home import Home
+from core.api.snapshot import Snapshot
+from tests.app.snapshots import IDLE
+
+
+@pytest.fixture
+def page(window: MainWindow, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[SettingsPage]:
+    """Opened; what starts at login is in a folder of the test's own."""
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path))
+    monkeypatch.setattr("sys.platform", "linux")
+    window.open_named("settings")
+    found = window.findChild(SettingsPage)
+    assert found is not None
+    yield found
+    window.open_named("home")
+
+
+def texts(page: SettingsPage) -> str:
+    return "\n".join(label.text() for label in page.findChildren(Label) if label.isVisible())
+
+
+def test_start_at_login_writes_and_removes_its_file(page: SettingsPage, tmp_path: Path) -> None:
+    page.login.click()
+    assert [path.suffix for path in (tmp_path / "autostart").iterdir()] == [".desktop"]
+    assert page.login.isChecked()
+    page.login.click()
+    assert list((tmp_path / "autostart").iterdir()) == []
+
+
+def test_a_login_file_that_cannot_be_written_is_told_and_the_switch_stays_off(
+    page: SettingsPage, tmp_path: Path
+) -> None:
+    (tmp_path / "autostart").write_text("")
+    page.login.click()
+    assert "cannot be written" in texts(page)
+    assert not page.login.isChecked()
+
+
+def test_notifications_can_be_switched_off_and_stay_so(page: SettingsPage, home: Home) -> None:
+    assert page.notifications.isChecked()
+    page.notifications.click()
+    assert not Settings(home).notifications
+
+
+def test_a_theme_is_chosen_and_kept(page: SettingsPage, home: Home) -> None:
+    page.scheme.setCurrentIndex(page.scheme.findData("dark"))
+    page.scheme.activated.emit(page.scheme.currentIndex())
+    assert Settings(home).scheme == "dark"
+
+
+def test_a_chosen_theme_is_worn_whatever_the_desktop_has(qapp: QApplication) -> None:
+    try:
+        theme.wear(qapp, "dark")
+        assert theme.tokens() is theme.DARK
+        theme.wear(qapp, "light")
+        assert theme.tokens() is theme.LIGHT
+    finally:
+        theme.wear(qapp, "system")
+        theme.apply(qapp, theme.LIGHT)
+
+
+def test_versions_of_window_and_engine_are_told_where_they_differ(
+    page: SettingsPage, show: Callable[[Snapshot], None], qtbot: QtBot
+) -> None:
+    show(replace(IDLE, version="9.9.9"))
+    assert "The engine that runs is 9.9.9: quit both to change it." in texts(page)
+    show(replace(IDLE, version=about.version()))
+    assert "9.9.9" not in texts(page)
+
+
+def test_what_it_is_made_with_is_listed_with_licences_when_asked_for(page: SettingsPage, qtbot: QtBot) -> None:
+    page.licences.click()
+    qtbot.waitUntil(lambda: "hivemind" in texts(page))
+    assert "LGPL-3.0-only OR GPL-2.0-only" in texts(page)
+    assert all(component.licence and component.version for component in about.components())
