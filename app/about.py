@@ -18,7 +18,8 @@ class Component(NamedTuple):
 
 def version() -> str:
     """Of Idlehive; empty from a checkout that was not installed."""
-    return _metadata("idlehive")["Version"] if _metadata("idlehive") else ""
+    about = _metadata("idlehive")
+    return about["Version"] if about else ""
 
 
 def versions() -> list[tuple[str, str]]:
@@ -55,10 +56,14 @@ def _name(requirement: str) -> str:
 
 def _licence(about: PackageMetadata) -> str:
     """As the package names it; some put the whole text where its name belongs."""
-    named = about.get("License-Expression") or about.get("License") or ""
+    named = _one(about, "License-Expression") or _one(about, "License")
     if named and len(named) <= _LONGEST_LICENCE and "\n" not in named:
         return named
     kinds = [kind for kind in about.get_all("Classifier") or [] if kind.startswith("License ::")]
     if kinds:
         return kinds[0].rpartition(" :: ")[2]
     return named.split("\n")[0]
+
+
+def _one(about: PackageMetadata, field: str) -> str:
+    return next(iter(about.get_all(field) or []), "")

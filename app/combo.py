@@ -1,6 +1,7 @@
 """One of several values in a box that opens. The arrow is drawn, since the style sheet has none."""
 
 from collections.abc import Mapping
+from typing import Any
 
 from PySide6.QtCore import QPointF, Qt
 from PySide6.QtGui import QColor, QPainter, QPaintEvent, QPen, QPolygonF
@@ -15,7 +16,7 @@ _ARROW = (QPointF(-4, -2), QPointF(0, 2), QPointF(4, -2))
 class Combo(QComboBox):
     """`choices`: value and name of each, in their order."""
 
-    def __init__(self, choices: Mapping[object, str]) -> None:
+    def __init__(self, choices: Mapping[Any, str]) -> None:
         super().__init__()
         self.setFont(theme.font(Type.TEXT))
         self.setMinimumWidth(170)

@@ -78,7 +78,7 @@ class SettingsPage(QScrollArea):
         self.scheme.activated.connect(lambda _: setattr(self._settings, "scheme", self.scheme.currentData()))
         card.column.addWidget(SettingRow(tr("Theme"), tr("Light or dark, live with your desktop."), self.scheme))
         languages = texts.languages()
-        self.language = Combo({"system": tr("As the system"), **languages})
+        self.language = Combo({"system": tr("As the system")} | languages)
         self.language.activated.connect(lambda _: setattr(self._settings, "language", self.language.currentData()))
         row = SettingRow(
             tr("Language"), tr("Of this window. The engine's own sentences are in English."), self.language
