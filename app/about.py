@@ -66,4 +66,5 @@ def _licence(about: PackageMetadata) -> str:
 
 
 def _one(about: PackageMetadata, field: str) -> str:
-    return next(iter(about.get_all(field) or []), "")
+    values: list[str] = about.get_all(field) or []
+    return next(iter(values), "")
