@@ -59,7 +59,7 @@ def _licence(about: PackageMetadata) -> str:
     named = _one(about, "License-Expression") or _one(about, "License")
     if named and len(named) <= _LONGEST_LICENCE and "\n" not in named:
         return named
-    kinds = [kind for kind in about.get_all("Classifier") or [] if kind.startswith("License ::")]
+    kinds: list[str] = [kind for kind in about.get_all("Classifier") or [] if kind.startswith("License ::")]
     if kinds:
         return kinds[0].rpartition(" :: ")[2]
     return named.split("\n")[0]
