@@ -31,6 +31,7 @@ _TOLD_BY_HEADLINE = {
     Kind.OFFLINE,
     Kind.NETWORK_HOURS,
     Kind.GPU_CHANGED,
+    Kind.GOING_TO_SLEEP,
 }
 
 
@@ -55,4 +56,6 @@ def _headlines() -> dict[Kind, str]:
         Kind.GPU_MISSING: tr("The graphics card does not answer"),
         Kind.GPU_MEMORY: tr("Waiting: too little graphics memory is free"),
         Kind.GPU_CHANGED: tr("Changing to another graphics card"),
+        Kind.GOING_TO_SLEEP: tr("The computer is going to sleep"),
+        Kind.WOKEN: tr("Coming back after sleep"),
     }

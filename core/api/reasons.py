@@ -30,6 +30,8 @@ class Kind(StrEnum):
     GPU_MISSING = "gpu_missing"
     GPU_MEMORY = "gpu_memory"
     GPU_CHANGED = "gpu_changed"
+    GOING_TO_SLEEP = "going_to_sleep"
+    WOKEN = "woken"
     NO_PROJECT = "no_project"
     BACKING_OFF = "backing_off"
     GAVE_UP = "gave_up"

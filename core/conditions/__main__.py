@@ -6,6 +6,7 @@ import msgspec
 
 from core.conditions.machine import ThisMachine
 from core.conditions.programs import ProgramsSensor
+from core.conditions.sleep import announcer_here, probe
 
 
 def main() -> int:
@@ -13,6 +14,7 @@ def main() -> int:
     machine.read()
     # Which programs to look for is the volunteer's choice, and known to the engine alone.
     told = [sensor for sensor in machine.info() if sensor.name != ProgramsSensor.name]
+    told.append(probe(announcer_here()))
     sys.stdout.write(msgspec.json.encode(told).decode() + "\n")
     return 0
 

@@ -62,7 +62,7 @@ class Bus:
             raise NotAvailable(self._trouble)
         try:
             if self._connection is None:
-                self._connection = _connect(self._kind)
+                self._connection = connect(self._kind)
             reply = self._connection.send_and_get_reply(message, timeout=PATIENCE)
         except TimeoutError:
             raise self._give_up(f"{service} does not answer") from None
@@ -81,8 +81,8 @@ class Bus:
         return NotAvailable(trouble)
 
 
-def _connect(kind: Literal["SESSION", "SYSTEM"]) -> "DBusConnection":
-    """Raises OSError or what jeepney raises where there is no bus."""
+def connect(kind: Literal["SESSION", "SYSTEM"], *, with_descriptors: bool = False) -> "DBusConnection":
+    """A new connection, on which file descriptors may come too. Raises OSError or what jeepney raises."""
     from jeepney.bus import get_bus
     from jeepney.io import blocking
 
@@ -93,7 +93,7 @@ def _connect(kind: Literal["SESSION", "SYSTEM"]) -> "DBusConnection":
             return super().receive(timeout=PATIENCE if timeout is None else timeout)
 
     address = get_bus(_session_address() if kind == "SESSION" else kind)
-    return Connection(blocking.prep_socket(address, timeout=PATIENCE))
+    return Connection(blocking.prep_socket(address, with_descriptors, timeout=PATIENCE), with_descriptors)
 
 
 def _session_address() -> str:

@@ -13,6 +13,7 @@ from core.api.client import core_command
 from core.api.errors import IdlehiveError, WorldError
 from core.api.home import Home
 from core.conditions.machine import Machine, NoMachine, ThisMachine
+from core.conditions.sleep import announcer_here
 from core.engine import leftovers, profile_lock
 from core.engine.engine import Engine
 from core.engine.logs import open_logs
@@ -36,7 +37,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
                 _log.warning("%s processes of an engine that was killed were still there and are ended now.", killed)
             store = Store(home.database)
             profile.callback(_close, store)
-            asyncio.run(_serve(home, Engine(home, store, _programs(options), machine, time.time), profile))
+            engine = Engine(home, store, _programs(options), machine, time.time, announcer=announcer_here())
+            asyncio.run(_serve(home, engine, profile))
     except IdlehiveError as error:
         print(error, file=sys.stderr)
         return 1

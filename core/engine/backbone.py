@@ -10,6 +10,7 @@ import msgspec
 
 from core.api import hosting
 from core.api.errors import WorldError
+from core.api.session import Hold, Resume
 from core.engine.supervisor import Child, start_child
 
 GRACE = 5.0
@@ -27,13 +28,20 @@ class Backbone:
         self._child: Child | None = None
         self._stopping: asyncio.Task[None] | None = None
         self._served: asyncio.Future[str] | None = None
+        self._resting = False
+        """Kept without a session."""
 
     async def serve(self) -> str:
-        """Start one, after the one before has ended; the manifest's address, once it serves.
+        """Go on with the one that rests, or start one after the one before has ended; the manifest's address, once it
+        serves.
 
         Raises:
             WorldError: it cannot serve; its own sentence where it has one.
         """
+        if self._resting and self.is_running and self._served is not None:
+            self._resting = False
+            self.send(Resume())
+            return self._served.result()
         await self.stop()
         served: asyncio.Future[str] = asyncio.get_running_loop().create_future()
         self._served = served
@@ -50,6 +58,16 @@ class Backbone:
     def is_running(self) -> bool:
         return self._child is not None and self._child.code is None
 
+    def rest(self) -> None:
+        """Compute nothing and wait for the next `serve`: to start takes longer than all else on the way back."""
+        if self.is_running and self._served is not None and self._served.done() and not self._served.exception():
+            self._resting = True
+            self.send(Hold())
+
+    @property
+    def rests(self) -> bool:
+        return self._resting
+
     async def wait(self) -> None:
         """Until none is running."""
         if self._child is not None:
@@ -65,6 +83,7 @@ class Backbone:
 
     def begin_to_stop(self) -> asyncio.Task[None]:
         """Ask it to end. The task is done when nothing is left of it; nobody has to wait."""
+        self._resting = False
         if self._stopping is None or self._stopping.done():
             self._stopping = asyncio.ensure_future(self._stop())
         return self._stopping

@@ -185,7 +185,7 @@ class Commands:
         return list(names)
 
     def _get_sensors(self, _command: messages.GetSensors) -> list[SensorInfo]:
-        return self._engine.senses.info()
+        return self._engine.sensors()
 
     async def _get_curve(self, command: messages.GetCurve) -> list[CurvePoint]:
         return await self._engine.catalogue.curve(command.project)

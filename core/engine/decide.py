@@ -44,6 +44,10 @@ class Conditions:
     """UUID of the GPU that the session uses, empty for the processor, None without a session."""
     machine: Readings = field(default_factory=Readings)
     line: LineUse = field(default_factory=LineUse)
+    near_sleep: bool = False
+    """The computer is about to sleep."""
+    slept: bool = False
+    """It has slept since the session began: what the session knows of its peers, and they of it, is out of date."""
 
 
 @dataclass(frozen=True)
@@ -135,6 +139,8 @@ WORDING: dict[Kind, Wording] = {
         "Too little memory is free on the graphics card: {detail}.", hold=False, severity=Severity.NOTICE
     ),
     Kind.GPU_CHANGED: Wording("Another graphics card is to be used from now on.", hold=False),
+    Kind.GOING_TO_SLEEP: Wording("The computer is going to sleep.", hold=False),
+    Kind.WOKEN: Wording("The computer has slept: the session begins anew from the state of its peers.", hold=False),
     Kind.NO_PROJECT: Wording("You have not joined a project yet.", hold=False, severity=Severity.NOTICE),
     Kind.BACKING_OFF: Wording(
         "The last session failed and is tried again soon: {detail}", hold=False, severity=Severity.NOTICE
@@ -234,6 +240,14 @@ def _line(kind: Kind) -> Callable[[Facts], Reason | None]:
     return rule
 
 
+def going_to_sleep(facts: Facts) -> Reason | None:
+    return _reason(Kind.GOING_TO_SLEEP) if facts.intent.wanted and facts.conditions.near_sleep else None
+
+
+def woken(facts: Facts) -> Reason | None:
+    return _reason(Kind.WOKEN) if facts.intent.wanted and facts.conditions.slept else None
+
+
 def no_project(facts: Facts) -> Reason | None:
     return _reason(Kind.NO_PROJECT) if facts.membership is None else None
 
@@ -258,6 +272,8 @@ RULES: tuple[Callable[[Facts], Reason | None], ...] = (
     *(_machine(kind) for kind in (Kind.BATTERY_LOW, Kind.OFFLINE, Kind.METERED)),
     *(_line(kind) for kind in (Kind.DATA_CAP, Kind.NETWORK_HOURS, Kind.NETWORK_TOO_SLOW)),
     *(_gpu(kind) for kind in (Kind.GPU_TAKEN, Kind.GPU_HOT, Kind.GPU_MISSING, Kind.GPU_MEMORY, Kind.GPU_CHANGED)),
+    going_to_sleep,
+    woken,
     no_project,
     gave_up,
     backing_off,

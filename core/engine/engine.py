@@ -14,9 +14,12 @@ import msgspec
 from core.api.home import Home
 from core.api.messages import Event
 from core.api.preferences import Limits
+from core.api.reasons import Kind
+from core.api.sensors import SensorInfo
 from core.api.session import EpochDone, Fault, Report
 from core.api.snapshot import DataMonth, Snapshot
 from core.conditions.machine import Machine
+from core.conditions.sleep import Announcer, Nobody, SleepWatch
 from core.engine import gpu, line_use, surroundings
 from core.engine import intent as intents
 from core.engine.alarms import Alarms
@@ -68,7 +71,14 @@ class Engine:
     """Lives in the event loop; all methods are called from there."""
 
     def __init__(
-        self, home: Home, store: Store, programs: Programs, machine: Machine, clock: Callable[[], float]
+        self,
+        home: Home,
+        store: Store,
+        programs: Programs,
+        machine: Machine,
+        clock: Callable[[], float],
+        *,
+        announcer: Announcer | None = None,
     ) -> None:
         self.clock = clock
         self.store = store
@@ -80,6 +90,7 @@ class Engine:
         self.preferences = store.preferences.load()
         self.timetable = Timetable(store.journal.read_setting(_WEEK))
         self.senses = Senses(machine, store.journal, self.update)
+        self._sleep = SleepWatch(announcer or Nobody(), self._poke)
         self._power_limit = PowerLimit(home.path / "gpu-power-limit.json", self._warn)
         self._home = home
         self._programs = programs
@@ -93,6 +104,9 @@ class Engine:
         self._decision = self._decide(clock())
         self._report: Report | None = None
         self._started_at = 0.0
+        self._wakes_before = 0
+        """When the session began."""
+        self._loop: asyncio.AbstractEventLoop | None = None
         self._rest = asyncio.Event()
         self._alarms: Alarms | None = None
 
@@ -110,7 +124,9 @@ class Engine:
 
     def start(self) -> None:
         """Begin to follow the clock, and the intent of last time."""
+        self._loop = asyncio.get_running_loop()
         self._alarms = Alarms(self.update, self.clock)
+        self._sleep.start()
         self.senses.start()
         self.update()
 
@@ -155,6 +171,8 @@ class Engine:
             self._session.apply(self._named(self._decision.limits))
         self._ledger.watch(self._idle_for(), now)
         self._ledger.keep(now)
+        if self._session is None:
+            self._rest_between_sessions()
         self._set_alarm(now)
         self.senses.attend(self._pace())
         self._power_limit.keep(self._wanted_power_limit())
@@ -180,6 +198,10 @@ class Engine:
             data_month=DataMonth(self._line_use(now).used, cap) if (cap := self.preferences["data_cap"]) else None,
         )
 
+    def sensors(self) -> list[SensorInfo]:
+        """What doctor says of them."""
+        return [*self.senses.info(), self._sleep.info()]
+
     def tell(self, event: Event) -> None:
         """Tell those who watch, and write it down."""
         if event.kind != "epoch_done":
@@ -199,6 +221,7 @@ class Engine:
         if self._alarms is not None:
             self._alarms.close()
         self.senses.close()
+        self._sleep.close()
         self._power_limit.restore()
         self.broadcast.close()
 
@@ -207,15 +230,33 @@ class Engine:
         if intent != self._intent:
             self._remember(intent)
         asked = intent if self.senses.ready and not self._closing else intent.fulfilled()
-        week, line = self.timetable.outlook(now), self._line_use(now)
+        week, line, sleep = self.timetable.outlook(now), self._line_use(now), self._sleep.now
+        slept = self._session is not None and sleep.wakes != self._wakes_before
 
         def judge(membership: Membership | None, trouble: Trouble | None, in_session: bool) -> Decision:
             session_gpu = self._session.gpu if self._session and in_session else None
-            conditions = Conditions(trouble, session_gpu, self.senses.readings, line)
+            conditions = Conditions(trouble, session_gpu, self.senses.readings, line, sleep.near, slept)
             return decide(asked, self.preferences, conditions, membership, now, week=week)
 
         decision = self.contenders.decide(asked.project, judge, self._state, now)
         return replace(decision, failures=self.contenders.earlier_failures())
+
+    def _poke(self) -> None:
+        """Called on the thread that watches for sleep."""
+        if self._loop is not None and not self._loop.is_closed():
+            self._loop.call_soon_threadsafe(self.update)
+
+    def _comes_back(self) -> bool:
+        """Whether sleep is all that the session ends for."""
+        kinds = {reason.kind for reason in self._decision.reasons}
+        return self._decision.wanted and bool(kinds) and kinds <= {Kind.GOING_TO_SLEEP, Kind.WOKEN}
+
+    def _rest_between_sessions(self) -> None:
+        if self._sleep.now.near:
+            self._sleep.let_go()
+        elif self._backbone.rests:
+            # Awake, and yet no session began.
+            self._backbone.begin_to_stop()
 
     def _line_use(self, now: float) -> LineUse:
         zone = self.timetable.zone(now)
@@ -294,6 +335,7 @@ class Engine:
         run_id = project.manifest.run_id if project.manifest else ""
         self._report = None
         self._started_at = now
+        self._wakes_before = self._sleep.now.wakes
         self._ledger.begin(project.id, run_id, now)
         terms = Terms(project, self._named(self._decision.limits))
         self._session = Session(
@@ -305,6 +347,7 @@ class Engine:
             trainer=self._programs.trainer,
             tell=self.update,
             name_run=self._ledger.name_run,
+            comes_back=self._comes_back,
         )
 
     def _named(self, limits: Limits) -> Limits:

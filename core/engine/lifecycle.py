@@ -24,6 +24,9 @@ LEAVE_WITHIN = 5.0
 """Seconds in which a trainer says goodbye."""
 KILL_AFTER = 7.0
 """Seconds from Leave until the whole group is killed, and between two attempts at it."""
+IN_HASTE = {Kind.GOING_TO_SLEEP: 3.5, Kind.WOKEN: 2.0}
+"""Seconds in which a session ends in place of KILL_AFTER: logind waits five before the computer sleeps, and
+afterwards no peer waits for a goodbye."""
 PATIENCE = {"starting": 180.0, "joining": 180.0, "syncing": 600.0, "contributing": 300.0}
 """Seconds without any progress in a stage after which the session counts as hanging."""
 
@@ -256,8 +259,9 @@ def _ends(state: Working | Holding, decision: Decision, news: News | None, now: 
 
 
 def _leave(state: Working | Holding, decision: Decision, now: float, trouble: Trouble | None = None) -> Step:
-    leaving = Leaving(state.project, decision.reasons, now + KILL_AFTER, state.failures, trouble)
-    return leaving, (SendLeave(),)
+    seconds = min((IN_HASTE[reason.kind] for reason in decision.reasons if reason.kind in IN_HASTE), default=KILL_AFTER)
+    leaving = Leaving(state.project, decision.reasons, now + seconds, state.failures, trouble)
+    return leaving, (SendLeave(min(LEAVE_WITHIN, seconds)),)
 
 
 def _follow(state: Working, report: Report, now: float) -> Working:

@@ -68,6 +68,7 @@ class Session:
         trainer: Sequence[str],
         tell: Callable[[News], None],
         name_run: Callable[[str], None],
+        comes_back: Callable[[], bool] = lambda: False,
     ) -> None:
         self._home = home
         self._terms = terms
@@ -77,6 +78,8 @@ class Session:
         self._program = trainer
         self._tell = tell
         self._name_run = name_run
+        self._comes_back = comes_back
+        """Whether another session follows as soon as the computer is awake: the backbone then rests."""
         self._limits = terms.limits
         self._recruit: Child | None = None
         """Started, but not told anything yet."""
@@ -228,6 +231,10 @@ class Session:
             await self._recruit.stop(GRACE)
         if not self._is_practice:
             return
+        if self._error is None and self._comes_back():
+            self._backbone.rest()
+            if self._backbone.rests:
+                return
         stopping = self._backbone.begin_to_stop()
         # After a failure this session is over at once, and the next one waits for the backbone's end itself.
         if self._error is None:

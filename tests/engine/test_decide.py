@@ -48,6 +48,8 @@ CAUSES: dict[Kind, dict[str, Any]] = {
     Kind.GPU_MISSING: {"gpu": {}, "in_use": "GPU-gone"},
     Kind.GPU_MEMORY: {"gpu": {}, "needs": 16 << 30},
     Kind.GPU_CHANGED: {"gpu": {}, "in_use": ""},
+    Kind.GOING_TO_SLEEP: {"sleep": {"near_sleep": True}},
+    Kind.WOKEN: {"sleep": {"slept": True}},
     Kind.NO_PROJECT: {"membership": None},
     Kind.BACKING_OFF: {"trouble": BACKING_OFF},
     Kind.GAVE_UP: {"trouble": GAVE_UP},
@@ -86,7 +88,8 @@ def facts_of(*kinds: Kind) -> Facts:
     line = LineUse(**{k: v for cause in causes for k, v in cause.get("line", {}).items()})
     of_gpu = gpu_conditions(causes)
     machine = replace(readings(causes), gpus=of_gpu.machine.gpus)
-    conditions = Conditions(trouble, of_gpu.session_gpu, machine, line)
+    sleep = {name: value for cause in causes for name, value in cause.get("sleep", {}).items()}
+    conditions = Conditions(trouble, of_gpu.session_gpu, machine, line, **sleep)
     return Facts(intent, conditions, membership, NOW, chosen(causes), week=week)
 
 

@@ -50,6 +50,8 @@ class Script(msgspec.Struct, frozen=True):
     exit_code: int | None = None
     """Ends unasked after the first contributing report."""
     ignores_leave: bool = False
+    leaves_after: float = 0.0
+    """Seconds that it takes to say goodbye."""
     ignores_hold: bool = False
     stragglers: bool = False
     """Starts processes that outlive it: one ignores SIGTERM, one runs in a session of its own."""
@@ -98,6 +100,7 @@ class Trainer:
                 continue
             if isinstance(command, Leave | None) and not self._script.ignores_leave:
                 self._report("leaving")
+                time.sleep(self._script.leaves_after)
                 return 0
             if isinstance(command, Hold | Resume) and not self._script.ignores_hold:
                 self._holding = isinstance(command, Hold)

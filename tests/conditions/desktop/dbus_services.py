@@ -8,7 +8,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any, Self
 
-from jeepney import DBusAddress, MessageType, new_method_call
+from jeepney import DBusAddress, Message, MessageType, new_method_call
 from jeepney.io.blocking import DBusConnection, open_dbus_connection
 
 from tests.conditions.desktop.processes import end, wait_for
@@ -88,6 +88,12 @@ class PrivateBus:
     def template(self, name: str, path: str, template: str, **parameters: Any) -> Service:
         """One of those that python-dbusmock knows."""
         return self._start(name, path, "--template", template, "--parameters", json.dumps(parameters))
+
+    def ask(self, message: Message) -> tuple[Any, ...]:
+        """What a service answers."""
+        reply = self._connection.send_and_get_reply(message, timeout=10)
+        assert reply.header.message_type is MessageType.method_return, reply.body
+        return tuple(reply.body)
 
     def _start(self, name: str, path: str, *arguments: str) -> Service:
         process = subprocess.Popen(

@@ -1,0 +1,201 @@
+"""Sleep: told before it comes, so that a session ends in time, and found out afterwards where nobody told."""
+
+import sys
+import threading
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from typing import Protocol
+
+from core.api.sensors import Attempt, SensorInfo
+from core.conditions.source import RETRY, NotAvailable
+
+GAP = 10.0
+"""Seconds without a look after which the computer counts as having slept. Peers believe a silent one for 30, and a busy
+processor keeps a thread that only looks at clocks waiting for far less."""
+PACE = 1.0
+"""Seconds between two looks at the clocks."""
+
+Clock = Callable[[], float]
+
+
+@dataclass(frozen=True)
+class Sleep:
+    """Without arguments: the computer is awake, and has been."""
+
+    near: bool = False
+    """It was told that the computer is about to sleep, and not yet that it woke."""
+    wakes: int = 0
+    """How often it woke while being watched: what began before the last time is out of date."""
+
+
+class Announcer(Protocol):
+    """Whoever tells of sleep before it comes, and waits with it for a while. Used from one thread, but for `let_go`."""
+
+    name: str
+
+    def open(self) -> bool:
+        """Begin to listen, and have sleep wait for `let_go`; whether it is near already. Raises NotAvailable."""
+        ...
+
+    def wait(self, seconds: float) -> bool | None:
+        """True once sleep is near, False once it is over, None if nothing was told. Raises NotAvailable."""
+        ...
+
+    def hold_back(self) -> None:
+        """Have the next sleep wait too. Raises NotAvailable."""
+        ...
+
+    def let_go(self) -> None:
+        """The computer may sleep now. From any thread, and as often as one likes."""
+        ...
+
+    def close(self) -> None: ...
+
+
+class Nobody:
+    """The announcer of a computer that has none: only the clocks tell."""
+
+    name = "nobody"
+
+    def open(self) -> bool:
+        raise NotAvailable("this system does not tell")
+
+    def wait(self, seconds: float) -> bool | None:
+        time.sleep(seconds)
+        return None
+
+    def hold_back(self) -> None:
+        pass
+
+    def let_go(self) -> None:
+        pass
+
+    def close(self) -> None:
+        pass
+
+
+class ClockGap:
+    """Finds sleep out afterwards: a clock has gone on while nobody looked at it.
+
+    A clock that runs through sleep shows a suspended computer and a stopped process; the wall clock also a virtual
+    machine that was paused. Who sets the wall clock forward by more than `GAP` costs one session its new beginning.
+    """
+
+    def __init__(self, clocks: Sequence[Clock]) -> None:
+        self._clocks = clocks
+        self._seen = [clock() for clock in clocks]
+
+    def look(self) -> bool:
+        """Whether the computer has slept since the last look."""
+        before, self._seen = self._seen, [clock() for clock in self._clocks]
+        return any(now - then >= GAP for then, now in zip(before, self._seen, strict=True))
+
+
+def through_sleep() -> float:
+    """Seconds of a clock that is never set and goes on while the computer sleeps, where there is one."""
+    name = {"linux": "CLOCK_BOOTTIME", "darwin": "CLOCK_MONOTONIC"}.get(sys.platform)
+    number = getattr(time, name, None) if name else None
+    return time.monotonic() if number is None else time.clock_gettime(number)
+
+
+class SleepWatch:
+    """Watches in a thread of its own. `tell` is called there whenever `now` has changed."""
+
+    def __init__(
+        self, announcer: Announcer, tell: Callable[[], None], clocks: Sequence[Clock] = (through_sleep, time.time)
+    ) -> None:
+        self.now = Sleep()
+        self._announcer = announcer
+        self._tell = tell
+        self._gap = ClockGap(clocks)
+        self._tick = clocks[0]
+        self._trouble: str | None = "not asked yet"
+        self._retry_at = float("-inf")
+        self._closed = threading.Event()
+
+    def start(self) -> None:
+        threading.Thread(target=self._watch, name="sleep", daemon=True).start()
+
+    def let_go(self) -> None:
+        """Nothing of ours stands against sleep any more."""
+        self._announcer.let_go()
+
+    def info(self) -> SensorInfo:
+        """What doctor says."""
+        return described(self._announcer, self._trouble)
+
+    def close(self) -> None:
+        self._closed.set()
+        self._announcer.let_go()
+
+    def _watch(self) -> None:
+        while not self._closed.is_set():
+            before, told = self.now, self._listen()
+            slept = self._gap.look()
+            # A gap after sleep was told of is that sleep, and its end is told later or never.
+            near = (before.near and not slept) if told is None else told
+            woke = slept or (before.near and not near)
+            self.now = replace(before, near=near, wakes=before.wakes + woke)
+            if woke:
+                self._attempt(self._announcer.hold_back)
+            if self.now != before:
+                self._tell()
+        self._announcer.close()
+
+    def _listen(self) -> bool | None:
+        if self._trouble is None:
+            told: list[bool | None] = []
+            self._attempt(lambda: told.append(self._announcer.wait(PACE)))
+            # Who cannot be heard any more will not tell that it is over.
+            return told[0] if told else False
+        if self._tick() >= self._retry_at:
+            self._trouble, opened = None, list[bool]()
+            self._attempt(lambda: opened.append(self._announcer.open()))
+            return opened[0] if opened else None
+        self._closed.wait(PACE)
+        return None
+
+    def _attempt(self, act: Callable[[], None]) -> None:
+        if self._trouble is not None:
+            return
+        try:
+            act()
+        except NotAvailable as why:
+            self._announcer.close()
+            self._trouble, self._retry_at = str(why), self._tick() + RETRY
+
+
+def described(announcer: Announcer, trouble: str | None) -> SensorInfo:
+    if trouble is None:
+        text = "The computer tells before it sleeps, and waits until the session has said goodbye."
+        return SensorInfo("sleep", text, True, (Attempt(announcer.name, "in use"),))
+    text = "Nobody tells before the computer sleeps; the session begins anew once its clock shows that it has slept."
+    return SensorInfo("sleep", text, True, (Attempt(announcer.name, trouble), Attempt("clocks", "in use")))
+
+
+def probe(announcer: Announcer) -> SensorInfo:
+    """The same, without a watch."""
+    try:
+        announcer.open()
+    except NotAvailable as why:
+        return described(announcer, str(why))
+    announcer.close()
+    return described(announcer, None)
+
+
+def announcer_here() -> Announcer:
+    """The one of this platform."""
+    if sys.platform == "linux":
+        from core.conditions.sleep_logind import Logind
+
+        return Logind()
+    if sys.platform == "darwin":
+        from core.conditions.sleep_macos import PowerManagement
+
+        return PowerManagement()
+    if sys.platform == "win32":
+        from core.conditions.sleep_windows import SuspendNotification
+
+        return SuspendNotification()
+    return Nobody()

@@ -1,0 +1,64 @@
+"""Sleep on Windows: PowerRegisterSuspendResumeNotification of powrprof. Not tried on a real Windows."""
+
+import ctypes
+import queue
+import threading
+from typing import Any
+
+from core.conditions.source import NotAvailable
+
+_BY_CALLBACK = 2
+_SUSPENDS, _RESUMES = 4, 18
+_LONGEST = 1.8
+"""Seconds: Windows waits two for the callback to return."""
+_CALLBACK = ctypes.CFUNCTYPE(ctypes.c_uint32, ctypes.c_void_p, ctypes.c_uint32, ctypes.c_void_p)
+
+
+class _Parameters(ctypes.Structure):
+    _fields_ = (("callback", _CALLBACK), ("context", ctypes.c_void_p))
+
+
+class SuspendNotification:
+    name = "Windows (PowerRegisterSuspendResumeNotification)"
+
+    def __init__(self) -> None:
+        self._news: queue.SimpleQueue[bool] = queue.SimpleQueue()
+        self._may_sleep = threading.Event()
+        self._parameters = _Parameters(_CALLBACK(self._hear), None)
+        self._handle = ctypes.c_void_p()
+
+    def open(self) -> bool:
+        libraries: Any = getattr(ctypes, "windll", None)
+        if libraries is None:
+            raise NotAvailable("this is not Windows")
+        register = libraries.powrprof.PowerRegisterSuspendResumeNotification
+        if register(_BY_CALLBACK, ctypes.byref(self._parameters), ctypes.byref(self._handle)):
+            raise NotAvailable("the power management refuses")
+        return False
+
+    def wait(self, seconds: float) -> bool | None:
+        try:
+            return self._news.get(timeout=seconds)
+        except queue.Empty:
+            return None
+
+    def hold_back(self) -> None:
+        self._may_sleep.clear()
+
+    def let_go(self) -> None:
+        self._may_sleep.set()
+
+    def close(self) -> None:
+        self.let_go()
+        if self._handle:
+            ctypes.windll.powrprof.PowerUnregisterSuspendResumeNotification(self._handle)  # type: ignore[attr-defined]
+            self._handle = ctypes.c_void_p()
+
+    def _hear(self, _context: int, kind: int, _setting: int) -> int:
+        if kind == _SUSPENDS:
+            self._may_sleep.clear()
+            self._news.put(True)
+            self._may_sleep.wait(_LONGEST)
+        elif kind == _RESUMES:
+            self._news.put(False)
+        return 0
