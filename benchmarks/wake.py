@@ -2,9 +2,9 @@
 
 The practice project runs under a real engine, a trainer and the embedded backbone. A logind of this benchmark's own
 (python-dbusmock on a private bus) tells of sleep; once the engine lets go, every process is stopped for a moment, as by
-a computer that sleeps. Every other time nobody tells, and the processes are stopped for longer than the clocks' gap. From
-the moment of waking is measured: until the session's first samples are computed, those of an epoch that counted them;
-until that epoch's end; and beside it when each stage began.
+a computer that sleeps. Every other time nobody tells, and the processes are stopped for longer than the clocks' gap.
+Measured are the seconds from waking until each stage begins, until the first samples are reported that an epoch then
+counted, and until that epoch's end.
 
 Run it with `.venv/bin/python -m benchmarks.wake [CYCLES]`; it needs Debian's python3-dbusmock.
 """

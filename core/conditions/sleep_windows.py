@@ -50,7 +50,7 @@ class SuspendNotification:
 
     def close(self) -> None:
         self.let_go()
-        if self._handle:
+        if self._handle.value:
             ctypes.windll.powrprof.PowerUnregisterSuspendResumeNotification(self._handle)  # type: ignore[attr-defined]
             self._handle = ctypes.c_void_p()
 

@@ -73,6 +73,10 @@ class EpochGradientAverager(GradientAverager, _ForkedAverager):
 
     def restore_accumulated(self, samples: int) -> None:
         """Count the accumulators' present contents as the mean gradient of `samples`."""
+        if not samples:
+            # Who only followed the round had nothing to hand over.
+            self.reset_accumulated_grads_()
+            return
         self._accumulators_used_in_step = False
         self.local_samples_accumulated = self._anchor_batch_size = samples
         self.local_times_accumulated = 1

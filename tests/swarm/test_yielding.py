@@ -74,6 +74,15 @@ def test_what_is_taken_back_counts_as_before(averager: EpochGradientAverager, pa
     assert handed_over(averager) == pytest.approx([4.0] * 3)
 
 
+def test_who_had_nothing_to_hand_over_begins_afresh(
+    averager: EpochGradientAverager, parameter: torch.nn.Parameter
+) -> None:
+    averager.load_accumulators_into_averager_()
+    averager.restore_accumulated(0)
+    accumulate(averager, parameter, [4.0, 8.0])
+    assert handed_over(averager) == [6.0] * 3
+
+
 def test_a_cancelled_search_for_a_group_ends_in_the_averagers_process_too(averager: EpochGradientAverager) -> None:
     process = psutil.Process(averager.pid)
     for _ in range(6):
