@@ -69,8 +69,12 @@ def situation(limit: LimitInfo, snapshot: Snapshot) -> str:
 
 def reason(why: str | None) -> str:
     """Why something else counts than what was chosen."""
-    known = {"gentle hours": tr("gentle hours")}
-    return known.get(why or "", why or tr("something restricts it"))
+    if why is None or why == "gentle hours":
+        return tr("gentle hours") if why else tr("something restricts it")
+    lower = why.removesuffix(" is lower")
+    if one := _ONE_CARD.fullmatch(lower):
+        return tr("the limit of card {number} is lower", number=one["number"])
+    return tr("“{name}” for all hours is lower", name=words(lower).name) if has_words(lower) else why
 
 
 def live_value(name: str, snapshot: Snapshot) -> float | None:
@@ -81,6 +85,8 @@ def live_value(name: str, snapshot: Snapshot) -> float | None:
     measured: dict[str, float | None] = {"data_cap": month.used if month else None}
     if snapshot.session is not None:
         measured |= {"upload_limit": snapshot.traffic.upload_rate, "download_limit": snapshot.traffic.download_rate}
+    if use := snapshot.processor:
+        measured |= {"processor_share": use.share, "memory_limit": use.memory or None}
     if card is not None:
         measured |= {"gpu_share": card.utilization, "gpu_temperature": card.temperature, "gpu_power": card.power}
         measured["gpu_memory"] = card.memory_used

@@ -12,6 +12,7 @@ from PySide6.QtWidgets import QFrame, QScrollArea, QVBoxLayout, QWidget
 from app import limit_words, theme
 from app.engine_link import EngineLink, Link
 from app.limit_row import Actions, LimitRow
+from app.programs_editor import ProgramsEditor
 from app.texts import tr
 from app.theme import Type
 from app.widgets import Card, Label, Notice, clear
@@ -42,6 +43,7 @@ class LimitsPage(QScrollArea):
     def refresh(self) -> None:
         """Fetch all limits, if anyone looks."""
         if self.isVisible() and self._link.state is Link.UP:
+            self.programs.refresh()
             self._link.ask(ShowLimits(), self.show_limits, self._problem.say, kind=list[LimitInfo])
 
     def show_limits(self, limits: list[LimitInfo]) -> None:
@@ -92,6 +94,8 @@ class LimitsPage(QScrollArea):
         column.addLayout(head)
         column.addWidget(self._problem)
         column.addLayout(self._groups)
+        self.programs = ProgramsEditor(self._link)
+        column.addWidget(self.programs)
         column.addStretch(1)
         self.setWidget(content)
 

@@ -291,7 +291,7 @@ class LimitInfo(msgspec.Struct, frozen=True):
     least: int = 0
     """The smallest value beside 0."""
     why: str | None = None
-    """What makes the value in force differ from the one chosen: `gentle hours`."""
+    """What makes the value in force differ from the one chosen: `gentle hours`, or `NAME is lower` of another limit."""
 
 
 class CurvePoint(msgspec.Struct, frozen=True):

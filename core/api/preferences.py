@@ -215,6 +215,12 @@ def preference_named(name: str) -> Preference:
         raise UsageError(f"There is no limit named {name!r}; there are: {', '.join(PREFERENCES)}.") from None
 
 
+def one_gpu(name: str) -> tuple[int, str] | None:
+    """(number, general name) of a limit for one GPU alone: of `gpu1.share` 1 and `gpu_share`; None of any other."""
+    one = _ONE_GPU.fullmatch(name)
+    return (int(one["number"]), f"gpu_{one['what']}") if one else None
+
+
 def in_force(values: Mapping[str, int], *, gentle: bool) -> dict[str, int]:
     """What counts now of all that was chosen, by plain name.
 

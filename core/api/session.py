@@ -103,6 +103,8 @@ class Report(msgspec.Struct, frozen=True, tag=True):
     slowest_line: int = 0
     """Bytes per second, in each direction, below which the project's averaging rounds cannot end in time; 0 until the
     model is built."""
+    memory: int = 0
+    """Bytes that all processes of the session hold, looked at now and then; 0 until the first look."""
 
 
 class EpochDone(msgspec.Struct, frozen=True, tag=True):

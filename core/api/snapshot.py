@@ -94,6 +94,15 @@ class GpuUse(msgspec.Struct, frozen=True):
     memory_total: int = 0
 
 
+class ProcessorUse(msgspec.Struct, frozen=True):
+    """What the session at hand takes of the computer."""
+
+    share: int
+    """Percent of the time of the threads that it may use, over the last seconds."""
+    memory: int = 0
+    """Bytes; 0: not looked at yet."""
+
+
 class DataMonth(msgspec.Struct, frozen=True):
     """What the volunteer's line may carry in a month, and has carried; bytes up and down."""
 
@@ -120,6 +129,8 @@ class Snapshot(msgspec.Struct, frozen=True, tag=True):
     surroundings: Surroundings = Surroundings()
     gpu: GpuUse | None = None
     """None: there is no session, or it uses the processor."""
+    processor: ProcessorUse | None = None
+    """None: there is no session, or it began just now."""
     data_month: DataMonth | None = None
     """None: no data cap is set."""
     session: Session | None = None

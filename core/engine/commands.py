@@ -8,7 +8,6 @@ import msgspec
 from core.api import identity, messages, program_names, record, schedule
 from core.api.errors import UsageError
 from core.api.messages import Contribution, CurvePoint, Event, LimitInfo, Picture, ProjectDetails, ProjectInfo
-from core.api.preferences import in_force, preference_named
 from core.api.schedule import ScheduleInfo
 from core.api.sensors import SensorInfo
 from core.api.snapshot import Snapshot
@@ -16,6 +15,7 @@ from core.api.week_text import preset_cells
 from core.engine.bookkeeping import Bookkeeping
 from core.engine.credentials import WARNING
 from core.engine.engine import Engine
+from core.engine.limit_info import limit_info
 from core.store.projects import Project
 
 _LONGEST = 366 * 86_400.0
@@ -212,26 +212,8 @@ class Commands:
         return msgspec.structs.replace(info, reasons=engine.contenders.reasons(id))
 
     def _limit(self, name: str) -> LimitInfo:
-        preference = preference_named(name)
-        values = self._engine.preferences
-        # A limit for one GPU alone has no value until one is chosen.
-        value = values.get(name, preference.default)
-        counts, why = self._engine.decision.counts.get(preference.plain_name, value), "gentle hours"
-        if preference.is_for_gentle_hours:
-            counts, why = in_force(values, gentle=True)[preference.plain_name], f"{preference.plain_name} is lower"
-        return LimitInfo(
-            name=name,
-            value=value,
-            default=preference.default,
-            unit=preference.unit,
-            lowest=preference.lowest,
-            highest=preference.highest,
-            in_force=counts,
-            page=preference.page,
-            zero=preference.zero,
-            least=preference.least,
-            why=why if counts != value else None,
-        )
+        decision = self._engine.decision
+        return limit_info(name, self._engine.preferences, decision.counts, decision.schedule.level)
 
 
 def _duration(seconds: float | None) -> float | None:

@@ -6,6 +6,7 @@ changes the state, so a lost or a late input costs a little time and never the r
 
 import asyncio
 import logging
+import os
 from collections.abc import Callable
 from dataclasses import replace
 
@@ -52,6 +53,7 @@ from core.engine.lifecycle import (
 )
 from core.engine.line_use import LineUse
 from core.engine.pictures import Pictures
+from core.engine.processor_use import ProcessorWatch
 from core.engine.programs import Programs
 from core.engine.senses import KEEN, RESTING, WATCHFUL, Senses
 from core.engine.session import News, Session, Terms
@@ -103,6 +105,7 @@ class Engine:
         self._session: Session | None = None
         self._decision = self._decide(clock())
         self._report: Report | None = None
+        self._processor = ProcessorWatch()
         self._started_at = 0.0
         self._wakes_before = 0
         """When the session began."""
@@ -194,6 +197,7 @@ class Engine:
             pid=self._session.pid if self._session else None,
             started_at=self._started_at,
             around=surroundings.look(self.senses.readings),
+            processor=self._processor.read(self._decision.limits.threads_on(os.cpu_count() or 2)),
             gpu=gpu.look(self.senses.readings.gpus, self._decision.limits.gpu),
             data_month=DataMonth(self._line_use(now).used, cap) if (cap := self.preferences["data_cap"]) else None,
         )
@@ -290,6 +294,7 @@ class Engine:
         match news:
             case Report():
                 self._report = news
+                self._processor.take(news, now)
                 if news.slowest_line and (project := self.active_project):
                     self.contenders.needs_line(project, news.slowest_line)
                 self._ledger.report(news, now, self.preferences["processor_power"])
@@ -334,6 +339,7 @@ class Engine:
         project = self.catalogue.get(id)
         run_id = project.manifest.run_id if project.manifest else ""
         self._report = None
+        self._processor.begin()
         self._started_at = now
         self._wakes_before = self._sleep.now.wakes
         self._ledger.begin(project.id, run_id, now)

@@ -6,7 +6,18 @@ from typing import cast
 
 from core.api.messages import ProjectInfo
 from core.api.session import Report
-from core.api.snapshot import DataMonth, GpuUse, Progress, Session, Snapshot, Surroundings, Today, Traffic, Transfer
+from core.api.snapshot import (
+    DataMonth,
+    GpuUse,
+    ProcessorUse,
+    Progress,
+    Session,
+    Snapshot,
+    Surroundings,
+    Today,
+    Traffic,
+    Transfer,
+)
 from core.api.snapshot import State as StateName
 from core.engine.decide import Decision
 from core.engine.lifecycle import Failed, Idle, Leaving, Starting, State, Syncing
@@ -34,6 +45,7 @@ def look(
     pid: int | None,
     started_at: float,
     around: Surroundings,
+    processor: ProcessorUse | None = None,
     gpu: GpuUse | None = None,
     data_month: DataMonth | None = None,
 ) -> Snapshot:
@@ -52,6 +64,7 @@ def look(
         limits=decision.limits,
         schedule=decision.schedule,
         surroundings=around,
+        processor=processor if report and alive else None,
         gpu=gpu if alive else None,
         data_month=data_month,
         session=Session(pid, started_at) if pid is not None and alive else None,

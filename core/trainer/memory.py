@@ -20,8 +20,10 @@ class MemoryGuard:
     def __init__(self, clock: Callable[[], float] = time.monotonic, held: Callable[[], int] | None = None) -> None:
         """`held` gives the bytes that the session holds."""
         self._clock = clock
-        self._held = held or session_memory
+        self._look = held or session_memory
         self._next = clock()
+        self.held = 0
+        """Bytes at the last look."""
 
     def check(self, limit: int) -> None:
         """Look, if it is time to. `limit` is in bytes, 0 for half of the computer's memory.
@@ -33,7 +35,8 @@ class MemoryGuard:
         if now < self._next:
             return
         self._next = now + _EVERY
-        held, allowed = self._held(), limit or psutil.virtual_memory().total // 2
+        held, allowed = self._look(), limit or psutil.virtual_memory().total // 2
+        self.held = held
         if held > allowed:
             what = "memory_limit allows" if limit else "half of this computer's memory"
             raise UsageError(

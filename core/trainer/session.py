@@ -246,6 +246,7 @@ class Session:
             if optimizer is not None:
                 optimizer.fit_to(limits)
         self._memory.check(limits.memory_limit)
+        self._standing.memory = self._memory.held
         return limits
 
     # -- leave -------------------------------------------------------------------------------------------------

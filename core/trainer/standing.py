@@ -16,6 +16,7 @@ class Standing:
 
     def __init__(self, target_batch_size: int, line: Line) -> None:
         self.slowest_line = 0
+        self.memory = 0
         self._meter = line.meter
         self.ledger = Ledger(ProcessorTime().read)
         self._target_batch_size = target_batch_size
@@ -57,7 +58,7 @@ class Standing:
             transfer = Transfer(min(self._state_size, self._meter.downloaded - before), self._state_size)
         counters = self.ledger.counters(now, self._meter.by_kind())
         progress = self._progress(counters.samples)
-        return Report(stage, progress, self._rates.read(now), counters, transfer, self.slowest_line)
+        return Report(stage, progress, self._rates.read(now), counters, transfer, self.slowest_line, self.memory)
 
     def _progress(self, samples: int) -> Progress:
         optimizer = self._optimizer

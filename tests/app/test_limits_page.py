@@ -18,12 +18,12 @@ from app.limit_row import LimitLine
 from app.limit_slider import LimitSlider
 from app.limits_page import LimitsPage
 from app.main_window import MainWindow
-from app.widgets import Label
+from app.widgets import Button, Label
 from core.api.errors import UsageError, WorldError
-from core.api.messages import LimitInfo, ResetLimit, SetLimit, ShowLimits
+from core.api.messages import LimitInfo, ResetLimit, SetLimit, SetPrograms, ShowLimits
 from core.api.preferences import PREFERENCES
 from core.api.schedule import Level, ScheduleState
-from core.api.snapshot import Snapshot
+from core.api.snapshot import ProcessorUse, Snapshot
 from tests.app.snapshots import CONTRIBUTING
 from tests.app.test_quantity import limit
 from tests.fakes.scripted_engine import ScriptedEngine
@@ -246,3 +246,48 @@ def test_nothing_is_cut_off_in_the_smallest_window(window: MainWindow, page: Lim
     window.resize(window.minimumSize())
     QTest.qWait(20)
     assert page.horizontalScrollBar().maximum() == 0
+
+
+def test_the_programs_to_wait_for_are_added_and_removed(page: LimitsPage, engine: ScriptedEngine, qtbot: QtBot) -> None:
+    engine.answer(SetPrograms, lambda command: list(command.names))
+    QTest.keyClicks(page.programs.entry, " steam ")
+    QTest.keyClick(page.programs.entry, Qt.Key.Key_Return)
+    qtbot.waitUntil(lambda: page.programs.names == ["steam"])
+    assert page.programs.entry.text() == ""
+    page.programs.entry.setText("blender")
+    page.programs.add.click()
+    qtbot.waitUntil(lambda: page.programs.names == ["steam", "blender"])
+    remove = next(b for b in page.programs.findChildren(Button) if "Do not wait for steam" in b.accessibleName())
+    remove.click()
+    qtbot.waitUntil(lambda: page.programs.names == ["blender"])
+    assert engine.received(SetPrograms)[-1] == SetPrograms(("blender",))
+
+
+def test_a_name_that_is_none_is_told_and_the_text_stays(page: LimitsPage, engine: ScriptedEngine, qtbot: QtBot) -> None:
+    engine.answer(SetPrograms, UsageError("'/' is not the name of a program."))
+    page.programs.entry.setText("/")
+    page.programs.add.click()
+    qtbot.waitUntil(lambda: "'/' is not the name of a program." in texts(page.programs))
+    assert page.programs.entry.text() == "/"
+
+
+def test_processor_and_memory_have_live_values(
+    page: LimitsPage, show: Callable[[Snapshot], None], qtbot: QtBot
+) -> None:
+    show(replace(CONTRIBUTING, processor=ProcessorUse(37, 1_500_000_000)))
+    qtbot.waitUntil(lambda: "Now 37 %" in texts(page.rows["processor_share"]))
+    assert "Now 1.5 GB" in texts(page.rows["memory_limit"])
+
+
+@pytest.mark.parametrize(
+    ("why", "expected"),
+    [
+        ("gentle hours", "gentle hours"),
+        ("gpu1.share is lower", "the limit of card 1 is lower"),
+        ("upload_limit is lower", "“Upload” for all hours is lower"),
+        ("something new", "something new"),
+        (None, "something restricts it"),
+    ],
+)
+def test_what_restricts_a_limit_is_named(why: str | None, expected: str) -> None:
+    assert limit_words.reason(why) == expected

@@ -62,7 +62,13 @@ class ScriptedEngine:
     def __init__(self, home: Home, snapshot: Snapshot | None = None) -> None:
         self.home = home
         self._snapshot = snapshot or Snapshot(state="idle", engine_pid=os.getpid(), version="0.1.0")
-        self._answers: dict[str, Answer] = {"ListProjects": [], "ShowLimits": [], "GetCurve": [], "GetHistory": []}
+        self._answers: dict[str, Answer] = {
+            "ListProjects": [],
+            "ShowLimits": [],
+            "GetCurve": [],
+            "GetPrograms": [],
+            "GetHistory": [],
+        }
         self._answers["GetSchedule"] = ScheduleInfo("f" * CELLS, "always", "UTC")
         self._commands: list[Command] = []
         self._changed = threading.Condition()

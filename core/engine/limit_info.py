@@ -1,0 +1,53 @@
+"""A limit as front ends see it: what was chosen, what counts now, and what makes the two differ. Pure."""
+
+from collections.abc import Mapping
+
+from core.api.messages import LimitInfo
+from core.api.preferences import Preference, counts_for_gpu, in_force, one_gpu, preference_named
+from core.api.schedule import Level
+
+GENTLE_HOURS = "gentle hours"
+
+
+def limit_info(name: str, values: Mapping[str, int], counts: Mapping[str, int], level: Level) -> LimitInfo:
+    """`values` as they were chosen, `counts` what counts now by plain name, `level` of this hour.
+
+    Raises:
+        UsageError: there is no such limit.
+    """
+    preference = preference_named(name)
+    # A limit for one GPU alone has no value until one is chosen.
+    value = values.get(name, preference.default)
+    now, why = _in_force(preference, value, values, counts, level)
+    return LimitInfo(
+        name=name,
+        value=value,
+        default=preference.default,
+        unit=preference.unit,
+        lowest=preference.lowest,
+        highest=preference.highest,
+        in_force=now,
+        page=preference.page,
+        zero=preference.zero,
+        least=preference.least,
+        why=why if now != value else None,
+    )
+
+
+def _in_force(
+    preference: Preference, value: int, values: Mapping[str, int], counts: Mapping[str, int], level: Level
+) -> tuple[int, str]:
+    plain, gentle = preference.plain_name, level is Level.GENTLE
+    if preference.is_for_gentle_hours:
+        return in_force(values, gentle=True)[plain], f"{plain} is lower"
+    of_this_hour = in_force(values, gentle=gentle)
+    if one := one_gpu(plain):
+        number, general = one
+        here = counts_for_gpu(of_this_hour, number)[general] if plain in values else value
+        by_hour = gentle and of_this_hour[general] != values[general]
+        return here, GENTLE_HOURS if by_hour else f"{general} is lower"
+    now = counts.get(plain, value)
+    if now == of_this_hour[plain]:
+        return now, GENTLE_HOURS
+    causes = (name for name, chosen in values.items() if chosen == now and (one_gpu(name) or (0, ""))[1] == plain)
+    return now, f"{next(causes, plain)} is lower"
