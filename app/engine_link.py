@@ -134,6 +134,10 @@ class EngineLink(QObject):
         self._socket.write(line(Request(self._last_id, command)))
         self._socket.flush()
 
+    def forget_questions(self) -> None:
+        """Those who asked are gone: what is answered from now on to earlier questions is dropped."""
+        self._questions.clear()
+
     def quit_engine(self, done: Callable[[], None]) -> None:
         """End the session and the engine; `done` is called when that is over, or when nobody answers any more."""
         self._ending = True

@@ -1,11 +1,12 @@
 """Numbers as people read them. Human units exist here and nowhere else: bytes, seconds and samples come in.
 
-Figures are grouped by a narrow space and units follow after a space that does not break (ISO 80000-1).
+Figures are grouped by a narrow space and units follow after a space that does not break (ISO 80000-1). The decimal
+mark, times and names of days are those of Qt's default locale, which `app.language` sets.
 """
 
 from datetime import datetime
 
-from PySide6.QtCore import QLocale, QTime
+from PySide6.QtCore import QDate, QLocale, QTime
 
 from app.texts import tr
 
@@ -20,7 +21,7 @@ def count(number: float) -> str:
     """A whole number, grouped: 48 210; from ten million on with a unit: 12.3 M."""
     for size, unit in ((1e12, "T"), (1e9, "G"), (1e6, "M")):
         if number >= 10e6 and round(number / size, 1) >= 1:
-            return f"{number / size:.1f}{SPACE}{unit}"
+            return f"{decimal(number / size)}{SPACE}{unit}"
     return f"{round(number):,}".replace(",", GROUP)
 
 
@@ -28,7 +29,12 @@ def figure(number: float) -> str:
     """A measured quantity with about three digits: 0.42, 7.3, 152, 1 240."""
     if number >= 99.5:
         return count(number)
-    return f"{number:.2f}" if 0 < number < 1 else f"{number:.1f}".removesuffix(".0")
+    return decimal(number, 2) if 0 < number < 1 else _marked(f"{number:.1f}".removesuffix(".0"))
+
+
+def decimal(number: float, places: int = 1) -> str:
+    """A number with so many places behind the decimal mark."""
+    return _marked(f"{number:.{places}f}")
 
 
 def size(number: float) -> str:
@@ -43,7 +49,7 @@ def size_of(done: float, total: float) -> str:
         return size(done)
     whole, unit = _scaled(total, _BYTE_UNITS)
     power = _BYTE_UNITS.index(unit)
-    part = f"{min(done, total) / 1000**power:.1f}" if power else f"{min(done, total):.0f}"
+    part = decimal(min(done, total) / 1000**power) if power else f"{min(done, total):.0f}"
     return tr("{done} of {total}", done=part, total=f"{whole}{SPACE}{unit}")
 
 
@@ -95,23 +101,28 @@ def clock(moment: float, now: float) -> str:
         return time
     if days == 1:
         return tr("tomorrow {time}", time=time)
-    return f"{then:%a} {time}" if 1 < days < 7 else f"{then.day} {then:%b} {time}"
+    day = QDate(then.year, then.month, then.day)
+    return QLocale().toString(day, "ddd" if 1 < days < 7 else tr("d MMM")) + f" {time}"
 
 
 def time_of_day(hour: int, minute: int) -> str:
     """As the system's region writes it: 23:00, or 11:00 PM."""
     if _counts_to_24():
         return f"{hour % 24:02}:{minute:02}"
-    return QLocale.system().toString(QTime(hour % 24, minute), f"h:mm{SPACE}AP")
+    return QLocale().toString(QTime(hour % 24, minute), f"h:mm{SPACE}AP")
 
 
 def hour(number: int) -> str:
     """A full hour on an axis: 23, or 11 PM."""
-    return f"{number:02}" if _counts_to_24() else QLocale.system().toString(QTime(number % 24, 0), f"h{SPACE}AP")
+    return f"{number:02}" if _counts_to_24() else QLocale().toString(QTime(number % 24, 0), f"h{SPACE}AP")
 
 
 def _counts_to_24() -> bool:
-    return "a" not in QLocale.system().timeFormat(QLocale.FormatType.ShortFormat).lower()
+    return "a" not in QLocale().timeFormat(QLocale.FormatType.ShortFormat).lower()
+
+
+def _marked(number: str) -> str:
+    return number.replace(".", QLocale().decimalPoint())
 
 
 def _scaled(number: float, units: tuple[str, ...]) -> tuple[str, str]:
@@ -120,14 +131,14 @@ def _scaled(number: float, units: tuple[str, ...]) -> tuple[str, str]:
     while round(number / 1000**power, 1) >= 1000 and power < len(units) - 1:
         power += 1
     value = number / 1000**power
-    return (f"{value:.1f}" if power and value < 99.95 else f"{value:.0f}"), units[power]
+    return (decimal(value) if power and value < 99.95 else f"{value:.0f}"), units[power]
 
 
 def _under(number: float, ceiling: float, units: tuple[str, ...]) -> tuple[str, str]:
     whole, unit = _scaled(ceiling, units)
     part = number / 1000 ** units.index(unit)
-    amount = f"{whole.removesuffix('.0')}{SPACE}{unit}"
-    return f"{part:.1f}" if part < 99.95 else f"{part:.0f}", tr("of {amount}", amount=amount)
+    amount = f"{whole.removesuffix(_marked('.0'))}{SPACE}{unit}"
+    return decimal(part) if part < 99.95 else f"{part:.0f}", tr("of {amount}", amount=amount)
 
 
 def _two(large: int, unit: str, small: int, small_unit: str) -> str:

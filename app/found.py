@@ -33,8 +33,9 @@ def this_computer() -> Computer:
 
 def lines(computer: Computer, sensors: Sequence[SensorInfo]) -> list[Found]:
     """The processor and memory, then what the engine's sensors say."""
+    threads = computer.threads
     found = [
-        Found(tr("Processor"), trn("1 thread", "{n} threads", computer.threads, n=fmt.count(computer.threads))),
+        Found(tr("Processor"), trn("1 thread", "{amount} threads", threads, amount=fmt.count(threads))),
     ]
     if computer.memory:
         found.append(Found(tr("Memory"), fmt.size(computer.memory)))

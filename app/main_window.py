@@ -53,17 +53,6 @@ class MainWindow(QMainWindow):
         self._was_painted = False
         self._was_focused = False
         self._welcome: WelcomePage | None = None
-        self.home = HomePage(link, settings)
-        # In the order of the sidebar. A page is made when it is first opened, so that the window opens quickly.
-        self._pages = [
-            _Page("home", tr("Home"), lambda: self.home),
-            _Page("projects", tr("Projects"), lambda: ProjectsPage(link)),
-            _Page("schedule", tr("Schedule"), lambda: SchedulePage(link)),
-            _Page("limits", tr("Limits"), lambda: LimitsPage(link)),
-            _Page("log", tr("Log"), lambda: LogPage(settings.home)),
-            _Page("settings", tr("Settings"), lambda: SettingsPage(link, settings)),
-        ]
-        self._built: dict[int, QWidget] = {}
         self.setWindowTitle("Idlehive")
         self.setWindowIcon(icons.logo())
         self._build()
@@ -73,7 +62,6 @@ class MainWindow(QMainWindow):
             self.restoreGeometry(settings.geometry)
         link.link_changed.connect(self._on_link)
         link.snapshot_changed.connect(self._on_snapshot)
-        self.home.day.opened.connect(lambda: self.open_named("schedule"))
         self._on_link(link.state, link.sentence)
 
     def open_page(self, number: int) -> None:
@@ -93,12 +81,15 @@ class MainWindow(QMainWindow):
     def welcome(self) -> None:
         """Show what a new volunteer sees first, once per profile."""
         if self._welcome is None and self._settings.first_time("welcome"):
-            self._welcome = WelcomePage(self._link, self._leave_welcome)
-            self._welcome.setAccessibleName(tr("Welcome"))
-            self._stack.addWidget(self._welcome)
-            self._stack.setCurrentWidget(self._welcome)
-            self._sidebar.hide()
-            self._welcome.start.setFocus(Qt.FocusReason.OtherFocusReason)
+            self._show_welcome()
+
+    def _show_welcome(self) -> None:
+        self._welcome = WelcomePage(self._link, self._leave_welcome)
+        self._welcome.setAccessibleName(tr("Welcome"))
+        self._stack.addWidget(self._welcome)
+        self._stack.setCurrentWidget(self._welcome)
+        self._sidebar.hide()
+        self._welcome.start.setFocus(Qt.FocusReason.OtherFocusReason)
 
     def page(self, number: int) -> QWidget:
         """A page that has been opened."""
@@ -146,7 +137,36 @@ class MainWindow(QMainWindow):
         if event.type() is QEvent.Type.PaletteChange:
             self.update()
 
+    def retranslate(self) -> None:
+        """Make everything anew in the language that is spoken now; the page that was open stays open."""
+        open_page = self._stack.currentWidget()
+        number = next((number for number, page in self._built.items() if page is open_page), None)
+        if (focused := self.focusWidget()) is not None:
+            focused.clearFocus()  # the ring around it must not go with it
+        self._link.forget_questions()
+        self._welcome = None
+        self._build()
+        if number is None:
+            self._show_welcome()
+        else:
+            self.open_page(number)
+        self._on_link(self._link.state, self._link.sentence)
+        if self._link.snapshot:
+            self.home.show_snapshot(self._link.snapshot)
+
     def _build(self) -> None:
+        self.home = HomePage(self._link, self._settings)
+        self.home.day.opened.connect(self._open_schedule)
+        # In the order of the sidebar. A page is made when it is first opened, so that the window opens quickly.
+        self._pages = [
+            _Page("home", tr("Home"), lambda: self.home),
+            _Page("projects", tr("Projects"), lambda: ProjectsPage(self._link)),
+            _Page("schedule", tr("Schedule"), lambda: SchedulePage(self._link)),
+            _Page("limits", tr("Limits"), lambda: LimitsPage(self._link)),
+            _Page("log", tr("Log"), lambda: LogPage(self._settings.home)),
+            _Page("settings", tr("Settings"), lambda: SettingsPage(self._link, self._settings)),
+        ]
+        self._built: dict[int, QWidget] = {}
         self._sidebar = Sidebar([page.name for page in self._pages], self.quit_asked.emit)
         self._sidebar.chosen.connect(self.open_page)
         self._notice = Notice("problem-frame", tr("Restart the engine"), self._link.restart)
@@ -168,6 +188,9 @@ class MainWindow(QMainWindow):
         self._notice_row = notice_row
         self.setCentralWidget(middle)
         self.open_page(0)
+
+    def _open_schedule(self) -> None:
+        self.open_named("schedule")
 
     def _leave_welcome(self, page: str) -> None:
         welcome, self._welcome = self._welcome, None

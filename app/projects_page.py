@@ -22,6 +22,7 @@ from core.api.messages import (
     Command,
     Contribute,
     CurvePoint,
+    Event,
     GetCurve,
     GetPicture,
     JoinProject,
@@ -49,7 +50,7 @@ class ProjectsPage(QScrollArea):
         self._build()
         self.setAcceptDrops(True)
         link.snapshot_changed.connect(self._on_snapshot)
-        link.event_came.connect(lambda event: self.refresh() if event.kind in {"joined", "left"} else None)
+        link.event_came.connect(self._on_event)
         link.link_changed.connect(self._on_link)
 
     def refresh(self) -> None:
@@ -242,6 +243,10 @@ class ProjectsPage(QScrollArea):
             self.refresh()
         if self.isVisible() and snapshot.project in self._cards:
             self._cards[snapshot.project].show_snapshot(snapshot)
+
+    def _on_event(self, event: Event) -> None:
+        if event.kind in {"joined", "left"}:
+            self.refresh()
 
     def _on_link(self, state: Link, _sentence: str) -> None:
         for card in self._cards.values():

@@ -27,7 +27,7 @@ class SettingsPage(QScrollArea):
         self._settings = settings
         self._login = autostart.for_this_system(settings.home)
         self._build()
-        settings.changed.connect(lambda _: self._show())
+        settings.changed.connect(self._show)
         link.snapshot_changed.connect(self._on_snapshot)
         if link.snapshot:
             self._on_snapshot(link.snapshot)
@@ -129,7 +129,7 @@ class SettingsPage(QScrollArea):
         card.column.addLayout(self._components)
         return card
 
-    def _show(self) -> None:
+    def _show(self, _name: str = "") -> None:
         """What the file says now, whoever changed it."""
         self.login.setChecked(self._login is not None and self._login.is_on)
         self.notifications.setChecked(self._settings.notifications)

@@ -1,30 +1,36 @@
-"""The one door for every text a person reads, so that translations can come later without touching the callers.
+"""The one door for every text a person reads: in English in the code, in other languages in `resources/locale`.
 
-Sentences are looked up whole and filled in afterwards: word order belongs to the language.
+Sentences are looked up whole and filled in afterwards: word order belongs to the language. A catalogue is gettext's, so
+the plural forms are each language's own. Without `use` everything stays English, as on the command line.
 """
 
-from collections.abc import Callable
+import gettext
+from pathlib import Path
 
-_translate: Callable[[str], str] = str
+LOCALE = Path(__file__).resolve().parents[1] / "resources" / "locale"
+DOMAIN = "idlehive"
 
-
-def translate_with(translate: Callable[[str], str]) -> None:
-    """Look texts up with `translate` from now on; it gets the English text and returns what to show."""
-    global _translate
-    _translate = translate
+_catalogue: gettext.NullTranslations = gettext.NullTranslations()
 
 
 def languages() -> dict[str, str]:
     """What the window can speak: each language's code, and its name in that language."""
-    return {"en": "English"}
+    return {"en": "English", "de": "Deutsch"}
+
+
+def use(code: str) -> None:
+    """Speak a language of `languages` from now on. Texts that are already shown stay as they are."""
+    global _catalogue
+    _catalogue = gettext.translation(DOMAIN, LOCALE, [code], fallback=code == "en")
 
 
 def tr(text: str, /, **values: object) -> str:
     """`text` in the volunteer's language, with `{names}` filled in."""
-    translated = _translate(text)
+    translated = _catalogue.gettext(text)
     return translated.format(**values) if values else translated
 
 
 def trn(singular: str, plural: str, count: int, /, **values: object) -> str:
     """The text for `count` things; the caller formats the number itself if it is shown."""
-    return tr(singular if count == 1 else plural, **values)
+    translated = _catalogue.ngettext(singular, plural, count)
+    return translated.format(**values) if values else translated

@@ -63,6 +63,12 @@ class Tray(QObject):
         self._show_tone(wording.tone(known) if up else self._tone_without_engine())
         self._count_down(wording.ends_at(known) is not None)
 
+    def retranslate(self) -> None:
+        """Say everything in the language that is spoken now."""
+        self.menu.clear()
+        self._build_menu()
+        self.refresh()
+
     def show_notice(self, notice: Note) -> None:
         """In the tray's own way, for desktops without a notification service."""
         if self.icon.supportsMessages():

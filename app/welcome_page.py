@@ -31,7 +31,7 @@ class WelcomePage(QWidget):
         self.projects: dict[str, ChoiceCard] = {}
         self._summary = Label(kind=Type.CAPTION, role="muted", wrap=True)
         self._build()
-        link.link_changed.connect(lambda *_: self._on_link())
+        link.link_changed.connect(self._on_link)
         self._on_link()
 
     def resizeEvent(self, event: QResizeEvent) -> None:
@@ -152,7 +152,7 @@ class WelcomePage(QWidget):
         for column in range(4):
             self._levels.setColumnStretch(column, 1 if column < columns else 0)
 
-    def _on_link(self) -> None:
+    def _on_link(self, *_: object) -> None:
         up = self._link.state is Link.UP
         self.start.setEnabled(up)
         if up:

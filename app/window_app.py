@@ -7,11 +7,11 @@ import os
 import sys
 import time
 
-from PySide6.QtCore import QObject, Qt
+from PySide6.QtCore import QObject, Qt, QTimer
 from PySide6.QtGui import QKeySequence, QShortcut
 from PySide6.QtWidgets import QApplication, QSystemTrayIcon
 
-from app import icons, theme
+from app import icons, language, theme
 from app.autostart import IN_TRAY
 from app.engine_link import EngineLink
 from app.farewell import Farewell
@@ -25,6 +25,7 @@ from app.tray import Tray
 from app.unix_signals import UnixSignals
 from core.api.errors import WorldError
 from core.api.home import Home
+from core.api.messages import Command
 
 
 def open_app(argv: list[str]) -> int:
@@ -71,9 +72,10 @@ class WindowApp(QObject):
         self._application = application
         self.link = EngineLink(home, parent=self)
         self.settings = Settings(home)
+        language.speak(application, self.settings.language)
         theme.wear(application, self.settings.scheme)
         self.window = MainWindow(self.link, self.settings)
-        self.tray = Tray(self.link, self.window.home.perform, self)
+        self.tray = Tray(self.link, self._perform, self)
         self.notices = Notices(self.tray.show_notice, self)
         self.news = News(self.link, self.settings, self.notices.show, self)
         self.farewell = Farewell(self.link, self.window)
@@ -115,6 +117,18 @@ class WindowApp(QObject):
     def _on_setting(self, name: str) -> None:
         if name == "scheme":
             theme.wear(self._application, self.settings.scheme)
+        elif name == "language":
+            language.speak(self._application, self.settings.language)
+            # Later: the page on which it was chosen is made anew too.
+            QTimer.singleShot(0, self, self._retranslate)
+
+    def _retranslate(self) -> None:
+        self.window.retranslate()
+        self.tray.retranslate()
+
+    def _perform(self, command: Command) -> None:
+        """On the home page of the moment: another language makes another page."""
+        self.window.home.perform(command)
 
     def _ask_to_quit(self) -> None:
         """From the tray: the question needs its window."""

@@ -9,6 +9,7 @@ from tempfile import TemporaryDirectory
 os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
 
 import pytest
+from PySide6.QtCore import QLocale
 from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 
@@ -25,6 +26,7 @@ from tests.fakes.scripted_engine import ScriptedEngine
 def light(qapp: QApplication) -> None:
     """The program's look, as `make_application` puts it on."""
     theme.apply(qapp, theme.LIGHT)
+    QLocale.setDefault(QLocale.c())  # whatever region the computer is set to
 
 
 @pytest.fixture

@@ -1,5 +1,7 @@
 """Numbers as people read them."""
 
+from collections.abc import Iterator
+
 import pytest
 from PySide6.QtCore import QLocale
 
@@ -67,9 +69,16 @@ def test_a_rate_has_the_unit_of_its_ceiling(now: float, ceiling: int, texts: tup
     assert tuple(map(plain, fmt.rate_of(now, ceiling))) == texts
 
 
-def test_the_time_of_day_follows_the_region(monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.fixture
+def own_region() -> Iterator[None]:
+    before = QLocale()
+    yield
+    QLocale.setDefault(before)
+
+
+def test_the_time_of_day_follows_the_region(own_region: None) -> None:
     for region, time, hour in (("en_GB", "23:05", "23"), ("en_US", "11:05 PM", "11 PM"), ("de_DE", "23:05", "23")):
-        monkeypatch.setattr(QLocale, "system", staticmethod(lambda region=region: QLocale(region)))
+        QLocale.setDefault(QLocale(region))
         assert plain(fmt.time_of_day(23, 5)) == time
         assert plain(fmt.hour(23)) == hour
 

@@ -1,0 +1,97 @@
+"""Brings the translations up to date with the texts of the app: `python -m tests.translations`.
+
+New and changed texts are left empty in `resources/locale/*/LC_MESSAGES/idlehive.po`, to be filled in by hand (with any
+editor for such files); run again, it compiles them. The tests compare with what is found here.
+"""
+
+import ast
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import NamedTuple
+
+from babel.messages.catalog import Catalog
+from babel.messages.mofile import write_mo
+from babel.messages.pofile import read_po, write_po
+
+from app.texts import DOMAIN, LOCALE, languages
+
+ROOT = Path(__file__).parents[1]
+TRANSLATED = tuple(code for code in languages() if code != "en")
+
+
+class Text(NamedTuple):
+    """One call of `tr` or `trn`; `message` is one text, or singular and plural."""
+
+    message: str | tuple[str, str]
+    file: str
+    line: int
+
+
+class NotALiteral(Exception):
+    """A text that is put together when the program runs cannot be looked up."""
+
+
+def texts() -> Iterator[Text]:
+    """Every text of the app.
+
+    Raises:
+        NotALiteral: a call without a plain text, or outside a function, where the language is not known yet.
+    """
+    for file in sorted((ROOT / "app").rglob("*.py")):
+        if file.name == "texts.py":
+            continue
+        name, tree = str(file.relative_to(ROOT)), ast.parse(file.read_text())
+        late = {id(node) for function in ast.walk(tree) if _is_function(function) for node in ast.walk(function)}
+        for node in ast.walk(tree):
+            if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id in {"tr", "trn"}:
+                wanted = node.args[: 2 if node.func.id == "trn" else 1]
+                found = [str(each.value) for each in wanted if isinstance(each, ast.Constant)]
+                if len(found) != len(wanted) or id(node) not in late:
+                    raise NotALiteral(f"{name}:{node.lineno}")
+                yield Text(found[0] if len(found) == 1 else (found[0], found[1]), name, node.lineno)
+
+
+def catalogue(code: str) -> Catalog:
+    """The translation as it is written by hand."""
+    with _file(code, "po").open("rb") as file:
+        return read_po(file, locale=code, domain=DOMAIN, abort_invalid=True)
+
+
+def update(code: str) -> int:
+    """Put in what is new, take out what is gone, compile. Returns how many texts have no translation yet."""
+    known = catalogue(code) if _file(code, "po").exists() else Catalog(locale=code, domain=DOMAIN)
+    template = Catalog(domain=DOMAIN, creation_date=known.creation_date)
+    for text in texts():
+        template.add(text.message, locations=[(text.file, text.line)])
+    known.update(template, no_fuzzy_matching=True)
+    known.obsolete.clear()
+    known.fuzzy = False
+    known.header_comment = "# What Idlehive says. `python -m tests.translations` brings it up to date and compiles it."
+    known.project, known.version = "Idlehive", ""
+    known.last_translator, known.language_team = "", ""
+    _file(code, "po").parent.mkdir(parents=True, exist_ok=True)
+    with _file(code, "po").open("wb") as file:
+        write_po(file, known, width=120, sort_output=True, no_location=True, omit_header=False)
+    with _file(code, "mo").open("wb") as file:
+        write_mo(file, known)
+    return sum(not all(forms(message.string)) for message in known if message.id)
+
+
+def forms(string: object) -> tuple[str, ...]:
+    """The text, or its plural forms; empty where there is none yet."""
+    return tuple(string) if isinstance(string, tuple | list) else (str(string or ""),)
+
+
+def _file(code: str, kind: str) -> Path:
+    return LOCALE / code / "LC_MESSAGES" / f"{DOMAIN}.{kind}"
+
+
+def _is_function(node: ast.AST) -> bool:
+    return isinstance(node, ast.FunctionDef | ast.Lambda | ast.AsyncFunctionDef)
+
+
+if __name__ == "__main__":
+    missing = {code: update(code) for code in TRANSLATED}
+    print("\n".join(f"{code}: {number} texts to translate" for code, number in missing.items()))
+    sys.exit(1 if any(missing.values()) else 0)
