@@ -120,9 +120,9 @@ class CurveView(QWidget):
         point = min(self._points, key=lambda point: abs(point.epoch - wanted))
         lines = [tr("Epoch {epoch}", epoch=fmt.count(point.epoch))]
         if point.loss is not None:
-            lines.append(tr("training loss {loss}", loss=f"{point.loss:.3f}"))
+            lines.append(tr("training loss {loss}", loss=fmt.decimal(point.loss, 3)))
         if point.evaluation_loss is not None:
-            lines.append(tr("evaluation {loss}", loss=f"{point.evaluation_loss:.3f}"))
+            lines.append(tr("evaluation {loss}", loss=fmt.decimal(point.evaluation_loss, 3)))
         if point.own_samples:
             lines.append(tr("{samples} samples of yours", samples=fmt.count(point.own_samples)))
         return "\n".join(lines)
@@ -133,9 +133,9 @@ class CurveView(QWidget):
             return tr("Learning curve: nothing yet.")
         return tr(
             "Learning curve: loss {first} at epoch {start}, {last} at epoch {end}; {own} epochs of yours.",
-            first=f"{losses[0]:.2f}",
+            first=fmt.decimal(losses[0], 2),
             start=self._points[0].epoch,
-            last=f"{losses[-1]:.2f}",
+            last=fmt.decimal(losses[-1], 2),
             end=self._points[-1].epoch,
             own=sum(point.own_samples > 0 for point in self._points),
         )

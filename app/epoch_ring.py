@@ -6,7 +6,17 @@ only how many they are and their sum, so their part is cut into equal pieces.
 """
 
 from PySide6.QtCore import QRectF, QSize, Qt, QTimer
-from PySide6.QtGui import QColor, QConicalGradient, QHideEvent, QPainter, QPaintEvent, QPen, QShowEvent
+from PySide6.QtGui import (
+    QColor,
+    QConicalGradient,
+    QFont,
+    QFontMetrics,
+    QHideEvent,
+    QPainter,
+    QPaintEvent,
+    QPen,
+    QShowEvent,
+)
 from PySide6.QtWidgets import QSizePolicy, QStyle, QWidget
 
 from app import format as fmt
@@ -16,6 +26,8 @@ from app.theme import Type
 from core.api.snapshot import Progress
 
 _THICKNESS = 22.0
+_ROOM = 8.0
+"""Pixels between the ring and the words in it, on both sides together."""
 _GAP_DEGREES = 1.4
 _MOST_PIECES = 24
 _TOP = 90.0
@@ -139,7 +151,7 @@ class EpochRing(QWidget):
             (Type.LABEL, now.muted, tr("epoch"), 0.47),
             (Type.CAPTION, now.muted, line, 0.59),
         ):
-            painter.setFont(theme.font(kind))
+            painter.setFont(_fitting(theme.font(kind), text, self.width() - 2 * _THICKNESS - _ROOM))
             painter.setPen(QColor(colour))
             where = QRectF(0, height * top, self.width(), height * 0.2 if kind is Type.RING else height * 0.12)
             painter.drawText(where, Qt.AlignmentFlag.AlignCenter, text)
@@ -165,3 +177,11 @@ class EpochRing(QWidget):
         pen.setCapStyle(Qt.PenCapStyle.FlatCap)
         painter.setPen(pen)
         painter.drawArc(ring, round((_TOP - start) * 16), round(-span * 16))
+
+
+def _fitting(font: QFont, text: str, width: float) -> QFont:
+    """Smaller if the text is wider than the room for it."""
+    needed = QFontMetrics(font).horizontalAdvance(text)
+    if needed > width:
+        font.setPixelSize(int(font.pixelSize() * width / needed))
+    return font

@@ -44,8 +44,11 @@ class FocusRing(QWidget):
 
     def _on_focus_changed(self, _: QWidget | None, now: QWidget | None) -> None:
         self._release()
-        if now is None or not self._is_wanted(now):
+        if now is None or not now.window().testAttribute(Qt.WidgetAttribute.WA_KeyboardFocusChange):
             return
+        _scroll_to(now)
+        if now.isWindow() or isinstance(now, QLineEdit):
+            return  # a text field shows by itself that it has the keyboard
         self._target = now
         self._watched = _up_to_the_page(now)
         for widget in self._watched:
@@ -54,11 +57,6 @@ class FocusRing(QWidget):
         self._follow()
         self.raise_()
         self.show()
-        self._scroll_to(now)
-
-    def _is_wanted(self, widget: QWidget) -> bool:
-        by_keyboard = widget.window().testAttribute(Qt.WidgetAttribute.WA_KeyboardFocusChange)
-        return by_keyboard and not widget.isWindow() and not isinstance(widget, QLineEdit)
 
     def _follow(self) -> None:
         if self._target:
@@ -73,12 +71,13 @@ class FocusRing(QWidget):
         self.hide()
         self.setParent(None)
 
-    def _scroll_to(self, widget: QWidget) -> None:
-        parent = widget.parentWidget()
-        while parent:
-            if isinstance(parent, QScrollArea):
-                parent.ensureWidgetVisible(widget, 0, theme.PAGE_MARGIN)
-            parent = parent.parentWidget()
+
+def _scroll_to(widget: QWidget) -> None:
+    parent = widget.parentWidget()
+    while parent:
+        if isinstance(parent, QScrollArea):
+            parent.ensureWidgetVisible(widget, 0, theme.PAGE_MARGIN)
+        parent = parent.parentWidget()
 
 
 def _up_to_the_page(widget: QWidget) -> list[QWidget]:

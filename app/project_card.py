@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QHBoxLayout, QVBoxLayout, QWidget
 
+from app import format as fmt
 from app import project_words, theme
 from app.order_handle import OrderHandle
 from app.project_details import Details
@@ -65,7 +66,7 @@ class ProjectCard(Card):
         self._curve = list(points)
         self._sparkline.show_points(points)
         last = next((point.loss for point in reversed(self._curve) if point.loss is not None), None)
-        self._loss.setText(tr("No epoch yet") if last is None else tr("Loss {loss}", loss=f"{last:.2f}"))
+        self._loss.setText(tr("No epoch yet") if last is None else tr("Loss {loss}", loss=fmt.decimal(last, 2)))
         self.show_snapshot(None)
 
     def show_snapshot(self, snapshot: Snapshot | None) -> None:
@@ -103,7 +104,8 @@ class ProjectCard(Card):
         self.handle = OrderHandle(
             self.info.id, self.info.name, self, lambda step: self._actions.move(self.info.id, step)
         )
-        self.handle.setVisible(self.info.joined and members > 1)
+        if not self.info.joined or members <= 1:
+            self.handle.hide()
         title.addWidget(self.handle, 0, Qt.AlignmentFlag.AlignTop)
         words = QVBoxLayout()
         words.setSpacing(theme.UNIT)
@@ -163,7 +165,8 @@ class ProjectCard(Card):
             if self.info.joined
             else Button(tr("Join"), "secondary", lambda: self._actions.join(which, None))
         )
-        self.contribute.setVisible(not self.info.active)
+        if self.info.active:
+            self.contribute.hide()
         row = QHBoxLayout()
         row.setSpacing(theme.UNIT * 2)
         for button in (self.contribute, self.member, self.details):

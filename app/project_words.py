@@ -37,7 +37,7 @@ def badges(info: ProjectInfo, members: int) -> list[tuple[str, str]]:
     """(text, role) of each; `members` is the number of joined projects."""
     found = []
     if info.practice:
-        found.append((tr("Practice, on this computer only"), "badge"))
+        found.append((tr("Practice on this computer"), "badge"))
     if info.active:
         found.append((tr("Contributing now"), "badge-own"))
     elif info.joined:

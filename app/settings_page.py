@@ -83,7 +83,6 @@ class SettingsPage(QScrollArea):
         row = SettingRow(
             tr("Language"), tr("Of this window. The engine's own sentences are in English."), self.language
         )
-        row.setVisible(len(languages) > 1)
         card.column.addWidget(row)
         return card
 

@@ -7,6 +7,7 @@ from PySide6.QtGui import QColor, QPainter, QPaintEvent, QPen, QPolygonF
 from PySide6.QtWidgets import QSizePolicy, QWidget
 
 from app import curve, theme
+from app import format as fmt
 from app.curve_view import paint_mark
 from app.texts import tr
 from core.api.messages import CurvePoint
@@ -30,7 +31,11 @@ class Sparkline(QWidget):
         self._points = [point for point in points if point.loss is not None]
         losses = [point.loss for point in self._points if point.loss is not None]
         self.setAccessibleName(
-            tr("Learning curve from {first} to {last}", first=f"{losses[0]:.2f}", last=f"{losses[-1]:.2f}")
+            tr(
+                "Learning curve from {first} to {last}",
+                first=fmt.decimal(losses[0], 2),
+                last=fmt.decimal(losses[-1], 2),
+            )
             if losses
             else tr("No learning curve yet")
         )

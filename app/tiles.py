@@ -78,7 +78,7 @@ class PeersTile(Tile):
             return
         caption = tr("you are one of them") if progress.peers > 1 else tr("only you so far")
         if progress.loss is not None:
-            caption += " · " + tr("loss {loss}", loss=f"{progress.loss:.2f}")
+            caption += " · " + tr("loss {loss}", loss=fmt.decimal(progress.loss, 2))
         self.say(fmt.count(progress.peers), "", caption)
 
 

@@ -7,10 +7,10 @@ Left paints with the brush, right paints "off", Escape gives a stroke up; the na
 from typing import NamedTuple
 
 from PySide6.QtCore import QEvent, QPointF, QSize, Qt, Signal
-from PySide6.QtGui import QFocusEvent, QKeyEvent, QMouseEvent, QPaintEvent
+from PySide6.QtGui import QAccessible, QFocusEvent, QKeyEvent, QMouseEvent, QPaintEvent
 from PySide6.QtWidgets import QSizePolicy, QWidget
 
-from app import week
+from app import roles, week
 from app.texts import tr
 from app.week import Cell
 from app.week_painter import WeekGeometry, WeekPainter
@@ -246,3 +246,6 @@ class WeekGrid(QWidget):
 def _between(one: Place, other: Place) -> tuple[range, range]:
     rows, slots = sorted((one.row, other.row)), sorted((one.slot, other.slot))
     return range(rows[0], rows[1] + 1), range(slots[0], slots[1] + 1)
+
+
+roles.is_a(WeekGrid, QAccessible.Role.Table)

@@ -72,8 +72,8 @@ def texts(page: QWidget) -> str:
 
 
 def test_the_practice_project_is_labelled_so(page: ProjectsPage) -> None:
-    assert "Practice, on this computer only" in texts(card(page, "practice"))
-    assert "Practice, on this computer only" not in texts(card(page))
+    assert "Practice on this computer" in texts(card(page, "practice"))
+    assert "Practice on this computer" not in texts(card(page))
 
 
 def test_joining_asks_the_engine_and_shows_it(page: ProjectsPage, engine: ScriptedEngine, qtbot: QtBot) -> None:

@@ -1,0 +1,135 @@
+"""What every page has to be: whole to the eye, named for those who cannot see it, and usable with the keyboard alone.
+
+`QT_SCALE_FACTOR=3 python -m tests.app.page_checks` prints what is cut off in the smallest window, in both languages.
+"""
+
+import os
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+from PySide6.QtCore import QRect, QSize, Qt
+from PySide6.QtGui import QAccessible, QFontMetrics
+from PySide6.QtWidgets import (
+    QAbstractButton,
+    QAbstractSlider,
+    QApplication,
+    QComboBox,
+    QLabel,
+    QLineEdit,
+    QPushButton,
+    QScrollArea,
+    QScrollBar,
+    QWidget,
+)
+
+SMALLEST = QSize(860, 560)
+
+
+def cut_off(page: QWidget) -> list[str]:
+    """Texts of a page that do not have the room they need, and scrolled pages that are wider than what is seen."""
+    found = [_text_of(widget) for widget in _seen(page) if _is_cut(widget)]
+    wide = [
+        area for area in [page, *page.findChildren(QScrollArea)] if isinstance(area, QScrollArea) and _is_wide(area)
+    ]
+    return found + [f"a page that is too wide: {area.accessibleName()}" for area in wide]
+
+
+def nameless(page: QWidget) -> list[str]:
+    """Controls without a name for a screen reader, or without a role that says what they are."""
+    found = []
+    for widget in _seen(page):
+        if widget.focusPolicy() is Qt.FocusPolicy.NoFocus or isinstance(widget, QScrollArea | QScrollBar):
+            continue
+        told = QAccessible.queryAccessibleInterface(widget)
+        if not told.text(QAccessible.Text.Name) or told.role() in {
+            QAccessible.Role.NoRole,
+            QAccessible.Role.Client,
+            QAccessible.Role.Window,
+        }:
+            found.append(f"{type(widget).__name__} {_text_of(widget)!r} {told.role().name}")
+    return found
+
+
+def controls(page: QWidget) -> set[QWidget]:
+    """What a pointer can work on, and a keyboard so must: all that is enabled and no part of another control."""
+    kinds = (QAbstractButton, QAbstractSlider, QComboBox, QLineEdit)
+    return {
+        widget
+        for widget in _seen(page)
+        if isinstance(widget, kinds) and widget.isEnabled() and not isinstance(widget, QScrollBar)
+        if not isinstance(widget.parentWidget(), QComboBox)
+    }
+
+
+def _seen(page: QWidget) -> Iterator[QWidget]:
+    return (widget for widget in page.findChildren(QWidget) if widget.isVisible())
+
+
+def _is_cut(widget: QWidget) -> bool:
+    if isinstance(widget, QLabel) and widget.text():
+        if not widget.wordWrap():
+            return widget.width() + 1 < widget.sizeHint().width() or widget.height() + 1 < widget.sizeHint().height()
+        room = QRect(0, 0, widget.contentsRect().width(), 10_000)
+        needed = QFontMetrics(widget.font()).boundingRect(room, Qt.TextFlag.TextWordWrap, widget.text())
+        return needed.width() > room.width() + 1 or needed.height() > widget.contentsRect().height() + 1
+    if isinstance(widget, QPushButton) and widget.text():
+        words = QFontMetrics(widget.font()).size(Qt.TextFlag.TextShowMnemonic, widget.text())
+        return words.width() > widget.width() or words.height() > widget.height()
+    if isinstance(widget, QComboBox):
+        return widget.width() + 1 < widget.minimumSizeHint().width()
+    return False
+
+
+def _is_wide(area: QScrollArea) -> bool:
+    return area.isVisible() and area.horizontalScrollBar().maximum() > 0
+
+
+def _text_of(widget: QWidget) -> str:
+    if isinstance(widget, QLabel | QAbstractButton):
+        return widget.text()
+    return widget.accessibleName()
+
+
+def main() -> int:
+    """Every page in both languages, at the scale that the environment asks Qt for."""
+    os.environ["QT_QPA_PLATFORM"] = "offscreen"
+    from app import language, theme
+    from app.engine_link import EngineLink
+    from app.main_window import MainWindow
+    from app.settings import Settings
+    from app.texts import languages
+    from core.api.home import Home
+    from tests.app.full_engine import every_page, fill, settle
+    from tests.fakes.scripted_engine import ScriptedEngine
+
+    application = QApplication([])
+    theme.apply(application, theme.LIGHT)
+    found = []
+    with TemporaryDirectory(prefix="hive") as folder:
+        home = Home(Path(folder))
+        home.prepare()
+        with ScriptedEngine(home) as engine:
+            fill(engine)
+            link = EngineLink(home)
+            window = MainWindow(link, Settings(home))
+            link.open()
+            while link.snapshot is None:
+                application.processEvents()
+            window.resize(SMALLEST)
+            window.show()
+            for code in languages():
+                language.speak(application, code)  # type: ignore[arg-type]
+                window.retranslate()
+                settle()
+                for word, page in every_page(window):
+                    found += [f"{code} {word}: {text!r}" for text in cut_off(page)]
+                found += [f"{code} sidebar: {text!r}" for text in cut_off(window._sidebar)]
+            link.close()
+    print("\n".join(found))
+    return 1 if found else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
