@@ -1,12 +1,13 @@
 """The settings page: how Idlehive starts, looks and speaks on this desktop, and what it is."""
 
 from PySide6.QtCore import Qt, QUrl
-from PySide6.QtGui import QDesktopServices, QResizeEvent
+from PySide6.QtGui import QDesktopServices, QResizeEvent, QShowEvent
 from PySide6.QtWidgets import QGridLayout, QHBoxLayout, QLabel, QScrollArea, QVBoxLayout, QWidget
 
 from app import about, autostart, icons, texts, theme
 from app.combo import Combo
-from app.engine_link import EngineLink
+from app.engine_link import EngineLink, Link
+from app.identity_card import IdentityCard
 from app.setting_row import SettingRow
 from app.settings import Settings
 from app.switch import Switch
@@ -24,14 +25,21 @@ class SettingsPage(QScrollArea):
 
     def __init__(self, link: EngineLink, settings: Settings) -> None:
         super().__init__()
+        self._link = link
         self._settings = settings
         self._login = autostart.for_this_system(settings.home)
         self._build()
         settings.changed.connect(self._show)
         link.snapshot_changed.connect(self._on_snapshot)
+        link.link_changed.connect(self._on_link)
         if link.snapshot:
             self._on_snapshot(link.snapshot)
         self._show()
+
+    def showEvent(self, event: QShowEvent) -> None:
+        super().showEvent(event)
+        if self._link.state is Link.UP:
+            self.identity.refresh()
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
@@ -48,7 +56,8 @@ class SettingsPage(QScrollArea):
         column.setSpacing(theme.GAP)
         column.addWidget(Label(tr("Settings"), Type.HEADLINE))
         column.addWidget(self._problem)
-        for card in (self._desktop(), self._look(), self._updates(), self._about()):
+        self.identity = IdentityCard(self._link)
+        for card in (self._desktop(), self._look(), self.identity, self._updates(), self._about()):
             column.addWidget(card)
         column.addStretch(1)
         self.setWidget(content)
@@ -154,6 +163,11 @@ class SettingsPage(QScrollArea):
             for column, text in enumerate(component):
                 label = Label(text, Type.CAPTION, "text" if column == 0 else "muted", wrap=column == 2)
                 self._components.addWidget(label, row, column)
+
+    def _on_link(self, state: Link, _sentence: str) -> None:
+        self.identity.setEnabled(state is Link.UP)
+        if state is Link.UP and self.isVisible():
+            self.identity.refresh()
 
     def _on_snapshot(self, snapshot: Snapshot) -> None:
         own = about.version()

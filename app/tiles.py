@@ -148,7 +148,9 @@ class Tiles(QGridLayout):
         self.today.show_today(snapshot.today)
         self.speed.show_progress(snapshot.progress if in_run else None)
         self.peers.show_progress(snapshot.progress if in_run or snapshot.session else None)
-        self.network.show_readings(readings.network(snapshot), readings.moved(snapshot))
+        # Where the month is measured, it says more than the session.
+        moved = "" if snapshot.data_month else readings.moved(snapshot)
+        self.network.show_readings(readings.network(snapshot), moved)
         measured = readings.gpu(snapshot)
         self.gpu.show_readings(measured)
         self.gpu.setVisible(bool(measured))

@@ -2,14 +2,14 @@
 
 import argparse
 import getpass
-import os
 import sys
 from pathlib import Path
 
+from app import private_file
 from app.cli import output, words
 from app.cli.connection import borrowed
 from app.cli.parser import Parser, Verbs, add_json, add_verb
-from core.api.errors import UsageError, WorldError
+from core.api.errors import UsageError
 from core.api.home import Home
 from core.api.identity import (
     ExportIdentity,
@@ -37,7 +37,6 @@ The passphrase is asked for, or read from a pipe; never given as an argument.
 """
 
 _DERIVING = 60.0
-_LARGEST = 1 << 16
 
 
 def add(verbs: Verbs) -> None:
@@ -73,7 +72,7 @@ def run_export(arguments: argparse.Namespace, home: Home) -> int:
     command = ExportIdentity(_passphrase(twice=True))
     with borrowed(home) as engine:
         text = engine.request(command, IdentityExport, timeout=_DERIVING).text
-    _write(arguments.file, text)
+    private_file.write(arguments.file, text)
     if arguments.json:
         output.print_json({"file": str(arguments.file.absolute())})
     else:
@@ -82,15 +81,7 @@ def run_export(arguments: argparse.Namespace, home: Home) -> int:
 
 
 def run_import(arguments: argparse.Namespace, home: Home) -> int:
-    try:
-        with arguments.file.open(encoding="utf-8") as file:
-            text = file.read(_LARGEST)
-    except FileNotFoundError:
-        raise UsageError(f"There is no file {arguments.file}.") from None
-    except UnicodeDecodeError:
-        raise UsageError(f"{arguments.file} is no exported identity.") from None
-    except OSError as error:
-        raise WorldError(f"{arguments.file} cannot be read: {error.strerror}.") from None
+    text = private_file.read(arguments.file)
     return _tell(arguments, home, ImportIdentity(text, _passphrase(), arguments.replace))
 
 
@@ -123,18 +114,3 @@ def _passphrase(*, twice: bool = False) -> str:
     if not text:
         raise UsageError("No passphrase was given.")
     return text
-
-
-def _write(path: Path, text: str) -> None:
-    beside = path.with_name(f".{path.name}.{os.getpid()}")
-    try:
-        try:
-            descriptor = os.open(beside, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
-            with os.fdopen(descriptor, "w", encoding="utf-8") as file:
-                file.write(text)
-            beside.replace(path)
-        except OSError:
-            beside.unlink(missing_ok=True)
-            raise
-    except OSError as error:
-        raise WorldError(f"{path} cannot be written: {error.strerror}.") from None

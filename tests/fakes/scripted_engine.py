@@ -23,6 +23,7 @@ import msgspec
 
 from core.api.errors import IdlehiveError, UsageError, WorldError
 from core.api.home import Home
+from core.api.identity import IdentityInfo
 from core.api.messages import (
     Command,
     EngineMessage,
@@ -69,6 +70,7 @@ class ScriptedEngine:
             "GetPrograms": [],
             "GetHistory": [],
         }
+        self._answers["GetIdentity"] = IdentityInfo("0" * 64)
         self._answers["GetSchedule"] = ScheduleInfo("f" * CELLS, "always", "UTC")
         self._commands: list[Command] = []
         self._changed = threading.Condition()

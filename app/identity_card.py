@@ -1,0 +1,129 @@
+"""The identity on the settings page: the key that signs what is given, the name beside it, and taking it elsewhere."""
+
+from pathlib import Path
+
+from PySide6.QtWidgets import QFileDialog, QHBoxLayout, QLineEdit
+
+from app import private_file, theme
+from app.engine_link import EngineLink
+from app.passphrase import PassphraseDialog
+from app.texts import tr
+from app.theme import Type
+from app.widgets import Button, Card, Label, Notice
+from core.api.errors import IdlehiveError
+from core.api.identity import (
+    LONGEST_NAME,
+    ExportIdentity,
+    GetIdentity,
+    IdentityExport,
+    IdentityInfo,
+    ImportIdentity,
+    SetDisplayName,
+    short,
+)
+
+
+class IdentityCard(Card):
+    """The secret part of the key stays with the engine, or goes to a file under a passphrase."""
+
+    def __init__(self, link: EngineLink) -> None:
+        super().__init__(tr("Identity"))
+        self._link = link
+        self.column.setSpacing(theme.UNIT * 3)
+        self.problem, self.news = Notice("problem-frame"), Notice("notice-frame")
+        self.key = Label("", Type.STRONG, wrap=True)
+        self.name = QLineEdit()
+        self.name.setFont(theme.font(Type.TEXT))
+        self.name.setMaxLength(LONGEST_NAME)
+        self.name.setPlaceholderText(tr("No name: only the key is shown"))
+        self.name.setAccessibleName(tr("Name beside your figures"))
+        self.name.returnPressed.connect(self._set_name)
+        self.save = Button(tr("Save name"), "secondary", self._set_name)
+        self.export = Button(tr("Export…"), "secondary", self._choose_target)
+        self.import_ = Button(tr("Import…"), "secondary", self._choose_source)
+        text = tr(
+            "What you give is signed with a key of your own, so that several computers add up to one volunteer. The"
+            " name is shown beside your figures on the projects' pages, if you choose one."
+        )
+        self.column.addWidget(self.key)
+        self.column.addWidget(Label(text, Type.CAPTION, "muted", wrap=True))
+        for widgets in ((self.name, self.save), (self.export, self.import_)):
+            row = QHBoxLayout()
+            row.setSpacing(theme.UNIT * 2)
+            for widget in widgets:
+                row.addWidget(widget, 1 if widget is self.name else 0)
+            if self.name not in widgets:
+                row.addStretch(1)
+            self.column.addLayout(row)
+        for notice in (self.problem, self.news):
+            self.column.addWidget(notice)
+
+    def refresh(self) -> None:
+        self._link.ask(GetIdentity(), self.show_identity, self.problem.say, kind=IdentityInfo)
+
+    def show_identity(self, info: IdentityInfo) -> None:
+        """As the engine has it; a name that is being typed is left alone."""
+        self.key.setText(tr("Your key begins with {key}", key=short(info.id)))
+        self.key.setToolTip(info.id)
+        if not self.name.isModified():
+            self.name.setText(info.display_name or "")
+
+    def export_to(self, path: Path, passphrase: str) -> None:
+        """Have the engine wrap the key, and write it to a file."""
+
+        def write(export: IdentityExport) -> None:
+            try:
+                private_file.write(path, export.text)
+            except IdlehiveError as error:
+                self.problem.say(str(error))
+            else:
+                self.news.say(tr("Your identity is in {path}; it opens with your passphrase only.", path=path))
+
+        self._begin()
+        self._link.ask(ExportIdentity(passphrase), write, self.problem.say, kind=IdentityExport)
+
+    def import_from(self, path: Path, passphrase: str, replace: bool) -> None:
+        """Have the engine take a key over from a file."""
+
+        def done(info: IdentityInfo) -> None:
+            self.name.setModified(False)
+            self.show_identity(info)
+            self.news.say(tr("This computer gives under that identity now, from the next session on."))
+
+        self._begin()
+        try:
+            text = private_file.read(path)
+        except IdlehiveError as error:
+            self.problem.say(str(error))
+        else:
+            self._link.ask(ImportIdentity(text, passphrase, replace), done, self.problem.say, kind=IdentityInfo)
+
+    def _set_name(self) -> None:
+        def done(info: IdentityInfo) -> None:
+            self.name.setModified(False)
+            self.show_identity(info)
+            self.news.say(tr("Saved."))
+
+        self._begin()
+        name = self.name.text().strip() or None
+        self._link.ask(SetDisplayName(name), done, self.problem.say, kind=IdentityInfo)
+
+    def _choose_target(self) -> None:
+        path, _ = QFileDialog.getSaveFileName(self, tr("Export your identity"), "idlehive.identity")
+        if path:
+            text = tr("Whoever has this file and its passphrase can give in your name. Choose a passphrase for it.")
+            dialog = PassphraseDialog(self, tr("Export"), text, twice=True)
+            dialog.given.connect(lambda passphrase, _: self.export_to(Path(path), passphrase))
+            dialog.open()
+
+    def _choose_source(self) -> None:
+        path, _ = QFileDialog.getOpenFileName(self, tr("Import an identity"))
+        if path:
+            option = tr("Give up the identity that is here")
+            dialog = PassphraseDialog(self, tr("Import"), tr("The passphrase of this file:"), option=option)
+            dialog.given.connect(lambda passphrase, replace: self.import_from(Path(path), passphrase, replace))
+            dialog.open()
+
+    def _begin(self) -> None:
+        self.problem.say("")
+        self.news.say("")

@@ -1,0 +1,42 @@
+"""Files that hold a secret: written in one go, and readable by their owner alone."""
+
+import os
+from pathlib import Path
+
+from core.api.errors import UsageError, WorldError
+
+_LARGEST = 1 << 16
+
+
+def write(path: Path, text: str) -> None:
+    """Raises WorldError if it cannot be written; what was there before is then still there."""
+    beside = path.with_name(f".{path.name}.{os.getpid()}")
+    try:
+        try:
+            descriptor = os.open(beside, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+            with os.fdopen(descriptor, "w", encoding="utf-8") as file:
+                file.write(text)
+            beside.replace(path)
+        except OSError:
+            beside.unlink(missing_ok=True)
+            raise
+    except OSError as error:
+        raise WorldError(f"{path} cannot be written: {error.strerror}.") from None
+
+
+def read(path: Path) -> str:
+    """A small text; of a larger one the beginning.
+
+    Raises:
+        UsageError: there is none, or it is no text.
+        WorldError: it cannot be read.
+    """
+    try:
+        with path.open(encoding="utf-8") as file:
+            return file.read(_LARGEST)
+    except FileNotFoundError:
+        raise UsageError(f"There is no file {path}.") from None
+    except UnicodeDecodeError:
+        raise UsageError(f"{path} is no exported identity.") from None
+    except OSError as error:
+        raise WorldError(f"{path} cannot be read: {error.strerror}.") from None
