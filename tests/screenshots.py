@@ -15,13 +15,15 @@ from tests.end_to_end.machine import Machine, Profile, wait_for
 from tests.end_to_end.x_display import XDisplay
 
 EPOCHS = 16
+PAGES = ("home", "projects", "schedule", "limits", "log", "settings")
+"""In the order of the sidebar."""
 _UNTIL_THEN = 300.0
 _MOMENT = 30.0
 _DARK = "--dark-window"
 
 
 def main(arguments: list[str]) -> int:
-    """Write home, projects and limits in the light theme, home and schedule in the dark one, into a folder."""
+    """Write every page in both themes into a folder."""
     if arguments == [_DARK]:
         theme.LIGHT = theme.DARK  # as if the desktop preferred dark
         return open_app([])
@@ -47,18 +49,18 @@ def take_all(folder: Path, display: XDisplay, volunteer: Profile) -> None:
     wait_for(lambda: progress(volunteer)["epoch"] >= EPOCHS, _UNTIL_THEN, f"epoch {EPOCHS}")
     with window(display, volunteer, "app") as light:
         wait_for(lambda: is_worth_a_picture(progress(volunteer)), _MOMENT, "a batch half full")
-        display.picture(folder / "home-light.png", light)
-        display.press("ctrl+2")
-        wait_for(lambda: not display.picture().shows(theme.LIGHT.other_1), _MOMENT, "the projects")
-        display.picture(folder / "projects-light.png", light)
-        turn_to("ctrl+4", display)
-        display.picture(folder / "limits-light.png", light)
+        take_pages(folder, display, light, "light")
     with window(display, volunteer, "tests.screenshots", _DARK) as dark:
         wait_for(lambda: is_worth_a_picture(progress(volunteer)), _MOMENT, "a batch half full")
-        display.picture(folder / "home-dark.png", dark)
-        turn_to("ctrl+3", display)
-        display.picture(folder / "schedule-dark.png", dark)
+        take_pages(folder, display, dark, "dark")
     volunteer.run("quit")
+
+
+def take_pages(folder: Path, display: XDisplay, number: str, name: str) -> None:
+    display.picture(folder / f"home-{name}.png", number)
+    for place, page in enumerate(PAGES[1:], 2):
+        turn_to(f"ctrl+{place}", display)
+        display.picture(folder / f"{page}-{name}.png", number)
 
 
 def turn_to(keys: str, display: XDisplay) -> None:
