@@ -5,7 +5,6 @@ Whatever takes long is done in a thread, on a view of the file as it was when it
 
 import asyncio
 import hashlib
-import os
 import uuid
 from collections.abc import Callable, Mapping
 from contextlib import closing
@@ -39,6 +38,7 @@ from core.engine.threads import in_thread
 from core.store import exchange
 from core.store.database import StoreError
 from core.store.overview import View, overview
+from core.whole_file import write_whole
 
 Result = TypeVar("Result")
 _SECONDS = 30.0
@@ -179,13 +179,8 @@ def _absolute(text: str) -> Path:
 
 def _replace(path: Path, data: bytes) -> None:
     """All of it or nothing: a full disk leaves the file that was there."""
-    unfinished = path.with_name(f".{path.name}.{os.getpid()}.part")
     try:
-        try:
-            unfinished.write_bytes(data)
-            unfinished.replace(path)
-        finally:
-            unfinished.unlink(missing_ok=True)
+        write_whole(path, data)
     except OSError as error:
         raise WorldError(f"{path} cannot be written: {error.strerror or error}.") from error
 

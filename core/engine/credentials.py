@@ -6,8 +6,6 @@ Never in logs, arguments or manifests. A keyring may hang, so every call to it h
 import contextlib
 import json
 import logging
-import os
-import tempfile
 from collections.abc import Callable
 from pathlib import Path
 from typing import TypeVar
@@ -15,6 +13,7 @@ from typing import TypeVar
 from core.api.errors import WorldError
 from core.engine.threads import in_thread
 from core.store.projects import Keeper
+from core.whole_file import write_whole
 
 SERVICE = "idlehive"
 WARNING = "This computer has no usable keyring, so the invite is kept in a file that only your account can read."
@@ -92,15 +91,7 @@ class Credentials:
 
     def _write(self, secrets: dict[str, str]) -> None:
         try:
-            # mkstemp makes it 0600 from its first moment on.
-            descriptor, name = tempfile.mkstemp(dir=self._file.parent)
-            try:
-                with os.fdopen(descriptor, "w") as file:
-                    json.dump(secrets, file)
-                Path(name).replace(self._file)
-            except OSError:
-                Path(name).unlink(missing_ok=True)
-                raise
+            write_whole(self._file, json.dumps(secrets).encode())
         except OSError as error:
             raise WorldError(f"The invite cannot be kept in {self._file}: {error.strerror}.") from None
 

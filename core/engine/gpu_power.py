@@ -11,6 +11,7 @@ from pathlib import Path
 import msgspec
 
 from core.conditions import nvml
+from core.whole_file import write_whole
 
 _log = logging.getLogger(__name__)
 
@@ -55,7 +56,7 @@ class PowerLimit:
     def _set(self, wanted: Setting) -> None:
         try:
             before = nvml.get_power_limit(wanted.number)
-            self._note.write_bytes(msgspec.json.encode(Setting(wanted.uuid, wanted.number, before)))
+            write_whole(self._note, msgspec.json.encode(Setting(wanted.uuid, wanted.number, before)))
             nvml.set_power_limit(wanted.number, wanted.watts)
         except OSError as error:
             self._refused = wanted

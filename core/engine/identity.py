@@ -4,7 +4,6 @@ Not in the keyring: a keyring that is reset would take everything that was given
 """
 
 import os
-import tempfile
 from functools import partial
 from pathlib import Path
 
@@ -19,6 +18,7 @@ from core.api.errors import UsageError, WorldError
 from core.api.identity import IdentityExport, IdentityInfo
 from core.engine.threads import in_thread
 from core.store.journal import Journal
+from core.whole_file import write_whole
 
 _FORMAT = "idlehive identity 1"
 _SECRET = 32
@@ -111,17 +111,7 @@ class Identity:
 
     def _write(self, key: Ed25519PrivateKey) -> None:
         try:
-            # mkstemp makes it 0600 from its first moment on.
-            descriptor, name = tempfile.mkstemp(dir=self.file.parent)
-            try:
-                with os.fdopen(descriptor, "wb") as file:
-                    file.write(key.private_bytes_raw())
-                    file.flush()
-                    os.fsync(file.fileno())
-                Path(name).replace(self.file)
-            except OSError:
-                Path(name).unlink(missing_ok=True)
-                raise
+            write_whole(self.file, key.private_bytes_raw())
         except OSError as error:
             raise WorldError(f"The identity cannot be kept in {self.file}: {error.strerror}.") from None
 

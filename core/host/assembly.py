@@ -24,6 +24,7 @@ from core.learning.tasks import task_for
 from core.swarm.patches import pace_traffic, place_sockets, share_memory_without_names
 from core.swarm.peer import LOOPBACK, join_swarm, own_addresses
 from core.swarm.traffic import Line
+from core.whole_file import write_whole
 
 _MOST_SHARE = 4
 """A peer's claim of samples in one epoch is believed up to this many target batches: rounds overshoot."""
@@ -123,4 +124,4 @@ def _listen(chosen: argparse.Namespace, state: Path) -> str:
 
 def _remember_place(state: Path, manifest: Manifest) -> None:
     address = manifest.initial_peers[0]
-    (state / "port").write_text(address.partition("/tcp/")[2].partition("/")[0])
+    write_whole(state / "port", address.partition("/tcp/")[2].partition("/")[0].encode())

@@ -23,6 +23,7 @@ from core.api.manifest import Manifest, Positive
 from core.api.peer_address import is_peer_address
 from core.api.plain_json import NotPlainError
 from core.api.plain_json import check as check_plain
+from core.whole_file import write_whole
 
 _CHUNK = 1 << 20
 _ROOM_FOR_PEERS = 64 << 10
@@ -114,12 +115,10 @@ def run_id_of(project: str, state: Path) -> str:
         WorldError: the folder cannot be used.
     """
     file = state / "run_id"
-    fresh = state / f".run_id-{os.getpid()}"
     try:
         if not file.exists():
             state.mkdir(mode=0o700, parents=True, exist_ok=True)
-            fresh.write_text(f"{project[:55]}-{secrets.token_hex(4)}\n")
-            fresh.rename(file)
+            write_whole(file, f"{project[:55]}-{secrets.token_hex(4)}\n".encode())
         run_id = file.read_text().strip()
     except (OSError, UnicodeDecodeError) as error:
         why = error.strerror if isinstance(error, OSError) else error

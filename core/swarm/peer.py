@@ -1,14 +1,16 @@
 """A place in the swarm: the DHT process, its libp2p daemon and who can be reached through them."""
 
+import tempfile
 from collections.abc import Sequence
 from pathlib import Path
 
 from hivemind import DHT
-from hivemind.p2p import PeerID
+from hivemind.p2p import P2P, PeerID
 from hivemind.p2p.p2p_daemon_bindings.utils import P2PDaemonError
 from hivemind.utils.mpfuture import InvalidStateError
 
 from core.api.errors import WorldError
+from core.whole_file import write_whole
 
 _STARTUP_TIMEOUT = 60.0
 """Seconds for the daemon: a busy machine easily needs more than hivemind's 15."""
@@ -29,7 +31,7 @@ def join_swarm(
     Raises:
         WorldError: the daemon does not start, or none of `initial_peers` answers.
     """
-    identity.parent.mkdir(parents=True, exist_ok=True)
+    _see_to_identity(identity)
     client_mode = listen is None
     dht = DHT(
         initial_peers=list(initial_peers) or None,
@@ -53,6 +55,17 @@ def join_swarm(
         dht.join()
         raise WorldError(_why_not_joined(str(error), initial_peers, listen)) from error
     return dht
+
+
+def _see_to_identity(file: Path) -> None:
+    """Make a key if there is none. hivemind writes it in place: half a key, if this process is killed meanwhile."""
+    file.parent.mkdir(parents=True, exist_ok=True)
+    if file.exists():
+        return
+    with tempfile.TemporaryDirectory(dir=file.parent, prefix=".key-") as folder:
+        fresh = Path(folder, "key")
+        P2P.generate_identity(str(fresh))
+        write_whole(file, fresh.read_bytes())
 
 
 def _why_not_joined(error: str, initial_peers: Sequence[str], listen: str | None) -> str:
