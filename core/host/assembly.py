@@ -2,12 +2,14 @@
 
 import argparse
 import fcntl
+import logging
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
 import msgspec
 import torch
+from hivemind import DHT
 from transformers import PreTrainedModel
 
 from core.api.errors import WorldError
@@ -25,6 +27,8 @@ from core.swarm.patches import pace_traffic, place_sockets, share_memory_without
 from core.swarm.peer import LOOPBACK, join_swarm, own_addresses
 from core.swarm.traffic import Line
 from core.whole_file import write_whole
+
+log = logging.getLogger(__name__)
 
 _MOST_SHARE = 4
 """A peer's claim of samples in one epoch is believed up to this many target batches: rounds overshoot."""
@@ -52,7 +56,7 @@ def assemble(chosen: argparse.Namespace, project: Project, session_folder: Path)
         board = Board(project.files, curve, state / "checkpoints")
         web = Web(board, chosen.http)
         opened.callback(web.close)
-        dht = join_swarm(project.host.extra_peers, state / "identity.key", _listen(chosen, state), chosen.announce)
+        dht = _join(chosen, project, state)
         manifest = project.manifest(state, own_addresses(dht))
         url = f"{web.url.rstrip('/')}/manifest.json"
         backbone = Backbone(
@@ -71,6 +75,18 @@ def assemble(chosen: argparse.Namespace, project: Project, session_folder: Path)
         backbone.resume()
         board.publish(manifest)
         yield backbone, url
+
+
+def _join(chosen: argparse.Namespace, project: Project, state: Path) -> DHT:
+    """Beside the other backbones; alone if they are all away, for then it is this one that others look for."""
+    others, here = project.host.extra_peers, (state / "identity.key", _listen(chosen, state), chosen.announce)
+    try:
+        return join_swarm(others, *here)
+    except WorldError as error:
+        if not others:
+            raise
+        log.warning("%s This backbone begins without them.", error)
+    return join_swarm((), *here)
 
 
 @contextmanager
