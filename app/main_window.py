@@ -18,6 +18,7 @@ from PySide6.QtWidgets import (
 
 from app import icons, theme
 from app.engine_link import EngineLink, Link
+from app.history_page import HistoryPage
 from app.home_page import HomePage
 from app.limits_page import LimitsPage
 from app.log_page import LogPage
@@ -163,6 +164,7 @@ class MainWindow(QMainWindow):
             _Page("projects", tr("Projects"), lambda: ProjectsPage(self._link)),
             _Page("schedule", tr("Schedule"), lambda: SchedulePage(self._link)),
             _Page("limits", tr("Limits"), lambda: LimitsPage(self._link)),
+            _Page("history", tr("History"), lambda: HistoryPage(self._link)),
             _Page("log", tr("Log"), lambda: LogPage(self._settings.home)),
             _Page("settings", tr("Settings"), lambda: SettingsPage(self._link, self._settings)),
         ]

@@ -49,6 +49,7 @@ QPushButton[role="primary-menu"] {
 }
 QPushButton[role="link"] { background: transparent; border: 0; padding: 0 8px; color: $accent_text; min-height: 28px; }
 QPushButton[role="link"]:hover { color: $text; }
+QPushButton[role="link"]::menu-indicator, QPushButton[role="menu"]::menu-indicator { width: 0; image: none; }
 QPushButton[role="icon"] { background: transparent; border: 0; padding: 0; min-height: 28px; }
 QPushButton[role="icon"]:hover { background: $hover; }
 QPushButton[role="icon"]:disabled { background: transparent; }
@@ -83,6 +84,12 @@ QPlainTextEdit {
     selection-background-color: $accent; selection-color: $on_accent;
 }
 QPlainTextEdit:focus { border: 1px solid $accent; }
+
+QTableView { background: transparent; border: 0; selection-background-color: $hover; selection-color: $text; }
+QTableView::item { border: 0; border-bottom: 1px solid $line; padding: 0 8px; color: $text; }
+QTableView::item:selected { background: $hover; color: $text; }
+QHeaderView, QHeaderView::section { background: transparent; border: 0; color: $muted; padding: 4px 8px; }
+QHeaderView::section { border-bottom: 1px solid $line; }
 
 QMenu { background: $card; color: $text; border: 1px solid $line; padding: 6px; }
 QMenu::item { padding: 7px 22px 7px 14px; border-radius: 6px; }

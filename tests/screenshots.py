@@ -15,7 +15,7 @@ from tests.end_to_end.machine import Machine, Profile, wait_for
 from tests.end_to_end.x_display import XDisplay
 
 EPOCHS = 16
-PAGES = ("home", "projects", "schedule", "limits", "log", "settings")
+PAGES = ("home", "projects", "schedule", "limits", "history", "log", "settings")
 """In the order of the sidebar."""
 _UNTIL_THEN = 300.0
 _MOMENT = 30.0

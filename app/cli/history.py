@@ -1,19 +1,21 @@
-"""history: what this computer has given."""
+"""history: what this computer has given, and the files that can be made of it."""
 
 import argparse
 import csv
 import sys
 from collections import defaultdict
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from datetime import UTC, datetime
 
 import msgspec
 
-from app.cli import output, units, words
+from app.cli import output, record_files, units, words
 from app.cli.connection import borrowed
-from app.cli.parser import Verbs, add_json, add_verb
+from app.cli.parser import Parser, Verbs, add_json, add_verb
+from core.api.client import EngineClient
 from core.api.home import Home
-from core.api.messages import Contribution, GetHistory
+from core.api.messages import MOST_HOURS, Contribution, GetHistory, LimitInfo, ShowLimits
+from core.api.record import Sums, cost_of
 
 TEXT = """
 What this computer has given, by day and project, with totals. JSON and CSV
@@ -22,6 +24,16 @@ have one row for each session and hour; times there are UTC.
   idlehive history
   idlehive history --since 2026-01-31
   idlehive history --since 7d --csv > given.csv
+  idlehive history export given.json          all of it, to be imported elsewhere
+  idlehive history export given.csv           its hours, for spreadsheets
+  idlehive history import given.json          what is there already counts once
+  idlehive history summary 2026.png           the year as a picture; or .svg
+  idlehive history certificate given.pdf      to print
+  idlehive history delete                     asks first
+
+`accepted` are the samples that updates of the model were made of; `~` marks
+energy that is estimated. What it cost is told once `energy_price`, `currency`
+and `grid_factor` are set (`idlehive limits`).
 """
 
 _COLUMNS = (
@@ -29,10 +41,13 @@ _COLUMNS = (
     "project",
     ">time",
     ">samples",
+    ">accepted",
     ">epochs",
     ">rounds",
     ">failed",
+    ">CPU time",
     ">GPU time",
+    ">work",
     ">energy",
     ">sent",
     ">received",
@@ -45,18 +60,31 @@ def add(verbs: Verbs) -> None:
     form = parser.add_mutually_exclusive_group()
     add_json(form)
     form.add_argument("--csv", action="store_true", help="print comma-separated values, for spreadsheets")
+    record_files.add(
+        parser.add_subparsers(
+            metavar="export|import|summary|certificate|delete", title="what to do", parser_class=Parser
+        ),
+        TEXT,
+    )
 
 
 def run(arguments: argparse.Namespace, home: Home) -> int:
     since = units.parse_since(arguments.since, datetime.now().astimezone()) if arguments.since else None
     with borrowed(home) as engine:
-        rows = engine.request(GetHistory(since.timestamp() if since else None), list[Contribution])
+        pages = _pages(engine, since.timestamp() if since else None)
+        if arguments.csv:
+            _print_csv(pages)
+            return 0
+        rows = [row for page in pages for row in page]
+        chosen = {limit.name: limit.value for limit in engine.request(ShowLimits(), list[LimitInfo])}
+    totals = words.totals(rows)
+    # An older program did not record all; what nobody knows is no nothing.
+    unknown = {name: None for name in ("joules", "estimated_joules") if not totals[name]}
+    cost = cost_of(msgspec.convert({**totals, **unknown}, Sums, strict=False), chosen)
     if arguments.json:
-        output.print_json({"contributions": rows, "totals": words.totals(rows)})
-    elif arguments.csv:
-        _print_csv(rows)
+        output.print_json({"contributions": rows, "totals": totals, "cost": cost})
     else:
-        _print_table(rows)
+        _print_table(rows, words.cost(cost))
     return 0
 
 
@@ -68,28 +96,42 @@ def by_day(rows: Iterable[Contribution]) -> list[tuple[str, str, dict[str, float
     return [(day, project, words.totals(group)) for (day, project), group in sorted(groups.items())]
 
 
-def _print_table(rows: list[Contribution]) -> None:
+def _pages(engine: EngineClient, since: float | None) -> Iterator[list[Contribution]]:
+    after = None
+    while page := engine.request(GetHistory(since, after), list[Contribution]):
+        yield page
+        if len(page) < MOST_HOURS:
+            return
+        after = page[-1].hour, page[-1].session
+
+
+def _print_table(rows: list[Contribution], cost: str) -> None:
     if not rows:
         print("Nothing was given yet.")
         return
     days = [(day, words.clean(project), *_cells(sums)) for day, project, sums in by_day(rows)]
     output.print_table(_COLUMNS, days, total=("total", "", *_cells(words.totals(rows))))
+    if cost:
+        print(f"\nThe energy of that cost {cost}, by your own figures.")
 
 
 def _cells(sums: dict[str, float]) -> tuple[str, ...]:
     return (
         words.duration(sums["seconds"]),
-        *(f"{int(sums[name]):,}" for name in ("samples", "epochs", "rounds", "failed_rounds")),
+        *(f"{int(sums[name]):,}" for name in ("samples", "accepted", "epochs", "rounds", "failed_rounds")),
+        words.duration(sums["cpu_seconds"]),
         words.duration(sums["gpu_seconds"]),
-        f"{sums['joules'] / 3_600_000:.2f} kWh" if sums["joules"] else "-",
+        words.work(sums["flops"]) if sums["flops"] else "-",
+        words.energy(sums["joules"], sums["estimated_joules"]),
         words.size(sums["uploaded"]),
         words.size(sums["downloaded"]),
     )
 
 
-def _print_csv(rows: list[Contribution]) -> None:
+def _print_csv(pages: Iterable[list[Contribution]]) -> None:
     writer = csv.DictWriter(sys.stdout, Contribution.__struct_fields__, lineterminator="\n")
     writer.writeheader()
-    for row in rows:
-        hour = datetime.fromtimestamp(row.hour, UTC)
-        writer.writerow({**msgspec.to_builtins(row), "hour": f"{hour:%Y-%m-%dT%H:%M:%SZ}"})
+    for page in pages:
+        for row in page:
+            hour = datetime.fromtimestamp(row.hour, UTC)
+            writer.writerow({**msgspec.to_builtins(row), "hour": f"{hour:%Y-%m-%dT%H:%M:%SZ}"})

@@ -18,6 +18,7 @@ _PAGES = {
     "presence": "While you use the computer",
     "storage": "Disk",
     "privacy": "What others see",
+    "energy": "Electricity",
 }
 
 TEXT = f"""

@@ -7,6 +7,7 @@ from app.cli import units
 from core.api.messages import Contribution
 from core.api.preferences import PREFERENCES, Limits
 from core.api.reasons import Reason
+from core.api.record import JOULES_IN_KWH, Cost, Sums
 from core.api.schedule import ScheduleState
 from core.api.snapshot import Snapshot, State
 
@@ -137,8 +138,29 @@ def schedule(state: ScheduleState, now: float) -> str:
 
 
 def totals(contributions: Iterable[Contribution]) -> dict[str, float]:
-    """Sums of what can be summed; joules only of what was measured."""
-    fields = ("seconds", "samples", "rounds", "failed_rounds", "epochs", "cpu_seconds", "gpu_seconds", "joules",
-              "uploaded", "downloaded")  # fmt: skip
+    """Sums of what can be summed; of what was not always recorded, those that were."""
     rows = list(contributions)
-    return {field: sum(getattr(row, field) or 0 for row in rows) for field in fields}
+    return {field: sum(getattr(row, field) or 0 for row in rows) for field in Sums.__struct_fields__}
+
+
+def work(flops: float) -> str:
+    """Floating-point operations with three digits at most: `3.2 PFLOP`."""
+    for name in ("FLOP", "kFLOP", "MFLOP", "GFLOP", "TFLOP", "PFLOP", "EFLOP"):
+        if flops < 999.5 or name == "EFLOP":
+            return f"{flops:.1f} {name}" if 0 < flops < 9.95 and name != "FLOP" else f"{flops:,.0f} {name}"
+        flops /= 1000
+    raise AssertionError
+
+
+def energy(joules: float, estimated: float) -> str:
+    """Measured and estimated together; `~` if some of it is an estimate, `-` if nothing is known."""
+    total = joules + estimated
+    return f"{'~' if estimated else ''}{total / JOULES_IN_KWH:.2f} kWh" if total else "-"
+
+
+def cost(value: Cost) -> str:
+    """What the energy cost; empty without figures of the volunteer's."""
+    parts = [f"{value.money:,.2f} {value.currency}".strip()] if value.money is not None else []
+    if value.co2 is not None:
+        parts.append(f"{value.co2 / 1000:,.2f} kg CO2" if value.co2 >= 1000 else f"{value.co2:,.0f} g CO2")
+    return ", ".join(parts)

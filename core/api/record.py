@@ -4,14 +4,19 @@ A time begins at `since` and ends before `until`, UTC seconds; None is the begin
 belongs to the local day in which it begins. Days are those of the zone that the computer is in now.
 """
 
+from collections.abc import Mapping
 from typing import Literal
 
 import msgspec
 
+from core.api import currencies
+
 Bucket = Literal["hour", "day", "week", "month"]
 MilestoneKind = Literal["seconds", "samples", "epochs"]
-SECONDS_IN_KWH = 3_600_000
+JOULES_IN_KWH = 3_600_000
 MOST_SESSIONS = 200
+COLOURED = 4
+"""Projects that have bars of their own; the others share one."""
 
 
 class Sums(msgspec.Struct, frozen=True):
@@ -196,6 +201,19 @@ class DeleteHistory(msgspec.Struct, frozen=True, tag=True):
 
     everything: Literal[True]
     """Said aloud, so that no empty message deletes anything."""
+
+
+def cost_of(sums: Sums, preferences: Mapping[str, int]) -> Cost:
+    """By the volunteer's own price and grid factor, by name of the preference; one that is missing is not set."""
+    if sums.energy is None:
+        return Cost()
+    kilowatt_hours = sums.energy / JOULES_IN_KWH
+    price, factor, currency = (preferences.get(name, 0) for name in ("energy_price", "grid_factor", "currency"))
+    return Cost(
+        money=kilowatt_hours * price / 1000 if price else None,
+        currency=currencies.letters(currency) if currency else "",
+        co2=kilowatt_hours * factor if factor else None,
+    )
 
 
 HistoryCommand = GetOverview | GetHabits | GetSessions | ExportHistory | ImportHistory | DeleteHistory

@@ -14,12 +14,9 @@ from typing import TypeVar
 
 import msgspec
 
-from core.api import currencies
 from core.api.errors import UsageError, WorldError
 from core.api.manifest import Manifest
 from core.api.record import (
-    SECONDS_IN_KWH,
-    Cost,
     DeleteHistory,
     ExportHistory,
     GetHabits,
@@ -30,9 +27,10 @@ from core.api.record import (
     Overview,
     ProjectGiven,
     SessionGiven,
-    Sums,
     Written,
+    cost_of,
 )
+from core.engine.catalogue import BUILTIN
 from core.engine.engine import Engine
 from core.engine.threads import in_thread
 from core.store import exchange
@@ -116,7 +114,8 @@ class Bookkeeping:
 
     def _projects(self) -> dict[str, tuple[str, Manifest | None]]:
         catalogue = self._engine.catalogue
-        return {project.id: (catalogue.info(project).name, project.manifest) for project in catalogue.all()}
+        known = (project for project in catalogue.all() if project.manifest or project.source == BUILTIN)
+        return {project.id: (catalogue.info(project).name, project.manifest) for project in known}
 
     def _own_id(self) -> str:
         """By which this record is known in exports; made once."""
@@ -133,19 +132,6 @@ class Bookkeeping:
             self._store.journal.flush()
         except StoreError as error:
             raise WorldError(f"{error} The history is exported once it can be written.") from error
-
-
-def cost_of(sums: Sums, preferences: Mapping[str, int]) -> Cost:
-    """By the volunteer's own price and grid factor."""
-    if sums.energy is None:
-        return Cost()
-    kilowatt_hours = sums.energy / SECONDS_IN_KWH
-    price, factor, currency = (preferences[name] for name in ("energy_price", "grid_factor", "currency"))
-    return Cost(
-        money=kilowatt_hours * price / 1000 if price else None,
-        currency=currencies.letters(currency) if currency else "",
-        co2=kilowatt_hours * factor if factor else None,
-    )
 
 
 def fingerprint(manifest: Manifest) -> str:

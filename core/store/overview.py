@@ -15,6 +15,7 @@ import msgspec
 
 from core.api.messages import Contribution
 from core.api.record import (
+    COLOURED,
     MOST_SESSIONS,
     Bar,
     Bucket,
@@ -34,8 +35,6 @@ from core.store.local_days import Offsets, date_of, midnight, month_begin, numbe
 from core.store.milestones import milestones
 
 MOST_PROJECTS = 40
-COLOURED = 4
-"""Projects that have bars of their own; the others share one."""
 MOST_ENDINGS = 12
 _FINE_DAYS, _DAILY_DAYS, _WEEKLY_DAYS = 2, 92, 800
 _SUMS = ", ".join(f"sum({name}) AS {name}" for name in GIVEN)
@@ -79,7 +78,8 @@ class View:
 
     def extent(self) -> tuple[float, float] | None:
         """The first and the last hour of the record."""
-        [row] = self.rows("SELECT min(hour), max(hour) FROM contribution")
+        # Each on its own is one look into the tree; together they would be a scan.
+        [row] = self.rows("SELECT (SELECT min(hour) FROM contribution), (SELECT max(hour) FROM contribution)")
         hours = [hour for hour in (row[0], row[1], *(entry.hour for entry in self._waiting)) if hour is not None]
         return (min(hours), max(hours)) if hours else None
 
@@ -94,18 +94,17 @@ class View:
     def daily(self, local: Offsets) -> list[Daily]:
         """All of the record, by local day and project, in the order of days."""
         query = (
-            f"SELECT {local.sql()} / 86400 AS day, project, sum(seconds) AS seconds,"  # noqa: S608 - numbers alone
-            " sum(coalesce(accepted, samples)) AS samples, sum(epochs) AS epochs"
-            " FROM contribution JOIN session ON session.id = contribution.session GROUP BY day, project"
+            f"SELECT {local.sql()} / 86400 AS day, session, sum(seconds),"  # noqa: S608 - numbers alone
+            " sum(coalesce(accepted, samples)), sum(epochs) FROM contribution GROUP BY day, session"
         )
-        found: dict[tuple[int, str], Daily] = {(row[0], row[1]): Daily(*row) for row in self.rows(query)}
+        # Not joined in SQL, which would look each hour's session up.
+        project_of = {row[0]: row[1] for row in self.rows("SELECT id, project FROM session")}
+        found: dict[tuple[int, str], Daily] = {}
+        for day, session, *given in self.rows(query):
+            _add(found, day, project_of[session], *given)
         for entry in self._waiting:
-            key = local.day(entry.hour), entry.project
-            before = found.get(key, Daily(*key, 0.0, 0, 0))
             samples = entry.samples if entry.accepted is None else entry.accepted
-            found[key] = Daily(
-                *key, before.seconds + entry.seconds, before.samples + samples, before.epochs + entry.epochs
-            )
+            _add(found, local.day(entry.hour), entry.project, entry.seconds, samples, entry.epochs)
         return sorted(found.values(), key=lambda daily: daily.day)
 
     def hourly(self, since: float, until: float) -> Iterator[tuple[float, str, float, int]]:
@@ -194,6 +193,14 @@ class View:
     def _time(self, since: float | None, until: float | None, zone: tzinfo) -> tuple[float, float, Offsets]:
         begin, end, extent = self._bounds(since, until)
         return begin, end, offsets(zone, *extent)
+
+
+def _add(found: dict[tuple[int, str], Daily], day: int, project: str, *given: Any) -> None:
+    seconds, samples, epochs = given
+    before = found.get((day, project))
+    if before is not None:
+        seconds, samples, epochs = before.seconds + seconds, before.samples + samples, before.epochs + epochs
+    found[day, project] = Daily(day, project, seconds, samples, epochs)
 
 
 def overview(

@@ -252,7 +252,7 @@ def test_history_is_a_table_by_day_with_totals(engine: ScriptedEngine, run_cli: 
     later = Contribution(2, "bees", ROW.hour + 172_800, 60.0, 500, 1, 0, 1, 50.0, 0.0, 7.2e6, 1_000_000, 0)
     engine.answer(GetHistory, [ROW, ROW, later])
     _, first, second, total = run_cli("history").stdout.splitlines()
-    assert first.split()[1:6] == ["bees", "1", "h", "24,000", "6"]
+    assert first.split()[1:7] == ["bees", "1", "h", "24,000", "0", "6"]
     assert "2.00 kWh" in second
     assert total.split()[0] == "total"
     assert "24,500" in total

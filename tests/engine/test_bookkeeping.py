@@ -23,8 +23,8 @@ from core.api.record import (
     SessionGiven,
     Sums,
     Written,
+    cost_of,
 )
-from core.engine.bookkeeping import cost_of
 from core.store import exchange
 from tests.fakes.running_engine import RunningEngine, wait_for
 

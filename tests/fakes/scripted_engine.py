@@ -36,6 +36,7 @@ from core.api.messages import (
     line,
     request_decoder,
 )
+from core.api.record import Cost, Habits, Overview, Sums
 from core.api.schedule import CELLS, ScheduleInfo
 from core.api.snapshot import Snapshot
 
@@ -72,6 +73,8 @@ class ScriptedEngine:
         }
         self._answers["GetIdentity"] = IdentityInfo("0" * 64)
         self._answers["GetSchedule"] = ScheduleInfo("f" * CELLS, "always", "UTC")
+        nothing = Overview(0.0, 0.0, None, Sums(), 0, Cost(), (), "day", (), 2026, (), (0.0,) * 365, ())
+        self._answers |= {"GetOverview": nothing, "GetHabits": Habits((0.0,) * 168, {}, {}), "GetSessions": []}
         self._commands: list[Command] = []
         self._changed = threading.Condition()
         self._connections: set[_Connection] = set()

@@ -1,0 +1,232 @@
+"""Days, weeks or months as bars, each project a part of them; a click opens what a bar stands for."""
+
+from collections import defaultdict
+from collections.abc import Sequence
+from datetime import datetime, timedelta
+
+from PySide6.QtCore import QEvent, QPointF, QRectF, QSize, Qt, Signal
+from PySide6.QtGui import QColor, QHelpEvent, QKeyEvent, QMouseEvent, QPainter, QPaintEvent, QPen
+from PySide6.QtWidgets import QSizePolicy, QToolTip, QWidget
+
+from app import curve, history_words, theme
+from app import format as fmt
+from app.texts import tr
+from app.theme import Type
+from core.api.record import Bar, Bucket, Overview
+
+_LEFT, _TOP, _BOTTOM = 44.0, 8.0, 22.0
+_LABEL = 64.0
+_WIDEST = 28.0
+
+
+class BarsView(QWidget):
+    """`chosen` gives the time of a bar that was clicked, UTC seconds."""
+
+    chosen = Signal(float, float)
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._bucket: Bucket = "day"
+        self._names: list[str] = []
+        self._starts: list[float] = []
+        self._bars: dict[float, list[Bar]] = {}
+        self._most = 1.0
+        self._marked = 0
+        self.setMinimumHeight(150)
+        self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
+        self.setCursor(Qt.CursorShape.PointingHandCursor)
+        self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
+
+    def sizeHint(self) -> QSize:
+        return QSize(600, 170)
+
+    def show_overview(self, overview: Overview) -> None:
+        """The bars of a time, the empty ones between them included."""
+        self._bucket = overview.bucket
+        self._names = [project.name for project in overview.projects]
+        bars: dict[float, list[Bar]] = defaultdict(list)
+        for bar in overview.bars:
+            bars[bar.start].append(bar)
+        self._bars = bars
+        self._starts = sorted({*bars, *starts(overview.bucket, overview.since, overview.until)})
+        self._most = max((sum(bar.seconds for bar in stack) for stack in bars.values()), default=0.0) or 3600.0
+        self._marked = max(0, len(self._starts) - 1)
+        self.setAccessibleName(
+            tr("{time} in {count} bars.", time=fmt.duration(overview.sums.seconds), count=len(self._starts))
+        )
+        self.setAccessibleDescription(self._tip(self._marked))
+        self.update()
+
+    def place_at(self, x: float) -> int | None:
+        """The number of the bar at a place."""
+        place = int((x - _LEFT) // self._step()) if self._starts else -1
+        return place if x >= _LEFT and 0 <= place < len(self._starts) else None
+
+    def paintEvent(self, _event: QPaintEvent) -> None:
+        painter = QPainter(self)
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        painter.setFont(theme.font(Type.CAPTION))
+        self._paint_axes(painter)
+        for place, start in enumerate(self._starts):
+            self._paint_bar(painter, place, self._bars.get(start, []))
+        if self.hasFocus() and self._starts:
+            painter.setBrush(Qt.BrushStyle.NoBrush)
+            painter.setPen(QPen(QColor(theme.tokens().text), 1))
+            painter.drawRoundedRect(QRectF(self._left(self._marked) - 1, _TOP, self._width() + 2, self._height()), 3, 3)
+
+    def mousePressEvent(self, event: QMouseEvent) -> None:
+        place = self.place_at(event.position().x())
+        if place is not None and event.button() is Qt.MouseButton.LeftButton:
+            self._mark(place)
+            self._choose()
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        steps = {Qt.Key.Key_Left: -1, Qt.Key.Key_Right: 1}
+        key = Qt.Key(event.key())
+        if key in steps:
+            self._mark(min(max(0, self._marked + steps[key]), len(self._starts) - 1))
+        elif key in {Qt.Key.Key_Return, Qt.Key.Key_Enter, Qt.Key.Key_Space}:
+            self._choose()
+        else:
+            super().keyPressEvent(event)
+
+    def event(self, event: QEvent) -> bool:
+        if isinstance(event, QHelpEvent) and event.type() is QEvent.Type.ToolTip:
+            place = self.place_at(event.pos().x())
+            QToolTip.showText(event.globalPos(), self._tip(place) if place is not None else "", self)
+            return True
+        return super().event(event)
+
+    def _mark(self, place: int) -> None:
+        self._marked = max(0, place)
+        self.setAccessibleDescription(self._tip(self._marked))
+        self.update()
+
+    def _choose(self) -> None:
+        if self._starts and self._bucket != "hour":
+            start = self._starts[self._marked]
+            self.chosen.emit(start, following(self._bucket, start))
+
+    def _tip(self, place: int) -> str:
+        if not 0 <= place < len(self._starts):
+            return ""
+        start = self._starts[place]
+        lines = [history_words.bucket(self._bucket, start)]
+        for bar in self._bars.get(start, []):
+            name = self._names[bar.project] if bar.project >= 0 else tr("others")
+            lines.append(
+                tr(
+                    "{name}: {time}, {samples} samples",
+                    name=name,
+                    time=fmt.duration(bar.seconds),
+                    samples=fmt.count(bar.samples),
+                )
+            )
+        return "\n".join(lines if len(lines) > 1 else [*lines, tr("nothing")])
+
+    def _step(self) -> float:
+        return (self.width() - _LEFT) / max(1, len(self._starts))
+
+    def _width(self) -> float:
+        return min(_WIDEST, max(1.0, self._step() - min(6.0, self._step() * 0.3)))
+
+    def _left(self, place: int) -> float:
+        return _LEFT + place * self._step() + (self._step() - self._width()) / 2
+
+    def _height(self) -> float:
+        return self.height() - _TOP - _BOTTOM
+
+    def _paint_axes(self, painter: QPainter) -> None:
+        now = theme.tokens()
+        unit = 3600.0 if self._most >= 3600 else 60.0
+        for tick in curve.ticks(0.0, self._most / unit, 4):
+            height = _TOP + self._height() * (1 - tick * unit / self._most)
+            painter.setPen(QPen(QColor(now.line), 1))
+            painter.drawLine(QPointF(_LEFT, height), QPointF(self.width(), height))
+            painter.setPen(QColor(now.muted))
+            text = f"{fmt.figure(tick)}{fmt.SPACE}{tr('h') if unit > 60 else tr('min')}" if tick else "0"
+            where = QRectF(0, height - 9, _LEFT - 8, 18)
+            painter.drawText(where, Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter, text)
+        every = max(1, round(_LABEL / self._step() + 0.49)) if self._starts else 1
+        for place in range(0, len(self._starts), every):
+            where = QRectF(self._left(place), self.height() - _BOTTOM + 5, _LABEL + 20, 16)
+            label = self._label(self._starts[place])
+            if where.left() + painter.fontMetrics().horizontalAdvance(label) <= self.width():
+                painter.drawText(where, Qt.AlignmentFlag.AlignLeft, label)
+
+    def _label(self, start: float) -> str:
+        local = datetime.fromtimestamp(start).astimezone()
+        if self._bucket == "hour":
+            return fmt.hour(local.hour)
+        if self._bucket == "month":
+            return f"{history_words.month(local.month)} {local.year % 100:02}"
+        return history_words.short_day(start)
+
+    def _paint_bar(self, painter: QPainter, place: int, stack: Sequence[Bar]) -> None:
+        painter.setPen(Qt.PenStyle.NoPen)
+        bottom, width = _TOP + self._height(), self._width()
+        radius = min(3.0, width / 3)
+        gap = 1.5 if len(stack) > 1 else 0.0
+        for bar in stack:
+            height = self._height() * bar.seconds / self._most
+            if height <= 0:
+                continue
+            painter.setBrush(colour(bar.project))
+            painter.drawRoundedRect(
+                QRectF(self._left(place), bottom - height, width, max(1.0, height - gap)), radius, radius
+            )
+            bottom -= height
+
+
+def colour(project: int) -> QColor:
+    """Of a project by its place; the first is the accent, what is beyond the last the faintest."""
+    now = theme.tokens()
+    colours = (now.accent, now.other_1, now.gentle, now.other_3)
+    return QColor(colours[project]) if 0 <= project < len(colours) else QColor(now.other_2)
+
+
+class ProjectSwatch(QWidget):
+    """Stands before the name of a project, by its place."""
+
+    def __init__(self, project: int) -> None:
+        super().__init__()
+        self._project = project
+        self.setFixedSize(11, 11)
+
+    def paintEvent(self, _event: QPaintEvent) -> None:
+        painter = QPainter(self)
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        painter.setPen(Qt.PenStyle.NoPen)
+        painter.setBrush(colour(self._project))
+        painter.drawRoundedRect(self.rect(), 3, 3)
+
+
+def starts(bucket: Bucket, since: float, until: float) -> list[float]:
+    """Where the bars of a time begin, UTC seconds."""
+    found: list[float] = []
+    start = _begin(bucket, since)
+    while start < until and len(found) < 1000:
+        found.append(start)
+        start = following(bucket, start)
+    return found
+
+
+def following(bucket: Bucket, start: float) -> float:
+    """Where the next bar begins."""
+    if bucket == "hour":
+        return start + 3600
+    local = datetime.fromtimestamp(start).astimezone()
+    days = {"day": 1, "week": 7, "month": 32}[bucket]
+    there = local.replace(tzinfo=None, hour=12) + timedelta(days=days)
+    if bucket == "month":
+        there = there.replace(day=1)
+    return there.replace(hour=0, minute=0, second=0, microsecond=0).timestamp()
+
+
+def _begin(bucket: Bucket, moment: float) -> float:
+    if bucket == "hour":
+        return moment // 3600 * 3600
+    local = datetime.fromtimestamp(moment).replace(hour=0, minute=0, second=0, microsecond=0)  # noqa: DTZ006 - local
+    if bucket == "week":
+        local -= timedelta(days=local.weekday())
+    return (local.replace(day=1) if bucket == "month" else local).timestamp()

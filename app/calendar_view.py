@@ -1,0 +1,162 @@
+"""A year as a calendar of days, weeks from left to right; the more was given, the stronger the colour."""
+
+from collections.abc import Sequence
+from datetime import date, timedelta
+
+from PySide6.QtCore import QEvent, QPointF, QRectF, Qt, Signal
+from PySide6.QtGui import (
+    QColor,
+    QFocusEvent,
+    QHelpEvent,
+    QKeyEvent,
+    QMouseEvent,
+    QPainter,
+    QPaintEvent,
+    QPen,
+    QResizeEvent,
+)
+from PySide6.QtWidgets import QSizePolicy, QToolTip, QWidget
+
+from app import format as fmt
+from app import history_words, shades, theme, week
+from app.texts import tr
+from app.theme import Type
+
+_LEFT, _TOP = 34.0, 20.0
+_WEEKS = 54
+_GAP = 3.0
+
+
+class CalendarView(QWidget):
+    """`chosen` gives a day that was clicked."""
+
+    chosen = Signal(date)
+
+    def __init__(self, first_day: int = 0) -> None:
+        """`first_day` of the week, Monday = 0."""
+        super().__init__()
+        self._first_day = first_day
+        self._begin = date(1970, 1, 1)
+        self._days: Sequence[float] = ()
+        self._marked = 0
+        self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
+        self.setCursor(Qt.CursorShape.PointingHandCursor)
+        self.setMouseTracking(True)
+        self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        # Days are squares, so the height follows the width.
+        self.setFixedHeight(round(_TOP + 7 * self._size()))
+
+    def show_year(self, year: int, days: Sequence[float]) -> None:
+        """Seconds of each day."""
+        self._begin, self._days = date(year, 1, 1), days
+        self._marked = min(self._marked, max(0, len(days) - 1))
+        given, time = sum(1 for seconds in days if seconds > 0), fmt.duration(sum(days))
+        self.setAccessibleName(
+            tr(
+                "Calendar of {year}: {days} days with {time} in all.",
+                year=year,
+                days=given,
+                time=time,
+            )
+        )
+        self.setAccessibleDescription(self._tip(self._marked))
+        self.update()
+
+    def day_at(self, at: QPointF) -> int | None:
+        """The place in the year of the day at a point."""
+        size = self._size()
+        column, row = int((at.x() - _LEFT) // size), int((at.y() - _TOP) // size)
+        place = column * 7 + row - self._lead()
+        inside = at.x() >= _LEFT and 0 <= row < 7 and 0 <= place < len(self._days)
+        return place if inside else None
+
+    def area(self, place: int) -> QRectF:
+        """Where a day is drawn."""
+        column, row = divmod(place + self._lead(), 7)
+        size = self._size()
+        gap = min(_GAP, size / 5)
+        return QRectF(_LEFT + column * size, _TOP + row * size, size - gap, size - gap)
+
+    def paintEvent(self, _event: QPaintEvent) -> None:
+        painter = QPainter(self)
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        self._paint_labels(painter)
+        painter.setPen(Qt.PenStyle.NoPen)
+        colours = [shades.shade(step) for step in range(shades.STEPS + 1)]
+        most = max(self._days, default=0.0)
+        radius = min(theme.RADIUS_CELL, self._size() / 4)
+        for place, seconds in enumerate(self._days):
+            painter.setBrush(colours[shades.step(seconds, most)])
+            painter.drawRoundedRect(self.area(place), radius, radius)
+        if self.hasFocus() and self._days:
+            painter.setBrush(Qt.BrushStyle.NoBrush)
+            painter.setPen(QPen(QColor(theme.tokens().text), 1.5))
+            painter.drawRoundedRect(self.area(self._marked).adjusted(-1, -1, 1, 1), radius, radius)
+
+    def mousePressEvent(self, event: QMouseEvent) -> None:
+        place = self.day_at(event.position())
+        if place is not None and event.button() is Qt.MouseButton.LeftButton:
+            self._mark(place)
+            self._choose()
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        steps = {Qt.Key.Key_Up: -1, Qt.Key.Key_Down: 1, Qt.Key.Key_Left: -7, Qt.Key.Key_Right: 7}
+        key = Qt.Key(event.key())
+        if key in steps:
+            self._mark(min(max(0, self._marked + steps[key]), len(self._days) - 1))
+        elif key in {Qt.Key.Key_Return, Qt.Key.Key_Enter, Qt.Key.Key_Space}:
+            self._choose()
+        else:
+            super().keyPressEvent(event)
+
+    def focusInEvent(self, event: QFocusEvent) -> None:
+        super().focusInEvent(event)
+        self.update()
+
+    def event(self, event: QEvent) -> bool:
+        if isinstance(event, QHelpEvent) and event.type() is QEvent.Type.ToolTip:
+            place = self.day_at(QPointF(event.pos()))
+            QToolTip.showText(event.globalPos(), self._tip(place) if place is not None else "", self)
+            return True
+        return super().event(event)
+
+    def _mark(self, place: int) -> None:
+        self._marked = max(0, place)
+        self.setAccessibleDescription(self._tip(self._marked))
+        self.update()
+
+    def _choose(self) -> None:
+        if self._days:
+            self.chosen.emit(self._begin + timedelta(days=self._marked))
+
+    def _tip(self, place: int) -> str:
+        if not 0 <= place < len(self._days):
+            return ""
+        there = self._begin + timedelta(days=place)
+        seconds = self._days[place]
+        return f"{there.day} {history_words.month(there.month)} {there.year}: " + (
+            fmt.duration(seconds) if seconds else tr("nothing")
+        )
+
+    def _lead(self) -> int:
+        return (self._begin.weekday() - self._first_day) % 7
+
+    def _size(self) -> float:
+        return (self.width() - _LEFT) / _WEEKS
+
+    def _paint_labels(self, painter: QPainter) -> None:
+        painter.setFont(theme.font(Type.CAPTION))
+        painter.setPen(QColor(theme.tokens().muted))
+        for row in (0, 2, 4, 6):
+            where = QRectF(0, _TOP + row * self._size() - 2, _LEFT - 6, self._size())
+            name = week.day_short((row + self._first_day) % 7)
+            painter.drawText(where, Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignLeft, name)
+        for number in range(1, 13):
+            place = (self._begin.replace(month=number) - self._begin).days
+            where = QRectF(self.area(place).left(), 0, 60, _TOP - 5)
+            painter.drawText(
+                where, Qt.AlignmentFlag.AlignBottom | Qt.AlignmentFlag.AlignLeft, history_words.month(number)
+            )

@@ -1,0 +1,133 @@
+"""history export, import, summary, certificate, delete: the record as files, and its end."""
+
+import argparse
+import os
+import sys
+from datetime import datetime
+from pathlib import Path
+from types import NoneType
+
+from app.cli import output, words
+from app.cli.connection import borrowed
+from app.cli.parser import Verbs, add_json, add_verb
+from core.api.errors import UsageError
+from core.api.home import Home
+from core.api.record import DeleteHistory, ExportHistory, GetOverview, ImportHistory, Overview, Written
+
+_FILES = 600.0
+"""Seconds in which a file is written or read."""
+_SAID = "delete"
+
+
+def add(parts: Verbs, text: str) -> None:
+    export = add_verb(parts, "export", "write it into a file", text, run_export)
+    export.add_argument("file", metavar="FILE", help="ends in .json (complete) or .csv (hours)")
+    taking = add_verb(parts, "import", "add what an exported JSON file holds", text, run_import)
+    taking.add_argument("file", metavar="FILE")
+    summary = add_verb(parts, "summary", "a year as a picture", text, run_summary)
+    summary.add_argument("file", metavar="FILE", help="ends in .png or .svg")
+    summary.add_argument("--year", type=int, metavar="YEAR", help="this one, if left out")
+    certificate = add_verb(parts, "certificate", "a page to print, with all figures", text, run_certificate)
+    certificate.add_argument("file", metavar="FILE", help="ends in .pdf")
+    certificate.add_argument("--name", default="", help="of the volunteer; left out: none")
+    delete = add_verb(parts, "delete", "delete all of it, for good", text, run_delete)
+    delete.add_argument("--yes", action="store_true", help="without asking")
+    for part in (export, taking):
+        add_json(part, again=True)
+
+
+def run_export(arguments: argparse.Namespace, home: Home) -> int:
+    path, form = _path(arguments.file, ".json", ".csv")
+    with borrowed(home) as engine:
+        command = ExportHistory(str(path), "csv" if form == ".csv" else "json")
+        written = engine.request(command, Written, _FILES)
+    return _tell(arguments, written, f"{_contents(written)} written to {words.clean(str(path))}.")
+
+
+def run_import(arguments: argparse.Namespace, home: Home) -> int:
+    path = _path(arguments.file)[0]
+    with borrowed(home) as engine:
+        written = engine.request(ImportHistory(str(path)), Written, _FILES)
+    new = words.count(written.new_hours, "hour") if written.new_hours else "nothing"
+    return _tell(arguments, written, f"{_contents(written)} read; {new} of it was new.")
+
+
+def run_summary(arguments: argparse.Namespace, home: Home) -> int:
+    path, form = _path(arguments.file, ".png", ".svg")
+    year = arguments.year or datetime.now().astimezone().year
+    if not 1970 <= year <= 9998:
+        raise UsageError(f"{year} is no year of this calendar.")
+    begin, end = (datetime(each, 1, 1).astimezone().timestamp() for each in (year, year + 1))
+    overview = _overview(home, GetOverview(begin, end, year))
+    _make_application()
+    from app import keepsakes
+
+    keepsakes.save_summary(overview, path, svg=form == ".svg")
+    print(f"The year {year} is in {words.clean(str(path))}.")
+    return 0
+
+
+def run_certificate(arguments: argparse.Namespace, home: Home) -> int:
+    path, _ = _path(arguments.file, ".pdf")
+    overview = _overview(home, GetOverview())
+    _make_application()
+    from app import keepsakes
+
+    keepsakes.save_certificate(overview, path, arguments.name)
+    print(f"The certificate is in {words.clean(str(path))}.")
+    return 0
+
+
+def run_delete(arguments: argparse.Namespace, home: Home) -> int:
+    if not arguments.yes and not _is_sure():
+        print("Nothing was deleted.")
+        return 1
+    with borrowed(home) as engine:
+        engine.request(DeleteHistory(everything=True), NoneType)
+    print("All that was given is deleted from this computer; projects and limits are as they were.")
+    return 0
+
+
+def _is_sure() -> bool:
+    print("This deletes every session, hour and epoch of your history, and the month's data count, for good.")
+    print(f"`idlehive history export FILE` keeps a copy. Type `{_SAID}` to go on: ", end="", flush=True)
+    return sys.stdin.readline().strip().lower() == _SAID
+
+
+def _overview(home: Home, command: GetOverview) -> Overview:
+    with borrowed(home) as engine:
+        return engine.request(command, Overview)
+
+
+def _path(text: str, *endings: str) -> tuple[Path, str]:
+    """The full path, and its ending if that is one of `endings`."""
+    path = Path(text).expanduser().absolute()
+    ending = path.suffix.lower()
+    if endings and ending not in endings:
+        raise UsageError(f"{text!r} must end in {' or '.join(endings)}.")
+    return path, ending
+
+
+def _contents(written: Written) -> str:
+    return f"{words.count(written.hours, 'hour')} of {words.count(written.sessions, 'session')}"
+
+
+def _tell(arguments: argparse.Namespace, written: Written, sentence: str) -> int:
+    if arguments.json:
+        output.print_json(written)
+    else:
+        print(sentence)
+    return 0
+
+
+def _make_application() -> None:
+    """Qt, without a screen: it only draws into a file."""
+    os.environ["QT_QPA_PLATFORM"] = "offscreen"
+    from app.window_app import make_application
+
+    global _application
+    _application = make_application([])
+
+
+_application: object = None
+"""Must stay as long as anything is drawn."""

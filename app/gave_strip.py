@@ -1,0 +1,55 @@
+"""What this volunteer gave along a learning curve: own samples of each epoch as bars under it."""
+
+from collections.abc import Sequence
+
+from PySide6.QtCore import QRectF, QSize, Qt
+from PySide6.QtGui import QColor, QPainter, QPaintEvent
+from PySide6.QtWidgets import QSizePolicy, QWidget
+
+from app import curve, theme
+from app import format as fmt
+from app.texts import tr
+from core.api.messages import CurvePoint
+
+# As CurveView, so that epochs stand under each other.
+_LEFT, _RIGHT = 40.0, 8.0
+
+
+class GaveStrip(QWidget):
+    """Repaints when it gets points."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._points: Sequence[CurvePoint] = ()
+        self.setFixedHeight(34)
+        self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
+
+    def sizeHint(self) -> QSize:
+        return QSize(600, 34)
+
+    def set_points(self, points: Sequence[CurvePoint]) -> None:
+        """The whole curve, by epoch."""
+        self._points = points
+        own = sum(point.own_samples for point in points)
+        self.setAccessibleName(tr("{samples} samples of yours along it.", samples=fmt.count(own)))
+        self.setToolTip(self.accessibleName())
+        self.update()
+
+    def paintEvent(self, _event: QPaintEvent) -> None:
+        now, width = theme.tokens(), self.width() - _LEFT - _RIGHT
+        painter = QPainter(self)
+        painter.setPen(Qt.PenStyle.NoPen)
+        painter.setBrush(QColor(now.line))
+        painter.drawRect(QRectF(_LEFT, self.height() - 1, width, 1))
+        if not self._points:
+            return
+        first, last = self._points[0].epoch, max(self._points[-1].epoch, self._points[0].epoch + 1)
+        shown = curve.thinned(self._points, max(2, int(width / 2)))
+        most = max((point.own_samples for point in shown), default=0) or 1
+        bar = max(1.5, min(10.0, width / max(1, len(shown)) - 1))
+        painter.setBrush(QColor(now.accent))
+        for point in shown:
+            if point.own_samples:
+                height = max(2.0, (self.height() - 2) * point.own_samples / most)
+                left = _LEFT + width * (point.epoch - first) / (last - first) - bar / 2
+                painter.drawRect(QRectF(left, self.height() - 1 - height, bar, height))

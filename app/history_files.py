@@ -1,0 +1,170 @@
+"""The menu of the history page: export, import, the year as a picture, the certificate, and the end of it all."""
+
+from collections.abc import Callable
+from datetime import datetime
+from pathlib import Path
+
+from PySide6.QtCore import QTimer
+from PySide6.QtGui import QAction
+from PySide6.QtWidgets import QFileDialog, QMenu, QMessageBox, QWidget
+
+from app import format as fmt
+from app import keepsakes
+from app.engine_link import EngineLink
+from app.history_range import midnight
+from app.question import Question
+from app.texts import tr
+from app.widgets import Button, Notice
+from core.api.errors import WorldError
+from core.api.record import DeleteHistory, ExportHistory, GetOverview, ImportHistory, Overview, Written
+
+_GRACE_MS = 10_000
+"""Between the last word and the deed."""
+
+Then = Callable[[Path], None]
+
+
+class HistoryFiles:
+    """`refresh` is called when the record has changed, `complain` with what went wrong."""
+
+    def __init__(
+        self, page: QWidget, link: EngineLink, refresh: Callable[[], None], complain: Callable[[str], None]
+    ) -> None:
+        self._page, self._link, self._refresh, self._complain = page, link, refresh, complain
+        self.button = Button(tr("Files"), "menu")
+        self.button.setToolTip(tr("Export, import, picture, certificate, delete"))
+        self._menu = QMenu(self.button)
+        self.actions: dict[str, QAction] = {}
+        self._add("export", tr("Export…"), self._ask_export)
+        self._add("import", tr("Import an export…"), self._ask_import)
+        self._menu.addSeparator()
+        self._add("summary", tr("Picture of the year…"), self._ask_summary)
+        self._add("certificate", tr("Certificate to print…"), self._ask_certificate)
+        self._menu.addSeparator()
+        self._add("delete", tr("Delete all…"), self._ask_delete)
+        self.button.setMenu(self._menu)
+        self.notice = Notice("notice-frame", tr("Undo"), self.undo)
+        self._deletion = QTimer(page)
+        self._deletion.setSingleShot(True)
+        self._deletion.setInterval(_GRACE_MS)
+        self._deletion.timeout.connect(self._delete)
+
+    def export(self, path: Path) -> None:
+        """Have the engine write the record into a file."""
+        command = ExportHistory(str(path), "csv" if path.suffix.lower() == ".csv" else "json")
+        self._link.ask(command, self._say_written, self._complain, kind=Written)
+
+    def take(self, path: Path) -> None:
+        """Have the engine add an export to the record."""
+
+        def done(written: Written) -> None:
+            new = fmt.count(written.new_hours)
+            self._tell(tr("{file} is read: {new} hours of it were new.", file=path.name, new=new))
+            self._refresh()
+
+        self._link.ask(ImportHistory(str(path)), done, self._complain, kind=Written)
+
+    def save_summary(self, path: Path) -> None:
+        """Paint this year into a file."""
+        year = datetime.now().astimezone().year
+        begin, end = (midnight(datetime(each, 1, 1).date()) for each in (year, year + 1))  # noqa: DTZ001 - local
+        self._keep(
+            path,
+            GetOverview(begin, end, year),
+            lambda overview: keepsakes.save_summary(overview, path, svg=path.suffix.lower() == ".svg"),
+        )
+
+    def save_certificate(self, path: Path) -> None:
+        """Print everything into a file."""
+        self._keep(path, GetOverview(), lambda overview: keepsakes.save_certificate(overview, path))
+
+    def delete_soon(self) -> None:
+        """Delete all, unless somebody thinks better of it within ten seconds. A closed window deletes nothing."""
+        self._deletion.start()
+        self.notice.action.show()
+        self.notice.say(tr("Your history is deleted in ten seconds."))
+
+    def undo(self) -> None:
+        """Do not delete; or, where there is nothing to undo, hide the notice."""
+        self._deletion.stop()
+        self.notice.say("")
+
+    def _delete(self) -> None:
+        def done(_result: object) -> None:
+            self._tell(tr("Your history is deleted. Projects and limits are as they were."))
+            self._refresh()
+
+        self.notice.say("")
+        self._link.ask(DeleteHistory(everything=True), done, self._complain)
+
+    def _keep(self, path: Path, command: GetOverview, paint: Callable[[Overview], None]) -> None:
+        def done(overview: Overview) -> None:
+            try:
+                paint(overview)
+            except WorldError as error:
+                self._complain(str(error))
+            else:
+                self._tell(tr("{file} is written.", file=path.name))
+
+        self._link.ask(command, done, self._complain, kind=Overview)
+
+    def _say_written(self, written: Written) -> None:
+        hours = fmt.count(written.hours)
+        self._tell(tr("{file} is written: {hours} hours.", file=Path(written.path).name, hours=hours))
+
+    def _tell(self, sentence: str) -> None:
+        self._complain("")
+        self.notice.action.hide()
+        self.notice.say(sentence)
+        QTimer.singleShot(_GRACE_MS, self._page, lambda: self._forget(sentence))
+
+    def _forget(self, sentence: str) -> None:
+        if self.notice.label.text() == sentence:
+            self.notice.say("")
+
+    def _add(self, name: str, text: str, then: Callable[[], None]) -> None:
+        self.actions[name] = self._menu.addAction(text, then)
+
+    def _ask_export(self) -> None:
+        kinds = tr("Complete, to import elsewhere (*.json);;Hours, for spreadsheets (*.csv)")
+        self._ask_for_file(tr("Export the history"), "idlehive-history.json", kinds, self.export)
+
+    def _ask_import(self) -> None:
+        dialog = QFileDialog(self._page, tr("Import an export"), str(Path.home()), tr("Exports (*.json)"))
+        dialog.setFileMode(QFileDialog.FileMode.ExistingFile)
+        self._open(dialog, self.take)
+
+    def _ask_summary(self) -> None:
+        name = f"idlehive-{datetime.now().astimezone().year}.png"
+        self._ask_for_file(tr("Picture of the year"), name, tr("Picture (*.png);;Drawing (*.svg)"), self.save_summary)
+
+    def _ask_certificate(self) -> None:
+        self._ask_for_file(tr("Certificate"), "idlehive-certificate.pdf", tr("To print (*.pdf)"), self.save_certificate)
+
+    def _ask_for_file(self, title: str, name: str, kinds: str, then: Then) -> None:
+        dialog = QFileDialog(self._page, title, str(Path.home() / name), kinds)
+        dialog.setAcceptMode(QFileDialog.AcceptMode.AcceptSave)
+        dialog.setDefaultSuffix(Path(name).suffix)
+        dialog.selectFile(name)
+        self._open(dialog, then)
+
+    def _open(self, dialog: QFileDialog, then: Then) -> None:
+        dialog.fileSelected.connect(lambda path: then(Path(path)))
+        dialog.finished.connect(dialog.deleteLater)
+        dialog.open()
+
+    def _ask_delete(self) -> None:
+        box = Question(
+            self._page,
+            tr("Delete your history"),
+            tr("Delete every session, hour and epoch that was recorded here?"),
+            tr(
+                "The month's data count starts anew with it. Projects and limits stay. Export it first if you may want"
+                " it back."
+            ),
+        )
+        box.offer(tr("Keep it"), QMessageBox.ButtonRole.RejectRole, "primary")
+        box.offer(tr("Delete all"), QMessageBox.ButtonRole.AcceptRole).clicked.connect(
+            lambda _checked: self.delete_soon()
+        )
+        box.open()

@@ -1,0 +1,62 @@
+"""The time that the history page shows. Pure, in local days."""
+
+from dataclasses import dataclass
+from datetime import date, datetime, timedelta
+from typing import Literal
+
+from app import history_words
+from app.texts import tr
+from core.api.record import GetHabits, GetOverview, GetSessions
+
+Kind = Literal["month", "year", "all", "own"]
+
+
+@dataclass(frozen=True)
+class Range:
+    """`since` and `until` are UTC seconds and set for `own` alone; the others follow the present day."""
+
+    kind: Kind
+    since: float | None = None
+    until: float | None = None
+
+    def bounds(self, now: float) -> tuple[float | None, float | None]:
+        """Local midnights around it; None for the ends of the record."""
+        tomorrow = datetime.fromtimestamp(now).astimezone().date() + timedelta(days=1)
+        match self.kind:
+            case "month":
+                return midnight(tomorrow - timedelta(days=30)), midnight(tomorrow)
+            case "year":
+                return midnight(tomorrow - timedelta(days=365)), midnight(tomorrow)
+            case "all":
+                return None, None
+            case "own":
+                return self.since, self.until
+
+    def overview(self, now: float, year: int | None) -> GetOverview:
+        return GetOverview(*self.bounds(now), year)
+
+    def habits(self, now: float) -> GetHabits:
+        return GetHabits(*self.bounds(now))
+
+    def sessions(self, now: float, before: float | None, project: str | None, ending: str | None) -> GetSessions:
+        return GetSessions(*self.bounds(now), before, project, ending)
+
+    def title(self) -> str:
+        match self.kind:
+            case "month":
+                return tr("Last 30 days")
+            case "year":
+                return tr("Last 365 days")
+            case "all":
+                return tr("Since the beginning")
+            case "own":
+                return history_words.span(self.since or 0.0, self.until or 0.0)
+
+
+def one_day(day: date) -> Range:
+    return Range("own", midnight(day), midnight(day + timedelta(days=1)))
+
+
+def midnight(day: date) -> float:
+    """UTC seconds at which a local day begins."""
+    return datetime(day.year, day.month, day.day).timestamp()  # noqa: DTZ001 - local on purpose

@@ -1,0 +1,245 @@
+"""What the history page says: comparisons, habits, milestones and why sessions ended. Pure."""
+
+from collections.abc import Callable, Mapping, Sequence
+from datetime import datetime
+
+from PySide6.QtCore import QLocale
+
+from app import format as fmt
+from app import week
+from app.texts import tr, trn
+from core.api.reasons import Kind
+from core.api.record import JOULES_IN_KWH, Bucket, Cost, Milestone, MilestoneKind, Sums
+
+_PEOPLE = 8e9
+"""On Earth, roughly (United Nations, World Population Prospects 2024: 8.2 thousand million)."""
+_KWH_A_LITRE = 0.093
+"""To heat a litre of water from 20 °C to 100 °C: 4.19 kJ for each degree."""
+_CLEAR = 1.25
+"""How much more than everywhere else a habit must be to be told as one."""
+
+
+def work(flops: float) -> str:
+    """Floating-point operations: 3.2 PFLOP."""
+    units = ("FLOP", "kFLOP", "MFLOP", "GFLOP", "TFLOP", "PFLOP", "EFLOP", "ZFLOP")
+    power = 0
+    while flops >= 999.5 and power < len(units) - 1:
+        flops, power = flops / 1000, power + 1
+    return f"{fmt.figure(flops)}{fmt.SPACE}{units[power]}"
+
+
+def energy(joules: float) -> tuple[str, str]:
+    """A figure and its unit."""
+    kilowatt_hours = joules / JOULES_IN_KWH
+    return (fmt.figure(kilowatt_hours), "kWh") if kilowatt_hours >= 1 else (fmt.figure(kilowatt_hours * 1000), "Wh")
+
+
+def energy_source(sums: Sums) -> str:
+    """Who says so: counters, or an estimate."""
+    card = (sums.joules or 0.0) - (sums.processor_joules or 0.0)
+    measured = [
+        name
+        for name, joules in ((tr("graphics card"), card), (tr("processor"), sums.processor_joules or 0.0))
+        if joules > 0
+    ]
+    if sums.energy is None:
+        return tr("this computer does not tell")
+    said = tr("measured: {names}", names=", ".join(measured)) if measured else ""
+    if not sums.estimated_joules:
+        return said
+    share = fmt.percent(sums.estimated_joules / sums.energy) if sums.energy else ""
+    return tr("{said}; {share} is an estimate", said=said, share=share) if said else tr("an estimate")
+
+
+def cost(value: Cost) -> str:
+    """Empty without figures of the volunteer's."""
+    money = f"{value.money:,.2f}".replace(",", fmt.GROUP) if value.money is not None else ""
+    parts = [f"{money}{fmt.SPACE}{value.currency}".strip()] if money else []
+    if value.co2 is not None:
+        kilograms = value.co2 >= 1000
+        parts.append(
+            f"{fmt.figure(value.co2 / 1000 if kilograms else value.co2)}{fmt.SPACE}{'kg' if kilograms else 'g'} CO₂"
+        )
+    return " · ".join(parts)
+
+
+def comparisons(sums: Sums) -> list[str]:
+    """The figures in terms of everyday life, a sentence each."""
+    told = []
+    if sums.flops:
+        seconds = sums.flops / _PEOPLE
+        if seconds >= 1:
+            told.append(
+                tr(
+                    "Your computer did {work}. Everyone on Earth together, at one calculation a second, would need"
+                    " {time}.",
+                    work=work(sums.flops),
+                    time=long_time(seconds),
+                )
+            )
+    litres = (sums.energy or 0.0) / JOULES_IN_KWH / _KWH_A_LITRE
+    if litres >= 0.5:
+        told.append(tr("With that energy one could boil {litres} litres of water.", litres=fmt.figure(litres)))
+    return told
+
+
+def long_time(seconds: float) -> str:
+    """Also years: 3 d 4 h, 2.4 years."""
+    years = seconds / (365.25 * 86_400)
+    return tr("{years} years", years=fmt.figure(years)) if years >= 2 else fmt.duration(seconds)
+
+
+def hours(seconds: float) -> tuple[str, str]:
+    """A figure and its unit, for a tile."""
+    if seconds < 3600:
+        return (fmt.figure(seconds / 60), tr("min")) if seconds >= 60 else (fmt.figure(round(seconds)), tr("s"))
+    return fmt.figure(seconds / 3600), tr("h")
+
+
+def day(moment: float) -> str:
+    """A local day: 14 March 2026."""
+    local = datetime.fromtimestamp(moment).astimezone()
+    name = QLocale.system().monthName(local.month)
+    return f"{local.day}{fmt.SPACE}{name} {local.year}"
+
+
+def short_day(moment: float) -> str:
+    local = datetime.fromtimestamp(moment).astimezone()
+    return f"{local.day}{fmt.SPACE}{month(local.month)}"
+
+
+def month(number: int) -> str:
+    """Jan to Dec, in the region's language."""
+    return QLocale.system().standaloneMonthName(number, QLocale.FormatType.ShortFormat)
+
+
+def span(since: float, until: float) -> str:
+    """A range of days: 3 – 12 Mar 2026, or one day in full."""
+    first, last = (datetime.fromtimestamp(moment).astimezone() for moment in (since, until - 1))
+    if first.date() == last.date():
+        return day(since)
+    years = "" if first.year == last.year else f" {first.year}"
+    return f"{short_day(since)}{years} – {short_day(until - 1)} {last.year}"
+
+
+def bucket(kind: Bucket, start: float) -> str:
+    """The time that a bar stands for."""
+    local = datetime.fromtimestamp(start).astimezone()
+    match kind:
+        case "hour":
+            return f"{day(start)}, {fmt.time_of_day(local.hour, 0)}"
+        case "day":
+            return day(start)
+        case "week":
+            return tr("Week of {day}", day=day(start))
+        case "month":
+            return f"{QLocale.system().standaloneMonthName(local.month)} {local.year}"
+
+
+def habit(seconds: Sequence[float]) -> str:
+    """When one gives most, of the 168 hours of the week; empty if there is nothing to tell."""
+    total = sum(seconds)
+    if total <= 0:
+        return ""
+    parts = {
+        tr("You give most at night."): _share(seconds, lambda _, hour: hour < 6 or hour >= 22, 8 / 24),
+        tr("You give most in the morning."): _share(seconds, lambda _, hour: 6 <= hour < 12, 6 / 24),
+        tr("You give most in the afternoon."): _share(seconds, lambda _, hour: 12 <= hour < 18, 6 / 24),
+        tr("You give most in the evening."): _share(seconds, lambda _, hour: 18 <= hour < 22, 4 / 24),
+        tr("You give most at weekends."): _share(seconds, lambda day, _: day >= 5, 2 / 7),
+    }
+    sentence, density = max(parts.items(), key=lambda item: item[1])
+    return sentence if density >= _CLEAR else tr("You give at all hours alike.")
+
+
+def _share(seconds: Sequence[float], counts: Callable[[int, int], bool], fair: float) -> float:
+    """What these hours have of all, against what they would have if all were alike."""
+    chosen = sum(value for place, value in enumerate(seconds) if counts(place // 24, place % 24))
+    return chosen / sum(seconds) / fair
+
+
+def week_hour(place: int) -> str:
+    """One of the 168 hours: Mon 14:00."""
+    return f"{week.day_short(place // 24)} {fmt.time_of_day(place % 24, 0)}"
+
+
+def milestone(value: Milestone) -> str:
+    """What was reached: 1 000 hours."""
+    return _amount(value.kind, value.amount)
+
+
+def coming(value: Milestone, now: float) -> str:
+    """What comes next, and when."""
+    name = _amount(value.kind, value.amount)
+    if value.at is None:
+        return tr("Next: {name}", name=name)
+    days = max(1, round((value.at - now) / 86_400))
+    if days > 365 * 20:
+        return tr("Next: {name}", name=name)
+    return tr("Next: {name}, in about {time}", name=name, time=trn("1 day", "{n} days", days, n=fmt.count(days)))
+
+
+def _amount(kind: MilestoneKind, amount: float) -> str:
+    number = fmt.count(amount / 3600 if kind == "seconds" else amount)
+    single = round(amount / 3600 if kind == "seconds" else amount) == 1
+    match kind:
+        case "seconds":
+            return tr("first hour") if single else tr("{n} hours", n=number)
+        case "samples":
+            return tr("{n} samples", n=number)
+        case "epochs":
+            return tr("first epoch") if single else tr("{n} epochs", n=number)
+
+
+def reason(kind: str) -> str:
+    """Why nothing was given, or why a session ended, in few words; an error's sentence stays as it is."""
+    known = known_reasons()
+    if kind in known:
+        return known[kind]
+    parts = kind.split(", ")
+    return ", ".join(known[part] for part in parts) if all(part in known for part in parts) else kind
+
+
+def main_reason(idle: Mapping[str, float]) -> str:
+    """What stood in the way most, a sentence."""
+    if not idle:
+        return tr("Nothing stood in the way.")
+    name, seconds = max(idle.items(), key=lambda item: item[1])
+    return tr("Most often: {reason} ({time}).", reason=reason(name), time=fmt.duration(seconds))
+
+
+def known_reasons() -> dict[str, str]:
+    """In few words, by kind, state or ending."""
+    return {
+        Kind.PAUSED: tr("paused"),
+        Kind.SNOOZED: tr("paused for a while"),
+        Kind.OUTSIDE_SCHEDULE: tr("outside your schedule"),
+        Kind.IN_USE: tr("computer in use"),
+        Kind.FULL_SCREEN: tr("full-screen program"),
+        Kind.PROGRAM_RUNNING: tr("program of your list"),
+        Kind.ON_BATTERY: tr("on battery"),
+        Kind.BATTERY_LOW: tr("battery low"),
+        Kind.METERED: tr("metered network"),
+        Kind.OFFLINE: tr("offline"),
+        Kind.DATA_CAP: tr("data cap"),
+        Kind.NETWORK_HOURS: tr("network hours"),
+        Kind.NETWORK_TOO_SLOW: tr("too little bandwidth allowed"),
+        Kind.GPU_TAKEN: tr("graphics card taken"),
+        Kind.GPU_HOT: tr("graphics card too warm"),
+        Kind.GPU_MISSING: tr("graphics card missing"),
+        Kind.GPU_MEMORY: tr("too little graphics memory"),
+        Kind.GPU_CHANGED: tr("another graphics card"),
+        Kind.NO_PROJECT: tr("no project"),
+        Kind.BACKING_OFF: tr("waiting after a failure"),
+        Kind.GAVE_UP: tr("stopped by a failure"),
+        "starting": tr("starting"),
+        "joining": tr("looking for peers"),
+        "syncing": tr("catching up"),
+        "leaving": tr("saying goodbye"),
+        "idle": tr("about to start"),
+        "holding": tr("on hold"),
+        "failed": tr("failed"),
+        "done": tr("finished"),
+        "the engine ended": tr("Idlehive was ended"),
+        "exported while it ran": tr("exported while it ran"),
+    }

@@ -1,0 +1,235 @@
+"""The record to show around: a year as a picture, and a certificate to print, painted by Qt."""
+
+import time
+from collections.abc import Callable
+from datetime import date
+from pathlib import Path
+from typing import NamedTuple
+
+from PySide6.QtCore import QMarginsF, QRectF, QSize, QSizeF, Qt
+from PySide6.QtGui import QColor, QFont, QImage, QPageSize, QPainter, QPdfWriter, QPen
+from PySide6.QtSvg import QSvgGenerator
+
+from app import format as fmt
+from app import history_words, icons, shades, theme
+from app.texts import tr
+from core.api.errors import WorldError
+from core.api.record import Overview
+
+_WIDTH, _HEIGHT = 1200, 720
+_LEFT, _TOP = 64.0, 56.0
+_PDF_WIDTH, _PDF_HEIGHT = 1240.0, 1754.0
+"""A4 at 150 dots an inch, in which the certificate is laid out."""
+_MOST_PROJECTS = 6
+_CENTRE = Qt.AlignmentFlag.AlignHCenter | Qt.AlignmentFlag.AlignTop
+_BEGIN = Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignTop
+
+
+class Ink(NamedTuple):
+    """How a text is written."""
+
+    pixels: int
+    colour: str
+    weight: QFont.Weight
+    side: Qt.AlignmentFlag = _BEGIN
+
+
+class Figure(NamedTuple):
+    value: str
+    unit: str
+    name: str
+
+
+def figures(overview: Overview) -> list[Figure]:
+    """What both of them tell, largest first."""
+    sums = overview.sums
+    samples = sums.samples if sums.accepted is None else sums.accepted
+    found = [
+        Figure(*history_words.hours(sums.seconds), tr("given")),
+        Figure(fmt.count(samples), "", tr("samples accepted") if sums.accepted is not None else tr("samples")),
+        Figure(fmt.count(sums.rounds), "", tr("rounds")),
+    ]
+    if sums.flops:
+        value, _, unit = history_words.work(sums.flops).partition(fmt.SPACE)
+        found.append(Figure(value, unit, tr("computed")))
+    if sums.energy is not None:
+        estimate = tr("of energy, estimated in part") if sums.estimated_joules else tr("of energy")
+        found.append(Figure(*history_words.energy(sums.energy), estimate))
+    return found
+
+
+def save_summary(overview: Overview, path: Path, *, svg: bool) -> None:
+    """The year of an overview as a picture, PNG or SVG.
+
+    Raises:
+        WorldError: the file cannot be written.
+    """
+    if svg:
+        drawing = QSvgGenerator()
+        drawing.setSize(QSize(_WIDTH, _HEIGHT))
+        drawing.setViewBox(QRectF(0, 0, _WIDTH, _HEIGHT))
+        drawing.setTitle(tr("Given with Idlehive in {year}", year=overview.year))
+        _written(path, lambda unfinished: _paint_svg(drawing, unfinished, overview))
+        return
+    picture = QImage(_WIDTH * 2, _HEIGHT * 2, QImage.Format.Format_RGB32)
+    painter = QPainter(picture)
+    painter.scale(2, 2)
+    _paint_summary(painter, overview)
+    painter.end()
+    _written(path, lambda unfinished: picture.save(str(unfinished), "PNG"))  # type: ignore[call-overload]
+
+
+def save_certificate(overview: Overview, path: Path, name: str = "") -> None:
+    """All figures of an overview, and the fingerprints of the runs, on a page of A4 as PDF.
+
+    Raises:
+        WorldError: the file cannot be written.
+    """
+
+    def write(unfinished: Path) -> bool:
+        page = QPdfWriter(str(unfinished))
+        page.setPageSize(QPageSize(QPageSize.PageSizeId.A4))
+        page.setPageMargins(QMarginsF(0, 0, 0, 0))
+        page.setTitle(tr("Certificate of contribution"))
+        page.setCreator("Idlehive")
+        painter = QPainter()
+        if not painter.begin(page):
+            return False
+        painter.scale(page.width() / _PDF_WIDTH, page.height() / _PDF_HEIGHT)
+        _paint_certificate(painter, overview, name)
+        return painter.end()
+
+    _written(path, write)
+
+
+def _written(path: Path, write: Callable[[Path], bool]) -> None:
+    """All of it or nothing: what was there stays if it cannot be written."""
+    unfinished = path.with_name(f".{path.name}.part")
+    try:
+        if not write(unfinished):
+            raise WorldError(tr("{path} cannot be written; check the folder and the disk.", path=path))
+        unfinished.replace(path)
+    except OSError as error:
+        raise WorldError(tr("{path} cannot be written: {why}.", path=path, why=error.strerror or error)) from error
+    finally:
+        unfinished.unlink(missing_ok=True)
+
+
+def _paint_svg(drawing: QSvgGenerator, path: Path, overview: Overview) -> bool:
+    drawing.setFileName(str(path))
+    painter = QPainter()
+    if not painter.begin(drawing):
+        return False
+    _paint_summary(painter, overview)
+    return painter.end()
+
+
+def _paint_summary(painter: QPainter, overview: Overview) -> None:
+    now = theme.LIGHT
+    painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+    painter.fillRect(QRectF(0, 0, _WIDTH, _HEIGHT), QColor(now.background))
+    painter.drawPixmap(round(_LEFT), round(_TOP), icons.logo_picture(44, 1.0))
+    _text(painter, QRectF(_LEFT + 58, _TOP + 6, 600, 40), "Idlehive", Ink(26, now.text, QFont.Weight.DemiBold))
+    year = QRectF(_LEFT, _TOP, _WIDTH - 2 * _LEFT, 60)
+    _text(painter, year, str(overview.year), Ink(40, now.accent_text, QFont.Weight.Bold, Qt.AlignmentFlag.AlignRight))
+    line = tr("Idle computer time, given to open deep learning")
+    _text(painter, QRectF(_LEFT, _TOP + 70, 900, 30), line, Ink(19, now.muted, QFont.Weight.Normal))
+    told = figures(overview)[:5]
+    width = (_WIDTH - 2 * _LEFT + 16) / max(1, len(told))
+    for number, figure in enumerate(told):
+        _paint_figure(painter, QRectF(_LEFT + number * width, 190, width - 16, 130), figure)
+    _paint_calendar(painter, overview)
+    names = ", ".join(project.name for project in overview.projects[:3])
+    if names:
+        _text(painter, QRectF(_LEFT, 574, _WIDTH - 2 * _LEFT, 26), names, Ink(18, now.text, QFont.Weight.DemiBold))
+    told_more = " ".join(history_words.comparisons(overview.sums)[:1])
+    _text(painter, QRectF(_LEFT, 608, _WIDTH - 2 * _LEFT, 54), told_more, Ink(16, now.muted, QFont.Weight.Normal))
+
+
+def _paint_figure(painter: QPainter, where: QRectF, figure: Figure) -> None:
+    now = theme.LIGHT
+    painter.setPen(QPen(QColor(now.line), 1))
+    painter.setBrush(QColor(now.card))
+    painter.drawRoundedRect(where, theme.RADIUS_CARD, theme.RADIUS_CARD)
+    inner = where.adjusted(18, 24, -10, -10)
+    size = 34 if len(figure.value) + len(figure.unit) < 8 else 26
+    _text(painter, inner, f"{figure.value}{fmt.SPACE}{figure.unit}".strip(), Ink(size, now.text, QFont.Weight.Bold))
+    _text(painter, inner.adjusted(0, 52, 0, 0), figure.name, Ink(16, now.muted, QFont.Weight.Normal))
+
+
+def _paint_calendar(painter: QPainter, overview: Overview) -> None:
+    now, first = theme.LIGHT, date(overview.year, 1, 1)
+    size, most = (_WIDTH - 2 * _LEFT) / 54, max(overview.calendar, default=0.0)
+    painter.setPen(Qt.PenStyle.NoPen)
+    for place, seconds in enumerate(overview.calendar):
+        column, row = divmod(place + first.weekday(), 7)
+        step = shades.step(seconds, most)
+        painter.setBrush(shades.shade(step, now) if step else QColor(now.track))
+        painter.drawRoundedRect(QRectF(_LEFT + column * size, 378 + row * size, size - 4, size - 4), 4, 4)
+    for number in range(1, 13):
+        column = ((first.replace(month=number) - first).days + first.weekday()) // 7
+        where = QRectF(_LEFT + column * size, 350, 80, 22)
+        _text(painter, where, history_words.month(number), Ink(14, now.muted, QFont.Weight.Normal))
+
+
+def _paint_certificate(painter: QPainter, overview: Overview, name: str) -> None:
+    now, middle = theme.LIGHT, QRectF(130, 0, _PDF_WIDTH - 260, 60)
+    painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+    painter.setBrush(Qt.BrushStyle.NoBrush)
+    painter.setPen(QPen(QColor(now.accent), 5))
+    painter.drawRect(QRectF(60, 60, _PDF_WIDTH - 120, _PDF_HEIGHT - 120))
+    painter.setPen(QPen(QColor(now.line), 2))
+    painter.drawRect(QRectF(74, 74, _PDF_WIDTH - 148, _PDF_HEIGHT - 148))
+    painter.drawPixmap(QRectF(_PDF_WIDTH / 2 - 55, 150, 110, 110), icons.logo_picture(220, 1.0), QRectF(0, 0, 220, 220))
+    title = tr("Certificate of contribution")
+    _text(painter, middle.translated(0, 300), title, Ink(54, now.text, QFont.Weight.Bold, _CENTRE), 80)
+    whom = tr("{name} has given", name=name) if name else tr("This computer has given")
+    _text(painter, middle.translated(0, 410), whom, Ink(32, now.muted, QFont.Weight.Normal, _CENTRE))
+    told = figures(overview)
+    hours = f"{told[0].value}{fmt.SPACE}{told[0].unit}"
+    _text(painter, middle.translated(0, 465), hours, Ink(84, now.accent_text, QFont.Weight.Bold, _CENTRE), 120)
+    line = tr(
+        "of idle computer time to open deep learning, {span}.", span=history_words.span(overview.since, overview.until)
+    )
+    _text(painter, middle.translated(0, 595), line, Ink(28, now.text, QFont.Weight.Normal, _CENTRE))
+    top = 690.0
+    for figure in told[1:]:
+        text = f"{figure.value}{fmt.SPACE}{figure.unit}".strip()
+        left, right = QRectF(130, top, 470, 46), QRectF(625, top, 500, 46)
+        _text(painter, left, text, Ink(32, now.text, QFont.Weight.DemiBold, Qt.AlignmentFlag.AlignRight))
+        _text(painter, right, figure.name, Ink(28, now.muted, QFont.Weight.Normal))
+        top += 54
+    _paint_runs(painter, overview, max(top + 40, 960.0))
+    today = history_words.day(time.time())
+    foot = tr(
+        "Issued by this computer's own record on {day}. The figures are its own; nobody else has signed them.",
+        day=today,
+    )
+    _text(painter, middle.translated(0, _PDF_HEIGHT - 190), foot, Ink(20, now.muted, QFont.Weight.Normal, _CENTRE), 90)
+
+
+def _paint_runs(painter: QPainter, overview: Overview, top: float) -> None:
+    """Each project with its run and the fingerprint of that."""
+    now = theme.LIGHT
+    painter.setPen(QPen(QColor(now.line), 2))
+    for project in overview.projects[:_MOST_PROJECTS]:
+        where = QRectF(160, top, _PDF_WIDTH - 320, 36)
+        _text(painter, where, project.name, Ink(26, now.text, QFont.Weight.DemiBold))
+        given = tr("{time}, {n} samples", time=fmt.duration(project.seconds), n=fmt.count(project.samples))
+        _text(painter, where, given, Ink(24, now.muted, QFont.Weight.Normal, Qt.AlignmentFlag.AlignRight))
+        if project.fingerprint:
+            run = tr("Run {run_id}", run_id=project.run_id)
+            _text(painter, where.translated(0, 36), run, Ink(19, now.muted, QFont.Weight.Normal))
+            grouped = " ".join(project.fingerprint[at : at + 8] for at in range(0, 64, 8))
+            _text(painter, where.translated(0, 62), grouped, Ink(17, now.muted, QFont.Weight.Normal))
+        top += 110 if project.fingerprint else 50
+
+
+def _text(painter: QPainter, where: QRectF, text: str, ink: Ink, height: float = 0.0) -> None:
+    kind = QFont(painter.font())
+    kind.setPixelSize(ink.pixels)
+    kind.setWeight(ink.weight)
+    painter.setFont(kind)
+    painter.setPen(QColor(ink.colour))
+    room = QRectF(where.topLeft(), QSizeF(where.width(), max(height, where.height(), ink.pixels * 1.5)))
+    painter.drawText(room, int(ink.side) | int(Qt.TextFlag.TextWordWrap), text)

@@ -1,0 +1,40 @@
+"""A button that shows the one thing chosen of several, and offers the others in a menu."""
+
+from collections.abc import Callable, Mapping
+from functools import partial
+
+from PySide6.QtWidgets import QMenu
+
+from app.texts import tr
+from app.widgets import Button
+
+
+class MenuButton(Button):
+    """`then` gets the value that was chosen."""
+
+    def __init__(self, meaning: str, then: Callable[[str | None], None]) -> None:
+        super().__init__("", "link")
+        self._meaning = meaning
+        self._then = then
+        self._choices: dict[str, str | None] = {}
+        self._menu = QMenu(self)
+        self.setMenu(self._menu)
+        self.hide()
+
+    def offer(self, choices: Mapping[str, str | None], chosen: str | None) -> None:
+        """Names and what they stand for; hidden while there is nothing to choose."""
+        if dict(choices) != self._choices:
+            self._choices = dict(choices)
+            self._menu.clear()
+            for name in choices:
+                self._menu.addAction(name, partial(self._choose, name))
+        self._show(next((name for name, value in choices.items() if value == chosen), next(iter(choices), "")))
+        self.setVisible(len(choices) > 1)
+
+    def _choose(self, name: str) -> None:
+        self._show(name)
+        self._then(self._choices[name])
+
+    def _show(self, name: str) -> None:
+        self.setText(name)
+        self.setAccessibleName(tr("{meaning}: {name}", meaning=self._meaning, name=name))

@@ -1,0 +1,147 @@
+"""How long the history takes with years of hours: `python -m benchmarks.history [--years 5] [--pictures FOLDER]`.
+
+A made-up record is opened by a real engine. Asked over its socket: every question of the history page, in every range,
+ten times. Then the page itself (offscreen) is filled and painted. `--pictures` keeps pictures of it in both themes.
+"""
+
+import argparse
+import os
+import statistics
+import time
+from collections.abc import Callable
+from datetime import datetime
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from types import NoneType
+
+os.environ["QT_QPA_PLATFORM"] = "offscreen"
+
+from PySide6.QtCore import QEventLoop
+from PySide6.QtWidgets import QApplication, QWidget
+
+from app import keepsakes, theme
+from app.engine_link import EngineLink
+from app.history_page import HistoryPage
+from app.history_range import Range, midnight
+from app.main_window import MainWindow
+from app.settings import Settings
+from app.window_app import make_application
+from benchmarks.years import fill
+from core.api.client import EngineClient, ensure_engine
+from core.api.home import Home
+from core.api.messages import CurvePoint, Quit, SetLimit
+from core.api.record import GetOverview, GetSessions, Habits, Overview, SessionGiven
+
+TIMES = 10
+_RANGES = {"30 days": Range("month"), "year": Range("year"), "all": Range("all")}
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--years", type=float, default=5.0)
+    parser.add_argument("--pictures", type=Path)
+    arguments = parser.parse_args()
+    with TemporaryDirectory(prefix="hive") as folder:
+        home = Home(Path(folder))
+        home.prepare()
+        hours = fill(home.database, arguments.years, time.time(), always=arguments.pictures is None)
+        print(f"{hours} hours in {home.database.stat().st_size / 1e6:.1f} MB")
+        ensure_engine(home)
+        with EngineClient.connect(home) as engine:
+            try:
+                ask_everything(engine)
+                paint_everything(home, arguments.pictures)
+            finally:
+                engine.request(Quit(), NoneType)
+
+
+def ask_everything(engine: EngineClient) -> None:
+    """Print how long the answers take, by question and range."""
+    now = time.time()
+    for name, chosen in _RANGES.items():
+        tell(f"overview, {name}", lambda chosen=chosen: engine.request(chosen.overview(now, None), Overview))
+        tell(f"habits, {name}", lambda chosen=chosen: engine.request(chosen.habits(now), Habits))
+    tell("sessions", lambda: engine.request(GetSessions(), list[SessionGiven]))
+    filtered = GetSessions(project="birdsong", ending="paused")
+    tell("sessions of one project", lambda: engine.request(filtered, list[SessionGiven]))
+
+
+def paint_everything(home: Home, pictures: Path | None) -> None:
+    """Print how long filling and painting take."""
+    application = make_application([])
+    theme.apply(application, theme.LIGHT)
+    link = EngineLink(home)
+    link.open()
+    window = MainWindow(link, Settings(home))
+    window.resize(1080, 760)
+    window.show()
+    wait(application, lambda: link.snapshot is not None)
+    window.open_named("history")
+    page = window.findChildren(HistoryPage)[0]
+    wait(application, lambda: page.overview is not None)
+    for name, chosen in _RANGES.items():
+        page.choose(chosen)
+        before = page.overview
+        wait(application, lambda before=before: page.overview is not before)
+        if shown := page.overview:
+            tell(f"filling, {name}", lambda shown=shown: page.show_overview(shown))
+        tell(f"painting, {name}", lambda: whole(page))
+    if pictures:
+        keep_pictures(application, link, page, pictures)
+    window.hide()
+    link.close()
+
+
+def keep_pictures(application: QApplication, link: EngineLink, page: HistoryPage, folder: Path) -> None:
+    folder.mkdir(parents=True, exist_ok=True)
+    for name, value in (("energy_price", 312), ("currency", 978), ("grid_factor", 363)):
+        link.ask(SetLimit(name, value))
+    page.choose(Range("year"))
+    before = page.overview
+    wait(application, lambda: page.overview is not before and page.overview is not None and page.overview.cost.co2)
+    epochs = range(0, 1300, 3)
+    points = [CurvePoint(e, 2.2 + 6 * 0.995**e, None, 200 if e % 40 < 20 else 0, 12) for e in epochs]
+    page.curve.set_points(points)
+    page.strip.set_points(points)
+    for tokens, name in ((theme.LIGHT, "light"), (theme.DARK, "dark")):
+        theme.apply(application, tokens)
+        wait(application, lambda: True)
+        page.window().grab().save(str(folder / f"history-{name}.png"))
+        whole(page).save(str(folder / f"history-{name}-whole.png"))
+    theme.apply(application, theme.LIGHT)
+    year = datetime.now().astimezone().year
+    begin, end = (midnight(datetime(each, 1, 1).date()) for each in (year - 1, year))  # noqa: DTZ001 - local
+    found: list[Overview] = []
+    link.ask(GetOverview(begin, end, year - 1), found.append, kind=Overview)
+    wait(application, lambda: bool(found))
+    keepsakes.save_summary(found[0], folder / "summary.png", svg=False)
+    keepsakes.save_summary(found[0], folder / "summary.svg", svg=True)
+    keepsakes.save_certificate(found[0], folder / "certificate.pdf", "Ada Lovelace")
+
+
+def whole(page: HistoryPage):
+    """All of the page, also what is scrolled out of sight."""
+    content: QWidget = page.widget()
+    return content.grab()
+
+
+def tell(name: str, act: Callable[[], object]) -> None:
+    taken = []
+    for _ in range(TIMES):
+        begin = time.perf_counter()
+        act()
+        taken.append((time.perf_counter() - begin) * 1000)
+    print(f"{name:28} median {statistics.median(taken):6.1f} ms, longest {max(taken):6.1f} ms")
+
+
+def wait(application: QApplication, condition: Callable[[], object]) -> None:
+    deadline = time.monotonic() + 20
+    application.processEvents()
+    while not condition():
+        if time.monotonic() >= deadline:
+            raise TimeoutError("it did not happen in time")
+        application.processEvents(QEventLoop.ProcessEventsFlag.AllEvents, 20)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,255 @@
+"""The history page against the scripted engine: ranges, filters, files, and the words on it."""
+
+from collections.abc import Callable
+from datetime import date, datetime
+from pathlib import Path
+
+import msgspec
+import pytest
+from PySide6.QtCore import QPointF, Qt
+from PySide6.QtGui import QImage
+from PySide6.QtSvg import QSvgRenderer
+from PySide6.QtTest import QTest
+from pytestqt.qtbot import QtBot
+
+from app import history_words, keepsakes
+from app.bars_view import following, starts
+from app.format import SPACE
+from app.history_page import HistoryPage
+from app.history_range import Range, midnight
+from app.main_window import MainWindow
+from core.api.errors import UsageError, WorldError
+from core.api.messages import CurvePoint, GetCurve
+from core.api.reasons import Kind
+from core.api.record import (
+    Bar,
+    Cost,
+    DeleteHistory,
+    ExportHistory,
+    GetHabits,
+    GetOverview,
+    GetSessions,
+    Habits,
+    ImportHistory,
+    Milestone,
+    Overview,
+    ProjectGiven,
+    SessionGiven,
+    Sums,
+    Written,
+)
+from tests.fakes.scripted_engine import ScriptedEngine
+
+LEFT = Qt.MouseButton.LeftButton
+DAY = 86_400.0
+SINCE, UNTIL = (datetime(2026, 3, day).timestamp() for day in (1, 31))  # noqa: DTZ001 - local, as the page's
+SUMS = Sums(
+    seconds=36_000.0, samples=1000, accepted=900, rounds=70, failed_rounds=2, flops=8e15, joules=1.8e6,
+    estimated_joules=1.8e6, uploaded=5_000_000, downloaded=7_000_000,
+)  # fmt: skip
+OVERVIEW = Overview(
+    since=SINCE,
+    until=UNTIL,
+    first=SINCE - 400 * DAY,
+    sums=SUMS,
+    sessions=2,
+    cost=Cost(0.31, "EUR", 400.0),
+    projects=(ProjectGiven("b", "Bees", 30_000.0, 800, "run", "ab" * 32), ProjectGiven("m", "Moths", 6000.0, 100)),
+    bucket="day",
+    bars=(Bar(SINCE, 0, 30_000.0, 800), Bar(SINCE, 1, 6000.0, 100)),
+    year=2026,
+    years=(2025, 2026),
+    calendar=(0.0,) * 59 + (36_000.0,) + (0.0,) * 305,
+    milestones=(
+        Milestone("seconds", 3600.0, SINCE, reached=True),
+        Milestone("samples", 1000.0, SINCE + 10 * DAY, reached=False),
+    ),
+)
+NIGHTS = Habits(tuple(3600.0 if hour % 24 < 6 else 0.0 for hour in range(168)), {"in_use": 7200.0}, {"paused": 2})
+
+
+def session(number: int, started_at: float, ending: str | None = "paused") -> SessionGiven:
+    return SessionGiven(number, "b", "Bees", "run", started_at, None, ending, imported=False, sums=SUMS)
+
+
+@pytest.fixture
+def page(window: MainWindow, engine: ScriptedEngine, qtbot: QtBot) -> HistoryPage:
+    engine.answer(GetOverview, lambda ask: msgspec.structs.replace(OVERVIEW, year=ask.year or 2026))
+    engine.answer(GetHabits, NIGHTS)
+    engine.answer(GetSessions, lambda ask: [] if ask.before else [session(2, SINCE + 60), session(1, SINCE, None)])
+    engine.answer(GetCurve, [CurvePoint(1, 4.0, None, 50, 3), CurvePoint(2, 3.0, None, 0, 3)])
+    window.open_named("history")
+    [opened] = window.findChildren(HistoryPage)
+    qtbot.waitUntil(lambda: opened.overview is not None and bool(opened.table.sessions.sessions))
+    return opened
+
+
+def test_the_figures_stand_in_the_tiles_with_where_they_are_from(page: HistoryPage) -> None:
+    assert (page.time.figure.text(), page.time.unit.text()) == ("10", "h")
+    assert page.samples.figure.text() == "900"
+    assert "1\N{NARROW NO-BREAK SPACE}000 computed" in page.samples.caption.text()
+    assert (page.energy.figure.text(), page.energy.unit.text()) == ("1", "kWh")
+    assert "0.31" in page.energy.caption.text()
+    assert "50\N{NO-BREAK SPACE}% is an estimate" in page.energy.caption.text()
+    assert page.network.figure.text() == "12.0"
+
+
+def test_a_day_that_is_clicked_becomes_the_range_and_back_leads_out(
+    page: HistoryPage, engine: ScriptedEngine, qtbot: QtBot
+) -> None:
+    asked = len(engine.received(GetOverview))
+    QTest.mouseClick(page.calendar, LEFT, pos=page.calendar.area(59).center().toPoint())
+    begin, end = midnight(date(2026, 3, 1)), midnight(date(2026, 3, 2))
+    assert (engine.wait_for(GetOverview, asked + 1).since, engine.received(GetOverview)[-1].until) == (begin, end)
+    assert engine.wait_for(GetSessions, 2).since == begin
+    assert not any(button.isChecked() for button in page.ranges.values())
+    QTest.mouseClick(page.ranges["all"], LEFT)
+    assert engine.wait_for(GetOverview, asked + 2).since is None
+
+
+def test_a_bar_that_is_clicked_becomes_the_range(page: HistoryPage, engine: ScriptedEngine) -> None:
+    asked = len(engine.received(GetOverview))
+    place = next(x for x in range(50, page.bars.width()) if page.bars.place_at(x) == 0)
+    QTest.mouseClick(page.bars, LEFT, pos=QPointF(place, 50).toPoint())
+    chosen = engine.wait_for(GetOverview, asked + 1)
+    assert (chosen.since, chosen.until) == (SINCE, SINCE + DAY)
+
+
+def test_calendar_and_bars_can_be_used_by_keyboard(page: HistoryPage, engine: ScriptedEngine) -> None:
+    page.calendar.setFocus()
+    QTest.keyClick(page.calendar, Qt.Key.Key_Right)
+    assert "8 Jan 2026: nothing" in page.calendar.accessibleDescription().replace(SPACE, " ")
+    asked = len(engine.received(GetOverview))
+    QTest.keyClick(page.calendar, Qt.Key.Key_Return)
+    assert engine.wait_for(GetOverview, asked + 1).since == midnight(date(2026, 1, 8))
+
+
+def test_another_year_is_asked_for_and_the_range_stays(page: HistoryPage, engine: ScriptedEngine, qtbot: QtBot) -> None:
+    QTest.mouseClick(page._earlier, LEFT)
+    qtbot.waitUntil(lambda: page.overview is not None and page.overview.year == 2025)
+    assert not page._earlier.isEnabled()
+    assert page._later.isEnabled()
+
+
+def test_habits_are_told_in_a_sentence(page: HistoryPage, qtbot: QtBot) -> None:
+    qtbot.waitUntil(lambda: page.week.accessibleName() == "You give most at night.")
+    assert page.reasons.accessibleName() == f"computer in use 2{SPACE}h"
+
+
+def test_sessions_are_filtered_and_more_are_fetched_at_the_end(
+    page: HistoryPage, engine: ScriptedEngine, qtbot: QtBot
+) -> None:
+    model = page.table.sessions
+    assert model.data(model.index(1, 6)) == "still running"
+    page._filter_project("m")
+    assert engine.wait_for(GetSessions, 2).project == "m"
+    engine.answer(
+        GetSessions, lambda ask: [session(0, SINCE)] if ask.before else [session(n, SINCE + n) for n in range(200)]
+    )
+    page._filter_ending("paused")
+    qtbot.waitUntil(lambda: model.rowCount() == 200)
+    assert model.canFetchMore(model.index(0, 0))
+    model.fetchMore(model.index(0, 0))
+    qtbot.waitUntil(lambda: model.rowCount() == 201)
+    assert engine.received(GetSessions)[-1].before == SINCE + 199
+
+
+def test_an_answer_to_an_earlier_range_is_dropped(page: HistoryPage, engine: ScriptedEngine, qtbot: QtBot) -> None:
+    old, new = (msgspec.structs.replace(OVERVIEW, sessions=number) for number in (111, 222))
+    engine.answer(GetOverview, lambda ask: old if ask.since is not None else new)
+    page.choose(Range("month"))
+    page.choose(Range("all"))
+    qtbot.waitUntil(lambda: page.overview is not None and page.overview.sessions == 222)
+    qtbot.wait(100)
+    assert page.overview is not None
+    assert page.overview.sessions == 222
+
+
+def test_an_empty_record_says_so(page: HistoryPage, engine: ScriptedEngine, qtbot: QtBot) -> None:
+    engine.answer(GetOverview, Overview(0.0, 0.0, None, Sums(), 0, Cost(), (), "day", (), 2026, (), (), ()))
+    page.refresh()
+    qtbot.waitUntil(page._empty.isVisible)
+    assert not page._full.isVisible()
+
+
+def test_a_refusal_is_shown_on_the_page(page: HistoryPage, engine: ScriptedEngine, qtbot: QtBot) -> None:
+    engine.answer(ImportHistory, UsageError("notes.txt is no history."))
+    page.files.take(Path("/tmp/notes.txt"))
+    qtbot.waitUntil(lambda: page._problem.label.text() == "notes.txt is no history.")
+
+
+def test_export_and_import_are_the_engines_work(page: HistoryPage, engine: ScriptedEngine, qtbot: QtBot) -> None:
+    engine.answer(ExportHistory, lambda ask: Written(ask.path, 2, 9))
+    engine.answer(ImportHistory, lambda ask: Written(ask.path, 2, 9, 4))
+    page.files.export(Path("/tmp/h.csv"))
+    assert engine.wait_for(ExportHistory).form == "csv"
+    qtbot.waitUntil(lambda: page.files.notice.label.text() == "h.csv is written: 9 hours.")
+    page.files.take(Path("/tmp/h.json"))
+    qtbot.waitUntil(lambda: "4 hours of it were new" in page.files.notice.label.text())
+
+
+def test_deleting_can_be_undone_until_it_happens(page: HistoryPage, engine: ScriptedEngine, qtbot: QtBot) -> None:
+    page.files._deletion.setInterval(50)
+    page.files.delete_soon()
+    QTest.mouseClick(page.files.notice.action, LEFT)
+    qtbot.wait(200)
+    assert engine.received(DeleteHistory) == []
+    page.files.delete_soon()
+    qtbot.waitUntil(lambda: len(engine.received(DeleteHistory)) == 1)
+    qtbot.waitUntil(lambda: "is deleted" in page.files.notice.label.text())
+
+
+def test_the_year_becomes_a_picture_and_a_drawing(tmp_path: Path) -> None:
+    keepsakes.save_summary(OVERVIEW, tmp_path / "y.png", svg=False)
+    keepsakes.save_summary(OVERVIEW, tmp_path / "y.svg", svg=True)
+    picture = QImage(str(tmp_path / "y.png"))
+    assert (picture.width(), picture.height()) == (2400, 1440)
+    assert QSvgRenderer(str(tmp_path / "y.svg")).isValid()
+    assert sorted(file.name for file in tmp_path.iterdir()) == ["y.png", "y.svg"]
+
+
+def test_the_certificate_is_a_page_of_pdf(page: HistoryPage, tmp_path: Path, qtbot: QtBot) -> None:
+    page.files.save_certificate(tmp_path / "c.pdf")
+    qtbot.waitUntil((tmp_path / "c.pdf").exists)
+    assert (tmp_path / "c.pdf").read_bytes().startswith(b"%PDF-")
+
+
+@pytest.mark.parametrize("save", [lambda path: keepsakes.save_summary(OVERVIEW, path, svg=False),
+                                  lambda path: keepsakes.save_summary(OVERVIEW, path, svg=True),
+                                  lambda path: keepsakes.save_certificate(OVERVIEW, path)])  # fmt: skip
+def test_a_file_that_cannot_be_written_is_told(tmp_path: Path, save: Callable[[Path], None]) -> None:
+    with pytest.raises(WorldError, match="cannot be written"):
+        save(tmp_path / "nowhere" / "file")
+
+
+def test_every_reason_has_few_words() -> None:
+    assert [kind for kind in Kind if kind not in history_words.known_reasons()] == []
+    assert history_words.reason("paused, on_battery") == "paused, on battery"
+    assert history_words.reason("The disk is full.") == "The disk is full."
+
+
+@pytest.mark.parametrize(
+    ("given", "sentence"),
+    [
+        (lambda hour: hour % 24 >= 22, "You give most at night."),
+        (lambda hour: 8 <= hour % 24 < 12, "You give most in the morning."),
+        (lambda hour: hour >= 120, "You give most at weekends."),
+        (lambda hour: True, "You give at all hours alike."),
+        (lambda hour: False, ""),
+    ],
+)
+def test_a_habit_is_told_if_there_is_one(given: Callable[[int], bool], sentence: str) -> None:
+    assert history_words.habit([float(given(hour)) for hour in range(168)]) == sentence
+
+
+def test_bars_follow_each_other_over_the_change_of_the_clock(london: None) -> None:
+    begin, end = (datetime(2026, month, 1).timestamp() for month in (3, 5))  # noqa: DTZ001 - local on purpose
+    days = starts("day", begin, end)
+    assert len(days) == 61
+    assert all(datetime.fromtimestamp(day).hour == 0 for day in days)  # noqa: DTZ006
+    assert following("month", begin) == datetime(2026, 4, 1).timestamp()  # noqa: DTZ001
+
+
+def test_comparisons_are_left_out_where_nothing_is_known() -> None:
+    assert history_words.comparisons(Sums(seconds=5.0)) == []
+    assert len(history_words.comparisons(SUMS)) == 2
