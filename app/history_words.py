@@ -232,6 +232,8 @@ def known_reasons() -> dict[str, str]:
         Kind.NO_PROJECT: tr("no project"),
         Kind.BACKING_OFF: tr("waiting after a failure"),
         Kind.GAVE_UP: tr("stopped by a failure"),
+        Kind.GOING_TO_SLEEP: tr("going to sleep"),
+        Kind.WOKEN: tr("just woken up"),
         "starting": tr("starting"),
         "joining": tr("looking for peers"),
         "syncing": tr("catching up"),
