@@ -380,4 +380,4 @@ class HistoryPage(QScrollArea):
 
 def _first_day() -> int:
     """Of the week in this region, Monday = 0."""
-    return QLocale.system().firstDayOfWeek().value - 1
+    return QLocale().firstDayOfWeek().value - 1

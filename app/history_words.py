@@ -53,7 +53,7 @@ def energy_source(sums: Sums) -> str:
 
 def cost(value: Cost) -> str:
     """Empty without figures of the volunteer's."""
-    money = f"{value.money:,.2f}".replace(",", fmt.GROUP) if value.money is not None else ""
+    money = fmt.decimal(value.money, 2) if value.money is not None else ""
     parts = [f"{money}{fmt.SPACE}{value.currency}".strip()] if money else []
     if value.co2 is not None:
         kilograms = value.co2 >= 1000
@@ -99,18 +99,17 @@ def hours(seconds: float) -> tuple[str, str]:
 def day(moment: float) -> str:
     """A local day: 14 March 2026."""
     local = datetime.fromtimestamp(moment).astimezone()
-    name = QLocale.system().monthName(local.month)
-    return f"{local.day}{fmt.SPACE}{name} {local.year}"
+    return QLocale().toString(local.date(), tr("d MMMM yyyy"))
 
 
 def short_day(moment: float) -> str:
     local = datetime.fromtimestamp(moment).astimezone()
-    return f"{local.day}{fmt.SPACE}{month(local.month)}"
+    return QLocale().toString(local.date(), tr("d MMM"))
 
 
 def month(number: int) -> str:
     """Jan to Dec, in the region's language."""
-    return QLocale.system().standaloneMonthName(number, QLocale.FormatType.ShortFormat)
+    return QLocale().standaloneMonthName(number, QLocale.FormatType.ShortFormat)
 
 
 def span(since: float, until: float) -> str:
@@ -133,7 +132,7 @@ def bucket(kind: Bucket, start: float) -> str:
         case "week":
             return tr("Week of {day}", day=day(start))
         case "month":
-            return f"{QLocale.system().standaloneMonthName(local.month)} {local.year}"
+            return f"{QLocale().standaloneMonthName(local.month)} {local.year}"
 
 
 def habit(seconds: Sequence[float]) -> str:
