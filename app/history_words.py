@@ -3,7 +3,7 @@
 from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
 
-from PySide6.QtCore import QLocale
+from PySide6.QtCore import QDate, QLocale
 
 from app import format as fmt
 from app import week
@@ -99,12 +99,12 @@ def hours(seconds: float) -> tuple[str, str]:
 def day(moment: float) -> str:
     """A local day: 14 March 2026."""
     local = datetime.fromtimestamp(moment).astimezone()
-    return QLocale().toString(local.date(), tr("d MMMM yyyy"))
+    return QLocale().toString(QDate(local.year, local.month, local.day), tr("d MMMM yyyy"))
 
 
 def short_day(moment: float) -> str:
     local = datetime.fromtimestamp(moment).astimezone()
-    return QLocale().toString(local.date(), tr("d MMM"))
+    return QLocale().toString(QDate(local.year, local.month, local.day), tr("d MMM"))
 
 
 def month(number: int) -> str:
