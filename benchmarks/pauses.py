@@ -1,13 +1,12 @@
 """How fast a session yields when the volunteer asks for it.
 
 The practice project (trainer and embedded backbone) is paused and resumed again and again through the engine's socket,
-at random moments. Measured are the time until the engine acknowledges the pause, and the time after which the processor
-time of all processes of the session does not grow any more; what they spend on after that is told beside it.
+at random moments. Measured are the time until the engine acknowledges the pause, and the time after which all processes
+of the session together compute no more; what they spend on after that is told beside it.
 
 Run it with `.venv/bin/python -m benchmarks.pauses [PAUSES]`.
 """
 
-import itertools
 import random
 import statistics
 import sys
@@ -21,9 +20,9 @@ from core.api.messages import Pause, Resume
 PAUSES = 50
 WATCHED = 2.0
 """Seconds after each pause."""
-_BUSY = 0.25
-"""Share of a core, in a window of `_WINDOW`, from which a session counts as computing: while it holds, its housekeeping
-takes 3 ms at a time, now and then of two processes in one window; a training thread takes all of it."""
+_IDLE, _FOR = 0.1, 0.5
+"""Computing has stopped once the session takes less than this share of a core for so many seconds: a holding session's
+housekeeping takes one or two percent in bursts of some milliseconds, a training thread takes all of it."""
 _WINDOW = 0.05
 
 
@@ -51,12 +50,15 @@ def pause(practice: Practice) -> tuple[float, float, float]:
         time.sleep(_WINDOW)
         readings.append((time.perf_counter(), spent(pids)))
     practice.engine.request(Resume(), NoneType)
-    steps = list(itertools.pairwise(readings))
-    busy = [later[0] for earlier, later in steps if later[1] - earlier[1] > _BUSY * (later[0] - earlier[0])]
-    last = max(busy, default=readings[0][0])
-    quiet = [reading for reading in readings if reading[0] >= last]
-    span = quiet[-1][0] - quiet[0][0]
-    return acknowledged, last - began, (quiet[-1][1] - quiet[0][1]) / span if span else 1.0
+    stopped = next((reading for reading in readings if idle_from(reading, readings)), readings[-1])
+    span = readings[-1][0] - stopped[0]
+    return acknowledged, stopped[0] - began, (readings[-1][1] - stopped[1]) / span if span else 1.0
+
+
+def idle_from(reading: tuple[float, float], readings: list[tuple[float, float]]) -> bool:
+    """Whether the session computes no more from this reading on."""
+    later = next((one for one in readings if one[0] >= reading[0] + _FOR), None)
+    return later is not None and later[1] - reading[1] < _IDLE * (later[0] - reading[0])
 
 
 def spent(pids: list[int]) -> float:

@@ -20,7 +20,8 @@ class PacedDownload:
         self._line, self._stop = line, stop
 
     def __call__(self, response: requests.Response, size: int) -> bytes:
-        if self._line.down.rate:
+        # Read to its end it has no socket any more.
+        if self._line.down.rate and not response.raw.closed:
             self._keep_back(response.raw.fileno())
         chunk = read_chunk(response, min(size, piece_size(self._line.down)))
         self._line.meter.add_downloaded(on_the_wire(len(chunk)), "data")

@@ -25,6 +25,9 @@ class Reading:
     up: int
 
 
+_LATE = 10.0
+"""Seconds for a reading to be written."""
+
 Direction = Literal["down", "up"]
 
 
@@ -36,6 +39,14 @@ class InterfaceLog:
         rows = (line.split() for line in self._path.read_text().splitlines(keepends=True) if line.endswith("\n"))
         found = [Reading(float(at), int(down), int(up)) for at, down, up in rows]
         return [reading for reading in found if since <= reading.at <= until]
+
+    def around(self, since: float, until: float) -> list[Reading]:
+        """From the last reading before `since` to the first after `until`, which is waited for."""
+        deadline = time.monotonic() + _LATE
+        while not (after := self.readings(until)):
+            assert time.monotonic() < deadline, "the interface is not read any more"
+            time.sleep(_PERIOD)
+        return [self.readings(until=since)[-1], *self.readings(since, until), after[0]]
 
 
 def carried(readings: list[Reading], direction: Direction) -> int:

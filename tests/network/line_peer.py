@@ -11,6 +11,7 @@ import os
 import sys
 import threading
 import time
+import traceback
 from pathlib import Path
 from queue import SimpleQueue
 from typing import Any
@@ -119,8 +120,13 @@ def main() -> None:
     say({"address": own_addresses(peer.dht)[0] if listen else ""})
     orders: Orders = SimpleQueue()
     threading.Thread(target=_listen, args=(peer, orders), daemon=True).start()
-    while (order := orders.get()) is not None:
-        say(peer.obey(*order))
+    try:
+        while (order := orders.get()) is not None:
+            say(peer.obey(*order))
+    except Exception:  # noqa: BLE001 - whatever it is
+        # hivemind's threads would keep a broken peer alive and whoever asked it waiting.
+        traceback.print_exc()
+        os._exit(1)
     os._exit(0)
 
 

@@ -20,9 +20,8 @@ MEGABIT = 125_000
 MEGABYTE = 1_000_000
 MOST, LEAST = 1.05, 0.85
 """Of the ceiling: in any ten seconds, and on average under load."""
-COUNTED_WITHIN = 0.08
-"""Of what the interface carried. We count the headers of full frames as a real network has them; the virtual one here
-carries up to 64 kB in one frame."""
+COUNTED_WITHIN = 0.03
+"""Of what the interface carried: headers and acknowledgements are counted at a flat rate."""
 
 pytestmark = [
     pytest.mark.root,
@@ -53,8 +52,10 @@ def without_ceilings(peers: tuple[RemotePeer, RemotePeer]) -> None:
 
 def assert_kept(peer: RemotePeer, direction: Direction, ceiling: float, since: float) -> None:
     whole = peer.interface.readings(since)
-    assert worst_window(whole, direction) <= MOST * ceiling
-    assert mean_rate(whole, direction) >= LEAST * ceiling
+    worst, mean = worst_window(whole, direction) / ceiling, mean_rate(whole, direction) / ceiling
+    print(f"{direction}: {worst:.3f} of the ceiling in the busiest ten seconds, {mean:.3f} on average")
+    assert worst <= MOST
+    assert mean >= LEAST
 
 
 def fetch_state(peer: RemotePeer) -> float:
@@ -77,8 +78,8 @@ def test_a_ceiling_of_the_receiver_holds_under_load(peers: tuple[RemotePeer, Rem
 
 def test_a_changed_ceiling_counts_within_a_second(peers: tuple[RemotePeer, RemotePeer]) -> None:
     giver, taker = peers
-    for peer, direction in ((giver, "up"), (taker, "down")):
-        name = {"up": "upload", "down": "download"}[direction]
+    loads: list[tuple[RemotePeer, Direction, str]] = [(giver, "up", "upload"), (taker, "down", "download")]
+    for peer, direction, name in loads:
         taker.begin("state")
         peer.limit(**{name: MEGABYTE})
         time.sleep(3)
@@ -86,9 +87,11 @@ def test_a_changed_ceiling_counts_within_a_second(peers: tuple[RemotePeer, Remot
         time.sleep(4)
         raised = peer.limit(**{name: 2 * MEGABYTE})
         taker.answer()
-        after, risen = peer.interface.readings(lowered + 1, raised), peer.interface.readings(raised + 1, raised + 3)
-        assert LEAST * MEGABYTE / 4 <= mean_rate(after, direction) <= MOST * MEGABYTE / 4  # type: ignore[arg-type]
-        assert mean_rate(risen, direction) >= LEAST * 2 * MEGABYTE  # type: ignore[arg-type]
+        low = mean_rate(peer.interface.readings(lowered + 1, raised), direction)
+        high = mean_rate(peer.interface.readings(raised + 1, raised + 3), direction)
+        print(f"{direction}, from a second after each change on: {low:.0f} B/s, then {high:.0f} B/s")
+        assert LEAST * MEGABYTE / 4 <= low <= MOST * MEGABYTE / 4
+        assert high >= LEAST * 2 * MEGABYTE
         peer.limit()
 
 
@@ -133,11 +136,16 @@ def test_files_come_under_the_same_ceiling(peers: tuple[RemotePeer, RemotePeer],
 def test_the_counts_add_up_to_what_the_interface_saw(peers: tuple[RemotePeer, RemotePeer]) -> None:
     giver, taker = peers
     before = [peer.ask("traffic") for peer in peers]
-    begin = fetch_state(taker)
+    begin = time.monotonic()
+    fetch_state(taker)
     after = [peer.ask("traffic") for peer in peers]
-    time.sleep(0.2)
-    seen = (carried(giver.interface.readings(begin), "up"), carried(taker.interface.readings(begin), "down"))
+    end = time.monotonic()
+    seen = (
+        carried(giver.interface.around(begin, end), "up"),
+        carried(taker.interface.around(begin, end), "down"),
+    )
     counted = (total(after[0], 0) - total(before[0], 0), total(after[1], 1) - total(before[1], 1))
+    print(f"counted {counted}, seen {seen}")
     assert counted == pytest.approx(seen, rel=COUNTED_WITHIN)
     assert after[1]["state"][1] - before[1]["state"][1] > 0.9 * counted[1]
 

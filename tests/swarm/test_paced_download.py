@@ -1,0 +1,45 @@
+"""Downloads on the same line as everything else, from a real server."""
+
+import http.server
+import threading
+from collections.abc import Iterator
+
+import pytest
+
+from core.api.preferences import Limits
+from core.learning.download import Client
+from core.swarm.paced_download import PacedDownload
+from core.swarm.paced_streams import on_the_wire
+from core.swarm.traffic import Line
+
+CONTENT = bytes(range(256)) * 200
+
+
+class Handler(http.server.BaseHTTPRequestHandler):
+    def do_GET(self) -> None:
+        self.send_response(200)
+        self.send_header("Content-Length", str(len(CONTENT)))
+        self.end_headers()
+        self.wfile.write(CONTENT)
+
+    def log_message(self, *_: object) -> None:
+        pass
+
+
+@pytest.fixture
+def url() -> Iterator[str]:
+    with http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler) as server:
+        threading.Thread(target=server.serve_forever).start()
+        yield f"http://127.0.0.1:{server.server_port}"
+        server.shutdown()
+
+
+@pytest.mark.parametrize("ceiling", [0, 1_000_000])
+def test_a_body_is_read_to_its_end_and_counted(url: str, ceiling: int) -> None:
+    line = Line()
+    line.apply(Limits(download_limit=ceiling))
+    client = Client(None, None, read=PacedDownload(line, threading.Event()))
+    with client.get(url, 0) as response:
+        body = b"".join(iter(lambda: client.read(response, 1 << 14), b""))
+    assert body == CONTENT
+    assert line.meter.by_kind()["data"][1] == pytest.approx(on_the_wire(len(CONTENT)), rel=0.001)
