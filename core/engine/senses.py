@@ -10,7 +10,7 @@ from core.api.sensors import SensorInfo
 from core.conditions.machine import Machine, Readings
 from core.store.journal import Journal
 
-RESTING, WATCHFUL, KEEN = 5.0, 1.0, 0.1
+RESTING, WATCHFUL, KEEN = 5.0, 1.0, 0.04
 """Seconds between two looks: nothing is wanted; something is; the volunteer's return would end what goes on."""
 _FIRST_LOOK_WITHIN = 5.0
 """Seconds after which a machine whose sensors hang counts as one that does not tell."""

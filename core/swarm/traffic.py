@@ -24,7 +24,7 @@ _RATE_WINDOW = 5.0
 """Seconds over which a rate is taken: averaging comes in bursts of a fraction of a second."""
 OVERHEAD = 0.06
 """Headers of Ethernet, IP, TCP, TLS and yamux, and the acknowledgements of what comes the other way, as a share of what
-is sent: 66 bytes in 1448, 22 in 16 384, 12 in 4096, rounded up. docs/limits.md has it measured."""
+is sent: 66 bytes in 1448, 22 in 16 384, 12 in 4096, rounded up. docs/measurements.md has it measured."""
 
 
 class TrafficMeter:
