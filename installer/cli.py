@@ -69,8 +69,12 @@ def screenshots(checkout: Checkout, arguments: list[str]) -> int:
     if arguments:
         return _takes_none("screenshots", arguments)
     environment.ensure(checkout, {"screen", "development"}, sys.stderr)
-    command = [str(checkout.python), "-m", "tests.screenshots", str(checkout.root / "docs" / "pictures")]
-    return subprocess.run(command, cwd=checkout.root, check=False).returncode
+    pictures = checkout.root / "docs" / "pictures"
+    commands = (["tests.gallery", str(pictures / "pages")], ["tests.screenshots", str(pictures)])
+    return max(
+        subprocess.run([str(checkout.python), "-m", *command], cwd=checkout.root, check=False).returncode
+        for command in commands
+    )
 
 
 def has_display(system: str, variables: Mapping[str, str]) -> bool:

@@ -1,11 +1,13 @@
 """A scripted engine with something to show on every page, and a walk through the window's pages."""
 
 import math
+import time
 from collections.abc import Iterator
 
 from msgspec.structs import replace
 from PySide6.QtWidgets import QApplication, QWidget
 
+from app.engine_link import Link
 from app.main_window import MainWindow
 from core.api.messages import CurvePoint, GetCurve, GetSchedule, GetSensors, ListProjects, ShowLimits, ShowProject
 from core.api.preferences import PREFERENCES
@@ -43,12 +45,16 @@ def every_page(window: MainWindow) -> Iterator[tuple[str, QWidget]]:
     """The word for a page and the page, each open and laid out."""
     for number, page in enumerate(window._pages):
         window.open_page(number)
-        settle()
+        settle(window)
         yield page.word, window.page(number)
 
 
-def settle() -> None:
-    """Let layouts follow: some change the width of what they hold, and that its height."""
+def settle(window: MainWindow) -> None:
+    """Let answers come, and layouts follow: some change the width of what they hold, and that its height."""
+    deadline = time.monotonic() + 10
     for _ in range(6):
+        while window._link._questions and window._link.state is Link.UP:
+            assert time.monotonic() < deadline, window._link._questions
+            QApplication.processEvents()
         QApplication.sendPostedEvents()
         QApplication.processEvents()

@@ -24,6 +24,8 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
+_ENTRY_PADDING = 9
+"""Frame and padding of a short entry, by the style sheet."""
 SMALLEST = QSize(860, 560)
 
 
@@ -77,6 +79,8 @@ def _is_cut(widget: QWidget) -> bool:
     if isinstance(widget, QPushButton) and widget.text():
         words = QFontMetrics(widget.font()).size(Qt.TextFlag.TextShowMnemonic, widget.text())
         return words.width() > widget.width() or words.height() > widget.height()
+    if isinstance(widget, QLineEdit) and widget.property("role") == "value":
+        return QFontMetrics(widget.font()).horizontalAdvance(widget.text()) > widget.width() - 2 * _ENTRY_PADDING
     if isinstance(widget, QComboBox):
         return widget.width() + 1 < widget.minimumSizeHint().width()
     return False
@@ -122,7 +126,7 @@ def main() -> int:
             for code in languages():
                 language.speak(application, code)  # type: ignore[arg-type]
                 window.retranslate()
-                settle()
+                settle(window)
                 for word, page in every_page(window):
                     found += [f"{code} {word}: {text!r}" for text in cut_off(page)]
                 found += [f"{code} sidebar: {text!r}" for text in cut_off(window._sidebar)]

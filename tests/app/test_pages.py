@@ -73,7 +73,7 @@ def test_no_part_of_a_page_flashes_up_as_a_window_of_its_own(full: MainWindow, q
     windows = _Windows()
     qapp.installEventFilter(windows)
     for _ in every_page(full):
-        settle()
+        settle(full)
     qapp.removeEventFilter(windows)
     assert windows.opened == []
 
@@ -136,7 +136,7 @@ def is_of_a_group(widget: QWidget, groups: set[QWidget | None]) -> bool:
 @pytest.mark.parametrize("tokens", [LIGHT, DARK], ids=["light", "dark"])
 def test_every_text_that_is_drawn_can_be_read(full: MainWindow, qapp: QApplication, tokens: Tokens) -> None:
     theme.apply(qapp, tokens)
-    settle()
+    settle(full)
     try:
         poor = [
             f"{word}: {text!r} {ratio:.1f}"
