@@ -47,8 +47,12 @@ class HomePage(QScrollArea):
         self._on_link(link.state, link.sentence)
 
     def show_snapshot(self, snapshot: Snapshot) -> None:
-        """Everything on the page follows from this."""
+        """Everything on the page follows from this; while nobody sees the page, the latest one waits."""
         self._snapshot = snapshot
+        if self.isVisible():
+            self._paint_snapshot(snapshot)
+
+    def _paint_snapshot(self, snapshot: Snapshot) -> None:
         in_run = snapshot.state in {"contributing", "holding"} and snapshot.session is not None
         self._ring.show_progress(snapshot.progress, live=in_run, busy=step_words.is_getting_ready(snapshot))
         self._chips.show_snapshot(snapshot)
@@ -69,7 +73,8 @@ class HomePage(QScrollArea):
 
     def showEvent(self, event: QShowEvent) -> None:
         super().showEvent(event)
-        self._show_words()
+        if self._snapshot is not None and self._link.state is Link.UP:
+            self._paint_snapshot(self._snapshot)
 
     def hideEvent(self, event: QHideEvent) -> None:
         super().hideEvent(event)
@@ -182,9 +187,8 @@ class HomePage(QScrollArea):
             return
         self._asked = False
         last = self._snapshot or Snapshot(state="idle")
-        self.show_snapshot(
-            Snapshot(state="idle", project=last.project, project_name=last.project_name, today=last.today)
-        )
+        self._snapshot = Snapshot(state="idle", project=last.project, project_name=last.project_name, today=last.today)
+        self._paint_snapshot(self._snapshot)
         self._title.setText(wording.title(last))
         self._left.setText("")
         if state is Link.STARTING:

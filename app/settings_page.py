@@ -27,6 +27,8 @@ class SettingsPage(QScrollArea):
         super().__init__()
         self._link = link
         self._settings = settings
+        self._engine: str | None = None
+        """The version that the page tells of."""
         self._login = autostart.for_this_system(settings.home)
         self._build()
         settings.changed.connect(self._show)
@@ -170,6 +172,9 @@ class SettingsPage(QScrollArea):
             self.identity.refresh()
 
     def _on_snapshot(self, snapshot: Snapshot) -> None:
+        if snapshot.version == self._engine:
+            return  # what is installed is read from files
+        self._engine = snapshot.version
         own = about.version()
         text = tr("This is Idlehive {version}.", version=own) if own else tr("This is Idlehive, from a checkout.")
         if snapshot.version != own:

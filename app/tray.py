@@ -7,7 +7,7 @@ from PySide6.QtGui import QAction
 from PySide6.QtWidgets import QMenu, QSystemTrayIcon
 
 from app import icons, wording
-from app.choices import goes_on_by_itself, is_under_way, main_choice
+from app.choices import goes_on_by_itself, is_under_way, main_choice, more_choices
 from app.contribute_button import Perform, fill_menu
 from app.engine_link import EngineLink, Link
 from app.notices import Note
@@ -52,11 +52,11 @@ class Tray(QObject):
         sentence = wording.status(known, now) if up else self._link.sentence or tr("Starting the engine")
         left = wording.time_left(known, now)
         self.state.setText(f"{sentence} ({left})" if left else sentence)
-        self.icon.setToolTip(f"Idlehive: {sentence}")
+        self._say(f"Idlehive: {sentence}")
         self.main.setText(main_choice(known).text)
         for widget in (self.main, self.durations.menuAction()):
             widget.setEnabled(up)
-        fill_menu(self.durations, known, self._perform)
+        self._offer(known)
         self.quit.setText(self._quit_text(known, up))
         pausing = wording.is_paused(known) or is_under_way(known)
         self.durations.setTitle(tr("Pause for…") if pausing else tr("Contribute for…"))
@@ -91,6 +91,16 @@ class Tray(QObject):
         self.menu.addSeparator()
         self.menu.addAction(self.open)
         self.menu.addAction(self.quit)
+
+    def _say(self, sentence: str) -> None:
+        if sentence != self.icon.toolTip():
+            self.icon.setToolTip(sentence)
+
+    def _offer(self, snapshot: Snapshot) -> None:
+        """The durations; twice a second they are the same, and a menu is dear to make."""
+        offered = [choice.text for choice in more_choices(snapshot, time.time())]
+        if offered != [action.text() for action in self.durations.actions()]:
+            fill_menu(self.durations, snapshot, self._perform)
 
     def _quit_text(self, snapshot: Snapshot, up: bool) -> str:
         """What it would stop; where there is a choice, the question that follows asks."""

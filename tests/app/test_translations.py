@@ -125,8 +125,8 @@ def test_the_open_page_and_what_is_on_it_survive_another_language(
     assert isinstance(window._stack.currentWidget(), LimitsPage)
     assert window._stack.currentWidget() is window.page(3)
     window.open_named("home")
+    qtbot.waitUntil(lambda: "Macht mit" in shown_texts(window))
     assert "Birdsong" in shown_texts(window)
-    assert "Macht mit" in shown_texts(window)
 
 
 def shown_texts(window: QWidget) -> set[str]:

@@ -32,6 +32,14 @@ class Picture:
         parts = (self.rows[y][4 * left : 4 * right] for y in range(top, bottom))
         return len({part[at : at + 4] for part in parts for at in range(0, len(part), 4)})
 
+    def lowest_button(self, colour: str) -> Point | None:
+        """The middle of the lowest stretch of a colour that is as wide as a button: just above its lower edge."""
+        face = re.compile(b"(?:%b){60,}" % re.escape(_pixel(colour)))
+        for y in range(len(self.rows) - 1, -1, -1):
+            if match := face.search(self.rows[y]):
+                return (match.start() + match.end()) // 8, y - 4
+        return None
+
     def split_button(self, colour: str, line: str) -> Point | None:
         """The middle of the larger part of a button that a line of one pixel parts in two.
 

@@ -14,7 +14,7 @@ import pytest
 from app import theme
 from tests.end_to_end.machine import Machine, Profile, Program, wait_for
 from tests.end_to_end.picture import Picture
-from tests.end_to_end.x_display import XDisplay
+from tests.end_to_end.x_display import HEIGHT, XDisplay
 
 LIGHT = theme.LIGHT
 _MOMENT = 5.0
@@ -127,4 +127,58 @@ def test_a_volunteer_contributes_pauses_resumes_and_quits_by_pointer_and_keys(
     volunteer.keep("gone")
     assert program.end(30) == 0, program.complained()
     assert program.complained() == ""
+    machine.wait_until_nothing_is_left()
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(420)
+def test_a_new_volunteer_is_welcomed_pauses_for_an_hour_changes_a_limit_paints_the_week_and_quits(
+    machine: Machine, tmp_path: Path
+) -> None:
+    with XDisplay("xembed", notifications=True) as display:
+        volunteer = Volunteer(display, machine.profile("new"), Path(os.environ.get("IDLEHIVE_TEST_PICTURES", tmp_path)))
+        program = volunteer.profile.start(**display.variables)
+        volunteer.sees(lambda seen: seen.lowest_button(LIGHT.accent), "a welcome with a button that can be pressed", 60)
+        volunteer.keep("welcome")
+        began = time.monotonic()
+        place = display.picture().lowest_button(LIGHT.accent)
+        assert place
+        display.click(place)
+        volunteer.until(lambda status: status["state"] == "contributing", 180)
+        print(f"contributing {time.monotonic() - began:.1f} s after the one click on the welcome page")
+        volunteer.sees(lambda seen: seen.shows(LIGHT.good), "contributing")
+
+        pause = display.picture().split_button(LIGHT.accent, LIGHT.card)
+        assert pause
+        display.click((pause[0] + 65, pause[1]))
+        volunteer.keep("for-how-long")
+        display.press("Down", "Down", "Return")
+        paused = volunteer.until(lambda status: status["reasons"], _MOMENT)
+        assert paused["reasons"][0]["kind"] == "snoozed"
+        assert 3500 < paused["reasons"][0]["until"] - time.time() <= 3600
+        volunteer.keep("paused-for-an-hour")
+
+        limits = volunteer.profile.run("limits").stdout
+        display.press("ctrl+4", "Tab", "Right", "Right", "Right")
+        wait_for(lambda: volunteer.profile.run("limits").stdout != limits, _MOMENT, "another limit")
+        volunteer.keep("limit-changed")
+
+        week = volunteer.profile.run("schedule").stdout
+        display.press("ctrl+3")
+        volunteer.sees(lambda seen: seen.shows(LIGHT.gentle), "the week")
+        display.drag((600, 250), (740, 310))
+        wait_for(lambda: volunteer.profile.run("schedule").stdout != week, _MOMENT, "another week")
+        volunteer.keep("week-painted")
+
+        display.press("alt+F4")
+        wait_for(lambda: display.focused_title().startswith("Idlehive stays"), _MOMENT, "an explanation")
+        display.press("Return")
+        wait_for(lambda: not display.find("Idlehive"), _MOMENT, "no window")
+        display.click((18, HEIGHT - 16))
+        wait_for(lambda: display.focused_title() == "Idlehive", _MOMENT, "the window, from the tray")
+        display.press("ctrl+q")
+        wait_for(lambda: display.focused_title() == "Quit Idlehive", _MOMENT, "the question")
+        display.press("Tab", "space")
+        assert program.end(30) == 0, program.complained()
+        assert program.complained() == ""
     machine.wait_until_nothing_is_left()

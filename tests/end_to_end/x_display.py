@@ -148,6 +148,13 @@ class XDisplay:
         self._ask("xdotool", "mousemove", str(x), str(y), "click", str(button))
         self._ask("xdotool", "mousemove", str(WIDTH - 1), "0")
 
+    def drag(self, start: Point, end: Point) -> None:
+        """With the left button held, in a few steps as a hand does it."""
+        steps = [(start[0] + (end[0] - start[0]) * n // 8, start[1] + (end[1] - start[1]) * n // 8) for n in range(9)]
+        moves = [word for x, y in steps for word in ("mousemove", str(x), str(y))]
+        self._ask("xdotool", *moves[:3], "mousedown", "1", *moves[3:], "mouseup", "1")
+        self._ask("xdotool", "mousemove", str(WIDTH - 1), "0")
+
     def press(self, *keys: str) -> None:
         """Keys by their X names, such as `ctrl+q` or `Return`, to the window that has the keyboard."""
         self._ask("xdotool", "key", "--delay", "60", *keys)
