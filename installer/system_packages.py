@@ -47,6 +47,7 @@ QT_LIBRARIES = {
 }
 TEST_PROGRAMS = {
     "Xvfb": "xvfb",
+    "chromium": "chromium",
     "dbus-run-session": "dbus",
     "dunst": "dunst",
     "import": "imagemagick",

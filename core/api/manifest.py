@@ -186,6 +186,8 @@ class Manifest(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """PNG or JPEG to show beside the name."""
     curve: Url | None = None
     """Where the backbone serves the learning curve as JSON."""
+    leaderboard: Url | None = None
+    """Where the backbone serves who gave how much, as JSON."""
     closed: bool = False
     """The organiser has ended the run."""
 
@@ -240,6 +242,7 @@ def resolved(manifest: Manifest, base_url: str | None) -> Manifest:
         homepage=manifest.homepage and _absolute(manifest.homepage, base_url, "$.homepage"),
         picture=picture and file(picture, "$.picture"),
         curve=manifest.curve and _absolute(manifest.curve, base_url, "$.curve"),
+        leaderboard=manifest.leaderboard and _absolute(manifest.leaderboard, base_url, "$.leaderboard"),
     )
 
 

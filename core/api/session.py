@@ -27,6 +27,8 @@ class Start(msgspec.Struct, frozen=True, tag=True):
     session_folder: str
     """Short-lived folder for sockets; the leash removes it."""
     limits: Limits = Limits()
+    volunteer: str | None = None
+    """File of the volunteer's private key, created if missing; None: nothing is published under a name."""
     origin: str | None = None
     """URL that the manifest was read from: the only place the access token is sent to."""
     access_token: str | None = None

@@ -208,6 +208,7 @@ class Session:
         return Start(
             manifest=manifest,
             identity=str(self._home.identity),
+            volunteer=str(self._home.volunteer),
             cache=str(self._home.cache),
             session_folder=str(trainer.folder),
             limits=self._parts()[0],

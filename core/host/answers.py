@@ -1,15 +1,18 @@
 """What the backbone's web server answers to each address. Every path is looked up; none becomes a path on disk."""
 
 import re
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from urllib.parse import parse_qs, unquote, urlsplit
 
 import msgspec
 
-from core.host import checkpoints, page
+from core.host import checkpoints, page, ranking
 from core.host.board import Board
 from core.host.project import Published
+
+Query = dict[str, str]
 
 
 @dataclass(frozen=True)
@@ -35,29 +38,23 @@ def answer(board: Board, target: str, host: str) -> Answer:
         return Answer(200, file=file, type=_type(file.path))
     if folder == "checkpoints" and name != "latest.json" and (file := board.checkpoint(name)):
         return Answer(200, file=file, type="application/octet-stream")
-    match path:
-        case "/":
-            return _page(board, host)
-        case "/manifest.json":
-            return _manifest(board)
-        case "/catalogue.json":
-            return Answer(200, msgspec.json.encode({"projects": _catalogue(board)}))
-        case "/curve.json":
-            return Answer(200, board.curve_json(_number(query.get("since", ["0"])[0])))
-        case "/checkpoints/latest.json":
-            return _latest(board)
-        case "/health.json":
-            return _health(board)
+    if folder == "volunteers" and (totals := ranking.volunteer_json(board, _key(name.removesuffix(".json")))):
+        return Answer(200, totals)
+    if path in _MADE:
+        return _MADE[path](board, {name: values[0] for name, values in query.items()}, host)
     return error(404, "there is nothing at this address")
 
 
-def _page(board: Board, host: str) -> Answer:
-    made = page.render(board.manifest, board.standing.epoch, board.standing.peers, board.curve.points(), host)
+def _page(board: Board, _query: Query, host: str) -> Answer:
+    volunteers, _ = board.register.totals()
+    presence, leaders = ranking.presence(board), board.register.leaders()
+    shown = page.Shown(board.standing, board.curve.points(), leaders, volunteers, presence)
+    made = page.render(board.manifest, shown, host)
     policy = ("Content-Security-Policy", "default-src 'none'; style-src 'unsafe-inline'")
     return Answer(200, made.encode(), "text/html; charset=utf-8", headers=(policy,))
 
 
-def _manifest(board: Board) -> Answer:
+def _manifest(board: Board, _query: Query, _host: str) -> Answer:
     if board.manifest is None:
         return error(503, "the backbone is still starting")
     return Answer(200, msgspec.json.encode(board.manifest))
@@ -71,7 +68,7 @@ def _catalogue(board: Board) -> list[dict[str, str]]:
     return [{**words, "manifest": "manifest.json"}]
 
 
-def _latest(board: Board) -> Answer:
+def _latest(board: Board, _query: Query, _host: str) -> Answer:
     paths = checkpoints.saved(board.checkpoint_folder)
     file = board.checkpoint(paths[-1].name) if paths else None
     if file is None:
@@ -81,7 +78,7 @@ def _latest(board: Board) -> Answer:
     return Answer(200, msgspec.json.encode({**facts, "run_id": board.manifest and board.manifest.run_id}))
 
 
-def _health(board: Board) -> Answer:
+def _health(board: Board, _query: Query, _host: str) -> Answer:
     standing, manifest = board.standing, board.manifest
     facts = {
         "status": "ok" if manifest else "starting",
@@ -101,6 +98,27 @@ def error(status: int, problem: str) -> Answer:
 
 def _number(text: str) -> int:
     return int(text) if re.fullmatch(r"[0-9]{1,15}", text) else 0
+
+
+_PROMETHEUS = "text/plain; version=0.0.4; charset=utf-8"
+_MADE: dict[str, Callable[[Board, Query, str], Answer]] = {
+    "/": _page,
+    "/manifest.json": _manifest,
+    "/catalogue.json": lambda board, _, __: Answer(200, msgspec.json.encode({"projects": _catalogue(board)})),
+    "/curve.json": lambda board, query, _: Answer(200, board.curve_json(_number(query.get("since", "0")))),
+    "/leaderboard.json": lambda board, query, _: Answer(
+        200, ranking.leaderboard_json(board, _key(query.get("volunteer", "")))
+    ),
+    "/peers.json": lambda board, _, __: Answer(200, ranking.peers_json(board)),
+    "/metrics": lambda board, _, __: Answer(200, ranking.metrics_text(board), _PROMETHEUS),
+    "/checkpoints/latest.json": _latest,
+    "/health.json": _health,
+}
+"""What is made anew for each request; the handlers take the board, the query and what the client calls this server."""
+
+
+def _key(text: str) -> str:
+    return text if re.fullmatch(r"[0-9a-f]{64}", text) else ""
 
 
 def _type(path: Path) -> str:

@@ -16,10 +16,12 @@ from core.api.errors import WorldError
 from core.api.manifest import Manifest, parse
 from core.host.backbone import Backbone
 from core.host.board import Board
+from core.host.clerk import MOST_TOGETHER
 from core.host.companion import Companion
 from core.host.curve import Curve
 from core.host.follower import Follower
 from core.host.project import Project
+from core.host.register import Register
 from core.host.web import Web
 from core.learning.model import build_model
 from core.learning.tasks import task_for
@@ -29,9 +31,6 @@ from core.swarm.traffic import Line
 from core.whole_file import write_whole
 
 log = logging.getLogger(__name__)
-
-_MOST_SHARE = 4
-"""A peer's claim of samples in one epoch is believed up to this many target batches: rounds overshoot."""
 
 
 @contextmanager
@@ -52,8 +51,9 @@ def assemble(chosen: argparse.Namespace, project: Project, session_folder: Path)
         draft = project.manifest(state, ())
         model = build_model(draft)
         evaluate = _evaluation(project, draft, model)
-        curve = Curve(state, draft.run_id, _MOST_SHARE * draft.training.target_batch_size)
-        board = Board(project.files, curve, state / "checkpoints")
+        curve = Curve(state, draft.run_id, MOST_TOGETHER * draft.training.target_batch_size)
+        register = Register(state, draft.run_id)
+        board = Board(project.files, curve, register, state / "checkpoints")
         web = Web(board, chosen.http)
         opened.callback(web.close)
         dht = _join(chosen, project, state)
@@ -66,6 +66,7 @@ def assemble(chosen: argparse.Namespace, project: Project, session_folder: Path)
             checkpoint_folder=state / "checkpoints",
             curve=curve,
             board=board,
+            register=register,
             follower=Follower(dht, manifest, model),
             evaluate=evaluate,
             companion=_companion(chosen, manifest, url, state, session_folder),
@@ -73,6 +74,7 @@ def assemble(chosen: argparse.Namespace, project: Project, session_folder: Path)
         opened.callback(backbone.close)
         _remember_place(state, manifest)
         backbone.resume()
+        backbone.clerk.start()
         board.publish(manifest)
         yield backbone, url
 

@@ -1,6 +1,5 @@
 """The organiser's always-on peer: first contact for newcomers, and a watch over the run."""
 
-import hashlib
 import json
 import logging
 import threading
@@ -15,12 +14,13 @@ from core.api.manifest import Manifest
 from core.api.preferences import Limits
 from core.host import checkpoints
 from core.host.board import Board
+from core.host.clerk import Audit, Clerk
 from core.host.companion import Companion
 from core.host.curve import Curve
 from core.host.follower import Follower
 from core.host.project import Host
-from core.swarm.metrics import MetricsBoard
-from core.swarm.run_watch import RunProgress, RunWatch
+from core.host.register import Register
+from core.swarm.run_watch import RunProgress
 
 log = logging.getLogger(__name__)
 
@@ -35,6 +35,7 @@ class Backbone:
     checkpoint_folder: Path
     curve: Curve
     board: Board
+    register: Register
     follower: Follower
     evaluate: Callable[[], float] | None
     """The loss of the follower's model on held-out data."""
@@ -42,8 +43,8 @@ class Backbone:
     progress: RunProgress = field(default_factory=RunProgress)
 
     def __post_init__(self) -> None:
-        self._watch = RunWatch(self.dht, self.manifest.run_id)
-        self._metrics = MetricsBoard(self.dht, self.manifest.run_id)
+        audit = Audit(self.register, self.curve, self.manifest.run_id, self.manifest.training)
+        self.clerk = Clerk(self.dht, self.manifest.run_id, audit, self.register, lambda: self.follower.epoch)
         self._last_checkpoint = 0
         self._held = False
         self._lock = threading.Lock()
@@ -60,7 +61,7 @@ class Backbone:
     def hold(self, held: bool) -> None:
         """Compute nothing while `held`; peers can still reach this one. May be called from any thread."""
         with self._lock:
-            self._held = held
+            self._held = self.clerk.held = held
             self._employ()
 
     def limit_companion(self, limits: Limits) -> None:
@@ -69,18 +70,17 @@ class Backbone:
             self.companion.limit(limits)
 
     def look(self, now: float) -> None:
-        """Read what peers report, keep the companion at work only beside others, and follow the run's state.
+        """Take what the clerk has read, keep the companion at work only beside others, and follow the run's state.
 
         `now` is UTC seconds.
         """
         if self._held:
             return
-        self.progress = self._watch.read()
+        self.progress = self.clerk.progress
         with self._lock:
             self._employ()
         epoch = max(self.progress.epoch, self.follower.epoch)
         self.board.show(epoch, len(self.progress.peers), self.progress.samples_per_second)
-        self._record_metrics(epoch, now)
         if self.progress.epoch - self.follower.epoch >= self.settings.evaluate_every and self.follower.catch_up():
             self._examine(now)
 
@@ -91,8 +91,10 @@ class Backbone:
         if self.follower.epoch > self._last_checkpoint:
             self._keep()
         self.follower.shutdown()
+        self.clerk.close()
         self.dht.shutdown()
         self.curve.close()
+        self.register.close()
 
     def _employ(self) -> None:
         if self.companion is not None:
@@ -102,12 +104,6 @@ class Backbone:
         """Peers at work that are not the companion."""
         own = self.companion.identity if self.companion is not None else None
         return [peer for peer in self.progress.peers if own is None or peer != own]
-
-    def _record_metrics(self, epoch: int, now: float) -> None:
-        for key, metrics in self._metrics.read():
-            peer = hashlib.sha256(key).hexdigest()
-            told = metrics.dict(include={"epoch", "loss", "samples"})
-            self.curve.add_training(peer, **told, at=now, current=epoch)
 
     def _examine(self, now: float) -> None:
         if self.evaluate is not None:

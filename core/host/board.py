@@ -14,6 +14,7 @@ from core.api.manifest import Manifest
 from core.host import checkpoints
 from core.host.curve import Curve
 from core.host.project import Published
+from core.host.register import Register
 
 
 @dataclass(frozen=True)
@@ -29,8 +30,10 @@ class Standing:
 class Board:
     """Where the backbone pins up what the server shows; any thread may call."""
 
-    def __init__(self, files: Mapping[str, Published], curve: Curve, checkpoint_folder: Path) -> None:
-        self.files, self.curve, self.checkpoint_folder = files, curve, checkpoint_folder
+    def __init__(
+        self, files: Mapping[str, Published], curve: Curve, register: Register, checkpoint_folder: Path
+    ) -> None:
+        self.files, self.curve, self.register, self.checkpoint_folder = files, curve, register, checkpoint_folder
         self.manifest: Manifest | None = None
         """None until the backbone can be reached by peers."""
         self.standing = Standing()

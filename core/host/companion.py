@@ -34,6 +34,8 @@ class Companion:
             Start(
                 manifest,
                 identity=str(self._key),
+                volunteer=str(state / "companion-volunteer.key"),
+                limits=Limits(display_name="The backbone's companion"),
                 cache=str(state / "companion-cache"),
                 session_folder=str(session_folder),
             )

@@ -142,7 +142,9 @@ def _table(path: Path) -> dict[str, Any]:
 def _template(plain: dict[str, Any]) -> Manifest:
     if "initial_peers" in plain:
         raise ManifestError("The backbone adds itself; name other backbones in host.extra_peers.", "initial_peers")
-    template = manifests.check({"run_id": "none", "curve": "curve.json", **plain, "initial_peers": []})
+    template = manifests.check(
+        {"run_id": "none", "curve": "curve.json", "leaderboard": "leaderboard.json", **plain, "initial_peers": []}
+    )
     if len(msgspec.json.encode(template)) > manifests.LARGEST - _ROOM_FOR_PEERS:
         raise ManifestError("There are too many for one manifest; join files.", "data.shards")
     return template

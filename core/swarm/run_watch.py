@@ -1,13 +1,27 @@
 """The run as a bystander sees it: who reports progress, without taking part."""
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 
 from hivemind import DHT
 from hivemind.dht.schema import RSASignatureValidator, SchemaValidator
 from hivemind.optim.progress_tracker import LocalTrainingProgress, TrainingProgressSchema
 from hivemind.utils import ValueWithExpiration
 
+from core.swarm.contributions import slot_of
 from core.swarm.tracker import is_active
+
+
+@dataclass(frozen=True)
+class PeerProgress:
+    """What one peer reports."""
+
+    peer: bytes
+    """Its peer id, as it says."""
+    epoch: int
+    samples: int
+    """Towards the next update."""
+    samples_per_second: float
 
 
 @dataclass(frozen=True)
@@ -20,6 +34,8 @@ class RunProgress:
     peers: tuple[bytes, ...] = ()
     """Ids of those that add samples."""
     samples_per_second: float = 0.0
+    slots: Mapping[bytes, PeerProgress] = field(default_factory=dict)
+    """Every report, by the slot of the DHT that it stands in; also of peers on hold."""
 
 
 class RunWatch:
@@ -34,7 +50,10 @@ class RunWatch:
         found = self._dht.get(self._key, latest=True)
         if not isinstance(found, ValueWithExpiration) or not isinstance(found.value, dict):
             return RunProgress()
-        records = [LocalTrainingProgress.parse_obj(entry.value) for entry in found.value.values() if entry.value]
+        told = {
+            slot: LocalTrainingProgress.parse_obj(entry.value) for slot, entry in found.value.items() if entry.value
+        }
+        records = list(told.values())
         active = [record for record in records if is_active(record.dict())]
         epoch = max((record.epoch for record in records), default=0)
         return RunProgress(
@@ -42,4 +61,9 @@ class RunWatch:
             samples=sum(record.samples_accumulated for record in active if record.epoch == epoch),
             peers=tuple(sorted(record.peer_id for record in active)),
             samples_per_second=sum(record.samples_per_second for record in active),
+            slots={slot_of(subkey): _reported(record) for subkey, record in told.items()},
         )
+
+
+def _reported(record: LocalTrainingProgress) -> PeerProgress:
+    return PeerProgress(record.peer_id, record.epoch, record.samples_accumulated, record.samples_per_second)

@@ -21,8 +21,8 @@ from core.learning.download import Client
 from core.learning.model import build_model, count_parameters
 from core.learning.shards import Fetcher, text_stream
 from core.learning.tasks import Task, task_for
+from core.swarm.contributions import ContributionsBoard, Publisher, Round, read_key
 from core.swarm.line_speed import slowest_line
-from core.swarm.metrics import MetricsBoard, PeerMetrics
 from core.swarm.optimizer import (
     CollaborativeOptimizer,
     Interrupted,
@@ -106,8 +106,8 @@ class Session:
         dht = self._join()
         optimizer = None
         try:
-            metrics = MetricsBoard(dht, self._manifest.run_id)
-            optimizer = self._make_optimizer(dht, model, metrics)
+            publisher = self._publisher(dht)
+            optimizer = self._make_optimizer(dht, model, publisher)
             self._control.on_interruption = optimizer.interrupt
             self._catch_up(optimizer)
             seed = _seed(dht, optimizer.local_epoch)
@@ -128,9 +128,20 @@ class Session:
         self._backbone = [peer_id_of(address) for address in initial_peers]
         return dht
 
-    def _make_optimizer(self, dht: DHT, model: PreTrainedModel, metrics: MetricsBoard) -> CollaborativeOptimizer:
+    def _publisher(self, dht: DHT) -> Publisher:
+        run_id, file = self._manifest.run_id, self._start.volunteer
+        board, key = ContributionsBoard(dht, run_id), None
+        if file is not None:
+            try:
+                key = read_key(Path(file))
+            except (OSError, ValueError) as error:
+                # Samples count for the swarm all the same.
+                log.warning("the volunteer's key cannot be used, so nothing is published: %s", error)
+        return Publisher(board, run_id, dht.peer_id.to_bytes(), key)
+
+    def _make_optimizer(self, dht: DHT, model: PreTrainedModel, publisher: Publisher) -> CollaborativeOptimizer:
         def on_update(update: Update) -> None:
-            self._tell_update(update, metrics)
+            self._tell_update(update, publisher)
 
         return make_optimizer(
             dht=dht,
@@ -211,16 +222,15 @@ class Session:
             log.warning("out of step: %s", error)
             self._catch_up(optimizer)
 
-    def _tell_update(self, update: Update, metrics: MetricsBoard) -> None:
+    def _tell_update(self, update: Update, publisher: Publisher) -> None:
         loss = self._standing.ledger.add_update(update)
         peers = self._standing.peers
         log.info("epoch %d: %d own samples, %d in the group", update.epoch, update.own_samples, update.group_size)
         self._reporter.send(EpochDone(update.epoch, loss, update.own_samples, peers, time.time()))
-        if loss is not None and update.own_samples:
-            speed = self._standing.samples_per_second
-            metrics.publish(
-                PeerMetrics(epoch=update.epoch, loss=loss, samples=update.own_samples, samples_per_second=speed)
-            )
+        if update.own_samples:
+            limits, speed = self._control.limits, self._standing.samples_per_second
+            done = Round(update.epoch, update.own_samples, loss)
+            publisher.tell(done, speed, wanted=bool(limits.publish_contributions), name=limits.display_name)
 
     def _hold(self, optimizer: CollaborativeOptimizer) -> None:
         self._standing.ledger.end(time.monotonic())

@@ -22,6 +22,7 @@ from core.host import checkpoints, web
 from core.host.board import Board
 from core.host.curve import Curve
 from core.host.project import load
+from core.host.register import Register
 from core.host.web import Web, parse_address, span_of
 from core.learning.cache import Cache
 from core.learning.download import Client
@@ -38,11 +39,13 @@ def board(tmp_path: Path) -> Iterator[Board]:
     curve = Curve(tmp_path, "run", most_samples=1000)
     curve.add_training("a", epoch=1, loss=6.5, samples=512, at=10.0, current=1)
     curve.add_evaluation(1, 6.0, at=11.0)
-    made = Board(project.files, curve, tmp_path / "checkpoints")
+    register = Register(tmp_path, "run")
+    made = Board(project.files, curve, register, tmp_path / "checkpoints")
     made.publish(project.manifest(tmp_path, [PEER]))
     made.show(epoch=3, peers=2)
     yield made
     curve.close()
+    register.close()
 
 
 @pytest.fixture
@@ -139,7 +142,7 @@ def test_the_page_shows_the_run_and_how_to_join(server: Web) -> None:
     text = body.decode()
     assert response.headers["Content-Type"] == "text/html; charset=utf-8"
     assert "Practice: guess Shakespeare&#x27;s words" in text
-    assert "<polyline" in text
+    assert "<circle" in text
     assert f"idlehive projects add {server.url}manifest.json" in text
 
 

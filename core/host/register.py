@@ -1,0 +1,204 @@
+"""The accepted contributions of a run, kept by the backbone in SQLite: totals by volunteer, and peers over time."""
+
+import sqlite3
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from threading import Lock
+from typing import Any
+
+import msgspec
+
+from core.api.errors import WorldError
+
+MOST_SHOWN = 100
+"""Volunteers on the leaderboard."""
+_KEPT_EPOCHS = 1000
+"""Rounds older than this are too late to be claimed, and only their sum is kept."""
+_TABLES = """
+CREATE TABLE IF NOT EXISTS volunteer (
+    id TEXT PRIMARY KEY, name TEXT, samples INTEGER NOT NULL, rounds INTEGER NOT NULL, last_epoch INTEGER NOT NULL,
+    first_at REAL NOT NULL, last_at REAL NOT NULL
+) STRICT, WITHOUT ROWID;
+CREATE INDEX IF NOT EXISTS volunteer_by_samples ON volunteer (samples);
+CREATE TABLE IF NOT EXISTS claim (
+    epoch INTEGER, slot TEXT, volunteer TEXT NOT NULL, samples INTEGER NOT NULL, PRIMARY KEY (epoch, slot)
+) STRICT, WITHOUT ROWID;
+CREATE TABLE IF NOT EXISTS slot (
+    id TEXT PRIMARY KEY, peer TEXT NOT NULL, first_epoch INTEGER NOT NULL, sequence INTEGER NOT NULL
+) STRICT, WITHOUT ROWID;
+CREATE TABLE IF NOT EXISTS rejection (reason TEXT PRIMARY KEY, count INTEGER NOT NULL) STRICT, WITHOUT ROWID;
+CREATE TABLE IF NOT EXISTS presence (
+    minute INTEGER PRIMARY KEY, peers INTEGER NOT NULL, samples_per_second REAL NOT NULL
+) STRICT;
+"""
+_ADD = """
+INSERT INTO volunteer VALUES (:id, :name, :samples, 1, :epoch, :at, :at) ON CONFLICT DO UPDATE SET
+    samples = samples + :samples, rounds = rounds + 1, last_epoch = max(last_epoch, :epoch), last_at = :at, name = :name
+"""
+_ENTRY = """
+SELECT (SELECT 1 + count(*) FROM volunteer AS other WHERE other.samples > volunteer.samples), id, name, samples,
+    1.0 * samples / max(1, (SELECT sum(samples) FROM volunteer)), rounds, last_epoch, first_at, last_at FROM volunteer
+"""
+
+
+class Entry(msgspec.Struct, frozen=True):
+    """One volunteer, over all machines that sign with the same key. Times are UTC seconds."""
+
+    place: int
+    volunteer: str
+    """The public key: 64 hexadecimal digits."""
+    name: str | None
+    """Chosen by the volunteer; anybody may choose the same."""
+    samples: int
+    share: float
+    """Of all samples that were accepted here."""
+    rounds: int
+    last_epoch: int
+    first_at: float
+    last_at: float
+
+
+class Claim(msgspec.Struct, frozen=True):
+    """An accepted part of a round; 0 samples: a refused one."""
+
+    epoch: int
+    slot: str
+    volunteer: str
+    samples: int
+
+
+class Slot(msgspec.Struct, frozen=True):
+    """One session of a peer, by the place that it has in the DHT."""
+
+    id: str
+    peer: str
+    first_epoch: int
+    sequence: int
+
+
+class Presence(msgspec.Struct, frozen=True):
+    """Peers at work, on average over some minutes. `at` is UTC seconds."""
+
+    at: float
+    peers: float
+    samples_per_second: float
+
+
+class Register:
+    """Of one run, in the state folder; any thread may call. All raise WorldError if the file is not usable."""
+
+    def __init__(self, state: Path, run_id: str) -> None:
+        self.path = state / f"contributions-{run_id}.sqlite"
+        self._lock = Lock()
+        with self._told_plainly():
+            self._database = sqlite3.connect(self.path, check_same_thread=False, isolation_level=None)
+            self._database.execute("PRAGMA journal_mode = WAL")
+            self._database.executescript(_TABLES)
+
+    # -- what the clerk writes ---------------------------------------------------------------------------------
+
+    def accept(self, claims: Iterable[Claim], name: str | None, at: float) -> None:
+        """Add claims of one volunteer, all or none. Each is counted once: one that is there already changes nothing."""
+        with self._changing() as database:
+            for claim in claims:
+                values = {"id": claim.volunteer, "name": name, "epoch": claim.epoch, "samples": claim.samples, "at": at}
+                row = (claim.epoch, claim.slot, claim.volunteer, claim.samples)
+                if database.execute("INSERT OR IGNORE INTO claim VALUES (?, ?, ?, ?)", row).rowcount:
+                    database.execute(_ADD, values)
+
+    def refuse(self, epoch: int, slot: str, volunteer: str) -> None:
+        """Count nothing for a slot in a round, now and whenever it is claimed again."""
+        with self._changing() as database:
+            database.execute("INSERT OR IGNORE INTO claim VALUES (?, ?, ?, 0)", (epoch, slot, volunteer))
+
+    def take_back(self, claim: Claim) -> None:
+        """Count nothing for a claim that was accepted; it cannot be made again."""
+        with self._changing() as database:
+            key = (claim.epoch, claim.slot, claim.samples)
+            take = "UPDATE claim SET samples = 0 WHERE epoch = ? AND slot = ? AND samples = ?"
+            if claim.samples and database.execute(take, key).rowcount:
+                database.execute(
+                    "UPDATE volunteer SET samples = samples - ?, rounds = rounds - 1 WHERE id = ?",
+                    (claim.samples, claim.volunteer),
+                )
+
+    def remember(self, slot: Slot) -> None:
+        """Keep or renew what is known of a slot."""
+        with self._changing() as database:
+            database.execute("INSERT OR REPLACE INTO slot VALUES (?, ?, ?, ?)", msgspec.structs.astuple(slot))
+
+    def reject(self, reason: str) -> None:
+        with self._changing() as database:
+            database.execute(
+                "INSERT INTO rejection VALUES (?, 1) ON CONFLICT DO UPDATE SET count = count + 1", (reason,)
+            )
+
+    def show_presence(self, peers: int, samples_per_second: float, at: float) -> None:
+        """How many peers are at work now; the last word of a minute stands for it."""
+        with self._changing() as database:
+            row = (int(at // 60), peers, samples_per_second)
+            database.execute("INSERT OR REPLACE INTO presence VALUES (?, ?, ?)", row)
+
+    def tidy(self, epoch: int) -> None:
+        """Drop what can no longer matter when the run is in `epoch`; no total changes by it."""
+        with self._changing() as database:
+            database.execute("DELETE FROM claim WHERE epoch < ?", (epoch - _KEPT_EPOCHS,))
+
+    # -- what the clerk and the web server read ----------------------------------------------------------------
+
+    def slot(self, id: str) -> Slot | None:  # noqa: A002 - the slot's own word
+        return next((Slot(*row) for row in self._rows("SELECT * FROM slot WHERE id = ?", id)), None)
+
+    def claims(self, epoch: int) -> list[Claim]:
+        """Accepted for the update that `epoch` began with."""
+        return [Claim(*row) for row in self._rows("SELECT * FROM claim WHERE epoch = ? AND samples > 0", epoch)]
+
+    def leaders(self, most: int = MOST_SHOWN) -> list[Entry]:
+        """Those who gave most, most first."""
+        return [
+            Entry(*row) for row in self._rows(f"{_ENTRY} WHERE samples > 0 ORDER BY samples DESC, id LIMIT ?", most)
+        ]
+
+    def entry(self, volunteer: str) -> Entry | None:
+        return next((Entry(*row) for row in self._rows(f"{_ENTRY} WHERE id = ?", volunteer)), None)
+
+    def totals(self) -> tuple[int, int]:
+        """Volunteers, and the samples of all of them."""
+        ((volunteers, samples),) = self._rows("SELECT count(*), coalesce(sum(samples), 0) FROM volunteer")
+        return volunteers, samples
+
+    def rejections(self) -> dict[str, int]:
+        """How often, by reason."""
+        return dict(self._rows("SELECT reason, count FROM rejection ORDER BY reason"))
+
+    def presence(self, since: float, minutes: int) -> list[Presence]:
+        """From `since` (UTC seconds) on, in steps of some minutes."""
+        rows = self._rows(
+            "SELECT minute / ?1 * ?1 * 60.0, avg(peers), avg(samples_per_second) FROM presence WHERE minute >= ?2 "
+            "GROUP BY minute / ?1 ORDER BY 1",
+            minutes,
+            int(since // 60),
+        )
+        return [Presence(*row) for row in rows]
+
+    def close(self) -> None:
+        with self._lock:
+            self._database.close()
+
+    def _rows(self, query: str, *values: object) -> list[Any]:
+        with self._lock, self._told_plainly():
+            return self._database.execute(query, values).fetchall()
+
+    @contextmanager
+    def _changing(self) -> Iterator[sqlite3.Connection]:
+        with self._lock, self._told_plainly(), self._database:
+            self._database.execute("BEGIN IMMEDIATE")
+            yield self._database
+
+    @contextmanager
+    def _told_plainly(self) -> Iterator[None]:
+        try:
+            yield
+        except sqlite3.DatabaseError as error:
+            raise WorldError(f"The record of contributions {self.path} cannot be used: {error}.") from None

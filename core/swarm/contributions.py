@@ -1,0 +1,174 @@
+"""What volunteers tell the run they gave: signed statements in the DHT, one a session, replaced after every round.
+
+A statement is signed with the volunteer's own key and names the slot of the DHT it stands in, so that nobody can put it
+elsewhere; the slot's record is signed by hivemind with the key of this very process. It repeats the latest rounds,
+since the host may miss one. Peers that keep it check form and size; what is claimed, the host checks.
+"""
+
+import hashlib
+from collections import deque
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated
+
+import msgspec
+from cryptography.exceptions import InvalidSignature
+from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey, Ed25519PublicKey
+from hivemind import DHT
+from hivemind.dht.schema import BytesWithPublicKey, RSASignatureValidator, SchemaValidator
+from hivemind.utils import ValueWithExpiration, get_dht_time
+from msgspec import Meta
+from pydantic.v1 import BaseModel, conbytes
+
+from core.api.identity import LONGEST_NAME
+
+MOST_ROUNDS = 32
+"""That a statement repeats."""
+LARGEST = 2048
+"""Bytes of a signed statement."""
+_EXPIRATION = 300.0
+"""Seconds until a silent peer's statement is forgotten."""
+_PURPOSE = b"idlehive contribution 1\n"
+_KEY, _SIGNATURE = 32, 64
+
+
+class Round(msgspec.Struct, frozen=True, array_like=True, forbid_unknown_fields=True):
+    """This peer's part in one update of the collaboration."""
+
+    epoch: Annotated[int, Meta(ge=1, le=1 << 53)]
+    """That began with the update."""
+    samples: Annotated[int, Meta(ge=1, le=1 << 53)]
+    loss: float | None
+    """Mean over these samples."""
+
+
+class Statement(msgspec.Struct, frozen=True, array_like=True, forbid_unknown_fields=True):
+    """What one session says of itself; all of it is self-reported."""
+
+    run_id: Annotated[str, Meta(max_length=200)]
+    slot: Annotated[bytes, Meta(min_length=16, max_length=16)]
+    peer: Annotated[bytes, Meta(max_length=64)]
+    """Its peer id in the swarm."""
+    sequence: Annotated[int, Meta(ge=1, le=1 << 53)]
+    """Grows with every statement of the session."""
+    rounds: Annotated[tuple[Round, ...], Meta(max_length=MOST_ROUNDS)]
+    samples_per_second: float
+    name: Annotated[str, Meta(max_length=LONGEST_NAME)] | None = None
+
+
+class BadStatement(Exception):
+    """It must not be used; the argument is the reason in a word or two."""
+
+
+class _Schema(BaseModel):
+    contributions: dict[BytesWithPublicKey, conbytes(strict=True, max_length=LARGEST)]  # type: ignore[valid-type]
+
+
+@dataclass(frozen=True)
+class Found:
+    """A record of the DHT: whose slot, and what stands in it."""
+
+    slot: bytes
+    data: bytes
+
+
+def slot_of(subkey: bytes) -> bytes:
+    """The short name of a place in the DHT, from the public key that owns it."""
+    return hashlib.sha256(subkey).digest()[:16]
+
+
+def sign(statement: Statement, key: Ed25519PrivateKey) -> bytes:
+    body = msgspec.msgpack.encode(statement)
+    return key.public_key().public_bytes_raw() + key.sign(_PURPOSE + body) + body
+
+
+def verify(data: bytes) -> tuple[str, Statement]:
+    """The volunteer's id (their public key in hexadecimal digits) and what they say.
+
+    Raises:
+        BadStatement: malformed or forged.
+    """
+    if len(data) > LARGEST:
+        raise BadStatement("malformed")
+    key, signature, body = data[:_KEY], data[_KEY : _KEY + _SIGNATURE], data[_KEY + _SIGNATURE :]
+    try:
+        Ed25519PublicKey.from_public_bytes(key).verify(signature, _PURPOSE + body)
+        return key.hex(), msgspec.msgpack.decode(body, type=Statement)
+    except InvalidSignature:
+        raise BadStatement("forged") from None
+    except (msgspec.DecodeError, ValueError):
+        raise BadStatement("malformed") from None
+
+
+class ContributionsBoard:
+    """The statements of one run. Every peer needs one, or it would keep the others' unchecked."""
+
+    def __init__(self, dht: DHT, run_id: str) -> None:
+        self._dht = dht
+        self._key = f"{run_id}_contributions"
+        signature = RSASignatureValidator()
+        self._own_key = signature.local_public_key
+        self.own_slot = slot_of(self._own_key)
+        dht.add_validators([SchemaValidator(_Schema, prefix=run_id), signature])
+
+    def put(self, data: bytes) -> None:
+        """Replace this peer's statement; does not wait for the peers that keep it."""
+        self._dht.store(
+            self._key,
+            subkey=self._own_key,
+            value=data,
+            expiration_time=get_dht_time() + _EXPIRATION,
+            return_future=True,
+        )
+
+    def read(self) -> Iterator[Found]:
+        """Every peer's last statement."""
+        found = self._dht.get(self._key, latest=True)
+        if not isinstance(found, ValueWithExpiration) or not isinstance(found.value, dict):
+            return
+        for subkey, record in found.value.items():
+            if isinstance(subkey, bytes) and isinstance(record.value, bytes):
+                yield Found(slot_of(subkey), record.value)
+
+
+class Publisher:
+    """This session's voice on the board; silent without a key, and for as long as the volunteer wants it to be."""
+
+    def __init__(self, board: ContributionsBoard, run_id: str, peer: bytes, key: Ed25519PrivateKey | None) -> None:
+        self._board, self._run_id, self._peer, self._key = board, run_id, peer, key
+        self._rounds: deque[Round] = deque(maxlen=MOST_ROUNDS)
+        self._sequence = 0
+
+    def tell(self, done: Round, samples_per_second: float, *, wanted: bool, name: str) -> None:
+        """Tell of a round, if that is `wanted`; rounds from when it was not are never told."""
+        if self._key is None or not wanted:
+            self._rounds.clear()
+            return
+        self._rounds.append(done)
+        self._sequence += 1
+        statement = Statement(
+            self._run_id,
+            self._board.own_slot,
+            self._peer,
+            self._sequence,
+            tuple(self._rounds),
+            samples_per_second,
+            name or None,
+        )
+        self._board.put(sign(statement, self._key))
+
+
+def read_key(path: Path) -> Ed25519PrivateKey:
+    """The volunteer's key, made if there is none.
+
+    Raises:
+        OSError, ValueError: the file cannot be used.
+    """
+    try:
+        return Ed25519PrivateKey.from_private_bytes(path.read_bytes())
+    except FileNotFoundError:
+        key = Ed25519PrivateKey.generate()
+        path.touch(mode=0o600)
+        path.write_bytes(key.private_bytes_raw())
+        return key

@@ -1,0 +1,63 @@
+"""A hostile peer of a run: forges, copies, mangles and inflates contributions.
+
+Usage: cheat.py FOLDER RUN_ID PEER. Prints one line for each thing it has done, and ends by itself.
+"""
+
+import sys
+import time
+from pathlib import Path
+
+from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
+from hivemind.utils import get_dht_time
+
+from core.swarm.contributions import ContributionsBoard, Round, Statement, sign
+from core.swarm.patches import place_sockets
+from core.swarm.peer import join_swarm
+from core.swarm.run_watch import RunWatch
+
+_SHOWN = 4.0
+"""Seconds for which each lie stands: the host looks every second."""
+_SAMPLES, _SPEED = 20, 5.0
+
+
+def main() -> None:
+    folder, run_id, peer = Path(sys.argv[1]), sys.argv[2], sys.argv[3]
+    place_sockets(folder)
+    dht = join_swarm([peer], folder / "cheat.key")
+    board, watch = ContributionsBoard(dht, run_id), RunWatch(dht, run_id)
+    key, own = Ed25519PrivateKey.generate(), dht.peer_id.to_bytes()
+
+    def lie(kind: str, data: bytes) -> None:
+        board.put(data)
+        time.sleep(_SHOWN)
+        print(kind, flush=True)
+
+    def statement(*rounds: Round) -> Statement:
+        return Statement(run_id, board.own_slot, own, 1, rounds, _SPEED, "Mallory")
+
+    while not (honest := [found for found in board.read() if len(found.data) > 200]):
+        time.sleep(0.2)
+    victim = honest[0].data
+    lie("malformed", b"\x00" * 100)
+    lie("replayed", victim)
+    lie("forged", victim[:32] + sign(statement(Round(1, 100, 1.0)), key)[32:])
+    epoch = watch.read().epoch
+    progress = {
+        "peer_id": own,
+        "epoch": epoch,
+        "samples_accumulated": _SAMPLES,
+        "samples_per_second": _SPEED,
+        "time": get_dht_time(),
+        "client_mode": True,
+    }
+    subkey = board._own_key  # its progress and its statements stand in the same slot
+    dht.store(f"{run_id}_progress", subkey=subkey, value=progress, expiration_time=get_dht_time() + 5.0)
+    time.sleep(_SHOWN)
+    while watch.read().epoch <= epoch:
+        time.sleep(0.2)
+    lie("inflated", sign(statement(Round(epoch + 1, 10 * _SAMPLES, 1.0)), key))
+    dht.shutdown()
+
+
+if __name__ == "__main__":
+    main()

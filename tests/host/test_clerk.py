@@ -1,0 +1,250 @@
+"""What the backbone believes of what volunteers say they gave."""
+
+import logging
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import msgspec
+import pytest
+from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
+
+from core.api.manifest import Training
+from core.host.clerk import Audit
+from core.host.curve import Curve
+from core.host.register import Register
+from core.swarm.contributions import Found, Round, Statement, sign, slot_of
+from core.swarm.run_watch import PeerProgress, RunProgress
+from tests.learning.small_project import small_manifest
+
+TARGET = 512
+RUN = "run"
+
+
+def training() -> Training:
+    return msgspec.structs.replace(small_manifest().training, target_batch_size=TARGET, microbatch_size=16)
+
+
+@dataclass
+class Peer:
+    """One session of a volunteer."""
+
+    name: str
+    key: Ed25519PrivateKey = field(default_factory=Ed25519PrivateKey.generate)
+    speed: float = 50.0
+    sequence: int = 0
+    rounds: list[Round] = field(default_factory=list)
+
+    @property
+    def slot(self) -> bytes:
+        return slot_of(self.name.encode())
+
+    @property
+    def id(self) -> str:
+        return self.key.public_key().public_bytes_raw().hex()
+
+    def reports(self, epoch: int, samples: int) -> tuple[bytes, PeerProgress]:
+        return self.slot, PeerProgress(self.name.encode(), epoch, samples, self.speed)
+
+    def says(self, epoch: int, samples: int, **changes: object) -> Found:
+        self.sequence += 1
+        self.rounds.append(Round(epoch, samples, 4.0))
+        made = Statement(RUN, self.slot, self.name.encode(), self.sequence, tuple(self.rounds), self.speed, self.name)
+        return Found(self.slot, sign(msgspec.structs.replace(made, **changes), self.key))
+
+
+class Books:
+    """An audit with its files and a clock."""
+
+    def __init__(self, folder: Path) -> None:
+        self.register, self.curve = Register(folder, RUN), Curve(folder, RUN, 4 * TARGET)
+        self.now = 1000.0
+        self.restart()
+
+    def restart(self) -> None:
+        self.audit = Audit(self.register, self.curve, RUN, training())
+
+    def see(self, epoch: int, *reports: tuple[bytes, PeerProgress]) -> None:
+        self.now += 1.0
+        self.audit.see(RunProgress(epoch=epoch, slots=dict(reports)), 0, self.now)
+
+    def hear(self, *found: Found) -> None:
+        for each in found:
+            self.audit.judge(each, self.now)
+
+    def total(self, peer: Peer) -> int:
+        entry = self.register.entry(peer.id)
+        return entry.samples if entry else 0
+
+    def close(self) -> None:
+        self.register.close()
+        self.curve.close()
+
+
+@pytest.fixture
+def books(tmp_path: Path) -> Iterator[Books]:
+    opened = Books(tmp_path)
+    yield opened
+    opened.close()
+
+
+@pytest.fixture
+def ann(books: Books) -> Peer:
+    """Has given 170 of the 512 samples of the first round, together with Ben and Cem."""
+    peers = [Peer("ann"), Peer("ben"), Peer("cem")]
+    books.see(0, *(peer.reports(0, 170) for peer in peers))
+    books.see(1, *(peer.reports(1, 3) for peer in peers))
+    books.hear(*(peer.says(1, 172) for peer in peers))
+    return peers[0]
+
+
+def test_what_was_given_is_counted_once_however_often_it_is_read(books: Books, ann: Peer) -> None:
+    assert books.total(ann) == 172
+    for _ in range(3):
+        books.see(1, ann.reports(1, 90))
+    books.see(2, ann.reports(2, 0))
+    said = ann.says(2, 120)
+    books.hear(said, said)
+    books.restart()
+    books.see(2, ann.reports(2, 10))
+    books.hear(said)
+    assert books.total(ann) == 172 + 120
+    assert books.register.rejections() == {}
+    assert books.register.totals() == (3, 3 * 172 + 120)
+
+
+def test_an_inflated_claim_counts_nothing_and_is_logged(
+    books: Books, ann: Peer, caplog: pytest.LogCaptureFixture
+) -> None:
+    books.see(1, ann.reports(1, 170))
+    books.see(2, ann.reports(2, 0))
+    with caplog.at_level(logging.WARNING):
+        books.hear(ann.says(2, 1720))
+    assert books.total(ann) == 172
+    assert books.register.rejections() == {"inflated": 1}
+    assert "inflated" in caplog.text
+    books.restart()
+    books.see(2, ann.reports(2, 0))
+    books.hear(ann.says(3, 10))
+    assert books.total(ann) == 172 + 10, "a refused claim stays refused"
+
+
+def test_a_small_peer_cannot_claim_ten_times_as_much_either(books: Books, ann: Peer) -> None:
+    dan = Peer("dan", speed=5.0)
+    books.see(1, ann.reports(1, 150), dan.reports(1, 25))
+    books.see(2, ann.reports(2, 0), dan.reports(2, 0))
+    books.hear(dan.says(2, 250))
+    assert books.total(dan) == 0
+
+
+def test_a_forged_statement_counts_for_nobody(books: Books, ann: Peer) -> None:
+    thief = Peer("thief")
+    books.see(1, ann.reports(1, 100), thief.reports(1, 100))
+    signed_by_thief = sign(Statement(RUN, thief.slot, b"thief", 1, (Round(1, 100, 4.0),), 50.0), thief.key)
+    under_anns_name = ann.key.public_key().public_bytes_raw() + signed_by_thief[32:]
+    books.hear(Found(thief.slot, under_anns_name))
+    assert (books.total(ann), books.total(thief)) == (172, 0)
+    assert books.register.rejections() == {"forged": 1}
+
+
+def test_a_statement_copied_to_another_place_is_a_replay(books: Books, ann: Peer) -> None:
+    thief = Peer("thief")
+    books.see(1, ann.reports(1, 100), thief.reports(1, 100))
+    books.see(2, ann.reports(2, 0), thief.reports(2, 0))
+    books.hear(Found(thief.slot, ann.says(2, 110).data))
+    assert books.total(ann) == 172
+    assert books.register.rejections() == {"replayed": 1}
+
+
+def test_an_older_statement_of_the_same_session_is_a_replay(books: Books, ann: Peer) -> None:
+    books.see(1, ann.reports(1, 100))
+    books.see(2, ann.reports(2, 0))
+    older, newer = ann.says(2, 110), ann.says(2, 110)
+    books.hear(newer, older)
+    assert books.total(ann) == 172 + 110
+    assert books.register.rejections() == {"replayed": 1}
+
+
+@pytest.mark.parametrize("data", [b"", b"x" * 40, b"\x00" * 300, b"\xff" * 5000])
+def test_what_is_no_statement_changes_nothing(books: Books, ann: Peer, data: bytes) -> None:
+    books.hear(Found(ann.slot, data), Found(ann.slot, data))
+    assert books.total(ann) == 172
+    assert sum(books.register.rejections().values()) == 1, "each is told of once"
+
+
+@pytest.mark.parametrize(
+    ("changes", "reason"),
+    [
+        ({"run_id": "other"}, "of another run"),
+        ({"peer": b"ben"}, "of another peer"),
+        ({"slot": b"\x00" * 16}, "replayed"),
+        ({"samples_per_second": float("nan")}, "malformed"),
+        ({"rounds": ()}, None),
+        ({"rounds": (Round(2, -5, 1.0),)}, "malformed"),
+    ],
+)
+def test_a_statement_that_does_not_fit_its_place_counts_nothing(
+    books: Books, ann: Peer, changes: dict[str, object], reason: str | None
+) -> None:
+    books.see(1, ann.reports(1, 100))
+    books.see(2, ann.reports(2, 0))
+    books.hear(ann.says(2, 110, **changes))
+    assert books.total(ann) == 172
+    assert list(books.register.rejections()) == ([reason] if reason else [])
+
+
+def test_a_session_cannot_claim_rounds_from_before_it_was_seen(books: Books, ann: Peer) -> None:
+    for epoch in range(2, 20):
+        books.see(epoch, ann.reports(epoch, 50))
+    late = Peer("late", key=ann.key)
+    books.see(20, late.reports(20, 50), ann.reports(20, 50))
+    late.rounds = [Round(epoch, 100, 4.0) for epoch in range(10, 20)]
+    books.hear(late.says(20, 100))
+    assert books.total(ann) == 172 + 100
+    assert books.register.rejections() == {"of a round it was not in": 10}
+
+
+def test_a_round_that_has_not_been_is_counted_when_it_has(books: Books, ann: Peer) -> None:
+    ahead = ann.says(9, 100)
+    books.hear(ahead)
+    assert books.total(ann) == 172
+    for epoch in range(1, 10):
+        books.see(epoch, ann.reports(epoch, 60))
+    books.hear(ahead)
+    assert books.total(ann) == 272
+
+
+def test_of_claims_that_no_round_can_hold_the_largest_go_first(books: Books, ann: Peer) -> None:
+    liars = [Peer(f"liar{number}", speed=5000.0) for number in range(3)]
+    books.see(1, ann.reports(1, 150), *(liar.reports(1, 900 + number) for number, liar in enumerate(liars)))
+    books.see(2, ann.reports(2, 0), *(liar.reports(2, 0) for liar in liars))
+    books.hear(*(liar.says(2, 900 + number) for number, liar in enumerate(liars)), ann.says(2, 150))
+    assert books.total(ann) == 172 + 150
+    assert sum(map(books.total, liars)) <= 4 * TARGET
+    assert books.total(liars[2]) == 0
+    assert books.register.rejections() == {"more than a round holds": 1}
+
+
+def test_one_identity_on_two_machines_adds_up(books: Books, ann: Peer) -> None:
+    other = Peer("laptop", key=ann.key)
+    books.see(1, ann.reports(1, 100), other.reports(1, 200))
+    books.see(2, ann.reports(2, 0), other.reports(2, 0))
+    books.hear(ann.says(2, 100), other.says(2, 200))
+    entry = books.register.entry(ann.id)
+    assert entry is not None
+    assert (entry.samples, entry.rounds, entry.place) == (172 + 300, 3, 1)
+    assert entry.share == pytest.approx(472 / (3 * 172 + 300))
+
+
+def test_losses_reach_the_learning_curve(books: Books, ann: Peer) -> None:
+    (point,) = books.curve.points()
+    assert (point.epoch, point.loss, point.peers, point.samples) == (1, 4.0, 3, 3 * 172)
+
+
+def test_a_name_that_misleads_is_not_shown(books: Books, ann: Peer) -> None:
+    books.see(1, ann.reports(1, 100))
+    books.see(2, ann.reports(2, 0))
+    books.hear(ann.says(2, 100, name="turn\u202eround"))
+    entry = books.register.entry(ann.id)
+    assert entry is not None
+    assert entry.name is None

@@ -1,0 +1,119 @@
+"""The backbone's page in a real browser, and its figures for other programs."""
+
+import re
+import shutil
+import subprocess
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+import requests
+
+from core.host.board import Board
+from core.host.curve import Curve
+from core.host.project import load
+from core.host.register import Claim, Register
+from core.host.web import Web
+
+PRACTICE = Path(__file__).parents[2] / "resources" / "practice"
+PEER = "/ip4/192.0.2.1/tcp/31337/p2p/12D3KooWJ7TyrZcJ4BNrUdgCkHQKAzfAzfmAhp2bqMqXWzVvRxFL"
+ANN, BEN, CEM = ("a1" * 32, "b2" * 32, "c3" * 32)
+EVIL = "<script>document.title='taken'</script>"
+_QUIET = (
+    "--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-sync",
+    "--disable-background-networking", "--disable-component-update", "--hide-scrollbars",
+)  # fmt: skip
+
+
+@pytest.fixture
+def server(tmp_path: Path) -> Iterator[Web]:
+    project = load(PRACTICE / "project.toml")
+    curve, register = Curve(tmp_path, "run", 4096), Register(tmp_path, "run")
+    for epoch in range(1, 40):
+        curve.add_training("a", epoch=epoch, loss=6.0 / epoch + 2.0, samples=512, at=float(epoch), current=epoch)
+        curve.add_evaluation(epoch, 6.5 / epoch + 2.2, at=float(epoch))
+    at = 1_750_000_000.0
+    register.accept([Claim(epoch, "slot-a", ANN, 300) for epoch in range(1, 11)], "Ann of the Hill", at)
+    register.accept([Claim(epoch, "slot-b", BEN, 150) for epoch in range(1, 11)], None, at + 60)
+    register.accept([Claim(1, "slot-c", CEM, 10)], EVIL, at + 120)
+    register.reject("inflated")
+    board = Board(project.files, curve, register, tmp_path / "checkpoints")
+    board.publish(project.manifest(tmp_path, [PEER]))
+    board.show(epoch=39, peers=3, samples_per_second=120.5)
+    running = Web(board, "127.0.0.1:0")
+    yield running
+    running.close()
+    curve.close()
+    register.close()
+
+
+def browse(url: str, profile: Path, *options: str) -> str:
+    """What Chromium has on the page after loading it; nothing but `url` can be reached."""
+    program = shutil.which("chromium")
+    if program is None:
+        pytest.skip("chromium is not installed")
+    only_here = f"--user-data-dir={profile}", "--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1"
+    done = subprocess.run(
+        [program, *_QUIET, *only_here, *options, url], capture_output=True, text=True, timeout=100, check=False
+    )
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+@pytest.mark.slow
+def test_a_browser_shows_the_leaderboard(server: Web, tmp_path: Path) -> None:
+    dom = browse(server.url, tmp_path / "browser", "--dump-dom")
+    (table,) = re.findall(r'<table id="leaderboard">(.*?)</table>', dom, re.DOTALL)
+    rows = [
+        [re.sub(r"<[^>]*>", "", cell) for cell in re.findall(r"<td.*?>(.*?)</td>", row)]
+        for row in re.findall(r"<tr>(.*?)</tr>", table.partition("<tbody>")[2], re.DOTALL)
+    ]
+    assert [row[:5] for row in rows] == [
+        ["1", "Ann of the Hill a1a1 a1a1", "3,000", "66.5%", "10"],
+        ["2", "b2b2 b2b2", "1,500", "33.3%", "10"],
+        ["3", "&lt;script&gt;document.title='taken'&lt;/script&gt; c3c3 c3c3", "10", "0.2%", "1"],
+    ]
+    assert "Self-reported" in dom
+    assert "<title>Practice: guess Shakespeare's words</title>" in dom
+    assert not re.findall(r'(?:src|href)="', dom), "nothing from elsewhere"
+
+
+def test_programs_read_the_leaderboard_and_their_own_place(server: Web) -> None:
+    told = requests.get(f"{server.url}leaderboard.json?volunteer={BEN}", timeout=10).json()
+    assert [(entry["place"], entry["volunteer"], entry["samples"]) for entry in told["entries"]] == [
+        (1, ANN, 3000),
+        (2, BEN, 1500),
+        (3, CEM, 10),
+    ]
+    assert (told["you"]["place"], told["volunteers"], told["samples"]) == (2, 3, 4510)
+    assert told["self_reported"] is True
+    assert told["rejected"] == {"inflated": 1}
+    unknown = requests.get(f"{server.url}leaderboard.json?volunteer=%27;drop", timeout=10)
+    assert unknown.json()["you"] is None
+
+
+def test_one_volunteers_totals_have_an_address(server: Web) -> None:
+    told = requests.get(f"{server.url}volunteers/{ANN}.json", timeout=10).json()
+    assert (told["name"], told["samples"], told["rounds"]) == ("Ann of the Hill", 3000, 10)
+    assert requests.get(f"{server.url}volunteers/{'d4' * 32}.json", timeout=10).status_code == 404
+
+
+def test_prometheus_can_read_the_metrics(server: Web) -> None:
+    answer = requests.get(f"{server.url}metrics", timeout=10)
+    assert answer.headers["Content-Type"].startswith("text/plain; version=0.0.4")
+    lines = answer.text.splitlines()
+    sample = re.compile(r'[a-z_]+(\{[a-z]+="(?:[^"\\\n]|\\.)*"(?:,[a-z]+="(?:[^"\\\n]|\\.)*")*\})? [0-9.e+-]+')
+    assert all(line.startswith("# ") or sample.fullmatch(line) for line in lines), lines
+    assert f'idlehive_volunteer_samples{{volunteer="{ANN}",name="Ann of the Hill"}} 3000' in lines
+    assert 'idlehive_rejected_contributions_total{reason="inflated"} 1' in lines
+    assert "idlehive_accepted_samples 4510" in lines
+
+
+def test_peers_over_time_are_averages_of_minutes(tmp_path: Path) -> None:
+    register = Register(tmp_path, "run")
+    for minute, peers in enumerate((2, 4, 9)):
+        register.show_presence(peers, 10.0 * peers, at=6000.0 + 60 * minute)
+        register.show_presence(peers, 10.0 * peers, at=6030.0 + 60 * minute)
+    (point,) = register.presence(0.0, 10)
+    register.close()
+    assert (point.at, point.peers, point.samples_per_second) == (6000.0, 5.0, 50.0)
