@@ -144,6 +144,7 @@ def describe(details: ProjectDetails) -> list[str]:
         "source": info.source,
         "you": _you(info),
         "waits": " ".join(reason.text for reason in info.reasons),
+        "your place": words.place(details.place) if details.place else "",
         "you gave": f"{words.count(details.samples, 'sample')} in {words.duration(details.seconds)}",
     }
     summary = textwrap.wrap(words.clean(info.summary), _READABLE, initial_indent="  ", subsequent_indent="  ")

@@ -61,6 +61,8 @@ def lines(snapshot: Snapshot, now: float) -> list[str]:
     if today.samples:
         spent = words.duration(today.seconds)
         said.append(f"  Today: {words.count(today.samples, 'sample')}, {words.count(today.epochs, 'epoch')}, {spent}")
+    if snapshot.place:
+        said.append(f"  Your place: {words.place(snapshot.place)}")
     if snapshot.schedule.next_at is not None or snapshot.schedule.overridden:
         said.append(f"  Schedule: {words.schedule(snapshot.schedule, now)}")
     if snapshot.limits.gpu and snapshot.surroundings.last_input is None:

@@ -9,7 +9,7 @@ from core.api.preferences import PREFERENCES, Limits
 from core.api.reasons import Reason
 from core.api.record import JOULES_IN_KWH, Cost, Sums
 from core.api.schedule import ScheduleState
-from core.api.snapshot import Snapshot, State
+from core.api.snapshot import Place, Snapshot, State
 
 STATES: dict[State, str] = {
     "idle": "Idle",
@@ -135,6 +135,11 @@ def schedule(state: ScheduleState, now: float) -> str:
         return says
     until = clock(state.override_until, now) if state.override_until is not None else "`idlehive resume`"
     return f"{says} Overridden by you until {until}."
+
+
+def place(value: Place) -> str:
+    """Among all who publish what they give to the project."""
+    return f"{value.place:,} of {value.volunteers:,}, {value.share:.0%} of all samples as the project counts them"
 
 
 def totals(contributions: Iterable[Contribution]) -> dict[str, float]:

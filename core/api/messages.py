@@ -12,7 +12,7 @@ from core.api.identity import IdentityCommand
 from core.api.reasons import Reason
 from core.api.record import HistoryCommand
 from core.api.schedule import Preset
-from core.api.snapshot import Snapshot
+from core.api.snapshot import Place, Snapshot
 
 MOST_HOURS = 4000
 """Entries of one reply to `GetHistory`: about two megabytes."""
@@ -271,6 +271,8 @@ class ProjectDetails(msgspec.Struct, frozen=True):
     samples: int = 0
     """Given by this volunteer so far."""
     seconds: float = 0.0
+    place: Place | None = None
+    """As last heard from its backbone."""
 
 
 class LimitInfo(msgspec.Struct, frozen=True):

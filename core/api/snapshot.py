@@ -110,6 +110,18 @@ class DataMonth(msgspec.Struct, frozen=True):
     cap: int
 
 
+class Place(msgspec.Struct, frozen=True):
+    """Where the volunteer stands among all who publish what they give, as the project's backbone counts."""
+
+    place: int
+    volunteers: int
+    samples: int
+    """Accepted by the backbone, from all machines of the volunteer."""
+    share: float
+    """Of the samples of all, from 0 to 1."""
+    at: float
+
+
 class Snapshot(msgspec.Struct, frozen=True, tag=True):
     """Everything a front end shows without asking."""
 
@@ -140,5 +152,7 @@ class Snapshot(msgspec.Struct, frozen=True, tag=True):
     """Why the last session failed, one sentence; kept while state is failed."""
     retry_at: float | None = None
     today: Today = Today()
+    place: Place | None = None
+    """In the project at hand; None: not known, or nothing is published."""
     engine_pid: int = 0
     version: str = ""

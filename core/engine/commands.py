@@ -106,7 +106,8 @@ class Commands:
 
     def _show_project(self, command: messages.ShowProject) -> ProjectDetails:
         catalogue = self._engine.catalogue
-        return catalogue.details(catalogue.get(command.project), self._engine.active_project)
+        details = catalogue.details(catalogue.get(command.project), self._engine.active_project)
+        return msgspec.structs.replace(details, place=self._engine.places.get(details.info.id))
 
     async def _add_project(self, command: messages.AddProject) -> ProjectInfo:
         return self._info((await self._engine.catalogue.add(command.source)).id)
@@ -148,7 +149,9 @@ class Commands:
         return self._engine.identity.info()
 
     async def _import_identity(self, command: identity.ImportIdentity) -> identity.IdentityInfo:
-        return await self._engine.identity.take(command.text, command.passphrase, replace=command.replace)
+        info = await self._engine.identity.take(command.text, command.passphrase, replace=command.replace)
+        self._engine.places.forget()
+        return info
 
     def _show_limits(self, _command: messages.ShowLimits) -> list[LimitInfo]:
         return [self._limit(name) for name in self._engine.preferences]

@@ -53,6 +53,7 @@ from core.engine.lifecycle import (
 )
 from core.engine.line_use import LineUse
 from core.engine.pictures import Pictures
+from core.engine.places import Places
 from core.engine.processor_use import ProcessorWatch
 from core.engine.programs import Programs
 from core.engine.senses import KEEN, RESTING, WATCHFUL, Senses
@@ -88,6 +89,8 @@ class Engine:
         self.pictures = Pictures(home.path / "pictures")
         self.credentials = Credentials(home.path)
         self.identity = Identity(home.volunteer, store.journal)
+        self.places = Places(self.update, clock)
+        self._place_at: float | None = None
         self.broadcast = Broadcast()
         self.preferences = store.preferences.load()
         self.timetable = Timetable(store.journal.read_setting(_WEEK))
@@ -176,6 +179,7 @@ class Engine:
         self._ledger.keep(now)
         if self._session is None:
             self._rest_between_sessions()
+        self._ask_for_place(now)
         self._set_alarm(now)
         self.senses.attend(self._pace())
         self._power_limit.keep(self._wanted_power_limit())
@@ -194,6 +198,7 @@ class Engine:
             pinned=self._intent.project,
             wanted=self._intent.wanted,
             today=self._ledger.today(now),
+            place=self.places.get(at_hand) if at_hand else None,
             pid=self._session.pid if self._session else None,
             started_at=self._started_at,
             around=surroundings.look(self.senses.readings),
@@ -356,6 +361,14 @@ class Engine:
             comes_back=self._comes_back,
         )
 
+    def _ask_for_place(self, now: float) -> None:
+        if not self.preferences["publish_contributions"]:
+            self.places.forget()
+            self._place_at = None
+            return
+        project = self.catalogue.get(self._state.project) if isinstance(self._state, Contributing) else None
+        self._place_at = self.places.attend(project, lambda: self.identity.info().id, now)
+
     def _named(self, limits: Limits) -> Limits:
         return msgspec.structs.replace(limits, display_name=self.identity.display_name or "")
 
@@ -382,6 +395,7 @@ class Engine:
                 self.senses.readings, self._decision.counts, now, uses_gpu=self._decision.uses_gpu
             ),
             self._line_use(now).next_edge,
+            self._place_at,
             *self.contenders.moments(),
             *(reason.until for reason in self._decision.reasons),
         ]

@@ -9,6 +9,7 @@ from core.api.session import Report
 from core.api.snapshot import (
     DataMonth,
     GpuUse,
+    Place,
     ProcessorUse,
     Progress,
     Session,
@@ -42,6 +43,7 @@ def look(
     pinned: str | None = None,
     wanted: bool,
     today: Today,
+    place: Place | None = None,
     pid: int | None,
     started_at: float,
     around: Surroundings,
@@ -72,6 +74,7 @@ def look(
         error=trouble.error if trouble else None,
         retry_at=None if trouble is None or trouble.permanent or isinstance(state, Leaving) else trouble.retry_at,
         today=today,
+        place=place,
         engine_pid=os.getpid(),
         version=VERSION,
     )

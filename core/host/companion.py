@@ -7,6 +7,7 @@ import threading
 from pathlib import Path
 from typing import IO, cast
 
+import msgspec
 from hivemind.p2p import PeerID
 
 from core.api.manifest import Manifest
@@ -16,6 +17,7 @@ from core.api.session import ApplyLimits, Fault, Hold, Leave, Resume, Start, Tra
 log = logging.getLogger(__name__)
 
 _TIME_TO_LEAVE = 5.0
+_NAME = "The backbone's companion"
 
 
 class Companion:
@@ -35,7 +37,7 @@ class Companion:
                 manifest,
                 identity=str(self._key),
                 volunteer=str(state / "companion-volunteer.key"),
-                limits=Limits(display_name="The backbone's companion"),
+                limits=Limits(display_name=_NAME),
                 cache=str(state / "companion-cache"),
                 session_folder=str(session_folder),
             )
@@ -62,7 +64,8 @@ class Companion:
 
     def limit(self, limits: Limits) -> None:
         """Keep within these from now on. May be called from any thread."""
-        self._send(ApplyLimits(limits))
+        # The volunteer's own name is not this one's.
+        self._send(ApplyLimits(msgspec.structs.replace(limits, display_name=_NAME)))
 
     def stop(self) -> None:
         """Ask it to leave; kill it if it does not."""

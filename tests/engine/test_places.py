@@ -1,0 +1,38 @@
+"""The volunteer's place among all, asked of a project's backbone while contributing."""
+
+import json
+
+from core.api.identity import GetIdentity, IdentityInfo
+from core.api.messages import Contribute, GetSnapshot, LimitInfo, ProjectDetails, SetLimit, ShowProject
+from core.api.snapshot import Place, Snapshot
+from tests.engine.test_catalogue import Organiser, organiser
+from tests.fakes.running_engine import RunningEngine, wait_for
+
+__all__ = ["organiser"]
+
+
+def place(engine: RunningEngine) -> Place | None:
+    return engine.ask(GetSnapshot(), Snapshot).place
+
+
+def begin(engine: RunningEngine, organiser: Organiser, told: bytes) -> None:
+    """Contribute to a project whose backbone says `told`."""
+    id_ = engine.start().ask(GetIdentity(), IdentityInfo).id
+    organiser.pages[f"leaderboard.json?volunteer={id_}"] = told
+    engine.tell(Contribute(organiser.publish(leaderboard="leaderboard.json")))
+
+
+def test_the_place_is_shown_while_contributing(engine: RunningEngine, organiser: Organiser) -> None:
+    told = {"volunteers": 14, "you": {"place": 3, "samples": 4800, "share": 0.12}, "entries": []}
+    begin(engine, organiser, json.dumps(told).encode())
+    known = wait_for(lambda: place(engine), seconds=30.0)
+    assert (known.place, known.volunteers, known.samples, known.share) == (3, 14, 4800, 0.12)
+    assert engine.ask(ShowProject("poems"), ProjectDetails).place == known
+    engine.ask(SetLimit("publish_contributions", 0), LimitInfo)
+    assert place(engine) is None, "whoever publishes nothing has no place"
+
+
+def test_a_backbone_that_says_nonsense_leaves_the_place_unknown(engine: RunningEngine, organiser: Organiser) -> None:
+    begin(engine, organiser, b'{"volunteers": 2, "you": {"place": 0, "samples": 1, "share": 0.5}}')
+    wait_for(lambda: "could not be read" in engine.log(), seconds=30.0)
+    assert place(engine) is None
