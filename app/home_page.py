@@ -58,6 +58,8 @@ class HomePage(QScrollArea):
         self._chips.show_snapshot(snapshot)
         self._tiles.show_snapshot(snapshot)
         self.day.show_snapshot(snapshot)
+        self.place.setText(wording.place(snapshot))
+        self.place.setVisible(snapshot.place is not None)
         self.button.show_snapshot(snapshot)
         self.button.set_enabled(self._link.state is Link.UP)
         self._show_words()
@@ -149,10 +151,13 @@ class HomePage(QScrollArea):
         card = Card()
         card.setAccessibleName(tr("Learning curve"))
         row = QHBoxLayout()
+        self.place = Label("", Type.CAPTION, "muted", wrap=True)
+        self.place.setToolTip(tr("As the project's backbone counts what volunteers say they gave."))
         row.addWidget(Label(tr("Learning curve"), Type.LABEL, "muted"))
         row.addStretch(1)
         row.addWidget(Legend())
         card.column.addLayout(row)
+        card.column.addWidget(self.place)
         card.column.addWidget(self._curve, 1)
         return card
 

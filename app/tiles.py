@@ -12,7 +12,7 @@ from app.readings import NOTHING, Reading
 from app.texts import tr, trn
 from app.theme import Type
 from app.widgets import Card, Label, clear
-from core.api.snapshot import Place, Progress, Snapshot, Today
+from core.api.snapshot import Progress, Snapshot, Today
 
 
 class Tile(Card):
@@ -44,15 +44,12 @@ class TodayTile(Tile):
     def __init__(self) -> None:
         super().__init__(tr("Today"))
 
-    def show_today(self, today: Today, place: Place | None = None) -> None:
+    def show_today(self, today: Today) -> None:
         given = [tr("samples")]
         if today.seconds:
             given.append(fmt.duration(today.seconds))
         if today.epochs:
             given.append(trn("1 epoch", "{n} epochs", today.epochs, n=fmt.count(today.epochs)))
-        if place is not None:
-            rank = {"place": fmt.count(place.place), "all": fmt.count(place.volunteers)}
-            given.append(tr("place {place} of {all}, {share} of all samples", **rank, share=fmt.percent(place.share)))
         self.say(fmt.count(today.samples), "", " · ".join(given))
 
 
@@ -148,7 +145,7 @@ class Tiles(QGridLayout):
 
     def show_snapshot(self, snapshot: Snapshot) -> None:
         in_run = snapshot.state in {"contributing", "holding"} and snapshot.session is not None
-        self.today.show_today(snapshot.today, snapshot.place)
+        self.today.show_today(snapshot.today)
         self.speed.show_progress(snapshot.progress if in_run else None)
         self.peers.show_progress(snapshot.progress if in_run or snapshot.session else None)
         # Where the month is measured, it says more than the session.

@@ -65,6 +65,15 @@ def explanation(snapshot: Snapshot, now: float) -> str:
     return "\n".join(lines)
 
 
+def place(snapshot: Snapshot) -> str:
+    """Among all who publish what they give; empty if it is not known."""
+    if snapshot.place is None:
+        return ""
+    own, everyone = fmt.count(snapshot.place.place), fmt.count(snapshot.place.volunteers)
+    share = fmt.percent(snapshot.place.share)
+    return tr("You: place {place} of {all}, {share} of all samples", place=own, all=everyone, share=share)
+
+
 def time_left(snapshot: Snapshot, now: float) -> str:
     """How long a pause still lasts, or contributing in spite of the schedule; empty if nobody knows."""
     until = ends_at(snapshot)

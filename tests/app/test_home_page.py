@@ -20,7 +20,7 @@ from app.step_chips import StepChips
 from app.widgets import Label, Notice
 from core.api.errors import WorldError
 from core.api.messages import Contribute, CurvePoint, Event, GetCurve, Pause, Resume
-from core.api.snapshot import GpuUse, Snapshot
+from core.api.snapshot import GpuUse, Place, Snapshot
 from tests.app.snapshots import CONTRIBUTING, IDLE, PROGRESS, STARTING, failed, paused
 from tests.fakes.scripted_engine import ScriptedEngine
 
@@ -210,3 +210,10 @@ def test_the_card_takes_the_place_of_the_peers_while_it_works(window: MainWindow
     assert len({tile.y() for tile in window.home._tiles.all}) == 1
     show(CONTRIBUTING)
     assert "Peers" in texts(page)
+
+
+def test_the_place_among_all_is_shown_where_it_is_known(page: HomePage, show: Show) -> None:
+    show(CONTRIBUTING)
+    assert page.place.text() == ""
+    show(replace(CONTRIBUTING, place=Place(3, 14, 4800, 0.12, 0.0)))
+    assert " ".join(page.place.text().split()) == "You: place 3 of 14, 12 % of all samples"
