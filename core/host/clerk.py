@@ -36,6 +36,8 @@ _NEWS_TAKES = 2.0
 _MARGIN = 2.0
 """Speeds are averages: a peer may be this many times as fast for a while."""
 _PERIOD = 1.0
+_NOTE_EVERY = 20.0
+"""Seconds between two looks, and between two notes of how many peers there are."""
 _MOST_RECORDS = 4096
 
 
@@ -207,6 +209,7 @@ class Clerk:
         self._audit, self._register, self._epoch = audit, register, epoch
         self._closing = threading.Event()
         self._thread = threading.Thread(target=self._run, name="clerk", daemon=True)
+        self._noted_at = 0.0
         self.progress = RunProgress()
         self.held = False
 
@@ -225,8 +228,10 @@ class Clerk:
         for record in found:
             self._audit.judge(record, now)
         self._audit.forget({record.slot for record in found} | set(self.progress.slots))
-        self._register.show_presence(len(self.progress.peers), self.progress.samples_per_second, now)
-        self._register.tidy(self._audit.epoch)
+        if now >= self._noted_at + _NOTE_EVERY or now < self._noted_at:
+            self._noted_at = now
+            self._register.show_presence(len(self.progress.peers), self.progress.samples_per_second, now)
+            self._register.tidy(self._audit.epoch)
 
     def close(self) -> None:
         self._closing.set()

@@ -94,6 +94,8 @@ class Register:
         with self._told_plainly():
             self._database = sqlite3.connect(self.path, check_same_thread=False, isolation_level=None)
             self._database.execute("PRAGMA journal_mode = WAL")
+            # What a crash of the machine takes of the last second, peers tell again.
+            self._database.execute("PRAGMA synchronous = NORMAL")
             self._database.executescript(_TABLES)
 
     # -- what the clerk writes ---------------------------------------------------------------------------------
