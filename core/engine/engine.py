@@ -5,6 +5,7 @@ changes the state, so a lost or a late input costs a little time and never the r
 """
 
 import asyncio
+import contextlib
 import logging
 import os
 from collections.abc import Callable
@@ -12,6 +13,7 @@ from dataclasses import replace
 
 import msgspec
 
+from core.api.errors import WorldError
 from core.api.home import Home
 from core.api.messages import Event
 from core.api.preferences import Limits
@@ -348,6 +350,9 @@ class Engine:
         self._started_at = now
         self._wakes_before = self._sleep.now.wakes
         self._ledger.begin(project.id, run_id, now)
+        with contextlib.suppress(WorldError):
+            # Made here, not by the session: both at once would make two keys. Without one, nothing is published.
+            self.identity.info()
         terms = Terms(project, self._named(self._decision.limits))
         self._session = Session(
             self._home,

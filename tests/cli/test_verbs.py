@@ -31,7 +31,7 @@ from core.api.messages import (
 )
 from core.api.preferences import Limits
 from core.api.reasons import Kind, Reason
-from core.api.snapshot import Progress, Session, Snapshot, Surroundings, Traffic
+from core.api.snapshot import Place, Progress, Session, Snapshot, Surroundings, Traffic
 from tests.cli.conftest import ROOT, RunCli, StartCli
 from tests.fakes.scripted_engine import ScriptedEngine
 
@@ -90,6 +90,12 @@ def test_status_tells_a_person_what_goes_on(engine: ScriptedEngine, run_cli: Run
     said = run_cli("status").stdout
     assert said.startswith("Contributing to Bees\n")
     assert "1,234 samples at 8.2/s, 34 MB sent (1.2 MB/s)" in said
+
+
+def test_status_tells_the_place_among_all(engine: ScriptedEngine, run_cli: RunCli) -> None:
+    engine.show(msgspec.structs.replace(ACTIVE, place=Place(3, 1400, 4800, 0.12, 0.0)))
+    assert "Your place: 3 of 1,400, 12% of all samples as the project counts them" in run_cli("status").stdout
+    assert json.loads(run_cli("status", "--json").stdout)["place"]["place"] == 3
 
 
 def test_status_says_if_nobody_tells_whether_the_volunteer_is_there(engine: ScriptedEngine, run_cli: RunCli) -> None:

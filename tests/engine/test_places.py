@@ -26,6 +26,7 @@ def test_the_place_is_shown_while_contributing(engine: RunningEngine, organiser:
     told = {"volunteers": 14, "you": {"place": 3, "samples": 4800, "share": 0.12}, "entries": []}
     begin(engine, organiser, json.dumps(told).encode())
     known = wait_for(lambda: place(engine), seconds=30.0)
+    assert known is not None
     assert (known.place, known.volunteers, known.samples, known.share) == (3, 14, 4800, 0.12)
     assert engine.ask(ShowProject("poems"), ProjectDetails).place == known
     engine.ask(SetLimit("publish_contributions", 0), LimitInfo)
