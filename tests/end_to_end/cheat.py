@@ -38,7 +38,7 @@ def main() -> None:
     while not (honest := [found for found in board.read() if len(found.data) > 200]):
         time.sleep(0.2)
     victim = honest[0].data
-    lie("malformed", b"\x00" * 100)
+    lie("malformed", sign(statement(Round(1, -5, 1.0)), key))
     lie("replayed", victim)
     lie("forged", victim[:32] + sign(statement(Round(1, 100, 1.0)), key)[32:])
     epoch = watch.read().epoch
