@@ -15,7 +15,7 @@ from core.api.snapshot import Phase
 from core.learning.optimizers import optimizer_factory, scheduler_factory
 from core.swarm import line_speed
 from core.swarm.averagers import COMPRESSIONS, CheckedStateAverager, EpochGradientAverager
-from core.swarm.patches import balance_load, cancel_rounds_for_good
+from core.swarm.patches import average_as_a_whole, balance_load, cancel_rounds_for_good
 from core.swarm.tracker import SwarmTracker
 
 _PROGRESS_LASTS = 30.0
@@ -338,6 +338,7 @@ def make_optimizer(
 ) -> CollaborativeOptimizer:
     """The optimizer of one run as its manifest describes it. Must be called on the main thread (hivemind)."""
     cancel_rounds_for_good()
+    average_as_a_whole()
     compression = COMPRESSIONS[averaging.compression]
     parameters = list(parameters)
     size = sum(parameter.numel() for parameter in parameters)

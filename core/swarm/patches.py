@@ -17,6 +17,7 @@ from core.swarm.courtesy import Courtesy, courteous_open, courteous_serve
 from core.swarm.load_balancing import load_balance
 from core.swarm.paced_streams import PacedStreams
 from core.swarm.traffic import Line
+from core.swarm.whole_rounds import WholeRound
 
 _DESCRIPTORS = 10_240
 """What macOS admits at most; each shared tensor takes one, and shells often allow no more than 1024."""
@@ -58,6 +59,11 @@ def pace_traffic(line: Line) -> None:
 def balance_load() -> None:
     """Let averagers divide the work by our own arithmetic (hivemind: a method that SciPy has deprecated)."""
     averager.load_balance_peers = load_balance
+
+
+def average_as_a_whole() -> None:
+    """Let all peers of a round end with the same bits, or none (hivemind: each with its own, and with lost parts)."""
+    averager.AllReduceRunner = WholeRound
 
 
 def cancel_rounds_for_good() -> None:

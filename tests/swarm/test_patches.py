@@ -6,6 +6,7 @@ import time
 
 import pytest
 from hivemind.averaging import DecentralizedAverager, averager
+from hivemind.averaging.allreduce import AllReduceRunner
 from hivemind.optim.optimizer import Optimizer
 from hivemind.optim.progress_tracker import ProgressTracker
 from hivemind.p2p import P2P
@@ -16,6 +17,7 @@ from core.api.preferences import Limits
 from core.swarm import patches
 from core.swarm.load_balancing import load_balance
 from core.swarm.traffic import Line, RateWatch, current_kind
+from core.swarm.whole_rounds import WholeRound
 
 
 def test_sockets_are_named_after_a_prefix_of_the_class() -> None:
@@ -53,6 +55,16 @@ def test_the_state_is_sent_and_fetched_where_it_is_marked_as_such() -> None:
     source = inspect.getsource(DecentralizedAverager)
     assert "self, _request: averaging_pb2.DownloadRequest, _context: P2PContext" in source
     assert "async def _load_state_from_peers(self, future: MPFuture" in source
+
+
+def test_rounds_are_run_where_we_put_our_own(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(averager, "AllReduceRunner", averager.AllReduceRunner)
+    source = inspect.getsource(averager.DecentralizedAverager._run_allreduce_inplace_)
+    assert "runner = AllReduceRunner(" in source
+    assert "tensor.add_(update" in source
+    assert inspect.getsource(AllReduceRunner).count("averaged_part - tensor_part") == 2
+    patches.average_as_a_whole()
+    assert averager.AllReduceRunner is WholeRound
 
 
 def test_averagers_divide_the_work_where_we_put_our_own_arithmetic(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,0 +1,51 @@
+"""What coming and going does to a run.
+
+Four peers of different speeds and a first contact, each on a host of its own (network namespaces: needs root), train a
+small model. At random, with a fixed seed, peers leave politely, are killed, stopped for a minute, or cut off; two at
+most are away at a time. Then the same number of samples is trained undisturbed, and both losses are told.
+
+Run it with `.venv/bin/python -m benchmarks.churn [SECONDS] [SEED]`.
+"""
+
+import statistics
+import sys
+from collections import Counter
+
+from tests.network.churn import run
+from tests.network.namespaces import why_not
+
+SECONDS, SEED = 600, 1
+_EVERY = 10.0
+_AWAY = (20.0, 60.0)
+_LAST = 10
+"""Epochs over which a loss is taken."""
+
+
+def main() -> None:
+    if why := why_not():
+        raise SystemExit(f"This cannot be measured here: {why}.")
+    seconds, seed = (int(value) for value in (*sys.argv[1:], *(SECONDS, SEED)[len(sys.argv) - 1 :]))
+    with run(seed) as churn:
+        churn.reach(3, 120.0)
+        churn.disturb(seconds, _EVERY, _AWAY)
+        epoch, digest = churn.agreed(120.0)
+        gaps, disturbed, troubles, loss = churn.gaps(), churn.disturbed, churn.rounds_failed(), churn.losses()
+    with run(seed) as calm:
+        calm.reach(epoch, 3.0 * seconds)
+        calm_gaps, calm_loss = calm.gaps(), calm.losses()
+    ways = ", ".join(f"{way} {count}" for way, count in sorted(Counter(disturbed).items()))
+    print(f"{len(disturbed)} disturbances in {seconds} s ({ways}), seed {seed}")
+    print(f"epochs {epoch}; parameters of all peers after it: {digest}")
+    print(f"seconds between updates: median {statistics.median(gaps):.1f}, longest {max(gaps):.1f}")
+    print(f"undisturbed:             median {statistics.median(calm_gaps):.1f}, longest {max(calm_gaps):.1f}")
+    print(f"rounds that a peer gave up: {troubles}")
+    for number in (epoch // 2, epoch):
+        told = [
+            statistics.fmean(loss_of[e] for e in loss_of if number - _LAST < e <= number)
+            for loss_of in (loss, calm_loss)
+        ]
+        print(f"loss around epoch {number}: {told[0]:.4f}, undisturbed {told[1]:.4f}")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,233 @@
+"""A small run on hosts of their own, whose peers come and go."""
+
+import contextlib
+import itertools
+import json
+import os
+import random
+import re
+import shutil
+import signal
+import statistics
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import psutil
+
+from core.leash import TAG
+from tests.network.namespaces import INTERFACE, Host, hosts
+
+PORT = 31000
+PAUSES = (0.1, 0.15, 0.25, 0.5)
+"""Seconds after each microbatch: four peers of different speeds."""
+_WAYS = ("leave", "kill", "stop", "cut off")
+
+
+@dataclass
+class Volunteer:
+    """A peer, begun anew whenever its process has ended, as an engine would."""
+
+    host: Host
+    folder: Path
+    name: str
+    pause: float
+    contact: list[str]
+    told: list[tuple[float, dict[str, Any]]] = field(default_factory=list)
+    begun: int = 0
+    away: bool = False
+    over: bool = False
+    process: "subprocess.Popen[str] | None" = None
+
+    def begin(self) -> None:
+        self.begun += 1
+        leash = [sys.executable, "-m", "core.leash", str(self.folder / f"run-{self.name}-{self.begun}"), "--"]
+        listen = f"/ip4/{self.host.address}/tcp/{PORT}"
+        peer = [sys.executable, "-m", "tests.network.churn_peer", str(self.folder), self.name, listen, str(self.pause)]
+        with (self.folder / f"{self.name}.log").open("ab") as log:
+            self.process = subprocess.Popen(
+                self.host.command(*leash, *peer, *self.contact),
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=log,
+                text=True,
+            )
+        threading.Thread(target=self._listen, args=(self.process,), daemon=True).start()
+
+    def _listen(self, process: "subprocess.Popen[str]") -> None:
+        assert process.stdout is not None
+        for line in process.stdout:
+            with contextlib.suppress(ValueError):
+                self.told.append((time.monotonic(), json.loads(line)))
+        process.wait()
+        if not self.over and self.pause >= 0:
+            self.begin()
+
+    @property
+    def epochs(self) -> list[tuple[float, dict[str, Any]]]:
+        return [(at, told) for at, told in list(self.told) if "epoch" in told]
+
+    def family(self) -> list[psutil.Process]:
+        assert self.process is not None
+        with contextlib.suppress(psutil.NoSuchProcess):
+            return psutil.Process(self.process.pid).children(recursive=True)
+        return []
+
+    def leave(self) -> None:
+        assert self.process is not None
+        assert self.process.stdin is not None
+        with contextlib.suppress(OSError):
+            self.process.stdin.close()
+
+    def kill(self) -> None:
+        assert self.process is not None
+        with contextlib.suppress(psutil.NoSuchProcess, IndexError):
+            psutil.Process(self.process.pid).children()[0].kill()
+
+    def signal(self, number: signal.Signals) -> None:
+        for process in self.family():
+            with contextlib.suppress(psutil.NoSuchProcess):
+                process.send_signal(number)
+
+    def link(self, state: str) -> None:
+        subprocess.run(["ip", "-n", self.host.namespace, "link", "set", INTERFACE, state], check=True)
+
+    def end(self) -> None:
+        self.over = True
+        self.leave()
+        if self.process is not None:
+            try:
+                self.process.wait(20)
+            except subprocess.TimeoutExpired:
+                self.process.terminate()
+                self.process.wait(20)
+
+
+class Run:
+    def __init__(self, volunteers: list[Volunteer], folder: Path, seed: int, seen: set[int]) -> None:
+        self.volunteers, self.folder = volunteers, folder
+        self._seen = seen
+        """Processes of the run."""
+        self._chance = random.Random(seed)
+        self.disturbed: list[str] = []
+
+    def reach(self, epoch: int, seconds: float) -> None:
+        """Wait until somebody has seen that epoch."""
+        deadline = time.monotonic() + seconds
+        while max((told["epoch"] for v in self.volunteers for _, told in v.epochs), default=0) < epoch:
+            assert time.monotonic() < deadline, f"epoch {epoch} was not reached in {seconds:g} s"
+            time.sleep(0.2)
+
+    def disturb(self, seconds: float, every: float, away: tuple[float, float]) -> None:
+        """Two of the four at most are away at a time."""
+        end, threads = time.monotonic() + seconds, list[threading.Thread]()
+        while time.monotonic() < end:
+            self._seen |= {process.pid for volunteer in self.volunteers for process in volunteer.family()}
+            present = [volunteer for volunteer in self.volunteers if not volunteer.away]
+            if len(present) > 2:
+                victim, way = self._chance.choice(present), self._chance.choice(_WAYS)
+                victim.away = True
+                self.disturbed.append(way)
+                threads.append(threading.Thread(target=self._harm, args=(victim, way, self._chance.uniform(*away))))
+                threads[-1].start()
+            time.sleep(every)  # the pace of the disturbances
+        for thread in threads:
+            thread.join()
+
+    def _harm(self, victim: Volunteer, way: str, seconds: float) -> None:
+        seen = len(victim.epochs)
+        if way == "leave":
+            victim.leave()
+        elif way == "kill":
+            victim.kill()
+        elif way == "stop":
+            victim.signal(signal.SIGSTOP)
+            time.sleep(seconds)
+            victim.signal(signal.SIGCONT)
+        else:
+            victim.link("down")
+            time.sleep(seconds)
+            victim.link("up")
+        # Somebody who has not yet come back is not harmed again.
+        deadline = time.monotonic() + 60
+        while len(victim.epochs) <= seen and time.monotonic() < deadline:
+            time.sleep(0.2)
+        victim.away = False
+
+    def agreed(self, seconds: float) -> tuple[int, str]:
+        """An epoch from now on after which all hold the same parameters, and their digest."""
+        since, deadline = time.monotonic(), time.monotonic() + seconds
+        while True:
+            tables = [{t["epoch"]: t["digest"] for at, t in v.epochs if at > since} for v in self.volunteers]
+            for epoch in sorted(set.intersection(*(set(table) for table in tables)), reverse=True):
+                if len(found := {table[epoch] for table in tables}) == 1:
+                    return epoch, found.pop()
+            assert time.monotonic() < deadline, f"no agreement: {tables}"
+            time.sleep(0.2)
+
+    def gaps(self) -> list[float]:
+        """Seconds between two updates of the run, whoever made them."""
+        seen, moments = 0, list[float]()
+        for at, told in sorted((entry for v in self.volunteers for entry in v.epochs), key=lambda entry: entry[0]):
+            if told["epoch"] > seen:
+                seen = told["epoch"]
+                moments.append(at)
+        return [later - earlier for earlier, later in itertools.pairwise(moments)]
+
+    def losses(self) -> dict[int, float]:
+        """Mean training loss by epoch."""
+        told = [t for v in self.volunteers for _, t in v.epochs if t["loss"] is not None and t["samples"]]
+        epochs = {t["epoch"] for t in told}
+        return {e: statistics.fmean(t["loss"] for t in told if t["epoch"] == e) for e in sorted(epochs)}
+
+    def rounds_failed(self) -> int:
+        return sum("trouble" in told for v in self.volunteers for _, told in list(v.told))
+
+
+@contextmanager
+def run(seed: int) -> Iterator[Run]:
+    """First contact and four peers; afterwards nothing of them is left."""
+    folder = Path(tempfile.mkdtemp(prefix="hive", dir="/tmp"))
+    seen: set[int] = set()
+    try:
+        with hosts(1 + len(PAUSES)) as machines, ExitStack() as opened:
+            contact = Volunteer(machines[0], folder, "contact", -1.0, [])
+            opened.callback(contact.end)
+            contact.begin()
+            deadline = time.monotonic() + 60
+            while not contact.told:
+                assert time.monotonic() < deadline, (folder / "contact.log").read_text()
+                time.sleep(0.1)
+            address = contact.told[0][1]["address"]
+            volunteers = [
+                Volunteer(host, folder, f"peer{number}", pause, [address])
+                for number, (host, pause) in enumerate(zip(machines[1:], PAUSES, strict=True))
+            ]
+            for volunteer in volunteers:
+                opened.callback(volunteer.end)
+                volunteer.begin()
+            yield Run(volunteers, folder, seed, seen)
+        left = [process for process in psutil.process_iter() if _is_of(process, folder)]
+        assert left == []
+        assert [path for path in folder.iterdir() if path.is_dir()] == []
+        # torch names its segments by the process that made them; other runs on this machine have theirs.
+        segments = [re.match(r"torch_(\d+)_", path.name) for path in Path("/dev/shm").iterdir()]
+        assert [match[0] for match in segments if match and int(match[1]) in seen] == []
+        names = subprocess.run(["ip", "netns"], capture_output=True, text=True, check=True).stdout
+        assert f"hive{os.getpid()}-" not in names
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+def _is_of(process: psutil.Process, folder: Path) -> bool:
+    try:
+        return process.environ().get(TAG, "").startswith(str(folder))
+    except psutil.Error:
+        return False

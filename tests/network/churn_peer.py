@@ -1,0 +1,142 @@
+"""A peer of a small run, told to leave by the end of its stdin, that tells of every epoch on stdout.
+
+Usage: churn_peer.py FOLDER NAME LISTEN PAUSE [INITIAL_PEER]. It learns what a fixed network says of random points, and
+rests PAUSE seconds after each microbatch; with a negative PAUSE it is first contact and nothing else. Lines are JSON:
+`{"address"}` first, then `{"epoch", "digest", "loss", "samples", "group"}` for each epoch, and `{"trouble"}`.
+"""
+
+import hashlib
+import json
+import os
+import random
+import sys
+import threading
+import time
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import torch
+from hivemind import DHT
+
+from core.api.manifest import Averaging, Optimizer, Training
+from core.swarm.averagers import BadState
+from core.swarm.optimizer import CollaborativeOptimizer, Isolated, RoundFailed, StateUnavailable, Update, make_optimizer
+from core.swarm.patches import pace_traffic, place_sockets, share_memory_without_names
+from core.swarm.peer import join_swarm, own_addresses, peer_id_of, reachable
+from core.swarm.traffic import Line
+
+BATCH, MICROBATCH = 256, 8
+MATCHMAKING, TIMEOUT = 1.5, 10.0
+WIDTH = 16
+STATE_EVERY = 4
+
+
+def main() -> None:
+    folder, name, listen, pause, *initial_peers = sys.argv[1:]
+    torch.set_num_threads(1)
+    sockets = Path(os.environ.get("TMPDIR", folder), f"s-{name}-{os.getpid()}")
+    sockets.mkdir()
+    place_sockets(sockets)
+    share_memory_without_names()
+    pace_traffic(Line())
+    leaving = threading.Event()
+    threading.Thread(target=partial(_listen, leaving), daemon=True).start()
+    dht = join_swarm(initial_peers, Path(folder, f"identity-{name}"), listen or None)
+    say(address=own_addresses(dht)[0])
+    if float(pause) < 0:
+        leaving.wait()
+    else:
+        _take_part(dht, initial_peers, float(pause), leaving)
+    dht.shutdown()
+    os._exit(0)
+
+
+def _listen(leaving: threading.Event) -> None:
+    os.read(os.dup(0), 1)
+    leaving.set()
+
+
+def _take_part(dht: DHT, initial_peers: list[str], pause: float, leaving: threading.Event) -> None:
+    torch.manual_seed(0)
+    teacher, model = network(), network()
+    losses: list[float] = []
+    backbone = [peer_id_of(address) for address in initial_peers]
+
+    def tell(update: Update) -> None:
+        loss = sum(losses) / len(losses) if losses else None
+        losses.clear()
+        say(epoch=update.epoch, digest=digest(model), loss=loss, samples=update.own_samples, group=update.group_size)
+
+    optimizer = make_optimizer(
+        dht=dht,
+        run_id="churn",
+        parameters=model.parameters(),
+        training=Training(BATCH, MICROBATCH, Optimizer("adamw", 0.003)),
+        averaging=Averaging(
+            "none", matchmaking_time=MATCHMAKING, averaging_timeout=TIMEOUT, average_state_every=STATE_EVERY
+        ),
+        in_company=lambda: reachable(dht, backbone),
+        on_update=tell,
+    )
+    _catch_up(optimizer, leaving)
+    points = torch.Generator().manual_seed(random.randrange(1 << 30))
+    while not leaving.is_set():
+        inputs = torch.randn((MICROBATCH, WIDTH), generator=points)
+        with torch.no_grad():
+            wanted = teacher(inputs)
+        loss = torch.nn.functional.mse_loss(model(inputs), wanted)
+        loss.backward()
+        losses.append(float(loss))
+        _together(optimizer, partial(optimizer.step, batch_size=MICROBATCH), leaving)
+        optimizer.zero_grad()
+        until = time.monotonic() + pause
+        while time.monotonic() < until and not leaving.wait(0.02):
+            _together(optimizer, optimizer.follow, leaving)
+    optimizer.shutdown()
+
+
+def _together(optimizer: CollaborativeOptimizer, act: Any, leaving: threading.Event) -> None:
+    """As the trainer does."""
+    try:
+        act()
+    except RoundFailed as error:
+        say(trouble=str(error))
+    except Isolated as error:
+        say(trouble=str(error))
+        leaving.wait(1.0)
+    except (StateUnavailable, BadState) as error:
+        say(trouble=str(error))
+        _catch_up(optimizer, leaving)
+
+
+def _catch_up(optimizer: CollaborativeOptimizer, leaving: threading.Event) -> None:
+    while not leaving.is_set():
+        try:
+            optimizer.load_state_from_peers()
+        except (StateUnavailable, BadState):
+            if optimizer.tracker.global_epoch == 0:
+                return
+            leaving.wait(1.0)
+        else:
+            return
+
+
+def network() -> torch.nn.Module:
+    return torch.nn.Sequential(torch.nn.Linear(WIDTH, 32), torch.nn.Tanh(), torch.nn.Linear(32, WIDTH))
+
+
+def digest(model: torch.nn.Module) -> str:
+    made = hashlib.sha256()
+    for parameter in model.parameters():
+        made.update(parameter.detach().numpy().tobytes())
+    return made.hexdigest()[:16]
+
+
+def say(**told: Any) -> None:
+    sys.stdout.write(json.dumps(told) + "\n")
+    sys.stdout.flush()
+
+
+if __name__ == "__main__":
+    main()
