@@ -17,6 +17,8 @@ from tests.end_to_end.picture import Picture
 from tests.end_to_end.x_display import HEIGHT, XDisplay
 
 LIGHT = theme.LIGHT
+PROCESSOR_THREADS = ((760, 187), (956, 187))
+"""On the limits page of a window at its first size: from "automatic", at the left of the slider, to its right end."""
 _MOMENT = 5.0
 """Seconds in which the window answers, on a computer that does other things as well."""
 
@@ -150,7 +152,9 @@ def test_a_new_volunteer_is_welcomed_pauses_for_an_hour_changes_a_limit_paints_t
 
         pause = display.picture().split_button(LIGHT.accent, LIGHT.card)
         assert pause
+        windows = display.windows()
         display.click((pause[0] + 65, pause[1]))
+        wait_for(lambda: display.windows() > windows, _MOMENT, "a menu of times")
         volunteer.keep("for-how-long")
         display.press("Down", "Down", "Return")
         paused = volunteer.until(lambda status: status["reasons"], _MOMENT)
@@ -159,7 +163,9 @@ def test_a_new_volunteer_is_welcomed_pauses_for_an_hour_changes_a_limit_paints_t
         volunteer.keep("paused-for-an-hour")
 
         limits = volunteer.profile.run("limits").stdout
-        display.press("ctrl+4", "Tab", "Right", "Right", "Right")
+        display.press("ctrl+4")
+        volunteer.sees(lambda seen: seen.shows(LIGHT.gentle), "the limits")
+        display.drag(*PROCESSOR_THREADS)
         wait_for(lambda: volunteer.profile.run("limits").stdout != limits, _MOMENT, "another limit")
         volunteer.keep("limit-changed")
 

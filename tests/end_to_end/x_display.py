@@ -133,6 +133,10 @@ class XDisplay:
         found = self._ask("xdotool", "search", "--onlyvisible", "--name", f"^{title}$").split()
         return found[-1] if found else None
 
+    def windows(self) -> int:
+        """How many the program has on the screen; an open menu is one."""
+        return len(self._ask("xdotool", "search", "--onlyvisible", "--class", "idlehive").split())
+
     def state(self, window: str) -> str:
         """Normal or Iconic, as the window manager calls them; empty for a window that is withdrawn."""
         found = re.search(r"window state: (\w+)", self._ask("xprop", "-id", window, "WM_STATE"))
