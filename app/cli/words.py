@@ -83,6 +83,8 @@ def project(snapshot: Snapshot) -> str:
 def headline(snapshot: Snapshot, now: float) -> str:
     """What is going on, in one line; the reasons are lines of their own."""
     state = STATES[snapshot.state]
+    if snapshot.catching_up:
+        state += f", epoch {snapshot.catching_up.from_epoch} → {snapshot.catching_up.to_epoch}"
     if snapshot.state == "idle" and not snapshot.engine_pid:
         return "Idle: the engine is not running."
     if snapshot.state == "contributing":

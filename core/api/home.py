@@ -37,6 +37,11 @@ class Home:
         return self.path / "cache"
 
     @property
+    def copies(self) -> Path:
+        """The state of each run as the last session left it, so that the next one need not fetch it."""
+        return self.path / "copies"
+
+    @property
     def logs(self) -> Path:
         return self.path / "logs"
 
@@ -79,5 +84,5 @@ class Home:
         Raises:
             OSError: the place cannot be written.
         """
-        for folder in (self.path, self.cache, self.logs, self.runtime):
+        for folder in (self.path, self.cache, self.copies, self.logs, self.runtime):
             folder.mkdir(mode=0o700, parents=True, exist_ok=True)

@@ -11,7 +11,7 @@ import msgspec
 
 from core.api.manifest import Manifest
 from core.api.preferences import Limits
-from core.api.snapshot import Progress, Traffic, Transfer
+from core.api.snapshot import CatchUp, Progress, Traffic, Transfer
 
 Stage = Literal["preparing", "joining", "syncing", "contributing", "holding", "leaving"]
 
@@ -29,6 +29,8 @@ class Start(msgspec.Struct, frozen=True, tag=True):
     limits: Limits = Limits()
     volunteer: str | None = None
     """File of the volunteer's private key, created if missing; None: nothing is published under a name."""
+    copies: str | None = None
+    """Folder for the local copy of the run's state; None: nothing is kept."""
     origin: str | None = None
     """URL that the manifest was read from: the only place the access token is sent to."""
     access_token: str | None = None
@@ -92,6 +94,8 @@ class Counters(msgspec.Struct, frozen=True):
     dht_down: int = 0
     data_up: int = 0
     data_down: int = 0
+    states_given: int = 0
+    """Whole states sent to peers that came or came back."""
 
 
 class Report(msgspec.Struct, frozen=True, tag=True):
@@ -102,6 +106,7 @@ class Report(msgspec.Struct, frozen=True, tag=True):
     traffic: Traffic = Traffic()
     counters: Counters = Counters()
     transfer: Transfer | None = None
+    catching_up: CatchUp | None = None
     slowest_line: int = 0
     """Bytes per second, in each direction, below which the project's averaging rounds cannot end in time; 0 until the
     model is built."""

@@ -59,6 +59,15 @@ class Transfer(msgspec.Struct, frozen=True):
     total: int
 
 
+class CatchUp(msgspec.Struct, frozen=True):
+    """A session that takes the run's present state over; how far it is stands in `Transfer`."""
+
+    from_epoch: int
+    """Of the state it has: that of the local copy, 0 without one."""
+    to_epoch: int
+    """Of the run as its peers report it."""
+
+
 class Today(msgspec.Struct, frozen=True):
     """Given since local midnight."""
 
@@ -148,6 +157,8 @@ class Snapshot(msgspec.Struct, frozen=True, tag=True):
     session: Session | None = None
     transfer: Transfer | None = None
     """Set while data (starting) or state (syncing) is being fetched."""
+    catching_up: CatchUp | None = None
+    """Set while syncing, once it is known which epoch the others are at."""
     error: str | None = None
     """Why the last session failed, one sentence; kept while state is failed."""
     retry_at: float | None = None

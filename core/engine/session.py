@@ -210,6 +210,7 @@ class Session:
             identity=str(self._home.identity),
             volunteer=str(self._home.volunteer),
             cache=str(self._home.cache),
+            copies=str(self._home.copies),
             session_folder=str(trainer.folder),
             limits=self._parts()[0],
             origin=self._origin,

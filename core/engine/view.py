@@ -71,6 +71,7 @@ def look(
         data_month=data_month,
         session=Session(pid, started_at) if pid is not None and alive else None,
         transfer=_transfer(state),
+        catching_up=report.catching_up if report and isinstance(state, Syncing) else None,
         error=trouble.error if trouble else None,
         retry_at=None if trouble is None or trouble.permanent or isinstance(state, Leaving) else trouble.retry_at,
         today=today,

@@ -6,7 +6,7 @@ from app.cli import words
 from app.cli.given import Given
 from core.api.preferences import Limits
 from core.api.reasons import Kind, Reason
-from core.api.snapshot import Progress, Snapshot, Today, Traffic, Transfer
+from core.api.snapshot import CatchUp, Progress, Snapshot, Today, Traffic, Transfer
 
 NOON = time.mktime((2026, 3, 5, 12, 0, 0, 0, 0, -1))
 
@@ -97,3 +97,10 @@ def _snapshot(samples: int, uploaded: int) -> Snapshot:
 def test_only_limits_that_differ_from_the_default_are_told() -> None:
     assert words.limits(Limits()) == "as Idlehive comes"
     assert words.limits(Limits(threads=2, cache_size=64 << 20)) == "threads 2, cache_size 64 MiB"
+
+
+def test_catching_up_is_said_with_epochs_and_bytes() -> None:
+    snapshot = Snapshot(
+        "syncing", project_name="p", catching_up=CatchUp(17, 21), transfer=Transfer(2_000_000, 8_000_000)
+    )
+    assert words.headline(snapshot, NOON) == f"{words.STATES['syncing']}, epoch 17 → 21: 2.0 MB of 8.0 MB"
