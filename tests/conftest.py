@@ -1,9 +1,12 @@
 """The suite leaves nothing behind: what a test starts must be gone when all are done, or the run fails."""
 
 import os
+import shutil
+import tempfile
 import time
 import uuid
 from collections.abc import Iterator
+from pathlib import Path
 
 import psutil
 import pytest
@@ -26,6 +29,14 @@ def nothing_is_left() -> Iterator[None]:
     for process in left:
         process.kill()
     assert not described, f"the tests left processes running: {described}"
+
+
+@pytest.fixture
+def short_folder() -> Iterator[Path]:
+    """A folder whose path leaves room for the names of Unix sockets, which pytest's own does not."""
+    folder = Path(tempfile.mkdtemp(prefix="hive"))
+    yield folder
+    shutil.rmtree(folder)
 
 
 def _processes_of(run: str) -> list[psutil.Process]:

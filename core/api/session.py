@@ -2,7 +2,7 @@
 
 The first line a trainer reads is `Start`; then `ApplyLimits`, `Hold`, `Resume` and `Leave` in any order. End of file on
 stdin means the engine is gone: the trainer leaves at once. The trainer answers with reports, at most two a second
-besides `EpochDone` and `Fault`. Log lines go to stderr.
+besides `EpochDone`, `Remark` and `Fault`. Log lines go to stderr.
 """
 
 from typing import Literal
@@ -107,6 +107,8 @@ class Report(msgspec.Struct, frozen=True, tag=True):
     counters: Counters = Counters()
     transfer: Transfer | None = None
     catching_up: CatchUp | None = None
+    cut_off: bool = False
+    """Neither another peer nor the backbone is in reach: nothing is computed."""
     slowest_line: int = 0
     """Bytes per second, in each direction, below which the project's averaging rounds cannot end in time; 0 until the
     model is built."""
@@ -127,6 +129,13 @@ class EpochDone(msgspec.Struct, frozen=True, tag=True):
     at: float
 
 
+class Remark(msgspec.Struct, frozen=True, tag=True):
+    """Something happened that the volunteer may want to know; the session goes on."""
+
+    text: str
+    """One sentence."""
+
+
 class Fault(msgspec.Struct, frozen=True, tag=True):
     """The session cannot go on; the process exits right after it."""
 
@@ -136,7 +145,7 @@ class Fault(msgspec.Struct, frozen=True, tag=True):
     """True: a retry with the same input cannot help (wrong manifest, too little memory)."""
 
 
-TrainerReport = Report | EpochDone | Fault
+TrainerReport = Report | EpochDone | Remark | Fault
 
 command_decoder = msgspec.json.Decoder(TrainerCommand)
 report_decoder = msgspec.json.Decoder(TrainerReport)

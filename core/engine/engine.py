@@ -19,7 +19,7 @@ from core.api.messages import Event
 from core.api.preferences import Limits
 from core.api.reasons import Kind
 from core.api.sensors import SensorInfo
-from core.api.session import EpochDone, Fault, Report
+from core.api.session import EpochDone, Fault, Remark, Report
 from core.api.snapshot import DataMonth, Snapshot
 from core.conditions.machine import Machine
 from core.conditions.sleep import Announcer, Nobody, SleepWatch
@@ -164,7 +164,7 @@ class Engine:
         """Look at everything again. `news` is what a session told, if this is why."""
         now = self.clock()
         self._note(news, now)
-        step = None if isinstance(news, EpochDone) else news
+        step = None if isinstance(news, EpochDone | Remark) else news
         for _ in range(_SETTLES_WITHIN):
             self._decision = self._decide(now)
             before = self._state
@@ -309,6 +309,9 @@ class Engine:
             case EpochDone():
                 self._ledger.epoch(news)
                 self._reached(news.epoch)
+            case Remark(text):
+                _log.warning("%s", text)
+                self.tell(Event("warning", text, now, self.active_project.id if self.active_project else None))
             case Fault():
                 _log.warning("The session failed: %s", news.error)
             case Ended():

@@ -1,7 +1,8 @@
 """One session as the engine sees it: what must be there before a trainer can start, the trainer, and the way back.
 
 For the practice project an embedded backbone is started first and ended last. Whatever happens is told by one callback:
-`Report`, `EpochDone` and `Fault` as they come, and at the very end `Ended`, when no process of the trainer is left.
+`Report`, `EpochDone`, `Remark` and `Fault` as they come, and at the very end `Ended`, when no process of the trainer is
+left.
 """
 
 import asyncio
@@ -23,6 +24,7 @@ from core.api.session import (
     Fault,
     Hold,
     Leave,
+    Remark,
     Report,
     Resume,
     Start,
@@ -43,7 +45,7 @@ GRACE = 5.0
 """Seconds in which a trainer ends after its stdin is closed."""
 
 _log = logging.getLogger(__name__)
-News = Report | EpochDone | Fault | Ended
+News = Report | EpochDone | Remark | Fault | Ended
 
 
 @dataclass(frozen=True)

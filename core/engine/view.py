@@ -5,6 +5,7 @@ from importlib import metadata
 from typing import cast
 
 from core.api.messages import ProjectInfo
+from core.api.reasons import Kind, Reason, Severity
 from core.api.session import Report
 from core.api.snapshot import (
     DataMonth,
@@ -20,8 +21,11 @@ from core.api.snapshot import (
     Transfer,
 )
 from core.api.snapshot import State as StateName
-from core.engine.decide import Decision
+from core.engine.decide import Decision, Trouble
 from core.engine.lifecycle import Failed, Idle, Leaving, Starting, State, Syncing
+
+_ADVISE_AFTER = 4
+"""Failures in a row after which waiting alone is not likely to help."""
 
 
 def _version() -> str:
@@ -56,7 +60,7 @@ def look(
     trouble = state.trouble if isinstance(state, Failed | Leaving) else None
     return Snapshot(
         state=cast("StateName", type(state).__name__.lower()),
-        reasons=decision.reasons,
+        reasons=(*decision.reasons, *_cut_off(report if alive else None)),
         project=project.id if project else None,
         project_name=project.name if project else None,
         pinned=pinned,
@@ -72,13 +76,27 @@ def look(
         session=Session(pid, started_at) if pid is not None and alive else None,
         transfer=_transfer(state),
         catching_up=report.catching_up if report and isinstance(state, Syncing) else None,
-        error=trouble.error if trouble else None,
+        error=_told(trouble) if trouble else None,
         retry_at=None if trouble is None or trouble.permanent or isinstance(state, Leaving) else trouble.retry_at,
         today=today,
         place=place,
         engine_pid=os.getpid(),
         version=VERSION,
     )
+
+
+def _told(trouble: Trouble) -> str:
+    if trouble.permanent or trouble.failures < _ADVISE_AFTER:
+        return trouble.error
+    return f"{trouble.error} It failed {trouble.failures} times in a row: the log and `idlehive doctor` tell more."
+
+
+def _cut_off(report: Report | None) -> tuple[Reason, ...]:
+    """Told by the session: decided upon there, because what can be reached changes faster than a session begins."""
+    if report is None or not report.cut_off:
+        return ()
+    text = "Neither another peer nor the project's backbone can be reached."
+    return (Reason(Kind.OFFLINE, hold=True, text=text, severity=Severity.NOTICE),)
 
 
 def _transfer(state: State) -> Transfer | None:

@@ -8,9 +8,10 @@ from urllib.parse import parse_qs, unquote, urlsplit
 
 import msgspec
 
-from core.host import checkpoints, page, ranking
+from core.host import page, ranking
 from core.host.board import Board
 from core.host.project import Published
+from core.learning import checkpoints
 
 Query = dict[str, str]
 

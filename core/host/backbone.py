@@ -12,7 +12,6 @@ from hivemind import DHT
 from core.api.errors import WorldError
 from core.api.manifest import Manifest
 from core.api.preferences import Limits
-from core.host import checkpoints
 from core.host.board import Board
 from core.host.clerk import Audit, Clerk
 from core.host.companion import Companion
@@ -20,6 +19,7 @@ from core.host.curve import Curve
 from core.host.follower import Follower
 from core.host.project import Host
 from core.host.register import Register
+from core.learning import checkpoints
 from core.swarm.run_watch import RunProgress
 
 log = logging.getLogger(__name__)
@@ -81,7 +81,8 @@ class Backbone:
             self._employ()
         epoch = max(self.progress.epoch, self.follower.epoch)
         self.board.show(epoch, len(self.progress.peers), self.progress.samples_per_second)
-        if self.progress.epoch - self.follower.epoch >= self.settings.evaluate_every and self.follower.catch_up():
+        behind = self.progress.epoch - self.follower.epoch
+        if behind >= self.settings.evaluate_every and self.follower.catch_up(self.progress.epoch):
             self._examine(now)
 
     def close(self) -> None:

@@ -11,10 +11,10 @@ from threading import Lock
 import msgspec
 
 from core.api.manifest import Manifest
-from core.host import checkpoints
 from core.host.curve import Curve
 from core.host.project import Published
 from core.host.register import Register
+from core.learning import checkpoints
 
 
 @dataclass(frozen=True)

@@ -1,6 +1,5 @@
 """The backbone's copy of the run: takes the state over from trainers, evaluates it, and gives it to newcomers."""
 
-import logging
 from typing import Any
 
 import torch
@@ -9,10 +8,9 @@ from transformers import PreTrainedModel
 
 from core.api.manifest import Manifest
 from core.learning.optimizers import optimizer_factory, scheduler_factory
-from core.swarm.averagers import BadState, CheckedStateAverager
+from core.swarm.averagers import CheckedStateAverager
 from core.swarm.optimizer import state_prefix
-
-log = logging.getLogger(__name__)
+from core.swarm.state_checks import BadState
 
 _DOWNLOAD_TIMEOUT = 120.0
 
@@ -44,14 +42,13 @@ class Follower:
     def is_alive(self) -> bool:
         return bool(self._averager.is_alive())
 
-    def catch_up(self) -> bool:
-        """Take over the newest state that a trainer gives; False if none gives a newer one."""
+    def catch_up(self, known_epoch: int | None = None) -> bool:
+        """Take over the newest state that a trainer gives; False if none gives a newer one.
+
+        `known_epoch` is the run's as trainers report it: a state far ahead of it is not believed.
+        """
         before = self.epoch
-        try:
-            self._averager.load_state_from_peers(timeout=_DOWNLOAD_TIMEOUT)
-        except (BadState, TimeoutError) as error:
-            log.warning("state from peers: %s", error)
-            return False
+        self._averager.load_state_from_peers(oldest=before + 1, known_epoch=known_epoch, timeout=_DOWNLOAD_TIMEOUT)
         if self.epoch <= before:
             return False
         self._share()
@@ -60,14 +57,14 @@ class Follower:
     def tensors(self) -> dict[str, torch.Tensor]:
         """Parameters and optimizer state by name, as a checkpoint keeps them."""
         names = [name for name, _ in self.model.named_parameters()]
-        _metadata, tensors, _infos = self._averager.get_current_state()
+        _metadata, tensors = self._averager.snapshot()
         labels = [f"parameter.{name}" for name in names]
         labels += [f"optimizer.{number}" for number in range(len(tensors) - len(names))]
-        return {label: tensor.detach().clone().contiguous() for label, tensor in zip(labels, tensors, strict=True)}
+        return {label: tensor.contiguous() for label, tensor in zip(labels, tensors, strict=True)}
 
     def optimizer_numbers(self) -> list[Any]:
         """What the optimizer's state holds beside tensors, in its own order; plain JSON values."""
-        metadata, _tensors, _infos = self._averager.get_current_state()
+        metadata, _tensors = self._averager.snapshot()
         numbers: list[Any] = metadata["optimizer_metadata"]
         return numbers
 

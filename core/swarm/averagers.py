@@ -1,7 +1,8 @@
-"""hivemind's two averagers, with one source of state and a check of what it sends."""
+"""hivemind's two averagers, with one source of state."""
 
+import threading
 from collections.abc import Callable
-from typing import Any, AsyncIterator  # noqa: UP035 - hivemind knows only this one as a stream
+from typing import Any
 
 import torch
 from hivemind.averaging import DecentralizedAverager
@@ -15,11 +16,9 @@ from hivemind.compression import (
 )
 from hivemind.optim.grad_averager import GradientAverager
 from hivemind.optim.state_averager import TrainingStateAverager
-from hivemind.p2p import P2PContext
-from hivemind.proto import averaging_pb2
 
-from core.api.errors import WorldError
-from core.swarm.traffic import current_kind
+from core.swarm.state_checks import Layout, State, check_epoch, check_numbers, check_tensors
+from core.swarm.state_taking import StateTaking
 
 COMPRESSIONS: dict[str, type[CompressionBase]] = {
     "none": NoCompression,
@@ -27,14 +26,6 @@ COMPRESSIONS: dict[str, type[CompressionBase]] = {
     "uniform8bit": Uniform8BitQuantization,
     "blockwise8bit": BlockwiseQuantization,
 }
-
-
-State = tuple[dict[str, Any], list[torch.Tensor]]
-"""hivemind's form: small metadata with epoch and the optimizer's numbers; parameters, then the optimizer's tensors."""
-
-
-class BadState(WorldError):
-    """A state from a peer or from disk must not be used."""
 
 
 class _ForkedAverager(DecentralizedAverager):
@@ -86,60 +77,97 @@ class EpochGradientAverager(GradientAverager, _ForkedAverager):
         return self.last_round
 
 
-class _CheckedDownload(_ForkedAverager):
+class _CheckedDownload(StateTaking, _ForkedAverager):
     """Stands between the download and its use in `TrainingStateAverager.load_state_from_peers`."""
 
     local_epoch: int
+    state_was_loaded = False
 
-    async def _load_state_from_peers(self, *args: Any, **kwargs: Any) -> None:
-        current_kind.set("state")
-        await super()._load_state_from_peers(*args, **kwargs)
+    def load_state_from_peers(
+        self,
+        offered: State | None = None,
+        oldest: int = 0,
+        known_epoch: int | None = None,
+        timeout: float = 600.0,
+    ) -> Any:
+        """Take over a checked state: `offered`, or the first good one of a peer; `timeout` is for each of them.
 
-    async def rpc_download_state(
-        self, request: averaging_pb2.DownloadRequest, context: P2PContext
-    ) -> AsyncIterator[averaging_pb2.DownloadData]:
-        current_kind.set("state")
-        async for message in super().rpc_download_state(request, context):
-            yield message
-
-    def load_state_from_peers(self, offered: State | None = None, **kwargs: Any) -> Any:
+        A state older than `oldest`, or than the present one, is of no use. `known_epoch` is that which others are known
+        to work on: one far ahead of it is not believed.
+        """
         self.state_was_loaded = False
-        loaded = offered if offered is not None else super().load_state_from_peers(**kwargs)
-        if loaded is None:
-            return None
-        metadata, tensors = loaded
-        expected = [tuple(tensor.shape) for tensor in self.get_current_state()[1]]
-        if [tuple(tensor.shape) for tensor in tensors] != expected:
-            raise BadState("The state is of another model; it was not used.")
-        if not all(bool(torch.isfinite(tensor).all()) for tensor in tensors if tensor.is_floating_point()):
-            raise BadState("The state holds numbers that are not finite; it was not used.")
-        epoch = metadata.get("epoch")
-        # TrainingStateAverager refuses a state older than its own, and says so to nobody.
-        self.state_was_loaded = isinstance(epoch, int) and epoch >= self.local_epoch
+        oldest = max(self.local_epoch, oldest)
+        loaded = offered if offered is not None else self.fetch_state(oldest, known_epoch, timeout)
+        self.state_was_loaded = loaded is not None
         return loaded
 
 
 class CheckedStateAverager(TrainingStateAverager, _CheckedDownload):
-    """Applies only a state with the right shapes and finite numbers; `state_was_loaded` tells of the last try."""
+    """Applies only a state that is as it should be; `state_was_loaded` tells of the last try.
 
-    state_was_loaded = False
+    What is given away or kept is a copy made between two steps: hivemind reads the tensors while they are sent, and
+    says the next epoch before they are of it.
+    """
+
     last_round: StepControl | None = None
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        self._stepping = threading.RLock()
+        super().__init__(*args, **kwargs)
+
+    def step(self, *args: Any, **kwargs: Any) -> Any:
+        with self._stepping:
+            return super().step(*args, **kwargs)
 
     def schedule_step(self, *args: Any, **kwargs: Any) -> StepControl:
         self.last_round = super().schedule_step(*args, **kwargs)
         return self.last_round
 
+    def get_current_state(self) -> Any:
+        """What hivemind gives to a peer that asks."""
+        metadata, tensors, infos = self._copied()
+        return self.announced(metadata, tensors), tensors, infos
+
+    def snapshot(self) -> State:
+        """A copy of the present state, whole: of one epoch, and no longer touched by training."""
+        metadata, tensors, _infos = self._copied()
+        return metadata, tensors
+
+    def _copied(self) -> tuple[dict[str, Any], list[torch.Tensor], Any]:
+        with self._stepping:
+            metadata, tensors, infos = super().get_current_state()
+            with torch.no_grad(), self.lock_averaged_tensors:
+                return metadata, [tensor.detach().clone() for tensor in tensors], infos
+
+    def layout(self) -> Layout:
+        """Of this peer's own state."""
+        metadata, tensors, _infos = super().get_current_state()
+        scheduler = self.scheduler
+
+        def rates(epoch: int) -> list[float]:
+            return [base * at(epoch) for base, at in zip(scheduler.base_lrs, scheduler.lr_lambdas, strict=True)]
+
+        return Layout(
+            tuple((tuple(tensor.shape), tensor.dtype) for tensor in tensors),
+            tuple(metadata["optimizer_metadata"]),
+            self.optimizer.state_dict(),
+            rates,
+        )
+
     def adopt(self, epoch: int, optimizer_numbers: list[Any], tensors: list[torch.Tensor]) -> None:
-        """Take over a state kept on disk, with the same checks as one that a peer sends.
+        """Take over a state kept on disk, of whatever epoch, with the same checks as one that a peer sends.
 
         Raises:
             BadState: it does not fit.
         """
-        metadata = {"epoch": epoch, "optimizer_metadata": optimizer_numbers}
-        self.load_state_from_peers(offered=(metadata, tensors))
-        if not self.state_was_loaded:
-            raise BadState("The state on disk is older than the present one.")
+        layout = self.layout()
+        check_tensors(tensors, layout)
+        check_numbers(optimizer_numbers, check_epoch(epoch, 0, epoch), layout)
+        # hivemind takes over no state that is older than its own, and moves the schedule only forward.
+        self.local_epoch = min(self.local_epoch, epoch)
+        self.load_state_from_peers(offered=({"epoch": epoch, "optimizer_metadata": optimizer_numbers}, tensors))
+        self.scheduler.last_epoch, self.scheduler._step_count = epoch, epoch + 1
 
     def state_size(self) -> int:
         """Bytes that a whole state takes uncompressed."""
-        return sum(tensor.numel() * tensor.element_size() for tensor in self.get_current_state()[1])
+        return self.layout().size

@@ -39,9 +39,10 @@ def part_timeout(averaging: Averaging) -> float:
     return max(15.0, averaging.matchmaking_time, averaging.averaging_timeout / 2)
 
 
-def state_timeout(size: int, limits: Limits) -> float:
-    """Seconds that a state of `size` bytes may take to arrive; the donor's line is not known."""
-    return 120.0 + (2 * size / limits.download_limit if limits.download_limit else 0.0)
+def state_timeout(size: int, ceiling: int) -> float:
+    """Seconds that a state of `size` bytes may take under this side's ceiling (bytes per second, 0 for none); the other
+    side's line is not known."""
+    return 120.0 + (2 * size / ceiling if ceiling else 0.0)
 
 
 def bandwidth(limits: Limits) -> float:

@@ -16,6 +16,7 @@ from core.learning.optimizers import optimizer_factory, scheduler_factory
 from core.swarm import line_speed
 from core.swarm.averagers import COMPRESSIONS, CheckedStateAverager, EpochGradientAverager
 from core.swarm.patches import average_as_a_whole, balance_load, cancel_rounds_for_good
+from core.swarm.state_checks import is_still_present
 from core.swarm.tracker import SwarmTracker
 
 _PROGRESS_LASTS = 30.0
@@ -150,6 +151,11 @@ class CollaborativeOptimizer(hivemind.Optimizer):
         """Accumulated by this peer towards the next update."""
         return int(self.grad_averager.local_samples_accumulated)
 
+    @property
+    def is_in_company(self) -> bool:
+        """Whether another peer or the backbone is in reach."""
+        return bool(self.tracker.global_progress.num_peers > 1 or self._in_company())
+
     # -- the step ----------------------------------------------------------------------------------------------
 
     def follow(self) -> None:
@@ -166,7 +172,7 @@ class CollaborativeOptimizer(hivemind.Optimizer):
     def _update_global_epoch(self, grad_scaler: Any) -> None:
         if self._yielding():
             return
-        if self.tracker.global_progress.num_peers <= 1 and not self._in_company():
+        if not self.is_in_company:
             raise Isolated("Neither the project's backbone nor another peer can be reached.")
         if self._missed_the_round():
             self.load_state_from_peers()
@@ -228,8 +234,8 @@ class CollaborativeOptimizer(hivemind.Optimizer):
 
     # -- state from peers --------------------------------------------------------------------------------------
 
-    def load_state_from_peers(self, **options: Any) -> None:
-        """Take over the newest state that a peer gives, once, within `load_state_timeout`.
+    def load_state_from_peers(self, **_options: Any) -> None:
+        """Take over the newest state that a peer gives, once, each donor within `load_state_timeout`.
 
         hivemind retries for ever, and a retry can start a second download beside the first; here the caller decides.
 
@@ -240,21 +246,42 @@ class CollaborativeOptimizer(hivemind.Optimizer):
         self.scheduled_grads = None
         self.state_averager.step(wait_for_delayed_updates=True)
         with self.tracker.pause_updates():
-            try:
-                self.state_averager.load_state_from_peers(timeout=self.load_state_timeout, **options)
-            except TimeoutError as error:
-                raise StateUnavailable("The state did not arrive in time.") from error
+            known = self.tracker.reported_epoch
+            self.state_averager.load_state_from_peers(
+                oldest=known or 0, known_epoch=known, timeout=self.load_state_timeout
+            )
             if not self.state_averager.state_was_loaded:
                 raise StateUnavailable("No peer gives away the present state of the run.")
-            self._adopt_epoch()
+            self._begin_epoch()
 
-    def _adopt_epoch(self) -> None:
-        if self.local_epoch == self.tracker.global_epoch - 1:
-            # The donor was about to step: hivemind lets a newcomer count from the epoch that follows.
-            self.state_averager.local_epoch = self.tracker.global_epoch
+    def resume_from(self, epoch: int, optimizer_numbers: list[Any], tensors: list[torch.Tensor]) -> None:
+        """Go on from a state that was kept, of whatever epoch; a run that is ahead of it is caught up with later.
+
+        Raises:
+            BadState: it is not one of this run.
+        """
+        self._release(self.scheduled_grads)
+        self.scheduled_grads = None
+        self.state_averager.step(wait_for_delayed_updates=True)
+        with self.tracker.pause_updates():
+            self.state_averager.adopt(epoch, optimizer_numbers, tensors)
+            self._begin_epoch()
+
+    def _begin_epoch(self) -> None:
         self.tracker.report_local_progress(self.local_epoch, samples_accumulated=0)
         self.grad_averager.reset_accumulated_grads_()
         self.share_state_as(self.local_epoch)
+
+    @property
+    def run_epoch(self) -> int:
+        """Of the run, as far as others tell."""
+        offered = max((epoch for _, epoch in self.state_averager.donors()), default=0)
+        return self.tracker.reported_epoch if self.tracker.reported_epoch is not None else offered
+
+    def is_present(self, epoch: int) -> bool:
+        """Whether a state of `epoch` is that of the run now."""
+        offered = max((epoch for _, epoch in self.state_averager.donors()), default=None)
+        return is_still_present(epoch, self.tracker.reported_epoch, offered)
 
     def share_state_as(self, epoch: int) -> None:
         """Newcomers ask the peer with the highest epoch first."""
@@ -267,7 +294,9 @@ class CollaborativeOptimizer(hivemind.Optimizer):
         """Follow changed ceilings from the next round and the next download of state on."""
         bandwidth = line_speed.bandwidth(limits)
         self.grad_averager.bandwidth = self.state_averager.bandwidth = bandwidth
-        self.load_state_timeout = line_speed.state_timeout(self.state_averager.state_size(), limits)
+        size = self.state_averager.state_size()
+        self.load_state_timeout = line_speed.state_timeout(size, limits.download_limit)
+        self.state_averager.limit_giving(line_speed.state_timeout(size, limits.upload_limit))
 
     # -- pausing -----------------------------------------------------------------------------------------------
 

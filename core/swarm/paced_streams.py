@@ -18,6 +18,8 @@ _PIECE = 1 << 16
 _SMALLEST_PIECE = 1 << 10
 _PIECE_LASTS = 0.05
 """Seconds of the ceiling in one piece: so finely the line is shared among streams."""
+_LARGEST_MESSAGE = 1 << 26
+"""Bytes; the largest part of tensors that hivemind sends is a hundredth of it. The length is a stranger's word."""
 _CALLS = ("callUnary", "unaryResponse", "callUnaryResponse", "requestHandling")
 """Messages to and from the daemon that go over the network; the others are between it and us."""
 
@@ -46,6 +48,8 @@ class PacedStreams:
         """As `P2P.receive_raw_data`."""
         header = await reader.readexactly(P2P.HEADER_LEN)
         length = int.from_bytes(header, P2P.BYTEORDER)
+        if length > _LARGEST_MESSAGE:
+            raise ValueError(f"a message of {length} bytes is announced")
         data = bytearray()
         while len(data) < length:
             piece = await reader.read(min(piece_size(self._line.down), length - len(data)))

@@ -18,6 +18,8 @@ class SwarmTracker(ProgressTracker):
         self._extrapolate = extrapolate
         self._held = False
         self.swarm_samples_per_second = 0.0
+        self.reported_epoch: int | None = None
+        """The highest epoch that another peer works on; None if nobody does."""
         super().__init__(*args, **kwargs)
 
     @property
@@ -55,7 +57,9 @@ class SwarmTracker(ProgressTracker):
         # hivemind counts the records it finds. A newcomer whose own is not among them yet would take one other peer for
         # itself, believe it is alone, and step alone; and rounds would wait in vain for a peer that is on hold.
         own = self.dht.peer_id.to_bytes()
-        progress.num_peers = 1 + sum(peer["peer_id"] != own and is_active(peer) for peer in peers)
+        others = [peer for peer in peers if peer["peer_id"] != own and is_active(peer)]
+        progress.num_peers = 1 + len(others)
+        self.reported_epoch = max((int(peer["epoch"]) for peer in others), default=None)
         return progress
 
 

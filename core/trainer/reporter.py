@@ -4,7 +4,7 @@ import os
 import threading
 from collections.abc import Callable
 
-from core.api.session import EpochDone, Fault, Report, TrainerReport, line
+from core.api.session import EpochDone, Fault, Remark, Report, TrainerReport, line
 
 _PERIOD = 0.5
 
@@ -36,7 +36,7 @@ class Reporter:
         if self._thread is not None:
             self._thread.join()
 
-    def send(self, message: Report | EpochDone | Fault) -> None:
+    def send(self, message: Report | EpochDone | Remark | Fault) -> None:
         self._write(message)
 
     def _run(self, read: Callable[[], Report]) -> None:

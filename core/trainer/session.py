@@ -14,7 +14,7 @@ from hivemind import DHT
 from transformers import PreTrainedModel
 
 from core.api.preferences import Limits
-from core.api.session import EpochDone, Start
+from core.api.session import EpochDone, Fault, Remark, Start
 from core.conditions.nvml import Gpu, Nvml
 from core.learning.cache import Cache
 from core.learning.download import Client
@@ -26,6 +26,7 @@ from core.swarm.line_speed import slowest_line
 from core.swarm.optimizer import (
     CollaborativeOptimizer,
     Interrupted,
+    Isolated,
     RoundFailed,
     StateUnavailable,
     Update,
@@ -39,6 +40,9 @@ from core.trainer.contention import Contention
 from core.trainer.control import Control
 from core.trainer.device import cap_memory, device_of
 from core.trainer.governor import Governor
+from core.trainer.in_step import InStep
+from core.trainer.liveness import Liveness, processes_of
+from core.trainer.local_copy import LocalCopy
 from core.trainer.memory import MemoryGuard
 from core.trainer.microbatch import Microbatches
 from core.trainer.reporter import Reporter
@@ -46,13 +50,12 @@ from core.trainer.standing import Standing
 
 log = logging.getLogger(__name__)
 
-_TRIES_FOR_STATE = 5
-_WAIT_FOR_STATE = 2.0
-"""Seconds between tries: a donor in the middle of an update cannot give, a moment later it can."""
 _CONTACT_FRESH = 5.0
 """Seconds before the backbone is looked for again."""
 _CONTACT_LASTS = 30.0
 """Seconds for which having seen it counts: a daemon that is slow to answer is not a network that is gone."""
+_ALONE_FOR = 60.0
+"""Seconds in which somebody must be in reach again."""
 _LET_GO_EVERY = 0.25
 """Seconds between two looks, while held, at whether a round has begun to search again."""
 
@@ -73,6 +76,9 @@ class Session:
         self._governor = Governor(_gpu_reader(start.limits.gpu), contention=Contention())
         self._memory = MemoryGuard()
         self._contact_at = float("-inf")
+        self._standing.remark = lambda sentence: reporter.send(Remark(sentence))
+        self._in_step: InStep | None = None
+        self._liveness: Liveness | None = None
 
     def run(self) -> None:
         """Return after a polite goodbye, once the engine says Leave or goes away.
@@ -109,12 +115,17 @@ class Session:
             publisher = self._publisher(dht)
             optimizer = self._make_optimizer(dht, model, publisher)
             self._control.on_interruption = optimizer.interrupt
-            self._catch_up(optimizer)
+            self._liveness = Liveness(processes_of(dht, optimizer), self._end_for_want_of)
+            self._standing.watch(optimizer)
+            copies = self._start.copies
+            copy = LocalCopy(Path(copies), self._manifest.run_id) if copies is not None else None
+            in_step = self._in_step = InStep(optimizer, copy, self._standing, self._control)
+            in_step.begin()
             seed = _seed(dht, optimizer.local_epoch)
             size = self._manifest.training.microbatch_size
             batches = task.batches(text_stream(shards, seed), size, seed)
             model.train()
-            self._contribute(optimizer, Microbatches(task, model, batches, size, self._device))
+            self._contribute(optimizer, in_step, Microbatches(task, model, batches, size, self._device))
         finally:
             self._say_goodbye(dht, optimizer)
 
@@ -161,28 +172,9 @@ class Session:
             self._contact_at = now
         return now - self._contact_at <= _CONTACT_LASTS
 
-    # -- catch up ----------------------------------------------------------------------------------------------
-
-    def _catch_up(self, optimizer: CollaborativeOptimizer) -> None:
-        """Take over the run's present state, if the run has one."""
-        self._standing.watch(optimizer)
-        self._standing.enter("syncing")
-        for tries_left in reversed(range(_TRIES_FOR_STATE)):
-            try:
-                optimizer.load_state_from_peers()
-                break
-            except StateUnavailable:
-                if optimizer.tracker.global_epoch == 0:
-                    # A run that nobody has begun: every peer starts from the same seed.
-                    break
-                if not tries_left or self._control.leaving.is_set():
-                    raise
-                self._control.pause(_WAIT_FOR_STATE)
-        self._standing.enter("contributing")
-
     # -- contribute --------------------------------------------------------------------------------------------
 
-    def _contribute(self, optimizer: CollaborativeOptimizer, microbatches: Microbatches) -> None:
+    def _contribute(self, optimizer: CollaborativeOptimizer, in_step: InStep, microbatches: Microbatches) -> None:
         ledger = self._standing.ledger
         self._begin()
         while not self._control.leaving.is_set():
@@ -192,11 +184,15 @@ class Session:
             limits = self._apply_limits(optimizer)
             done = microbatches.compute(limits.latency_target)
             gpu_seconds = done.seconds if limits.gpu else 0.0
+            if not in_step.is_good(done.loss):
+                optimizer.zero_grad()
+                continue
             ledger.add_microbatch(done.samples, done.loss, gpu_seconds, done.flops_per_sample)
             self._together(optimizer, partial(optimizer.step, batch_size=done.samples))
             optimizer.zero_grad()
             self._rest(optimizer, done.seconds)
             ledger.joules = self._governor.joules
+            in_step.keep_now_and_then()
         ledger.end(time.monotonic())
 
     def _rest(self, optimizer: CollaborativeOptimizer, busy: float) -> None:
@@ -218,9 +214,31 @@ class Session:
         except RoundFailed as error:
             self._standing.ledger.add_failed_round()
             log.warning("epoch %d: %s", optimizer.local_epoch, error)
+        except Isolated as error:
+            self._wait_for_company(optimizer, error)
         except StateUnavailable as error:
             log.warning("out of step: %s", error)
-            self._catch_up(optimizer)
+            if self._in_step is not None:
+                self._in_step.catch_up()
+
+    def _wait_for_company(self, optimizer: CollaborativeOptimizer, error: Isolated) -> None:
+        """Cut off: compute nothing until somebody can be reached. What was accumulated counts if the epoch still does.
+
+        Raises:
+            Isolated: it takes too long; only a new session contacts the backbone anew.
+        """
+        log.warning("epoch %d: %s", optimizer.local_epoch, error)
+        self._standing.ledger.end(time.monotonic())
+        self._standing.enter("joining")
+        self._standing.cut_off = True
+        give_up = time.monotonic() + _ALONE_FOR
+        while not self._control.interrupted and not optimizer.is_in_company:
+            if time.monotonic() > give_up:
+                raise error
+            self._control.pause(1.0)
+        self._standing.cut_off = False
+        self._standing.enter("contributing")
+        self._begin()
 
     def _tell_update(self, update: Update, publisher: Publisher) -> None:
         loss = self._standing.ledger.add_update(update)
@@ -261,11 +279,25 @@ class Session:
 
     # -- leave -------------------------------------------------------------------------------------------------
 
+    def _end_for_want_of(self, name: str) -> None:
+        """On the watching thread: the training loop may wait for ever for what has ended. The leash clears up."""
+        if self._control.leaving.is_set():
+            return
+        self._reporter.stop()
+        self._reporter.send(Fault(f"A part of the session ended from outside: {name}."))
+        logging.shutdown()
+        os._exit(1)
+
     def _say_goodbye(self, dht: DHT, optimizer: CollaborativeOptimizer | None) -> None:
         self._standing.enter("leaving")
+        if self._liveness is not None:
+            self._liveness.stop()
+        keep = self._in_step.last_copy() if self._in_step is not None else None
         if optimizer is not None:
             optimizer.shutdown()
         dht.shutdown()
+        if keep is not None:
+            keep()
 
 
 def _gpu_reader(uuid: str) -> Callable[[], Gpu | None] | None:

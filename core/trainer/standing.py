@@ -2,11 +2,14 @@
 
 import threading
 import time
+from collections.abc import Callable, Mapping
 
-from core.api.session import Report, Stage
-from core.api.snapshot import Progress, Transfer
+import msgspec
+
+from core.api.session import Counters, Report, Stage
+from core.api.snapshot import CatchUp, Progress, Transfer
 from core.swarm.optimizer import CollaborativeOptimizer
-from core.swarm.traffic import Line, RateWatch
+from core.swarm.traffic import Kind, Line, RateWatch
 from core.trainer.ledger import Ledger
 from core.trainer.processor_time import ProcessorTime
 
@@ -24,7 +27,10 @@ class Standing:
         self._lock = threading.Lock()
         self._stage: Stage = "preparing"
         self._transfer: Transfer | None = None
-        self._downloaded_before = 0
+        self.catching_up: CatchUp | None = None
+        self.cut_off = False
+        self.remark: Callable[[str], None] = lambda _sentence: None
+        """Tells the volunteer of something that happened."""
         self._optimizer: CollaborativeOptimizer | None = None
         self._state_size = 0
 
@@ -35,8 +41,7 @@ class Standing:
     def enter(self, stage: Stage) -> None:
         with self._lock:
             self._stage = stage
-            self._transfer = None
-            self._downloaded_before = self._meter.downloaded
+            self._transfer = self.catching_up = None
 
     def show_transfer(self, done: int, total: int) -> None:
         with self._lock:
@@ -53,12 +58,26 @@ class Standing:
     def report(self) -> Report:
         now = time.monotonic()
         with self._lock:
-            stage, transfer, before = self._stage, self._transfer, self._downloaded_before
-        if stage == "syncing":
-            transfer = Transfer(min(self._state_size, self._meter.downloaded - before), self._state_size)
-        counters = self.ledger.counters(now, self._meter.by_kind())
+            stage, transfer, catching_up = self._stage, self._transfer, self.catching_up
+        if stage == "syncing" and self._optimizer is not None:
+            transfer = Transfer(self._optimizer.state_averager.state_received, self._state_size)
+        counters = self._counters(now, self._meter.by_kind())
         progress = self._progress(counters.samples)
-        return Report(stage, progress, self._rates.read(now), counters, transfer, self.slowest_line, self.memory)
+        return Report(
+            stage,
+            progress,
+            self._rates.read(now),
+            counters,
+            transfer,
+            catching_up,
+            self.cut_off,
+            self.slowest_line,
+            self.memory,
+        )
+
+    def _counters(self, now: float, kinds: Mapping[Kind, tuple[int, int]]) -> Counters:
+        given = self._optimizer.state_averager.states_given if self._optimizer is not None else 0
+        return msgspec.structs.replace(self.ledger.counters(now, kinds), states_given=given)
 
     def _progress(self, samples: int) -> Progress:
         optimizer = self._optimizer

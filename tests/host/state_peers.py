@@ -9,12 +9,12 @@ from pathlib import Path
 
 import torch
 
-from core.host import checkpoints
 from core.host.follower import Follower
+from core.learning import checkpoints
 from core.learning.model import build_model
-from core.swarm.averagers import BadState
 from core.swarm.patches import place_sockets
 from core.swarm.peer import join_swarm, own_addresses
+from core.swarm.state_checks import BadState
 from tests.learning.small_project import small_manifest
 
 EPOCH = 7

@@ -18,12 +18,13 @@ import torch
 
 from core.api.errors import UsageError, WorldError
 from core.api.manifest import parse
-from core.host import checkpoints, web
+from core.host import web
 from core.host.board import Board
 from core.host.curve import Curve
 from core.host.project import load
 from core.host.register import Register
 from core.host.web import Web, parse_address, span_of
+from core.learning import checkpoints
 from core.learning.cache import Cache
 from core.learning.download import Client
 from core.learning.shards import Fetcher

@@ -11,7 +11,7 @@ import pytest
 import torch
 
 from core.api.errors import WorldError
-from core.host.checkpoints import digest, latest, load, save, saved
+from core.learning.checkpoints import digest, latest, load, save, saved
 
 
 def tensors(epoch: int = 0, size: int = 1000) -> dict[str, torch.Tensor]:

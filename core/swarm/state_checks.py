@@ -1,0 +1,142 @@
+"""What a state of the run must be like before it is used, wherever it comes from. Pure.
+
+A state is a row of tensors (parameters, then the optimizer's) and small metadata: `epoch`, `digest`, and in
+`optimizer_metadata` the optimizer's state without its tensors, flattened as hivemind does.
+"""
+
+import hashlib
+import math
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import torch
+from hivemind.utils import nested_pack
+
+from core.api.errors import WorldError
+
+State = tuple[dict[str, Any], list[torch.Tensor]]
+"""hivemind's form."""
+
+_AHEAD = 16
+"""Epochs that a run may get on between news of it and the arrival of a state."""
+_RATE_TOLERANCE = 1e-6
+"""Of the learning rate, relative: the same arithmetic on another machine."""
+
+
+class BadState(WorldError):
+    """A state from a peer or from disk must not be used."""
+
+
+@dataclass(frozen=True)
+class Layout:
+    """Shapes and types of the tensors, and the optimizer's numbers, as this peer has them."""
+
+    tensors: tuple[tuple[tuple[int, ...], torch.dtype], ...]
+    numbers: tuple[Mapping[str, Any], ...]
+    structure: Any
+    """The optimizer's `state_dict`, into which `numbers` fold back."""
+    rates: Callable[[int], list[float]]
+    """The learning rate of each parameter group at an epoch, by the manifest's schedule."""
+
+    @property
+    def size(self) -> int:
+        """Bytes of all tensors."""
+        return sum(bytes_of(shape, kind) for shape, kind in self.tensors)
+
+
+def bytes_of(shape: tuple[int, ...], kind: torch.dtype) -> int:
+    """Bytes of a tensor's contents."""
+    return math.prod(shape) * kind.itemsize
+
+
+def digest_of(tensors: Iterable[torch.Tensor]) -> str:
+    """BLAKE2b (128 bits) over the tensors' bytes, in order."""
+    made = hashlib.blake2b(digest_size=16)
+    for tensor in tensors:
+        made.update(tensor.detach().cpu().contiguous().flatten().view(torch.uint8).numpy().data)
+    return made.hexdigest()
+
+
+def check_epoch(epoch: object, oldest: int, newest: int) -> int:
+    """The epoch of a state, plausible between `oldest` and `newest`.
+
+    Raises:
+        BadState: it is not.
+    """
+    if not isinstance(epoch, int) or isinstance(epoch, bool):
+        raise BadState("The state does not tell its epoch; it was not used.")
+    if epoch < oldest:
+        raise BadState(f"The state is of epoch {epoch}, older than {oldest}; it was not used.")
+    if epoch > newest:
+        raise BadState(f"The state claims to be of epoch {epoch}, far ahead of {newest - _AHEAD}; it was not used.")
+    return epoch
+
+
+def newest_plausible(known: int) -> int:
+    """The highest epoch that a state can be of, when the run was known to be at `known`."""
+    return known + _AHEAD
+
+
+def check_tensors(tensors: Sequence[torch.Tensor], layout: Layout) -> None:
+    """Shapes, types, and numbers that are finite.
+
+    Raises:
+        BadState: something is otherwise.
+    """
+    if tuple((tuple(tensor.shape), tensor.dtype) for tensor in tensors) != layout.tensors:
+        raise BadState("The state is of another model; it was not used.")
+    if not all(bool(torch.isfinite(tensor).all()) for tensor in tensors if tensor.is_floating_point()):
+        raise BadState("The state holds numbers that are not finite; it was not used.")
+
+
+def check_digest(announced: object, tensors: Sequence[torch.Tensor]) -> None:
+    """Raises:
+    BadState: the tensors are not those that were announced.
+    """
+    if announced != digest_of(tensors):
+        raise BadState("The state is not what its donor announced; it was not used.")
+
+
+def check_numbers(numbers: object, epoch: int, layout: Layout) -> None:
+    """The optimizer's numbers: those of this peer, but for the learning rate and the count of steps.
+
+    Raises:
+        BadState: one is otherwise, or the learning rate is not that of `epoch`.
+    """
+    mine, theirs = _folded(layout.numbers, layout), _folded(numbers, layout)
+    if mine["state"] != theirs["state"]:
+        raise BadState("The state is of another optimizer; it was not used.")
+    for own, other, rate in zip(mine["param_groups"], theirs["param_groups"], layout.rates(epoch), strict=True):
+        given, steps = other.pop("lr", None), other.pop("step", 0)
+        if not isinstance(given, float) or not math.isclose(given, rate, rel_tol=_RATE_TOLERANCE, abs_tol=1e-12):
+            raise BadState(f"The state has a learning rate of {given!r} where {rate:g} is due; it was not used.")
+        if not isinstance(steps, int) or not 0 <= steps <= epoch + 1:
+            raise BadState(f"The state counts {steps!r} steps at epoch {epoch}; it was not used.")
+        if {name: value for name, value in own.items() if name not in ("lr", "step")} != other:
+            raise BadState("The state is of an optimizer with other settings; it was not used.")
+
+
+def _folded(numbers: object, layout: Layout) -> Any:
+    if not isinstance(numbers, list | tuple) or len(numbers) != len(layout.numbers):
+        raise BadState("The state is of another optimizer; it was not used.")
+    return nested_pack([_leaf(entry) for entry in numbers], structure=layout.structure)
+
+
+def _leaf(entry: object) -> Any:
+    match entry:
+        case {"type": "tensor", "index": int(index)}:
+            return ("tensor", index)
+        case {"type": "value", "value": value}:
+            return value
+    raise BadState("The state is of another optimizer; it was not used.")
+
+
+def is_still_present(copy: int, reported: int | None, offered: int | None) -> bool:
+    """Whether a local copy of epoch `copy` is the run's present state.
+
+    `reported` is the epoch that other peers work on, None if nobody does; `offered` the highest that somebody gives
+    away. With peers at work only their very epoch will do: one behind is stale, although it is what they had a moment
+    ago, and one ahead would make them follow this peer. With nobody at work a copy as new as any other is.
+    """
+    return copy == reported if reported is not None else copy >= (offered or 0)

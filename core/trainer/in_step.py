@@ -1,0 +1,130 @@
+"""Keeps a session in step with its run: the state to begin with, a local copy, the way back from a loss out of hand."""
+
+import logging
+from collections.abc import Callable
+from functools import partial
+
+from core.api.errors import WorldError
+from core.api.snapshot import CatchUp
+from core.swarm.optimizer import CollaborativeOptimizer, StateUnavailable
+from core.swarm.state_checks import BadState
+from core.trainer.control import Control
+from core.trainer.local_copy import LocalCopy
+from core.trainer.loss_watch import LossWatch
+from core.trainer.standing import Standing
+
+log = logging.getLogger(__name__)
+
+_TRIES_FOR_STATE = 5
+_WAIT_FOR_STATE = 2.0
+"""Seconds between tries: a donor in the middle of an update cannot give, a moment later it can."""
+_RETURNS = 3
+"""To the last good state, until the session is given up."""
+_HEALED_AFTER = 64
+"""Good microbatches in a row after which earlier returns are forgotten."""
+
+
+class InStep:
+    """Of one session, on its training thread."""
+
+    def __init__(
+        self, optimizer: CollaborativeOptimizer, copy: LocalCopy | None, standing: Standing, control: Control
+    ) -> None:
+        self._optimizer, self._copy, self._standing, self._control = optimizer, copy, standing, control
+        self._losses = LossWatch()
+        self._returns = 0
+
+    def begin(self) -> None:
+        """Go on from the local copy, and fetch the run's state only if the run is not where the copy is.
+
+        Raises:
+            StateUnavailable: the run has moved on, and nobody gives its state.
+        """
+        kept = self._copy.read() if self._copy is not None else None
+        self._standing.enter("syncing")
+        if kept is not None and self._optimizer.is_present(kept.epoch) and self._restore():
+            log.info("epoch %d: the run is where the local copy is, nothing is fetched", kept.epoch)
+            self._standing.enter("contributing")
+            return
+        self.catch_up(kept.epoch if kept is not None else 0)
+
+    def catch_up(self, here: int | None = None) -> None:
+        """Take over the run's present state, if the run has one; `here` is the epoch to tell as the present one.
+
+        Raises:
+            StateUnavailable: nobody gives it.
+        """
+        optimizer = self._optimizer
+        here = optimizer.local_epoch if here is None else here
+        self._standing.enter("syncing")
+        for tries_left in reversed(range(_TRIES_FOR_STATE)):
+            self._standing.catching_up = CatchUp(here, max(here, optimizer.run_epoch))
+            try:
+                optimizer.load_state_from_peers()
+                log.info("caught up: epoch %d to %d", here, optimizer.local_epoch)
+                break
+            except StateUnavailable:
+                if optimizer.tracker.global_epoch == 0:
+                    # A run that nobody has begun: every peer starts from the same seed.
+                    break
+                if not tries_left or self._control.leaving.is_set():
+                    raise
+                self._control.pause(_WAIT_FOR_STATE)
+        self._standing.enter("contributing")
+
+    def is_good(self, loss: float) -> bool:
+        """Whether gradients of this loss may count. If not, the session is back at a good state.
+
+        Raises:
+            WorldError: that has been tried several times and did not help.
+        """
+        wrong = self._losses.judge(loss)
+        if wrong is None:
+            if self._losses.good_in_a_row >= _HEALED_AFTER:
+                self._returns = 0
+            return True
+        self._return(wrong)
+        return False
+
+    def keep_now_and_then(self) -> None:
+        """Write the local copy, beside training."""
+        if self._copy is not None and self._is_worth_keeping:
+            self._copy.write_now_and_then(self._optimizer.state_averager.snapshot)
+
+    def last_copy(self) -> Callable[[], None]:
+        """Take the state before the averagers end; what is returned writes it, after the goodbye."""
+        if self._copy is None or not self._is_worth_keeping:
+            return lambda: None
+        return partial(self._copy.write, self._optimizer.state_averager.snapshot())
+
+    @property
+    def _is_worth_keeping(self) -> bool:
+        return self._optimizer.local_epoch > 0 and self._losses.is_calm
+
+    def _return(self, wrong: str) -> None:
+        self._returns += 1
+        if self._returns > _RETURNS:
+            raise WorldError(
+                f"The loss got out of hand again and again ({wrong}). If this goes on, ask the project's organiser; if "
+                "other projects do the same, this computer's memory or graphics card may be faulty."
+            )
+        epoch = self._optimizer.local_epoch
+        self._losses.begin_again()
+        if self._restore():
+            back = f"went back to the state of epoch {self._optimizer.local_epoch}"
+        else:
+            self.catch_up()
+            back = "took the run's state over again"
+        self._standing.remark(f"The loss got out of hand at epoch {epoch} ({wrong}); the session {back}.")
+
+    def _restore(self) -> bool:
+        """Go on from the local copy, if there is a good one."""
+        kept = self._copy.read() if self._copy is not None else None
+        if kept is None or self._copy is None:
+            return False
+        try:
+            self._optimizer.resume_from(kept.epoch, kept.optimizer_numbers, kept.tensors)
+        except BadState as error:
+            self._copy.refuse(str(error))
+            return False
+        return True

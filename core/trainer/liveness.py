@@ -1,0 +1,60 @@
+"""Ends the session when a process that it cannot do without has ended.
+
+hivemind does not notice: the training loop would wait for an answer that cannot come, or go on alone.
+"""
+
+import logging
+import threading
+from collections.abc import Callable, Mapping
+
+import psutil
+from hivemind import DHT
+
+from core.swarm.optimizer import CollaborativeOptimizer
+
+log = logging.getLogger(__name__)
+
+_PERIOD = 0.5
+"""Seconds between two looks."""
+
+
+class Liveness:
+    """Looks at DHT, both averagers and the daemon on a thread of its own, until told to stop."""
+
+    def __init__(self, processes: Mapping[str, psutil.Process], on_death: Callable[[str], None]) -> None:
+        """`on_death` is called once, on the watching thread, with the name of what has ended."""
+        self._processes = dict(processes)
+        self._on_death = on_death
+        self._stopped = threading.Event()
+        self._thread = threading.Thread(target=self._watch, name="liveness", daemon=True)
+        self._thread.start()
+
+    def stop(self) -> None:
+        """From now on an end is wanted."""
+        self._stopped.set()
+
+    def _watch(self) -> None:
+        while not self._stopped.wait(_PERIOD):
+            for name, process in self._processes.items():
+                if not _lives(process) and not self._stopped.is_set():
+                    self._on_death(name)
+                    return
+
+
+def processes_of(dht: DHT, optimizer: CollaborativeOptimizer) -> dict[str, psutil.Process]:
+    """What the session needs, by the names that a volunteer reads."""
+    table = psutil.Process(dht.pid)
+    (daemon,) = [child for child in table.children() if "p2pd" in child.name()]
+    return {
+        "the table of peers": table,
+        "the gradient averager": psutil.Process(optimizer.grad_averager.pid),
+        "the state averager": psutil.Process(optimizer.state_averager.pid),
+        "the peer-to-peer daemon": daemon,
+    }
+
+
+def _lives(process: psutil.Process) -> bool:
+    try:
+        return process.is_running() and process.status() != psutil.STATUS_ZOMBIE
+    except psutil.NoSuchProcess:
+        return False

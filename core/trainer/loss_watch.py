@@ -1,0 +1,50 @@
+"""Whether the loss got out of hand. Pure.
+
+The rule: a loss that is not finite is out of hand at once. A finite one is when it has been above three times the
+median of the last 64 good ones, in four microbatches in a row; fewer than 16 good ones say nothing yet.
+"""
+
+import math
+import statistics
+from collections import deque
+
+_REMEMBERED = 64
+_ENOUGH = 16
+_FACTOR = 3.0
+_IN_A_ROW = 4
+
+
+class LossWatch:
+    """Sees the loss of each microbatch before its gradients count."""
+
+    def __init__(self) -> None:
+        self._good: deque[float] = deque(maxlen=_REMEMBERED)
+        self._high = 0
+        self.good_in_a_row = 0
+
+    @property
+    def is_calm(self) -> bool:
+        """Whether the last loss was good."""
+        return self._high == 0
+
+    def judge(self, loss: float) -> str | None:
+        """What is wrong with it, in words; None: it is good, or not yet known to be bad."""
+        if not math.isfinite(loss):
+            self._high += 1
+            self.good_in_a_row = 0
+            return "it is not a finite number"
+        median = statistics.median(self._good) if len(self._good) >= _ENOUGH else None
+        if median is None or loss <= _FACTOR * median:
+            self._good.append(loss)
+            self._high = 0
+            self.good_in_a_row += 1
+            return None
+        self._high += 1
+        self.good_in_a_row = 0
+        if self._high < _IN_A_ROW:
+            return None
+        return f"it is {loss:.3g}, where {median:.3g} was usual"
+
+    def begin_again(self) -> None:
+        """The state was taken back: what was high before says nothing about it."""
+        self._high = 0

@@ -1,0 +1,46 @@
+"""What front ends see of a session in difficulties."""
+
+import pytest
+
+from core.api.preferences import Limits
+from core.api.reasons import Kind
+from core.api.session import Report
+from core.api.snapshot import CatchUp, Snapshot, Surroundings, Today
+from core.engine.decide import Decision, Trouble
+from core.engine.lifecycle import Failed, State, Syncing
+from core.engine.view import look
+
+
+def seen(state: State, report: Report | None) -> Snapshot:
+    decision = Decision(reasons=(), limits=Limits(), project="p", wanted=True)
+    return look(
+        state,
+        decision,
+        report,
+        project=None,
+        wanted=True,
+        today=Today(),
+        pid=1,
+        started_at=0.0,
+        around=Surroundings(),
+    )
+
+
+def test_a_session_that_is_cut_off_says_so_among_the_reasons() -> None:
+    (reason,) = seen(Syncing("p", 0.0), Report("joining", cut_off=True)).reasons
+    assert reason.kind == Kind.OFFLINE
+    assert seen(Syncing("p", 0.0), Report("joining")).reasons == ()
+
+
+def test_epochs_are_shown_while_catching_up_only() -> None:
+    report = Report("syncing", catching_up=CatchUp(3, 9))
+    assert seen(Syncing("p", 0.0), report).catching_up == CatchUp(3, 9)
+    assert seen(Failed("p", Trouble("Why.", False, 1, 5.0)), report).catching_up is None
+
+
+@pytest.mark.parametrize(("failures", "advises"), [(1, False), (3, False), (4, True), (9, True)])
+def test_after_repeated_failures_the_volunteer_is_told_where_to_look(failures: int, advises: bool) -> None:
+    error = seen(Failed("p", Trouble("Why.", False, failures, 5.0)), None).error
+    assert error is not None
+    assert error.startswith("Why.")
+    assert ("idlehive doctor" in error) == advises

@@ -1,0 +1,128 @@
+"""Real peers in one process that hand the run's state around, and the line that counts their bytes."""
+
+import contextlib
+import time
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+
+import torch
+from hivemind import DHT
+from hivemind.p2p import P2P
+from hivemind.p2p.p2p_daemon_bindings import control
+
+from core.api.manifest import Optimizer, Schedule
+from core.learning.optimizers import optimizer_factory, scheduler_factory
+from core.swarm.averagers import CheckedStateAverager
+from core.swarm.patches import pace_traffic, place_sockets, share_memory_without_names
+from core.swarm.peer import join_swarm, own_addresses
+from core.swarm.state_checks import digest_of
+from core.swarm.traffic import Line
+
+EPOCH = 7
+OPTIMIZER = Optimizer("adamw", 0.01)
+SCHEDULE = Schedule("linear", warmup_epochs=10, total_epochs=100)
+SIZE = 60_000
+"""Values of the one parameter: about three of hivemind's messages a tensor."""
+
+
+class Swarm:
+    """Peers of one process, and the line that counts their bytes."""
+
+    prefix = "run"
+    optimizer, schedule = OPTIMIZER, SCHEDULE
+
+    def __init__(
+        self,
+        folder: Path,
+        line: Line,
+        parameters: Callable[[], Sequence[torch.nn.Parameter]] = lambda: [torch.nn.Parameter(torch.zeros(SIZE))],
+    ) -> None:
+        self._parameters = parameters
+        place_sockets(folder)
+        self.line = line
+        self._folder = folder
+        self._dhts: list[DHT] = []
+        self._averagers: list[CheckedStateAverager] = []
+
+    def join(self) -> DHT:
+        first = own_addresses(self._dhts[0]) if self._dhts else []
+        dht = join_swarm(first, self._folder / f"{len(self._dhts)}.key")
+        self._dhts.append(dht)
+        return dht
+
+    def peer(self, kind: type[CheckedStateAverager] = CheckedStateAverager) -> CheckedStateAverager:
+        dht = self.join()
+        # Under which peers find its calls.
+        kind.__name__ = CheckedStateAverager.__name__
+        averager = kind(
+            dht=dht,
+            prefix=self.prefix,
+            optimizer=optimizer_factory(self.optimizer),
+            params=list(self._parameters()),
+            scheduler=scheduler_factory(self.schedule),
+            offload_optimizer=True,
+            custom_gradients=True,
+            allow_state_sharing=False,
+            min_matchmaking_time=1.0,
+            request_timeout=0.6,
+            next_chunk_timeout=1.0,
+            start=True,
+        )
+        self._averagers.append(averager)
+        return averager
+
+    def donor(
+        self, kind: type[CheckedStateAverager] = CheckedStateAverager, epoch: int = EPOCH
+    ) -> CheckedStateAverager:
+        """A peer that announces its state; all its numbers are those of its epoch."""
+        made = self.peer(kind)
+        train(made, epoch)
+        made.state_sharing_priority = epoch
+        made.allow_state_sharing = True
+        return made
+
+    def until_announced(self, taker: CheckedStateAverager, donors: int) -> None:
+        self.until(lambda: len(taker.donors()) == donors)
+
+    def until(self, condition: Callable[[], bool]) -> None:
+        deadline = time.monotonic() + 20.0
+        while not condition():
+            assert time.monotonic() < deadline, "it did not come about"
+            time.sleep(0.05)
+
+    @property
+    def state_bytes(self) -> int:
+        """Fetched by all peers together."""
+        return self.line.meter.by_kind()["state"][1]
+
+    def end(self) -> None:
+        for averager in self._averagers:
+            averager.shutdown()
+        for dht in self._dhts:
+            dht.shutdown()
+
+
+def train(averager: CheckedStateAverager, epochs: int) -> None:
+    for epoch in range(epochs):
+        for group in averager.optimizer.param_groups:
+            for number, parameter in enumerate(group["params"]):
+                parameter.grad = torch.full_like(parameter, epoch + number + 1.0)
+        averager.step(increment_epoch=True, optimizer_step=True)
+
+
+def digest(averager: CheckedStateAverager) -> str:
+    return digest_of(averager.snapshot()[1])
+
+
+@contextlib.contextmanager
+def counted() -> Iterator[Line]:
+    """A line for this process's peers. What is patched once for a session is put back for the other tests."""
+    share_memory_without_names()
+    names = ("call_binary_stream_handler", "add_binary_stream_handler", "send_raw_data", "receive_raw_data")
+    places = [*((P2P, name) for name in names), (control, "write_pbmsg"), (control, "read_pbmsg_safe")]
+    before = [(owner, name, vars(owner)[name]) for owner, name in places]
+    line = Line()
+    pace_traffic(line)
+    yield line
+    for owner, name, function in before:
+        setattr(owner, name, function)

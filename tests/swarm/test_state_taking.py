@@ -1,0 +1,257 @@
+"""The run's state on its way from one real peer to another, whom not every donor means well."""
+
+import asyncio
+import re
+import threading
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+
+from core.swarm.averagers import CheckedStateAverager
+from core.swarm.state_checks import BadState
+from core.swarm.traffic import Line
+from tests.swarm.state_swarm import EPOCH, SIZE, Swarm, counted, digest, train
+
+
+@pytest.fixture(scope="module")
+def line() -> Iterator[Line]:
+    with counted() as made:
+        yield made
+
+
+@pytest.fixture
+def swarm(short_folder: Path, line: Line) -> Iterator[Swarm]:
+    made = Swarm(short_folder, line)
+    yield made
+    made.end()
+
+
+def take(taker: CheckedStateAverager, known: int | None = EPOCH, seconds: float = 20.0) -> bool:
+    taker.load_state_from_peers(oldest=known or 0, known_epoch=known, timeout=seconds)
+    return taker.state_was_loaded
+
+
+def test_a_state_arrives_whole_with_epoch_and_learning_rate_and_costs_its_size_once(swarm: Swarm) -> None:
+    donor = swarm.donor()
+    taker = swarm.peer()
+    swarm.until_announced(taker, 1)
+    before = swarm.state_bytes
+    assert take(taker)
+    assert taker.local_epoch == EPOCH
+    assert digest(taker) == digest(donor)
+    assert taker.optimizer.param_groups[0]["lr"] == donor.optimizer.param_groups[0]["lr"]
+    assert taker.state_received == taker.state_size()
+    assert taker.state_size() <= swarm.state_bytes - before <= 1.1 * taker.state_size()
+    assert donor.states_given == 1
+
+
+def test_a_donor_that_announces_an_older_epoch_is_not_asked(swarm: Swarm) -> None:
+    donor = swarm.donor()
+    taker = swarm.peer()
+    swarm.until_announced(taker, 1)
+    before = swarm.state_bytes
+    assert not take(taker, known=EPOCH + 1)
+    assert swarm.state_bytes == before
+    assert donor.states_given == 0
+
+
+class Lying(CheckedStateAverager):
+    """Announces one thing in the swarm and sends another."""
+
+    def change(
+        self, metadata: dict[str, Any], tensors: list[torch.Tensor]
+    ) -> tuple[dict[str, Any], list[torch.Tensor]]:
+        raise NotImplementedError
+
+    def get_current_state(self) -> Any:
+        metadata, tensors, infos = super().get_current_state()
+        metadata, tensors = self.change(metadata, tensors)
+        return metadata, tensors, infos[: len(tensors)]
+
+
+class OtherShapes(Lying):
+    def change(self, metadata: Any, tensors: Any) -> Any:
+        return self.announced(metadata, cut := [tensor[: SIZE // 2] for tensor in tensors]), cut
+
+
+class NotFinite(Lying):
+    def change(self, metadata: Any, tensors: Any) -> Any:
+        tensors[0][3] = float("nan")
+        return self.announced(metadata, tensors), tensors
+
+
+class Stale(Lying):
+    def change(self, metadata: Any, tensors: Any) -> Any:
+        return {**metadata, "epoch": EPOCH - 1}, tensors
+
+
+class FarAhead(Lying):
+    def change(self, metadata: Any, tensors: Any) -> Any:
+        return {**metadata, "epoch": 10**6}, tensors
+
+
+class OtherTensors(Lying):
+    def change(self, metadata: Any, tensors: Any) -> Any:
+        tensors[0][3] += 1.0
+        return metadata, tensors
+
+
+class AbsurdRate(Lying):
+    def change(self, metadata: Any, tensors: Any) -> Any:
+        numbers = metadata["optimizer_metadata"]
+        rate = self.optimizer.param_groups[0]["lr"]
+        changed = [{**one, "value": 1e9} if one.get("value") == rate else one for one in numbers]
+        assert changed != numbers
+        return {**metadata, "optimizer_metadata": changed}, tensors
+
+
+class NoMetadata(Lying):
+    def change(self, metadata: Any, tensors: Any) -> Any:
+        return ["not", "a", "mapping"], tensors
+
+
+class Stalling(CheckedStateAverager):
+    async def rpc_download_state(self, request: Any, context: Any) -> Any:
+        count = 0
+        async for message in super().rpc_download_state(request, context):
+            if count == 2:
+                await asyncio.sleep(60.0)
+            count += 1
+            yield message
+
+
+class Trickling(CheckedStateAverager):
+    """Never silent, and never done."""
+
+    async def rpc_download_state(self, request: Any, context: Any) -> Any:
+        async for message in super().rpc_download_state(request, context):
+            await asyncio.sleep(0.7)
+            yield message
+
+
+class Endless(CheckedStateAverager):
+    async def rpc_download_state(self, request: Any, context: Any) -> Any:
+        async for message in super().rpc_download_state(request, context):
+            yield message
+        while True:
+            yield message
+
+
+class BreakingOff(CheckedStateAverager):
+    async def rpc_download_state(self, request: Any, context: Any) -> Any:
+        count = 0
+        async for message in super().rpc_download_state(request, context):
+            if (count := count + 1) > 4:
+                return
+            yield message
+
+
+@pytest.mark.parametrize(
+    ("kind", "reason"),
+    [
+        (OtherShapes, "of another model"),
+        (NotFinite, "not finite"),
+        (Stale, "older than 7"),
+        (FarAhead, "far ahead"),
+        (OtherTensors, "not what its donor announced"),
+        (AbsurdRate, "learning rate of 1000000000.0"),
+        (NoMetadata, "does not say what it sends"),
+        (Stalling, "could not be fetched: TimeoutError|did not arrive in time"),
+        (Trickling, "did not arrive in time"),
+        (Endless, "more than a state"),
+        (BreakingOff, "stopped in the middle"),
+    ],
+)
+def test_a_bad_donor_is_passed_over_for_the_next_one_and_the_log_says_why(
+    swarm: Swarm, caplog: pytest.LogCaptureFixture, kind: type[CheckedStateAverager], reason: str
+) -> None:
+    good = swarm.donor()
+    bad = swarm.donor(kind)
+    # Asked first.
+    bad.state_sharing_priority = EPOCH + 1
+    taker = swarm.peer()
+    swarm.until_announced(taker, 2)
+    deadline = time.monotonic() + 20.0
+    while taker.donors()[0][1] != EPOCH + 1:
+        assert time.monotonic() < deadline
+        time.sleep(0.05)
+    assert take(taker, seconds=3.0)
+    assert digest(taker) == digest(good)
+    assert taker.local_epoch == EPOCH
+    assert [record for record in caplog.records if re.search(reason, record.getMessage())], caplog.text
+
+
+def test_a_bad_donor_alone_changes_nothing(swarm: Swarm) -> None:
+    swarm.donor(NotFinite)
+    taker = swarm.peer()
+    before = digest(taker)
+    swarm.until_announced(taker, 1)
+    assert not take(taker)
+    assert digest(taker) == before
+    assert taker.local_epoch == 0
+
+
+class Slow(CheckedStateAverager):
+    async def rpc_download_state(self, request: Any, context: Any) -> Any:
+        async for message in super().rpc_download_state(request, context):
+            await asyncio.sleep(0.3)
+            yield message
+
+
+def in_background(act: Callable[[], None]) -> Any:
+    thread = threading.Thread(target=act)
+    thread.start()
+    return thread
+
+
+def test_one_state_is_given_at_a_time_and_others_are_refused_at_once(swarm: Swarm) -> None:
+    donor = swarm.donor(Slow)
+    first, second = swarm.peer(), swarm.peer()
+    swarm.until_announced(first, 1)
+    swarm.until_announced(second, 1)
+    fetching = in_background(lambda: first.load_state_from_peers(known_epoch=EPOCH, timeout=20.0))
+    deadline = time.monotonic() + 10.0
+    while not first.state_received:
+        assert time.monotonic() < deadline
+        time.sleep(0.01)
+    begin = time.monotonic()
+    assert not take(second)
+    assert time.monotonic() - begin < 1.0
+    fetching.join()
+    assert first.state_was_loaded
+    assert take(second)
+    assert donor.states_given == 2
+
+
+def test_a_state_given_while_its_owner_trains_on_is_of_one_epoch(swarm: Swarm) -> None:
+    donor = swarm.donor(Slow)
+    taker = swarm.peer()
+    swarm.until_announced(taker, 1)
+    before = digest(donor)
+    fetching = in_background(lambda: taker.load_state_from_peers(known_epoch=EPOCH, timeout=20.0))
+    while not taker.state_received:
+        time.sleep(0.01)
+    train(donor, 3)
+    fetching.join()
+    assert taker.state_was_loaded
+    assert taker.local_epoch == EPOCH
+    assert digest(taker) == before != digest(donor)
+
+
+def test_a_kept_state_is_taken_back_even_if_it_is_older_and_the_schedule_goes_on_from_there(swarm: Swarm) -> None:
+    peer = swarm.donor()
+    metadata, tensors = peer.snapshot()
+    kept = digest(peer)
+    train(peer, 2)
+    peer.adopt(EPOCH, metadata["optimizer_metadata"], tensors)
+    assert peer.local_epoch == EPOCH
+    assert digest(peer) == kept
+    rate = peer.optimizer.param_groups[0]["lr"]
+    train(peer, 1)
+    assert peer.optimizer.param_groups[0]["lr"] == pytest.approx(rate * (EPOCH + 2) / (EPOCH + 1))
+    with pytest.raises(BadState, match="another model"):
+        peer.adopt(EPOCH, metadata["optimizer_metadata"], [tensor[:1] for tensor in tensors])

@@ -1,0 +1,172 @@
+"""What it costs to come back, with a real donor; and the way back from a loss out of hand."""
+
+import io
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+
+from core.api.errors import WorldError
+from core.api.preferences import Limits
+from core.api.snapshot import CatchUp
+from core.swarm.averagers import CheckedStateAverager
+from core.swarm.optimizer import CollaborativeOptimizer, make_optimizer, state_prefix
+from core.swarm.traffic import Line
+from core.trainer.control import Control
+from core.trainer.in_step import InStep
+from core.trainer.local_copy import LocalCopy
+from core.trainer.standing import Standing
+from tests.swarm.fixed_data import AVERAGING, TRAINING, make_model
+from tests.swarm.state_swarm import EPOCH, Swarm, counted, digest, train
+
+
+@pytest.fixture(scope="module")
+def line() -> Iterator[Line]:
+    with counted() as made:
+        yield made
+
+
+@pytest.fixture
+def swarm(short_folder: Path, line: Line) -> Iterator[Swarm]:
+    made = Swarm(short_folder, line, lambda: list(make_model().parameters()))
+    made.prefix, made.optimizer, made.schedule = state_prefix("run"), TRAINING.optimizer, TRAINING.schedule
+    yield made
+    made.end()
+
+
+class Volunteer:
+    """What a session has when it begins."""
+
+    def __init__(self, swarm: Swarm, folder: Path) -> None:
+        self.optimizer: CollaborativeOptimizer = make_optimizer(
+            dht=swarm.join(),
+            run_id="run",
+            parameters=make_model().parameters(),
+            training=TRAINING,
+            averaging=AVERAGING,
+            in_company=lambda: True,
+        )
+        self.standing = Standing(TRAINING.target_batch_size, swarm.line)
+        self.standing.watch(self.optimizer)
+        self.remarks: list[str] = []
+        self.standing.remark = self.remarks.append
+        self.copy = LocalCopy(folder, "run")
+        self.in_step = self.begun_anew()
+
+    def begun_anew(self) -> InStep:
+        return InStep(self.optimizer, self.copy, self.standing, Control(io.BytesIO(), Limits()))
+
+
+@pytest.fixture
+def donor(swarm: Swarm) -> CheckedStateAverager:
+    return swarm.donor()
+
+
+@pytest.fixture
+def volunteer(swarm: Swarm, donor: CheckedStateAverager, tmp_path: Path) -> Iterator[Volunteer]:
+    made = Volunteer(swarm, tmp_path / "copies")
+    swarm.until_announced(made.optimizer.state_averager, 1)
+    yield made
+    made.optimizer.shutdown()
+
+
+def test_with_a_copy_of_the_present_epoch_nothing_is_fetched(
+    swarm: Swarm, donor: CheckedStateAverager, volunteer: Volunteer
+) -> None:
+    volunteer.copy.write(donor.snapshot())
+    before = swarm.state_bytes
+    volunteer.in_step.begin()
+    assert swarm.state_bytes == before
+    assert volunteer.optimizer.local_epoch == EPOCH
+    assert digest(volunteer.optimizer.state_averager) == digest(donor)
+    assert donor.states_given == 0
+
+
+def test_when_the_run_has_moved_on_one_state_is_fetched_and_no_more(
+    swarm: Swarm, donor: CheckedStateAverager, volunteer: Volunteer, capsys: pytest.CaptureFixture[str]
+) -> None:
+    volunteer.copy.write(donor.snapshot())
+    train(donor, 2)
+    donor.state_sharing_priority = EPOCH + 2
+    swarm.until(lambda: volunteer.optimizer.run_epoch == EPOCH + 2)
+    told: list[Any] = []
+    enter = volunteer.standing.enter
+    volunteer.standing.enter = lambda stage: (told.append(volunteer.standing.catching_up), enter(stage))[1]  # type: ignore[method-assign]
+    before = swarm.state_bytes
+    volunteer.in_step.begin()
+    fetched, size = swarm.state_bytes - before, volunteer.optimizer.state_averager.state_size()
+    with capsys.disabled():
+        print(f"\n{fetched} bytes fetched for a state of {size} bytes", end=" ")
+    assert size <= fetched <= 1.25 * size
+    assert volunteer.optimizer.local_epoch == EPOCH + 2
+    assert digest(volunteer.optimizer.state_averager) == digest(donor)
+    assert donor.states_given == 1
+    assert CatchUp(EPOCH, EPOCH + 2) in told
+
+
+def test_a_damaged_copy_costs_one_state_and_the_session_nothing(
+    swarm: Swarm, donor: CheckedStateAverager, volunteer: Volunteer
+) -> None:
+    metadata, tensors = donor.snapshot()
+    volunteer.copy.write((metadata, [tensor * float("nan") for tensor in tensors]))
+    volunteer.in_step.begin()
+    assert donor.states_given == 1
+    assert digest(volunteer.optimizer.state_averager) == digest(donor)
+    assert volunteer.copy.read() is None
+
+
+def test_what_a_session_leaves_behind_is_its_state(
+    swarm: Swarm, donor: CheckedStateAverager, volunteer: Volunteer
+) -> None:
+    volunteer.in_step.begin()
+    volunteer.in_step.last_copy()()
+    kept = volunteer.copy.read()
+    assert kept is not None
+    assert kept.epoch == EPOCH
+    before = swarm.state_bytes
+    volunteer.begun_anew().begin()
+    assert swarm.state_bytes == before
+
+
+def test_a_loss_out_of_hand_brings_the_last_good_state_back_and_is_told(
+    donor: CheckedStateAverager, volunteer: Volunteer
+) -> None:
+    volunteer.copy.write(donor.snapshot())
+    volunteer.in_step.begin()
+    averager = volunteer.optimizer.state_averager
+    good = digest(averager)
+    with torch.no_grad():
+        for group in averager.optimizer.param_groups:
+            for parameter in group["params"]:
+                parameter.fill_(float("nan"))
+    assert not volunteer.in_step.is_good(float("nan"))
+    assert digest(averager) == good
+    assert volunteer.optimizer.own_samples == 0
+    (remark,) = volunteer.remarks
+    assert remark.startswith(f"The loss got out of hand at epoch {EPOCH} (it is not a finite number);")
+    assert remark.endswith(f"the session went back to the state of epoch {EPOCH}.")
+
+
+def test_after_three_returns_in_vain_the_session_ends_and_leaves_no_copy_of_that(
+    donor: CheckedStateAverager, volunteer: Volunteer
+) -> None:
+    volunteer.copy.write(donor.snapshot())
+    volunteer.in_step.begin()
+    for _ in range(3):
+        assert not volunteer.in_step.is_good(float("inf"))
+    with pytest.raises(WorldError, match="again and again"):
+        volunteer.in_step.is_good(float("inf"))
+    (path,) = volunteer.copy._folder.iterdir()
+    before = path.stat().st_mtime_ns
+    volunteer.in_step.last_copy()()
+    assert path.stat().st_mtime_ns == before
+
+
+def test_without_a_copy_the_state_is_taken_over_again(donor: CheckedStateAverager, volunteer: Volunteer) -> None:
+    volunteer.in_step.begin()
+    assert donor.states_given == 1
+    assert not volunteer.in_step.is_good(float("nan"))
+    assert donor.states_given == 2
+    assert "took the run's state over again" in volunteer.remarks[0]

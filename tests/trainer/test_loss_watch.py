@@ -1,0 +1,60 @@
+"""When a loss is out of hand."""
+
+import pytest
+
+from core.trainer.loss_watch import LossWatch
+
+
+def settled(loss: float = 2.0, times: int = 16) -> LossWatch:
+    watch = LossWatch()
+    for _ in range(times):
+        assert watch.judge(loss) is None
+    return watch
+
+
+@pytest.mark.parametrize("loss", [float("nan"), float("inf"), -float("inf")])
+def test_a_loss_that_is_not_finite_is_out_of_hand_at_once(loss: float) -> None:
+    watch = LossWatch()
+    assert watch.judge(loss) == "it is not a finite number"
+    assert not watch.is_calm
+
+
+def test_four_high_losses_in_a_row_are_out_of_hand() -> None:
+    watch = settled()
+    assert [watch.judge(7.0) for _ in range(4)] == [None, None, None, "it is 7, where 2 was usual"]
+
+
+def test_high_losses_with_a_good_one_between_are_not() -> None:
+    watch = settled()
+    assert [watch.judge(loss) for loss in (7.0, 7.0, 7.0, 2.0, 7.0, 7.0, 7.0)] == [None] * 7
+
+
+def test_three_times_the_usual_loss_is_still_usual() -> None:
+    watch = settled()
+    assert [watch.judge(6.0) for _ in range(8)] == [None] * 8
+
+
+def test_with_few_losses_nothing_is_known() -> None:
+    watch = settled(times=15)
+    # The sixteenth is what the median then rests on; from there on four must follow.
+    assert [watch.judge(100.0) for _ in range(4)] == [None] * 4
+    assert watch.judge(100.0) == "it is 100, where 2 was usual"
+
+
+def test_a_loss_that_falls_is_measured_against_what_it_has_become() -> None:
+    watch = settled(10.0)
+    for _ in range(64):
+        watch.judge(1.0)
+    assert [watch.judge(4.0) for _ in range(4)][-1] is not None
+
+
+def test_going_back_begins_the_count_anew_and_good_losses_heal() -> None:
+    watch = settled()
+    for _ in range(3):
+        watch.judge(7.0)
+    watch.begin_again()
+    assert watch.is_calm
+    assert watch.judge(7.0) is None
+    assert watch.good_in_a_row == 0
+    watch.judge(2.0)
+    assert watch.good_in_a_row == 1
