@@ -22,7 +22,7 @@ from core.host.project import load
 from core.learning.model import build_model
 from core.learning.shards import text_stream
 from core.learning.tasks import task_for
-from core.swarm.optimizer import make_optimizer
+from core.swarm.assembly import make_optimizer
 from core.swarm.patches import pace_traffic, place_sockets
 from core.swarm.peer import join_swarm
 from core.swarm.traffic import Line

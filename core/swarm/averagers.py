@@ -28,6 +28,11 @@ COMPRESSIONS: dict[str, type[CompressionBase]] = {
 }
 
 
+def state_prefix(run_id: str) -> str:
+    """Under which averagers of parameters and optimizer state meet: trainers and the backbone alike."""
+    return f"{run_id}_state_averager"
+
+
 class _ForkedAverager(DecentralizedAverager):
     """Begins its process with one thread that uses torch.
 

@@ -9,24 +9,15 @@ import torch
 from hivemind.averaging.control import AveragingStage, StepControl
 
 from core.api.errors import WorldError
-from core.api.manifest import Averaging, Training
 from core.api.preferences import Limits
 from core.api.snapshot import Phase
-from core.learning.optimizers import optimizer_factory, scheduler_factory
 from core.swarm import line_speed
-from core.swarm.averagers import COMPRESSIONS, CheckedStateAverager, EpochGradientAverager
-from core.swarm.patches import average_as_a_whole, balance_load, cancel_rounds_for_good
+from core.swarm.averagers import CheckedStateAverager, EpochGradientAverager, state_prefix
 from core.swarm.state_checks import is_still_present
 from core.swarm.tracker import SwarmTracker
 
-_PROGRESS_LASTS = 30.0
-"""Seconds for which the others believe a peer that fell silent. hivemind's 60 would be two averaging time-outs in which
-they wait for one that was killed."""
-
 _WITHOUT_GROUP = (AveragingStage.IDLE, AveragingStage.LOOKING_FOR_GROUP)
 """Stages in which nobody counts on this peer: the first lasts until the averager's process has taken the round up."""
-
-_NO_LIMITS = Limits()
 
 
 class RoundFailed(WorldError):
@@ -344,64 +335,3 @@ class CollaborativeOptimizer(hivemind.Optimizer):
         elif not control.triggered:
             control.weight = 0.0
             control.allow_allreduce()
-
-
-def state_prefix(run_id: str) -> str:
-    """Under which averagers of parameters and optimizer state meet: trainers and the backbone alike."""
-    return f"{run_id}_state_averager"
-
-
-def make_optimizer(
-    *,
-    dht: hivemind.DHT,
-    run_id: str,
-    parameters: Any,
-    training: Training,
-    averaging: Averaging,
-    in_company: Callable[[], bool],
-    on_update: Callable[[Update], None] = lambda _update: None,
-    yielding: Callable[[], bool] = lambda: False,
-    extrapolate: bool = True,
-    limits: Limits = _NO_LIMITS,
-    **options: Any,
-) -> CollaborativeOptimizer:
-    """The optimizer of one run as its manifest describes it. Must be called on the main thread (hivemind)."""
-    cancel_rounds_for_good()
-    average_as_a_whole()
-    compression = COMPRESSIONS[averaging.compression]
-    parameters = list(parameters)
-    size = sum(parameter.numel() for parameter in parameters)
-    balance_load()
-    group = {
-        "bandwidth": line_speed.bandwidth(limits),
-        "part_size_bytes": line_speed.part_size(size, averaging),
-        "target_group_size": averaging.target_group_size,
-        # Larger than matchmaking time, hivemind warns, can deadlock two peers that ask each other.
-        "request_timeout": min(3.0, averaging.matchmaking_time * 0.6),
-    }
-    optimizer = CollaborativeOptimizer(
-        in_company=in_company,
-        on_update=on_update,
-        yielding=yielding,
-        extrapolate=extrapolate,
-        dht=dht,
-        run_id=run_id,
-        target_batch_size=training.target_batch_size,
-        batch_size_per_step=training.microbatch_size,
-        params=parameters,
-        optimizer=optimizer_factory(training.optimizer),
-        scheduler=scheduler_factory(training.schedule),
-        matchmaking_time=averaging.matchmaking_time,
-        averaging_timeout=averaging.averaging_timeout,
-        tracker_opts={"metadata_expiration": _PROGRESS_LASTS},
-        next_chunk_timeout=line_speed.part_timeout(averaging),
-        average_state_every=averaging.average_state_every,
-        offload_optimizer=True,
-        client_mode=dht.client_mode,
-        grad_compression=compression(),
-        group_options=group,
-        state_averaging_compression=compression(),
-        **options,
-    )
-    optimizer.fit_to(limits)
-    return optimizer

@@ -98,7 +98,8 @@ class StateTaking(DecentralizedAverager):
         offers = [
             (PeerID(peer), int(entry.value))
             for peer, entry in entries.items()
-            if isinstance(entry, ValueWithExpiration)
+            if isinstance(peer, bytes)
+            and isinstance(entry, ValueWithExpiration)
             and isinstance(entry.value, float | int)
             and math.isfinite(entry.value)
             and PeerID(peer) != self.peer_id

@@ -21,6 +21,7 @@ from core.learning.download import Client
 from core.learning.model import build_model, count_parameters
 from core.learning.shards import Fetcher, text_stream
 from core.learning.tasks import Task, task_for
+from core.swarm.assembly import make_optimizer
 from core.swarm.contributions import ContributionsBoard, Publisher, Round, read_key
 from core.swarm.line_speed import slowest_line
 from core.swarm.optimizer import (
@@ -30,7 +31,6 @@ from core.swarm.optimizer import (
     RoundFailed,
     StateUnavailable,
     Update,
-    make_optimizer,
 )
 from core.swarm.paced_download import PacedDownload
 from core.swarm.patches import pace_traffic, place_sockets, share_memory_without_names

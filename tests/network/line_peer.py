@@ -22,7 +22,8 @@ from hivemind import DHT
 from core.api.manifest import Averaging, Optimizer, Training
 from core.api.preferences import Limits
 from core.learning.download import Client
-from core.swarm.optimizer import CollaborativeOptimizer, RoundFailed, StateUnavailable, Update, make_optimizer
+from core.swarm.assembly import make_optimizer
+from core.swarm.optimizer import CollaborativeOptimizer, RoundFailed, StateUnavailable, Update
 from core.swarm.paced_download import PacedDownload
 from core.swarm.patches import pace_traffic, place_sockets
 from core.swarm.peer import join_swarm, own_addresses

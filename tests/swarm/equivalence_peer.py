@@ -11,7 +11,7 @@ from pathlib import Path
 import torch
 from safetensors.torch import save_file
 
-from core.swarm.optimizer import make_optimizer
+from core.swarm.assembly import make_optimizer
 from core.swarm.patches import place_sockets
 from core.swarm.peer import join_swarm, own_addresses
 from tests.swarm.fixed_data import AVERAGING, MICROBATCH, MICROBATCHES, TRAINING, make_model, microbatch_loss

@@ -11,8 +11,9 @@ import torch
 from core.api.errors import WorldError
 from core.api.preferences import Limits
 from core.api.snapshot import CatchUp
-from core.swarm.averagers import CheckedStateAverager
-from core.swarm.optimizer import CollaborativeOptimizer, make_optimizer, state_prefix
+from core.swarm.assembly import make_optimizer
+from core.swarm.averagers import CheckedStateAverager, state_prefix
+from core.swarm.optimizer import CollaborativeOptimizer
 from core.swarm.traffic import Line
 from core.trainer.control import Control
 from core.trainer.in_step import InStep
