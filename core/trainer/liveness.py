@@ -33,12 +33,16 @@ class Liveness:
         """From now on an end is wanted."""
         self._stopped.set()
 
+    @property
+    def missing(self) -> str | None:
+        """The name of what has ended."""
+        return next((name for name, process in self._processes.items() if not _lives(process)), None)
+
     def _watch(self) -> None:
         while not self._stopped.wait(_PERIOD):
-            for name, process in self._processes.items():
-                if not _lives(process) and not self._stopped.is_set():
-                    self._on_death(name)
-                    return
+            if (name := self.missing) is not None and not self._stopped.is_set():
+                self._on_death(name)
+                return
 
 
 def processes_of(dht: DHT, optimizer: CollaborativeOptimizer) -> dict[str, psutil.Process]:

@@ -289,10 +289,13 @@ class Session:
         os._exit(1)
 
     def _say_goodbye(self, dht: DHT, optimizer: CollaborativeOptimizer | None) -> None:
+        if self._liveness is not None and (missing := self._liveness.missing) is not None:
+            # What broke the loop is a consequence, and what is dead cannot be asked for the state or shut down.
+            self._end_for_want_of(missing)
         self._standing.enter("leaving")
+        keep = self._in_step.last_copy() if self._in_step is not None else None
         if self._liveness is not None:
             self._liveness.stop()
-        keep = self._in_step.last_copy() if self._in_step is not None else None
         if optimizer is not None:
             optimizer.shutdown()
         dht.shutdown()

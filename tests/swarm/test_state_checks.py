@@ -1,8 +1,113 @@
 """When a state may be used, and when a local copy is the run's present state."""
 
-import pytest
+from typing import Any
 
-from core.swarm.state_checks import BadState, check_epoch, is_still_present, newest_plausible
+import pytest
+import torch
+from hivemind.optim.state_averager import dump_optimizer_state
+
+from core.api.manifest import Optimizer, Schedule
+from core.learning.optimizers import learning_rate_factor, optimizer_factory, scheduler_factory
+from core.swarm.state_checks import (
+    BadState,
+    Layout,
+    check_digest,
+    check_epoch,
+    check_numbers,
+    check_tensors,
+    digest_of,
+    is_still_present,
+    newest_plausible,
+)
+
+SCHEDULE = Schedule("linear", warmup_epochs=4, total_epochs=40)
+KINDS = [Optimizer("lamb", 0.01, weight_decay=0.1), Optimizer("adamw", 0.02), Optimizer("sgd", 0.03, momentum=0.9)]
+
+
+class Peer:
+    """An optimizer that has made some steps."""
+
+    def __init__(self, declared: Optimizer, epochs: int = 0) -> None:
+        self.parameters = [torch.nn.Parameter(torch.ones(3, 2)), torch.nn.Parameter(torch.ones(5))]
+        self.optimizer = optimizer_factory(declared)(self.parameters)
+        scheduler = scheduler_factory(SCHEDULE)(self.optimizer)
+        for _ in range(epochs):
+            for parameter in self.parameters:
+                parameter.grad = torch.ones_like(parameter)
+            self.optimizer.step()
+            scheduler.step()
+        self.numbers, tensors = dump_optimizer_state(self.optimizer)
+        self.tensors = [*(parameter.detach() for parameter in self.parameters), *tensors]
+        self.layout = Layout(
+            tuple((tuple(tensor.shape), tensor.dtype) for tensor in self.tensors),
+            tuple(self.numbers),
+            self.optimizer.state_dict(),
+            lambda epoch: [declared.learning_rate * learning_rate_factor(SCHEDULE, epoch)],
+        )
+
+    def with_value(self, old: Any, new: Any) -> list[Any]:
+        changed = [{**one, "value": new} if one.get("value") == old else one for one in self.numbers]
+        assert changed != self.numbers
+        return changed
+
+
+@pytest.mark.parametrize("declared", KINDS, ids=lambda declared: declared.type)
+@pytest.mark.parametrize("epochs", [0, 1, 3, 17, 40])
+def test_what_another_peer_has_trained_is_as_it_should_be(declared: Optimizer, epochs: int) -> None:
+    newcomer, other = Peer(declared), Peer(declared, epochs)
+    check_tensors(other.tensors, newcomer.layout)
+    check_digest(digest_of(other.tensors), other.tensors)
+    check_numbers(other.numbers, epochs, newcomer.layout)
+
+
+@pytest.mark.parametrize("declared", KINDS, ids=lambda declared: declared.type)
+def test_a_learning_rate_of_another_epoch_or_of_no_epoch_is_refused(declared: Optimizer) -> None:
+    newcomer, other = Peer(declared), Peer(declared, 2)
+    rate = other.optimizer.param_groups[0]["lr"]
+    for epoch, numbers in [
+        (3, other.numbers),
+        (2, other.with_value(rate, 1e9)),
+        (2, other.with_value(rate, float("nan"))),
+        (2, other.with_value(rate, -rate)),
+        (2, other.with_value(rate, "0.01")),
+    ]:
+        with pytest.raises(BadState, match="learning rate"):
+            check_numbers(numbers, epoch, newcomer.layout)
+
+
+def test_other_settings_another_optimizer_and_nonsense_are_refused() -> None:
+    newcomer, other = Peer(KINDS[0]), Peer(KINDS[0], 2)
+    for numbers in (
+        other.with_value(0.1, 0.2),
+        other.with_value(2, 10**9),
+        Peer(KINDS[1], 2).numbers,
+        other.numbers[:-1],
+        [*other.numbers[:-1], {"type": "code"}],
+        [*other.numbers[:-1], "text"],
+        None,
+        {},
+    ):
+        with pytest.raises(BadState):
+            check_numbers(numbers, 2, newcomer.layout)
+
+
+def test_tensors_of_other_shapes_types_or_numbers_are_refused() -> None:
+    peer = Peer(KINDS[1], 2)
+    first, *rest = peer.tensors
+    for tensors in (
+        rest,
+        [first[:1], *rest],
+        [first.double(), *rest],
+        [first.reshape(2, 3), *rest],
+        [first / 0, *rest],
+        [*peer.tensors, first],
+    ):
+        with pytest.raises(BadState):
+            check_tensors(tensors, peer.layout)
+    with pytest.raises(BadState, match="announced"):
+        check_digest(digest_of(peer.tensors), [first + 1, *rest])
+    with pytest.raises(BadState, match="announced"):
+        check_digest(None, peer.tensors)
 
 
 @pytest.mark.parametrize("epoch", [7, 8, 23])
