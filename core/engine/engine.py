@@ -311,7 +311,7 @@ class Engine:
                 self._reached(news.epoch)
             case Remark(text):
                 _log.warning("%s", text)
-                self.tell(Event("warning", text, now, self.active_project.id if self.active_project else None))
+                self.tell(Event("warning", text, now, self.active_project))
             case Fault():
                 _log.warning("The session failed: %s", news.error)
             case Ended():
