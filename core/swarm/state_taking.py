@@ -166,7 +166,7 @@ class StateTaking(DecentralizedAverager):
         stream = await stub.rpc_download_state(averaging_pb2.DownloadRequest())
         try:
             metadata: dict[str, Any] | None = None
-            tensors, parts, got = [], list[runtime_pb2.Tensor](), 0
+            tensors, parts, got = list[torch.Tensor](), list[runtime_pb2.Tensor](), 0
             async for message in aiter_with_timeout(stream, terms.silence):
                 if metadata is None:
                     metadata = self._announcement(message.metadata, terms)
@@ -240,4 +240,5 @@ def _checked(part: runtime_pb2.Tensor, *, first: bool) -> runtime_pb2.Tensor:
 def _tensor(parts: list[runtime_pb2.Tensor], shape: tuple[int, ...], kind: torch.dtype) -> torch.Tensor:
     if tuple(parts[0].size) != shape or parts[0].dtype != str(kind).removeprefix("torch."):
         raise BadState("The state is of another model; it was not used.")
-    return deserialize_torch_tensor(combine_from_streaming(parts)).detach()
+    tensor: torch.Tensor = deserialize_torch_tensor(combine_from_streaming(parts))
+    return tensor.detach()

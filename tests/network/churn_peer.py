@@ -20,10 +20,11 @@ import torch
 from hivemind import DHT
 
 from core.api.manifest import Averaging, Optimizer, Training
-from core.swarm.averagers import BadState
-from core.swarm.optimizer import CollaborativeOptimizer, Isolated, RoundFailed, StateUnavailable, Update, make_optimizer
+from core.swarm.assembly import make_optimizer
+from core.swarm.optimizer import CollaborativeOptimizer, Isolated, RoundFailed, StateUnavailable, Update
 from core.swarm.patches import pace_traffic, place_sockets, share_memory_without_names
 from core.swarm.peer import join_swarm, own_addresses, peer_id_of, reachable
+from core.swarm.state_checks import BadState
 from core.swarm.traffic import Line
 
 BATCH, MICROBATCH = 256, 8

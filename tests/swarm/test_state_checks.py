@@ -77,7 +77,7 @@ def test_a_learning_rate_of_another_epoch_or_of_no_epoch_is_refused(declared: Op
 
 def test_other_settings_another_optimizer_and_nonsense_are_refused() -> None:
     newcomer, other = Peer(KINDS[0]), Peer(KINDS[0], 2)
-    for numbers in (
+    wrong: list[Any] = [
         other.with_value(0.1, 0.2),
         other.with_value(2, 10**9),
         Peer(KINDS[1], 2).numbers,
@@ -86,7 +86,8 @@ def test_other_settings_another_optimizer_and_nonsense_are_refused() -> None:
         [*other.numbers[:-1], "text"],
         None,
         {},
-    ):
+    ]
+    for numbers in wrong:
         with pytest.raises(BadState):
             check_numbers(numbers, 2, newcomer.layout)
 

@@ -6,7 +6,7 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Any, AsyncIterator  # noqa: UP035 - hivemind knows only this one as a stream
+from typing import Any, AsyncIterator, TypeAlias  # noqa: UP035 - hivemind knows only this one as a stream
 
 import pytest
 import torch
@@ -19,8 +19,8 @@ from core.swarm.traffic import Line
 from tests.swarm.state_swarm import EPOCH, SIZE, Swarm, counted, digest, train
 
 # hivemind reads the annotations of a call.
-Request = averaging_pb2.DownloadRequest
-Response = AsyncIterator[averaging_pb2.DownloadData]
+Request: TypeAlias = averaging_pb2.DownloadRequest
+Response: TypeAlias = AsyncIterator[averaging_pb2.DownloadData]
 
 
 @pytest.fixture(scope="module")

@@ -10,6 +10,7 @@ import torch
 
 from core.api.errors import WorldError
 from core.api.preferences import Limits
+from core.api.session import Stage
 from core.api.snapshot import CatchUp
 from core.swarm.assembly import make_optimizer
 from core.swarm.averagers import CheckedStateAverager, state_prefix
@@ -94,7 +95,12 @@ def test_when_the_run_has_moved_on_one_state_is_fetched_and_no_more(
     swarm.until(lambda: volunteer.optimizer.run_epoch == EPOCH + 2)
     told: list[Any] = []
     enter = volunteer.standing.enter
-    volunteer.standing.enter = lambda stage: (told.append(volunteer.standing.catching_up), enter(stage))[1]  # type: ignore[method-assign]
+
+    def watch(stage: Stage) -> None:
+        told.append(volunteer.standing.catching_up)
+        enter(stage)
+
+    volunteer.standing.enter = watch  # type: ignore[method-assign]
     before = swarm.state_bytes
     volunteer.in_step.begin()
     fetched, size = swarm.state_bytes - before, volunteer.optimizer.state_averager.state_size()
