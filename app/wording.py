@@ -29,7 +29,7 @@ def status(snapshot: Snapshot, now: float) -> str:
         case "joining":
             return tr("Looking for peers")
         case "syncing":
-            return _with_transfer(snapshot, tr("Catching up with the others"), tr("Catching up: {amount}"))
+            return _catching_up(snapshot)
         case "leaving":
             return tr("Saying goodbye to the peers")
         case "failed":
@@ -161,6 +161,16 @@ def _with_transfer(snapshot: Snapshot, plain: str, fetching: str) -> str:
     if snapshot.transfer is None:
         return plain
     return fetching.format(amount=fmt.size_of(snapshot.transfer.done, snapshot.transfer.total))
+
+
+def _catching_up(snapshot: Snapshot) -> str:
+    if (way := snapshot.catching_up) is None:
+        return _with_transfer(snapshot, tr("Catching up with the others"), tr("Catching up: {amount}"))
+    first, last = fmt.count(way.from_epoch), fmt.count(way.to_epoch)
+    if (moved := snapshot.transfer) is None:
+        return tr("Catching up: epoch {first} → {last}", first=first, last=last)
+    amount = fmt.size_of(moved.done, moved.total)
+    return tr("Catching up: epoch {first} → {last} ({amount})", first=first, last=last, amount=amount)
 
 
 def _failure(snapshot: Snapshot, now: float) -> str:

@@ -9,8 +9,10 @@ from app import reason_words, step_words, wording
 from app.format import GROUP, SPACE
 from core.api.reasons import Kind, Reason, Severity
 from core.api.schedule import Level, ScheduleState
-from core.api.snapshot import Phase, Snapshot, State
+from core.api.snapshot import CatchUp, Phase, Snapshot, State, Transfer
 from tests.app.snapshots import CONTRIBUTING, IDLE, NOW, PROGRESS, STARTING, failed, paused
+
+HALF = Transfer(1_200_000, 3_400_000)
 
 
 def plain(text: str) -> str:
@@ -30,6 +32,12 @@ def status(snapshot: Snapshot) -> str:
         (replace(STARTING, transfer=None), "Getting ready"),
         (Snapshot(state="joining"), "Looking for peers"),
         (Snapshot(state="syncing"), "Catching up with the others"),
+        (Snapshot(state="syncing", transfer=HALF), "Catching up: 1.2 of 3.4 MB"),
+        (Snapshot(state="syncing", catching_up=CatchUp(12, 15)), "Catching up: epoch 12 → 15"),
+        (
+            Snapshot(state="syncing", catching_up=CatchUp(12, 15), transfer=HALF),
+            "Catching up: epoch 12 → 15 (1.2 of 3.4 MB)",
+        ),
         (Snapshot(state="leaving"), "Saying goodbye to the peers"),
         (IDLE, "Ready to contribute"),
         (Snapshot(state="idle"), "Ready to contribute"),
