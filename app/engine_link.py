@@ -39,8 +39,8 @@ from core.api.snapshot import Snapshot
 Done = Callable[[Any], None]
 Refused = Callable[[str], None]
 
-# Together well below two seconds, the longest that a dead engine may look alive: Qt's timers come up to 5 % late, and the
-# window has to be drawn.
+# Together well below two seconds, the longest that a dead engine may look alive: Qt's timers come up to 5 % late, and
+# the window has to be drawn.
 _QUIET_MS = 600
 _ANSWER_MS = 900
 _RECONNECT_MS = 1000
