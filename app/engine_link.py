@@ -17,7 +17,7 @@ from PySide6.QtCore import QObject, QTimer, Signal
 from PySide6.QtNetwork import QLocalSocket
 
 from app import engine_process
-from app.texts import tr
+from app.texts import said, tr
 from core.api.client import ensure_engine
 from core.api.errors import EngineGone, IdlehiveError
 from core.api.home import Home
@@ -204,7 +204,7 @@ class EngineLink(QObject):
         if self._ending:
             return
         if error:
-            self._change(Link.GONE, error)
+            self._change(Link.GONE, said(error))
             self._reconnect.start()
         else:
             self._connect()
@@ -231,7 +231,7 @@ class EngineLink(QObject):
             case Refusal(id=number, error=error):
                 question = self._questions.pop(number, None)
                 if question and question.refused:
-                    question.refused(error)
+                    question.refused(said(error))
 
     def _answer(self, number: int, result: Any) -> None:
         question = self._questions.pop(number, None)

@@ -7,7 +7,7 @@ from PySide6.QtCore import QDate, QLocale
 
 from app import format as fmt
 from app import week
-from app.texts import tr, trn
+from app.texts import said, tr, trn
 from core.api.reasons import Kind
 from core.api.record import JOULES_IN_KWH, Bucket, Cost, Milestone, MilestoneKind, Sums
 
@@ -196,7 +196,7 @@ def reason(kind: str) -> str:
     if kind in known:
         return known[kind]
     parts = kind.split(", ")
-    return ", ".join(known[part] for part in parts) if all(part in known for part in parts) else kind
+    return ", ".join(known[part] for part in parts) if all(part in known for part in parts) else said(kind)
 
 
 def main_reason(idle: Mapping[str, float]) -> str:

@@ -14,7 +14,7 @@ from app.engine_link import EngineLink, Link
 from app.epoch_ring import EpochRing
 from app.settings import Settings
 from app.step_chips import StepChips
-from app.texts import tr
+from app.texts import said, tr
 from app.theme import Type
 from app.tiles import Tiles
 from app.widgets import Card, Dot, Label, Notice
@@ -216,7 +216,7 @@ class HomePage(QScrollArea):
         elif event.kind == "epoch_done" and event.loss is not None and self._settings.first_time("epoch"):
             self._reward.say(tr("Your first epoch is done: the shared model now carries what your computer learned."))
         elif event.kind == "warning":
-            self._problem.say(event.text)
+            self._problem.say(said(event.text))
 
     def _fetch_curve(self, snapshot: Snapshot) -> None:
         """Once an epoch, not on a timer: nothing on the curve changes in between."""

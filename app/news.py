@@ -14,7 +14,7 @@ from app import wording
 from app.engine_link import EngineLink, Link
 from app.notices import Note
 from app.settings import Settings
-from app.texts import tr, trn
+from app.texts import said, tr, trn
 from core.api.messages import Event
 from core.api.reasons import Severity
 from core.api.record import GetOverview, Milestone, Overview
@@ -55,7 +55,7 @@ class News(QObject):
             case "epoch_done":
                 self._look_for_milestones()
             case "warning":
-                self._tell_problem(event.text)
+                self._tell_problem(said(event.text))
 
     def _on_snapshot(self, snapshot: Snapshot) -> None:
         if self._reached is None:

@@ -3,7 +3,7 @@
 from enum import Enum
 
 from app import format as fmt
-from app.texts import tr
+from app.texts import said, tr
 from core.api.messages import CurvePoint, ProjectDetails, ProjectInfo
 from core.api.snapshot import Snapshot
 
@@ -49,7 +49,7 @@ def badges(info: ProjectInfo, members: int) -> list[tuple[str, str]]:
 
 def verdict(missing: tuple[str, ...]) -> str:
     """Whether this computer fits, or exactly what it lacks."""
-    return " ".join(missing) if missing else tr("Fits this computer")
+    return " ".join(map(said, missing)) if missing else tr("Fits this computer")
 
 
 def waits(info: ProjectInfo) -> str:

@@ -3,13 +3,13 @@
 The engine's own sentence says more (which program, how warm); the home page shows it below.
 """
 
-from app.texts import tr
+from app.texts import said, tr
 from core.api.reasons import Kind, Reason
 
 
 def headline(reason: Reason) -> str:
     """Without its end and without a full stop; a kind without words here is told in the engine's own."""
-    return _headlines().get(reason.kind, reason.text.rstrip(" ."))
+    return _headlines().get(reason.kind, said(reason.text).rstrip(" ."))
 
 
 def has_words(kind: Kind) -> bool:
@@ -19,7 +19,7 @@ def has_words(kind: Kind) -> bool:
 
 def detail(reason: Reason) -> str:
     """What the engine says beyond the headline, a sentence; empty if that is all."""
-    return "" if reason.kind in _TOLD_BY_HEADLINE or reason.kind not in _headlines() else reason.text
+    return "" if reason.kind in _TOLD_BY_HEADLINE or reason.kind not in _headlines() else said(reason.text)
 
 
 _TOLD_BY_HEADLINE = {

@@ -91,9 +91,7 @@ class SettingsPage(QScrollArea):
         languages = texts.languages()
         self.language = Combo({"system": tr("As the system")} | languages)
         self.language.activated.connect(lambda _: setattr(self._settings, "language", self.language.currentData()))
-        row = SettingRow(
-            tr("Language"), tr("Of this window. The engine's own sentences are in English."), self.language
-        )
+        row = SettingRow(tr("Language"), tr("Of this window. The log stays in English."), self.language)
         card.column.addWidget(row)
         return card
 

@@ -5,10 +5,15 @@ the plural forms are each language's own. Without `use` everything stays English
 """
 
 import gettext
+import json
+import re
+from functools import cache
 from pathlib import Path
 
 LOCALE = Path(__file__).resolve().parents[1] / "resources" / "locale"
 DOMAIN = "idlehive"
+ENGINE = LOCALE / "engine.json"
+"""What the engine can say, with fields, found in its code by `python -m tests.translations`; most specific first."""
 
 _catalogue: gettext.NullTranslations = gettext.NullTranslations()
 
@@ -34,3 +39,24 @@ def trn(singular: str, plural: str, count: int, /, **values: object) -> str:
     """The text for `count` things; the caller formats the number itself if it is shown."""
     translated = _catalogue.ngettext(singular, plural, count)
     return translated.format(**values) if values else translated
+
+
+def said(sentence: str) -> str:
+    """A sentence of the engine, which speaks English, in the volunteer's language; as it is if nobody knows it."""
+    if type(_catalogue) is gettext.NullTranslations:
+        return sentence
+    for pattern, template in _patterns():
+        if found := pattern.fullmatch(sentence):
+            return tr(template, **{name: said(value) for name, value in found.groupdict().items()})
+    return sentence
+
+
+@cache
+def _patterns() -> tuple[tuple[re.Pattern[str], str], ...]:
+    return tuple((_pattern(template), template) for template in json.loads(ENGINE.read_text(encoding="utf-8")))
+
+
+def _pattern(template: str) -> re.Pattern[str]:
+    parts = re.split(r"\{(\w+)\}", template)
+    names = (f"(?P<{part}>.+?)" if place % 2 else re.escape(part) for place, part in enumerate(parts))
+    return re.compile("".join(names), re.DOTALL)

@@ -1,6 +1,6 @@
 """What is going on, in sentences: pure functions of a snapshot and the time (UTC seconds).
 
-The engine says why in plain English; here it gets its end ("until 14:30"), its place and its tone.
+The engine says why in plain English; here it gets a language, its end ("until 14:30"), its place and its tone.
 """
 
 from typing import Literal
@@ -8,7 +8,7 @@ from typing import Literal
 from app import format as fmt
 from app import reason_words
 from app.step_words import getting_ready, is_getting_ready, place_in_getting_ready, step_meaning
-from app.texts import tr, trn
+from app.texts import said, tr, trn
 from core.api.reasons import Kind, Reason, Severity
 from core.api.snapshot import Progress, Snapshot
 
@@ -129,7 +129,7 @@ def other_reasons(snapshot: Snapshot) -> tuple[Reason, ...]:
 
 def reason_sentence(reason: Reason, now: float) -> str:
     """A reason with its end, without a full stop."""
-    text = reason.text.rstrip(" .")
+    text = said(reason.text).rstrip(" .")
     match reason.kind:
         case Kind.PAUSED | Kind.SNOOZED:
             return _until(tr("Paused"), reason.until, now) if reason.until else tr("Paused until you resume")
@@ -187,7 +187,7 @@ def _retry(snapshot: Snapshot, now: float) -> str:
 
 
 def _error(snapshot: Snapshot) -> str:
-    return (snapshot.error or tr("The session ended unexpectedly")).rstrip(" .")
+    return (said(snapshot.error) if snapshot.error else tr("The session ended unexpectedly")).rstrip(" .")
 
 
 def _until(text: str, until: float | None, now: float) -> str:

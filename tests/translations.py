@@ -5,8 +5,11 @@ editor for such files); run again, it compiles them. The tests compare with what
 """
 
 import ast
+import json
+import re
 import sys
 from collections.abc import Iterator
+from itertools import count
 from pathlib import Path
 from typing import NamedTuple
 
@@ -14,7 +17,7 @@ from babel.messages.catalog import Catalog
 from babel.messages.mofile import write_mo
 from babel.messages.pofile import read_po, write_po
 
-from app.texts import DOMAIN, LOCALE, languages
+from app.texts import DOMAIN, ENGINE, LOCALE, languages
 
 ROOT = Path(__file__).parents[1]
 TRANSLATED = tuple(code for code in languages() if code != "en")
@@ -52,6 +55,74 @@ def texts() -> Iterator[Text]:
                 yield Text(found[0] if len(found) == 1 else (found[0], found[1]), name, node.lineno)
 
 
+SPEAKERS = ("api", "engine", "trainer", "learning", "store", "conditions")
+"""Folders of core whose sentences reach the window."""
+_FIELD = re.compile(r"\{\w+\}")
+
+
+def engine_texts() -> Iterator[Text]:
+    """Every sentence of the engine and of a session, the values in it as `{v0}`, `{v1}`, and so on.
+
+    Found as what reads like a sentence and is neither documentation nor a line of the log.
+    """
+    yield from (Text(part, "", 0) for part in PARTS)
+    for folder in SPEAKERS:
+        for file in sorted((ROOT / "core" / folder).rglob("*.py")):
+            name, tree = str(file.relative_to(ROOT)), ast.parse(file.read_text())
+            aside = {id(inner) for node in ast.walk(tree) if _is_aside(node) for inner in ast.walk(node)}
+            for node in ast.walk(tree):
+                text = _template(node) if id(node) not in aside else ""
+                if _SENTENCE.fullmatch(text) and len(_FIELD.sub("", text).split()) > 1:
+                    yield Text(text, name, getattr(node, "lineno", 0))
+                if isinstance(node, ast.JoinedStr):
+                    aside |= {id(inner) for inner in node.values}
+
+
+_SENTENCE = re.compile(r"(?![^%]*%[sd])(?:[A-Z](?![A-Z]{2})|\{\w+\} )[^<>\n]* [^<>\n]*(?:[.?]|: \{\w+\})")
+PARTS = (
+    "{v0} minutes",
+    "1 minute",
+    "{v0} seconds",
+    "1 second",
+    "{v0} up, and your ceiling is {v1}",
+    "{v0} down, and your ceiling is {v1}",
+    "{v0} GiB are needed, {v1} GiB may be used",
+    "the driver does not list it any more",
+    "the largest here has {v0}",
+    "none was found here",
+    "crashed",
+    "was ended from outside",
+    "A game is running",
+    "did not answer within {v0} seconds",
+    "ended at once (code {v0})",
+)
+"""What the sentences are put together from."""
+
+
+def _template(node: ast.AST) -> str:
+    if isinstance(node, ast.Constant) and isinstance(node.value, str):
+        return node.value
+    if not isinstance(node, ast.JoinedStr):
+        return ""
+    fields = count()
+    parts = (str(each.value) if isinstance(each, ast.Constant) else f"{{v{next(fields)}}}" for each in node.values)
+    return "".join(parts)
+
+
+def _is_aside(node: ast.AST) -> bool:
+    """Documentation, and what goes to the log."""
+    if isinstance(node, ast.Expr):
+        return isinstance(node.value, ast.Constant)
+    logs = {"debug", "info", "warning", "error", "exception", "critical"}
+    return isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr in logs
+
+
+def engine_templates() -> list[str]:
+    """The same, each once, those that say most first: the window takes the first that fits."""
+    found = {str(text.message) for text in engine_texts()}
+    return sorted(found, key=lambda text: (-len(_FIELD.sub("", text)), text))
+
+
 def catalogue(code: str) -> Catalog:
     """The translation as it is written by hand."""
     with _file(code, "po").open("rb") as file:
@@ -62,7 +133,7 @@ def update(code: str) -> int:
     """Put in what is new, take out what is gone, compile. Returns how many texts have no translation yet."""
     known = catalogue(code) if _file(code, "po").exists() else Catalog(locale=code, domain=DOMAIN)
     template = Catalog(domain=DOMAIN, creation_date=known.creation_date)
-    for text in texts():
+    for text in (*texts(), *engine_texts()):
         template.add(text.message, locations=[(text.file, text.line)])
     known.update(template, no_fuzzy_matching=True)
     known.obsolete.clear()
@@ -92,6 +163,7 @@ def _is_function(node: ast.AST) -> bool:
 
 
 if __name__ == "__main__":
+    ENGINE.write_text(json.dumps(engine_templates(), ensure_ascii=False, indent=1) + "\n")
     missing = {code: update(code) for code in TRANSLATED}
     print("\n".join(f"{code}: {number} texts to translate" for code, number in missing.items()))
     sys.exit(1 if any(missing.values()) else 0)

@@ -1,5 +1,6 @@
 """Every text of the app is in every language, with the same fields in it; `python -m tests.translations` helps."""
 
+import json
 import re
 from collections.abc import Iterator
 from datetime import UTC, datetime
@@ -14,8 +15,9 @@ from app import language, texts
 from app.engine_link import EngineLink
 from app.limits_page import LimitsPage
 from app.main_window import MainWindow
-from app.texts import tr, trn
+from app.texts import said, tr, trn
 from app.tray import Tray
+from core.engine.decide import WORDING
 from tests import translations
 from tests.app.snapshots import CONTRIBUTING
 from tests.fakes.scripted_engine import ScriptedEngine
@@ -33,11 +35,11 @@ def english_again(qapp: QApplication) -> Iterator[None]:
 
 @pytest.mark.parametrize("code", TRANSLATED)
 def test_no_text_lacks_a_translation_and_no_translation_its_text(code: str) -> None:
-    wanted = {text.message for text in translations.texts()}
+    wanted = {text.message for text in (*translations.texts(), *translations.engine_texts())}
     known = {message.id: forms(message.string) for message in translations.catalogue(code) if message.id}
     assert wanted - known.keys() == set(), "to translate; see tests/translations.py"
     assert known.keys() - wanted == set(), "no longer said"
-    assert [text for text, said in known.items() if not all(said)] == []
+    assert [text for text, each in known.items() if not all(each)] == []
 
 
 @pytest.mark.parametrize("code", TRANSLATED)
@@ -46,11 +48,35 @@ def test_every_translation_has_the_fields_of_its_text(code: str) -> None:
     for message in translations.catalogue(code):
         texts_in_english = (message.id,) if isinstance(message.id, str) else tuple(message.id)
         offered = set().union(*(FIELD.findall(text) for text in texts_in_english))
-        for english, said in zip((texts_in_english * 2)[:2], (forms(message.string) * 2)[:2], strict=True):
-            used = set(FIELD.findall(said))
+        for english, german in zip((texts_in_english * 2)[:2], (forms(message.string) * 2)[:2], strict=True):
+            used = set(FIELD.findall(german))
             if message.id and (not used <= offered or (isinstance(message.id, str) and used != offered)):
-                wrong.append((english, said))
+                wrong.append((english, german))
     assert wrong == []
+
+
+def test_the_window_knows_every_sentence_that_the_engine_can_say() -> None:
+    assert json.loads(texts.ENGINE.read_text()) == translations.engine_templates(), "run python -m tests.translations"
+    assert {wording.text for wording in WORDING.values()} - {"{detail}."} <= set(translations.engine_templates())
+
+
+@pytest.mark.parametrize("code", TRANSLATED)
+def test_a_sentence_of_the_engine_is_said_in_the_language_with_its_values(code: str) -> None:
+    texts.use(code)
+    english = [
+        template for template in translations.engine_templates() if said(filled := FIELD.sub("7", template)) == filled
+    ]
+    assert english == []
+
+
+def test_sentences_within_sentences_are_translated_too() -> None:
+    texts.use("de")
+    assert said("The session cannot go on without you: There is no file /x.") == (
+        "Die Sitzung kann ohne dich nicht weitergehen: Es gibt keine Datei /x."
+    )
+    needs = "It needs a GPU with 8.0 GiB of memory; none was found here."
+    assert said(needs) == "Es braucht eine Grafikkarte mit 8.0 GiB Speicher; hier wurde keine gefunden."
+    assert said("steam") == "steam"
 
 
 @pytest.mark.parametrize("code", TRANSLATED)
