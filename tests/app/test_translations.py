@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from datetime import UTC, datetime
 
 import pytest
+from msgspec.structs import replace
 from PySide6.QtCore import QLocale
 from PySide6.QtWidgets import QApplication, QLabel, QPushButton, QWidget
 from pytestqt.qtbot import QtBot
@@ -17,12 +18,18 @@ from app.limits_page import LimitsPage
 from app.main_window import MainWindow
 from app.texts import said, tr, trn
 from app.tray import Tray
+from core.api.snapshot import CatchUp, Transfer
 from core.engine.decide import WORDING
 from tests import translations
+from tests.app.full_engine import settle
+from tests.app.page_checks import SMALLEST, cut_off
 from tests.app.snapshots import CONTRIBUTING
 from tests.fakes.scripted_engine import ScriptedEngine
 from tests.translations import TRANSLATED, forms
 
+CATCHING_UP = replace(
+    CONTRIBUTING, state="syncing", catching_up=CatchUp(1012, 1015), transfer=Transfer(12_000_000, 47_000_000)
+)
 FIELD = re.compile(r"\{(\w+)\}")
 
 
@@ -153,6 +160,19 @@ def test_the_open_page_and_what_is_on_it_survive_another_language(
     window.open_named("home")
     qtbot.waitUntil(lambda: "Macht mit" in shown_texts(window))
     assert "Birdsong" in shown_texts(window)
+
+
+def test_catching_up_fits_into_the_smallest_german_window(
+    window: MainWindow, engine: ScriptedEngine, link: EngineLink, qapp: QApplication, qtbot: QtBot
+) -> None:
+    engine.show(CATCHING_UP)
+    qtbot.waitUntil(lambda: link.snapshot == CATCHING_UP)
+    language.speak(qapp, "de")
+    window.retranslate()
+    window.resize(SMALLEST)
+    window.open_named("home")
+    settle(window)
+    assert cut_off(window.page(0)) == []
 
 
 def shown_texts(window: QWidget) -> set[str]:
