@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from app import format as fmt
-from app.texts import tr, trn
+from app.texts import said, tr, trn
 from core.api.sensors import SensorInfo
 
 
@@ -40,7 +40,7 @@ def lines(computer: Computer, sensors: Sequence[SensorInfo]) -> list[Found]:
     if computer.memory:
         found.append(Found(tr("Memory"), fmt.size(computer.memory)))
     told = {sensor.name: sensor for sensor in sensors}
-    return found + [Found(name, told[key].value) for key, name in _sensors().items() if key in told]
+    return found + [Found(name, said(told[key].value)) for key, name in _sensors().items() if key in told]
 
 
 def _sensors() -> dict[str, str]:
