@@ -4,8 +4,10 @@ A CPU-bound job of fixed size runs again and again while the practice project (t
 turns between contributing and paused; each pair of neighbours gives one ratio, and the order within a pair alternates.
 The job runs once on one core and once on every core; once within the cache and once streaming through memory; at the
 default level and with the limits of gentle hours. Medians and quartiles over the pairs. Nothing else should be running.
+Where the job has all cores, what the session takes of the processor meanwhile is what the job goes without: that is
+counted to a hundredth of a second, and does not suffer from the noise of the clock.
 
-Run it with `.venv/bin/python -m benchmarks.foreground [PAIRS]`.
+Run it with `.venv/bin/python -m benchmarks.foreground [PAIRS] [JOB]`; JOB is `cache` or `memory`.
 """
 
 import multiprocessing
@@ -19,14 +21,14 @@ from types import NoneType
 
 import numpy as np
 
-from benchmarks.practice import Practice, contributing
+from benchmarks.practice import Practice, contributing, processor_seconds
 from core.api.messages import Pause, Resume, SetLimit
 from core.api.preferences import GENTLE, PREFERENCES
 
 PAIRS = 20
 SETTLES = 0.4
 """Seconds after a pause or a resume until the job begins."""
-JOBS = ("in the cache", "through memory")
+JOBS = {"cache": "in the cache", "memory": "through memory"}
 _ROUNDS = {"in the cache": 60_000, "through memory": 14}
 _SIZES = {"in the cache": 1 << 14, "through memory": 1 << 23}
 """Numbers of 8 bytes: 128 KiB and 64 MiB."""
@@ -48,14 +50,19 @@ def measure(pool: Pool, processes: int, job: str) -> tuple[float, float]:
     return statistics.mean(walls), statistics.mean(processors)
 
 
-def slowdowns(practice: Practice, pool: Pool, processes: int, job: str, pairs: int) -> list[tuple[float, float]]:
-    """Of each pair: how much longer the job took beside a session at work than beside a paused one, in percent; by
-    the clock, and by the processor time it needed, which tells what sharing caches and memory costs."""
+def slowdowns(practice: Practice, pool: Pool, processes: int, job: str, pairs: int) -> list[tuple[float, ...]]:
+    """Of each pair, in percent: how much longer the job took beside a session at work than beside a paused one, by the
+    clock and by the processor time it needed, which tells what sharing caches and memory costs; and what the session at
+    work took of all cores meanwhile."""
 
-    def timed(command: Pause | Resume) -> tuple[float, float]:
+    def timed(command: Pause | Resume) -> tuple[float, float, float]:
         practice.engine.request(command, NoneType)
         time.sleep(SETTLES)
-        return measure(pool, processes, job)
+        session, before = practice.session(), time.perf_counter()
+        spent = processor_seconds(session)
+        wall, processor = measure(pool, processes, job)
+        passed = (time.perf_counter() - before) * (os.cpu_count() or 1)
+        return wall, processor, (processor_seconds(session) - spent) / passed
 
     found = []
     for number in range(pairs):
@@ -63,7 +70,7 @@ def slowdowns(practice: Practice, pool: Pool, processes: int, job: str, pairs: i
             alone, shared = timed(Pause()), timed(Resume())
         else:
             shared, alone = timed(Resume()), timed(Pause())
-        found.append(((shared[0] / alone[0] - 1) * 100, (shared[1] / alone[1] - 1) * 100))
+        found.append(((shared[0] / alone[0] - 1) * 100, (shared[1] / alone[1] - 1) * 100, shared[2] * 100))
     return found
 
 
@@ -75,17 +82,21 @@ def use_gentle_limits(practice: Practice) -> None:
 
 def main() -> None:
     pairs = int(sys.argv[1]) if len(sys.argv) > 1 else PAIRS
+    jobs = [JOBS[sys.argv[2]]] if len(sys.argv) > 2 else list(JOBS.values())
     cores = os.cpu_count() or 1
     with multiprocessing.get_context("spawn").Pool(cores) as pool, contributing() as practice:
         for level in ("default", "gentle"):
             if level == "gentle":
                 use_gentle_limits(practice)
             for processes in sorted({1, cores}):
-                for job in JOBS:
-                    walls, processors = zip(*slowdowns(practice, pool, processes, job, pairs), strict=True)
+                for job in jobs:
+                    found = slowdowns(practice, pool, processes, job, pairs)
+                    walls, processors, taken = zip(*found, strict=True)
                     print(f"{level:8} {job:15} on {processes} of {cores} cores, {pairs} pairs", flush=True)
                     print(
-                        f"    slower by the clock {_spread(walls)}, in processor time {_spread(processors)}", flush=True
+                        f"    slower by the clock {_spread(walls)}, in processor time {_spread(processors)}; "
+                        f"the session took {_spread(taken)} of the cores",
+                        flush=True,
                     )
 
 
