@@ -4,8 +4,8 @@ A CPU-bound job of fixed size runs again and again while the practice project (t
 turns between contributing and paused; each pair of neighbours gives one ratio, and the order within a pair alternates.
 The job runs once on one core and once on every core; once within the cache and once streaming through memory; at the
 default level and with the limits of gentle hours. Medians and quartiles over the pairs. Nothing else should be running.
-Where the job has all cores, what the session takes of the processor meanwhile is what the job goes without: that is
-counted to a hundredth of a second, and does not suffer from the noise of the clock.
+The kernel tells how long the job was ready to run while others ran; that is what a session can take from it, and it is
+counted to the nanosecond, while the clock also shows what a computer's other tenants do.
 
 Run it with `.venv/bin/python -m benchmarks.foreground [PAIRS] [JOB]`; JOB is `cache` or `memory`.
 """
@@ -21,9 +21,10 @@ from types import NoneType
 
 import numpy as np
 
-from benchmarks.practice import Practice, contributing, processor_seconds
+from benchmarks.practice import Practice, contributing
 from core.api.messages import Pause, Resume, SetLimit
 from core.api.preferences import GENTLE, PREFERENCES
+from core.trainer.contention import read_schedstat
 
 PAIRS = 20
 SETTLES = 0.4
@@ -34,35 +35,40 @@ _SIZES = {"in the cache": 1 << 14, "through memory": 1 << 23}
 """Numbers of 8 bytes: 128 KiB and 64 MiB."""
 
 
-def work(job: str) -> tuple[float, float]:
-    """Processor-bound work of fixed size: wall seconds, and seconds of the processor."""
+def work(job: str) -> tuple[float, float, float]:
+    """Processor-bound work of fixed size: wall seconds, seconds of the processor, and seconds of waiting for it."""
     values = np.linspace(0.0, 1.0, _SIZES[job])
-    begin, processor = time.perf_counter(), time.process_time()
+    begin, processor, waited = time.perf_counter(), time.process_time(), waiting()
     for _ in range(_ROUNDS[job]):
         np.multiply(values, 1.0000001, out=values)
         np.add(values, 1e-9, out=values)
-    return time.perf_counter() - begin, time.process_time() - processor
+    return time.perf_counter() - begin, time.process_time() - processor, waiting() - waited
 
 
-def measure(pool: Pool, processes: int, job: str) -> tuple[float, float]:
+def waiting() -> float:
+    """Seconds for which this thread was ready to run while others ran (Linux)."""
+    told = read_schedstat()
+    if told is None:
+        raise SystemExit("This system does not tell how long a thread waits for the processor.")
+    return told.waiting
+
+
+def measure(pool: Pool, processes: int, job: str) -> tuple[float, float, float]:
     """Means over `processes` copies at the same time."""
-    walls, processors = zip(*pool.map(work, [job] * processes, chunksize=1), strict=True)
-    return statistics.mean(walls), statistics.mean(processors)
+    walls, processors, waits = zip(*pool.map(work, [job] * processes, chunksize=1), strict=True)
+    return statistics.mean(walls), statistics.mean(processors), statistics.mean(waits)
 
 
 def slowdowns(practice: Practice, pool: Pool, processes: int, job: str, pairs: int) -> list[tuple[float, ...]]:
     """Of each pair, in percent: how much longer the job took beside a session at work than beside a paused one, by the
-    clock and by the processor time it needed, which tells what sharing caches and memory costs; and what the session at
-    work took of all cores meanwhile."""
+    clock and by the processor time it needed, which tells what sharing caches and memory costs; and how much more of
+    its time it waited for the processor."""
 
     def timed(command: Pause | Resume) -> tuple[float, float, float]:
         practice.engine.request(command, NoneType)
         time.sleep(SETTLES)
-        session, before = practice.session(), time.perf_counter()
-        spent = processor_seconds(session)
-        wall, processor = measure(pool, processes, job)
-        passed = (time.perf_counter() - before) * (os.cpu_count() or 1)
-        return wall, processor, (processor_seconds(session) - spent) / passed
+        wall, processor, waited = measure(pool, processes, job)
+        return wall, processor, waited / wall
 
     found = []
     for number in range(pairs):
@@ -70,7 +76,7 @@ def slowdowns(practice: Practice, pool: Pool, processes: int, job: str, pairs: i
             alone, shared = timed(Pause()), timed(Resume())
         else:
             shared, alone = timed(Resume()), timed(Pause())
-        found.append(((shared[0] / alone[0] - 1) * 100, (shared[1] / alone[1] - 1) * 100, shared[2] * 100))
+        found.append(((shared[0] / alone[0] - 1) * 100, (shared[1] / alone[1] - 1) * 100, (shared[2] - alone[2]) * 100))
     return found
 
 
@@ -91,11 +97,11 @@ def main() -> None:
             for processes in sorted({1, cores}):
                 for job in jobs:
                     found = slowdowns(practice, pool, processes, job, pairs)
-                    walls, processors, taken = zip(*found, strict=True)
+                    walls, processors, waits = zip(*found, strict=True)
                     print(f"{level:8} {job:15} on {processes} of {cores} cores, {pairs} pairs", flush=True)
                     print(
                         f"    slower by the clock {_spread(walls)}, in processor time {_spread(processors)}; "
-                        f"the session took {_spread(taken)} of the cores",
+                        f"waited {_spread(waits)} more",
                         flush=True,
                     )
 

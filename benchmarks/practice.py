@@ -43,12 +43,7 @@ class Practice:
 
     def processor_seconds(self) -> float:
         """Processor time of the whole session so far."""
-        return processor_seconds(self.session())
-
-
-def processor_seconds(processes: list[psutil.Process]) -> float:
-    """Processor time so far, in hundredths of a second for each of them."""
-    return sum(sum(process.cpu_times()[:2]) for process in processes)
+        return sum(sum(process.cpu_times()[:2]) for process in self.session())
 
 
 @contextmanager

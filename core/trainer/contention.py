@@ -1,8 +1,9 @@
 """Whether others want the processor: then even idle priority takes a percent or two of it, and there is a better way.
 
-A session's microbatch that had to wait for the processor far longer than it computed tells that the computer is busy.
-The session then rests until part of a core is free, and looks now and then with one microbatch. While it runs, one of
-the kernel's groups (sched(7), autogroup) takes 1.5 % of a saturated computer; at rest it takes nothing.
+A microbatch that had to wait for the processor far longer than it computed, or a rest during which no core was free,
+tells that the computer is busy. The session then rests until part of a core is free, and looks each minute with one
+microbatch. While it runs, one of the kernel's groups (sched(7), autogroup) takes 1.5 % of a saturated computer; at rest
+it takes nothing.
 """
 
 import sys
@@ -15,12 +16,12 @@ import psutil
 
 _CROWDED = 4.0
 """Waiting as a multiple of computing: peers of our own on one core wait as long as they compute, twice at most."""
-_REST = 9.0
-"""Rest as a multiple of what the crowded microbatch took."""
 _LONGEST = 60.0
-"""Seconds of such a rest."""
+"""Seconds of a rest."""
 FREE = 0.5
 """Cores: as much as this unused, the computer is not crowded."""
+_SHORTEST = 0.05
+"""Seconds over which unused cores can be told."""
 _SCHEDSTAT = Path("/proc/thread-self/schedstat")
 
 
@@ -33,39 +34,42 @@ class Waited:
     """Ready to run while others ran."""
 
 
-def rest_for(computed: float, waited: float, took: float) -> float:
-    """Seconds to rest after a microbatch, 0 if the processor was free enough. All in seconds."""
-    return min(_LONGEST, _REST * took) if waited > _CROWDED * computed else 0.0
-
-
 class Contention:
-    """Of one training loop; always called from its thread. `free` gives the cores unused since it was last called."""
+    """Of one training loop; always called from its thread. `free` gives the cores unused since it was last called, None
+    if that is too short a time ago."""
 
     def __init__(
         self,
         clock: Callable[[], float] = time.monotonic,
         read: Callable[[], Waited | None] | None = None,
-        free: Callable[[], float] | None = None,
+        free: Callable[[], float | None] | None = None,
     ) -> None:
         self._clock, self._read, self._free = clock, read or read_schedstat, free or FreeCores()
         self.begin()
 
     def begin(self) -> None:
         """Count from now on."""
-        self._then, self._before = self._clock(), self._read()
-        self._until = float("-inf")
+        self._rests_since, self._before = self._clock(), self._read()
+        self._resting = False
 
     def crowded(self, after_microbatch: bool) -> bool:
         """Whether to rest now; to be asked again and again while resting."""
-        now, waited = self._clock(), self._read()
-        free = self._free()
-        if after_microbatch and waited is not None and self._before is not None:
-            computed, waiting = waited.computing - self._before.computing, waited.waiting - self._before.waiting
-            self._until = now + rest_for(computed, waiting, now - self._then)
-        self._then, self._before = now, waited
-        if free >= FREE:
-            self._until = now
-        return now < self._until
+        now, free = self._clock(), self._free()
+        if after_microbatch:
+            self._rests_since, self._resting = now, self._had_to_wait()
+        elif free is not None and free < FREE:
+            # Even at rest nothing was left for it.
+            self._resting = self._before is not None
+        if (free is not None and free >= FREE) or now >= self._rests_since + _LONGEST:
+            self._resting = False
+        self._before = self._read()
+        return self._resting
+
+    def _had_to_wait(self) -> bool:
+        before, now = self._before, self._read()
+        if before is None or now is None:
+            return False
+        return now.waiting - before.waiting > _CROWDED * (now.computing - before.computing)
 
 
 class FreeCores:
@@ -74,12 +78,12 @@ class FreeCores:
     def __init__(self) -> None:
         self._at, self._idle = time.monotonic(), _idle_seconds()
 
-    def __call__(self) -> float:
+    def __call__(self) -> float | None:
         now, idle = time.monotonic(), _idle_seconds()
         passed = now - self._at
         # The kernel counts in hundredths of a second.
-        if passed < 0.1:
-            return 0.0
+        if passed < _SHORTEST:
+            return None
         free = (idle - self._idle) / passed
         self._at, self._idle = now, idle
         return free
