@@ -2,6 +2,7 @@ import json
 from types import SimpleNamespace
 
 import keyring
+import keyring.errors
 import pynvml
 import pytest
 
@@ -79,8 +80,13 @@ def test_a_keyring_that_never_answers_does_not_hold_up(monkeypatch: pytest.Monke
     import threading
 
     answers = threading.Event()
+
+    def late() -> object:
+        answers.wait()
+        raise keyring.errors.KeyringError  # ends the check's thread, which outlives this test
+
     monkeypatch.setattr(checks, "PATIENCE", 0.1)
-    monkeypatch.setattr(keyring, "get_keyring", answers.wait)
+    monkeypatch.setattr(keyring, "get_keyring", late)
     try:
         assert checks.secrets().text == "The keyring does not answer."
     finally:
