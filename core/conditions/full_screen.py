@@ -21,7 +21,7 @@ class FullScreen:
 
 class FullScreenSensor:
     name = "full screen"
-    every = 1.0
+    every = 0.0
 
     def __init__(self, window: Source[str], games: Source[str], tick: Callable[[], float]) -> None:
         self._chains = [Chain([window], tick), Chain([games], tick)]

@@ -289,7 +289,7 @@ class Engine:
     def _pace(self) -> float:
         if not self._intent.wanted:
             return RESTING
-        watches = surroundings.watches_input(self._decision.counts, uses_gpu=self._decision.uses_gpu)
+        watches = surroundings.watches_volunteer(self._decision.counts, uses_gpu=self._decision.uses_gpu)
         return KEEN if watches and isinstance(self._state, Contributing) else WATCHFUL
 
     def _remember(self, intent: Intent) -> None:

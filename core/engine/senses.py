@@ -11,7 +11,7 @@ from core.conditions.machine import Machine, Readings
 from core.store.journal import Journal
 
 RESTING, WATCHFUL, KEEN = 5.0, 1.0, 0.04
-"""Seconds between two looks: nothing is wanted; something is; the volunteer's return would end what goes on."""
+"""Seconds between two looks: nothing is wanted; something is; what the volunteer does next would end what goes on."""
 _FIRST_LOOK_WITHIN = 5.0
 """Seconds after which a machine whose sensors hang counts as one that does not tell."""
 _AWAITED = "awaited_programs"

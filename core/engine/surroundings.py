@@ -43,9 +43,9 @@ def next_moment(readings: Readings, counts: Mapping[str, int], now: float, *, us
     return last + wait if last is not None and now < last + wait else None
 
 
-def watches_input(counts: Mapping[str, int], *, uses_gpu: bool) -> bool:
-    """Whether the volunteer's return would end what goes on now."""
-    return counts["idle_gpu" if uses_gpu else "idle_processor"] > 0
+def watches_volunteer(counts: Mapping[str, int], *, uses_gpu: bool) -> bool:
+    """Whether the volunteer's return, or a game, would end what goes on now."""
+    return counts["idle_gpu" if uses_gpu else "idle_processor"] > 0 or not counts["full_screen"]
 
 
 def look(readings: Readings) -> Surroundings:

@@ -19,7 +19,7 @@ from core.conditions.network import Network
 from core.conditions.power import Power
 from core.conditions.presence import Presence
 from core.conditions.programs import RunningPrograms
-from core.engine.surroundings import look, next_moment, objections
+from core.engine.surroundings import look, next_moment, objections, watches_volunteer
 from tests.conditions.desktop.dbus_services import PrivateBus, Service
 from tests.fakes.running_engine import RunningEngine, wait_for
 
@@ -216,3 +216,19 @@ class TestEngine:
         engine.quit()
         engine.start()
         assert engine.ask(GetPrograms(), list[str]) == ["doom", "quake"]
+
+
+@pytest.mark.parametrize(
+    ("chosen", "uses_gpu", "watches"),
+    [
+        ({"full_screen": 1, "idle_processor": 0}, False, False),
+        ({"full_screen": 0, "idle_processor": 0}, False, True),
+        ({"full_screen": 1, "idle_processor": 60}, False, True),
+        ({"full_screen": 1, "idle_processor": 60, "idle_gpu": 0}, True, False),
+        ({"full_screen": 1, "idle_processor": 0, "idle_gpu": 60}, True, True),
+    ],
+)
+def test_the_volunteer_is_watched_closely_only_if_it_matters(
+    chosen: dict[str, int], uses_gpu: bool, watches: bool
+) -> None:
+    assert watches_volunteer({**DEFAULTS, **chosen}, uses_gpu=uses_gpu) is watches
