@@ -61,4 +61,13 @@ class Broadcast:
 
 def _bones(snapshot: Snapshot) -> Snapshot:
     """A snapshot without the numbers that are always on the move."""
-    return msgspec.structs.replace(snapshot, progress=Progress(), traffic=Traffic(), transfer=None, today=Today())
+    return msgspec.structs.replace(
+        snapshot,
+        progress=Progress(),
+        traffic=Traffic(),
+        transfer=None,
+        today=Today(),
+        gpu=None,
+        processor=None,
+        data_month=None,
+    )

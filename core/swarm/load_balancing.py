@@ -24,6 +24,9 @@ def shares(bandwidths: Sequence[float]) -> list[float]:
     if group <= 2:
         # Two peers carry the same load however they share.
         return [float(bandwidth > 0) / len(fastest) for bandwidth in bandwidths]
+    # As parts of the largest: of numbers near the smallest that there are, sums and quotients would overflow.
+    bandwidths = [bandwidth / fastest[0] for bandwidth in bandwidths]
+    fastest = [bandwidth / fastest[0] for bandwidth in fastest]
     # With too few or too many reducers the time comes out too long, so the shortest is that of the right number.
     ready = min((group - 2 + count) / sum(fastest[:count]) for count in range(1, len(fastest) + 1))
     return [max(0.0, ready * bandwidth - 1) / (group - 2) for bandwidth in bandwidths]

@@ -1,6 +1,6 @@
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 from scipy.optimize import linprog  # type: ignore[import-untyped]
 
@@ -58,6 +58,7 @@ def test_a_group_in_which_nobody_can_reduce_is_an_error() -> None:
         load_balance(10, [0.0, 0.0])
 
 
+@example(1, [None, None, 2.2e-309])
 @given(st.integers(1, 10**8), st.lists(st.one_of(st.none(), st.floats(0, 1e9)), min_size=2, max_size=16))
 def test_every_value_is_reduced_by_exactly_one_peer(size: int, bandwidths: list[float | None]) -> None:
     if not any(line is None or line > 0 for line in bandwidths):

@@ -62,6 +62,14 @@ class Service:
         assert reply.header.message_type is MessageType.method_return, reply.body
 
 
+def _connection(address: str) -> DBusConnection | None:
+    """None while nobody answers: the socket is there a moment before the bus listens."""
+    try:
+        return open_dbus_connection(address)
+    except (FileNotFoundError, ConnectionRefusedError):
+        return None
+
+
 class PrivateBus:
     """Starts on `with` and ends after, with all its services."""
 
@@ -73,8 +81,9 @@ class PrivateBus:
             settings.write_text(_SETTINGS.format(socket=folder / "bus").strip())
             self.daemon = subprocess.Popen(["dbus-daemon", "--nofork", "--config-file", settings])
             started.callback(end, self.daemon)
-            wait_for((folder / "bus").exists, "a message bus")
-            self._connection = started.enter_context(open_dbus_connection(self.address))
+            connection = wait_for(lambda: _connection(self.address), "a message bus")
+            assert connection is not None
+            self._connection = started.enter_context(connection)
             self._started = started.pop_all()
         return self
 
