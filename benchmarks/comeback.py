@@ -3,7 +3,7 @@
 The practice project under a real engine on an X server of its own (Xvfb, openbox, xdotool), with `idle_processor` at
 one second. Again and again the pointer is moved while it contributes; measured is the time from that input, by the
 server's own count, until the engine holds the session. Then windows that fill the screen are opened, a fifth as often,
-and the time counts from the moment the window manager says so.
+and the time counts from the moment the window manager says so; and games register with a GameMode of python-dbusmock.
 
 Run it with `.venv/bin/python -m benchmarks.comeback [TIMES]`.
 """
@@ -21,27 +21,42 @@ from benchmarks.practice import Practice, contributing
 from core.api.messages import SetLimit
 from core.conditions.full_screen import ActiveWindow
 from core.conditions.x11 import X11
+from tests.conditions.desktop.dbus_services import PrivateBus, Service
 from tests.conditions.desktop.processes import end
 from tests.conditions.desktop.screen import Screen
 
 TIMES = 50
+_GAMES = "com.feralinteractive.GameMode"
 _IDLE = 1
 """Seconds without input after which the session goes on."""
 
 
 def main() -> None:
     times = int(sys.argv[1]) if len(sys.argv) > 1 else TIMES
-    with Screen() as screen:
+    with Screen() as screen, PrivateBus() as bus:
         os.environ.update(DISPLAY=screen.name, XAUTHORITY=str(screen.authority))
+        os.environ["DBUS_SESSION_BUS_ADDRESS"] = bus.address
         os.environ.pop("WAYLAND_DISPLAY", None)
         with contributing() as practice:
             practice.engine.request(SetLimit("idle_processor", _IDLE), object)
             delays = [1000 * held_after(practice, screen.touch) for _ in range(times)]
             practice.engine.request(SetLimit("idle_processor", 0), object)
-            games = [1000 * play(practice, screen) for _ in range(times // 5)]
-    print(f"{times} times, and {times // 5} games")
+            windows = [1000 * play(practice, screen) for _ in range(times // 5)]
+            service = bus.service(_GAMES, "/" + _GAMES.replace(".", "/"))
+            service.declare(ClientCount=("i", 0))
+            games = [1000 * register(practice, service) for _ in range(times // 5)]
+    print(f"{times} times, and {times // 5} windows and games")
     tell("back: holding after", delays, "ms")
+    tell("window: holding after", windows, "ms")
     tell("game: holding after", games, "ms")
+
+
+def register(practice: Practice, service: Service) -> float:
+    """As `held_after`, for a game that registers and goes again."""
+    try:
+        return held_after(practice, lambda: service.set(service.path, service.name, ClientCount=("i", 1)))
+    finally:
+        service.set(service.path, service.name, ClientCount=("i", 0))
 
 
 def play(practice: Practice, screen: Screen) -> float:

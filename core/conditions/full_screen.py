@@ -63,10 +63,10 @@ class ActiveWindow:
 
 
 class GameMode:
-    """Feral's GameMode: games register while they run. The service starts with the first game, so it is asked often."""
+    """Feral's GameMode: games register while they run. The service starts with the first, so each look asks for it."""
 
     name = "GameMode"
-    retry = 2.0
+    retry = 0.0
 
     def __init__(self, session_bus: Bus) -> None:
         self._bus = session_bus
