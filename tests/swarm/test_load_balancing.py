@@ -16,24 +16,27 @@ def time_of(shared: list[float], bandwidths: list[float]) -> float:
 
 
 def optimum(bandwidths: list[float]) -> float:
-    """The same linear program, solved by HiGHS."""
-    group, fastest = len(bandwidths), max(bandwidths)
-    scaled = np.array(bandwidths) / fastest
-    reached = scaled > 0
-    rows = np.hstack([np.diag(np.full(group, group - 2.0)), -scaled[:, None]])[reached]
+    """The same linear program, solved by HiGHS; in units of the slowest line's time, for lines of 1 and of 1e9 in one
+    program would lie beyond its tolerances."""
+    group, slowest = len(bandwidths), min(line for line in bandwidths if line)
+    reached = np.array(bandwidths) > 0
+    pace = slowest / np.array(bandwidths)[reached]
+    rows = np.hstack([np.diag(np.full(group, group - 2.0))[reached] * pace[:, None], -np.ones((reached.sum(), 1))])
     solution = linprog(
         np.append(np.zeros(group), 1.0),
         A_ub=rows,
-        b_ub=-np.ones(reached.sum()),
+        b_ub=-pace,
         A_eq=np.append(np.ones(group), 0.0)[None, :],
         b_eq=[1.0],
-        bounds=[(0, 1 if line else 0) for line in scaled] + [(0, None)],
+        bounds=[(0, 1 if line else 0) for line in bandwidths] + [(0, None)],
         method="highs",
     )
-    return float(solution.x[-1]) / fastest
+    return float(solution.x[-1]) / slowest
 
 
 @given(lines)
+@example([0.0, 1.0, 1e9])
+@example([1.0, 1e9, 1e9, 1e9])
 def test_the_slowest_peer_is_ready_as_early_as_the_linear_program_says(bandwidths: list[float]) -> None:
     shared = shares(bandwidths)
     assert sum(shared) == pytest.approx(1)
