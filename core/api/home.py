@@ -76,7 +76,7 @@ class Home:
     @property
     def lock(self) -> Path:
         """Held by the engine while it lives: one engine a profile."""
-        return self.runtime / "engine.lock"
+        return self.path / "engine.lock"
 
     def prepare(self) -> None:
         """Create the folders, readable by their owner alone.

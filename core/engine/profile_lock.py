@@ -17,17 +17,33 @@ def held(home: Home) -> Iterator[None]:
     Raises:
         WorldError: another engine has it, or the profile cannot be written.
     """
-    try:
-        home.prepare()
-        _check_private(home.runtime)
+    with _sentence(home):
+        home.path.mkdir(mode=0o700, parents=True, exist_ok=True)
         descriptor = os.open(home.lock, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
-    except OSError as error:
-        raise WorldError(f"The profile {home.path} cannot be used: {error.strerror or error}.") from None
     try:
         _take(descriptor, home.path)
+        with _sentence(home):
+            home.prepare()
+            _check_private(home.runtime)
         yield
+        _leave(home)
     finally:
         os.close(descriptor)
+
+
+@contextlib.contextmanager
+def _sentence(home: Home) -> Iterator[None]:
+    try:
+        yield
+    except OSError as error:
+        raise WorldError(f"The profile {home.path} cannot be used: {error.strerror or error}.") from None
+
+
+def _leave(home: Home) -> None:
+    """Nothing stays in the common temporary folder; a window that is still open has its own files there."""
+    if home.runtime.parent != home.path:
+        with contextlib.suppress(OSError):
+            home.runtime.rmdir()
 
 
 def _take(descriptor: int, profile: Path) -> None:

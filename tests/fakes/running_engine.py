@@ -2,6 +2,7 @@
 
 import json
 import os
+import shutil
 import signal
 import subprocess
 import time
@@ -146,6 +147,8 @@ class RunningEngine:
                     member.kill()
                 if self.process.stderr is not None:
                     self.process.stderr.close()
+        # An engine that was killed leaves its folder to the next one.
+        shutil.rmtree(self.home.runtime, ignore_errors=True)
 
 
 def _home(process: psutil.Process) -> str | None:
