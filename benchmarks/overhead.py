@@ -23,7 +23,7 @@ from core.learning.model import build_model
 from core.learning.shards import text_stream
 from core.learning.tasks import task_for
 from core.swarm.assembly import make_optimizer
-from core.swarm.patches import pace_traffic, place_sockets
+from core.swarm.patches import live_in, pace_traffic
 from core.swarm.peer import join_swarm
 from core.swarm.traffic import Line
 from core.trainer.reporter import Reporter
@@ -42,7 +42,7 @@ def main() -> None:
         size = manifest.training.microbatch_size
         task = task_for(manifest, str(project / "tokenizer.json"))
         shards = sorted(project.glob("train-*.txt"))
-        place_sockets(Path(folder))
+        live_in(Path(folder))
         line = Line()
         standing = Standing(manifest.training.target_batch_size, line)
         pace_traffic(line)

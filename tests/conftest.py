@@ -19,7 +19,7 @@ _TIME_TO_END = 15.0
 
 @pytest.fixture(scope="session", autouse=True)
 def nothing_is_left() -> Iterator[None]:
-    run = uuid.uuid4().hex
+    run, before = uuid.uuid4().hex, _common_files()
     os.environ[_TAG] = run
     yield
     deadline = time.monotonic() + _TIME_TO_END
@@ -29,6 +29,16 @@ def nothing_is_left() -> Iterator[None]:
     for process in left:
         process.kill()
     assert not described, f"the tests left processes running: {described}"
+    left_files = sorted(_common_files() - before)
+    assert not left_files, f"the tests left in common folders: {left_files}"
+
+
+def _common_files() -> set[str]:
+    """Session folders and sockets where everybody's files are, and shared memory of processes that are gone."""
+    names = (path.name for path in Path("/dev/shm").glob("torch_*"))
+    memory = {f"/dev/shm/{name}" for name in names if not psutil.pid_exists(int(name.split("_")[1]))}
+    folder = Path(tempfile.gettempdir())
+    return memory | {str(path) for pattern in ("idlehive-*", "hive*", "pymp-*") for path in folder.glob(pattern)}
 
 
 @pytest.fixture

@@ -25,7 +25,7 @@ from core.host.register import Register
 from core.host.web import Web
 from core.learning.model import build_model
 from core.learning.tasks import task_for
-from core.swarm.patches import pace_traffic, place_sockets, share_memory_without_names
+from core.swarm.patches import live_in, pace_traffic
 from core.swarm.peer import LOOPBACK, join_swarm, own_addresses
 from core.swarm.traffic import Line
 from core.whole_file import write_whole
@@ -42,10 +42,9 @@ def assemble(chosen: argparse.Namespace, project: Project, session_folder: Path)
     """
     state = (chosen.state or project.state()).expanduser().absolute()
     torch.set_num_threads(1)
-    place_sockets(session_folder)
+    live_in(session_folder)
     # It has no ceiling of its own, but volunteers tell how fast it may send them the state.
     pace_traffic(Line())
-    share_memory_without_names()
     with ExitStack() as opened:
         opened.enter_context(_claimed(state))
         draft = project.manifest(state, ())

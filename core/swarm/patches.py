@@ -23,16 +23,14 @@ _DESCRIPTORS = 10_240
 """What macOS admits at most; each shared tensor takes one, and shells often allow no more than 1024."""
 
 
-def place_sockets(folder: Path) -> None:
-    """Put the daemon's sockets into `folder` (hivemind: always /tmp, where a killed process leaves them for ever)."""
-    P2P._UNIX_SOCKET_PREFIX = f"/unix{folder}/"
+def live_in(folder: Path) -> None:
+    """Leave nothing outside of `folder`, however this process and its children end.
 
-
-def share_memory_without_names() -> None:
-    """Share tensors among processes by file descriptor (hivemind: by name, which stays in /dev/shm if they are killed).
-
-    To be called before the first tensor is shared.
+    The daemon's sockets lie in it (hivemind: always in /tmp, where a killed process leaves them for ever). Tensors are
+    shared among processes by file descriptor (hivemind: by name, which stays in /dev/shm). To be called before the
+    first daemon is started and the first tensor is shared.
     """
+    P2P._UNIX_SOCKET_PREFIX = f"/unix{folder}/"
     torch.multiprocessing.set_sharing_strategy("file_descriptor")
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     wanted = _DESCRIPTORS if hard == resource.RLIM_INFINITY else min(hard, _DESCRIPTORS)

@@ -33,7 +33,7 @@ from core.swarm.optimizer import (
     Update,
 )
 from core.swarm.paced_download import PacedDownload
-from core.swarm.patches import pace_traffic, place_sockets, share_memory_without_names
+from core.swarm.patches import live_in, pace_traffic
 from core.swarm.peer import join_swarm, listening_place, peer_id_of, reachable
 from core.swarm.traffic import Line
 from core.trainer.contention import Contention
@@ -130,8 +130,7 @@ class Session:
             self._say_goodbye(dht, optimizer)
 
     def _join(self) -> DHT:
-        place_sockets(Path(self._start.session_folder))
-        share_memory_without_names()
+        live_in(Path(self._start.session_folder))
         pace_traffic(self._line)
         initial_peers = self._manifest.initial_peers
         place = listening_place(initial_peers, self._control.limits.listen_port)

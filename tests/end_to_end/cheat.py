@@ -11,7 +11,7 @@ from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 from hivemind.utils import get_dht_time
 
 from core.swarm.contributions import ContributionsBoard, Round, Statement, sign
-from core.swarm.patches import place_sockets
+from core.swarm.patches import live_in
 from core.swarm.peer import join_swarm
 from core.swarm.run_watch import RunWatch
 
@@ -22,7 +22,7 @@ _SAMPLES, _SPEED = 20, 5.0
 
 def main() -> None:
     folder, run_id, peer = Path(sys.argv[1]), sys.argv[2], sys.argv[3]
-    place_sockets(folder)
+    live_in(folder)
     dht = join_swarm([peer], folder / "cheat.key")
     board, watch = ContributionsBoard(dht, run_id), RunWatch(dht, run_id)
     key, own = Ed25519PrivateKey.generate(), dht.peer_id.to_bytes()

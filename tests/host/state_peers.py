@@ -12,7 +12,7 @@ import torch
 from core.host.follower import Follower
 from core.learning import checkpoints
 from core.learning.model import build_model
-from core.swarm.patches import place_sockets
+from core.swarm.patches import live_in
 from core.swarm.peer import join_swarm, own_addresses
 from core.swarm.state_checks import BadState
 from tests.learning.small_project import small_manifest
@@ -23,7 +23,7 @@ EPOCH = 7
 def main() -> None:
     folder = Path(sys.argv[1])
     torch.set_num_threads(1)
-    place_sockets(folder)
+    live_in(folder)
     manifest = small_manifest()
     dht = join_swarm([], folder / "first.key")
     first = Follower(dht, manifest, build_model(manifest))

@@ -22,7 +22,7 @@ from hivemind import DHT
 from core.api.manifest import Averaging, Optimizer, Training
 from core.swarm.assembly import make_optimizer
 from core.swarm.optimizer import CollaborativeOptimizer, Isolated, RoundFailed, StateUnavailable, Update
-from core.swarm.patches import pace_traffic, place_sockets, share_memory_without_names
+from core.swarm.patches import live_in, pace_traffic
 from core.swarm.peer import join_swarm, own_addresses, peer_id_of, reachable
 from core.swarm.state_checks import BadState
 from core.swarm.traffic import Line
@@ -38,8 +38,7 @@ def main() -> None:
     torch.set_num_threads(1)
     sockets = Path(os.environ.get("TMPDIR", folder), f"s-{name}-{os.getpid()}")
     sockets.mkdir()
-    place_sockets(sockets)
-    share_memory_without_names()
+    live_in(sockets)
     pace_traffic(Line())
     leaving = threading.Event()
     threading.Thread(target=partial(_listen, leaving), daemon=True).start()

@@ -25,7 +25,7 @@ from core.learning.download import Client
 from core.swarm.assembly import make_optimizer
 from core.swarm.optimizer import CollaborativeOptimizer, RoundFailed, StateUnavailable, Update
 from core.swarm.paced_download import PacedDownload
-from core.swarm.patches import pace_traffic, place_sockets
+from core.swarm.patches import live_in, pace_traffic
 from core.swarm.peer import join_swarm, own_addresses
 from core.swarm.traffic import Line
 
@@ -114,7 +114,7 @@ def main() -> None:
     torch.set_num_threads(1)
     line, sockets = Line(), Path(folder, f"sockets-{name}")
     sockets.mkdir()
-    place_sockets(sockets)
+    live_in(sockets)
     pace_traffic(line)
     dht = join_swarm(initial_peers, Path(folder, f"identity-{name}"), listen or None)
     peer = Peer(dht, line, averaging, training)

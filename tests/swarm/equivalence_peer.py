@@ -12,7 +12,7 @@ import torch
 from safetensors.torch import save_file
 
 from core.swarm.assembly import make_optimizer
-from core.swarm.patches import place_sockets
+from core.swarm.patches import live_in
 from core.swarm.peer import join_swarm, own_addresses
 from tests.swarm.fixed_data import AVERAGING, MICROBATCH, MICROBATCHES, TRAINING, make_model, microbatch_loss
 
@@ -24,7 +24,7 @@ def main() -> None:
     torch.set_num_threads(1)
     sockets = folder / f"sockets-{index}"
     sockets.mkdir()
-    place_sockets(sockets)
+    live_in(sockets)
     address = folder / "address"
     dht = join_swarm([] if index == 0 else [address.read_text()], folder / f"identity-{index}")
     if index == 0:

@@ -9,13 +9,13 @@ import sys
 from pathlib import Path
 
 from core.swarm.contributions import ContributionsBoard, Publisher, Round, read_key, verify
-from core.swarm.patches import place_sockets
+from core.swarm.patches import live_in
 from core.swarm.peer import join_swarm, own_addresses
 
 
 def main() -> None:
     folder, run_id, key, *peers = sys.argv[1:]
-    place_sockets(Path(folder))
+    live_in(Path(folder))
     dht = join_swarm(peers, Path(folder, "peer.key"))
     board = ContributionsBoard(dht, run_id)
     publisher = Publisher(board, run_id, dht.peer_id.to_bytes(), read_key(Path(key)))

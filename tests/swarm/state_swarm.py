@@ -13,7 +13,7 @@ from hivemind.p2p.p2p_daemon_bindings import control
 from core.api.manifest import Optimizer, Schedule
 from core.learning.optimizers import optimizer_factory, scheduler_factory
 from core.swarm.averagers import CheckedStateAverager
-from core.swarm.patches import pace_traffic, place_sockets, share_memory_without_names
+from core.swarm.patches import live_in, pace_traffic
 from core.swarm.peer import join_swarm, own_addresses
 from core.swarm.state_checks import digest_of
 from core.swarm.traffic import Line
@@ -38,7 +38,7 @@ class Swarm:
         parameters: Callable[[], Sequence[torch.nn.Parameter]] = lambda: [torch.nn.Parameter(torch.zeros(SIZE))],
     ) -> None:
         self._parameters = parameters
-        place_sockets(folder)
+        live_in(folder)
         self.line = line
         self._folder = folder
         self._dhts: list[DHT] = []
@@ -117,7 +117,6 @@ def digest(averager: CheckedStateAverager) -> str:
 @contextlib.contextmanager
 def counted() -> Iterator[Line]:
     """A line for this process's peers. What is patched once for a session is put back for the other tests."""
-    share_memory_without_names()
     names = ("call_binary_stream_handler", "add_binary_stream_handler", "send_raw_data", "receive_raw_data")
     places = [*((P2P, name) for name in names), (control, "write_pbmsg"), (control, "read_pbmsg_safe")]
     before = [(owner, name, vars(owner)[name]) for owner, name in places]

@@ -11,9 +11,9 @@ JOIN = """
 import sys
 from pathlib import Path
 import psutil
-from core.swarm.patches import place_sockets
+from core.swarm.patches import live_in
 from core.swarm.peer import join_swarm
-place_sockets(Path(sys.argv[1]))
+live_in(Path(sys.argv[1]))
 dht = join_swarm([], Path(sys.argv[1], "identity"))
 daemons = [child for child in psutil.Process(dht.pid).children() if "p2pd" in child.name()]
 print(*daemons[0].cmdline(), sep="\\n")

@@ -12,14 +12,13 @@ from hivemind.averaging.control import AveragingStage
 
 from core.swarm.averagers import EpochGradientAverager
 from core.swarm.optimizer import CollaborativeOptimizer
-from core.swarm.patches import cancel_rounds_for_good, place_sockets, share_memory_without_names
+from core.swarm.patches import cancel_rounds_for_good, live_in
 from core.swarm.peer import join_swarm
 
 
 @pytest.fixture
 def dht(short_folder: Path) -> Iterator[DHT]:
-    place_sockets(short_folder)
-    share_memory_without_names()
+    live_in(short_folder)
     alone = join_swarm([], short_folder / "identity")
     yield alone
     alone.shutdown()
