@@ -6,7 +6,8 @@ from datetime import datetime, timedelta
 from app import format as fmt
 from app.texts import tr
 from app.wording import is_paused
-from core.api.messages import Command, Contribute, Pause, Resume
+from core.api.intent import Contribute, Pause, Resume
+from core.api.messages import Command
 from core.api.reasons import Kind
 from core.api.schedule import Level
 from core.api.snapshot import Snapshot

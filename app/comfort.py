@@ -7,7 +7,10 @@ from enum import Enum
 from typing import NamedTuple
 
 from app.texts import tr
-from core.api.messages import Command, Contribute, Override, SetLimit, SetSchedule
+from core.api.intent import Contribute, Override
+from core.api.limits import SetLimit
+from core.api.messages import Command
+from core.api.schedule import SetSchedule
 from core.api.schedule import CELLS, Level, mark_of
 
 _AWAY = 180

@@ -29,7 +29,7 @@ from app.texts import tr, trn
 from app.theme import Type
 from app.tiles import Tile
 from app.widgets import Button, Card, Label, Notice, clear
-from core.api.messages import CurvePoint, GetCurve
+from core.api.projects import CurvePoint, GetCurve
 from core.api.record import COLOURED, Habits, Overview, SessionGiven
 
 _ROOMY_WIDTH = 720

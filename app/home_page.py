@@ -18,7 +18,9 @@ from app.texts import said, tr
 from app.theme import Type
 from app.tiles import Tiles
 from app.widgets import Card, Dot, Label, Notice
-from core.api.messages import Command, CurvePoint, Event, GetCurve, GetSchedule
+from core.api.messages import Command, Event
+from core.api.projects import CurvePoint, GetCurve
+from core.api.schedule import GetSchedule
 from core.api.schedule import ScheduleInfo, ScheduleState
 from core.api.snapshot import Snapshot
 

@@ -13,7 +13,7 @@ from app.swatch import Swatch
 from app.texts import tr
 from app.theme import Type
 from app.widgets import Button, Label
-from core.api.messages import LimitInfo
+from core.api.limits import LimitInfo
 from core.api.preferences import GENTLE
 from core.api.schedule import Level
 from core.api.snapshot import Snapshot

@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from app import quantity
 from app.texts import tr, trn
-from core.api.messages import LimitInfo
+from core.api.limits import LimitInfo
 from core.api.preferences import GENTLE
 from core.api.snapshot import Snapshot
 

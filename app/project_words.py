@@ -4,7 +4,7 @@ from enum import Enum
 
 from app import format as fmt
 from app.texts import said, tr
-from core.api.messages import CurvePoint, ProjectDetails, ProjectInfo
+from core.api.projects import CurvePoint, ProjectDetails, ProjectInfo
 from core.api.snapshot import Snapshot
 
 

@@ -15,7 +15,7 @@ from app.cli import units
 from app.texts import tr
 from core.api import currencies
 from core.api.errors import UsageError
-from core.api.messages import LimitInfo
+from core.api.limits import LimitInfo
 
 _MOST_STEPS = 100
 _WIDE = 100

@@ -17,7 +17,8 @@ from app.theme import Type
 from app.tiles import Tile
 from app.week_grid import WeekGrid
 from app.widgets import Button, Card, Label, Notice
-from core.api.messages import GetSchedule, LimitInfo, SetSchedule, ShowLimits
+from core.api.limits import LimitInfo, ShowLimits
+from core.api.schedule import GetSchedule, SetSchedule
 from core.api.schedule import Level, Preset, ScheduleInfo
 from core.api.snapshot import Snapshot
 

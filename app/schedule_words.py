@@ -6,7 +6,7 @@ from datetime import tzinfo
 from app import format as fmt
 from app import limit_words, week
 from app.texts import tr
-from core.api.messages import LimitInfo
+from core.api.limits import LimitInfo
 from core.api.preferences import GENTLE
 from core.api.schedule import Level, ScheduleState, outlook
 

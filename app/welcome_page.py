@@ -13,7 +13,9 @@ from app.engine_link import EngineLink, Link
 from app.texts import tr
 from app.theme import Type
 from app.widgets import Button, Card, Label, Notice, clear
-from core.api.messages import Command, GetSensors, ListProjects, ProjectInfo
+from core.api.messages import Command
+from core.api.projects import ListProjects, ProjectInfo
+from core.api.sensors import GetSensors
 from core.api.sensors import SensorInfo
 
 _ROOMY_WIDTH = 900

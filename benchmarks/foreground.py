@@ -22,7 +22,8 @@ from types import NoneType
 import numpy as np
 
 from benchmarks.practice import Practice, contributing
-from core.api.messages import Pause, Resume, SetLimit
+from core.api.intent import Pause, Resume
+from core.api.limits import SetLimit
 from core.api.preferences import GENTLE, PREFERENCES
 from core.trainer.contention import read_schedstat
 

@@ -29,7 +29,9 @@ from app.window_app import make_application
 from benchmarks.years import fill
 from core.api.client import EngineClient, ensure_engine
 from core.api.home import Home
-from core.api.messages import CurvePoint, Quit, SetLimit
+from core.api.limits import SetLimit
+from core.api.messages import Quit
+from core.api.projects import CurvePoint
 from core.api.record import GetOverview, GetSessions, Habits, Overview, SessionGiven
 
 TIMES = 10

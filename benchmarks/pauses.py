@@ -15,7 +15,7 @@ from pathlib import Path
 from types import NoneType
 
 from benchmarks.practice import Practice, contributing
-from core.api.messages import Pause, Resume
+from core.api.intent import Pause, Resume
 
 PAUSES = 50
 WATCHED = 2.0

@@ -13,7 +13,8 @@ import psutil
 
 from core.api.client import EngineClient, ensure_engine
 from core.api.home import Home
-from core.api.messages import Contribute, GetSnapshot, Quit
+from core.api.intent import Contribute
+from core.api.messages import GetSnapshot, Quit
 from core.api.snapshot import Snapshot, State
 
 _STARTS_WITHIN = 300.0

@@ -16,7 +16,8 @@ from app.cli.parser import Verbs, add_verb
 from core.api.client import EngineClient, ensure_engine
 from core.api.errors import EngineGone, UsageError, WorldError
 from core.api.home import Home
-from core.api.messages import Command, Contribute, Event, GetSnapshot, Override, Pause, Quit
+from core.api.intent import Contribute, Override, Pause
+from core.api.messages import Command, Event, GetSnapshot, Quit
 from core.api.reasons import Kind
 from core.api.snapshot import Snapshot
 

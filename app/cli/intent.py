@@ -9,7 +9,8 @@ from app.cli.connection import borrowed, needed, running
 from app.cli.parser import Verbs, add_verb
 from core.api.errors import EngineGone
 from core.api.home import Home
-from core.api.messages import GetSnapshot, Pause, Quit, Resume
+from core.api.intent import Pause, Resume
+from core.api.messages import GetSnapshot, Quit
 from core.api.snapshot import Snapshot
 
 PAUSE = """

@@ -16,7 +16,8 @@ from core.api import week_text
 from core.api.client import EngineClient
 from core.api.errors import UsageError, WorldError
 from core.api.home import Home
-from core.api.messages import ClearSchedule, GetSchedule, GetSnapshot, SetSchedule
+from core.api.messages import GetSnapshot
+from core.api.schedule import ClearSchedule, GetSchedule, SetSchedule
 from core.api.schedule import CELLS_A_DAY, DAYS, MARKS, PRESETS, Level, ScheduleInfo
 from core.api.snapshot import Snapshot
 

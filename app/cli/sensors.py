@@ -9,7 +9,7 @@ from app.cli.connection import running
 from core.api.client import core_command, core_environment
 from core.api.errors import IdlehiveError
 from core.api.home import Home
-from core.api.messages import GetSensors
+from core.api.sensors import GetSensors
 from core.api.sensors import SensorInfo
 
 _ADVICE = {

@@ -10,7 +10,7 @@ from datetime import datetime, timedelta
 
 from core.api import currencies
 from core.api.errors import UsageError
-from core.api.messages import LimitInfo
+from core.api.limits import LimitInfo
 from core.api.preferences import Preference
 
 _SIZES = {"": 1, "b": 1, "byte": 1, "bytes": 1}

@@ -4,7 +4,7 @@ from collections.abc import Iterable
 from datetime import datetime
 
 from app.cli import units
-from core.api.messages import Contribution
+from core.api.history import Contribution
 from core.api.preferences import PREFERENCES, Limits
 from core.api.reasons import Reason
 from core.api.record import JOULES_IN_KWH, Cost, Sums

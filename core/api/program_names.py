@@ -3,10 +3,25 @@
 from collections.abc import Iterable
 from pathlib import PureWindowsPath
 
+import msgspec
+
 from core.api.errors import UsageError
 
 MOST = 64
 _LONGEST = 100
+
+
+class GetPrograms(msgspec.Struct, frozen=True, tag=True):
+    """Reply: list of str, the programs during which nothing is contributed."""
+
+
+class SetPrograms(msgspec.Struct, frozen=True, tag=True):
+    """Replace that list by these names of executables. Reply: list of str, as it stands now."""
+
+    names: tuple[str, ...]
+
+
+ProgramsCommand = GetPrograms | SetPrograms
 
 
 def checked(names: Iterable[str]) -> tuple[str, ...]:

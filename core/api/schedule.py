@@ -76,6 +76,24 @@ class ScheduleInfo(msgspec.Struct, frozen=True):
     """Name of the zone whose local time counts."""
 
 
+class GetSchedule(msgspec.Struct, frozen=True, tag=True):
+    """Reply: ScheduleInfo."""
+
+
+class SetSchedule(msgspec.Struct, frozen=True, tag=True):
+    """Take a preset or painted cells (`core.api.schedule`), one of the two. Reply: ScheduleInfo."""
+
+    preset: Preset | None = None
+    cells: str | None = None
+
+
+class ClearSchedule(msgspec.Struct, frozen=True, tag=True):
+    """Back to always. Reply: ScheduleInfo."""
+
+
+ScheduleCommand = GetSchedule | SetSchedule | ClearSchedule
+
+
 def mark_of(level: Level) -> str:
     """The mark that stands for a level."""
     return next(mark for mark, its in MARKS.items() if its is level)

@@ -3,6 +3,10 @@
 import msgspec
 
 
+class GetSensors(msgspec.Struct, frozen=True, tag=True):
+    """Reply: list of SensorInfo (`core.api.sensors`)."""
+
+
 class Attempt(msgspec.Struct, frozen=True):
     """One source of a sensor, and what came of it: `in use`, `not needed`, or why it has no answer."""
 

@@ -14,7 +14,7 @@ import core
 from core.api import manifest as manifests
 from core.api.errors import UsageError, WorldError
 from core.api.manifest import Manifest
-from core.api.messages import CurvePoint, ProjectDetails, ProjectInfo
+from core.api.projects import CurvePoint, ProjectDetails, ProjectInfo
 from core.engine import credentials, fetch, requirements
 from core.engine.threads import in_thread
 from core.store.projects import Project

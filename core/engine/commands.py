@@ -1,15 +1,34 @@
-"""What each command of a front end does. Results are the types that `core.api.messages` names."""
+"""What each command of a front end does. Results are the types that the commands' docstrings name."""
 
 from collections.abc import Awaitable, Callable
 from typing import Any
 
 import msgspec
 
-from core.api import identity, messages, program_names, record, schedule
 from core.api.errors import UsageError
-from core.api.messages import Contribution, CurvePoint, Event, LimitInfo, Picture, ProjectDetails, ProjectInfo
-from core.api.schedule import ScheduleInfo
-from core.api.sensors import SensorInfo
+from core.api.history import MOST_HOURS, Contribution, GetHistory
+from core.api.identity import ExportIdentity, GetIdentity, IdentityInfo, ImportIdentity, SetDisplayName
+from core.api.intent import Contribute, Pause, Resume
+from core.api.limits import LimitInfo, ResetLimit, SetLimit, ShowLimits
+from core.api.messages import Command, Event, GetSnapshot
+from core.api.program_names import GetPrograms, SetPrograms, checked
+from core.api.projects import (
+    AddProject,
+    CurvePoint,
+    GetCurve,
+    GetPicture,
+    JoinProject,
+    LeaveProject,
+    ListProjects,
+    OrderProjects,
+    Picture,
+    ProjectDetails,
+    ProjectInfo,
+    ShowProject,
+)
+from core.api.record import DeleteHistory, ExportHistory, GetHabits, GetOverview, GetSessions, ImportHistory
+from core.api.schedule import ClearSchedule, GetSchedule, ScheduleInfo, SetSchedule, read
+from core.api.sensors import GetSensors, SensorInfo
 from core.api.snapshot import Snapshot
 from core.api.week_text import preset_cells
 from core.engine.bookkeeping import Bookkeeping
@@ -30,41 +49,41 @@ class Commands:
         self._engine = engine
         books = Bookkeeping(engine)
         self._handlers: dict[type[Any], Callable[[Any], Any]] = {
-            messages.GetSnapshot: self._get_snapshot,
-            messages.Pause: self._pause,
-            messages.Resume: self._resume,
-            messages.ListProjects: self._list_projects,
-            messages.ShowProject: self._show_project,
-            messages.LeaveProject: self._leave_project,
-            messages.OrderProjects: self._order_projects,
-            messages.GetPicture: self._get_picture,
-            messages.ShowLimits: self._show_limits,
-            messages.SetLimit: self._set_limit,
-            messages.ResetLimit: self._reset_limit,
-            messages.GetSchedule: self._get_schedule,
-            messages.SetSchedule: self._set_schedule,
-            messages.ClearSchedule: self._clear_schedule,
-            messages.GetPrograms: self._get_programs,
-            messages.SetPrograms: self._set_programs,
-            messages.GetSensors: self._get_sensors,
-            messages.GetHistory: self._get_history,
-            messages.Contribute: self._contribute,
-            messages.AddProject: self._add_project,
-            messages.JoinProject: self._join_project,
-            messages.GetCurve: self._get_curve,
-            record.GetOverview: books.overview,
-            record.GetHabits: books.habits,
-            record.GetSessions: books.sessions,
-            record.ExportHistory: books.export,
-            record.ImportHistory: books.take,
-            record.DeleteHistory: books.delete,
-            identity.GetIdentity: lambda _: engine.identity.info(),
-            identity.SetDisplayName: self._set_display_name,
-            identity.ExportIdentity: lambda command: engine.identity.export(command.passphrase),
-            identity.ImportIdentity: self._import_identity,
+            GetSnapshot: self._get_snapshot,
+            Pause: self._pause,
+            Resume: self._resume,
+            ListProjects: self._list_projects,
+            ShowProject: self._show_project,
+            LeaveProject: self._leave_project,
+            OrderProjects: self._order_projects,
+            GetPicture: self._get_picture,
+            ShowLimits: self._show_limits,
+            SetLimit: self._set_limit,
+            ResetLimit: self._reset_limit,
+            GetSchedule: self._get_schedule,
+            SetSchedule: self._set_schedule,
+            ClearSchedule: self._clear_schedule,
+            GetPrograms: self._get_programs,
+            SetPrograms: self._set_programs,
+            GetSensors: self._get_sensors,
+            GetHistory: self._get_history,
+            Contribute: self._contribute,
+            AddProject: self._add_project,
+            JoinProject: self._join_project,
+            GetCurve: self._get_curve,
+            GetOverview: books.overview,
+            GetHabits: books.habits,
+            GetSessions: books.sessions,
+            ExportHistory: books.export,
+            ImportHistory: books.take,
+            DeleteHistory: books.delete,
+            GetIdentity: lambda _: engine.identity.info(),
+            SetDisplayName: self._set_display_name,
+            ExportIdentity: lambda command: engine.identity.export(command.passphrase),
+            ImportIdentity: self._import_identity,
         }
 
-    async def carry_out(self, command: messages.Command) -> Any:
+    async def carry_out(self, command: Command) -> Any:
         """The command's result. `Subscribe` and `Quit` are the server's own.
 
         Raises:
@@ -73,7 +92,7 @@ class Commands:
         result = self._handlers[type(command)](command)
         return await result if isinstance(result, Awaitable) else result
 
-    async def _contribute(self, command: messages.Contribute) -> None:
+    async def _contribute(self, command: Contribute) -> None:
         seconds = _duration(command.seconds)
         if command.until_epoch is not None and command.until_epoch < 1:
             raise UsageError(f"The epoch to stop at must be at least 1, not {command.until_epoch}.")
@@ -86,7 +105,7 @@ class Commands:
         intent = engine.intent.contribute(chosen, until, command.until_epoch, override=command.override, week=week)
         engine.want(intent, anew=True)
 
-    def _pause(self, command: messages.Pause) -> None:
+    def _pause(self, command: Pause) -> None:
         now, seconds = self._engine.clock(), _duration(command.seconds)
         until = None if seconds is None else now + seconds
         if seconds is None and command.until == "next_edge":
@@ -95,24 +114,24 @@ class Commands:
                 raise UsageError("Your schedule never changes: pause for a while, or until you resume.")
         self._engine.want(self._engine.intent.pause(until))
 
-    def _resume(self, _command: messages.Resume) -> None:
+    def _resume(self, _command: Resume) -> None:
         self._engine.want(self._engine.intent.resume(), anew=True)
 
-    def _get_snapshot(self, _command: messages.GetSnapshot) -> Snapshot:
+    def _get_snapshot(self, _command: GetSnapshot) -> Snapshot:
         return self._engine.snapshot()
 
-    def _list_projects(self, _command: messages.ListProjects) -> list[ProjectInfo]:
+    def _list_projects(self, _command: ListProjects) -> list[ProjectInfo]:
         return [self._info(project.id) for project in self._engine.catalogue.all()]
 
-    def _show_project(self, command: messages.ShowProject) -> ProjectDetails:
+    def _show_project(self, command: ShowProject) -> ProjectDetails:
         catalogue = self._engine.catalogue
         details = catalogue.details(catalogue.get(command.project), self._engine.active_project)
         return msgspec.structs.replace(details, place=self._engine.places.get(details.info.id))
 
-    async def _add_project(self, command: messages.AddProject) -> ProjectInfo:
+    async def _add_project(self, command: AddProject) -> ProjectInfo:
         return self._info((await self._engine.catalogue.add(command.source)).id)
 
-    async def _join_project(self, command: messages.JoinProject) -> ProjectInfo:
+    async def _join_project(self, command: JoinProject) -> ProjectInfo:
         if command.invite is not None and not 0 < len(command.invite) <= _LONGEST_SECRET:
             raise UsageError(f"An invite has 1 to {_LONGEST_SECRET} characters.")
         project = await self._engine.catalogue.find(command.project)
@@ -122,7 +141,7 @@ class Commands:
         self._engine.update()
         return self._info(project.id)
 
-    async def _leave_project(self, command: messages.LeaveProject) -> ProjectInfo:
+    async def _leave_project(self, command: LeaveProject) -> ProjectInfo:
         engine = self._engine
         project = engine.catalogue.get(command.project)
         if project.joined_at is None:
@@ -135,66 +154,66 @@ class Commands:
         engine.want(engine.intent.without(project.id))
         return self._info(project.id)
 
-    def _order_projects(self, command: messages.OrderProjects) -> list[ProjectInfo]:
+    def _order_projects(self, command: OrderProjects) -> list[ProjectInfo]:
         self._engine.catalogue.order(command.projects)
         self._engine.want(self._engine.intent, anew=True)
-        return self._list_projects(messages.ListProjects())
+        return self._list_projects(ListProjects())
 
-    async def _get_picture(self, command: messages.GetPicture) -> Picture | None:
+    async def _get_picture(self, command: GetPicture) -> Picture | None:
         return await self._engine.pictures.get(self._engine.catalogue.get(command.project))
 
-    def _set_display_name(self, command: identity.SetDisplayName) -> identity.IdentityInfo:
+    def _set_display_name(self, command: SetDisplayName) -> IdentityInfo:
         self._engine.identity.name(command.name)
         self._engine.update()
         return self._engine.identity.info()
 
-    async def _import_identity(self, command: identity.ImportIdentity) -> identity.IdentityInfo:
+    async def _import_identity(self, command: ImportIdentity) -> IdentityInfo:
         info = await self._engine.identity.take(command.text, command.passphrase, replace=command.replace)
         self._engine.places.forget()
         return info
 
-    def _show_limits(self, _command: messages.ShowLimits) -> list[LimitInfo]:
+    def _show_limits(self, _command: ShowLimits) -> list[LimitInfo]:
         return [self._limit(name) for name in self._engine.preferences]
 
-    def _set_limit(self, command: messages.SetLimit) -> LimitInfo:
+    def _set_limit(self, command: SetLimit) -> LimitInfo:
         self._engine.store.preferences.set(command.name, command.value)
         self._engine.reload_preferences()
         return self._limit(command.name)
 
-    def _reset_limit(self, command: messages.ResetLimit) -> LimitInfo:
+    def _reset_limit(self, command: ResetLimit) -> LimitInfo:
         self._engine.store.preferences.reset(command.name)
         self._engine.reload_preferences()
         return self._limit(command.name)
 
-    def _get_schedule(self, _command: messages.GetSchedule) -> ScheduleInfo:
+    def _get_schedule(self, _command: GetSchedule) -> ScheduleInfo:
         return self._engine.timetable.info(self._engine.clock())
 
-    def _set_schedule(self, command: messages.SetSchedule) -> ScheduleInfo:
+    def _set_schedule(self, command: SetSchedule) -> ScheduleInfo:
         if (command.preset is None) == (command.cells is None):
             raise UsageError("A schedule is either a preset or cells.")
-        self._engine.paint_week(preset_cells(command.preset) if command.preset else schedule.read(command.cells or ""))
+        self._engine.paint_week(preset_cells(command.preset) if command.preset else read(command.cells or ""))
         return self._engine.timetable.info(self._engine.clock())
 
-    def _clear_schedule(self, _command: messages.ClearSchedule) -> ScheduleInfo:
+    def _clear_schedule(self, _command: ClearSchedule) -> ScheduleInfo:
         self._engine.paint_week(preset_cells("always"))
         return self._engine.timetable.info(self._engine.clock())
 
-    def _get_programs(self, _command: messages.GetPrograms) -> list[str]:
+    def _get_programs(self, _command: GetPrograms) -> list[str]:
         return list(self._engine.senses.awaited)
 
-    def _set_programs(self, command: messages.SetPrograms) -> list[str]:
-        names = program_names.checked(command.names)
+    def _set_programs(self, command: SetPrograms) -> list[str]:
+        names = checked(command.names)
         self._engine.wait_for(names)
         return list(names)
 
-    def _get_sensors(self, _command: messages.GetSensors) -> list[SensorInfo]:
+    def _get_sensors(self, _command: GetSensors) -> list[SensorInfo]:
         return self._engine.sensors()
 
-    async def _get_curve(self, command: messages.GetCurve) -> list[CurvePoint]:
+    async def _get_curve(self, command: GetCurve) -> list[CurvePoint]:
         return await self._engine.catalogue.curve(command.project)
 
-    def _get_history(self, command: messages.GetHistory) -> list[Contribution]:
-        return self._engine.store.history.contributions(command.since, after=command.after, most=messages.MOST_HOURS)
+    def _get_history(self, command: GetHistory) -> list[Contribution]:
+        return self._engine.store.history.contributions(command.since, after=command.after, most=MOST_HOURS)
 
     def _join(self, project: Project) -> None:
         engine = self._engine

@@ -2,7 +2,7 @@
 
 import msgspec
 
-from core.api.messages import Override
+from core.api.intent import Override
 from core.api.schedule import ALWAYS, Level, Outlook
 
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 
-from core.api.messages import LimitInfo
+from core.api.limits import LimitInfo
 from core.api.preferences import Preference, counts_for_gpu, in_force, one_gpu, preference_named
 from core.api.schedule import Level
 

@@ -2,7 +2,8 @@
 
 from datetime import datetime
 
-from core.api.messages import Contribution, CurvePoint
+from core.api.history import Contribution
+from core.api.projects import CurvePoint
 from core.api.snapshot import Today
 from core.store.database import Database
 from core.store.journal import GIVEN, HOUR, Journal, total

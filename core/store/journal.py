@@ -11,7 +11,7 @@ from typing import Any
 
 import msgspec
 
-from core.api.messages import Contribution
+from core.api.history import Contribution
 from core.api.session import Counters, EpochDone
 from core.api.snapshot import Traffic
 from core.store.database import Database, StoreError

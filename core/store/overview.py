@@ -13,7 +13,7 @@ from typing import Any
 
 import msgspec
 
-from core.api.messages import Contribution
+from core.api.history import Contribution
 from core.api.record import (
     COLOURED,
     MOST_SESSIONS,

@@ -11,7 +11,10 @@ import pytest
 from core.api.client import EngineClient, ensure_engine
 from core.api.errors import EngineGone, UsageError, WorldError
 from core.api.home import Home
-from core.api.messages import Event, GetSnapshot, ListProjects, Pause, ProjectInfo, Quit, Resume, ShowLimits
+from core.api.intent import Pause, Resume
+from core.api.limits import ShowLimits
+from core.api.messages import Event, GetSnapshot, Quit
+from core.api.projects import ListProjects, ProjectInfo
 from core.api.snapshot import Snapshot
 from tests.fakes.scripted_engine import ScriptedEngine
 

@@ -6,7 +6,7 @@ import pytest
 from msgspec.structs import replace
 
 from app.choices import Choice, goes_on_by_itself, main_choice, more_choices, morning
-from core.api.messages import Contribute, Pause, Resume
+from core.api.intent import Contribute, Pause, Resume
 from core.api.reasons import Kind, Reason
 from core.api.schedule import Level, ScheduleState
 from core.api.snapshot import Snapshot

@@ -14,7 +14,8 @@ import pytest
 
 from app import theme
 from core.api.home import Home
-from core.api.messages import Event, Pause, Quit
+from core.api.intent import Pause
+from core.api.messages import Event, Quit
 from tests.app.snapshots import CONTRIBUTING, IDLE
 from tests.end_to_end.machine import wait_for
 from tests.end_to_end.x_display import HEIGHT, Tray, XDisplay

@@ -18,7 +18,9 @@ from pytestqt.qtbot import QtBot
 from app.engine_link import EngineLink, Link
 from core.api.errors import UsageError
 from core.api.home import Home
-from core.api.messages import AddProject, Event, ListProjects, Pause, ProjectInfo, Subscribe
+from core.api.intent import Pause
+from core.api.messages import Event, Subscribe
+from core.api.projects import AddProject, ListProjects, ProjectInfo
 from core.api.snapshot import Snapshot
 from tests.app.snapshots import CONTRIBUTING
 from tests.fakes.scripted_engine import ScriptedEngine

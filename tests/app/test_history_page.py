@@ -19,7 +19,7 @@ from app.history_page import HistoryPage
 from app.history_range import Range, midnight
 from app.main_window import MainWindow
 from core.api.errors import UsageError, WorldError
-from core.api.messages import CurvePoint, GetCurve
+from core.api.projects import CurvePoint, GetCurve
 from core.api.reasons import Kind
 from core.api.record import (
     Bar,

@@ -19,7 +19,9 @@ from app.main_window import MainWindow
 from app.step_chips import StepChips
 from app.widgets import Label, Notice
 from core.api.errors import WorldError
-from core.api.messages import Contribute, CurvePoint, Event, GetCurve, Pause, Resume
+from core.api.intent import Contribute, Pause, Resume
+from core.api.messages import Event
+from core.api.projects import CurvePoint, GetCurve
 from core.api.snapshot import GpuUse, Place, Snapshot
 from tests.app.snapshots import CONTRIBUTING, IDLE, PROGRESS, STARTING, failed, paused
 from tests.fakes.scripted_engine import ScriptedEngine

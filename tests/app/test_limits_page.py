@@ -20,7 +20,8 @@ from app.limits_page import LimitsPage
 from app.main_window import MainWindow
 from app.widgets import Button, Label
 from core.api.errors import UsageError, WorldError
-from core.api.messages import LimitInfo, ResetLimit, SetLimit, SetPrograms, ShowLimits
+from core.api.limits import LimitInfo, ResetLimit, SetLimit, ShowLimits
+from core.api.program_names import SetPrograms
 from core.api.preferences import PREFERENCES
 from core.api.schedule import Level, ScheduleState
 from core.api.snapshot import ProcessorUse, Snapshot

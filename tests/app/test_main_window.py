@@ -15,7 +15,8 @@ from app.main_window import MainWindow
 from app.settings import Settings
 from app.widgets import Button, Notice
 from core.api.home import Home
-from core.api.messages import Pause, Quit
+from core.api.intent import Pause
+from core.api.messages import Quit
 from core.api.snapshot import Snapshot
 from tests.app.snapshots import CONTRIBUTING, IDLE
 from tests.fakes.scripted_engine import ScriptedEngine

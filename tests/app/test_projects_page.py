@@ -18,21 +18,8 @@ from app.project_words import Which, moved
 from app.projects_page import ProjectsPage
 from app.widgets import Button, Label
 from core.api.errors import UsageError, WorldError
-from core.api.messages import (
-    AddProject,
-    Contribute,
-    CurvePoint,
-    GetCurve,
-    GetPicture,
-    JoinProject,
-    LeaveProject,
-    ListProjects,
-    OrderProjects,
-    Picture,
-    ProjectDetails,
-    ProjectInfo,
-    ShowProject,
-)
+from core.api.intent import Contribute
+from core.api.projects import AddProject, CurvePoint, GetCurve, GetPicture, JoinProject, LeaveProject, ListProjects, OrderProjects, Picture, ProjectDetails, ProjectInfo, ShowProject
 from core.api.reasons import Kind, Reason
 from tests.fakes.scripted_engine import ScriptedEngine
 

@@ -8,7 +8,7 @@ import pytest
 from app import quantity
 from app.format import SPACE
 from core.api.errors import UsageError
-from core.api.messages import LimitInfo
+from core.api.limits import LimitInfo
 from core.api.preferences import PREFERENCES, Preference, Unit
 
 

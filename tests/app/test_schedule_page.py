@@ -20,7 +20,8 @@ from app.week_grid import WeekGrid
 from app.week_painter import WeekGeometry
 from app.widgets import Label
 from core.api.errors import WorldError
-from core.api.messages import GetSchedule, LimitInfo, SetSchedule, ShowLimits
+from core.api.limits import LimitInfo, ShowLimits
+from core.api.schedule import GetSchedule, SetSchedule
 from core.api.schedule import CELLS, CELLS_A_DAY, Level, ScheduleInfo, ScheduleState
 from core.api.snapshot import Snapshot
 from tests.app.snapshots import CONTRIBUTING

@@ -14,7 +14,8 @@ from app.engine_link import EngineLink, Link
 from app.icons import tray as tray_icon
 from app.tray import Tray
 from app.wording import Tone
-from core.api.messages import Command, Pause, Resume
+from core.api.intent import Pause, Resume
+from core.api.messages import Command
 from core.api.snapshot import Snapshot
 from tests.app.contrast import contrast
 from tests.app.snapshots import CONTRIBUTING, IDLE, NOW, STARTING, failed, paused

@@ -17,7 +17,11 @@ from app.welcome_page import WelcomePage
 from app.widgets import Label
 from core.api.errors import WorldError
 from core.api.home import Home
-from core.api.messages import Contribute, GetSensors, ListProjects, ProjectInfo, SetLimit, SetSchedule
+from core.api.intent import Contribute
+from core.api.limits import SetLimit
+from core.api.projects import ListProjects, ProjectInfo
+from core.api.schedule import SetSchedule
+from core.api.sensors import GetSensors
 from core.api.schedule import CELLS, PRESETS
 from core.api.sensors import SensorInfo
 from core.api.snapshot import Snapshot

@@ -15,7 +15,8 @@ import pytest
 from msgspec.structs import replace
 
 from core.api.home import Home
-from core.api.messages import GetCurve, Quit, Subscribe
+from core.api.messages import Quit, Subscribe
+from core.api.projects import GetCurve
 from core.api.snapshot import Snapshot
 from tests.app.snapshots import CONTRIBUTING, IDLE
 from tests.fakes.scripted_engine import ScriptedEngine

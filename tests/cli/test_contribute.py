@@ -22,7 +22,8 @@ from app.cli.contribute import Goal, Outcome, judge, restoring
 from core.api.client import ensure_engine
 from core.api.errors import UsageError, WorldError
 from core.api.home import Home
-from core.api.messages import Command, Contribute, Event, Pause, Quit
+from core.api.intent import Contribute, Pause
+from core.api.messages import Command, Event, Quit
 from core.api.reasons import Kind, Reason
 from core.api.schedule import Level, ScheduleState
 from core.api.snapshot import Progress, Session, Snapshot, Today, Traffic

@@ -6,7 +6,8 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from core.api.messages import MOST_HOURS, Contribution, GetHistory, LimitInfo, ShowLimits
+from core.api.history import MOST_HOURS, Contribution, GetHistory
+from core.api.limits import LimitInfo, ShowLimits
 from core.api.record import (
     Cost,
     DeleteHistory,

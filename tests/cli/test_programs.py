@@ -5,7 +5,8 @@ import json
 from app.cli import sensors
 from core.api.errors import WorldError
 from core.api.home import Home
-from core.api.messages import GetPrograms, GetSensors, SetPrograms
+from core.api.program_names import GetPrograms, SetPrograms
+from core.api.sensors import GetSensors
 from core.api.sensors import Attempt, SensorInfo
 from tests.cli.conftest import RunCli
 from tests.fakes.scripted_engine import ScriptedEngine

@@ -6,7 +6,8 @@ from pathlib import Path
 import pytest
 
 from app.cli.schedule import drawing
-from core.api.messages import ClearSchedule, Pause, SetSchedule
+from core.api.intent import Pause
+from core.api.schedule import ClearSchedule, SetSchedule
 from core.api.schedule import CELLS_A_DAY, Level, ScheduleInfo, ScheduleState
 from core.api.snapshot import Snapshot
 from core.api.week_text import parse, preset_cells, preset_of

@@ -10,25 +10,11 @@ import msgspec
 import pytest
 
 from core.api.errors import UsageError, WorldError
-from core.api.messages import (
-    AddProject,
-    Contribution,
-    GetHistory,
-    JoinProject,
-    LeaveProject,
-    LimitInfo,
-    ListProjects,
-    OrderProjects,
-    Pause,
-    ProjectDetails,
-    ProjectInfo,
-    Quit,
-    ResetLimit,
-    Resume,
-    SetLimit,
-    ShowLimits,
-    ShowProject,
-)
+from core.api.history import Contribution, GetHistory
+from core.api.intent import Pause, Resume
+from core.api.limits import LimitInfo, ResetLimit, SetLimit, ShowLimits
+from core.api.messages import Quit
+from core.api.projects import AddProject, JoinProject, LeaveProject, ListProjects, OrderProjects, ProjectDetails, ProjectInfo, ShowProject
 from core.api.preferences import Limits
 from core.api.reasons import Kind, Reason
 from core.api.snapshot import Place, Progress, Session, Snapshot, Surroundings, Traffic

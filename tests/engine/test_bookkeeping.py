@@ -10,7 +10,9 @@ import msgspec
 import pytest
 
 from core.api.errors import UsageError, WorldError
-from core.api.messages import Contribution, GetHistory, LimitInfo, Pause, SetLimit
+from core.api.history import Contribution, GetHistory
+from core.api.intent import Pause
+from core.api.limits import LimitInfo, SetLimit
 from core.api.record import (
     DeleteHistory,
     ExportHistory,

@@ -9,7 +9,8 @@ import time
 import psutil
 import pytest
 
-from core.api.messages import Contribute, Pause, Quit, Resume
+from core.api.intent import Contribute, Pause, Resume
+from core.api.messages import Quit
 from core.api.reasons import Kind
 from core.engine import leftovers
 from core.leash import TAG

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from core.api.messages import SetLimit
+from core.api.limits import SetLimit
 from core.api.reasons import Kind
 from core.api.snapshot import Snapshot
 from core.leash import TAG
@@ -179,7 +179,7 @@ def test_without_the_right_to_set_a_power_limit_the_volunteer_is_told_once(
 
 
 def contribute_within(engine: RunningEngine, seconds: float) -> None:
-    from core.api.messages import Contribute
+    from core.api.intent import Contribute
 
     for name in ("idle_processor", "idle_gpu"):
         engine.ask(SetLimit(name, 0), object)

@@ -3,7 +3,10 @@
 import json
 
 from core.api.identity import GetIdentity, IdentityInfo
-from core.api.messages import Contribute, GetSnapshot, LimitInfo, ProjectDetails, SetLimit, ShowProject
+from core.api.intent import Contribute
+from core.api.limits import LimitInfo, SetLimit
+from core.api.messages import GetSnapshot
+from core.api.projects import ProjectDetails, ShowProject
 from core.api.snapshot import Place, Snapshot
 from tests.engine.test_catalogue import Organiser, organiser
 from tests.fakes.running_engine import RunningEngine, wait_for

@@ -16,18 +16,10 @@ import pytest
 
 from core.api.errors import UsageError
 from core.api.home import Home
-from core.api.messages import (
-    ClearSchedule,
-    Command,
-    Contribute,
-    GetSchedule,
-    LimitInfo,
-    Pause,
-    Resume,
-    SetLimit,
-    SetSchedule,
-    ShowLimits,
-)
+from core.api.intent import Contribute, Pause, Resume
+from core.api.limits import LimitInfo, SetLimit, ShowLimits
+from core.api.messages import Command
+from core.api.schedule import ClearSchedule, GetSchedule, SetSchedule
 from core.api.reasons import Kind
 from core.api.schedule import CELLS, Level, ScheduleInfo
 from core.api.snapshot import Snapshot

@@ -13,7 +13,9 @@ from typing import Any
 import psutil
 import pytest
 
-from core.api.messages import Contribution, GetHistory, GetSnapshot, Pause, Subscribe, line
+from core.api.history import Contribution, GetHistory
+from core.api.intent import Pause
+from core.api.messages import GetSnapshot, Subscribe, line
 from core.api.messages import Request as Asked
 from core.api.snapshot import Snapshot
 from tests.fakes.running_engine import RunningEngine, wait_for

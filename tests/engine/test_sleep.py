@@ -9,7 +9,8 @@ from typing import Any
 import pytest
 from jeepney import DBusAddress, new_method_call
 
-from core.api.messages import GetSensors, Pause
+from core.api.intent import Pause
+from core.api.sensors import GetSensors
 from core.api.sensors import SensorInfo
 from core.conditions.sleep import GAP
 from tests.conditions.desktop.dbus_services import PrivateBus, Service

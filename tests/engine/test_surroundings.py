@@ -6,7 +6,10 @@ from collections.abc import Iterator, Mapping
 import pytest
 
 from core.api.errors import UsageError
-from core.api.messages import Contribute, GetPrograms, GetSensors, LimitInfo, SetLimit, SetPrograms
+from core.api.intent import Contribute
+from core.api.limits import LimitInfo, SetLimit
+from core.api.program_names import GetPrograms, SetPrograms
+from core.api.sensors import GetSensors
 from core.api.peer_address import is_far
 from core.api.preferences import PREFERENCES
 from core.api.program_names import checked

@@ -9,19 +9,10 @@ import time
 from contextlib import closing
 from pathlib import Path
 
-from core.api.messages import (
-    AddProject,
-    Contribute,
-    Contribution,
-    GetHistory,
-    JoinProject,
-    LeaveProject,
-    LimitInfo,
-    ListProjects,
-    ProjectInfo,
-    SetLimit,
-    ShowLimits,
-)
+from core.api.history import Contribution, GetHistory
+from core.api.intent import Contribute
+from core.api.limits import LimitInfo, SetLimit, ShowLimits
+from core.api.projects import AddProject, JoinProject, LeaveProject, ListProjects, ProjectInfo
 from core.engine.ledger import FLUSH_EVERY
 from tests.fakes.running_engine import RunningEngine, wait_for
 from tests.fakes.scripted_host import manifest

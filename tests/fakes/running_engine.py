@@ -16,7 +16,8 @@ import psutil
 from core.api.client import EngineClient, core_command, core_environment
 from core.api.errors import EngineGone
 from core.api.home import Home
-from core.api.messages import Command, Contribute, Event, GetSnapshot, Quit
+from core.api.intent import Contribute
+from core.api.messages import Command, Event, GetSnapshot, Quit
 from core.api.snapshot import Snapshot
 from tests.fakes import scripted_host, scripted_trainer
 

@@ -6,7 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from core.api.messages import Contribution, CurvePoint
+from core.api.history import Contribution
+from core.api.projects import CurvePoint
 from core.api.session import Counters, EpochDone
 from core.api.snapshot import Traffic
 from core.store.migrations import MIGRATIONS

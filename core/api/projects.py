@@ -1,0 +1,122 @@
+"""Projects as front ends see them: the list, what a volunteer asks before joining, and how a run learns."""
+
+from typing import Literal
+
+import msgspec
+
+from core.api.reasons import Reason
+from core.api.snapshot import Place
+
+
+class ListProjects(msgspec.Struct, frozen=True, tag=True):
+    """Reply: list of ProjectInfo."""
+
+
+class ShowProject(msgspec.Struct, frozen=True, tag=True):
+    """Reply: ProjectDetails."""
+
+    project: str
+
+
+class AddProject(msgspec.Struct, frozen=True, tag=True):
+    """Read a manifest from a URL or a file and put it into the list. Reply: ProjectInfo."""
+
+    source: str
+
+
+class JoinProject(msgspec.Struct, frozen=True, tag=True):
+    """Become a member. The invite goes to the keyring, never to disk in the clear if a keyring is there.
+    Reply: ProjectInfo; `warning` is set if the secret had to be kept in a file."""
+
+    project: str
+    invite: str | None = None
+
+
+class LeaveProject(msgspec.Struct, frozen=True, tag=True):
+    """End the membership; the history stays. Reply: ProjectInfo."""
+
+    project: str
+
+
+class OrderProjects(msgspec.Struct, frozen=True, tag=True):
+    """Prefer joined projects in this order; those not named follow as they were. Reply: list of ProjectInfo."""
+
+    projects: tuple[str, ...]
+
+
+class GetPicture(msgspec.Struct, frozen=True, tag=True):
+    """Reply: Picture, or null if the project has none that can be shown."""
+
+    project: str
+
+
+class GetCurve(msgspec.Struct, frozen=True, tag=True):
+    """Reply: list of CurvePoint by epoch."""
+
+    project: str
+
+
+class ProjectInfo(msgspec.Struct, frozen=True):
+    """A row in the list of projects."""
+
+    id: str
+    name: str
+    summary: str
+    organiser: str
+    license: str
+    source: str
+    """URL or file the manifest came from; `builtin` for the practice project."""
+    joined: bool = False
+    active: bool = False
+    """The session at hand is in this project."""
+    practice: bool = False
+    warning: str | None = None
+    rank: int = 0
+    """Place in the volunteer's order among the joined ones, from 1; 0 if not joined."""
+    reasons: tuple[Reason, ...] = ()
+    """Why another joined project runs in its place."""
+
+
+class Picture(msgspec.Struct, frozen=True):
+    """A project's picture, fetched and checked by the engine."""
+
+    format: Literal["png", "jpeg"]
+    data: bytes
+
+
+class ProjectDetails(msgspec.Struct, frozen=True):
+    """A project with what a volunteer asks before joining."""
+
+    info: ProjectInfo
+    architecture: str
+    task: str
+    target_batch_size: int
+    download_size: int
+    """Bytes of data and tokenizer."""
+    requirements: dict[str, int]
+    missing: tuple[str, ...] = ()
+    """What this machine lacks, one sentence each; empty means it fits."""
+    homepage: str | None = None
+    samples: int = 0
+    """Given by this volunteer so far."""
+    seconds: float = 0.0
+    place: Place | None = None
+    """As last heard from its backbone."""
+
+
+class CurvePoint(msgspec.Struct, frozen=True):
+    """One epoch of the learning curve."""
+
+    epoch: int
+    loss: float | None = None
+    """Training loss, mean over the peers that told."""
+    evaluation_loss: float | None = None
+    """On held-out data, measured by the backbone."""
+    own_samples: int = 0
+    """Given by this volunteer."""
+    peers: int = 0
+
+
+ProjectCommand = (
+    ListProjects | ShowProject | AddProject | JoinProject | LeaveProject | OrderProjects | GetPicture | GetCurve
+)
