@@ -36,23 +36,8 @@ from core.engine.gpu_power import PowerLimit, Setting
 from core.engine.identity import Identity
 from core.engine.intent import Intent
 from core.engine.ledger import Ledger
-from core.engine.lifecycle import (
-    Contributing,
-    Effect,
-    Ended,
-    Failed,
-    Idle,
-    KillGroup,
-    SendHold,
-    SendLeave,
-    SendResume,
-    Starting,
-    StartSession,
-    State,
-    forgive,
-    lifecycle,
-    next_moment,
-)
+from core.engine.lifecycle import forgive, lifecycle, next_moment
+from core.engine.states import Contributing, Effect, Ended, Failed, Idle, KillGroup, SendHold, SendLeave, SendResume, Starting, StartSession, State
 from core.engine.line_use import LineUse
 from core.engine.pictures import Pictures
 from core.engine.places import Places

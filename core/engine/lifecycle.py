@@ -1,16 +1,34 @@
 """The life of a session as a pure state machine: `lifecycle(state, decision, news, now) -> (state, effects)`.
 
-A state is a frozen value with its data. Every state between Starting and Leaving means that a session exists; Idle and
-Failed mean that none does, and only `Ended` leads there: so there are never two. Deadlines guard each of them.
+There is never more than one session (`core.engine.states`), and a deadline guards each state in which there is one.
 """
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 
-from core.api.reasons import Kind, Reason
+from core.api.reasons import Kind
 from core.api.session import Fault, Report
-from core.api.snapshot import Transfer
 from core.engine.decide import LONGEST_WAIT, Decision, Trouble
+from core.engine.states import (
+    Contributing,
+    Ended,
+    Failed,
+    Holding,
+    Idle,
+    Joining,
+    KillGroup,
+    Leaving,
+    News,
+    SendHold,
+    SendLeave,
+    SendResume,
+    Starting,
+    StartSession,
+    State,
+    Step,
+    Syncing,
+    Working,
+)
 
 FIRST_WAIT = 5.0
 """Seconds until the first retry; doubles up to LONGEST_WAIT."""
@@ -29,116 +47,6 @@ IN_HASTE = {Kind.GOING_TO_SLEEP: 3.5, Kind.WOKEN: 2.0}
 afterwards no peer waits for a goodbye."""
 PATIENCE = {"starting": 180.0, "joining": 180.0, "syncing": 600.0, "contributing": 300.0}
 """Seconds without any progress in a stage after which the session counts as hanging."""
-
-
-@dataclass(frozen=True)
-class Idle:
-    reasons: tuple[Reason, ...] = ()
-    failures: int = 0
-    """In a row so far: they lengthen the next wait even if something else came between."""
-
-
-@dataclass(frozen=True)
-class Starting:
-    project: str
-    deadline: float
-    failures: int = 0
-    transfer: Transfer | None = None
-
-
-@dataclass(frozen=True)
-class Joining:
-    project: str
-    deadline: float
-    failures: int = 0
-
-
-@dataclass(frozen=True)
-class Syncing:
-    project: str
-    deadline: float
-    failures: int = 0
-    transfer: Transfer | None = None
-
-
-@dataclass(frozen=True)
-class Contributing:
-    project: str
-    deadline: float
-    since: float
-    failures: int = 0
-
-
-@dataclass(frozen=True)
-class Holding:
-    project: str
-    reasons: tuple[Reason, ...]
-    since: float
-    obeyed: bool = False
-    failures: int = 0
-
-
-@dataclass(frozen=True)
-class Leaving:
-    project: str
-    reasons: tuple[Reason, ...]
-    deadline: float
-    failures: int = 0
-    trouble: Trouble | None = None
-    """Set if the session leaves because it failed."""
-
-
-@dataclass(frozen=True)
-class Failed:
-    project: str
-    trouble: Trouble
-
-    @property
-    def failures(self) -> int:
-        return self.trouble.failures
-
-
-Working = Starting | Joining | Syncing | Contributing
-State = Idle | Working | Holding | Leaving | Failed
-
-
-@dataclass(frozen=True)
-class Ended:
-    """The session and all its processes are gone. `error` is None if it went politely."""
-
-    error: str | None = None
-
-
-News = Report | Fault | Ended
-
-
-@dataclass(frozen=True)
-class StartSession:
-    project: str
-
-
-@dataclass(frozen=True)
-class SendHold:
-    pass
-
-
-@dataclass(frozen=True)
-class SendResume:
-    pass
-
-
-@dataclass(frozen=True)
-class SendLeave:
-    seconds: float = LEAVE_WITHIN
-
-
-@dataclass(frozen=True)
-class KillGroup:
-    pass
-
-
-Effect = StartSession | SendHold | SendResume | SendLeave | KillGroup
-Step = tuple[State, tuple[Effect, ...]]
 
 
 def lifecycle(state: State, decision: Decision, news: News | None, now: float) -> Step:

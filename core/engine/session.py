@@ -36,7 +36,7 @@ from core.engine.backbone import Backbone
 from core.engine.catalogue import BUILTIN, Catalogue
 from core.engine.credentials import Credentials
 from core.engine.fetch import is_url
-from core.engine.lifecycle import Ended
+from core.engine.states import Ended
 from core.engine.practice import divide
 from core.engine.supervisor import Child, in_words, start_child
 from core.store.projects import Project

@@ -22,7 +22,7 @@ from core.api.snapshot import (
 )
 from core.api.snapshot import State as StateName
 from core.engine.decide import Decision, Trouble
-from core.engine.lifecycle import Failed, Idle, Leaving, Starting, State, Syncing
+from core.engine.states import Failed, Idle, Leaving, Starting, State, Syncing
 
 _ADVISE_AFTER = 4
 """Failures in a row after which waiting alone is not likely to help."""

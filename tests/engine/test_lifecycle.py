@@ -11,34 +11,8 @@ from core.api.reasons import Kind, Reason
 from core.api.session import Fault, Report
 from core.api.snapshot import Transfer
 from core.engine.decide import LONGEST_WAIT, Decision, Trouble
-from core.engine.lifecycle import (
-    FIRST_WAIT,
-    FORGIVEN_AFTER,
-    HOLD_WITHIN,
-    KILL_AFTER,
-    LONGEST_HOLD,
-    PATIENCE,
-    Contributing,
-    Effect,
-    Ended,
-    Failed,
-    Holding,
-    Idle,
-    Joining,
-    KillGroup,
-    Leaving,
-    News,
-    SendHold,
-    SendLeave,
-    SendResume,
-    Starting,
-    StartSession,
-    State,
-    Syncing,
-    forgive,
-    lifecycle,
-    next_moment,
-)
+from core.engine.lifecycle import FIRST_WAIT, FORGIVEN_AFTER, HOLD_WITHIN, LEAVE_WITHIN, KILL_AFTER, LONGEST_HOLD, PATIENCE, forgive, lifecycle, next_moment
+from core.engine.states import Contributing, Effect, Ended, Failed, Holding, Idle, Joining, KillGroup, Leaving, News, SendHold, SendLeave, SendResume, Starting, StartSession, State, Syncing
 
 NOW = 1000.0
 LATER = NOW + 100
@@ -76,7 +50,7 @@ def report(stage: str, transfer: Transfer | None = None) -> Report:
 
 
 Row = tuple[State, Decision, News | None, State, tuple[Effect, ...]]
-GOODBYE = (SendLeave(),)
+GOODBYE = (SendLeave(LEAVE_WITHIN),)
 TABLE: dict[str, Row] = {
     "idle starts": (Idle(), GO, None, Starting("p", NOW + PATIENCE["starting"]), (StartSession("p"),)),
     "idle keeps why": (Idle(), PAUSE, None, Idle((PAUSED,)), ()),

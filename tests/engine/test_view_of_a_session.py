@@ -7,7 +7,7 @@ from core.api.reasons import Kind
 from core.api.session import Report
 from core.api.snapshot import CatchUp, Snapshot, Surroundings, Today
 from core.engine.decide import Decision, Trouble
-from core.engine.lifecycle import Failed, State, Syncing
+from core.engine.states import Failed, State, Syncing
 from core.engine.view import look
 
 

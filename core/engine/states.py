@@ -1,0 +1,122 @@
+"""The states of a session's life, the news that moves it and the effects that its steps ask for: frozen values.
+
+Every state between Starting and Leaving means that a session exists; Idle and Failed mean that none does, and only
+`Ended` leads there: so there are never two.
+"""
+
+from dataclasses import dataclass
+
+from core.api.reasons import Reason
+from core.api.session import Fault, Report
+from core.api.snapshot import Transfer
+from core.engine.decide import Trouble
+
+
+@dataclass(frozen=True)
+class Idle:
+    reasons: tuple[Reason, ...] = ()
+    failures: int = 0
+    """In a row so far: they lengthen the next wait even if something else came between."""
+
+
+@dataclass(frozen=True)
+class Starting:
+    project: str
+    deadline: float
+    failures: int = 0
+    transfer: Transfer | None = None
+
+
+@dataclass(frozen=True)
+class Joining:
+    project: str
+    deadline: float
+    failures: int = 0
+
+
+@dataclass(frozen=True)
+class Syncing:
+    project: str
+    deadline: float
+    failures: int = 0
+    transfer: Transfer | None = None
+
+
+@dataclass(frozen=True)
+class Contributing:
+    project: str
+    deadline: float
+    since: float
+    failures: int = 0
+
+
+@dataclass(frozen=True)
+class Holding:
+    project: str
+    reasons: tuple[Reason, ...]
+    since: float
+    obeyed: bool = False
+    failures: int = 0
+
+
+@dataclass(frozen=True)
+class Leaving:
+    project: str
+    reasons: tuple[Reason, ...]
+    deadline: float
+    failures: int = 0
+    trouble: Trouble | None = None
+    """Set if the session leaves because it failed."""
+
+
+@dataclass(frozen=True)
+class Failed:
+    project: str
+    trouble: Trouble
+
+    @property
+    def failures(self) -> int:
+        return self.trouble.failures
+
+
+Working = Starting | Joining | Syncing | Contributing
+State = Idle | Working | Holding | Leaving | Failed
+
+
+@dataclass(frozen=True)
+class Ended:
+    """The session and all its processes are gone. `error` is None if it went politely."""
+
+    error: str | None = None
+
+
+News = Report | Fault | Ended
+
+
+@dataclass(frozen=True)
+class StartSession:
+    project: str
+
+
+@dataclass(frozen=True)
+class SendHold:
+    pass
+
+
+@dataclass(frozen=True)
+class SendResume:
+    pass
+
+
+@dataclass(frozen=True)
+class SendLeave:
+    seconds: float
+
+
+@dataclass(frozen=True)
+class KillGroup:
+    pass
+
+
+Effect = StartSession | SendHold | SendResume | SendLeave | KillGroup
+Step = tuple[State, tuple[Effect, ...]]
