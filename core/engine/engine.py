@@ -136,13 +136,11 @@ class Engine:
         """Take the volunteer's schedule."""
         self.timetable.paint(cells)
         self.store.journal.setting(_WEEK, cells)
-        self._ledger.urgent()
         self.update()
 
     def wait_for(self, programs: tuple[str, ...]) -> None:
         """Contribute nothing while one of these runs."""
         self.senses.wait_for(programs)
-        self._ledger.urgent()
         self.update()
 
     def update(self, news: News | None = None) -> None:
@@ -280,7 +278,6 @@ class Engine:
     def _remember(self, intent: Intent) -> None:
         self._intent = intent
         self.store.journal.setting(_INTENT, msgspec.json.encode(intent).decode())
-        self._ledger.urgent()
 
     def _note(self, news: News | None, now: float) -> None:
         match news:

@@ -58,7 +58,6 @@ class Ledger:
     def end(self, reason: str, now: float) -> None:
         self._journal.end(reason, now)
         self._project = None
-        self.urgent()
 
     def watch(self, idle_for: str | None, now: float) -> None:
         """Why nothing is contributed from now on, though it is wanted; None: it is, or nobody wants it."""
@@ -68,13 +67,11 @@ class Ledger:
             self._journal.idle(self._idle_for, passed, now)
         self._idle_for = idle_for
 
-    def urgent(self) -> None:
-        """Write at the next occasion, not only after the interval."""
-        self._flushed_at = float("-inf")
-
     def keep(self, now: float) -> None:
         """Write what waits, if it is time. What cannot be written goes on waiting, and the volunteer is told once."""
-        if not self._journal.is_waiting or self._flushed_at <= now < self._flushed_at + FLUSH_EVERY:
+        if not self._journal.is_waiting:
+            return
+        if not self._journal.is_urgent and self._flushed_at <= now < self._flushed_at + FLUSH_EVERY:
             return
         self._flushed_at = now
         try:
@@ -91,7 +88,7 @@ class Ledger:
         """When `keep` has something to do, even if nothing else happens."""
         if not self._journal.is_waiting and self._idle_for is None:
             return None
-        return now if self._flushed_at == float("-inf") else self._flushed_at + FLUSH_EVERY
+        return now if self._journal.is_urgent else max(now, self._flushed_at + FLUSH_EVERY)
 
     def today(self, now: float) -> Today:
         """The last one known, while the record cannot be read."""

@@ -59,6 +59,8 @@ class Journal:
         self._last_id: int = database.rows("SELECT coalesce(max(id), 0) FROM session")[0][0]
         self._open: SessionRecord | None = None
         self._seen = Counters(), Traffic()
+        self.is_urgent = False
+        """Something was said since the last `flush` that must not wait: it was acknowledged, or a session is over."""
 
     @property
     def is_waiting(self) -> bool:
@@ -105,6 +107,7 @@ class Journal:
             ended = replace(self._open, ended_at=now, end_reason=reason, seen_at=now)
             self._waiting.sessions[self._open.id] = ended
             self._open = None
+            self.is_urgent = True
 
     def idle(self, reason: str, seconds: float, now: float) -> None:
         """For `seconds` until `now`, contributing was wanted and was not done."""
@@ -114,6 +117,7 @@ class Journal:
 
     def setting(self, name: str, value: str) -> None:
         self._waiting.settings[name] = value
+        self.is_urgent = True
 
     def notice(self, kind: str, text: str, project: str | None, now: float) -> None:
         self._waiting.notices.append((kind, text, project, now))
@@ -124,6 +128,7 @@ class Journal:
         Raises:
             StoreError: nothing was written, and all of it goes on waiting.
         """
+        self.is_urgent = False
         if not self._waiting:
             return
         with self.database.transaction() as connection:

@@ -71,3 +71,17 @@ def test_at_most_ten_seconds_are_in_memory_alone_while_something_is_watched(stor
     on_disk = store.database.rows("SELECT coalesce(sum(seconds), 0) FROM idle")[0][0]
     assert on_disk >= clocks.now - START - 2 * FLUSH_EVERY
     assert store.journal.idle_waiting() == {}
+
+
+def test_what_the_volunteer_chose_is_on_disk_at_once_however_lately_something_was_written(store: Store) -> None:
+    clocks = Clocks()
+    ledger = Ledger(store, lambda _event: None, lambda: clocks.steady)
+    store.journal.notice("joined", "You joined.", None, clocks.now)
+    ledger.keep(clocks.now)
+    store.journal.notice("left", "You left.", None, clocks.now)
+    ledger.keep(clocks.go_on(1))
+    assert store.journal.is_waiting
+    store.journal.setting("display_name", "Ada")
+    assert ledger.next_moment(clocks.now) == clocks.now
+    ledger.keep(clocks.now)
+    assert not store.journal.is_waiting
