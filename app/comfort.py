@@ -10,8 +10,7 @@ from app.texts import tr
 from core.api.intent import Contribute, Override
 from core.api.limits import SetLimit
 from core.api.messages import Command
-from core.api.schedule import SetSchedule
-from core.api.schedule import CELLS, Level, mark_of
+from core.api.schedule import CELLS, Level, SetSchedule, mark_of
 
 _AWAY = 180
 """Seconds without mouse and keyboard after which nobody counts as there."""

@@ -20,8 +20,7 @@ from app.tiles import Tiles
 from app.widgets import Card, Dot, Label, Notice
 from core.api.messages import Command, Event
 from core.api.projects import CurvePoint, GetCurve
-from core.api.schedule import GetSchedule
-from core.api.schedule import ScheduleInfo, ScheduleState
+from core.api.schedule import GetSchedule, ScheduleInfo, ScheduleState
 from core.api.snapshot import Snapshot
 
 _ROOMY_WIDTH = 720

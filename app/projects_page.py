@@ -19,7 +19,20 @@ from app.theme import Type
 from app.widgets import Button, Label, Notice, clear
 from core.api.intent import Contribute
 from core.api.messages import Command, Event
-from core.api.projects import AddProject, CurvePoint, GetCurve, GetPicture, JoinProject, LeaveProject, ListProjects, OrderProjects, Picture, ProjectDetails, ProjectInfo, ShowProject
+from core.api.projects import (
+    AddProject,
+    CurvePoint,
+    GetCurve,
+    GetPicture,
+    JoinProject,
+    LeaveProject,
+    ListProjects,
+    OrderProjects,
+    Picture,
+    ProjectDetails,
+    ProjectInfo,
+    ShowProject,
+)
 from core.api.snapshot import Snapshot
 
 

@@ -18,8 +18,7 @@ from app.tiles import Tile
 from app.week_grid import WeekGrid
 from app.widgets import Button, Card, Label, Notice
 from core.api.limits import LimitInfo, ShowLimits
-from core.api.schedule import GetSchedule, SetSchedule
-from core.api.schedule import Level, Preset, ScheduleInfo
+from core.api.schedule import GetSchedule, Level, Preset, ScheduleInfo, SetSchedule
 from core.api.snapshot import Snapshot
 
 _ROOMY_WIDTH = 720

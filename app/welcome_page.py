@@ -15,8 +15,7 @@ from app.theme import Type
 from app.widgets import Button, Card, Label, Notice, clear
 from core.api.messages import Command
 from core.api.projects import ListProjects, ProjectInfo
-from core.api.sensors import GetSensors
-from core.api.sensors import SensorInfo
+from core.api.sensors import GetSensors, SensorInfo
 
 _ROOMY_WIDTH = 900
 _LONGEST_SUMMARY = 160

@@ -11,7 +11,16 @@ from app.cli.parser import Parser, Verbs, add_json, add_verb
 from core.api.errors import UsageError
 from core.api.home import Home
 from core.api.messages import Command
-from core.api.projects import AddProject, JoinProject, LeaveProject, ListProjects, OrderProjects, ProjectDetails, ProjectInfo, ShowProject
+from core.api.projects import (
+    AddProject,
+    JoinProject,
+    LeaveProject,
+    ListProjects,
+    OrderProjects,
+    ProjectDetails,
+    ProjectInfo,
+    ShowProject,
+)
 
 TEXT = """
 The projects you can contribute to. Without a word more: the list.

@@ -17,8 +17,17 @@ from core.api.client import EngineClient
 from core.api.errors import UsageError, WorldError
 from core.api.home import Home
 from core.api.messages import GetSnapshot
-from core.api.schedule import ClearSchedule, GetSchedule, SetSchedule
-from core.api.schedule import CELLS_A_DAY, DAYS, MARKS, PRESETS, Level, ScheduleInfo
+from core.api.schedule import (
+    CELLS_A_DAY,
+    DAYS,
+    MARKS,
+    PRESETS,
+    ClearSchedule,
+    GetSchedule,
+    Level,
+    ScheduleInfo,
+    SetSchedule,
+)
 from core.api.snapshot import Snapshot
 
 TEXT = f"""

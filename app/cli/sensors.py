@@ -9,8 +9,7 @@ from app.cli.connection import running
 from core.api.client import core_command, core_environment
 from core.api.errors import IdlehiveError
 from core.api.home import Home
-from core.api.sensors import GetSensors
-from core.api.sensors import SensorInfo
+from core.api.sensors import GetSensors, SensorInfo
 
 _ADVICE = {
     "presence": "Limits that wait for you to be away have no effect here.",

@@ -203,7 +203,8 @@ class Commands:
 
     def _set_programs(self, command: SetPrograms) -> list[str]:
         names = checked(command.names)
-        self._engine.wait_for(names)
+        self._engine.senses.wait_for(names)
+        self._engine.update()
         return list(names)
 
     def _get_sensors(self, _command: GetSensors) -> list[SensorInfo]:

@@ -7,8 +7,8 @@ from core.api.reasons import Reason
 from core.engine import surroundings
 from core.engine.catalogue import BUILTIN, Catalogue
 from core.engine.decide import Decision, Membership, Trouble
-from core.engine.states import Contributing, Failed, Idle, State
 from core.engine.order import Candidate, Choice, choose, own_reasons
+from core.engine.states import Contributing, Failed, Idle, State
 from core.store.projects import Project
 
 Judge = Callable[[Membership | None, Trouble | None, bool], Decision]

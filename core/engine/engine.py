@@ -5,53 +5,45 @@ changes the state, so a lost or a late input costs a little time and never the r
 """
 
 import asyncio
-import contextlib
 import logging
-import os
 from collections.abc import Callable
 from dataclasses import replace
 
-import msgspec
-
-from core.api.errors import WorldError
 from core.api.home import Home
 from core.api.messages import Event
-from core.api.preferences import Limits
 from core.api.reasons import Kind
 from core.api.sensors import SensorInfo
 from core.api.session import EpochDone, Fault, Remark, Report
 from core.api.snapshot import DataMonth, Snapshot
 from core.conditions.machine import Machine
 from core.conditions.sleep import Announcer, Nobody, SleepWatch
-from core.engine import gpu, line_use, surroundings
-from core.engine import intent as intents
+from core.engine import gpu, gpu_power, in_brief, line_use, states, surroundings
 from core.engine.alarms import Alarms
-from core.engine.backbone import Backbone
 from core.engine.broadcast import Broadcast
 from core.engine.catalogue import Catalogue
 from core.engine.contenders import Contenders
 from core.engine.credentials import Credentials
 from core.engine.decide import Conditions, Decision, Membership, Trouble, decide
-from core.engine.gpu_power import PowerLimit, Setting
+from core.engine.gpu_power import PowerLimit
 from core.engine.identity import Identity
 from core.engine.intent import Intent
 from core.engine.ledger import Ledger
 from core.engine.lifecycle import forgive, lifecycle, next_moment
-from core.engine.states import Contributing, Effect, Ended, Failed, Idle, KillGroup, SendHold, SendLeave, SendResume, Starting, StartSession, State
 from core.engine.line_use import LineUse
 from core.engine.pictures import Pictures
 from core.engine.places import Places
-from core.engine.processor_use import ProcessorWatch
 from core.engine.programs import Programs
 from core.engine.senses import KEEN, RESTING, WATCHFUL, Senses
-from core.engine.session import News, Session, Terms
+from core.engine.session import News
+from core.engine.sessions import Sessions
+from core.engine.states import Contributing, Effect, Ended, Failed, Idle, Starting, StartSession, State
+from core.engine.stored_intent import StoredIntent
 from core.engine.timetable import Timetable
 from core.engine.view import look
 from core.store.store import Store
 
 _SETTLES_WITHIN = 8
 """Steps; the lifecycle needs three at most, and a mistake in it must not spin."""
-_INTENT = "intent"
 _WEEK = "week"
 
 _log = logging.getLogger(__name__)
@@ -77,35 +69,38 @@ class Engine:
         self.credentials = Credentials(home.path)
         self.identity = Identity(home.volunteer, store.journal)
         self.places = Places(self.update, clock)
-        self._place_at: float | None = None
         self.broadcast = Broadcast()
         self.preferences = store.preferences.load()
         self.timetable = Timetable(store.journal.read_setting(_WEEK))
         self.senses = Senses(machine, store.journal, self.update)
         self._sleep = SleepWatch(announcer or Nobody(), self._poke)
-        self._power_limit = PowerLimit(home.path / "gpu-power-limit.json", self._warn)
-        self._home = home
-        self._programs = programs
-        self._backbone = Backbone(programs.host_for(self.catalogue.practice_file, home.practice), home.runtime)
+        self._power_limit = PowerLimit(
+            home.path / "gpu-power-limit.json", lambda sentence: self.tell(Event("warning", sentence, clock()))
+        )
         self._ledger = Ledger(store, self.tell)
-        self._intent = intents.read(store.journal.read_setting(_INTENT))
+        self._intent = StoredIntent(store.journal)
         self._closing = False
         self.contenders = Contenders(self.catalogue)
         self._state: State = Idle()
-        self._session: Session | None = None
+        self._sessions = Sessions(
+            home,
+            programs,
+            self.catalogue,
+            self.credentials,
+            self.identity,
+            sleep=self._sleep,
+            tell=self.update,
+            name_run=self._ledger.name_run,
+            comes_back=self._comes_back,
+        )
         self._decision = self._decide(clock())
-        self._report: Report | None = None
-        self._processor = ProcessorWatch()
-        self._started_at = 0.0
-        self._wakes_before = 0
-        """When the session began."""
         self._loop: asyncio.AbstractEventLoop | None = None
         self._rest = asyncio.Event()
         self._alarms: Alarms | None = None
 
     @property
     def intent(self) -> Intent:
-        return self._intent
+        return self._intent.value
 
     @property
     def decision(self) -> Decision:
@@ -125,8 +120,7 @@ class Engine:
 
     def want(self, intent: Intent, *, anew: bool = False) -> None:
         """Take the volunteer's intent; `anew` forgets earlier failures, since it is the volunteer who tries again."""
-        if intent != self._intent:
-            self._remember(intent)
+        self._intent.take(intent)
         if anew:
             self._state = forgive(self._state)
             self.contenders.anew()
@@ -138,36 +132,18 @@ class Engine:
         self.store.journal.setting(_WEEK, cells)
         self.update()
 
-    def wait_for(self, programs: tuple[str, ...]) -> None:
-        """Contribute nothing while one of these runs."""
-        self.senses.wait_for(programs)
-        self.update()
-
     def update(self, news: News | None = None) -> None:
         """Look at everything again. `news` is what a session told, if this is why."""
         now = self.clock()
         self._note(news, now)
-        step = None if isinstance(news, EpochDone | Remark) else news
-        for _ in range(_SETTLES_WITHIN):
-            self._decision = self._decide(now)
-            before = self._state
-            self._state, effects = lifecycle(before, self._decision, step, now)
-            step = None
-            self._tell_change(before, now)
-            for effect in effects:
-                self._perform(effect, now)
-            if self._state == before:
-                break
-        if self._session is not None:
-            self._session.apply(self._named(self._decision.limits))
-        self._ledger.watch(self._idle_for(), now)
+        self._settle(None if isinstance(news, EpochDone | Remark) else news, now)
+        self._sessions.apply(self._decision.limits)
+        self._ledger.watch(in_brief.idle_for(self._state, self._decision), now)
         self._ledger.keep(now)
-        if self._session is None:
-            self._rest_between_sessions()
-        self._ask_for_place(now)
-        self._set_alarm(now)
+        self._sessions.rest_between()
+        self._set_alarm(now, self._ask_for_place(now))
         self.senses.attend(self._pace())
-        self._power_limit.keep(self._wanted_power_limit())
+        self._power_limit.keep(gpu_power.wanted(self.senses.readings.gpus, self._decision.counts, self._sessions.gpu))
         self.broadcast.offer(self.snapshot())
 
     def snapshot(self) -> Snapshot:
@@ -178,16 +154,16 @@ class Engine:
         return look(
             self._state,
             self._decision,
-            self._report,
+            self._sessions.report,
             project=self.catalogue.info(project) if project else None,
-            pinned=self._intent.project,
-            wanted=self._intent.wanted,
+            pinned=self.intent.project,
+            wanted=self.intent.wanted,
             today=self._ledger.today(now),
             place=self.places.get(at_hand) if at_hand else None,
-            pid=self._session.pid if self._session else None,
-            started_at=self._started_at,
+            pid=self._sessions.pid,
+            started_at=self._sessions.started_at,
             around=surroundings.look(self.senses.readings),
-            processor=self._processor.read(self._decision.limits.threads_on(os.cpu_count() or 2)),
+            processor=self._sessions.processor_use(self._decision.limits),
             gpu=gpu.look(self.senses.readings.gpus, self._decision.limits.gpu),
             data_month=DataMonth(self._line_use(now).used, cap) if (cap := self.preferences["data_cap"]) else None,
         )
@@ -211,7 +187,7 @@ class Engine:
         self._closing = True
         self.update()
         await self._rest.wait()
-        await self._backbone.stop()
+        await self._sessions.close()
         if self._alarms is not None:
             self._alarms.close()
         self.senses.close()
@@ -221,19 +197,30 @@ class Engine:
 
     def _decide(self, now: float) -> Decision:
         intent = self._intent.at(now)
-        if intent != self._intent:
-            self._remember(intent)
         asked = intent if self.senses.ready and not self._closing else intent.fulfilled()
         week, line, sleep = self.timetable.outlook(now), self._line_use(now), self._sleep.now
-        slept = self._session is not None and sleep.wakes != self._wakes_before
+        slept = self._sessions.slept
 
         def judge(membership: Membership | None, trouble: Trouble | None, in_session: bool) -> Decision:
-            session_gpu = self._session.gpu if self._session and in_session else None
+            session_gpu = self._sessions.gpu if in_session else None
             conditions = Conditions(trouble, session_gpu, self.senses.readings, line, sleep.near, slept)
             return decide(asked, self.preferences, conditions, membership, now, week=week)
 
         decision = self.contenders.decide(asked.project, judge, self._state, now)
         return replace(decision, failures=self.contenders.earlier_failures())
+
+    def _settle(self, news: states.News | None, now: float) -> None:
+        """Let the lifecycle take its steps."""
+        for _ in range(_SETTLES_WITHIN):
+            self._decision = self._decide(now)
+            before = self._state
+            self._state, effects = lifecycle(before, self._decision, news, now)
+            news = None
+            self._tell_change(before, now)
+            for effect in effects:
+                self._perform(effect, now)
+            if self._state == before:
+                break
 
     def _poke(self) -> None:
         """Called on the thread that watches for sleep."""
@@ -245,127 +232,55 @@ class Engine:
         kinds = {reason.kind for reason in self._decision.reasons}
         return self._decision.wanted and bool(kinds) and kinds <= {Kind.GOING_TO_SLEEP, Kind.WOKEN}
 
-    def _rest_between_sessions(self) -> None:
-        if self._sleep.now.near:
-            self._sleep.let_go()
-        elif self._backbone.rests:
-            # Awake, and yet no session began.
-            self._backbone.begin_to_stop()
-
     def _line_use(self, now: float) -> LineUse:
         zone = self.timetable.zone(now)
         since = line_use.month_begin(self.preferences["data_cap_day"], now, zone)
         used = self._ledger.used_since(since) if self.preferences["data_cap"] else 0
         return line_use.look(self.preferences, used, now, zone)
 
-    def _warn(self, sentence: str) -> None:
-        self.tell(Event("warning", sentence, self.clock()))
-
-    def _wanted_power_limit(self) -> Setting | None:
-        """Only while a session computes on the card: at other times it is the volunteer's alone."""
-        counts, gpu = self._decision.counts, self._session.gpu if self._session else ""
-        state = next((state for state in self.senses.readings.gpus.present if state.gpu.uuid == gpu), None)
-        if state is None or not counts["gpu_power_limit"] or not counts["gpu_power"]:
-            return None
-        return Setting(gpu, state.gpu.number, float(counts["gpu_power"]))
-
     def _pace(self) -> float:
-        if not self._intent.wanted:
+        if not self.intent.wanted:
             return RESTING
         watches = surroundings.watches_volunteer(self._decision.counts, uses_gpu=self._decision.uses_gpu)
         return KEEN if watches and isinstance(self._state, Contributing) else WATCHFUL
 
-    def _remember(self, intent: Intent) -> None:
-        self._intent = intent
-        self.store.journal.setting(_INTENT, msgspec.json.encode(intent).decode())
-
     def _note(self, news: News | None, now: float) -> None:
+        self._sessions.note(news, now)
         match news:
             case Report():
-                self._report = news
-                self._processor.take(news, now)
                 if news.slowest_line and (project := self.active_project):
                     self.contenders.needs_line(project, news.slowest_line)
                 self._ledger.report(news, now, self.preferences["processor_power"])
-                self._reached(news.progress.epoch)
+                self._intent.reached(news.progress.epoch)
             case EpochDone():
                 self._ledger.epoch(news)
-                self._reached(news.epoch)
+                self._intent.reached(news.epoch)
             case Remark(text):
                 _log.warning("%s", text)
                 self.tell(Event("warning", text, now, self.active_project))
             case Fault():
                 _log.warning("The session failed: %s", news.error)
             case Ended():
-                self._session = None
-                self._report = None
-                self._ledger.end(news.error or self._why_ended(), now)
-
-    def _reached(self, epoch: int) -> None:
-        if self._intent.until_epoch is not None and epoch >= self._intent.until_epoch:
-            self._remember(self._intent.fulfilled())
-
-    def _why_ended(self) -> str:
-        return ", ".join(reason.kind for reason in self._decision.reasons) or "done"
-
-    def _idle_for(self) -> str | None:
-        if not self._decision.wanted or isinstance(self._state, Contributing):
-            return None
-        reasons = self._decision.reasons
-        return reasons[0].kind.value if reasons else _name(self._state).lower()
+                self._ledger.end(news.error or in_brief.ending(self._decision), now)
 
     def _perform(self, effect: Effect, now: float) -> None:
-        match effect:
-            case StartSession(project=project):
-                self._begin(project, now)
-            case SendHold() if self._session is not None:
-                self._session.hold()
-            case SendResume() if self._session is not None:
-                self._session.resume()
-            case SendLeave(seconds=seconds) if self._session is not None:
-                self._session.leave(seconds)
-            case KillGroup() if self._session is not None:
-                self._session.kill()
+        if isinstance(effect, StartSession):
+            project = self.catalogue.get(effect.project)
+            self._ledger.begin(project.id, project.manifest.run_id if project.manifest else "", now)
+        self._sessions.perform(effect, self._decision.limits, now)
 
-    def _begin(self, id: str, now: float) -> None:  # noqa: A002 - the project's own word
-        project = self.catalogue.get(id)
-        run_id = project.manifest.run_id if project.manifest else ""
-        self._report = None
-        self._processor.begin()
-        self._started_at = now
-        self._wakes_before = self._sleep.now.wakes
-        self._ledger.begin(project.id, run_id, now)
-        with contextlib.suppress(WorldError):
-            # Made here, not by the session: both at once would make two keys. Without one, nothing is published.
-            self.identity.info()
-        terms = Terms(project, self._named(self._decision.limits))
-        self._session = Session(
-            self._home,
-            terms,
-            catalogue=self.catalogue,
-            credentials=self.credentials,
-            backbone=self._backbone,
-            trainer=self._programs.trainer,
-            tell=self.update,
-            name_run=self._ledger.name_run,
-            comes_back=self._comes_back,
-        )
-
-    def _ask_for_place(self, now: float) -> None:
+    def _ask_for_place(self, now: float) -> float | None:
+        """When to do so again."""
         if not self.preferences["publish_contributions"]:
             self.places.forget()
-            self._place_at = None
-            return
+            return None
         project = self.catalogue.get(self._state.project) if isinstance(self._state, Contributing) else None
-        self._place_at = self.places.attend(project, lambda: self.identity.info().id, now)
-
-    def _named(self, limits: Limits) -> Limits:
-        return msgspec.structs.replace(limits, display_name=self.identity.display_name or "")
+        return self.places.attend(project, lambda: self.identity.info().id, now)
 
     def _tell_change(self, before: State, now: float) -> None:
         after = self._state
         if type(after) is not type(before):
-            _log.info("%s -> %s %s", _name(before), _name(after), _why(after, self._decision))
+            _log.info("%s", in_brief.change(before, after, self._decision))
         if isinstance(after, Failed) and not isinstance(before, Failed):
             self.tell(Event("session_failed", after.trouble.error, now, project=after.project))
         if isinstance(after, Starting) and not isinstance(before, Starting):
@@ -373,11 +288,11 @@ class Engine:
         if self._closing and isinstance(after, Idle | Failed):
             self._rest.set()
 
-    def _set_alarm(self, now: float) -> None:
+    def _set_alarm(self, now: float, place_at: float | None) -> None:
         moments = [
-            self._intent.snoozed_until,
-            self._intent.stop_at,
-            self._intent.override_until,
+            self.intent.snoozed_until,
+            self.intent.stop_at,
+            self.intent.override_until,
             self._decision.schedule.next_at,
             next_moment(self._state),
             self._ledger.next_moment(now),
@@ -385,20 +300,9 @@ class Engine:
                 self.senses.readings, self._decision.counts, now, uses_gpu=self._decision.uses_gpu
             ),
             self._line_use(now).next_edge,
-            self._place_at,
+            place_at,
             *self.contenders.moments(),
             *(reason.until for reason in self._decision.reasons),
         ]
         if self._alarms is not None:
             self._alarms.at(min((moment for moment in moments if moment is not None), default=None))
-
-
-def _name(state: State) -> str:
-    return type(state).__name__
-
-
-def _why(state: State, decision: Decision) -> str:
-    if isinstance(state, Failed):
-        return f"({state.trouble.error})"
-    reasons = ", ".join(reason.kind for reason in decision.reasons)
-    return f"({reasons or ('nothing against it' if decision.wanted else 'not wanted')})"

@@ -5,12 +5,13 @@ restores it.
 """
 
 import logging
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 
 import msgspec
 
 from core.conditions import nvml
+from core.conditions.gpu import GpuStates
 from core.whole_file import write_whole
 
 _log = logging.getLogger(__name__)
@@ -22,6 +23,14 @@ class Setting(msgspec.Struct, frozen=True):
     uuid: str
     number: int
     watts: float
+
+
+def wanted(states: GpuStates, counts: Mapping[str, int], in_use: str | None) -> Setting | None:
+    """Only of the GPU that a session computes on: at other times it is the volunteer's alone."""
+    state = next((state for state in states.present if state.gpu.uuid == in_use), None)
+    if state is None or not counts["gpu_power_limit"] or not counts["gpu_power"]:
+        return None
+    return Setting(state.gpu.uuid, state.gpu.number, float(counts["gpu_power"]))
 
 
 class PowerLimit:

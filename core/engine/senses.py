@@ -40,7 +40,7 @@ class Senses:
         threading.Thread(target=self._watch, args=(loop,), name="senses", daemon=True).start()
 
     def wait_for(self, programs: tuple[str, ...]) -> None:
-        """Take the volunteer's list."""
+        """Take the volunteer's list: nothing is contributed while one of these runs."""
         self.awaited = programs
         self._journal.setting(_AWAITED, msgspec.json.encode(programs).decode())
         self._machine.look_for(programs)

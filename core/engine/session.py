@@ -36,8 +36,8 @@ from core.engine.backbone import Backbone
 from core.engine.catalogue import BUILTIN, Catalogue
 from core.engine.credentials import Credentials
 from core.engine.fetch import is_url
-from core.engine.states import Ended
 from core.engine.practice import divide
+from core.engine.states import Ended
 from core.engine.supervisor import Child, in_words, start_child
 from core.store.projects import Project
 

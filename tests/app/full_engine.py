@@ -10,12 +10,10 @@ from PySide6.QtWidgets import QApplication, QWidget
 from app.engine_link import Link
 from app.main_window import MainWindow
 from core.api.limits import ShowLimits
-from core.api.projects import CurvePoint, GetCurve, ListProjects, ShowProject
-from core.api.schedule import GetSchedule
-from core.api.sensors import GetSensors
 from core.api.preferences import PREFERENCES
-from core.api.schedule import CELLS, ScheduleInfo
-from core.api.sensors import SensorInfo
+from core.api.projects import CurvePoint, GetCurve, ListProjects, ShowProject
+from core.api.schedule import CELLS, GetSchedule, ScheduleInfo
+from core.api.sensors import GetSensors, SensorInfo
 from core.api.snapshot import GpuUse, Snapshot
 from tests.app.snapshots import CONTRIBUTING
 from tests.app.test_projects_page import BIRDS, DETAILS, PRACTICE

@@ -21,8 +21,8 @@ from app.main_window import MainWindow
 from app.widgets import Button, Label
 from core.api.errors import UsageError, WorldError
 from core.api.limits import LimitInfo, ResetLimit, SetLimit, ShowLimits
-from core.api.program_names import SetPrograms
 from core.api.preferences import PREFERENCES
+from core.api.program_names import SetPrograms
 from core.api.schedule import Level, ScheduleState
 from core.api.snapshot import ProcessorUse, Snapshot
 from tests.app.snapshots import CONTRIBUTING

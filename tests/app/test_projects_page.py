@@ -19,7 +19,20 @@ from app.projects_page import ProjectsPage
 from app.widgets import Button, Label
 from core.api.errors import UsageError, WorldError
 from core.api.intent import Contribute
-from core.api.projects import AddProject, CurvePoint, GetCurve, GetPicture, JoinProject, LeaveProject, ListProjects, OrderProjects, Picture, ProjectDetails, ProjectInfo, ShowProject
+from core.api.projects import (
+    AddProject,
+    CurvePoint,
+    GetCurve,
+    GetPicture,
+    JoinProject,
+    LeaveProject,
+    ListProjects,
+    OrderProjects,
+    Picture,
+    ProjectDetails,
+    ProjectInfo,
+    ShowProject,
+)
 from core.api.reasons import Kind, Reason
 from tests.fakes.scripted_engine import ScriptedEngine
 

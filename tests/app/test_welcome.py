@@ -20,10 +20,8 @@ from core.api.home import Home
 from core.api.intent import Contribute
 from core.api.limits import SetLimit
 from core.api.projects import ListProjects, ProjectInfo
-from core.api.schedule import SetSchedule
-from core.api.sensors import GetSensors
-from core.api.schedule import CELLS, PRESETS
-from core.api.sensors import SensorInfo
+from core.api.schedule import CELLS, PRESETS, SetSchedule
+from core.api.sensors import GetSensors, SensorInfo
 from core.api.snapshot import Snapshot
 from tests.fakes.scripted_engine import ScriptedEngine
 

@@ -6,8 +6,7 @@ from app.cli import sensors
 from core.api.errors import WorldError
 from core.api.home import Home
 from core.api.program_names import GetPrograms, SetPrograms
-from core.api.sensors import GetSensors
-from core.api.sensors import Attempt, SensorInfo
+from core.api.sensors import Attempt, GetSensors, SensorInfo
 from tests.cli.conftest import RunCli
 from tests.fakes.scripted_engine import ScriptedEngine
 

@@ -7,8 +7,7 @@ import pytest
 
 from app.cli.schedule import drawing
 from core.api.intent import Pause
-from core.api.schedule import ClearSchedule, SetSchedule
-from core.api.schedule import CELLS_A_DAY, Level, ScheduleInfo, ScheduleState
+from core.api.schedule import CELLS_A_DAY, ClearSchedule, Level, ScheduleInfo, ScheduleState, SetSchedule
 from core.api.snapshot import Snapshot
 from core.api.week_text import parse, preset_cells, preset_of
 from tests.cli.conftest import RunCli

@@ -14,8 +14,17 @@ from core.api.history import Contribution, GetHistory
 from core.api.intent import Pause, Resume
 from core.api.limits import LimitInfo, ResetLimit, SetLimit, ShowLimits
 from core.api.messages import Quit
-from core.api.projects import AddProject, JoinProject, LeaveProject, ListProjects, OrderProjects, ProjectDetails, ProjectInfo, ShowProject
 from core.api.preferences import Limits
+from core.api.projects import (
+    AddProject,
+    JoinProject,
+    LeaveProject,
+    ListProjects,
+    OrderProjects,
+    ProjectDetails,
+    ProjectInfo,
+    ShowProject,
+)
 from core.api.reasons import Kind, Reason
 from core.api.snapshot import Place, Progress, Session, Snapshot, Surroundings, Traffic
 from tests.cli.conftest import ROOT, RunCli, StartCli

@@ -12,7 +12,17 @@ import pytest
 
 from core.api.errors import IdlehiveError, UsageError, WorldError
 from core.api.intent import Contribute
-from core.api.projects import AddProject, CurvePoint, GetCurve, JoinProject, LeaveProject, ListProjects, ProjectDetails, ProjectInfo, ShowProject
+from core.api.projects import (
+    AddProject,
+    CurvePoint,
+    GetCurve,
+    JoinProject,
+    LeaveProject,
+    ListProjects,
+    ProjectDetails,
+    ProjectInfo,
+    ShowProject,
+)
 from tests.fakes.running_engine import RunningEngine, events, wait_for
 from tests.fakes.scripted_host import CURVE, Pages, manifest
 

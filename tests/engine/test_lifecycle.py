@@ -11,8 +11,37 @@ from core.api.reasons import Kind, Reason
 from core.api.session import Fault, Report
 from core.api.snapshot import Transfer
 from core.engine.decide import LONGEST_WAIT, Decision, Trouble
-from core.engine.lifecycle import FIRST_WAIT, FORGIVEN_AFTER, HOLD_WITHIN, LEAVE_WITHIN, KILL_AFTER, LONGEST_HOLD, PATIENCE, forgive, lifecycle, next_moment
-from core.engine.states import Contributing, Effect, Ended, Failed, Holding, Idle, Joining, KillGroup, Leaving, News, SendHold, SendLeave, SendResume, Starting, StartSession, State, Syncing
+from core.engine.lifecycle import (
+    FIRST_WAIT,
+    FORGIVEN_AFTER,
+    HOLD_WITHIN,
+    KILL_AFTER,
+    LEAVE_WITHIN,
+    LONGEST_HOLD,
+    PATIENCE,
+    forgive,
+    lifecycle,
+    next_moment,
+)
+from core.engine.states import (
+    Contributing,
+    Effect,
+    Ended,
+    Failed,
+    Holding,
+    Idle,
+    Joining,
+    KillGroup,
+    Leaving,
+    News,
+    SendHold,
+    SendLeave,
+    SendResume,
+    Starting,
+    StartSession,
+    State,
+    Syncing,
+)
 
 NOW = 1000.0
 LATER = NOW + 100

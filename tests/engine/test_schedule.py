@@ -19,9 +19,8 @@ from core.api.home import Home
 from core.api.intent import Contribute, Pause, Resume
 from core.api.limits import LimitInfo, SetLimit, ShowLimits
 from core.api.messages import Command
-from core.api.schedule import ClearSchedule, GetSchedule, SetSchedule
 from core.api.reasons import Kind
-from core.api.schedule import CELLS, Level, ScheduleInfo
+from core.api.schedule import CELLS, ClearSchedule, GetSchedule, Level, ScheduleInfo, SetSchedule
 from core.api.snapshot import Snapshot
 from core.api.week_text import parse, preset_cells
 from core.conditions.machine import NoMachine

@@ -10,8 +10,7 @@ import pytest
 from jeepney import DBusAddress, new_method_call
 
 from core.api.intent import Pause
-from core.api.sensors import GetSensors
-from core.api.sensors import SensorInfo
+from core.api.sensors import GetSensors, SensorInfo
 from core.conditions.sleep import GAP
 from tests.conditions.desktop.dbus_services import PrivateBus, Service
 from tests.fakes.running_engine import FAKES, RunningEngine, wait_for

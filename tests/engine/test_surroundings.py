@@ -8,13 +8,11 @@ import pytest
 from core.api.errors import UsageError
 from core.api.intent import Contribute
 from core.api.limits import LimitInfo, SetLimit
-from core.api.program_names import GetPrograms, SetPrograms
-from core.api.sensors import GetSensors
 from core.api.peer_address import is_far
 from core.api.preferences import PREFERENCES
-from core.api.program_names import checked
+from core.api.program_names import GetPrograms, SetPrograms, checked
 from core.api.reasons import Kind
-from core.api.sensors import SensorInfo
+from core.api.sensors import GetSensors, SensorInfo
 from core.api.snapshot import Snapshot
 from core.conditions.full_screen import FullScreen
 from core.conditions.machine import Readings

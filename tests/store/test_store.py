@@ -14,8 +14,8 @@ import pytest
 from core.api.client import core_environment
 from core.api.errors import UsageError
 from core.api.manifest import Manifest, parse
-from core.api.projects import CurvePoint
 from core.api.preferences import PREFERENCES
+from core.api.projects import CurvePoint
 from core.api.session import Counters, EpochDone
 from core.api.snapshot import Today, Traffic
 from core.store.database import Database, StoreError

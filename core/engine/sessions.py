@@ -1,0 +1,134 @@
+"""One session after the other, never two: carries out what the lifecycle asks for, and keeps what the last one told."""
+
+import contextlib
+import os
+from collections.abc import Callable
+
+import msgspec
+
+from core.api.errors import WorldError
+from core.api.home import Home
+from core.api.preferences import Limits
+from core.api.session import Report
+from core.api.snapshot import ProcessorUse
+from core.conditions.sleep import SleepWatch
+from core.engine.backbone import Backbone
+from core.engine.catalogue import Catalogue
+from core.engine.credentials import Credentials
+from core.engine.identity import Identity
+from core.engine.processor_use import ProcessorWatch
+from core.engine.programs import Programs
+from core.engine.session import News, Session, Terms
+from core.engine.states import Effect, Ended, KillGroup, SendHold, SendLeave, SendResume, StartSession
+from core.store.projects import Project
+
+
+class Sessions:
+    """Lives in the event loop. `tell` gets the news of each session."""
+
+    def __init__(
+        self,
+        home: Home,
+        programs: Programs,
+        catalogue: Catalogue,
+        credentials: Credentials,
+        identity: Identity,
+        *,
+        sleep: SleepWatch,
+        tell: Callable[[News], None],
+        name_run: Callable[[str], None],
+        comes_back: Callable[[], bool],
+    ) -> None:
+        self._home, self._programs = home, programs
+        self._catalogue, self._credentials, self._identity = catalogue, credentials, identity
+        self._sleep = sleep
+        self._tell, self._name_run, self._comes_back = tell, name_run, comes_back
+        self._backbone = Backbone(programs.host_for(catalogue.practice_file, home.practice), home.runtime)
+        self._processor = ProcessorWatch()
+        self._session: Session | None = None
+        self._wakes_before = 0
+        """When the session began."""
+        self.started_at = 0.0
+        self.report: Report | None = None
+        """The last one of the session at hand."""
+
+    @property
+    def pid(self) -> int | None:
+        """Of the trainer, once it has reported."""
+        return self._session.pid if self._session else None
+
+    @property
+    def gpu(self) -> str | None:
+        """UUID of the GPU that the session at hand uses, empty for the processor; None without a session."""
+        return self._session.gpu if self._session else None
+
+    @property
+    def slept(self) -> bool:
+        """Whether the computer has slept since the session at hand began."""
+        return self._session is not None and self._sleep.now.wakes != self._wakes_before
+
+    def processor_use(self, limits: Limits) -> ProcessorUse | None:
+        return self._processor.read(limits.threads_on(os.cpu_count() or 2))
+
+    def perform(self, effect: Effect, limits: Limits, now: float) -> None:
+        match effect:
+            case StartSession(project=project):
+                self._begin(self._catalogue.get(project), limits, now)
+            case SendHold() if self._session is not None:
+                self._session.hold()
+            case SendResume() if self._session is not None:
+                self._session.resume()
+            case SendLeave(seconds=seconds) if self._session is not None:
+                self._session.leave(seconds)
+            case KillGroup() if self._session is not None:
+                self._session.kill()
+
+    def note(self, news: News | None, now: float) -> None:
+        match news:
+            case Report():
+                self.report = news
+                self._processor.take(news, now)
+            case Ended():
+                self._session = self.report = None
+
+    def apply(self, limits: Limits) -> None:
+        """Tell the session at hand what applies now."""
+        if self._session is not None:
+            self._session.apply(self._named(limits))
+
+    def rest_between(self) -> None:
+        """Where there is no session, nothing of it stands against sleep; and no backbone need wait for one."""
+        if self._session is not None:
+            return
+        if self._sleep.now.near:
+            self._sleep.let_go()
+        elif self._backbone.rests:
+            # Awake, and yet no session began.
+            self._backbone.begin_to_stop()
+
+    async def close(self) -> None:
+        """Once no session is left."""
+        await self._backbone.stop()
+
+    def _begin(self, project: Project, limits: Limits, now: float) -> None:
+        self.report = None
+        self.started_at = now
+        self._processor.begin()
+        self._wakes_before = self._sleep.now.wakes
+        with contextlib.suppress(WorldError):
+            # Made here, not by the session: both at once would make two keys. Without one, nothing is published.
+            self._identity.info()
+        self._session = Session(
+            self._home,
+            Terms(project, self._named(limits)),
+            catalogue=self._catalogue,
+            credentials=self._credentials,
+            backbone=self._backbone,
+            trainer=self._programs.trainer,
+            tell=self._tell,
+            name_run=self._name_run,
+            comes_back=self._comes_back,
+        )
+
+    def _named(self, limits: Limits) -> Limits:
+        return msgspec.structs.replace(limits, display_name=self._identity.display_name or "")

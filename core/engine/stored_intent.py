@@ -1,0 +1,31 @@
+"""The present intent, written down with every change."""
+
+import msgspec
+
+from core.engine.intent import Intent, read
+from core.store.journal import Journal
+
+_SETTING = "intent"
+
+
+class StoredIntent:
+    """Of one profile."""
+
+    def __init__(self, journal: Journal) -> None:
+        self._journal = journal
+        self.value = read(journal.read_setting(_SETTING))
+
+    def take(self, intent: Intent) -> None:
+        if intent != self.value:
+            self.value = intent
+            self._journal.setting(_SETTING, msgspec.json.encode(intent).decode())
+
+    def at(self, now: float) -> Intent:
+        """The intent as it stands at `now`."""
+        self.take(self.value.at(now))
+        return self.value
+
+    def reached(self, epoch: int) -> None:
+        """The run is at this epoch, up to which the volunteer may have wanted to contribute."""
+        if self.value.until_epoch is not None and epoch >= self.value.until_epoch:
+            self.take(self.value.fulfilled())
