@@ -11,7 +11,7 @@ import msgspec
 from msgspec import Meta
 
 import core
-from core.api import manifest as manifests
+from core.api import manifest_reading
 from core.api.errors import UsageError, WorldError
 from core.api.manifest import Manifest
 from core.api.projects import CurvePoint, ProjectDetails, ProjectInfo
@@ -231,9 +231,9 @@ async def _read(source: str) -> tuple[Manifest, str]:
     try:
         if fetch.is_url(source):
             text, base = await in_thread(partial(fetch.from_url, source, fetch.MANIFEST_CAP), fetch.SECONDS)
-            return manifests.parse(text, base), source
+            return manifest_reading.parse(text, base), source
         text = await in_thread(partial(fetch.from_file, source, fetch.MANIFEST_CAP), fetch.SECONDS)
-        return manifests.parse(text, None), source
+        return manifest_reading.parse(text, None), source
     except TimeoutError:
         raise WorldError(f"{source} takes too long to read.") from None
 

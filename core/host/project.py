@@ -17,7 +17,7 @@ from typing import Annotated, Any
 import msgspec
 from msgspec import Meta
 
-from core.api import manifest as manifests
+from core.api import manifest_reading
 from core.api.errors import ManifestError, UsageError, WorldError
 from core.api.manifest import Manifest, Positive
 from core.api.peer_address import is_peer_address
@@ -142,10 +142,10 @@ def _table(path: Path) -> dict[str, Any]:
 def _template(plain: dict[str, Any]) -> Manifest:
     if "initial_peers" in plain:
         raise ManifestError("The backbone adds itself; name other backbones in host.extra_peers.", "initial_peers")
-    template = manifests.check(
+    template = manifest_reading.check(
         {"run_id": "none", "curve": "curve.json", "leaderboard": "leaderboard.json", **plain, "initial_peers": []}
     )
-    if len(msgspec.json.encode(template)) > manifests.LARGEST - _ROOM_FOR_PEERS:
+    if len(msgspec.json.encode(template)) > manifest_reading.LARGEST - _ROOM_FOR_PEERS:
         raise ManifestError("There are too many for one manifest; join files.", "data.shards")
     return template
 

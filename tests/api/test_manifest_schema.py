@@ -9,7 +9,7 @@ import msgspec
 import pytest
 
 from core.api import manifest_schema
-from core.api.manifest import parse
+from core.api.manifest_reading import parse
 from tests.api.test_manifest import SAMPLE
 
 DOCS = Path(__file__).parents[2] / "docs"

@@ -17,7 +17,7 @@ import requests
 import torch
 
 from core.api.errors import UsageError, WorldError
-from core.api.manifest import parse
+from core.api.manifest_reading import parse
 from core.host import web
 from core.host.board import Board
 from core.host.curve import Curve

@@ -13,7 +13,8 @@ import pytest
 
 from core.api.client import core_environment
 from core.api.errors import UsageError
-from core.api.manifest import Manifest, parse
+from core.api.manifest import Manifest
+from core.api.manifest_reading import parse
 from core.api.preferences import PREFERENCES
 from core.api.projects import CurvePoint
 from core.api.session import Counters, EpochDone

@@ -1,0 +1,158 @@
+"""Reads a manifest that somebody else wrote: every mistake is told by the field it is in, and one sentence."""
+
+import re
+from collections.abc import Iterator
+from typing import Any, get_args
+from urllib.parse import urljoin, urlsplit
+
+import msgspec
+from msgspec import Meta
+
+from core.api.errors import ManifestError
+from core.api.manifest import Architecture, Data, File, Id, Manifest, RunId, Sha256
+from core.api.peer_address import is_peer_address
+from core.api.plain_json import NotPlainError, printable, read
+
+LARGEST = 1 << 20
+"""Bytes of a manifest."""
+
+
+def parse(text: bytes, base_url: str | None = None) -> Manifest:
+    """A manifest from JSON; relative URLs become absolute against `base_url`, the place it was read from.
+
+    Raises:
+        ManifestError: names the first wrong field.
+    """
+    try:
+        plain = read(text, LARGEST)
+    except NotPlainError as error:
+        raise ManifestError(error.problem, error.path) from None
+    manifest = check(plain)
+    if not manifest.initial_peers and not manifest.closed:
+        raise ManifestError("There is none, so nobody could find the run.", "$.initial_peers")
+    return resolved(manifest, base_url)
+
+
+def check(plain: Any) -> Manifest:
+    """A manifest from plain values, with URLs as they stand and perhaps without initial peers.
+
+    Raises:
+        ManifestError: names the first wrong field.
+    """
+    _check_format(plain)
+    manifest = _converted(plain)
+    for field, problem in _contradictions(manifest):
+        raise ManifestError(problem, field)
+    return manifest
+
+
+def resolved(manifest: Manifest, base_url: str | None) -> Manifest:
+    """The manifest with absolute URLs.
+
+    Raises:
+        ManifestError: a URL cannot be used.
+    """
+
+    def file(value: File, field: str) -> File:
+        return msgspec.structs.replace(value, url=_absolute(value.url, base_url, f"{field}.url"))
+
+    data, held_out, picture = manifest.data, manifest.data.held_out, manifest.picture
+    return msgspec.structs.replace(
+        manifest,
+        tokenizer=file(manifest.tokenizer, "$.tokenizer"),
+        data=Data(
+            shards=tuple(file(shard, f"$.data.shards[{i}]") for i, shard in enumerate(data.shards)),
+            held_out=held_out and file(held_out, "$.data.held_out"),
+        ),
+        homepage=manifest.homepage and _absolute(manifest.homepage, base_url, "$.homepage"),
+        picture=picture and file(picture, "$.picture"),
+        curve=manifest.curve and _absolute(manifest.curve, base_url, "$.curve"),
+        leaderboard=manifest.leaderboard and _absolute(manifest.leaderboard, base_url, "$.leaderboard"),
+    )
+
+
+def _check_format(plain: Any) -> None:
+    # Before everything else: what a later format adds must not be reported as a mistake of the organiser.
+    if isinstance(plain, dict) and isinstance(number := plain.get("format"), int) and number > 1:
+        raise ManifestError("It is written for a newer Idlehive; update the app.", "$.format")
+
+
+def _converted(plain: Any) -> Manifest:
+    try:
+        return msgspec.convert(plain, Manifest)
+    except msgspec.ValidationError as error:
+        problem, _, place = str(error).partition(" - at ")
+        field = printable(place.strip("`")) or "$"
+    if match := re.fullmatch(r"Object (missing required|contains unknown) field `(.*)`", problem, re.DOTALL):
+        known = match[1] == "missing required"
+        raise ManifestError("It is missing." if known else "It is not a known field.", f"{field}.{printable(match[2])}")
+    for pattern, wording in _WORDINGS.items():
+        if problem.endswith(f"matching regex {pattern!r}"):
+            problem = f"Expected {wording}"
+    raise ManifestError(_sentence(problem.replace("`", "")), field)
+
+
+_PATTERNS: tuple[Meta, ...] = tuple(get_args(kind)[1] for kind in (Id, RunId, Sha256, Architecture))
+_WORDINGS = {meta.pattern: meta.description for meta in _PATTERNS}
+"""A person is told what a pattern means, not its regular expression."""
+
+
+def _sentence(problem: str) -> str:
+    problem = printable(problem[:1].upper() + problem[1:])
+    return problem if problem.endswith((".", "…")) else problem + "."
+
+
+def _absolute(url: str, base_url: str | None, field: str) -> str:
+    """Raises ManifestError unless the result is http or https with a host and without credentials."""
+    try:
+        joined = urljoin(base_url, url) if base_url else url
+        parts = urlsplit(joined)
+        host, _port = parts.hostname, parts.port
+    except ValueError:
+        raise ManifestError("It is not a URL.", field) from None
+    if not parts.scheme:
+        raise ManifestError("It is relative, but the manifest was not read from a URL.", field)
+    if parts.scheme not in ("http", "https"):
+        raise ManifestError("Only http and https are allowed.", field)
+    if not host or not joined.isprintable() or " " in joined or "\\" in joined:
+        raise ManifestError("It is not a URL.", field)
+    if parts.username is not None or parts.password is not None:
+        raise ManifestError("A URL must not hold a user name or a password.", field)
+    return joined
+
+
+def _contradictions(manifest: Manifest) -> Iterator[tuple[str, str]]:
+    """(field, sentence) of everything that no single field shows, in the order of the fields."""
+    yield from _unsafe(manifest.model.config, "$.model.config")
+    length, positions = manifest.task.sequence_length, manifest.model.config.get("max_position_embeddings")
+    if isinstance(positions, int) and positions < length:
+        yield "$.task.sequence_length", f"It is larger than the model's max_position_embeddings, {positions}."
+    training = manifest.training
+    if training.microbatch_size > training.target_batch_size:
+        yield "$.training.microbatch_size", f"It is larger than target_batch_size, {training.target_batch_size}."
+    schedule = training.schedule
+    if schedule.warmup_epochs > schedule.total_epochs:
+        yield "$.training.schedule.warmup_epochs", f"It is larger than total_epochs, {schedule.total_epochs}."
+    for index, address in enumerate(manifest.initial_peers):
+        if not is_peer_address(address):
+            yield f"$.initial_peers[{index}]", "Expected a multiaddress like /ip4/192.0.2.1/tcp/31337/p2p/PEER_ID."
+
+
+_LOADS_CODE_OR_FILES = re.compile(
+    r"_.*|auto_map|custom_pipelines|quantization_config|trust_remote_code|(code_)?revision|name_or_path|init_kwargs"
+    r"|(attn|experts)_implementation|use_kernels|(use_timm_|use_pretrained_)?backbone|(backbone|adapter)_kwargs"
+    r"|distributed_config|[tp]p_plan",
+    re.DOTALL,
+)
+"""Keys of a configuration that make transformers fetch or import something, or place it on several devices."""
+
+
+def _unsafe(value: Any, path: str) -> Iterator[tuple[str, str]]:
+    if isinstance(value, dict):
+        for key, item in value.items():
+            if _LOADS_CODE_OR_FILES.fullmatch(key):
+                yield f"{path}.{printable(key)}", "This key is not allowed: a model is described by numbers alone."
+            yield from _unsafe(item, f"{path}.{printable(key)}")
+    elif isinstance(value, list):
+        for index, item in enumerate(value):
+            yield from _unsafe(item, f"{path}[{index}]")
