@@ -126,11 +126,11 @@ class HistoryFiles:
         self.actions[name] = self._menu.addAction(text, then)
 
     def _ask_export(self) -> None:
-        kinds = tr("Complete, to import elsewhere (*.json);;Hours, for spreadsheets (*.csv)")
+        kinds = tr("For Idlehive elsewhere (*.json);;For spreadsheets too (*.csv)")
         self._ask_for_file(tr("Export the history"), "idlehive-history.json", kinds, self.export)
 
     def _ask_import(self) -> None:
-        dialog = QFileDialog(self._page, tr("Import an export"), str(Path.home()), tr("Exports (*.json)"))
+        dialog = QFileDialog(self._page, tr("Import an export"), str(Path.home()), tr("Exports (*.json *.csv)"))
         dialog.setFileMode(QFileDialog.FileMode.ExistingFile)
         self._open(dialog, self.take)
 

@@ -5,7 +5,7 @@ import random
 from datetime import UTC, datetime
 from pathlib import Path
 
-from core.store.journal import GIVEN
+from core.api.given import GIVEN
 from core.store.store import Store
 
 HOUR = 3600
@@ -43,6 +43,7 @@ def fill(path: Path, years: float, now: float, seed: int = 1, always: bool = Tru
             f"INSERT INTO contribution (session, hour, {names}) VALUES (?, ?, {places})",  # noqa: S608
             hours,
         )
+        store.days.refresh(connection, (hour for _, hour, *_ in hours))
         connection.executemany("INSERT INTO idle VALUES (?, ?, ?, ?)", idle)
         for name, _ in PROJECTS:
             connection.execute("INSERT INTO project VALUES (?, ?, NULL, ?)", (name, f"https://{name}.example", first))

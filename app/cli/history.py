@@ -13,6 +13,7 @@ from app.cli import output, record_files, units, words
 from app.cli.connection import borrowed
 from app.cli.parser import Parser, Verbs, add_json, add_verb
 from core.api.client import EngineClient
+from core.api.given import GIVEN
 from core.api.history import MOST_HOURS, Contribution, GetHistory
 from core.api.home import Home
 from core.api.limits import LimitInfo, ShowLimits
@@ -26,7 +27,7 @@ have one row for each session and hour; times there are UTC.
   idlehive history --since 2026-01-31
   idlehive history --since 7d --csv > given.csv
   idlehive history export given.json          all of it, to be imported elsewhere
-  idlehive history export given.csv           its hours, for spreadsheets
+  idlehive history export given.csv           the same as a table, for spreadsheets
   idlehive history import given.json          what is there already counts once
   idlehive history summary 2026.png           the year as a picture; or .svg
   idlehive history certificate given.pdf      to print
@@ -130,7 +131,7 @@ def _cells(sums: dict[str, float]) -> tuple[str, ...]:
 
 
 def _print_csv(pages: Iterable[list[Contribution]]) -> None:
-    writer = csv.DictWriter(sys.stdout, Contribution.__struct_fields__, lineterminator="\n")
+    writer = csv.DictWriter(sys.stdout, ("session", "project", "hour", *GIVEN), lineterminator="\n")
     writer.writeheader()
     for page in pages:
         for row in page:

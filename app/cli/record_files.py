@@ -21,8 +21,8 @@ _SAID = "delete"
 
 def add(parts: Verbs, text: str) -> None:
     export = add_verb(parts, "export", "write it into a file", text, run_export)
-    export.add_argument("file", metavar="FILE", help="ends in .json (complete) or .csv (hours)")
-    taking = add_verb(parts, "import", "add what an exported JSON file holds", text, run_import)
+    export.add_argument("file", metavar="FILE", help="ends in .json, or in .csv for spreadsheets")
+    taking = add_verb(parts, "import", "add what an exported file holds", text, run_import)
     taking.add_argument("file", metavar="FILE")
     summary = add_verb(parts, "summary", "a year as a picture", text, run_summary)
     summary.add_argument("file", metavar="FILE", help="ends in .png or .svg")

@@ -10,6 +10,7 @@ from typing import Literal
 import msgspec
 
 from core.api import currencies
+from core.api.given import Given
 
 Bucket = Literal["hour", "day", "week", "month"]
 MilestoneKind = Literal["seconds", "samples", "epochs"]
@@ -19,32 +20,8 @@ COLOURED = 4
 """Projects that have bars of their own; the others share one."""
 
 
-class Sums(msgspec.Struct, frozen=True):
-    """What was given in some time; names and units as in `Contribution`."""
-
-    seconds: float = 0.0
-    samples: int = 0
-    rounds: int = 0
-    failed_rounds: int = 0
-    epochs: int = 0
-    cpu_seconds: float = 0.0
-    gpu_seconds: float = 0.0
-    joules: float | None = None
-    uploaded: int = 0
-    downloaded: int = 0
-    accepted: int | None = None
-    flops: float | None = None
-    processor_joules: float | None = None
-    estimated_joules: float | None = None
-    peers_met: int = 0
-    averaging_up: int = 0
-    averaging_down: int = 0
-    state_up: int = 0
-    state_down: int = 0
-    dht_up: int = 0
-    dht_down: int = 0
-    data_up: int = 0
-    data_down: int = 0
+class Sums(Given, frozen=True):
+    """What was given in some time."""
 
     @property
     def energy(self) -> float | None:
@@ -174,14 +151,14 @@ class SessionGiven(msgspec.Struct, frozen=True):
 
 
 class ExportHistory(msgspec.Struct, frozen=True, tag=True):
-    """Write the record into a file (absolute path): `json` is complete, `csv` has the hours. Reply: Written."""
+    """Write the whole record into a file (absolute path); `csv` is a table for spreadsheets. Reply: Written."""
 
     path: str
     form: Literal["json", "csv"] = "json"
 
 
 class ImportHistory(msgspec.Struct, frozen=True, tag=True):
-    """Add what an export holds; what is there already is not counted again. Reply: Written."""
+    """Add what an export holds, of either form; what is there already is not counted again. Reply: Written."""
 
     path: str
 

@@ -9,6 +9,7 @@ from typing import Literal
 
 import msgspec
 
+from core.api.given import Count, Counted
 from core.api.manifest import Manifest
 from core.api.preferences import Limits
 from core.api.snapshot import CatchUp, Progress, Traffic, Transfer
@@ -57,44 +58,11 @@ class Leave(msgspec.Struct, frozen=True, tag=True):
 TrainerCommand = Start | ApplyLimits | Hold | Resume | Leave
 
 
-class Counters(msgspec.Struct, frozen=True):
-    """What this session has given so far; never decreases."""
+class Counters(Counted, frozen=True):
+    """What this session has given so far; never decreases. Its bytes are in `Traffic`, and here by kind."""
 
-    samples: int = 0
-    """Computed."""
-    rounds: int = 0
-    """Averaging rounds in which this peer's gradients were averaged with others'."""
-    failed_rounds: int = 0
-    epochs: int = 0
-    """Epochs to which this peer gave at least one sample."""
-    seconds: float = 0.0
-    """Wall seconds spent contributing."""
-    cpu_seconds: float = 0.0
-    """Of all processes of the session together."""
-    gpu_seconds: float = 0.0
-    joules: float | None = None
-    """Measured by the graphics card's and the processor's own counters, everything else on them included. None: not
-    measured."""
-    processor_joules: float | None = None
-    """The part of `joules` that the processor's counter (RAPL) told."""
-    estimated_joules: float | None = None
-    """Beside `joules`: from the watts of a card that has no counter."""
-    accepted: int = 0
-    """Samples that an update of the collaboration was made of."""
-    flops: float | None = None
-    """Floating-point operations of matrix products and the like, of the samples computed; None: not counted yet."""
-    peers_met: int = 0
-    """Different peers with which gradients were averaged in this session."""
-    averaging_up: int = 0
-    """Bytes of `Traffic` by kind (`core.swarm.traffic.Kind`), sent (up) and fetched (down)."""
-    averaging_down: int = 0
-    state_up: int = 0
-    state_down: int = 0
-    dht_up: int = 0
-    dht_down: int = 0
-    data_up: int = 0
-    data_down: int = 0
-    states_given: int = 0
+    accepted: Count = 0
+    states_given: Count = 0
     """Whole states sent to peers that came or came back."""
 
 

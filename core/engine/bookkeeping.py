@@ -35,7 +35,12 @@ from core.engine.engine import Engine
 from core.engine.threads import in_thread
 from core.store import exchange
 from core.store.database import StoreError
-from core.store.overview import View, overview
+from core.store.habits import habits
+from core.store.history_csv import as_csv
+from core.store.history_file import File, as_json
+from core.store.overview import overview
+from core.store.sessions import sessions
+from core.store.view import View
 from core.whole_file import write_whole
 
 Result = TypeVar("Result")
@@ -64,11 +69,11 @@ class Bookkeeping:
 
     async def habits(self, command: GetHabits) -> Habits:
         zone = self._engine.timetable.zone(self._engine.clock())
-        return await self._look(lambda view: view.habits(command, zone))
+        return await self._look(lambda view: habits(view, command, zone))
 
     async def sessions(self, command: GetSessions) -> list[SessionGiven]:
         names = self._projects()
-        return await self._look(lambda view: view.sessions(command, lambda id: names[id][0] if id in names else id))  # noqa: A006
+        return await self._look(lambda view: sessions(view, command, lambda id: names[id][0] if id in names else id))  # noqa: A006
 
     async def export(self, command: ExportHistory) -> Written:
         path, own, now = _absolute(command.path), self._own_id(), self._engine.clock()
@@ -76,7 +81,7 @@ class Bookkeeping:
 
         def write(view: View) -> Written:
             file = exchange.collect(view, own, now)
-            _replace(path, exchange.as_json(file) if command.form == "json" else exchange.as_csv(file))
+            _replace(path, as_json(file) if command.form == "json" else as_csv(file))
             return _written(path, file)
 
         return await self._look(write, _FILE_SECONDS)
@@ -171,5 +176,5 @@ def _replace(path: Path, data: bytes) -> None:
         raise WorldError(f"{path} cannot be written: {error.strerror or error}.") from error
 
 
-def _written(path: Path, file: exchange.File) -> Written:
+def _written(path: Path, file: File) -> Written:
     return Written(str(path), len(file.sessions), sum(len(session.hours) for session in file.sessions))

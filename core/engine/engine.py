@@ -139,6 +139,7 @@ class Engine:
         self._settle(None if isinstance(news, EpochDone | Remark) else news, now)
         self._sessions.apply(self._decision.limits)
         self._ledger.watch(in_brief.idle_for(self._state, self._decision), now)
+        self._ledger.settle(self.timetable.zone(now), now)
         self._ledger.keep(now)
         self._sessions.rest_between()
         self._set_alarm(now, self._ask_for_place(now))

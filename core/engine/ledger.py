@@ -4,6 +4,7 @@ import logging
 import os
 import time
 from collections.abc import Callable
+from datetime import tzinfo
 
 from core.api.messages import Event
 from core.api.session import EpochDone, Report
@@ -66,6 +67,13 @@ class Ledger:
         if self._idle_for is not None and passed > 0:
             self._journal.idle(self._idle_for, passed, now)
         self._idle_for = idle_for
+
+    def settle(self, zone: tzinfo, now: float) -> None:
+        """Days are those of `zone` from now on; where that cannot be written, sums are made of the hours."""
+        try:
+            self._store.days.settle(zone, now)
+        except StoreError as error:
+            _log.warning("The sums of days cannot be written: %s", error)
 
     def keep(self, now: float) -> None:
         """Write what waits, if it is time. What cannot be written goes on waiting, and the volunteer is told once."""

@@ -1,103 +1,25 @@
-"""The record as a file that can be carried to another computer: written whole, checked whole before anything is taken.
+"""The record carried to another computer in a file.
 
 Taking the same file twice changes nothing: sessions are known by where and when they began, and of two accounts of the
 same hour the larger counts, since a session only ever adds to it.
 """
 
-import csv
-import io
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Annotated, Literal
 
 import msgspec
-from msgspec import Meta
 
 from core.api.errors import UsageError, WorldError
-from core.store.journal import GIVEN, UNCERTAIN, Journal
-from core.store.overview import View
+from core.api.given import GIVEN, UNCERTAIN
+from core.store.history_csv import from_csv
+from core.store.history_file import FORMAT, File, FileEpoch, FileHour, FileIdle, FileSession
+from core.store.journal import Journal
+from core.store.view import View
 
-FORMAT = "idlehive-history"
 LARGEST = 512 << 20
 """Bytes of a file that is read: a hundred years of every hour."""
 _AT_ONCE = 500
 """Sessions in one transaction of an import, so that the engine answers in between."""
-
-Name = Annotated[str, Meta(max_length=300)]
-Sentence = Annotated[str, Meta(max_length=4000)]
-Count = Annotated[int, Meta(ge=0, le=1 << 60)]
-Amount = Annotated[float, Meta(ge=0, le=1e24)]
-Moment = Annotated[float, Meta(ge=0, le=1e11)]
-Hour = Annotated[int, Meta(ge=0, le=10**11, multiple_of=3600)]
-
-
-class FileHour(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
-    """What a session gave in one hour; names and units as in `Contribution`."""
-
-    hour: Hour
-    seconds: Amount = 0.0
-    samples: Count = 0
-    rounds: Count = 0
-    failed_rounds: Count = 0
-    epochs: Count = 0
-    cpu_seconds: Amount = 0.0
-    gpu_seconds: Amount = 0.0
-    joules: Amount | None = None
-    uploaded: Count = 0
-    downloaded: Count = 0
-    accepted: Count | None = None
-    flops: Amount | None = None
-    processor_joules: Amount | None = None
-    estimated_joules: Amount | None = None
-    peers_met: Count = 0
-    averaging_up: Count = 0
-    averaging_down: Count = 0
-    state_up: Count = 0
-    state_down: Count = 0
-    dht_up: Count = 0
-    dht_down: Count = 0
-    data_up: Count = 0
-    data_down: Count = 0
-
-
-class FileSession(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
-    origin: Name
-    """The record that it was recorded in."""
-    project: Name
-    run_id: Name
-    started_at: Moment
-    ended_at: Moment | None = None
-    ending: Sentence | None = None
-    hours: tuple[FileHour, ...] = ()
-
-
-class FileIdle(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    origin: Name
-    hour: Hour
-    reason: Name
-    seconds: Amount
-
-
-class FileEpoch(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
-    origin: Name
-    project: Name
-    run_id: Name
-    epoch: Count
-    own_samples: Count
-    peers: Count
-    at: Moment
-    loss: float | None = None
-
-
-class File(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """The whole record."""
-
-    format: Literal["idlehive-history"]
-    version: Literal[1]
-    written_at: Moment
-    sessions: tuple[FileSession, ...]
-    idle: tuple[FileIdle, ...]
-    epochs: tuple[FileEpoch, ...]
 
 
 def collect(view: View, own: str, now: float) -> File:
@@ -126,25 +48,8 @@ def collect(view: View, own: str, now: float) -> File:
     return File(FORMAT, 1, now, sessions, tuple(idle), tuple(epochs))  # type: ignore[arg-type]  # the literal
 
 
-def as_json(file: File) -> bytes:
-    return msgspec.json.format(msgspec.json.encode(file), indent=1)
-
-
-def as_csv(file: File) -> bytes:
-    """One row for each session and hour; times in UTC seconds, nothing where nothing is known."""
-    text = io.StringIO()
-    about = ("project", "run_id", "origin", "started_at", "ended_at", "ending")
-    writer = csv.writer(text, lineterminator="\n")
-    writer.writerow((*about, "hour", *GIVEN))
-    for session in file.sessions:
-        head = [getattr(session, name) for name in about]
-        for hour in session.hours:
-            writer.writerow((*head, hour.hour, *(getattr(hour, name) for name in GIVEN)))
-    return text.getvalue().encode()
-
-
 def read(path: Path) -> File:
-    """An export, checked.
+    """An export, JSON or CSV, checked.
 
     Raises:
         UsageError: it is none, or a damaged one.
@@ -158,9 +63,9 @@ def read(path: Path) -> File:
     if len(data) > LARGEST:
         raise UsageError(f"{path} is larger than {LARGEST >> 20} MiB: it is no history of Idlehive.")
     try:
-        return msgspec.json.decode(data, type=File)
-    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
-        raise UsageError(f"{path} is no history that Idlehive has exported as JSON: {_short(error)}.") from error
+        return msgspec.json.decode(data, type=File) if data.lstrip()[:1] in (b"{", b"[") else from_csv(data)
+    except (msgspec.DecodeError, ValueError, RecursionError) as error:
+        raise UsageError(f"{path} is no history that Idlehive has exported: {_short(error)}.") from error
 
 
 def take(journal: Journal, file: File, own: str) -> Iterator[int]:
@@ -208,6 +113,7 @@ def _take_sessions(journal: Journal, sessions: tuple[FileSession, ...], own: str
                 )
             key = number if known is None else known["id"]
             connection.executemany(_TAKE, [(key, *_values(hour)) for hour in session.hours])
+        journal.days.refresh(connection, (hour.hour for session in sessions for hour in session.hours))
         after: int = connection.execute("SELECT count(*) FROM contribution").fetchone()[0]
         return after - int(before)
 
@@ -227,7 +133,7 @@ def _larger(name: str) -> str:
 
 
 def _short(error: Exception) -> str:
-    return str(error).strip().rstrip(".")[:200] or type(error).__name__
+    return " ".join(str(error).split()).rstrip(".")[:200] or type(error).__name__
 
 
 _TAKE = (

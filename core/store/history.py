@@ -2,11 +2,12 @@
 
 from datetime import datetime
 
+from core.api.given import GIVEN, together
 from core.api.history import Contribution
 from core.api.projects import CurvePoint
 from core.api.snapshot import Today
 from core.store.database import Database
-from core.store.journal import GIVEN, HOUR, Journal, total
+from core.store.journal import Journal
 
 _OWN = " AND origin = ''"
 
@@ -37,7 +38,7 @@ class History:
         last = (float("inf"), 0) if is_all else (rows[-1]["hour"], rows[-1]["session"])
         for key, entry in self._journal.contributions_waiting().items():
             if entry.hour >= first and behind < (entry.hour, entry.session) <= last:
-                found[key] = total(found[key], entry) if key in found else entry
+                found[key] = together(found[key], [entry]) if key in found else entry
         return sorted(found.values(), key=lambda entry: (entry.hour, entry.session))
 
     def today(self, now: float) -> Today:
@@ -65,9 +66,9 @@ class History:
 
     def given_to(self, project: str) -> tuple[int, float]:
         """Samples and seconds given to a project by all sessions so far."""
-        rows = self._database.rows("SELECT samples, seconds FROM project_total WHERE project = ?", (project,))
+        query = "SELECT coalesce(sum(samples), 0), coalesce(sum(seconds), 0.0) FROM day WHERE project = ?"
+        [(samples, seconds)] = self._database.rows(query, (project,))
         waiting = [e for e in self._journal.contributions_waiting().values() if e.project == project]
-        samples, seconds = (rows[0]["samples"], rows[0]["seconds"]) if rows else (0, 0.0)
         return samples + sum(e.samples for e in waiting), seconds + sum(e.seconds for e in waiting)
 
     def curve(self, project: str, run_id: str) -> dict[int, CurvePoint]:
@@ -80,6 +81,3 @@ class History:
         for done in self._journal.epochs_waiting(project, run_id):
             points[done.epoch] = CurvePoint(done.epoch, done.loss, None, done.samples, done.peers)
         return points
-
-
-__all__ = ["HOUR", "History"]

@@ -9,22 +9,14 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-import msgspec
-
+from core.api.given import GIVEN, UNCERTAIN, together
 from core.api.history import Contribution
 from core.api.session import Counters, EpochDone
 from core.api.snapshot import Traffic
-from core.store.database import Database, StoreError
+from core.store.database import Database
+from core.store.days import Days
 
 HOUR = 3600
-GIVEN = (
-    "seconds", "samples", "rounds", "failed_rounds", "epochs", "cpu_seconds", "gpu_seconds", "joules",
-    "uploaded", "downloaded", "accepted", "flops", "processor_joules", "estimated_joules", "peers_met",
-    "averaging_up", "averaging_down", "state_up", "state_down", "dht_up", "dht_down", "data_up", "data_down",
-)  # fmt: skip
-"""What is summed up by session and hour, in the columns' order."""
-UNCERTAIN = ("joules", "accepted", "flops", "processor_joules", "estimated_joules")
-"""Those among them that may be unknown; a sum is unknown only if all its parts are."""
 
 
 @dataclass(frozen=True)
@@ -53,8 +45,8 @@ class _Waiting:
 
 
 class Journal:
-    def __init__(self, database: Database) -> None:
-        self.database = database
+    def __init__(self, database: Database, days: Days) -> None:
+        self.database, self.days = database, days
         self._waiting = _Waiting()
         self._last_id: int = database.rows("SELECT coalesce(max(id), 0) FROM session")[0][0]
         self._open: SessionRecord | None = None
@@ -96,7 +88,7 @@ class Journal:
         hour = int(now // HOUR * HOUR)
         before = self._waiting.given.get((self._open.id, hour))
         entry = Contribution(session=self._open.id, project=self._open.project, hour=hour, **increment)
-        self._waiting.given[self._open.id, hour] = entry if before is None else total(before, entry)
+        self._waiting.given[self._open.id, hour] = entry if before is None else together(before, [entry])
 
     def epoch(self, done: EpochDone) -> None:
         if self._open is not None:
@@ -133,6 +125,7 @@ class Journal:
             return
         with self.database.transaction() as connection:
             _write(connection, self._waiting)
+            self.days.refresh(connection, (hour for _, hour in self._waiting.given))
         self._waiting = _Waiting()
 
     def reserve_sessions(self, count: int) -> int:
@@ -148,7 +141,7 @@ class Journal:
             StoreError: nothing was deleted.
         """
         with self.database.transaction() as connection:
-            for table in ("contribution", "idle", "epoch", "session", "notice"):
+            for table in ("contribution", "day", "idle", "epoch", "session", "notice"):
                 connection.execute(f"DELETE FROM {table}")  # noqa: S608 - names from this line
         self._waiting = _Waiting(settings=self._waiting.settings)
         if self._open is not None:
@@ -203,13 +196,6 @@ class _Increment:
         return max(0, (getattr(after, name) or 0) - (getattr(before, name) or 0))
 
 
-def total(one: Contribution, other: Contribution) -> Contribution:
-    """Both together, under the session and hour of the first; a sum stays unknown only if neither knows it."""
-    sums: dict[str, Any] = {name: (getattr(one, name) or 0) + (getattr(other, name) or 0) for name in GIVEN}
-    unknown = [name for name in UNCERTAIN if getattr(one, name) is None and getattr(other, name) is None]
-    return msgspec.structs.replace(one, **(sums | dict.fromkeys(unknown)))
-
-
 def by_hour(begin: float, end: float) -> Iterator[tuple[int, float]]:
     """The UTC hours that a time touches, each with the seconds in it."""
     while begin < end:
@@ -259,5 +245,3 @@ _ADD_CONTRIBUTION = (
     f" VALUES (?, ?, {', '.join('?' for _ in GIVEN)})"
     f" ON CONFLICT DO UPDATE SET {', '.join(_sum(name) for name in GIVEN)}"
 )
-
-__all__ = ["GIVEN", "HOUR", "UNCERTAIN", "Journal", "SessionRecord", "StoreError", "by_hour", "total"]

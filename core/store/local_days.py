@@ -28,6 +28,18 @@ class Offsets:
     def day(self, hour: float) -> int:
         return int((hour + self.at(hour)) // 86_400)
 
+    def hours(self, day: int) -> list[int]:
+        """Those that belong to a day: 23 to 25 mostly."""
+        around = range((day - 1) * 86_400, (day + 2) * 86_400, 3600)
+        return [hour for hour in around if self.day(hour) == day]
+
+    def within(self, begin: float, end: float) -> "Offsets":
+        """What counts from `begin` to `end`, and nothing about other times."""
+        first, last = _hour(begin), _hour(end)
+        changes = [(since, offset) for since, offset in zip(self.since, self.seconds, strict=True)
+                   if first < since <= last]  # fmt: skip
+        return Offsets((first, *(since for since, _ in changes)), (self.at(first), *(offset for _, offset in changes)))
+
     def sql(self) -> str:
         """The local time of column `hour`, as an expression."""
         if len(self.since) == 1:

@@ -172,4 +172,48 @@ MIGRATIONS: tuple[str, ...] = (
     DROP TABLE epoch;
     ALTER TABLE epoch_seen RENAME TO epoch;
     """,
+    """
+    -- Sums of local days, always equal to those of the hours (`core.store.days`). Days are numbered from 1970 on, and
+    -- are those of the zone that `day_offset` describes: from `since` on, local time is so many seconds ahead of UTC.
+    DROP VIEW day;
+    DROP VIEW project_total;
+    CREATE TABLE day_offset (since INTEGER PRIMARY KEY, seconds INTEGER NOT NULL) STRICT;
+    INSERT INTO day_offset VALUES (0, 0);
+    CREATE TABLE day (
+        day INTEGER NOT NULL,
+        project TEXT NOT NULL,
+        seconds REAL NOT NULL,
+        samples INTEGER NOT NULL,
+        rounds INTEGER NOT NULL,
+        failed_rounds INTEGER NOT NULL,
+        epochs INTEGER NOT NULL,
+        cpu_seconds REAL NOT NULL,
+        gpu_seconds REAL NOT NULL,
+        joules REAL,
+        uploaded INTEGER NOT NULL,
+        downloaded INTEGER NOT NULL,
+        -- What was accepted, and what was computed in hours of which that is not known.
+        counted INTEGER NOT NULL,
+        accepted INTEGER,
+        flops REAL,
+        processor_joules REAL,
+        estimated_joules REAL,
+        peers_met INTEGER NOT NULL,
+        averaging_up INTEGER NOT NULL,
+        averaging_down INTEGER NOT NULL,
+        state_up INTEGER NOT NULL,
+        state_down INTEGER NOT NULL,
+        dht_up INTEGER NOT NULL,
+        dht_down INTEGER NOT NULL,
+        data_up INTEGER NOT NULL,
+        data_down INTEGER NOT NULL,
+        PRIMARY KEY (day, project)
+    ) STRICT, WITHOUT ROWID;
+    INSERT INTO day SELECT hour / 86400, project, sum(seconds), sum(samples), sum(rounds), sum(failed_rounds),
+            sum(epochs), sum(cpu_seconds), sum(gpu_seconds), sum(joules), sum(uploaded), sum(downloaded),
+            sum(coalesce(accepted, samples)), sum(accepted), sum(flops), sum(processor_joules), sum(estimated_joules),
+            sum(peers_met), sum(averaging_up), sum(averaging_down), sum(state_up), sum(state_down), sum(dht_up),
+            sum(dht_down), sum(data_up), sum(data_down)
+        FROM contribution JOIN session ON session.id = contribution.session GROUP BY 1, 2;
+    """,
 )

@@ -3,11 +3,12 @@
 from pathlib import Path
 
 from core.store.database import Database
+from core.store.days import Days
 from core.store.history import History
 from core.store.journal import Journal
-from core.store.overview import View
 from core.store.preferences import StoredPreferences
 from core.store.projects import Projects
+from core.store.view import View
 
 
 class Store:
@@ -20,7 +21,8 @@ class Store:
         self.database = Database(path)
         self.preferences = StoredPreferences(self.database)
         self.projects = Projects(self.database)
-        self.journal = Journal(self.database)
+        self.days = Days(self.database)
+        self.journal = Journal(self.database, self.days)
         self.journal.close_unfinished()
         self.history = History(self.database, self.journal)
 

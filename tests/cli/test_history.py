@@ -24,8 +24,9 @@ from tests.fakes.scripted_engine import ScriptedEngine
 
 HOUR = 1_760_000_400.0
 ROW = Contribution(
-    1, "bees", HOUR, 1800.0, 12_000, 12, 1, 3, 1700.0, 0.0, 3.6e6, 34_000_000, 12_000_000, 11_000, 3.2e15, None, 3.6e6
-)
+    1800.0, 12_000, 12, 1, 3, 1700.0, 0.0, 3.6e6, 11_000, 3.2e15, None, 3.6e6, uploaded=34_000_000,
+    downloaded=12_000_000, session=1, project="bees", hour=HOUR,
+)  # fmt: skip
 OVERVIEW = Overview(
     HOUR, HOUR + 3600, HOUR, Sums(seconds=1800.0, samples=9), 1, Cost(), (ProjectGiven("b", "Bees", 1800.0, 9),),
     "hour", (), 2025, (2025,), (0.0,) * 365, (),

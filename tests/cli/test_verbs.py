@@ -32,7 +32,10 @@ from tests.fakes.scripted_engine import ScriptedEngine
 
 PROJECT = ProjectInfo("bees", "Bees", "About bees.", "Org", "MIT", "https://example.org/bees.json", joined=True)
 LIMIT = LimitInfo("cache_size", 20 * 10**9, 10 << 30, "bytes", 64 << 20, 1 << 50, 20 * 10**9, "storage")
-ROW = Contribution(1, "bees", 1_760_000_400.0, 1800.0, 12_000, 12, 1, 3, 1700.0, 0.0, None, 34_000_000, 12_000_000)
+ROW = Contribution(
+    1800.0, 12_000, 12, 1, 3, 1700.0, uploaded=34_000_000, downloaded=12_000_000,
+    session=1, project="bees", hour=1_760_000_400.0,
+)  # fmt: skip
 ACTIVE = Snapshot(
     state="contributing",
     project="bees",
@@ -250,7 +253,9 @@ def test_a_limit_is_reset(engine: ScriptedEngine, run_cli: RunCli) -> None:
 
 
 def test_history_is_a_table_by_day_with_totals(engine: ScriptedEngine, run_cli: RunCli) -> None:
-    later = Contribution(2, "bees", ROW.hour + 172_800, 60.0, 500, 1, 0, 1, 50.0, 0.0, 7.2e6, 1_000_000, 0)
+    later = Contribution(
+        60.0, 500, 1, 0, 1, 50.0, 0.0, 7.2e6, uploaded=1_000_000, session=2, project="bees", hour=ROW.hour + 172_800
+    )
     engine.answer(GetHistory, [ROW, ROW, later])
     _, first, second, total = run_cli("history").stdout.splitlines()
     assert first.split()[1:7] == ["bees", "1", "h", "24,000", "0", "6"]

@@ -1,7 +1,5 @@
 """Exports carried from record to record, with real files."""
 
-import csv
-import io
 import json
 from collections.abc import Iterator
 from contextlib import closing
@@ -13,6 +11,7 @@ from core.api.errors import UsageError, WorldError
 from core.api.session import Counters, EpochDone
 from core.api.snapshot import Traffic
 from core.store import exchange
+from core.store.history_file import File, as_json
 from core.store.store import Store
 
 NOON = 1_773_489_600.0
@@ -42,10 +41,10 @@ def empty(tmp_path: Path) -> Iterator[Store]:
     store.close()
 
 
-def export(store: Store, path: Path, own: str = "full") -> exchange.File:
+def export(store: Store, path: Path, own: str = "full") -> File:
     with closing(store.view()) as view:
         file = exchange.collect(view, own, NOON)
-    path.write_bytes(exchange.as_json(file))
+    path.write_bytes(as_json(file))
     return file
 
 
@@ -152,7 +151,7 @@ def test_a_damaged_file_is_one_clear_sentence_and_changes_nothing(full: Store, t
     assert damaged != path.read_text()
     path.write_text(damaged, encoding="latin-1")
     before = tables(full)
-    with pytest.raises(UsageError, match=r"is no history that Idlehive has exported as JSON: .*\.\Z") as raised:
+    with pytest.raises(UsageError, match=r"is no history that Idlehive has exported: .*\.\Z") as raised:
         take(full, path, "full")
     assert "\n" not in str(raised.value)
     assert tables(full) == before
@@ -161,12 +160,3 @@ def test_a_damaged_file_is_one_clear_sentence_and_changes_nothing(full: Store, t
 def test_a_file_that_is_not_there_is_told_in_a_sentence(tmp_path: Path) -> None:
     with pytest.raises(WorldError, match=r"nowhere\.json cannot be read: No such file"):
         exchange.read(tmp_path / "nowhere.json")
-
-
-def test_a_csv_export_has_a_row_for_each_hour(full: Store) -> None:
-    with closing(full.view()) as view:
-        text = exchange.as_csv(exchange.collect(view, "full", NOON)).decode()
-    rows = list(csv.DictReader(io.StringIO(text)))
-    assert [(row["project"], row["samples"], row["joules"]) for row in rows] == [
-        ("p", "10", ""), ("p", "20", ""), ("q", "5", "")
-    ]  # fmt: skip

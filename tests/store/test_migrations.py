@@ -3,6 +3,7 @@
 import sqlite3
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -36,6 +37,10 @@ def written_by(version: int, path: Path) -> None:
     connection.execute(GIVEN, (1, NOON, 3598.5, 100, 7, 1, 3, 3000.0, 0.0, None, 11, 12))
     connection.execute(GIVEN, (1, NOON + 3600, 3400.0, 90, 6, 0, 2, 2900.0, 3.5, 8.25, 21, 22))
     connection.execute(GIVEN, (2, NOON + 7200, 60.0, 5, 0, 0, 0, 50.0, 0.0, None, 1, 2))
+    if version >= 3:
+        # From here on the program itself keeps the days, as that script began them.
+        begin = "INSERT INTO day SELECT"
+        connection.execute(begin + MIGRATIONS[2].partition(begin)[2])
     connection.execute(
         "INSERT INTO epoch (project, run_id, epoch, loss, own_samples, peers, at)"
         " VALUES ('p', 'run', 1, 4.5, 60, 3, ?)",
@@ -43,6 +48,10 @@ def written_by(version: int, path: Path) -> None:
     )
     connection.execute("INSERT INTO notice (kind, text, project, at) VALUES ('joined', 'You joined.', 'p', ?)", (NOON,))
     connection.close()
+
+
+def given(session: int, hour: float, *figures: Any, **bytes_: int) -> Contribution:
+    return Contribution(*figures, **bytes_, session=session, project="p", hour=hour)
 
 
 @pytest.fixture(params=range(1, len(MIGRATIONS) + 1))
@@ -54,11 +63,18 @@ def store(request: pytest.FixtureRequest, tmp_path: Path) -> Store:
 
 def test_nothing_that_was_given_is_lost(store: Store) -> None:
     assert store.history.contributions() == [
-        Contribution(1, "p", NOON, 3598.5, 100, 7, 1, 3, 3000.0, 0.0, None, 11, 12),
-        Contribution(1, "p", NOON + 3600, 3400.0, 90, 6, 0, 2, 2900.0, 3.5, 8.25, 21, 22),
-        Contribution(2, "p", NOON + 7200, 60.0, 5, 0, 0, 0, 50.0, 0.0, None, 1, 2),
+        given(1, NOON, 3598.5, 100, 7, 1, 3, 3000.0, 0.0, None, uploaded=11, downloaded=12),
+        given(1, NOON + 3600, 3400.0, 90, 6, 0, 2, 2900.0, 3.5, 8.25, uploaded=21, downloaded=22),
+        given(2, NOON + 7200, 60.0, 5, 0, 0, 0, 50.0, 0.0, None, uploaded=1, downloaded=2),
     ]
     assert store.history.curve("p", "run") == {1: CurvePoint(1, 4.5, None, 60, 3)}
+    store.close()
+
+
+def test_days_are_summed_up_from_the_hours_that_are_there(store: Store) -> None:
+    rows = store.database.rows("SELECT day, seconds, samples, joules, accepted, counted FROM day")
+    assert [tuple(row) for row in rows] == [(NOON // 86_400, 3598.5 + 3400.0 + 60.0, 195, 8.25, None, 195)]
+    assert store.history.given_to("p") == (195, 7058.5)
     store.close()
 
 

@@ -16,8 +16,10 @@ from hypothesis import strategies as st
 from core.api.record import GetHabits, GetOverview, GetSessions, Overview, ProjectGiven, Sums
 from core.api.session import Counters
 from core.api.snapshot import Traffic
+from core.store.habits import habits
 from core.store.local_days import midnight, offsets
 from core.store.overview import overview
+from core.store.sessions import sessions
 from core.store.store import Store
 
 NOON = datetime(2026, 3, 14, 12, tzinfo=UTC).timestamp()
@@ -97,15 +99,15 @@ def test_totals_of_any_range_are_the_sums_of_its_parts(
             assert sum(bar.samples for bar in shown.bars) == (shown.sums.accepted or 0)
             assert sum(project.seconds for project in shown.projects) == shown.sums.seconds
             with closing(store.view()) as view:
-                habits = view.habits(GetHabits(shown.since, shown.until), ZoneInfo(zone))
-                assert sum(habits.week) == shown.sums.seconds
+                given_when = habits(view, GetHabits(shown.since, shown.until), ZoneInfo(zone))
+                assert sum(given_when.week) == shown.sums.seconds
         own_zone = ZoneInfo(zone)
         in_year = [g for g in gifts if local_year(g[1], own_zone) == year]
         assert sum(everything.calendar) == sum(seconds for *_, seconds, _ in in_year)
         with closing(store.view()) as view:
-            sessions = view.sessions(GetSessions(), str.upper)
-        assert sum(session.sums.seconds for session in sessions) == everything.sums.seconds
-        assert len(sessions) == everything.sessions == len(gifts)
+            listed = sessions(view, GetSessions(), str.upper)
+        assert sum(session.sums.seconds for session in listed) == everything.sums.seconds
+        assert len(listed) == everything.sessions == len(gifts)
 
 
 def local_year(at: float, zone: ZoneInfo) -> int:
@@ -172,13 +174,13 @@ def test_sessions_are_found_by_project_and_ending_and_page_by_page(store: Store)
         give(store, "pq"[number % 2], NOON - number * HOUR)
     store.journal.begin("p", "run", NOON + 1)
     with closing(store.view()) as view:
-        first = view.sessions(GetSessions(), str)
+        first = sessions(view, GetSessions(), str)
         assert (len(first), first[0].ending, first[1].ending) == (200, None, "done")
-        second = view.sessions(GetSessions(before=first[-1].started_at), str)
-        third = view.sessions(GetSessions(before=second[-1].started_at), str)
+        second = sessions(view, GetSessions(before=first[-1].started_at), str)
+        third = sessions(view, GetSessions(before=second[-1].started_at), str)
         assert [len(second), len(third)] == [200, 51]
-        assert len(view.sessions(GetSessions(project="p", since=NOON - 10.5 * HOUR), str)) == 7
-        assert view.sessions(GetSessions(ending="paused"), str) == []
+        assert len(sessions(view, GetSessions(project="p", since=NOON - 10.5 * HOUR), str)) == 7
+        assert sessions(view, GetSessions(ending="paused"), str) == []
 
 
 def test_what_stood_in_the_way_is_summed_up_by_reason(store: Store) -> None:
@@ -189,9 +191,9 @@ def test_what_stood_in_the_way_is_summed_up_by_reason(store: Store) -> None:
     give(store, "p", NOON - HOUR)
     store.journal.flush()
     with closing(store.view()) as view:
-        habits = view.habits(GetHabits(), ZoneInfo("UTC"))
-    assert habits.idle == {"on_battery": 100.0, "in_use": 60.0}
-    assert habits.endings == {"done": 1}
+        found = habits(view, GetHabits(), ZoneInfo("UTC"))
+    assert found.idle == {"on_battery": 100.0, "in_use": 60.0}
+    assert found.endings == {"done": 1}
 
 
 def test_round_numbers_are_told_with_their_day_and_the_next_with_a_guess(store: Store) -> None:

@@ -170,16 +170,6 @@ class TestContributions:
         assert store.history.today(midnight + 2) == Today(samples=30, seconds=15.0)
         assert store.history.today(midnight - 1).samples == 130
 
-    def test_days_and_projects_are_views(self, store: Store) -> None:
-        store.journal.begin("p", "run", NOON)
-        store.journal.add(counters(10), Traffic(), NOON)
-        store.journal.add(counters(30), Traffic(), NOON + HOUR)
-        store.journal.flush()
-        assert [(r["day"], r["samples"]) for r in store.database.rows("SELECT * FROM day")] == [("2026-03-14", 30)]
-        assert [tuple(r)[:3] for r in store.database.rows("SELECT project, seconds, samples FROM project_total")] == [
-            ("p", 15.0, 30)
-        ]
-
 
 @pytest.fixture
 def local_time(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:

@@ -1,0 +1,71 @@
+"""Sums of local days, kept beside the hours so that years are summed up at once.
+
+Table `day` equals the sums of the hours at any time, for days of the zone that table `day_offset` describes: whoever
+writes hours has their days summed up anew in the same transaction, and in another zone all of them are.
+"""
+
+import sqlite3
+from collections.abc import Iterable
+from datetime import tzinfo
+
+from core.api.given import GIVEN
+from core.store.database import Database
+from core.store.local_days import Offsets, offsets
+
+_YEAR = 366 * 86_400
+_NAMES = ", ".join((*GIVEN, "counted"))
+_SUMS = ", ".join((*(f"sum({name})" for name in GIVEN), "sum(coalesce(accepted, samples))"))
+_HOURS = "FROM contribution JOIN session ON session.id = contribution.session"
+
+
+class Days:
+    def __init__(self, database: Database) -> None:
+        self._database = database
+        self._local = stored_offsets(database.rows("SELECT since, seconds FROM day_offset ORDER BY since"))
+        self._settled: tzinfo | None = None
+        self._until = float("-inf")
+
+    def settle(self, zone: tzinfo, now: float) -> None:
+        """Have days be those of `zone`; costs nothing while they are.
+
+        Raises:
+            StoreError: they are what they were, and this is not tried again until the zone is another one.
+        """
+        if zone is self._settled and now < self._until:
+            return
+        self._settled, self._until = zone, now + _YEAR
+        wanted = offsets(zone, 0, now + 2 * _YEAR)
+        if wanted != self._local:
+            with self._database.transaction() as connection:
+                self._move(connection, wanted)
+            self._local = wanted
+
+    def refresh(self, connection: sqlite3.Connection, hours: Iterable[float]) -> None:
+        """Sum up anew the days of hours that were written in the same transaction."""
+        for day in {self._local.day(hour) for hour in hours}:
+            its_hours = self._local.hours(day)
+            places = ", ".join("?" * len(its_hours))
+            connection.execute("DELETE FROM day WHERE day = ?", (day,))
+            connection.execute(
+                f"INSERT INTO day (day, project, {_NAMES}) SELECT ?, project, {_SUMS} {_HOURS}"
+                f" WHERE hour IN ({places}) GROUP BY project",
+                (day, *its_hours),
+            )
+
+    def _move(self, connection: sqlite3.Connection, wanted: Offsets) -> None:
+        connection.execute("DELETE FROM day_offset")
+        connection.executemany("INSERT INTO day_offset VALUES (?, ?)", zip(wanted.since, wanted.seconds, strict=True))
+        first, last = connection.execute("SELECT min(hour), max(hour) FROM contribution").fetchone()
+        if first is None or wanted.within(first, last) == self._local.within(first, last):
+            return
+        day = f"{wanted.within(first, last).sql()} / 86400"
+        connection.execute("DELETE FROM day")
+        connection.execute(
+            f"INSERT INTO day (day, project, {_NAMES}) SELECT {day}, project, {_SUMS} {_HOURS} GROUP BY 1, 2"
+        )
+
+
+def stored_offsets(rows: Iterable[sqlite3.Row]) -> Offsets:
+    """The zone of the stored days, of rows `since`, `seconds`."""
+    since, seconds = zip(*rows, strict=True)
+    return Offsets(since, seconds)

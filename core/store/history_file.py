@@ -1,0 +1,67 @@
+"""The record as a file: what it holds, and as JSON. As a table: `core.store.history_csv`."""
+
+from typing import Annotated, Literal
+
+import msgspec
+from msgspec import Meta
+
+from core.api.given import Amount, Count, Given
+
+FORMAT = "idlehive-history"
+
+Name = Annotated[str, Meta(max_length=300)]
+Sentence = Annotated[str, Meta(max_length=4000)]
+Moment = Annotated[float, Meta(ge=0, le=1e11)]
+Hour = Annotated[int, Meta(ge=0, le=10**11, multiple_of=3600)]
+
+
+class FileHour(Given, frozen=True, kw_only=True, forbid_unknown_fields=True, omit_defaults=True):
+    """What a session gave in one hour."""
+
+    hour: Hour
+
+
+class FileSession(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
+    origin: Name
+    """The record that it was recorded in."""
+    project: Name
+    run_id: Name
+    started_at: Moment
+    ended_at: Moment | None = None
+    ending: Sentence | None = None
+    hours: tuple[FileHour, ...] = ()
+
+
+class FileIdle(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """For how long contributing was wanted in an hour and was not done."""
+
+    origin: Name
+    hour: Hour
+    reason: Name
+    seconds: Amount
+
+
+class FileEpoch(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
+    origin: Name
+    project: Name
+    run_id: Name
+    epoch: Count
+    own_samples: Count
+    peers: Count
+    at: Moment
+    loss: float | None = None
+
+
+class File(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """The whole record."""
+
+    format: Literal["idlehive-history"]
+    version: Literal[1]
+    written_at: Moment
+    sessions: tuple[FileSession, ...]
+    idle: tuple[FileIdle, ...]
+    epochs: tuple[FileEpoch, ...]
+
+
+def as_json(file: File) -> bytes:
+    return msgspec.json.format(msgspec.json.encode(file), indent=1)

@@ -1,0 +1,80 @@
+"""The sessions of a view: found, counted, and why they ended."""
+
+from collections import defaultdict
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from core.api.given import together
+from core.api.history import Contribution
+from core.api.record import MOST_SESSIONS, GetSessions, SessionGiven, Sums
+from core.store.journal import SessionRecord
+from core.store.view import SUMS, View, added
+
+MOST_ENDINGS = 12
+_STORED = ("id", "project", "run_id", "started_at", "ended_at", "end_reason")
+
+
+def sessions(view: View, ask: GetSessions, name_of: Callable[[str], str]) -> list[SessionGiven]:
+    """Newest first. `name_of` gives a project's name."""
+    ends = [moment for moment in (ask.until, ask.before) if moment is not None]
+    since = float("-inf") if ask.since is None else ask.since
+    until = min(ends, default=float("inf"))
+    query = (
+        f"SELECT {', '.join(_STORED)}, origin FROM session"  # noqa: S608 - names from this file
+        " WHERE started_at >= ? AND started_at < ? AND (?3 IS NULL OR project = ?3)"
+        " AND (?4 IS NULL OR end_reason = ?4) ORDER BY started_at DESC LIMIT ?5"
+    )
+    found = {row["id"]: dict(row) for row in view.rows(query, since, until, ask.project, ask.ending, MOST_SESSIONS)}
+    for session in view.sessions_waiting.values():
+        asked = ask.project in {None, session.project} and ask.ending in {None, session.end_reason}
+        if asked and since <= session.started_at < until:
+            found[session.id] = {**{name: getattr(session, name) for name in _STORED}, "origin": ""}
+    newest = sorted(found.values(), key=lambda row: -row["started_at"])[:MOST_SESSIONS]
+    sums = _sums(view, [row["id"] for row in newest])
+    return [_given(row, name_of(row["project"]), sums[row["id"]]) for row in newest]
+
+
+def count_sessions(view: View, since: float, until: float) -> int:
+    """That began in a time."""
+    [row] = view.rows("SELECT count(*) FROM session WHERE started_at >= ? AND started_at < ?", since, until)
+    waiting = (session for session in view.sessions_waiting.values() if since <= session.started_at < until)
+    return int(row[0]) + sum(not _is_stored(view, session) for session in waiting)
+
+
+def endings(view: View, since: float, until: float) -> dict[str, int]:
+    """Sessions by why they ended, most frequent first."""
+    query = (
+        "SELECT end_reason, count(*) FROM session WHERE started_at >= ? AND started_at < ?"
+        " AND end_reason IS NOT NULL GROUP BY end_reason ORDER BY 2 DESC LIMIT ?"
+    )
+    return {row[0]: row[1] for row in view.rows(query, since, until, MOST_ENDINGS)}
+
+
+def _is_stored(view: View, session: SessionRecord) -> bool:
+    return bool(view.rows("SELECT 1 FROM session WHERE id = ?", session.id))
+
+
+def _sums(view: View, ids: list[int]) -> dict[int, Sums]:
+    query = (
+        f"SELECT session, {SUMS} FROM contribution WHERE session IN ({', '.join('?' * len(ids))})"  # noqa: S608
+        " GROUP BY session"
+    )
+    stored = {row["session"]: added(row, ()) for row in view.rows(query, *ids)}
+    waiting: dict[int, list[Contribution]] = defaultdict(list)
+    for entry in view.waiting():
+        waiting[entry.session].append(entry)
+    return {number: together(stored.get(number, Sums()), waiting[number]) for number in ids}
+
+
+def _given(row: Mapping[str, Any], name: str, sums: Sums) -> SessionGiven:
+    return SessionGiven(
+        id=row["id"],
+        project=row["project"],
+        name=name,
+        run_id=row["run_id"],
+        started_at=row["started_at"],
+        ended_at=row["ended_at"],
+        ending=row["end_reason"],
+        imported=bool(row["origin"]),
+        sums=sums,
+    )

@@ -1,0 +1,122 @@
+"""One moment's view of the record: of the file, and of what waits in the journal.
+
+A view is opened where the journal lives and may be read in another thread: SQLite shows it the file as it was then.
+"""
+
+import sqlite3
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+
+from core.api.given import GIVEN, together
+from core.api.history import Contribution
+from core.api.record import Sums
+from core.store.days import stored_offsets
+from core.store.journal import Journal
+from core.store.local_days import Offsets
+
+SUMS = ", ".join(f"sum({name}) AS {name}" for name in GIVEN)
+
+
+@dataclass(frozen=True)
+class Daily:
+    """What one project was given on one local day."""
+
+    day: int
+    project: str
+    seconds: float
+    samples: int
+    """Accepted where that was recorded, else computed."""
+    epochs: int
+
+
+class View:
+    """Close it. Used from one thread at a time."""
+
+    def __init__(self, path: Path, journal: Journal) -> None:
+        self._waiting = list(journal.contributions_waiting().values())
+        self.idle_waiting = journal.idle_waiting()
+        self.sessions_waiting = {session.id: session for session in journal.sessions_waiting()}
+        self._connection = sqlite3.connect(
+            f"{path.absolute().as_uri()}?mode=ro", uri=True, timeout=2.0, isolation_level=None, check_same_thread=False
+        )
+        self._connection.row_factory = sqlite3.Row
+        # From here on the file stays as it is, for this connection.
+        self._connection.execute("BEGIN")
+        self._connection.execute("SELECT count(*) FROM session WHERE id < 0")
+
+    def close(self) -> None:
+        self._connection.close()
+
+    def rows(self, query: str, *values: object) -> list[sqlite3.Row]:
+        return self._connection.execute(query, values).fetchall()
+
+    def waiting(self, since: float = float("-inf"), until: float = float("inf")) -> Iterator[Contribution]:
+        return (entry for entry in self._waiting if since <= entry.hour < until)
+
+    def extent(self) -> tuple[float, float] | None:
+        """The first and the last hour of the record."""
+        hours = [*(self._stored_extent or ()), *(entry.hour for entry in self._waiting)]
+        return (min(hours), max(hours)) if hours else None
+
+    def sums(self, since: float, until: float) -> Sums:
+        """Of the hours in a time."""
+        query = f"SELECT {SUMS} FROM contribution WHERE hour >= ? AND hour < ?"  # noqa: S608 - names from the code
+        return added(self.rows(query, since, until)[0], self.waiting(since, until))
+
+    def sums_of_days(self, days: range, local: Offsets) -> Sums:
+        query = f"SELECT {SUMS} FROM {self._days(local)} WHERE day >= ? AND day < ?"  # noqa: S608 - see _days
+        waiting = (entry for entry in self._waiting if local.day(entry.hour) in days)
+        return added(self.rows(query, days.start, days.stop)[0], waiting)
+
+    def daily(self, local: Offsets) -> list[Daily]:
+        """All of the record, by local day and project, in the order of days."""
+        query = f"SELECT day, project, seconds, counted, epochs FROM {self._days(local)}"  # noqa: S608 - see _days
+        found = {(row[0], row[1]): Daily(*row) for row in self.rows(query)}
+        for entry in self._waiting:
+            key = local.day(entry.hour), entry.project
+            old = found.get(key, Daily(*key, 0.0, 0, 0))
+            found[key] = Daily(
+                *key, old.seconds + entry.seconds, old.samples + counted(entry), old.epochs + entry.epochs
+            )
+        return sorted(found.values(), key=lambda daily: daily.day)
+
+    def hourly(self, since: float, until: float) -> Iterator[tuple[float, str, float, int]]:
+        """Hour, project, seconds, samples; for short times."""
+        query = (
+            "SELECT hour, project, seconds, coalesce(accepted, samples) FROM contribution"
+            " JOIN session ON session.id = contribution.session WHERE hour >= ? AND hour < ?"
+        )
+        for row in self.rows(query, since, until):
+            yield row[0], row[1], row[2], row[3]
+        for entry in self.waiting(since, until):
+            yield entry.hour, entry.project, entry.seconds, counted(entry)
+
+    @cached_property
+    def _stored_extent(self) -> tuple[float, float] | None:
+        # Each on its own is one look into the tree; together they would be a scan.
+        [row] = self.rows("SELECT (SELECT min(hour) FROM contribution), (SELECT max(hour) FROM contribution)")
+        return None if row[0] is None else (row[0], row[1])
+
+    def _days(self, local: Offsets) -> str:
+        """What sums of days are read from: where those that are kept are of another zone, the hours themselves."""
+        kept = stored_offsets(self.rows("SELECT since, seconds FROM day_offset ORDER BY since"))
+        extent = self._stored_extent
+        if extent is None or kept.within(*extent) == local.within(*extent):
+            return "day"
+        return (
+            f"(SELECT {local.sql()} / 86400 AS day, project, {SUMS}, sum(coalesce(accepted, samples)) AS counted"  # noqa: S608
+            " FROM contribution JOIN session ON session.id = contribution.session GROUP BY 1, 2)"
+        )
+
+
+def added(row: sqlite3.Row, entries: Iterable[Contribution]) -> Sums:
+    """Sums of a query's row, which has NULL for no rows at all, and of entries that it does not know."""
+    known = {name: row[name] for name in GIVEN if row[name] is not None}
+    return together(Sums(**known), entries)
+
+
+def counted(entry: Contribution) -> int:
+    """Samples: accepted, or computed where that is not known."""
+    return entry.samples if entry.accepted is None else entry.accepted
