@@ -3,8 +3,8 @@
 import time
 
 from PySide6.QtCore import Qt, QTimer
-from PySide6.QtGui import QHideEvent, QResizeEvent, QShowEvent
-from PySide6.QtWidgets import QHBoxLayout, QScrollArea, QVBoxLayout, QWidget
+from PySide6.QtGui import QHideEvent, QShowEvent
+from PySide6.QtWidgets import QHBoxLayout, QVBoxLayout
 
 from app import step_words, theme, wording
 from app.contribute_button import ContributeButton
@@ -12,6 +12,7 @@ from app.curve_view import CurveView, Legend
 from app.day_strip import DayStrip
 from app.engine_link import EngineLink, Link
 from app.epoch_ring import EpochRing
+from app.page import Page
 from app.settings import Settings
 from app.step_chips import StepChips
 from app.texts import said, tr
@@ -23,10 +24,8 @@ from core.api.projects import CurvePoint, GetCurve
 from core.api.schedule import GetSchedule, ScheduleInfo, ScheduleState
 from core.api.snapshot import Snapshot
 
-_ROOMY_WIDTH = 720
 
-
-class HomePage(QScrollArea):
+class HomePage(Page):
     """Shows the latest snapshot; keeps nothing of its own but the curve it has fetched."""
 
     def __init__(self, link: EngineLink, settings: Settings) -> None:
@@ -59,7 +58,7 @@ class HomePage(QScrollArea):
         self._chips.show_snapshot(snapshot)
         self._tiles.show_snapshot(snapshot)
         self.day.show_snapshot(snapshot)
-        self.place.setText(wording.place(snapshot))
+        self.place.setText(wording.place(snapshot.place))
         self.place.setVisible(snapshot.place is not None)
         self.button.show_snapshot(snapshot)
         self.button.set_enabled(self._link.state is Link.UP)
@@ -83,28 +82,18 @@ class HomePage(QScrollArea):
         super().hideEvent(event)
         self._second.stop()
 
-    def resizeEvent(self, event: QResizeEvent) -> None:
-        super().resizeEvent(event)
-        roomy = self.viewport().width() >= _ROOMY_WIDTH
+    def arrange(self, roomy: bool) -> None:
         self._tiles.arrange(4 if roomy else 2)
         self._ring.set_diameter(232 if roomy else 160)
         self._hero_row.setSpacing(theme.UNIT * (10 if roomy else 6))
-        margin = theme.PAGE_MARGIN if roomy else theme.PAGE_MARGIN_NARROW
-        self._column.setContentsMargins(margin, theme.UNIT * 5, margin, theme.UNIT * 5)
 
     def _build(self) -> None:
-        self.setWidgetResizable(True)
-        self.setFocusPolicy(Qt.FocusPolicy.NoFocus)
         self._ring, self._chips, self._tiles = EpochRing(), StepChips(), Tiles()
         self._curve, self.day = CurveView(), DayStrip()
-        content = QWidget()
-        self._column = column = QVBoxLayout(content)
-        column.setSpacing(theme.GAP)
-        column.addWidget(self._hero())
-        column.addLayout(self._tiles)
-        column.addWidget(self._curve_card(), 1)
-        column.addWidget(self.day)
-        self.setWidget(content)
+        self.column.addWidget(self._hero())
+        self.column.addLayout(self._tiles)
+        self.column.addWidget(self._curve_card(), 1)
+        self.column.addWidget(self.day)
 
     def _hero(self) -> Card:
         card = Card()

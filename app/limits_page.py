@@ -5,13 +5,13 @@ The rows are made from the engine's answer alone, so a new limit needs no line h
 
 from itertools import groupby
 
-from PySide6.QtCore import Qt
-from PySide6.QtGui import QResizeEvent, QShowEvent
-from PySide6.QtWidgets import QFrame, QScrollArea, QVBoxLayout, QWidget
+from PySide6.QtGui import QShowEvent
+from PySide6.QtWidgets import QFrame, QVBoxLayout
 
 from app import limit_words, theme
 from app.engine_link import EngineLink, Link
 from app.limit_row import Actions, LimitRow
+from app.page import Page
 from app.programs_editor import ProgramsEditor
 from app.texts import tr
 from app.theme import Type
@@ -21,10 +21,8 @@ from core.api.messages import Command
 from core.api.preferences import GENTLE
 from core.api.snapshot import Snapshot
 
-_ROOMY_WIDTH = 720
 
-
-class LimitsPage(QScrollArea):
+class LimitsPage(Page):
     """Asks for all limits when it is shown, after every change, and when what counts changes by itself."""
 
     def __init__(self, link: EngineLink) -> None:
@@ -72,33 +70,22 @@ class LimitsPage(QScrollArea):
         super().showEvent(event)
         self.refresh()
 
-    def resizeEvent(self, event: QResizeEvent) -> None:
-        super().resizeEvent(event)
-        roomy = self.viewport().width() >= _ROOMY_WIDTH
-        margin = theme.PAGE_MARGIN if roomy else theme.PAGE_MARGIN_NARROW
-        self._column.setContentsMargins(margin, theme.UNIT * 5, margin, theme.UNIT * 5)
-
     def _build(self) -> None:
-        self.setWidgetResizable(True)
-        self.setFocusPolicy(Qt.FocusPolicy.NoFocus)
         self._problem = Notice("problem-frame")
         self._groups = QVBoxLayout()
         self._groups.setSpacing(theme.GAP)
-        self._content = content = QWidget()
-        self._column = column = QVBoxLayout(content)
-        column.setSpacing(theme.GAP)
         head = QVBoxLayout()
         head.setSpacing(theme.UNIT)
         head.addWidget(Label(tr("Limits"), Type.HEADLINE))
         text = tr("What Idlehive may use of this computer. Changes count at once, also while it contributes.")
         head.addWidget(Label(text, Type.TEXT, "muted", wrap=True))
+        column = self.column
         column.addLayout(head)
         column.addWidget(self._problem)
         column.addLayout(self._groups)
         self.programs = ProgramsEditor(self._link)
         column.addWidget(self.programs)
         column.addStretch(1)
-        self.setWidget(content)
 
     def _make_rows(self, families: dict[str, list[LimitInfo]]) -> None:
         clear(self._groups)
@@ -147,7 +134,7 @@ class LimitsPage(QScrollArea):
             self.refresh()
 
     def _on_link(self, state: Link, _sentence: str) -> None:
-        self._content.setEnabled(state is Link.UP)
+        self.content.setEnabled(state is Link.UP)
         self.refresh()
 
 

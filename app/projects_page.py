@@ -3,15 +3,16 @@
 from collections.abc import Callable
 from typing import Any
 
-from PySide6.QtCore import QPoint, Qt, QTimer
+from PySide6.QtCore import QPoint, QTimer
 from PySide6.QtGui import QDragEnterEvent, QDropEvent, QShowEvent
-from PySide6.QtWidgets import QHBoxLayout, QScrollArea, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QHBoxLayout, QVBoxLayout
 
 from app import project_words, theme
 from app.add_project import AddProject as AddPanel
 from app.add_project import dropped_source
 from app.engine_link import EngineLink, Link
 from app.order_handle import dragged_project
+from app.page import Page
 from app.project_card import Actions, ProjectCard
 from app.project_filter import ProjectFilter
 from app.texts import tr
@@ -36,7 +37,7 @@ from core.api.projects import (
 from core.api.snapshot import Snapshot
 
 
-class ProjectsPage(QScrollArea):
+class ProjectsPage(Page):
     """Asks for the list when it is shown and after everything that changes it."""
 
     def __init__(self, link: EngineLink) -> None:
@@ -113,8 +114,6 @@ class ProjectsPage(QScrollArea):
         self._link.ask(AddProject(source), self._on_added, self.add_panel.show_problem, kind=ProjectInfo)
 
     def _build(self) -> None:
-        self.setWidgetResizable(True)
-        self.setFocusPolicy(Qt.FocusPolicy.NoFocus)
         self.add_panel = AddPanel(self.add)
         self.add_panel.hide()
         self._problem = Notice("problem-frame")
@@ -122,17 +121,13 @@ class ProjectsPage(QScrollArea):
         self._empty.hide()
         self._list = QVBoxLayout()
         self._list.setSpacing(theme.GAP)
-        content = QWidget()
-        column = QVBoxLayout(content)
-        column.setContentsMargins(theme.PAGE_MARGIN, theme.UNIT * 5, theme.PAGE_MARGIN, theme.UNIT * 5)
-        column.setSpacing(theme.GAP)
+        column = self.column
         column.addLayout(self._head())
         self.filter = ProjectFilter(self._find)
         for widget in (self.filter, self._problem, self.add_panel, self._empty):
             column.addWidget(widget)
         column.addLayout(self._list)
         column.addStretch(1)
-        self.setWidget(content)
 
     def _head(self) -> QHBoxLayout:
         row = QHBoxLayout()

@@ -6,12 +6,13 @@ from functools import partial
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from PySide6.QtCore import QLocale, Qt, QTimer
-from PySide6.QtGui import QHideEvent, QKeySequence, QResizeEvent, QShortcut, QShowEvent
-from PySide6.QtWidgets import QButtonGroup, QGridLayout, QHBoxLayout, QScrollArea, QVBoxLayout, QWidget
+from PySide6.QtGui import QHideEvent, QKeySequence, QShortcut, QShowEvent
+from PySide6.QtWidgets import QButtonGroup, QGridLayout, QHBoxLayout, QWidget
 
 from app import schedule_words, theme
 from app.engine_link import EngineLink, Link
 from app.level_button import LevelButton
+from app.page import Page
 from app.texts import tr
 from app.theme import Type
 from app.tiles import Tile
@@ -21,13 +22,12 @@ from core.api.limits import LimitInfo, ShowLimits
 from core.api.schedule import GetSchedule, Level, Preset, ScheduleInfo, SetSchedule
 from core.api.snapshot import Snapshot
 
-_ROOMY_WIDTH = 720
 _TICK_MS = 20_000
 """How often the marker moves: less than a pixel at a time."""
 _MOST_UNDO = 100
 
 
-class SchedulePage(QScrollArea):
+class SchedulePage(Page):
     """Shows the engine's week; keeps nothing of its own but what Undo needs."""
 
     def __init__(self, link: EngineLink) -> None:
@@ -89,21 +89,13 @@ class SchedulePage(QScrollArea):
         super().hideEvent(event)
         self._tick.stop()
 
-    def resizeEvent(self, event: QResizeEvent) -> None:
-        super().resizeEvent(event)
-        roomy = self.viewport().width() >= _ROOMY_WIDTH
-        margin = theme.PAGE_MARGIN if roomy else theme.PAGE_MARGIN_NARROW
-        self._column.setContentsMargins(margin, theme.UNIT * 5, margin, theme.UNIT * 5)
+    def arrange(self, roomy: bool) -> None:
         self._head_grid.addWidget(self._preset_bar, 0 if roomy else 2, 1 if roomy else 0, 1, 1 if roomy else 2)
 
     def _build(self) -> None:
-        self.setWidgetResizable(True)
-        self.setFocusPolicy(Qt.FocusPolicy.NoFocus)
         self._problem = Notice("problem-frame")
         self._now, self._week = Tile(tr("Now")), Tile(tr("This week"))
-        content = QWidget()
-        self._column = column = QVBoxLayout(content)
-        column.setSpacing(theme.GAP)
+        column = self.column
         column.addLayout(self._head())
         column.addWidget(self._problem)
         column.addWidget(self._grid_card())
@@ -113,7 +105,6 @@ class SchedulePage(QScrollArea):
         cards.addWidget(self._week, 1)
         column.addLayout(cards)
         column.addStretch(1)
-        self.setWidget(content)
 
     def _head(self) -> QGridLayout:
         self._preset_bar = QWidget()

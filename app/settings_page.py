@@ -1,13 +1,14 @@
 """The settings page: how Idlehive starts, looks and speaks on this desktop, and what it is."""
 
 from PySide6.QtCore import Qt, QUrl
-from PySide6.QtGui import QDesktopServices, QResizeEvent, QShowEvent
-from PySide6.QtWidgets import QGridLayout, QHBoxLayout, QLabel, QScrollArea, QVBoxLayout, QWidget
+from PySide6.QtGui import QDesktopServices, QShowEvent
+from PySide6.QtWidgets import QGridLayout, QHBoxLayout, QLabel, QVBoxLayout
 
 from app import about, autostart, icons, texts, theme
 from app.combo import Combo
 from app.engine_link import EngineLink, Link
 from app.identity_card import IdentityCard
+from app.page import Page
 from app.setting_row import SettingRow
 from app.settings import Settings
 from app.switch import Switch
@@ -17,10 +18,8 @@ from app.widgets import Button, Card, Label, Notice
 from core.api.errors import WorldError
 from core.api.snapshot import Snapshot
 
-_ROOMY_WIDTH = 720
 
-
-class SettingsPage(QScrollArea):
+class SettingsPage(Page):
     """What is changed here counts at once."""
 
     def __init__(self, link: EngineLink, settings: Settings) -> None:
@@ -43,26 +42,15 @@ class SettingsPage(QScrollArea):
         if self._link.state is Link.UP:
             self.identity.refresh()
 
-    def resizeEvent(self, event: QResizeEvent) -> None:
-        super().resizeEvent(event)
-        roomy = self.viewport().width() >= _ROOMY_WIDTH
-        margin = theme.PAGE_MARGIN if roomy else theme.PAGE_MARGIN_NARROW
-        self._column.setContentsMargins(margin, theme.UNIT * 5, margin, theme.UNIT * 5)
-
     def _build(self) -> None:
-        self.setWidgetResizable(True)
-        self.setFocusPolicy(Qt.FocusPolicy.NoFocus)
         self._problem = Notice("problem-frame")
-        content = QWidget()
-        self._column = column = QVBoxLayout(content)
-        column.setSpacing(theme.GAP)
+        column = self.column
         column.addWidget(Label(tr("Settings"), Type.HEADLINE))
         column.addWidget(self._problem)
         self.identity = IdentityCard(self._link)
         for card in (self._desktop(), self._look(), self.identity, self._updates(), self._about()):
             column.addWidget(card)
         column.addStretch(1)
-        self.setWidget(content)
 
     def _desktop(self) -> Card:
         card = _card(tr("On this desktop"))

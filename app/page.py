@@ -1,0 +1,32 @@
+"""A page of the window: one column that scrolls, with narrower margins where there is little room."""
+
+from PySide6.QtCore import Qt
+from PySide6.QtGui import QResizeEvent
+from PySide6.QtWidgets import QScrollArea, QVBoxLayout, QWidget
+
+from app import theme
+
+_ROOMY_WIDTH = 720
+
+
+class Page(QScrollArea):
+    """What is on it goes into `column`."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.setWidgetResizable(True)
+        self.setFocusPolicy(Qt.FocusPolicy.NoFocus)
+        self.content = QWidget()
+        self.column = QVBoxLayout(self.content)
+        self.column.setSpacing(theme.GAP)
+        self.setWidget(self.content)
+
+    def arrange(self, roomy: bool) -> None:
+        """Let follow what else depends on the room."""
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        roomy = self.viewport().width() >= _ROOMY_WIDTH
+        margin = theme.PAGE_MARGIN if roomy else theme.PAGE_MARGIN_NARROW
+        self.column.setContentsMargins(margin, theme.UNIT * 5, margin, theme.UNIT * 5)
+        self.arrange(roomy)
