@@ -3,13 +3,15 @@
 from collections import defaultdict
 from collections.abc import Sequence
 from datetime import datetime, timedelta
+from typing import ClassVar
 
-from PySide6.QtCore import QEvent, QPointF, QRectF, QSize, Qt, Signal
-from PySide6.QtGui import QColor, QHelpEvent, QKeyEvent, QMouseEvent, QPainter, QPaintEvent, QPen
-from PySide6.QtWidgets import QSizePolicy, QToolTip, QWidget
+from PySide6.QtCore import QPointF, QRectF, QSize, Qt, Signal
+from PySide6.QtGui import QColor, QPainter, QPaintEvent, QPen
+from PySide6.QtWidgets import QWidget
 
 from app import curve, history_words, theme
 from app import format as fmt
+from app.places_view import PlacesView
 from app.texts import tr
 from app.theme import Type
 from core.api.record import Bar, Bucket, Overview
@@ -19,10 +21,11 @@ _LABEL = 64.0
 _WIDEST = 28.0
 
 
-class BarsView(QWidget):
+class BarsView(PlacesView):
     """`chosen` gives the time of a bar that was clicked, UTC seconds."""
 
     chosen = Signal(float, float)
+    STEPS: ClassVar = {Qt.Key.Key_Left: -1, Qt.Key.Key_Right: 1}
 
     def __init__(self) -> None:
         super().__init__()
@@ -31,11 +34,7 @@ class BarsView(QWidget):
         self._starts: list[float] = []
         self._bars: dict[float, list[Bar]] = {}
         self._most = 1.0
-        self._marked = 0
         self.setMinimumHeight(150)
-        self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
-        self.setCursor(Qt.CursorShape.PointingHandCursor)
-        self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
 
     def sizeHint(self) -> QSize:
         return QSize(600, 170)
@@ -50,17 +49,18 @@ class BarsView(QWidget):
         self._bars = bars
         self._starts = sorted({*bars, *starts(overview.bucket, overview.since, overview.until)})
         self._most = max((sum(bar.seconds for bar in stack) for stack in bars.values()), default=0.0) or 3600.0
-        self._marked = max(0, len(self._starts) - 1)
         self.setAccessibleName(
             tr("{time} in {count} bars.", time=fmt.duration(overview.sums.seconds), count=len(self._starts))
         )
-        self.setAccessibleDescription(self._tip(self._marked))
-        self.update()
+        self.mark(self.places - 1)
 
-    def place_at(self, x: float) -> int | None:
-        """The number of the bar at a place."""
-        place = int((x - _LEFT) // self._step()) if self._starts else -1
-        return place if x >= _LEFT and 0 <= place < len(self._starts) else None
+    @property
+    def places(self) -> int:
+        return len(self._starts)
+
+    def place_at(self, at: QPointF) -> int | None:
+        place = int((at.x() - _LEFT) // self._step()) if self._starts else -1
+        return place if at.x() >= _LEFT and 0 <= place < len(self._starts) else None
 
     def paintEvent(self, _event: QPaintEvent) -> None:
         painter = QPainter(self)
@@ -72,44 +72,14 @@ class BarsView(QWidget):
         if self.hasFocus() and self._starts:
             painter.setBrush(Qt.BrushStyle.NoBrush)
             painter.setPen(QPen(QColor(theme.tokens().text), 1))
-            painter.drawRoundedRect(QRectF(self._left(self._marked) - 1, _TOP, self._width() + 2, self._height()), 3, 3)
+            painter.drawRoundedRect(QRectF(self._left(self.marked) - 1, _TOP, self._width() + 2, self._height()), 3, 3)
 
-    def mousePressEvent(self, event: QMouseEvent) -> None:
-        place = self.place_at(event.position().x())
-        if place is not None and event.button() is Qt.MouseButton.LeftButton:
-            self._mark(place)
-            self._choose()
-
-    def keyPressEvent(self, event: QKeyEvent) -> None:
-        steps = {Qt.Key.Key_Left: -1, Qt.Key.Key_Right: 1}
-        key = Qt.Key(event.key())
-        if key in steps:
-            self._mark(min(max(0, self._marked + steps[key]), len(self._starts) - 1))
-        elif key in {Qt.Key.Key_Return, Qt.Key.Key_Enter, Qt.Key.Key_Space}:
-            self._choose()
-        else:
-            super().keyPressEvent(event)
-
-    def event(self, event: QEvent) -> bool:
-        if isinstance(event, QHelpEvent) and event.type() is QEvent.Type.ToolTip:
-            place = self.place_at(event.pos().x())
-            QToolTip.showText(event.globalPos(), self._tip(place) if place is not None else "", self)
-            return True
-        return super().event(event)
-
-    def _mark(self, place: int) -> None:
-        self._marked = max(0, place)
-        self.setAccessibleDescription(self._tip(self._marked))
-        self.update()
-
-    def _choose(self) -> None:
-        if self._starts and self._bucket != "hour":
-            start = self._starts[self._marked]
+    def open(self, place: int) -> None:
+        if self._bucket != "hour":
+            start = self._starts[place]
             self.chosen.emit(start, following(self._bucket, start))
 
-    def _tip(self, place: int) -> str:
-        if not 0 <= place < len(self._starts):
-            return ""
+    def tip(self, place: int) -> str:
         start = self._starts[place]
         lines = [history_words.bucket(self._bucket, start)]
         for bar in self._bars.get(start, []):

@@ -2,23 +2,14 @@
 
 from collections.abc import Sequence
 from datetime import date, timedelta
+from typing import ClassVar
 
-from PySide6.QtCore import QEvent, QPointF, QRectF, Qt, Signal
-from PySide6.QtGui import (
-    QColor,
-    QFocusEvent,
-    QHelpEvent,
-    QKeyEvent,
-    QMouseEvent,
-    QPainter,
-    QPaintEvent,
-    QPen,
-    QResizeEvent,
-)
-from PySide6.QtWidgets import QSizePolicy, QToolTip, QWidget
+from PySide6.QtCore import QPointF, QRectF, Qt, Signal
+from PySide6.QtGui import QColor, QFocusEvent, QPainter, QPaintEvent, QPen, QResizeEvent
 
 from app import format as fmt
 from app import history_words, shades, theme, week
+from app.places_view import PlacesView
 from app.texts import tr
 from app.theme import Type
 
@@ -27,10 +18,11 @@ _WEEKS = 54
 _GAP = 3.0
 
 
-class CalendarView(QWidget):
+class CalendarView(PlacesView):
     """`chosen` gives a day that was clicked."""
 
     chosen = Signal(date)
+    STEPS: ClassVar = {Qt.Key.Key_Up: -1, Qt.Key.Key_Down: 1, Qt.Key.Key_Left: -7, Qt.Key.Key_Right: 7}
 
     def __init__(self, first_day: int = 0) -> None:
         """`first_day` of the week, Monday = 0."""
@@ -38,11 +30,7 @@ class CalendarView(QWidget):
         self._first_day = first_day
         self._begin = date(1970, 1, 1)
         self._days: Sequence[float] = ()
-        self._marked = 0
-        self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
-        self.setCursor(Qt.CursorShape.PointingHandCursor)
         self.setMouseTracking(True)
-        self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
@@ -52,7 +40,6 @@ class CalendarView(QWidget):
     def show_year(self, year: int, days: Sequence[float]) -> None:
         """Seconds of each day."""
         self._begin, self._days = date(year, 1, 1), days
-        self._marked = min(self._marked, max(0, len(days) - 1))
         given, time = sum(1 for seconds in days if seconds > 0), fmt.duration(sum(days))
         self.setAccessibleName(
             tr(
@@ -62,11 +49,13 @@ class CalendarView(QWidget):
                 time=time,
             )
         )
-        self.setAccessibleDescription(self._tip(self._marked))
-        self.update()
+        self.mark(self.marked)
 
-    def day_at(self, at: QPointF) -> int | None:
-        """The place in the year of the day at a point."""
+    @property
+    def places(self) -> int:
+        return len(self._days)
+
+    def place_at(self, at: QPointF) -> int | None:
         size = self._size()
         column, row = int((at.x() - _LEFT) // size), int((at.y() - _TOP) // size)
         place = column * 7 + row - self._lead()
@@ -94,52 +83,21 @@ class CalendarView(QWidget):
         if self.hasFocus() and self._days:
             painter.setBrush(Qt.BrushStyle.NoBrush)
             painter.setPen(QPen(QColor(theme.tokens().text), 1.5))
-            painter.drawRoundedRect(self.area(self._marked).adjusted(-1, -1, 1, 1), radius, radius)
-
-    def mousePressEvent(self, event: QMouseEvent) -> None:
-        place = self.day_at(event.position())
-        if place is not None and event.button() is Qt.MouseButton.LeftButton:
-            self._mark(place)
-            self._choose()
-
-    def keyPressEvent(self, event: QKeyEvent) -> None:
-        steps = {Qt.Key.Key_Up: -1, Qt.Key.Key_Down: 1, Qt.Key.Key_Left: -7, Qt.Key.Key_Right: 7}
-        key = Qt.Key(event.key())
-        if key in steps:
-            self._mark(min(max(0, self._marked + steps[key]), len(self._days) - 1))
-        elif key in {Qt.Key.Key_Return, Qt.Key.Key_Enter, Qt.Key.Key_Space}:
-            self._choose()
-        else:
-            super().keyPressEvent(event)
+            painter.drawRoundedRect(self.area(self.marked).adjusted(-1, -1, 1, 1), radius, radius)
 
     def focusInEvent(self, event: QFocusEvent) -> None:
         super().focusInEvent(event)
         self.update()
 
-    def event(self, event: QEvent) -> bool:
-        if isinstance(event, QHelpEvent) and event.type() is QEvent.Type.ToolTip:
-            place = self.day_at(QPointF(event.pos()))
-            QToolTip.showText(event.globalPos(), self._tip(place) if place is not None else "", self)
-            return True
-        return super().event(event)
-
-    def _mark(self, place: int) -> None:
-        self._marked = max(0, place)
-        self.setAccessibleDescription(self._tip(self._marked))
-        self.update()
-
-    def _choose(self) -> None:
-        if self._days:
-            self.chosen.emit(self._begin + timedelta(days=self._marked))
-
-    def _tip(self, place: int) -> str:
-        if not 0 <= place < len(self._days):
-            return ""
+    def tip(self, place: int) -> str:
         there = self._begin + timedelta(days=place)
         seconds = self._days[place]
         return f"{there.day} {history_words.month(there.month)} {there.year}: " + (
             fmt.duration(seconds) if seconds else tr("nothing")
         )
+
+    def open(self, place: int) -> None:
+        self.chosen.emit(self._begin + timedelta(days=place))
 
     def _lead(self) -> int:
         return (self._begin.weekday() - self._first_day) % 7

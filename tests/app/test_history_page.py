@@ -109,7 +109,7 @@ def test_a_day_that_is_clicked_becomes_the_range_and_back_leads_out(
 
 def test_a_bar_that_is_clicked_becomes_the_range(page: HistoryPage, engine: ScriptedEngine) -> None:
     asked = len(engine.received(GetOverview))
-    place = next(x for x in range(50, page.bars.width()) if page.bars.place_at(x) == 0)
+    place = next(x for x in range(50, page.bars.width()) if page.bars.place_at(QPointF(x, 0)) == 0)
     QTest.mouseClick(page.bars, LEFT, pos=QPointF(place, 50).toPoint())
     chosen = engine.wait_for(GetOverview, asked + 1)
     assert (chosen.since, chosen.until) == (SINCE, SINCE + DAY)
