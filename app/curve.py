@@ -58,4 +58,5 @@ def _merged(points: Sequence[CurvePoint]) -> CurvePoint:
         evaluation_loss=evaluations[-1] if evaluations else None,
         own_samples=sum(point.own_samples for point in points),
         peers=points[-1].peers,
+        at=points[-1].at,
     )

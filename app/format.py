@@ -92,6 +92,11 @@ def duration(seconds: float) -> str:
     return _two(days, "d", hours, "h")
 
 
+def age(seconds: float) -> str:
+    """How long ago something was, in one unit, since nobody counts further back: 20 s, 42 min, 3 h, 2 d."""
+    return duration(seconds).partition(" ")[0]
+
+
 def clock(moment: float, now: float) -> str:
     """A moment (UTC seconds) as local time of day: 14:30, tomorrow 08:00, Mon 08:00, 24 Dec 08:00."""
     then, today = datetime.fromtimestamp(moment).astimezone(), datetime.fromtimestamp(now).astimezone()

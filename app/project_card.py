@@ -1,5 +1,6 @@
 """One project in the list: what it is, how it goes, whether it fits, and what can be done with it."""
 
+import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
@@ -60,6 +61,10 @@ class ProjectCard(Card):
         theme.set_role(self._verdict, "good" if self.fits else "problem")
         self._verdict_dot.set_tone("good" if self.fits else "problem")
         self._verdict_row.show()
+        self._given.setText(project_words.given(details))
+        self._given.setVisible(bool(self._given.text()))
+        counted = tr("As the project's backbone counts what volunteers say they gave.")
+        self._given.setToolTip(counted if details.place else "")
 
     def show_curve(self, points: Sequence[CurvePoint]) -> None:
         """The learning curve, and the peers that it tells of."""
@@ -71,7 +76,7 @@ class ProjectCard(Card):
 
     def show_snapshot(self, snapshot: Snapshot | None) -> None:
         """Who takes part now."""
-        figure, caption = project_words.peers(self.info, self._curve, snapshot)
+        figure, caption = project_words.peers(self.info, self._curve, snapshot, time.time())
         self._peers.setText(figure)
         self._peers_caption.setText(caption)
 
@@ -112,7 +117,7 @@ class ProjectCard(Card):
         words.addLayout(title)
         words.addWidget(Label(project_words.by_line(self.info), Type.CAPTION, "muted", wrap=True))
         words.addWidget(Label(self.info.summary, wrap=True))
-        for warning in (project_words.waits(self.info), self.info.warning or ""):
+        for warning in (project_words.waits(self.info, time.time()), self.info.warning or ""):
             if warning:
                 words.addWidget(Label(warning, Type.CAPTION, "accent", wrap=True))
         words.addStretch(1)
@@ -149,10 +154,13 @@ class ProjectCard(Card):
         verdict.addWidget(self._verdict_dot)
         verdict.addWidget(self._verdict, 1)
         self._verdict_row.hide()
+        self._given = Label("", Type.CAPTION, "muted", wrap=True)
+        self._given.hide()
         facts = QVBoxLayout()
         facts.setSpacing(theme.UNIT * 3)
         facts.addLayout(columns)
         facts.addWidget(self._verdict_row)
+        facts.addWidget(self._given)
         self.show_curve([])
         return facts
 

@@ -3,6 +3,7 @@
 from enum import Enum
 
 from app import format as fmt
+from app import wording
 from app.texts import said, tr
 from core.api.projects import CurvePoint, ProjectDetails, ProjectInfo
 from core.api.snapshot import Snapshot
@@ -52,22 +53,36 @@ def verdict(missing: tuple[str, ...]) -> str:
     return " ".join(map(said, missing)) if missing else tr("Fits this computer")
 
 
-def waits(info: ProjectInfo) -> str:
-    """Why another joined project runs in its place; empty if none does."""
+def waits(info: ProjectInfo, now: float) -> str:
+    """Why another joined project runs in its place, each reason with its end; empty if none does."""
     if not info.reasons:
         return ""
-    return tr("Another of your projects goes first: {why}", why=" ".join(reason.text for reason in info.reasons))
+    why = " ".join(f"{wording.reason_sentence(reason, now)}." for reason in info.reasons)
+    return tr("Another of your projects goes first: {why}", why=why)
 
 
-def peers(info: ProjectInfo, curve: list[CurvePoint], snapshot: Snapshot | None) -> tuple[str, str]:
-    """(figure, caption): as this computer sees them now, else as they were at the last epoch that was told of."""
+def given(details: ProjectDetails) -> str:
+    """What this volunteer gave, and the place that it makes among all; empty if it is nothing."""
+    told = []
+    if details.samples:
+        amount, time = fmt.count(details.samples), fmt.duration(details.seconds)
+        told.append(tr("You gave {n} samples in {time}", n=amount, time=time))
+    if details.place:
+        told.append(wording.place(details.place))
+    return " · ".join(told)
+
+
+def peers(info: ProjectInfo, curve: list[CurvePoint], snapshot: Snapshot | None, now: float) -> tuple[str, str]:
+    """(figure, caption): as this computer sees them now, else as they were at the end of the last epoch told of."""
     if info.active and snapshot and snapshot.progress.peers:
         count = snapshot.progress.peers
         return fmt.count(count), tr("Peers now")
     last = next((point for point in reversed(curve) if point.peers), None)
     if last is None:
         return "–", tr("Peers")
-    return fmt.count(last.peers), tr("Peers at epoch {epoch}", epoch=fmt.count(last.epoch))
+    if not 0 < last.at <= now:
+        return fmt.count(last.peers), tr("Peers at epoch {epoch}", epoch=fmt.count(last.epoch))
+    return fmt.count(last.peers), tr("Peers {time} ago", time=fmt.age(now - last.at))
 
 
 def needs(requirements: dict[str, int]) -> list[str]:
@@ -93,7 +108,7 @@ def needs_line(requirements: dict[str, int]) -> str:
 def rows(details: ProjectDetails) -> list[tuple[str, str]]:
     """What a volunteer asks before joining, as names and values."""
     batch = tr("{count} samples from all peers make one epoch", count=fmt.count(details.target_batch_size))
-    found = [
+    return [
         (tr("Model"), details.architecture),
         (tr("Task"), details.task.replace("_", " ")),
         (tr("Batch"), batch),
@@ -101,10 +116,6 @@ def rows(details: ProjectDetails) -> list[tuple[str, str]]:
         (tr("Needs"), needs_line(details.requirements)),
         (tr("From"), tr("comes with Idlehive") if details.info.source == "builtin" else details.info.source),
     ]
-    if details.samples:
-        given = tr("{n} samples in {time}", n=fmt.count(details.samples), time=fmt.duration(details.seconds))
-        found.append((tr("You gave"), given))
-    return found
 
 
 def moved(order: list[str], name: str, place: int) -> tuple[str, ...]:

@@ -10,7 +10,7 @@ from app import reason_words
 from app.step_words import getting_ready, is_getting_ready, place_in_getting_ready, step_meaning
 from app.texts import said, tr, trn
 from core.api.reasons import Kind, Reason, Severity
-from core.api.snapshot import Progress, Snapshot
+from core.api.snapshot import Place, Progress, Snapshot
 
 Tone = Literal["good", "working", "quiet", "paused", "problem"]
 """How a state looks: green, accent, grey, grey with bars, red."""
@@ -65,12 +65,11 @@ def explanation(snapshot: Snapshot, now: float) -> str:
     return "\n".join(lines)
 
 
-def place(snapshot: Snapshot) -> str:
+def place(known: Place | None) -> str:
     """Among all who publish what they give; empty if it is not known."""
-    if snapshot.place is None:
+    if known is None:
         return ""
-    own, everyone = fmt.count(snapshot.place.place), fmt.count(snapshot.place.volunteers)
-    share = fmt.percent(snapshot.place.share)
+    own, everyone, share = fmt.count(known.place), fmt.count(known.volunteers), fmt.percent(known.share)
     return tr("You: place {place} of {all}, {share} of all samples", place=own, all=everyone, share=share)
 
 

@@ -115,6 +115,8 @@ class CurvePoint(msgspec.Struct, frozen=True):
     own_samples: int = 0
     """Given by this volunteer."""
     peers: int = 0
+    at: float = 0.0
+    """When the epoch ended, UTC seconds; 0: nobody told."""
 
 
 ProjectCommand = (

@@ -245,6 +245,7 @@ class _Point(msgspec.Struct, frozen=True):
     loss: float | None = None
     evaluation_loss: float | None = None
     peers: Annotated[int, Meta(ge=0, le=1 << 31)] = 0
+    at: Annotated[float, Meta(ge=0.0, le=1 << 53)] = 0.0
 
 
 class _Curve(msgspec.Struct, frozen=True):
@@ -272,5 +273,6 @@ def merged(own: dict[int, CurvePoint], told: tuple[_Point, ...]) -> list[CurvePo
             evaluation_loss=point.evaluation_loss,
             own_samples=mine.own_samples,
             peers=point.peers or mine.peers,
+            at=point.at or mine.at,
         )
     return [points[epoch] for epoch in sorted(points)]

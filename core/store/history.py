@@ -74,10 +74,10 @@ class History:
     def curve(self, project: str, run_id: str) -> dict[int, CurvePoint]:
         """The epochs that this volunteer saw, by number."""
         query = (
-            "SELECT epoch, max(loss) AS loss, sum(own_samples) AS own_samples, max(peers) AS peers FROM epoch"
-            " WHERE project = ? AND run_id = ? GROUP BY epoch"
+            "SELECT epoch, max(loss) AS loss, sum(own_samples) AS own_samples, max(peers) AS peers, max(at) AS at"
+            " FROM epoch WHERE project = ? AND run_id = ? GROUP BY epoch"
         )
         points = {row["epoch"]: CurvePoint(**row) for row in self._database.rows(query, (project, run_id))}
         for done in self._journal.epochs_waiting(project, run_id):
-            points[done.epoch] = CurvePoint(done.epoch, done.loss, None, done.samples, done.peers)
+            points[done.epoch] = CurvePoint(done.epoch, done.loss, None, done.samples, done.peers, done.at)
         return points

@@ -1,5 +1,6 @@
 """The projects page: the list, joining and leaving, details, and adding one."""
 
+import time
 from pathlib import Path
 
 import pytest
@@ -34,6 +35,7 @@ from core.api.projects import (
     ShowProject,
 )
 from core.api.reasons import Kind, Reason
+from core.api.snapshot import Place
 from tests.fakes.scripted_engine import ScriptedEngine
 
 PRACTICE = ProjectInfo("practice", "Practice", "A tiny model.", "Idlehive", "CC0-1.0", "builtin", practice=True)
@@ -207,6 +209,29 @@ def test_the_card_tells_loss_and_peers_of_the_last_epoch(
     assert "Peers at epoch 2" in texts(card(page))
 
 
+def test_peers_of_a_project_that_does_not_run_here_have_an_age(
+    page: ProjectsPage, engine: ScriptedEngine, qtbot: QtBot
+) -> None:
+    engine.answer(GetCurve, [CurvePoint(2, 6.5, None, 10, 9, time.time() - 7250)])
+    engine.answer(ListProjects, [BIRDS])
+    page.refresh()
+    qtbot.waitUntil(lambda: page.card("practice") is None and "Peers 2\N{NO-BREAK SPACE}h ago" in texts(card(page)))
+    assert "Peers now" not in texts(card(page))
+
+
+def test_the_card_tells_what_was_given_and_the_place_that_it_makes(
+    page: ProjectsPage, engine: ScriptedEngine, qtbot: QtBot
+) -> None:
+    assert "You gave" not in texts(card(page))
+    place = Place(3, 41, 48_210, 0.09, 0.0)
+    engine.answer(ShowProject, replace(DETAILS, samples=48_210, seconds=11_520.0, place=place))
+    engine.answer(ListProjects, [BIRDS])
+    page.refresh()
+    qtbot.waitUntil(lambda: page.card("practice") is None and "You gave" in texts(card(page)))
+    shown = " ".join(texts(card(page)).split())
+    assert "You gave 48 210 samples in 3 h 12 min · You: place 3 of 41, 9 % of all samples" in shown
+
+
 def test_a_picture_is_asked_of_the_engine_once(page: ProjectsPage, engine: ScriptedEngine, qtbot: QtBot) -> None:
     qtbot.waitUntil(lambda: len(engine.received(GetPicture)) == 2)
     engine.answer(ListProjects, [BIRDS])
@@ -267,10 +292,12 @@ def test_with_one_joined_project_there_is_nothing_to_order(page: ProjectsPage) -
 
 
 def test_the_card_says_why_another_project_goes_first(page: ProjectsPage, engine: ScriptedEngine, qtbot: QtBot) -> None:
-    why = Reason(Kind.NETWORK_TOO_SLOW, False, "Too little bandwidth.")
-    engine.answer(ListProjects, [replace(joined(BIRDS, 1), reasons=(why,)), joined(PRACTICE, 2)])
+    slow = Reason(Kind.NETWORK_TOO_SLOW, False, "Too little bandwidth.")
+    hours = Reason(Kind.NETWORK_HOURS, False, "Outside the hours in which the network may be used.", time.time() + 5)
+    engine.answer(ListProjects, [replace(joined(BIRDS, 1), reasons=(slow, hours)), joined(PRACTICE, 2)])
     page.refresh()
     qtbot.waitUntil(lambda: "Another of your projects goes first: Too little bandwidth." in texts(page))
+    assert "Outside the hours in which the network may be used until " in texts(page)
 
 
 def test_search_and_filter_hide_the_others(page: ProjectsPage, qtbot: QtBot) -> None:

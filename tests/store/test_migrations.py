@@ -67,7 +67,7 @@ def test_nothing_that_was_given_is_lost(store: Store) -> None:
         given(1, NOON + 3600, 3400.0, 90, 6, 0, 2, 2900.0, 3.5, 8.25, uploaded=21, downloaded=22),
         given(2, NOON + 7200, 60.0, 5, 0, 0, 0, 50.0, 0.0, None, uploaded=1, downloaded=2),
     ]
-    assert store.history.curve("p", "run") == {1: CurvePoint(1, 4.5, None, 60, 3)}
+    assert store.history.curve("p", "run") == {1: CurvePoint(1, 4.5, None, 60, 3, NOON)}
     store.close()
 
 

@@ -188,8 +188,8 @@ class TestEpochs:
         store.journal.flush()
         store.journal.epoch(EpochDone(2, None, 0, 2, NOON))
         assert store.history.curve("p", "first") == {
-            1: CurvePoint(1, 4.0, None, 20, 3),
-            2: CurvePoint(2, None, None, 0, 2),
+            1: CurvePoint(1, 4.0, None, 20, 3, NOON),
+            2: CurvePoint(2, None, None, 0, 2, NOON),
         }
         assert store.history.curve("p", "second") == {}
 
