@@ -38,6 +38,8 @@ from core.api.snapshot import Snapshot
 
 Done = Callable[[Any], None]
 Refused = Callable[[str], None]
+Words = Callable[[], str]
+"""A sentence that is still asked for when the window speaks another language."""
 
 # Together well below two seconds, the longest that a dead engine may look alive: Qt's timers come up to 5 % late, and
 # the window has to be drawn.
@@ -77,8 +79,8 @@ class EngineLink(QObject):
     def __init__(self, home: Home, engine_command: Sequence[str] | None = None, parent: QObject | None = None) -> None:
         super().__init__(parent)
         self.state = Link.STARTING
-        self.sentence = ""
         self.snapshot: Snapshot | None = None
+        self._words: Words = str
         self._home = home
         self._engine_command = engine_command
         self._questions: dict[int, _Question] = {}
@@ -95,6 +97,11 @@ class EngineLink(QObject):
         self._quiet = self._timer(_QUIET_MS, self._ping)
         self._silence = self._timer(_ANSWER_MS, self._on_silence)
         self._reconnect = self._timer(_RECONNECT_MS, self._connect)
+
+    @property
+    def sentence(self) -> str:
+        """Why it is SILENT or GONE, in the language that is spoken now; else empty."""
+        return self._words()
 
     def open(self) -> None:
         """Connect, and start the engine if none is running."""
@@ -148,7 +155,8 @@ class EngineLink(QObject):
         if self._starting or self._socket.state() is not QLocalSocket.LocalSocketState.UnconnectedState:
             return
         if engine_process.belongs_to_somebody_else(self._home):
-            self._change(Link.GONE, tr("The engine's socket belongs to another user: {path}.", path=self._home.socket))
+            path = self._home.socket
+            self._change(Link.GONE, lambda: tr("The engine's socket belongs to another user: {path}.", path=path))
             return
         self._socket.connectToServer(str(self._home.socket))
 
@@ -159,27 +167,27 @@ class EngineLink(QObject):
         self._silence.start()
 
     def _on_disconnected(self) -> None:
-        self._lose(tr("The engine has ended."))
+        self._lose(lambda: tr("The engine has ended."))
 
     def _on_error(self, error: QLocalSocket.LocalSocketError) -> None:
         if error is QLocalSocket.LocalSocketError.PeerClosedError:
             return  # `disconnected` follows
-        self._lose(tr("The engine is not running."))
+        self._lose(lambda: tr("The engine is not running."))
 
-    def _lose(self, sentence: str) -> None:
+    def _lose(self, words: Words) -> None:
         """No connection (any more): start the engine if that was asked for, else offer it and watch the socket."""
         self._quiet.stop()
         self._silence.stop()
         questions, self._questions = self._questions, {}
         for question in questions.values():
             if question.refused:
-                question.refused(sentence)
+                question.refused(words())
         if self._ending:
             return
         if self._may_start:
             self._start_engine()
         else:
-            self._change(Link.GONE, self.sentence if self.state is Link.GONE else sentence)
+            self._change(Link.GONE, self._words if self.state is Link.GONE else words)
             self._reconnect.start()
 
     def _start_engine(self) -> None:
@@ -204,7 +212,7 @@ class EngineLink(QObject):
         if self._ending:
             return
         if error:
-            self._change(Link.GONE, said(error))
+            self._change(Link.GONE, lambda: said(error))
             self._reconnect.start()
         else:
             self._connect()
@@ -215,7 +223,7 @@ class EngineLink(QObject):
             try:
                 message = engine_decoder.decode(received)
             except msgspec.DecodeError:
-                self._drop(tr("The engine is of another version than this window: quit both and start again."))
+                self._drop(lambda: tr("The engine is of another version than this window: quit both and start again."))
                 return
             self._heard()
             self._handle(message)
@@ -261,21 +269,21 @@ class EngineLink(QObject):
         self._silence.start()
 
     def _on_silence(self) -> None:
-        self._change(Link.SILENT, tr("The engine does not answer."))
+        self._change(Link.SILENT, lambda: tr("The engine does not answer."))
 
-    def _drop(self, sentence: str) -> None:
+    def _drop(self, words: Words) -> None:
         self._socket.blockSignals(True)
         self._socket.abort()
         self._socket.blockSignals(False)
         self._quiet.stop()
-        self._change(Link.GONE, sentence)
+        self._change(Link.GONE, words)
 
-    def _change(self, state: Link, sentence: str = "") -> None:
+    def _change(self, state: Link, words: Words = str) -> None:
         if state is not Link.UP:
             self.snapshot = None
-        if (state, sentence) != (self.state, self.sentence):
-            self.state, self.sentence = state, sentence
-            self.link_changed.emit(state, sentence)
+        if (state, words()) != (self.state, self.sentence):
+            self.state, self._words = state, words
+            self.link_changed.emit(state, words())
 
     def _engine_pid(self) -> int | None:
         return engine_process.at_other_end(int(self._socket.socketDescriptor()))

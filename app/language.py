@@ -14,8 +14,8 @@ def speak(application: QApplication, wanted: Language) -> None:
     """From now on; what is already on the screen has to be made anew."""
     global _qt
     code = of_the_system() if wanted == "system" else wanted
-    texts.use(code)
     QLocale.setDefault(region(code, QLocale.system()))
+    texts.use(code, QLocale().decimalPoint())
     if _qt is not None:
         application.removeTranslator(_qt)
         _qt = None

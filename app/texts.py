@@ -16,6 +16,7 @@ ENGINE = LOCALE / "engine.json"
 """What the engine can say, with fields, found in its code by `python -m tests.translations`; most specific first."""
 
 _catalogue: gettext.NullTranslations = gettext.NullTranslations()
+_decimal_mark = "."
 
 
 def languages() -> dict[str, str]:
@@ -23,9 +24,10 @@ def languages() -> dict[str, str]:
     return {"en": "English", "de": "Deutsch"}
 
 
-def use(code: str) -> None:
+def use(code: str, decimal_mark: str = ".") -> None:
     """Speak a language of `languages` from now on. Texts that are already shown stay as they are."""
-    global _catalogue
+    global _catalogue, _decimal_mark
+    _decimal_mark = decimal_mark
     _catalogue = gettext.translation(DOMAIN, LOCALE, [code], fallback=code == "en")
 
 
@@ -43,11 +45,19 @@ def trn(singular: str, plural: str, count: int, /, **values: object) -> str:
 
 def said(sentence: str) -> str:
     """A sentence of the engine, which speaks English, in the volunteer's language; as it is if nobody knows it."""
+    return _FRACTION.sub(rf"\1{_decimal_mark}\2", _translated(sentence))
+
+
+_FRACTION = re.compile(r"(?<![\w.])(\d+)\.(\d+)(?=\s(?:[KMGT]i?B|[kMG]?bit/s|W|%)(?!\w))")
+"""An amount by its unit: numbers of versions and addresses have none."""
+
+
+def _translated(sentence: str) -> str:
     if type(_catalogue) is gettext.NullTranslations:
         return sentence
     for pattern, template in _patterns():
         if found := pattern.fullmatch(sentence):
-            return tr(template, **{name: said(value) for name, value in found.groupdict().items()})
+            return tr(template, **{name: _translated(value) for name, value in found.groupdict().items()})
     return sentence
 
 

@@ -9,6 +9,7 @@ import json
 import re
 import sys
 from collections.abc import Iterator
+from functools import cache
 from itertools import count
 from pathlib import Path
 from typing import NamedTuple
@@ -63,40 +64,28 @@ _FIELD = re.compile(r"\{\w+\}")
 def engine_texts() -> Iterator[Text]:
     """Every sentence of the engine and of a session, the values in it as `{v0}`, `{v1}`, and so on.
 
-    Found as what reads like a sentence and is neither documentation nor a line of the log.
+    Found as what is marked as a phrase, is the text of an error, or reads like a sentence and is neither documentation
+    nor a line of the log.
     """
-    yield from (Text(part, "", 0) for part in PARTS)
     for folder in SPEAKERS:
         for file in sorted((ROOT / "core" / folder).rglob("*.py")):
-            name, tree = str(file.relative_to(ROOT)), ast.parse(file.read_text())
-            aside = {id(inner) for node in ast.walk(tree) if _is_aside(node) for inner in ast.walk(node)}
-            for node in ast.walk(tree):
-                text = _template(node) if id(node) not in aside else ""
-                if _SENTENCE.fullmatch(text) and len(_FIELD.sub("", text).split()) > 1:
-                    yield Text(text, name, getattr(node, "lineno", 0))
-                if isinstance(node, ast.JoinedStr):
-                    aside |= {id(inner) for inner in node.values}
+            yield from _said_in(ast.parse(file.read_text()), str(file.relative_to(ROOT)))
+
+
+def _said_in(tree: ast.AST, name: str) -> Iterator[Text]:
+    nodes = list(ast.walk(tree))
+    aside = {id(inner) for node in nodes if _is_aside(node) for inner in ast.walk(node)}
+    for node in nodes:
+        marked = _is_said(node)
+        wanted = node.args[0] if isinstance(node, ast.Call) and marked else node
+        text = _template(wanted) if id(node) not in aside else ""
+        if text and (marked or (_SENTENCE.fullmatch(text) and len(_FIELD.sub("", text).split()) > 1)):
+            yield Text(text, name, getattr(node, "lineno", 0))
+        if isinstance(node, ast.JoinedStr):
+            aside |= {id(inner) for inner in node.values}
 
 
 _SENTENCE = re.compile(r"(?![^%]*%[sd])(?:[A-Z](?![A-Z]{2})|\{\w+\} )[^<>\n]* [^<>\n]*(?:[.?]|: \{\w+\})")
-PARTS = (
-    "{v0} minutes",
-    "1 minute",
-    "{v0} seconds",
-    "1 second",
-    "{v0} up, and your ceiling is {v1}",
-    "{v0} down, and your ceiling is {v1}",
-    "{v0} GiB are needed, {v1} GiB may be used",
-    "the driver does not list it any more",
-    "the largest here has {v0}",
-    "none was found here",
-    "crashed",
-    "was ended from outside",
-    "A game is running",
-    "did not answer within {v0} seconds",
-    "ended at once (code {v0})",
-)
-"""What the sentences are put together from."""
 
 
 def _template(node: ast.AST) -> str:
@@ -107,6 +96,24 @@ def _template(node: ast.AST) -> str:
     fields = count()
     parts = (str(each.value) if isinstance(each, ast.Constant) else f"{{v{next(fields)}}}" for each in node.values)
     return "".join(parts)
+
+
+def _is_said(node: ast.AST) -> bool:
+    """`phrase(text)`, or an error that is made of a text."""
+    if not (isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.args):
+        return False
+    return node.func.id in {"phrase", *_errors()}
+
+
+@cache
+def _errors() -> frozenset[str]:
+    """Names of the classes of errors that are told to the volunteer."""
+    trees = (ast.parse(file.read_text()) for file in (ROOT / "core").rglob("*.py"))
+    classes = [node for tree in trees for node in ast.walk(tree) if isinstance(node, ast.ClassDef)]
+    found = {"IdlehiveError"}
+    while more := {each.name for each in classes if found & {ast.unparse(base) for base in each.bases}} - found:
+        found |= more
+    return frozenset(found)
 
 
 def _is_aside(node: ast.AST) -> bool:

@@ -38,6 +38,7 @@ from core.api.messages import (
     engine_decoder,
     line,
 )
+from core.api.phrases import phrase
 from core.api.snapshot import Snapshot
 
 Result = TypeVar("Result")
@@ -247,8 +248,11 @@ def _why_not(log: Path, returncode: int | None, timeout: float) -> str:
     last = next((text.strip() for text in reversed(lines) if text.strip()), "")
     if not last and shutil.disk_usage(log.parent).free < _LEAST_FREE:
         return f"The engine could not be started: the disk is full. Free some space for {log.parents[1]}."
-    what = f"did not answer within {timeout:g} seconds" if returncode is None else f"ended at once (code {returncode})"
-    return f"The engine could not be started: {last}" if last else f"The engine {what}; {log} may say why."
+    if last:
+        return f"The engine could not be started: {last}"
+    silent = phrase(f"did not answer within {timeout:g} seconds")
+    what = silent if returncode is None else phrase(f"ended at once (code {returncode})")
+    return f"The engine {what}; {log} may say why."
 
 
 def _deadline(timeout: float | None) -> float | None:

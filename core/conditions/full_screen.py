@@ -4,6 +4,7 @@ import struct
 from collections.abc import Callable
 from dataclasses import dataclass
 
+from core.api.phrases import phrase
 from core.api.sensors import SensorInfo
 from core.conditions.bus import Bus
 from core.conditions.source import RETRY, Chain, Latch, NotAvailable, Source
@@ -37,7 +38,7 @@ class FullScreenSensor:
 
     def info(self) -> SensorInfo:
         known = any(chain.in_use for chain in self._chains)
-        nothing = "Nothing fills the screen" if known else "Nobody tells whether a program fills the screen"
+        nothing = phrase("Nothing fills the screen") if known else phrase("Nobody tells what fills the screen")
         tried = tuple(attempt for chain in self._chains for attempt in chain.tried)
         return SensorInfo(self.name, f"{self._value.what or nothing}.", known, tried)
 
@@ -75,7 +76,7 @@ class GameMode:
         """What runs, empty if no game does. Raises NotAvailable."""
         service = "com.feralinteractive.GameMode"
         games = self._bus.get(service, "/com/feralinteractive/GameMode", service, "ClientCount")
-        return "A game is running" if games > 0 else ""
+        return phrase("A game is running") if games > 0 else ""
 
 
 def _full_screen(display: Display) -> str:
@@ -87,4 +88,4 @@ def _full_screen(display: Display) -> str:
         return ""
     names = display.text(active, "WM_CLASS").split("\0")
     name = "".join(letter for letter in names[1] if letter.isprintable())[:40] if len(names) > 1 else ""
-    return f"{name or 'A program'} fills the screen"
+    return phrase(f"{name} fills the screen") if name else phrase("A program fills the screen")

@@ -8,6 +8,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
+from core.api.phrases import phrase
 from core.api.sensors import Attempt, SensorInfo
 from core.conditions.nvml import Gpu, Gpus, Nvml, Program, can_learn
 from core.conditions.source import Latch
@@ -88,12 +89,14 @@ class GpuSensor:
 
     def info(self) -> SensorInfo:
         value = self._value
-        found = [f"{state.gpu.name}{_use(state)}" for state in value.present]
-        text = f"{'; '.join(found) or value.trouble or 'No NVIDIA GPU with a driver: the processor computes'}"
-        if found and not value.can_learn:
-            text += "; the installed PyTorch cannot use it"
+        text = "; ".join(_use(state) for state in value.present)
+        found = bool(text)
+        if not found:
+            text = value.trouble or phrase("No NVIDIA GPU with a driver: the processor computes")
+        elif not value.can_learn:
+            text = phrase(f"{text}; the installed PyTorch cannot use it")
         outcome = "in use" if found else value.trouble or "there is no driver"
-        return SensorInfo(self.name, f"{text.rstrip('.')}.", bool(found), (Attempt(_SOURCE, outcome.rstrip(".")),))
+        return SensorInfo(self.name, f"{text.rstrip('.')}.", found, (Attempt(_SOURCE, outcome.rstrip(".")),))
 
     def _look(self, gpu: Gpu) -> GpuState:
         past = self._past.setdefault(gpu.uuid, _Past(gpu, Latch(_QUIET_FOR, self._tick)))
@@ -154,7 +157,10 @@ def _use(state: GpuState) -> str:
     facts = [
         None if gpu.temperature is None else f"{gpu.temperature} °C",
         None if gpu.power is None else f"{gpu.power:.0f} W",
-        None if gpu.utilization is None else f"{gpu.utilization} % busy",
-        f"used by {', '.join(state.taken_by)}" if state.taken_by else None,
+        None if gpu.utilization is None else phrase(f"{gpu.utilization} % busy"),
+        phrase(f"used by {', '.join(state.taken_by)}") if state.taken_by else None,
     ]
-    return "".join(f", {fact}" for fact in facts if fact)
+    text = gpu.name
+    for fact in facts:
+        text = phrase(f"{text}, {fact}") if fact else text
+    return text

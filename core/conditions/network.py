@@ -4,6 +4,7 @@ import socket
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
+from core.api.phrases import phrase
 from core.api.sensors import SensorInfo
 from core.conditions.bus import Bus
 from core.conditions.source import RETRY, Chain, NotAvailable, Source
@@ -40,9 +41,18 @@ class NetworkSensor:
 
     def info(self) -> SensorInfo:
         online, metered = self._value.online, self._value.metered
-        way = {True: "Online", False: "Offline", None: "Nobody tells whether there is a connection"}[online]
-        cost = {True: "metered", False: "not metered", None: "and nobody tells whether it is metered"}[metered]
-        return SensorInfo(self.name, f"{way}, {cost}.", online is not None, self._online.tried + self._metered.tried)
+        ways = {True: phrase("Online"), False: phrase("Offline"), None: phrase("Nobody tells whether it is online")}
+        costs = {
+            True: phrase("metered"),
+            False: phrase("not metered"),
+            None: phrase("nobody tells whether it is metered"),
+        }
+        return SensorInfo(
+            self.name,
+            phrase(f"{ways[online]}, {costs[metered]}."),
+            online is not None,
+            self._online.tried + self._metered.tried,
+        )
 
 
 class Route:

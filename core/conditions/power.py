@@ -3,6 +3,7 @@
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
+from core.api.phrases import phrase
 from core.api.sensors import SensorInfo
 from core.conditions.bus import Bus
 from core.conditions.source import RETRY, Chain, NotAvailable, Source
@@ -36,8 +37,9 @@ class PowerSensor:
         if self._value.on_battery is None:
             text = "There is no battery." if known else "Nobody tells whether there is a battery."
         else:
-            level = "" if self._value.level is None else f", {self._value.level} % full"
-            text = f"{'On battery' if self._value.on_battery else 'Plugged in'}{level}."
+            source = phrase("On battery") if self._value.on_battery else phrase("Plugged in")
+            level = self._value.level
+            text = f"{source}." if level is None else phrase(f"{source}, {level} % full.")
         return SensorInfo(self.name, text, known, self._chain.tried)
 
 

@@ -3,6 +3,7 @@
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 
+from core.api.phrases import phrase
 from core.api.sensors import Attempt, SensorInfo
 
 _SOURCE = "list of processes"
@@ -44,7 +45,7 @@ class ProgramsSensor:
     def info(self) -> SensorInfo:
         if not self.wanted:
             return SensorInfo(self.name, "There are no programs to wait for.", True, (Attempt(_SOURCE, "not needed"),))
-        running = ", ".join(self._value.names) or "none of them runs"
+        running = ", ".join(self._value.names) or phrase("none of them runs")
         text = f"Waiting for {', '.join(self.wanted)}: {running}."
         return SensorInfo(self.name, text, True, (Attempt(_SOURCE, "in use"),))
 

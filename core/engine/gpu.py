@@ -7,6 +7,7 @@ from collections.abc import Mapping
 
 import msgspec
 
+from core.api.phrases import phrase
 from core.api.preferences import Limits, counts_for_gpu, limits_of
 from core.api.reasons import Kind
 from core.api.snapshot import GpuUse
@@ -90,9 +91,8 @@ def _of(chosen: GpuState, counts: Mapping[str, int], needs: int, now: float) -> 
         found.append((Kind.GPU_HOT, f"{chosen.coolest} °C", True))
     room = min(chosen.gpu.memory_total - chosen.others_memory, counts["gpu_memory"] or chosen.gpu.memory_total)
     if room < needs:
-        found.append(
-            (Kind.GPU_MEMORY, f"{needs / 2**30:.1f} GiB are needed, {room / 2**30:.1f} GiB may be used", False)
-        )
+        text = phrase(f"{needs / 2**30:.1f} GiB are needed, {room / 2**30:.1f} GiB may be used")
+        found.append((Kind.GPU_MEMORY, text, False))
     return found
 
 
@@ -100,7 +100,7 @@ def _lost(states: GpuStates, counts: Mapping[str, int], in_use: str | None, chos
     """Why the GPU that would be used does not answer; None if none is missed."""
     if not states.can_learn or not counts["gpu_use"]:
         return None
-    why = states.trouble or "the driver does not list it any more"
+    why = states.trouble or phrase("the driver does not list it any more")
     gone = [gpu for gpu in states.gone if may_use(counts, gpu.number)]
     if any(gpu.uuid == in_use for gpu in gone):
         return why

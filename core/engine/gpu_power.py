@@ -10,6 +10,7 @@ from pathlib import Path
 
 import msgspec
 
+from core.api.phrases import phrase
 from core.conditions import nvml
 from core.conditions.gpu import GpuStates
 from core.whole_file import write_whole
@@ -71,7 +72,9 @@ class PowerLimit:
             self._refused = wanted
             self._note.unlink(missing_ok=True)
             self._tell(
-                f"The driver does not take a power limit; Idlehive keeps {wanted.watts:.0f} W by resting. {error}"
+                phrase(
+                    f"The driver does not take a power limit; Idlehive keeps {wanted.watts:.0f} W by resting. {error}"
+                )
             )
             return
         self._present = wanted

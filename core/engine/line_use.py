@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from datetime import datetime, timedelta, tzinfo
 
+from core.api.phrases import phrase
 from core.api.reasons import Kind
 
 _MINUTES_A_DAY = 24 * 60
@@ -43,13 +44,8 @@ def objections(use: LineUse, counts: Mapping[str, int], slowest_line: int) -> It
         yield Kind.DATA_CAP, _size(counts["data_cap"]), use.month_ends
     if not use.open:
         yield Kind.NETWORK_HOURS, "", use.next_edge
-    too_slow = [
-        f"{_rate(slowest_line)} {way}, and your ceiling is {_rate(limit)}"
-        for way, limit in (("up", counts["upload_limit"]), ("down", counts["download_limit"]))
-        if 0 < limit < slowest_line
-    ]
-    if too_slow:
-        yield Kind.NETWORK_TOO_SLOW, "; ".join(too_slow), None
+    if too_slow := _too_slow(counts["upload_limit"], counts["download_limit"], slowest_line):
+        yield Kind.NETWORK_TOO_SLOW, too_slow, None
 
 
 def month_begin(day: int, now: float, zone: tzinfo) -> float:
@@ -65,6 +61,13 @@ def month_end(day: int, now: float, zone: tzinfo) -> float:
     """The next such midnight."""
     begin = datetime.fromtimestamp(month_begin(day, now, zone), zone)
     return (begin.replace(day=1, hour=0, fold=0) + timedelta(days=32)).replace(day=day).timestamp()
+
+
+def _too_slow(upload: int, download: int, wanted: int) -> str:
+    """What is needed and what the ceilings are where they are lower; empty if they are not."""
+    up = phrase(f"{_rate(wanted)} up, and your ceiling is {_rate(upload)}") if 0 < upload < wanted else ""
+    down = phrase(f"{_rate(wanted)} down, and your ceiling is {_rate(download)}") if 0 < download < wanted else ""
+    return phrase(f"{up}; {down}") if up and down else up or down
 
 
 def _next_time(minute: int, now: float, zone: tzinfo) -> float:

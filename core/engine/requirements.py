@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from core.api.manifest import Requirements
+from core.api.phrases import phrase
 
 
 def missing(needs: Requirements, cache: Path) -> tuple[str, ...]:
@@ -18,7 +19,7 @@ def _missing(needs: Requirements, cache: Path) -> Iterator[str]:
     if (memory := psutil.virtual_memory().total) < needs.memory:
         yield f"It needs {_gib(needs.memory)} of memory; this computer has {_gib(memory)}."
     if needs.gpu_memory and (gpu_memory := _gpu_memory()) < needs.gpu_memory:
-        has = f"the largest here has {_gib(gpu_memory)}" if gpu_memory else "none was found here"
+        has = phrase(f"the largest here has {_gib(gpu_memory)}") if gpu_memory else phrase("none was found here")
         yield f"It needs a GPU with {_gib(needs.gpu_memory)} of memory; {has}."
     if (free := _free(cache)) < needs.disk:
         yield f"It needs {_gib(needs.disk)} of free disk space; there are {_gib(free)}."

@@ -13,6 +13,7 @@ from typing import cast
 
 from core.api.client import core_command, core_environment
 from core.api.errors import WorldError
+from core.api.phrases import phrase
 from core.engine import leftovers
 from core.engine.threads import in_thread
 from core.leash import TAG
@@ -177,6 +178,6 @@ def in_words(code: int) -> str:
     if code > 128:
         with contextlib.suppress(ValueError):
             number = signal.Signals(code - 128)
-            how = "crashed" if number in _CRASHES else "was ended from outside"
+            how = phrase("crashed") if number in _CRASHES else phrase("was ended from outside")
             return f"The session's process {how} ({number.name})."
     return f"The session's process ended unexpectedly with code {code}."

@@ -4,6 +4,7 @@ from collections.abc import Iterator, Mapping
 
 from core.api.manifest import Manifest
 from core.api.peer_address import is_far
+from core.api.phrases import phrase
 from core.api.reasons import Kind
 from core.api.snapshot import Surroundings
 from core.conditions.machine import Readings
@@ -26,7 +27,7 @@ def objections(
     if readings.full_screen.what and not counts["full_screen"]:
         yield Kind.FULL_SCREEN, readings.full_screen.what, not uses_gpu
     if readings.programs.names:
-        yield Kind.PROGRAM_RUNNING, " and ".join(readings.programs.names), not uses_gpu
+        yield Kind.PROGRAM_RUNNING, ", ".join(readings.programs.names), not uses_gpu
     yield from _of_power(readings, counts)
     if needs_internet:
         yield from _of_network(readings, counts)
@@ -78,5 +79,7 @@ def _of_network(readings: Readings, counts: Mapping[str, int]) -> Iterator[Objec
 
 
 def _span(seconds: int) -> str:
-    amount, unit = (seconds // 60, "minute") if seconds % 60 == 0 else (seconds, "second")
-    return f"{amount} {unit}{'' if amount == 1 else 's'}"
+    if seconds % 60:
+        return phrase("1 second") if seconds == 1 else phrase(f"{seconds} seconds")
+    minutes = seconds // 60
+    return phrase("1 minute") if minutes == 1 else phrase(f"{minutes} minutes")
