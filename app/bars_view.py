@@ -6,10 +6,10 @@ from datetime import datetime, timedelta
 from typing import ClassVar
 
 from PySide6.QtCore import QPointF, QRectF, QSize, Qt, Signal
-from PySide6.QtGui import QColor, QPainter, QPaintEvent, QPen
+from PySide6.QtGui import QAccessible, QColor, QPainter, QPaintEvent, QPen
 from PySide6.QtWidgets import QWidget
 
-from app import curve, history_words, theme
+from app import curve, history_words, roles, theme
 from app import format as fmt
 from app.places_view import PlacesView
 from app.texts import tr
@@ -146,6 +146,9 @@ class BarsView(PlacesView):
                 QRectF(self._left(place), bottom - height, width, max(1.0, height - gap)), radius, radius
             )
             bottom -= height
+
+
+roles.is_a(BarsView, QAccessible.Role.Chart)
 
 
 def colour(project: int) -> QColor:

@@ -5,10 +5,10 @@ from datetime import date, timedelta
 from typing import ClassVar
 
 from PySide6.QtCore import QPointF, QRectF, Qt, Signal
-from PySide6.QtGui import QColor, QFocusEvent, QPainter, QPaintEvent, QPen, QResizeEvent
+from PySide6.QtGui import QAccessible, QColor, QFocusEvent, QPainter, QPaintEvent, QPen, QResizeEvent
 
 from app import format as fmt
-from app import history_words, shades, theme, week
+from app import history_words, roles, shades, theme, week
 from app.places_view import PlacesView
 from app.texts import tr
 from app.theme import Type
@@ -118,3 +118,6 @@ class CalendarView(PlacesView):
             painter.drawText(
                 where, Qt.AlignmentFlag.AlignBottom | Qt.AlignmentFlag.AlignLeft, history_words.month(number)
             )
+
+
+roles.is_a(CalendarView, QAccessible.Role.Table)

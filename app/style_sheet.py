@@ -1,8 +1,8 @@
 """The style sheet, with `$tokens` that theme.py fills in. Roles: `theme.set_role`. Fonts: `theme.font`."""
 
 STYLE_SHEET = """
-#sidebar { background: $sidebar; }
 #page, #page > QWidget, QStackedWidget { background: $background; }
+#page > #sidebar { background: $sidebar; }
 QScrollArea, QScrollArea > QWidget > QWidget { background: transparent; border: 0; }
 
 QLabel { background: transparent; color: $text; }

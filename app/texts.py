@@ -8,6 +8,7 @@ import gettext
 import json
 import re
 from functools import cache
+from itertools import chain, zip_longest
 from pathlib import Path
 
 LOCALE = Path(__file__).resolve().parents[1] / "resources" / "locale"
@@ -68,5 +69,7 @@ def _patterns() -> tuple[tuple[re.Pattern[str], str], ...]:
 
 def _pattern(template: str) -> re.Pattern[str]:
     parts = re.split(r"\{(\w+)\}", template)
-    names = (f"(?P<{part}>.+?)" if place % 2 else re.escape(part) for place, part in enumerate(parts))
-    return re.compile("".join(names), re.DOTALL)
+    # A number is no more than that: "{n0} % busy" must not take the rest of a list for one.
+    fields = (rf"(?P<{part}>-?\d[\d.e+]*)" if part[0] == "n" else f"(?P<{part}>.+?)" for part in parts[1::2])
+    plain = map(re.escape, parts[::2])
+    return re.compile("".join(chain.from_iterable(zip_longest(plain, fields, fillvalue=""))), re.DOTALL)

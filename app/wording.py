@@ -131,7 +131,9 @@ def reason_sentence(reason: Reason, now: float) -> str:
     text = said(reason.text).rstrip(" .")
     match reason.kind:
         case Kind.PAUSED | Kind.SNOOZED:
-            return _until(tr("Paused"), reason.until, now) if reason.until else tr("Paused until you resume")
+            if reason.until is None:
+                return tr("Paused until you resume")
+            return tr("Paused until {time}", time=fmt.clock(reason.until, now))
         case Kind.BACKING_OFF if reason.until:
             return tr("{text} (in {time})", text=text, time=fmt.duration(reason.until - now))
         case _:
@@ -140,7 +142,7 @@ def reason_sentence(reason: Reason, now: float) -> str:
 
 def _headline(reason: Reason, now: float) -> str:
     """The reason that is named first, with its end."""
-    if reason.kind in {Kind.PAUSED, Kind.BACKING_OFF}:
+    if reason.kind in {Kind.PAUSED, Kind.SNOOZED, Kind.BACKING_OFF}:
         return reason_sentence(reason, now)
     return _until(reason_words.headline(reason), reason.until, now)
 
@@ -192,7 +194,7 @@ def _error(snapshot: Snapshot) -> str:
 def _until(text: str, until: float | None, now: float) -> str:
     if until is None:
         return text
-    return tr("{text} until {time}", text=text, time=fmt.clock(until, now))
+    return tr("{text}, until {time}", text=text, time=fmt.clock(until, now))
 
 
 def _meaning(snapshot: Snapshot) -> str:

@@ -14,6 +14,7 @@ from PySide6.QtWidgets import QApplication
 
 from app import language, theme
 from app.engine_link import EngineLink
+from app.log_page import LogPage
 from app.main_window import MainWindow
 from app.settings import Language, Settings
 from core.api.home import Home
@@ -21,6 +22,13 @@ from tests.app.full_engine import every_page, fill, settle
 from tests.fakes.scripted_engine import ScriptedEngine
 
 _THEMES = {"light": theme.LIGHT, "dark": theme.DARK}
+_LOG = """\
+2026-03-01 21:59:58,004 INFO core.engine The engine serves this profile (process 4242).
+2026-03-01 22:00:00,120 INFO core.engine idle -> starting (nothing against it)
+2026-03-01 22:00:07,311 INFO core.trainer.main Computing on GeForce RTX 3060.
+2026-03-01 22:00:19,870 WARNING hivemind.averaging.averager Averaging failed with TimeoutError()
+2026-03-01 22:00:20,402 INFO core.engine syncing -> contributing (nothing against it)
+"""
 _LANGUAGES: tuple[Language, ...] = ("en", "de")
 
 
@@ -31,6 +39,7 @@ def take(folder: Path, application: QApplication) -> list[Path]:
     with TemporaryDirectory(prefix="hive") as place:
         home = Home(Path(place))
         home.prepare()
+        (home.logs / "engine.log").write_text(_LOG)
         with ScriptedEngine(home) as engine:
             fill(engine)
             link = EngineLink(home)
@@ -50,7 +59,11 @@ def take(folder: Path, application: QApplication) -> list[Path]:
 
 
 def _pages(window: MainWindow, folder: Path, look: str) -> list[Path]:
-    taken = [_picture(window, folder / f"{word}-{look}.png") for word, _ in every_page(window)]
+    taken = []
+    for word, page in every_page(window):
+        while isinstance(page, LogPage) and not page.shown:
+            QApplication.processEvents()
+        taken.append(_picture(window, folder / f"{word}-{look}.png"))
     window._show_welcome()
     settle(window)
     taken.append(_picture(window, folder / f"welcome-{look}.png"))

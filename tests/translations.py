@@ -62,7 +62,8 @@ _FIELD = re.compile(r"\{\w+\}")
 
 
 def engine_texts() -> Iterator[Text]:
-    """Every sentence of the engine and of a session, the values in it as `{v0}`, `{v1}`, and so on.
+    """Every sentence of the engine and of a session, the values in it as `{v0}`, `{v1}` and so on, or `{n0}` if they
+    are written as numbers.
 
     Found as what is marked as a phrase, is the text of an error, or reads like a sentence and is neither documentation
     nor a line of the log.
@@ -94,8 +95,17 @@ def _template(node: ast.AST) -> str:
     if not isinstance(node, ast.JoinedStr):
         return ""
     fields = count()
-    parts = (str(each.value) if isinstance(each, ast.Constant) else f"{{v{next(fields)}}}" for each in node.values)
+    parts = (
+        str(each.value) if isinstance(each, ast.Constant) else f"{{{_kind(each)}{next(fields)}}}"
+        for each in node.values
+    )
     return "".join(parts)
+
+
+def _kind(field: ast.AST) -> str:
+    """`n` for what is written as a number, else `v`."""
+    form = ast.unparse(field.format_spec) if isinstance(field, ast.FormattedValue) and field.format_spec else ""
+    return "n" if form.rstrip("'\"")[-1:] in {"d", "f", "g"} else "v"
 
 
 def _is_said(node: ast.AST) -> bool:

@@ -157,7 +157,7 @@ def _use(state: GpuState) -> str:
     facts = [
         None if gpu.temperature is None else f"{gpu.temperature} °C",
         None if gpu.power is None else f"{gpu.power:.0f} W",
-        None if gpu.utilization is None else phrase(f"{gpu.utilization} % busy"),
+        None if gpu.utilization is None else phrase(f"{gpu.utilization:d} % busy"),
         phrase(f"used by {', '.join(state.taken_by)}") if state.taken_by else None,
     ]
     text = gpu.name

@@ -39,7 +39,7 @@ class PowerSensor:
         else:
             source = phrase("On battery") if self._value.on_battery else phrase("Plugged in")
             level = self._value.level
-            text = f"{source}." if level is None else phrase(f"{source}, {level} % full.")
+            text = f"{source}." if level is None else phrase(f"{source}, {level:d} % full.")
         return SensorInfo(self.name, text, known, self._chain.tried)
 
 

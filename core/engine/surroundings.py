@@ -80,6 +80,6 @@ def _of_network(readings: Readings, counts: Mapping[str, int]) -> Iterator[Objec
 
 def _span(seconds: int) -> str:
     if seconds % 60:
-        return phrase("1 second") if seconds == 1 else phrase(f"{seconds} seconds")
+        return phrase("1 second") if seconds == 1 else phrase(f"{seconds:d} seconds")
     minutes = seconds // 60
-    return phrase("1 minute") if minutes == 1 else phrase(f"{minutes} minutes")
+    return phrase("1 minute") if minutes == 1 else phrase(f"{minutes:d} minutes")

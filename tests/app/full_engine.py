@@ -12,34 +12,63 @@ from app.main_window import MainWindow
 from core.api.limits import ShowLimits
 from core.api.preferences import PREFERENCES
 from core.api.projects import CurvePoint, GetCurve, ListProjects, ShowProject
-from core.api.schedule import CELLS, GetSchedule, ScheduleInfo
+from core.api.reasons import Kind, Reason
+from core.api.record import GetHabits, GetOverview, GetSessions
+from core.api.schedule import CELLS, GetSchedule, Level, ScheduleInfo, ScheduleState
 from core.api.sensors import GetSensors, SensorInfo
-from core.api.snapshot import GpuUse, Snapshot
+from core.api.snapshot import GpuUse, Place, Snapshot
+from tests.app import full_record
 from tests.app.snapshots import CONTRIBUTING
 from tests.app.test_projects_page import BIRDS, DETAILS, PRACTICE
 from tests.app.test_quantity import limit
 from tests.fakes.scripted_engine import ScriptedEngine
 
 _NIGHT = "f" * 14 + "." * 20 + "g" * 10 + "f" * 4
+PLACE = Place(3, 41, 48_210, 0.09, 0.0)
+FITS = replace(DETAILS, info=PRACTICE, requirements={}, missing=())
+SENSORS = {
+    "gpu": "GeForce RTX 3060, 71 °C, 142 W, 62 % busy.",
+    "network": "Online, not metered.",
+    "power": "Plugged in, 96 % full.",
+    "presence": "Mouse or keyboard were last used 2 s ago.",
+}
 WEEK = ScheduleInfo((_NIGHT * 7)[:CELLS], None, "Europe/Berlin")
 
 
 def fill(engine: ScriptedEngine, snapshot: Snapshot = CONTRIBUTING) -> None:
-    """Give it projects, limits, a week, a learning curve and sensors."""
+    """Give it projects, limits, a week, a learning curve, a record and sensors."""
     joined = replace(BIRDS, joined=True, active=True, rank=1)
-    engine.answer(ListProjects, [joined, replace(PRACTICE, joined=True, rank=2)])
-    engine.answer(ShowProject, replace(DETAILS, info=joined))
+    hours = Reason(Kind.NETWORK_HOURS, False, "Outside the hours in which the network may be used.", time.time() + 7200)
+    engine.answer(ListProjects, [joined, replace(PRACTICE, joined=True, rank=2, reasons=(hours,))])
+    details = replace(
+        DETAILS,
+        samples=48_210,
+        seconds=11_520.0,
+        place=PLACE,
+        missing=("It needs 32.0 GiB of memory; this computer has 23.4 GiB.",),
+    )
+    engine.answer(ShowProject, lambda ask: replace(details, info=joined) if ask.project == joined.id else FITS)
     engine.answer(ShowLimits, [limit(preference) for preference in PREFERENCES.values()])
     engine.answer(GetSchedule, WEEK)
     engine.answer(GetCurve, [curve_point(epoch) for epoch in range(0, 1284, 12)])
-    engine.answer(GetSensors, [SensorInfo("gpu", "GeForce RTX 3060, 12 GiB.", True)])
-    engine.show(replace(snapshot, gpu=GpuUse("GeForce RTX 3060", 62, 71, 142, 4_200_000_000)))
+    engine.answer(GetSensors, [SensorInfo(name, text, True) for name, text in SENSORS.items()])
+    engine.answer(GetOverview, full_record.overview())
+    engine.answer(GetHabits, full_record.habits())
+    engine.answer(GetSessions, lambda ask: [] if ask.before else full_record.sessions())
+    engine.show(
+        replace(
+            snapshot,
+            gpu=GpuUse("GeForce RTX 3060", 62, 71, 142, 4_200_000_000),
+            schedule=ScheduleState(Level.GENTLE, Level.FULL, time.time() + 5400),
+            place=PLACE,
+        )
+    )
 
 
 def curve_point(epoch: int) -> CurvePoint:
     loss = 2.2 + 5 * math.exp(-epoch / 320) + 0.04 * math.sin(epoch)
     own = 400 if epoch % 60 < 24 else 0
-    return CurvePoint(epoch, loss, loss + 0.1 if epoch % 240 == 0 else None, own)
+    return CurvePoint(epoch, loss, loss + 0.1 if epoch % 240 == 0 else None, own, 9, time.time() - (1284 - epoch) * 600)
 
 
 def every_page(window: MainWindow) -> Iterator[tuple[str, QWidget]]:

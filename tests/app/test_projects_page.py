@@ -297,7 +297,7 @@ def test_the_card_says_why_another_project_goes_first(page: ProjectsPage, engine
     engine.answer(ListProjects, [replace(joined(BIRDS, 1), reasons=(slow, hours)), joined(PRACTICE, 2)])
     page.refresh()
     qtbot.waitUntil(lambda: "Another of your projects goes first: Too little bandwidth." in texts(page))
-    assert "Outside the hours in which the network may be used until " in texts(page)
+    assert "Outside the hours in which the network may be used, until " in texts(page)
 
 
 def test_search_and_filter_hide_the_others(page: ProjectsPage, qtbot: QtBot) -> None:

@@ -85,7 +85,7 @@ def test_the_first_reason_is_a_headline_and_its_details_stand_below() -> None:
 def test_outside_the_schedule_says_until_when() -> None:
     reason = Reason(Kind.OUTSIDE_SCHEDULE, False, "Outside the hours of your schedule.", NOW + 600)
     snapshot = replace(CONTRIBUTING, state="idle", reasons=(reason,))
-    assert status(snapshot) == "Waiting: outside the hours of your schedule until 16:16"
+    assert status(snapshot) == "Waiting: outside the hours of your schedule, until 16:16"
     assert wording.explanation(snapshot, NOW) == ""
 
 
