@@ -28,7 +28,7 @@ class CurveView(QWidget):
         super().__init__()
         self._points: list[CurvePoint] = []
         self._range = (0.0, 1.0)
-        self.setMinimumHeight(110)
+        self.setMinimumHeight(104)
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Expanding)
         self.setMouseTracking(True)
         self.set_points([])
