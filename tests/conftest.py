@@ -6,6 +6,8 @@ import tempfile
 import time
 import uuid
 from collections.abc import Iterator
+from contextlib import contextmanager
+from multiprocessing.util import get_temp_dir
 from pathlib import Path
 
 import psutil
@@ -18,10 +20,32 @@ _TIME_TO_END = 15.0
 
 
 @pytest.fixture(scope="session", autouse=True)
-def nothing_is_left() -> Iterator[None]:
-    run, before = uuid.uuid4().hex, _common_files()
+def nothing_is_left(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    # Elsewhere: pytest keeps the one for a look at it later, and this process itself removes the other as it ends.
+    tmp_path_factory.getbasetemp(), get_temp_dir()
+    run, before = uuid.uuid4().hex, _memory()
     os.environ[_TAG] = run
-    yield
+    with _temporary_folder() as common:
+        yield
+        _check_processes(run)
+        left = sorted((_memory() - before) | _files(common))
+    assert not left, f"the tests left in common folders: {left}"
+
+
+@contextmanager
+def _temporary_folder() -> Iterator[Path]:
+    """The common temporary folder of this run alone: what others leave in theirs says nothing about these tests."""
+    folder = tempfile.mkdtemp(prefix="i")  # short, for the sockets in it
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("TMPDIR", folder)
+        patch.setattr(tempfile, "tempdir", folder)
+        try:
+            yield Path(folder)
+        finally:
+            shutil.rmtree(folder, ignore_errors=True)
+
+
+def _check_processes(run: str) -> None:
     deadline = time.monotonic() + _TIME_TO_END
     while (left := _processes_of(run)) and time.monotonic() < deadline:
         time.sleep(0.1)
@@ -29,16 +53,17 @@ def nothing_is_left() -> Iterator[None]:
     for process in left:
         process.kill()
     assert not described, f"the tests left processes running: {described}"
-    left_files = sorted(_common_files() - before)
-    assert not left_files, f"the tests left in common folders: {left_files}"
 
 
-def _common_files() -> set[str]:
-    """Session folders and sockets where everybody's files are, and shared memory of processes that are gone."""
+def _memory() -> set[str]:
+    """Shared memory of processes that are gone."""
     names = (path.name for path in Path("/dev/shm").glob("torch_*"))
-    memory = {f"/dev/shm/{name}" for name in names if not psutil.pid_exists(int(name.split("_")[1]))}
-    folder = Path(tempfile.gettempdir())
-    return memory | {str(path) for pattern in ("idlehive-*", "hive*", "pymp-*") for path in folder.glob(pattern)}
+    return {f"/dev/shm/{name}" for name in names if not psutil.pid_exists(int(name.split("_")[1]))}
+
+
+def _files(common: Path) -> set[str]:
+    """Session folders and sockets."""
+    return {str(path) for pattern in ("idlehive-*", "hive*", "pymp-*") for path in common.glob(pattern)}
 
 
 @pytest.fixture

@@ -6,7 +6,7 @@ import struct
 import sys
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable
-from contextlib import asynccontextmanager
+from contextlib import ExitStack, asynccontextmanager
 from datetime import datetime, tzinfo
 from pathlib import Path
 from types import NoneType
@@ -24,6 +24,7 @@ from core.api.schedule import CELLS, ClearSchedule, GetSchedule, Level, Schedule
 from core.api.snapshot import Snapshot
 from core.api.week_text import parse, preset_cells
 from core.conditions.machine import NoMachine
+from core.engine import profile_lock
 from core.engine.commands import Commands
 from core.engine.engine import Engine
 from core.engine.programs import Programs
@@ -90,7 +91,8 @@ async def a_world(folder: Path, monkeypatch: pytest.MonkeyPatch, week: str) -> A
     monkeypatch.setenv(scripted_trainer.VARIABLE, str(script))
     monkeypatch.setenv(scripted_host.VARIABLE, str(folder / "host.json"))
     home = Home(folder / "home")
-    home.prepare()
+    profile = ExitStack()
+    profile.enter_context(profile_lock.held(home))
     store = Store(home.database)
     programs = Programs(*([sys.executable, str(FAKES / name)] for name in ("scripted_trainer.py", "scripted_host.py")))
     worlds: list[World] = []
@@ -105,6 +107,7 @@ async def a_world(folder: Path, monkeypatch: pytest.MonkeyPatch, week: str) -> A
     finally:
         await engine.close()
         store.close()
+        profile.close()
 
 
 Scenario = Callable[[World], Awaitable[None]]
