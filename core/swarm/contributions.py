@@ -6,6 +6,7 @@ since the host may miss one. Peers that keep it check form and size; what is cla
 """
 
 import hashlib
+import logging
 from collections import deque
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -31,6 +32,8 @@ _EXPIRATION = 300.0
 """Seconds until a silent peer's statement is forgotten."""
 _PURPOSE = b"idlehive contribution 1\n"
 _KEY, _SIGNATURE = 32, 64
+
+_log = logging.getLogger(__name__)
 
 
 class Round(msgspec.Struct, frozen=True, array_like=True, forbid_unknown_fields=True):
@@ -136,7 +139,8 @@ class Publisher:
     """This session's voice on the board; silent without a key, and for as long as the volunteer wants it to be."""
 
     def __init__(self, board: ContributionsBoard, run_id: str, peer: bytes, key: Ed25519PrivateKey | None) -> None:
-        self._board, self._run_id, self._peer, self._key = board, run_id, peer, key
+        self.board = board
+        self._run_id, self._peer, self._key = run_id, peer, key
         self._rounds: deque[Round] = deque(maxlen=MOST_ROUNDS)
         self._sequence = 0
 
@@ -149,26 +153,22 @@ class Publisher:
         self._sequence += 1
         statement = Statement(
             self._run_id,
-            self._board.own_slot,
+            self.board.own_slot,
             self._peer,
             self._sequence,
             tuple(self._rounds),
             samples_per_second,
             name or None,
         )
-        self._board.put(sign(statement, self._key))
+        self.board.put(sign(statement, self._key))
 
 
-def read_key(path: Path) -> Ed25519PrivateKey:
-    """The volunteer's key, made if there is none.
-
-    Raises:
-        OSError, ValueError: the file cannot be used.
-    """
-    try:
-        return Ed25519PrivateKey.from_private_bytes(path.read_bytes())
-    except FileNotFoundError:
-        key = Ed25519PrivateKey.generate()
-        path.touch(mode=0o600)
-        path.write_bytes(key.private_bytes_raw())
-        return key
+def publisher_of(dht: DHT, run_id: str, key_file: Path | None) -> Publisher:
+    """This session's. Without a key that can be read it is silent: samples count for the swarm all the same."""
+    key = None
+    if key_file is not None:
+        try:
+            key = Ed25519PrivateKey.from_private_bytes(key_file.read_bytes())
+        except (OSError, ValueError) as error:
+            _log.warning("the volunteer's key cannot be used, so nothing is published: %s", error)
+    return Publisher(ContributionsBoard(dht, run_id), run_id, dht.peer_id.to_bytes(), key)

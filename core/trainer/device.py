@@ -1,10 +1,12 @@
 """Where a session computes: on the processor or on one GPU, and how much of its memory it may take."""
 
 import os
+from collections.abc import Callable
 
 import torch
 
 from core.api.errors import WorldError
+from core.conditions.nvml import Gpu, Nvml
 
 _CONTEXT = 512 << 20
 """Bytes of a GPU that CUDA takes beside torch's own allocations, roughly."""
@@ -24,6 +26,14 @@ def device_of(gpu: str) -> torch.device:
             "PyTorch cannot use the graphics card: its driver may be too old. Update it, or set gpu_use off."
         )
     return torch.device("cuda", 0)
+
+
+def reader_of(gpu: str) -> Callable[[], Gpu | None] | None:
+    """Reads what the driver says of the GPU for `Limits.gpu`; None for the processor."""
+    if not gpu:
+        return None
+    nvml = Nvml()
+    return lambda: nvml.read().find(gpu)
 
 
 def cap_memory(device: torch.device, size: int) -> None:

@@ -15,14 +15,13 @@ from transformers import PreTrainedModel
 
 from core.api.preferences import Limits
 from core.api.session import EpochDone, Fault, Remark, Start
-from core.conditions.nvml import Gpu, Nvml
 from core.learning.cache import Cache
 from core.learning.download import Client
 from core.learning.model import build_model, count_parameters
 from core.learning.shards import Fetcher, text_stream
 from core.learning.tasks import Task, task_for
 from core.swarm.assembly import make_optimizer
-from core.swarm.contributions import ContributionsBoard, Publisher, Round, read_key
+from core.swarm.contributions import Publisher, Round, publisher_of
 from core.swarm.line_speed import slowest_line
 from core.swarm.optimizer import (
     CollaborativeOptimizer,
@@ -36,9 +35,10 @@ from core.swarm.paced_download import PacedDownload
 from core.swarm.patches import live_in, pace_traffic
 from core.swarm.peer import join_swarm, listening_place, peer_id_of, reachable
 from core.swarm.traffic import Line
+from core.trainer.company import Company
 from core.trainer.contention import Contention
 from core.trainer.control import Control
-from core.trainer.device import cap_memory, device_of
+from core.trainer.device import cap_memory, device_of, reader_of
 from core.trainer.governor import Governor
 from core.trainer.in_step import InStep
 from core.trainer.liveness import Liveness, processes_of
@@ -50,10 +50,6 @@ from core.trainer.standing import Standing
 
 log = logging.getLogger(__name__)
 
-_CONTACT_FRESH = 5.0
-"""Seconds before the backbone is looked for again."""
-_CONTACT_LASTS = 30.0
-"""Seconds for which having seen it counts: a daemon that is slow to answer is not a network that is gone."""
 _ALONE_FOR = 60.0
 """Seconds in which somebody must be in reach again."""
 _LET_GO_EVERY = 0.25
@@ -73,9 +69,8 @@ class Session:
         self._standing = Standing(start.manifest.training.target_batch_size, self._line)
         self._limits: Limits | None = None
         self._device = device_of(start.limits.gpu)
-        self._governor = Governor(_gpu_reader(start.limits.gpu), contention=Contention())
+        self._governor = Governor(reader_of(start.limits.gpu), contention=Contention())
         self._memory = MemoryGuard()
-        self._contact_at = float("-inf")
         self._standing.remark = lambda sentence: reporter.send(Remark(sentence))
         self._in_step: InStep | None = None
         self._liveness: Liveness | None = None
@@ -112,13 +107,12 @@ class Session:
         dht = self._join()
         optimizer = None
         try:
-            publisher = self._publisher(dht)
-            optimizer = self._make_optimizer(dht, model, publisher)
+            optimizer = self._make_optimizer(dht, model)
             self._control.on_interruption = optimizer.interrupt
             self._liveness = Liveness(processes_of(dht, optimizer), self._end_for_want_of)
             self._standing.watch(optimizer)
-            copies = self._start.copies
-            copy = LocalCopy(Path(copies), self._manifest.run_id) if copies is not None else None
+            folder = _path(self._start.copies)
+            copy = LocalCopy(folder, self._manifest.run_id) if folder is not None else None
             in_step = self._in_step = InStep(optimizer, copy, self._standing, self._control)
             in_step.begin()
             seed = _seed(dht, optimizer.local_epoch)
@@ -134,22 +128,12 @@ class Session:
         pace_traffic(self._line)
         initial_peers = self._manifest.initial_peers
         place = listening_place(initial_peers, self._control.limits.listen_port)
-        dht = join_swarm(initial_peers, Path(self._start.identity), place)
-        self._backbone = [peer_id_of(address) for address in initial_peers]
-        return dht
+        return join_swarm(initial_peers, Path(self._start.identity), place)
 
-    def _publisher(self, dht: DHT) -> Publisher:
-        run_id, file = self._manifest.run_id, self._start.volunteer
-        board, key = ContributionsBoard(dht, run_id), None
-        if file is not None:
-            try:
-                key = read_key(Path(file))
-            except (OSError, ValueError) as error:
-                # Samples count for the swarm all the same.
-                log.warning("the volunteer's key cannot be used, so nothing is published: %s", error)
-        return Publisher(board, run_id, dht.peer_id.to_bytes(), key)
+    def _make_optimizer(self, dht: DHT, model: PreTrainedModel) -> CollaborativeOptimizer:
+        backbone = [peer_id_of(address) for address in self._manifest.initial_peers]
+        publisher = publisher_of(dht, self._manifest.run_id, _path(self._start.volunteer))
 
-    def _make_optimizer(self, dht: DHT, model: PreTrainedModel, publisher: Publisher) -> CollaborativeOptimizer:
         def on_update(update: Update) -> None:
             self._tell_update(update, publisher)
 
@@ -159,17 +143,11 @@ class Session:
             parameters=model.parameters(),
             training=self._manifest.training,
             averaging=self._manifest.averaging,
-            in_company=lambda: self._in_company(dht),
+            in_company=Company(partial(reachable, dht, backbone)).is_there,
             on_update=on_update,
             yielding=lambda: self._control.interrupted,
             limits=self._control.limits,
         )
-
-    def _in_company(self, dht: DHT) -> bool:
-        now = time.monotonic()
-        if now - self._contact_at > _CONTACT_FRESH and reachable(dht, self._backbone):
-            self._contact_at = now
-        return now - self._contact_at <= _CONTACT_LASTS
 
     # -- contribute --------------------------------------------------------------------------------------------
 
@@ -302,9 +280,8 @@ class Session:
             keep()
 
 
-def _gpu_reader(uuid: str) -> Callable[[], Gpu | None] | None:
-    nvml = Nvml()
-    return (lambda: nvml.read().find(uuid)) if uuid else None
+def _path(text: str | None) -> Path | None:
+    return None if text is None else Path(text)
 
 
 def _seed(dht: DHT, epoch: int) -> int:

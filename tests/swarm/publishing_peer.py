@@ -8,7 +8,7 @@ import json
 import sys
 from pathlib import Path
 
-from core.swarm.contributions import ContributionsBoard, Publisher, Round, read_key, verify
+from core.swarm.contributions import Round, publisher_of, verify
 from core.swarm.patches import live_in
 from core.swarm.peer import join_swarm, own_addresses
 
@@ -17,8 +17,7 @@ def main() -> None:
     folder, run_id, key, *peers = sys.argv[1:]
     live_in(Path(folder))
     dht = join_swarm(peers, Path(folder, "peer.key"))
-    board = ContributionsBoard(dht, run_id)
-    publisher = Publisher(board, run_id, dht.peer_id.to_bytes(), read_key(Path(key)))
+    publisher = publisher_of(dht, run_id, Path(key))
     print(own_addresses(dht)[0], flush=True)
     for line in sys.stdin:
         match line.split():
@@ -27,7 +26,7 @@ def main() -> None:
                 publisher.tell(done, 10.0, wanted=wanted == "yes", name=" ".join(name))
                 print("told", flush=True)
             case ["read"]:
-                found = [verify(each.data) for each in board.read()]
+                found = [verify(each.data) for each in publisher.board.read()]
                 told = [(who, said.name, [(done.epoch, done.samples) for done in said.rounds]) for who, said in found]
                 print(json.dumps(told), flush=True)
     dht.shutdown()

@@ -60,7 +60,7 @@ class Peer:
 
 @pytest.fixture
 def peers(short_folder: Path) -> Iterator[tuple[Peer, Peer, str]]:
-    """One that watches, one that publishes, and the publisher's identity."""
+    """One that watches and has no key, one that publishes, and the publisher's identity."""
     key = Ed25519PrivateKey.generate()
     (short_folder / "volunteer.key").write_bytes(key.private_bytes_raw())
     watching = Peer(short_folder / "a", short_folder / "other.key")
