@@ -14,6 +14,7 @@ import msgspec
 
 from app.cli import window, words
 from app.cli.connection import running
+from core.api import keyrings
 from core.api.errors import IdlehiveError
 from core.api.home import Home
 from core.api.messages import GetSnapshot
@@ -24,6 +25,7 @@ Level = Literal["ok", "warn", "problem"]
 _NEEDED = ("torch", "hivemind", "transformers", "tokenizers", "safetensors", "msgspec", "keyring")
 _LITTLE_SPACE = 5 * 10**9
 PATIENCE = 10.0
+_IN_A_FILE = "Invites would be kept in a file that only you can read."
 _TRAY = """
 from PySide6.QtWidgets import QApplication, QSystemTrayIcon
 application = QApplication([])
@@ -121,15 +123,11 @@ def graphics() -> Finding:
 
 def secrets() -> Finding:
     """Whether the system keeps secrets. Some keyrings never answer, so it is asked aside, with a time limit."""
-    answers: list[str | None] = []
+    answers: list[Finding] = []
     thread = threading.Thread(target=lambda: answers.append(_keyring()), daemon=True)
     thread.start()
     thread.join(PATIENCE)
-    backend = answers[0] if answers else None
-    if backend:
-        return Finding("keyring", "ok", f"Invites are kept in {backend}.")
-    text = "No usable keyring." if answers else "The keyring does not answer."
-    return Finding("keyring", "warn", text, "Invites would be kept in a file that only you can read.")
+    return answers[0] if answers else Finding("keyring", "warn", "The keyring does not answer.", _IN_A_FILE)
 
 
 def screen() -> Finding:
@@ -157,16 +155,15 @@ def _card(number: int) -> str:
     return f"{_text(nvml.nvmlDeviceGetName(handle))}, {words.size(nvml.nvmlDeviceGetMemoryInfo(handle).total)}"
 
 
-def _keyring() -> str | None:
-    import keyring
-    import keyring.errors
+def _keyring() -> Finding:
+    def name_of(keyring: keyrings.Keyring) -> str:
+        keyring.get_password(keyrings.SERVICE, "doctor")
+        return keyring.name
 
     try:
-        backend = keyring.get_keyring()
-        keyring.get_password("idlehive", "doctor")  # a locked or absent one shows only when it is used
-    except (keyring.errors.KeyringError, OSError, RuntimeError):
-        return None
-    return str(backend.name)
+        return Finding("keyring", "ok", f"Invites are kept in {keyrings.ask(name_of)}.")
+    except keyrings.NoKeyring as error:
+        return Finding("keyring", "warn", str(error), _IN_A_FILE)
 
 
 def _existing(path: Path) -> Path:

@@ -7,24 +7,19 @@ import contextlib
 import json
 import logging
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
-from typing import TypeVar
 
 from core.api.errors import WorldError
+from core.api.keyrings import SERVICE, Keyring, NoKeyring, Result, ask
 from core.engine.threads import in_thread
 from core.store.projects import Keeper
 from core.whole_file import write_whole
 
-SERVICE = "idlehive"
 WARNING = "This computer has no usable keyring, so the invite is kept in a file that only your account can read."
 _SECONDS = 5.0
 
 _log = logging.getLogger(__name__)
-Result = TypeVar("Result")
-
-
-class NoKeyring(WorldError):
-    """There is no keyring that can be used."""
 
 
 class Credentials:
@@ -69,16 +64,11 @@ class Credentials:
         with contextlib.suppress(NoKeyring):
             await self._ask(lambda keyring: keyring.delete_password(SERVICE, self._prefix + project))
 
-    async def _ask(self, call: Callable[["_Keyring"], Result]) -> Result:
+    async def _ask(self, call: Callable[[Keyring], Result]) -> Result:
         try:
-            return await in_thread(lambda: call(_keyring()), _SECONDS)
+            return await in_thread(partial(ask, call), _SECONDS)
         except TimeoutError:
             raise NoKeyring("The keyring does not answer.") from None
-        except NoKeyring:
-            raise
-        except Exception as error:  # noqa: BLE001 - backends raise whatever their platform's libraries raise
-            # The kind alone: a backend's message may quote what it was given.
-            raise NoKeyring(f"The keyring cannot be used ({type(error).__name__}).") from None
 
     def _read(self) -> dict[str, str]:
         try:
@@ -94,21 +84,3 @@ class Credentials:
             write_whole(self._file, json.dumps(secrets).encode())
         except OSError as error:
             raise WorldError(f"The invite cannot be kept in {self._file}: {error.strerror}.") from None
-
-
-class _Keyring:
-    """What is used of a keyring backend."""
-
-    def set_password(self, service: str, name: str, secret: str) -> None: ...
-    def get_password(self, service: str, name: str) -> str | None: ...
-    def delete_password(self, service: str, name: str) -> None: ...
-
-
-def _keyring() -> "_Keyring":
-    """The platform's keyring; one that keeps secrets in the clear, or nowhere, does not count."""
-    import keyring
-
-    backend = keyring.get_keyring()
-    if type(backend).__module__.startswith(("keyring.backends.fail", "keyring.backends.null", "keyrings.alt")):
-        raise NoKeyring("There is no keyring.")
-    return backend  # type: ignore[return-value]

@@ -1,4 +1,6 @@
+import asyncio
 import json
+from pathlib import Path
 from types import SimpleNamespace
 
 import keyring
@@ -8,7 +10,9 @@ import pytest
 
 from app.cli import checks
 from core.api.home import Home
+from core.engine.credentials import Credentials
 from tests.cli.conftest import RunCli
+from tests.fakes.keyring_in_memory import FakeKeyring, in_place
 from tests.fakes.scripted_engine import ScriptedEngine
 
 
@@ -91,3 +95,27 @@ def test_a_keyring_that_never_answers_does_not_hold_up(monkeypatch: pytest.Monke
         assert checks.secrets().text == "The keyring does not answer."
     finally:
         answers.set()
+
+
+@pytest.mark.parametrize(
+    ("module", "counts"),
+    [
+        ("keyring.backends.SecretService", True),
+        ("keyring.backends.fail", False),
+        ("keyring.backends.null", False),
+        ("keyrings.alt.file", False),
+    ],
+)
+def test_doctor_and_the_engine_judge_a_keyring_alike(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, module: str, counts: bool
+) -> None:
+    monkeypatch.setattr(FakeKeyring, "__module__", module)
+    with in_place():
+        assert checks.secrets().level == ("ok" if counts else "warn")
+        assert asyncio.run(Credentials(tmp_path).keep("p", "sesame")) == ("keyring" if counts else "file")
+
+
+def test_a_keyring_that_is_locked_is_found_out_although_it_is_there() -> None:
+    with in_place() as fake:
+        fake.error = keyring.errors.KeyringLocked("locked")
+        assert checks.secrets().text == "The keyring cannot be used (KeyringLocked)."

@@ -1,60 +1,26 @@
 """Secrets with keyrings that work, hang, lock, or keep nothing."""
 
 import asyncio
-import threading
 import time
 from collections.abc import Iterator
 from pathlib import Path
 
-import keyring
-import keyring.backend
 import pytest
 
 from core.api.errors import WorldError
+from core.api.keyrings import NoKeyring
 from core.engine import credentials
-from core.engine.credentials import Credentials, NoKeyring
-
-
-class Fake(keyring.backend.KeyringBackend):
-    """Keeps secrets in memory, once `gate` is open."""
-
-    priority = 1
-
-    def __init__(self) -> None:
-        self.kept: dict[tuple[str, str], str] = {}
-        self.gate = threading.Event()
-        self.gate.set()
-        self.error: Exception | None = None
-
-    def set_password(self, service: str, username: str, password: str) -> None:
-        self._pass()
-        self.kept[service, username] = password
-
-    def get_password(self, service: str, username: str) -> str | None:
-        self._pass()
-        return self.kept.get((service, username))
-
-    def delete_password(self, service: str, username: str) -> None:
-        self._pass()
-        del self.kept[service, username]
-
-    def _pass(self) -> None:
-        self.gate.wait(10)
-        if self.error is not None:
-            raise self.error
+from core.engine.credentials import Credentials
+from tests.fakes.keyring_in_memory import FakeKeyring, in_place
 
 
 @pytest.fixture
-def fake() -> Iterator[Fake]:
-    before = keyring.get_keyring()
-    fake = Fake()
-    keyring.set_keyring(fake)
-    yield fake
-    fake.gate.set()
-    keyring.set_keyring(before)
+def fake() -> Iterator[FakeKeyring]:
+    with in_place() as keyring:
+        yield keyring
 
 
-def test_a_keyring_keeps_finds_and_forgets(fake: Fake, tmp_path: Path) -> None:
+def test_a_keyring_keeps_finds_and_forgets(fake: FakeKeyring, tmp_path: Path) -> None:
     async def scenario() -> None:
         secrets = Credentials(tmp_path)
         assert await secrets.keep("p", "sesame") == "keyring"
@@ -68,14 +34,14 @@ def test_a_keyring_keeps_finds_and_forgets(fake: Fake, tmp_path: Path) -> None:
     assert not (tmp_path / "secrets.json").exists()
 
 
-def test_profiles_do_not_see_each_others_secrets(fake: Fake, tmp_path: Path) -> None:
+def test_profiles_do_not_see_each_others_secrets(fake: FakeKeyring, tmp_path: Path) -> None:
     asyncio.run(Credentials(tmp_path / "a").keep("p", "sesame"))
     with pytest.raises(WorldError):
         asyncio.run(Credentials(tmp_path / "b").find("p", "keyring"))
 
 
 def test_a_keyring_that_hangs_is_given_up_and_does_not_hold_up_the_end(
-    fake: Fake, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    fake: FakeKeyring, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(credentials, "_SECONDS", 0.2)
     fake.gate.clear()
@@ -86,7 +52,7 @@ def test_a_keyring_that_hangs_is_given_up_and_does_not_hold_up_the_end(
 
 
 def test_a_keyring_that_is_locked_quotes_no_secret(
-    fake: Fake, tmp_path: Path, caplog: pytest.LogCaptureFixture
+    fake: FakeKeyring, tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     fake.error = RuntimeError("cannot store sesame")
     assert asyncio.run(Credentials(tmp_path).keep("p", "sesame")) == "file"
@@ -96,15 +62,15 @@ def test_a_keyring_that_is_locked_quotes_no_secret(
 
 @pytest.mark.parametrize("module", ["keyring.backends.fail", "keyring.backends.null", "keyrings.alt.file"])
 def test_a_keyring_that_keeps_nothing_or_in_the_clear_does_not_count(
-    fake: Fake, tmp_path: Path, module: str, monkeypatch: pytest.MonkeyPatch
+    fake: FakeKeyring, tmp_path: Path, module: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(Fake, "__module__", module)
+    monkeypatch.setattr(FakeKeyring, "__module__", module)
     assert asyncio.run(Credentials(tmp_path).keep("p", "sesame")) == "file"
     with pytest.raises(NoKeyring):
         asyncio.run(Credentials(tmp_path).find("p", "keyring"))
 
 
-def test_a_secret_that_can_be_kept_nowhere_is_refused_with_a_sentence(fake: Fake, tmp_path: Path) -> None:
+def test_a_secret_that_can_be_kept_nowhere_is_refused_with_a_sentence(fake: FakeKeyring, tmp_path: Path) -> None:
     fake.error = RuntimeError()
     with pytest.raises(WorldError, match=r"The invite cannot be kept in .*: No such file or directory\."):
         asyncio.run(Credentials(tmp_path / "gone").keep("p", "sesame"))
