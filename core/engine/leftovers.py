@@ -17,10 +17,10 @@ _KILL_PATIENCE = 2.0
 
 
 def processes_of(folder: Path) -> list["psutil.Process"]:
-    """Living processes with the folder's tag in their environment: ours for certain, in whatever group they are."""
+    """Living processes whose tag names the folder or one in it: ours for certain, in whatever group they are."""
     import psutil
 
-    return [process for process in psutil.process_iter() if _tag(process) == str(folder)]
+    return [process for process in psutil.process_iter() if _is_in(folder, _tag(process))]
 
 
 def kill_all(folder: Path) -> int:
@@ -43,6 +43,10 @@ def kill_all(folder: Path) -> int:
 def sweep(runtime: Path) -> int:
     """Clear what sessions of an earlier engine left in the runtime folder; how many processes were killed."""
     return sum(kill_all(folder) for folder in sorted(runtime.glob(f"{FOLDER_PREFIX}*")) if folder.is_dir())
+
+
+def _is_in(folder: Path, tag: str | None) -> bool:
+    return tag is not None and Path(tag).is_relative_to(folder)
 
 
 def _tag(process: "psutil.Process") -> str | None:

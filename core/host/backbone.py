@@ -78,6 +78,8 @@ class Backbone:
             return
         self.progress = self.clerk.progress
         with self._lock:
+            if self.companion is not None:
+                self.companion.look()
             self._employ()
         epoch = max(self.progress.epoch, self.follower.epoch)
         self.board.show(epoch, len(self.progress.peers), self.progress.samples_per_second)

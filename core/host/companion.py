@@ -1,49 +1,74 @@
 """One more peer beside the backbone, so that nobody has to train alone: an ordinary trainer, worked by the backbone."""
 
+import contextlib
 import logging
 import subprocess
-import sys
 import threading
+import time
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import IO, cast
 
 import msgspec
+from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 from hivemind.p2p import PeerID
 
+from core.api.client import core_command
 from core.api.manifest import Manifest
 from core.api.preferences import Limits
 from core.api.session import ApplyLimits, Fault, Hold, Leave, Resume, Start, TrainerCommand, line, report_decoder
+from core.whole_file import write_whole
 
 log = logging.getLogger(__name__)
 
+FIRST_WAIT = 5.0
+"""Seconds until a trainer that ended by itself is started again; doubles with each time, up to LONGEST_WAIT."""
+LONGEST_WAIT = 600.0
+FORGIVEN_AFTER = 300.0
+"""Seconds of life after which earlier ends are forgotten."""
 _TIME_TO_LEAVE = 5.0
+_GRACE = 1.0
+"""Seconds more, after SIGTERM."""
 _NAME = "The backbone's companion"
 
 
 class Companion:
-    """A trainer process of this one's group, which works only while others do: it is there for their sake."""
+    """A trainer that works only while others do: it is there for their sake. Begun again when it ends by itself.
 
-    def __init__(self, manifest: Manifest, state: Path, session_folder: Path) -> None:
-        session_folder.mkdir(mode=0o700, exist_ok=True)
-        self._process = subprocess.Popen(
-            [sys.executable, "-m", "core.trainer"], stdin=subprocess.PIPE, stdout=subprocess.PIPE
-        )
-        self._wire, reports = cast("tuple[IO[bytes], IO[bytes]]", (self._process.stdin, self._process.stdout))
-        self._working = False
-        self._writing = threading.Lock()
+    On a leash, so that a trainer which is killed leaves nothing that the next one would meet under its own identity.
+    """
+
+    def __init__(
+        self,
+        manifest: Manifest,
+        state: Path,
+        session_folder: Path,
+        *,
+        program: Sequence[str] = (),
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        """`program` stands in for the trainer, and `clock` gives seconds that only go on, for tests."""
+        trainer = program or core_command("core.trainer")
+        self._command = core_command("core.leash", "--grace", str(_GRACE), str(session_folder), "--", *trainer)
+        self._clock = clock
         self._key = state / "companion.key"
-        self._send(
-            Start(
-                manifest,
-                identity=str(self._key),
-                volunteer=str(state / "companion-volunteer.key"),
-                limits=Limits(display_name=_NAME),
-                cache=str(state / "companion-cache"),
-                session_folder=str(session_folder),
-            )
+        volunteer = state / "companion-volunteer.key"
+        if not volunteer.exists():
+            write_whole(volunteer, Ed25519PrivateKey.generate().private_bytes_raw())
+        self._start = Start(
+            manifest,
+            identity=str(self._key),
+            volunteer=str(volunteer),
+            limits=Limits(display_name=_NAME),
+            cache=str(state / "companion-cache"),
+            session_folder=str(session_folder),
         )
-        self._send(Hold())
-        threading.Thread(target=self._listen, args=(reports,), name="companion", daemon=True).start()
+        self._lock = threading.Lock()
+        self._working = False
+        self._ends = 0
+        """In a row, of trainers that ended by themselves."""
+        self._retry_at: float | None = None
+        self._begin()
 
     @property
     def identity(self) -> bytes | None:
@@ -53,39 +78,89 @@ class Companion:
         except FileNotFoundError:
             return None
 
-    def is_alive(self) -> bool:
-        return self._process.poll() is None
+    def look(self) -> None:
+        """Begin again what has ended by itself, when it is time. By the thread that made this: the leash takes that
+        one's end for its parent's."""
+        with self._lock:
+            now = self._clock()
+            if self._process.poll() is None:
+                return
+            if self._retry_at is None:
+                self._hang_up()
+                self._retry_at = now + self._wait(now)
+            elif now >= self._retry_at:
+                self._begin()
 
     def work(self, wanted: bool) -> None:
         """Compute, or hold with everything in memory."""
-        if wanted != self._working:
-            self._working = wanted
-            self._send(Resume() if wanted else Hold())
+        with self._lock:
+            if wanted != self._working:
+                self._working = wanted
+                self._send(self._task())
 
     def limit(self, limits: Limits) -> None:
         """Keep within these from now on. May be called from any thread."""
-        # The volunteer's own name is not this one's.
-        self._send(ApplyLimits(msgspec.structs.replace(limits, display_name=_NAME)))
+        with self._lock:
+            # The volunteer's own name is not this one's.
+            named = msgspec.structs.replace(limits, display_name=_NAME)
+            self._start = msgspec.structs.replace(self._start, limits=named)
+            self._send(ApplyLimits(named))
 
     def stop(self) -> None:
-        """Ask it to leave; kill it if it does not."""
-        self._send(Leave(_TIME_TO_LEAVE))
+        """Ask it to leave; end it if it does not."""
+        with self._lock:
+            self._send(Leave(_TIME_TO_LEAVE))
         try:
             self._process.wait(_TIME_TO_LEAVE)
         except subprocess.TimeoutExpired:
-            self._process.kill()
+            self._process.terminate()
             self._process.wait()
+        self._hang_up()
+
+    def _begin(self) -> None:
+        self._retry_at = None
+        self._began_at = self._clock()
+        self._process = subprocess.Popen(self._command, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+        self._wire, reports = cast("tuple[IO[bytes], IO[bytes]]", (self._process.stdin, self._process.stdout))
+        threading.Thread(target=_listen, args=(reports,), name="companion", daemon=True).start()
+        self._send(self._start)
+        self._send(self._task())
+
+    def _wait(self, now: float) -> float:
+        self._ends = 1 if now - self._began_at >= FORGIVEN_AFTER else self._ends + 1
+        seconds = wait_after(self._ends)
+        log.warning(
+            "the companion ended by itself (code %s); it is started again in %.0f s", self._process.returncode, seconds
+        )
+        return seconds
+
+    def _task(self) -> Hold | Resume:
+        return Resume() if self._working else Hold()
 
     def _send(self, command: TrainerCommand) -> None:
-        try:
-            with self._writing:
+        # One that has ended hears nothing; the next one is told all that counts when it begins.
+        with contextlib.suppress(BrokenPipeError):
+            if not self._wire.closed:
                 self._wire.write(line(command))
                 self._wire.flush()
-        except BrokenPipeError:
-            log.warning("the companion is gone")
 
-    def _listen(self, reports: IO[bytes]) -> None:
+    def _hang_up(self) -> None:
+        with contextlib.suppress(BrokenPipeError):
+            self._wire.close()
+
+
+def wait_after(ends: int) -> float:
+    """Seconds until the next try, after so many ends in a row."""
+    return min(LONGEST_WAIT, FIRST_WAIT * 2.0 ** min(ends - 1, 30))
+
+
+def _listen(reports: IO[bytes]) -> None:
+    with reports:
         for text in reports:
-            report = report_decoder.decode(text)
+            try:
+                report = report_decoder.decode(text)
+            except msgspec.DecodeError as error:
+                log.warning("the companion sent a line that is no report: %s", error)
+                continue
             if isinstance(report, Fault):
                 log.error("the companion: %s", report.error)

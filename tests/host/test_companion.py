@@ -1,0 +1,127 @@
+"""The backbone's companion: a scripted trainer in its place, on the real leash, killed for real."""
+
+import json
+import os
+import signal
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import psutil
+import pytest
+
+from core.api.client import core_command
+from core.api.manifest import Manifest
+from core.api.preferences import Limits
+from core.host.companion import FIRST_WAIT, FORGIVEN_AFTER, LONGEST_WAIT, Companion, wait_after
+from tests.fakes import scripted_trainer
+from tests.fakes.running_engine import wait_for
+from tests.fakes.scripted_host import manifest
+
+
+class Beside:
+    """A companion, with the clock that it looks at and what its trainers hear."""
+
+    def __init__(self, folder: Path) -> None:
+        self.now = 1000.0
+        self._heard = folder / "heard.jsonl"
+        self._script = folder / "trainer.json"
+        self.script()
+        self.companion = Companion(
+            msgspec.convert(manifest(), Manifest),
+            folder,
+            folder / "session",
+            program=core_command("tests.fakes.scripted_trainer"),
+            clock=lambda: self.now,
+        )
+
+    def script(self, **changes: bool) -> None:
+        """What trainers do that begin from now on."""
+        self._script.write_text(json.dumps({"hears": str(self._heard), "stragglers": True, **changes}))
+
+    def trainers(self) -> list[int]:
+        """The processes that began so far, in their order."""
+        return [int(line) for line in self._lines() if not line.startswith("{")]
+
+    def heard(self) -> list[dict[str, Any]]:
+        """By the last one."""
+        lines = self._lines()
+        return [json.loads(line) for line in lines[lines.index(str(self.trainers()[-1])) + 1 :]]
+
+    def members(self) -> list[psutil.Process]:
+        """The leash, the trainer and all that it started."""
+        return [child for child in psutil.Process().children(recursive=True) if _lives(child)]
+
+    def kill(self) -> None:
+        """SIGKILL to the trainer; back when nothing is left of it."""
+        os.kill(self.trainers()[-1], signal.SIGKILL)
+        wait_for(lambda: not self.members())
+
+    def seconds_until_begun(self) -> float:
+        """From now until it has begun again."""
+        since, begun = self.now, len(self.trainers())
+        while not self.members():
+            self.companion.look()
+            self.now += 1.0
+        wait_for(lambda: len(self.trainers()) > begun)
+        return self.now - 1.0 - since
+
+    def _lines(self) -> list[str]:
+        return self._heard.read_text().splitlines() if self._heard.exists() else []
+
+
+def _lives(process: psutil.Process) -> bool:
+    try:
+        return process.status() != psutil.STATUS_ZOMBIE
+    except psutil.NoSuchProcess:
+        return False
+
+
+@pytest.fixture
+def beside(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Beside]:
+    monkeypatch.setenv(scripted_trainer.VARIABLE, str(tmp_path / "trainer.json"))
+    beside = Beside(tmp_path)
+    wait_for(beside.trainers)
+    yield beside
+    beside.companion.stop()
+    assert beside.members() == []
+
+
+def test_a_companion_that_is_killed_begins_again_with_all_that_it_was_told(
+    beside: Beside, caplog: pytest.LogCaptureFixture
+) -> None:
+    beside.companion.limit(Limits(threads=3))
+    beside.companion.work(True)
+    wait_for(lambda: [command["type"] for command in beside.heard()] == ["Start", "Hold", "ApplyLimits", "Resume"])
+    beside.kill()
+    assert beside.seconds_until_begun() == FIRST_WAIT
+    assert "the companion ended by itself (code 137); it is started again in 5 s" in caplog.text
+    wait_for(lambda: [command["type"] for command in beside.heard()] == ["Start", "Resume"])
+    assert beside.heard()[0]["limits"]["threads"] == 3
+
+
+def test_the_waits_grow_until_a_trainer_has_lived_for_a_while(beside: Beside) -> None:
+    waits = []
+    for _ in range(3):
+        beside.kill()
+        waits.append(beside.seconds_until_begun())
+    beside.now += FORGIVEN_AFTER
+    beside.kill()
+    assert [*waits, beside.seconds_until_begun()] == [5.0, 10.0, 20.0, 5.0]
+
+
+def test_no_wait_is_longer_than_ten_minutes() -> None:
+    assert [wait_after(ends) for ends in (1, 2, 7, 8, 10_000)] == [FIRST_WAIT, 10.0, 320.0, LONGEST_WAIT, LONGEST_WAIT]
+
+
+def test_one_that_does_not_listen_is_ended_all_the_same(beside: Beside) -> None:
+    beside.script(ignores_leave=True)
+    beside.kill()
+    beside.seconds_until_begun()
+    wait_for(beside.heard)
+    began = time.monotonic()
+    beside.companion.stop()
+    assert beside.members() == []
+    assert time.monotonic() - began < 10.0
