@@ -9,35 +9,28 @@ from collections.abc import Callable
 from functools import partial
 from typing import Any
 
-from PySide6.QtCore import QLocale, Qt
-from PySide6.QtGui import QResizeEvent, QShowEvent
-from PySide6.QtWidgets import QGridLayout, QHBoxLayout, QScrollArea, QVBoxLayout, QWidget
+from PySide6.QtGui import QShowEvent
+from PySide6.QtWidgets import QHBoxLayout, QVBoxLayout, QWidget
 
-from app import format as fmt
-from app import history_range, history_words, theme
-from app.bars_view import BarsView, ProjectSwatch
-from app.calendar_view import CalendarView
-from app.curve_view import CurveView
+from app import history_range, theme
 from app.engine_link import EngineLink, Link
-from app.gave_strip import GaveStrip
-from app.habits_view import ReasonsView, WeekHoursView
+from app.history_cards import CalendarCard, HabitCards, MilestonesCard, ProjectsCard
+from app.history_curve import HistoryCurve
+from app.history_figures import HistoryFigures
 from app.history_files import HistoryFiles
 from app.history_range import Range
-from app.menu_button import MenuButton
-from app.sessions_table import SessionsTable
-from app.texts import tr, trn
+from app.history_sessions import HistorySessions
+from app.page import Page
+from app.texts import tr
 from app.theme import Type
-from app.tiles import Tile
-from app.widgets import Button, Card, Label, Notice, clear
-from core.api.projects import CurvePoint, GetCurve
-from core.api.record import COLOURED, Habits, Overview, SessionGiven
+from app.widgets import Button, Card, Label, Notice
+from core.api.record import Habits, Overview, SessionGiven
 
-_ROOMY_WIDTH = 720
 _REFRESH_SECONDS = 30.0
 """While it is open and something is being given."""
 
 
-class HistoryPage(QScrollArea):
+class HistoryPage(Page):
     """Asks when it is shown, when another range is chosen, and now and then while it is open."""
 
     def __init__(self, link: EngineLink) -> None:
@@ -48,9 +41,6 @@ class HistoryPage(QScrollArea):
         self._asked = 0
         self._asked_at = 0.0
         self.overview: Overview | None = None
-        self._project: str | None = None
-        self._ending: str | None = None
-        self._curve_of: str | None = None
         self._build()
         link.snapshot_changed.connect(lambda _: self._refresh_now_and_then())
         link.link_changed.connect(lambda *_: self.refresh())
@@ -71,7 +61,7 @@ class HistoryPage(QScrollArea):
         for kind, button in self.ranges.items():
             button.setChecked(kind == wanted.kind)
         self._back.setVisible(wanted.kind == "own")
-        self._project = self._ending = None
+        self.sessions.forget_filters()
         self.refresh()
 
     def show_overview(self, overview: Overview) -> None:
@@ -80,71 +70,56 @@ class HistoryPage(QScrollArea):
         self._empty.setVisible(overview.first is None)
         self._full.setVisible(overview.first is not None)
         self._title.setText(self._range.title())
-        self._show_tiles(overview)
-        self.calendar.show_year(overview.year, overview.calendar)
-        self._year_label.setText(str(overview.year))
-        years = overview.years or (overview.year,)
-        self._earlier.setEnabled(overview.year > min(years))
-        self._later.setEnabled(overview.year < max(years))
-        self.bars.show_overview(overview)
-        self._show_legend(overview)
-        self._show_milestones(overview)
-        self._show_curve_of(overview)
-        self._offer_projects(overview)
+        self.figures.show_overview(overview, self._range)
+        for card in (self.days, self.projects, self.curve, self.sessions, self.milestones):
+            card.show_overview(overview)
 
     def show_habits(self, habits: Habits) -> None:
-        self.week.show_week(habits.week)
-        self._habit.setText(history_words.habit(habits.week))
-        self.reasons.show_reasons(habits.idle)
-        self._reason.setText(history_words.main_reason(habits.idle))
-        choices = {tr("However it ended"): None} | {history_words.reason(name): name for name in habits.endings}
-        self._endings.offer(choices, self._ending)
+        self.habits.show_habits(habits)
+        self.sessions.show_habits(habits)
 
     def showEvent(self, event: QShowEvent) -> None:
         super().showEvent(event)
         self.refresh()
 
-    def resizeEvent(self, event: QResizeEvent) -> None:
-        super().resizeEvent(event)
-        roomy = self.viewport().width() >= _ROOMY_WIDTH
-        margin = theme.PAGE_MARGIN if roomy else theme.PAGE_MARGIN_NARROW
-        self._column.setContentsMargins(margin, theme.UNIT * 5, margin, theme.UNIT * 5)
-        self._arrange_tiles(4 if roomy else 2)
+    def arrange(self, roomy: bool) -> None:
+        self.figures.arrange(4 if roomy else 2)
 
     # -- parts ---------------------------------------------------------------------------------------------------
 
     def _build(self) -> None:
-        self.setWidgetResizable(True)
-        self.setFocusPolicy(Qt.FocusPolicy.NoFocus)
         self._problem = Notice("problem-frame")
         self.files = HistoryFiles(self, self._link, self.refresh, self._problem.say)
         self._empty = Card(tr("Nothing was given yet"))
         text = tr("Once this computer contributes, every hour of it is kept here, for ever and on this computer alone.")
         self._empty.column.addWidget(Label(text, wrap=True))
         self._empty.hide()
-        content = QWidget()
-        self._column = column = QVBoxLayout(content)
-        column.setSpacing(theme.GAP)
-        column.addLayout(self._head())
-        column.addWidget(self._problem)
-        column.addWidget(self.files.notice)
-        column.addWidget(self._empty)
-        self._full = QWidget()
-        inner = QVBoxLayout(self._full)
-        inner.setContentsMargins(0, 0, 0, 0)
-        inner.setSpacing(theme.GAP)
-        inner.addLayout(self._tiles())
-        inner.addWidget(self._comparison_card())
-        inner.addWidget(self._calendar_card())
-        inner.addWidget(self._bars_card())
-        inner.addLayout(self._habit_cards())
-        inner.addWidget(self._curve_card())
-        inner.addWidget(self._sessions_card())
-        inner.addWidget(self._milestones_card())
-        column.addWidget(self._full)
-        column.addStretch(1)
+        self._full = self._cards()
         self._full.hide()
-        self.setWidget(content)
+        self.column.addLayout(self._head())
+        for widget in (self._problem, self.files.notice, self._empty, self._full):
+            self.column.addWidget(widget)
+        self.column.addStretch(1)
+
+    def _cards(self) -> QWidget:
+        self.figures = HistoryFigures()
+        self.days = CalendarCard(lambda day: self.choose(history_range.one_day(day)), self._turn_year)
+        self.projects = ProjectsCard(lambda since, until: self.choose(Range("own", since, until)))
+        self.habits = HabitCards()
+        self.curve = HistoryCurve(self._link)
+        self.sessions = HistorySessions(self._ask_sessions)
+        self.milestones = MilestonesCard()
+        cards = QWidget()
+        column = QVBoxLayout(cards)
+        column.setContentsMargins(0, 0, 0, 0)
+        column.setSpacing(theme.GAP)
+        column.addLayout(self.figures)
+        column.addWidget(self.days)
+        column.addWidget(self.projects)
+        column.addLayout(self.habits)
+        for card in (self.curve, self.sessions, self.milestones):
+            column.addWidget(card)
+        return cards
 
     def _head(self) -> QHBoxLayout:
         self._title = Label("", Type.TEXT, "muted")
@@ -173,177 +148,6 @@ class HistoryPage(QScrollArea):
         row.addWidget(self.files.button)
         return row
 
-    def _tiles(self) -> QGridLayout:
-        self.time, self.samples = Tile(tr("Given")), Tile(tr("Samples"))
-        self.energy, self.network = Tile(tr("Energy")), Tile(tr("Network"))
-        self._tile_grid = QGridLayout()
-        self._tile_grid.setSpacing(theme.GAP)
-        self._arrange_tiles(4)
-        return self._tile_grid
-
-    def _arrange_tiles(self, columns: int) -> None:
-        for number, tile in enumerate((self.time, self.samples, self.energy, self.network)):
-            self._tile_grid.addWidget(tile, number // columns, number % columns)
-        for column in range(4):
-            self._tile_grid.setColumnStretch(column, int(column < columns))
-
-    def _comparison_card(self) -> Card:
-        self._comparisons = Card(tr("In other words"))
-        self._comparison = Label("", wrap=True)
-        self._comparisons.column.addWidget(self._comparison)
-        return self._comparisons
-
-    def _calendar_card(self) -> Card:
-        card = Card()
-        card.setAccessibleName(tr("Calendar"))
-        self.calendar = CalendarView(_first_day())
-        self.calendar.chosen.connect(lambda day: self.choose(history_range.one_day(day)))
-        self._year_label = Label("", Type.LABEL, "muted")
-        self._earlier = Button("‹", "icon", partial(self._turn_year, -1))
-        self._later = Button("›", "icon", partial(self._turn_year, 1))
-        for button, name in ((self._earlier, tr("Earlier year")), (self._later, tr("Later year"))):
-            button.setFixedWidth(30)
-            button.setAccessibleName(name)
-            button.setToolTip(name)
-        row = QHBoxLayout()
-        row.addWidget(Label(tr("Hours a day"), Type.LABEL, "muted"), 1)
-        for widget in (self._earlier, self._year_label, self._later):
-            row.addWidget(widget)
-        card.column.addLayout(row)
-        card.column.addWidget(self.calendar)
-        return card
-
-    def _bars_card(self) -> Card:
-        card = Card()
-        card.setAccessibleName(tr("By project"))
-        self.bars = BarsView()
-        self.bars.chosen.connect(lambda since, until: self.choose(Range("own", since, until)))
-        self._legend = QHBoxLayout()
-        self._legend.setSpacing(theme.UNIT * 2)
-        row = QHBoxLayout()
-        row.addWidget(Label(tr("Hours by project"), Type.LABEL, "muted"), 1)
-        row.addLayout(self._legend)
-        card.column.addLayout(row)
-        card.column.addWidget(self.bars)
-        return card
-
-    def _habit_cards(self) -> QHBoxLayout:
-        when, why = Card(tr("Hours of the week")), Card(tr("Wanted, but not given"))
-        self.week, self.reasons = WeekHoursView(_first_day()), ReasonsView()
-        self._habit, self._reason = Label("", Type.STRONG, wrap=True), Label("", Type.STRONG, wrap=True)
-        for card, sentence, view in ((when, self._habit, self.week), (why, self._reason, self.reasons)):
-            card.column.addWidget(sentence)
-            card.column.addWidget(view, 1)
-        row = QHBoxLayout()
-        row.setSpacing(theme.GAP)
-        row.addWidget(when, 3)
-        row.addWidget(why, 2)
-        return row
-
-    def _curve_card(self) -> Card:
-        card = Card()
-        card.setAccessibleName(tr("Learning curve"))
-        self.curve, self.strip = CurveView(), GaveStrip()
-        self.curve.setMinimumHeight(150)
-        self._curves = MenuButton(tr("Project of the learning curve"), self._show_curve)
-        row = QHBoxLayout()
-        row.addWidget(Label(tr("What the model learned, and your samples along it"), Type.LABEL, "muted"), 1)
-        row.addWidget(self._curves)
-        card.column.addLayout(row)
-        card.column.addWidget(self.curve)
-        card.column.addWidget(self.strip)
-        return card
-
-    def _sessions_card(self) -> Card:
-        card = Card()
-        card.setAccessibleName(tr("Sessions"))
-        self._projects = MenuButton(tr("Sessions of this project"), self._filter_project)
-        self._endings = MenuButton(tr("Sessions that ended so"), self._filter_ending)
-        self._count = Label("", Type.LABEL, "muted")
-        row = QHBoxLayout()
-        row.addWidget(self._count, 1)
-        row.addWidget(self._projects)
-        row.addWidget(self._endings)
-        self.table = SessionsTable(self._ask_sessions)
-        card.column.addLayout(row)
-        card.column.addWidget(self.table)
-        return card
-
-    def _milestones_card(self) -> Card:
-        card = Card(tr("Milestones"))
-        self._milestones = QVBoxLayout()
-        self._milestones.setSpacing(theme.UNIT)
-        card.column.addLayout(self._milestones)
-        return card
-
-    # -- what they show ------------------------------------------------------------------------------------------
-
-    def _show_tiles(self, overview: Overview) -> None:
-        sums = overview.sums
-        since = tr("since {day}", day=history_words.day(overview.first or overview.since))
-        sessions = trn("1 session", "{n} sessions", overview.sessions, n=fmt.count(overview.sessions))
-        self.time.say(*history_words.hours(sums.seconds), since if self._range.kind == "all" else sessions)
-        if sums.accepted is None:
-            self.samples.say(fmt.count(sums.samples), "", tr("computed"))
-        else:
-            counted = tr("accepted of {n} computed", n=fmt.count(sums.samples))
-            rounds = trn("1 round", "{n} rounds", sums.rounds, n=fmt.count(sums.rounds))
-            self.samples.say(fmt.count(sums.accepted), "", f"{counted} · {rounds}")
-        figure = history_words.energy(sums.energy) if sums.energy is not None else ("–", "")
-        cost = history_words.cost(overview.cost)
-        self.energy.say(*figure, " · ".join(part for part in (cost, history_words.energy_source(sums)) if part))
-        number, _, unit = fmt.size(sums.uploaded + sums.downloaded).partition(fmt.SPACE)
-        up, down = fmt.size(sums.uploaded), fmt.size(sums.downloaded)
-        self.network.say(number, unit, tr("{up} up · {down} down", up=up, down=down))
-        told = history_words.comparisons(sums)
-        self._comparison.setText(" ".join(told))
-        self._comparisons.setVisible(bool(told))
-
-    def _show_legend(self, overview: Overview) -> None:
-        clear(self._legend)
-        for place, project in enumerate(overview.projects[:COLOURED]):
-            self._legend.addWidget(ProjectSwatch(place))
-            self._legend.addWidget(Label(project.name, Type.CAPTION, "muted"))
-        if len(overview.projects) > COLOURED:
-            self._legend.addWidget(ProjectSwatch(-1))
-            self._legend.addWidget(Label(tr("others"), Type.CAPTION, "muted"))
-
-    def _show_milestones(self, overview: Overview) -> None:
-        clear(self._milestones)
-        now = time.time()
-        reached = [m for m in overview.milestones if m.reached]
-        for milestone in reversed(reached[-6:]):
-            day = history_words.day(milestone.at or now)
-            line = tr("{name} · {day}", name=history_words.milestone(milestone), day=day)
-            self._milestones.addWidget(Label(line))
-        coming = [history_words.coming(m, now) for m in overview.milestones if not m.reached]
-        for line in coming:
-            self._milestones.addWidget(Label(line, Type.TEXT, "muted"))
-
-    def _offer_projects(self, overview: Overview) -> None:
-        names = {project.name: project.project for project in overview.projects}
-        self._projects.offer({tr("All projects"): None, **names}, self._project)
-        self._count.setText(trn("1 session", "{n} sessions", overview.sessions, n=fmt.count(overview.sessions)))
-
-    def _show_curve_of(self, overview: Overview) -> None:
-        projects = [project.project for project in overview.projects]
-        self._curves.offer({project.name: project.project for project in overview.projects}, self._curve_of)
-        if self._curve_of not in projects and projects:
-            self._curves.offer({project.name: project.project for project in overview.projects}, projects[0])
-            self._show_curve(projects[0])
-
-    def _show_curve(self, project: str | None) -> None:
-        self._curve_of = project
-
-        def show(points: list[CurvePoint]) -> None:
-            if project == self._curve_of:
-                self.curve.set_points(points)
-                self.strip.set_points(points if self.curve.points else ())
-
-        # A project that has left the list has no curve any more; its hours stay.
-        if project is not None:
-            self._link.ask(GetCurve(project), show, lambda _sentence: show([]), list[CurvePoint])
-
     # -- asking --------------------------------------------------------------------------------------------------
 
     def _ask(self, command: Any, done: Callable[[Any], None], kind: Any) -> None:
@@ -356,17 +160,8 @@ class HistoryPage(QScrollArea):
         self._link.ask(command, answer, self._problem.say, kind=kind)
 
     def _ask_sessions(self, before: float | None = None) -> None:
-        command = self._range.sessions(time.time(), before, self._project, self._ending)
-        show = self.table.sessions.show if before is None else self.table.sessions.add
-        self._ask(command, show, list[SessionGiven])
-
-    def _filter_project(self, project: str | None) -> None:
-        self._project = project
-        self._ask_sessions()
-
-    def _filter_ending(self, ending: str | None) -> None:
-        self._ending = ending
-        self._ask_sessions()
+        command = self._range.sessions(time.time(), before, self.sessions.project, self.sessions.ending)
+        self._ask(command, lambda found: self.sessions.show_sessions(found, before), list[SessionGiven])
 
     def _turn_year(self, years: int) -> None:
         if self.overview:
@@ -376,8 +171,3 @@ class HistoryPage(QScrollArea):
     def _refresh_now_and_then(self) -> None:
         if self.isVisible() and abs(time.time() - self._asked_at) > _REFRESH_SECONDS:
             self.refresh()
-
-
-def _first_day() -> int:
-    """Of the week in this region, Monday = 0."""
-    return QLocale().firstDayOfWeek().value - 1

@@ -104,7 +104,6 @@ def keep_pictures(application: QApplication, link: EngineLink, page: HistoryPage
     epochs = range(0, 1300, 3)
     points = [CurvePoint(e, 2.2 + 6 * 0.995**e, None, 200 if e % 40 < 20 else 0, 12) for e in epochs]
     page.curve.set_points(points)
-    page.strip.set_points(points)
     for tokens, name in ((theme.LIGHT, "light"), (theme.DARK, "dark")):
         theme.apply(application, tokens)
         wait(application, lambda: True)

@@ -80,25 +80,25 @@ def page(window: MainWindow, engine: ScriptedEngine, qtbot: QtBot) -> HistoryPag
     engine.answer(GetCurve, [CurvePoint(1, 4.0, None, 50, 3), CurvePoint(2, 3.0, None, 0, 3)])
     window.open_named("history")
     [opened] = window.findChildren(HistoryPage)
-    qtbot.waitUntil(lambda: opened.overview is not None and bool(opened.table.sessions.sessions))
+    qtbot.waitUntil(lambda: opened.overview is not None and bool(opened.sessions.table.sessions.sessions))
     return opened
 
 
 def test_the_figures_stand_in_the_tiles_with_where_they_are_from(page: HistoryPage) -> None:
-    assert (page.time.figure.text(), page.time.unit.text()) == ("10", "h")
-    assert page.samples.figure.text() == "900"
-    assert "1\N{NARROW NO-BREAK SPACE}000 computed" in page.samples.caption.text()
-    assert (page.energy.figure.text(), page.energy.unit.text()) == ("1", "kWh")
-    assert "0.31" in page.energy.caption.text()
-    assert "50\N{NO-BREAK SPACE}% is an estimate" in page.energy.caption.text()
-    assert page.network.figure.text() == "12.0"
+    assert (page.figures.time.figure.text(), page.figures.time.unit.text()) == ("10", "h")
+    assert page.figures.samples.figure.text() == "900"
+    assert "1\N{NARROW NO-BREAK SPACE}000 computed" in page.figures.samples.caption.text()
+    assert (page.figures.energy.figure.text(), page.figures.energy.unit.text()) == ("1", "kWh")
+    assert "0.31" in page.figures.energy.caption.text()
+    assert "50\N{NO-BREAK SPACE}% is an estimate" in page.figures.energy.caption.text()
+    assert page.figures.network.figure.text() == "12.0"
 
 
 def test_a_day_that_is_clicked_becomes_the_range_and_back_leads_out(
     page: HistoryPage, engine: ScriptedEngine, qtbot: QtBot
 ) -> None:
     asked = len(engine.received(GetOverview))
-    QTest.mouseClick(page.calendar, LEFT, pos=page.calendar.area(59).center().toPoint())
+    QTest.mouseClick(page.days.calendar, LEFT, pos=page.days.calendar.area(59).center().toPoint())
     begin, end = midnight(date(2026, 3, 1)), midnight(date(2026, 3, 2))
     assert (engine.wait_for(GetOverview, asked + 1).since, engine.received(GetOverview)[-1].until) == (begin, end)
     assert engine.wait_for(GetSessions, 2).since == begin
@@ -109,44 +109,45 @@ def test_a_day_that_is_clicked_becomes_the_range_and_back_leads_out(
 
 def test_a_bar_that_is_clicked_becomes_the_range(page: HistoryPage, engine: ScriptedEngine) -> None:
     asked = len(engine.received(GetOverview))
-    place = next(x for x in range(50, page.bars.width()) if page.bars.place_at(QPointF(x, 0)) == 0)
-    QTest.mouseClick(page.bars, LEFT, pos=QPointF(place, 50).toPoint())
+    bars = page.projects.bars
+    place = next(x for x in range(50, bars.width()) if bars.place_at(QPointF(x, 0)) == 0)
+    QTest.mouseClick(bars, LEFT, pos=QPointF(place, 50).toPoint())
     chosen = engine.wait_for(GetOverview, asked + 1)
     assert (chosen.since, chosen.until) == (SINCE, SINCE + DAY)
 
 
 def test_calendar_and_bars_can_be_used_by_keyboard(page: HistoryPage, engine: ScriptedEngine) -> None:
-    page.calendar.setFocus()
-    QTest.keyClick(page.calendar, Qt.Key.Key_Right)
-    assert "8 Jan 2026: nothing" in page.calendar.accessibleDescription().replace(SPACE, " ")
+    page.days.calendar.setFocus()
+    QTest.keyClick(page.days.calendar, Qt.Key.Key_Right)
+    assert "8 Jan 2026: nothing" in page.days.calendar.accessibleDescription().replace(SPACE, " ")
     asked = len(engine.received(GetOverview))
-    QTest.keyClick(page.calendar, Qt.Key.Key_Return)
+    QTest.keyClick(page.days.calendar, Qt.Key.Key_Return)
     assert engine.wait_for(GetOverview, asked + 1).since == midnight(date(2026, 1, 8))
 
 
 def test_another_year_is_asked_for_and_the_range_stays(page: HistoryPage, engine: ScriptedEngine, qtbot: QtBot) -> None:
-    QTest.mouseClick(page._earlier, LEFT)
+    QTest.mouseClick(page.days.earlier, LEFT)
     qtbot.waitUntil(lambda: page.overview is not None and page.overview.year == 2025)
-    assert not page._earlier.isEnabled()
-    assert page._later.isEnabled()
+    assert not page.days.earlier.isEnabled()
+    assert page.days.later.isEnabled()
 
 
 def test_habits_are_told_in_a_sentence(page: HistoryPage, qtbot: QtBot) -> None:
-    qtbot.waitUntil(lambda: page.week.accessibleName() == "You give most at night.")
-    assert page.reasons.accessibleName() == f"computer in use 2{SPACE}h"
+    qtbot.waitUntil(lambda: page.habits.week.accessibleName() == "You give most at night.")
+    assert page.habits.reasons.accessibleName() == f"computer in use 2{SPACE}h"
 
 
 def test_sessions_are_filtered_and_more_are_fetched_at_the_end(
     page: HistoryPage, engine: ScriptedEngine, qtbot: QtBot
 ) -> None:
-    model = page.table.sessions
+    model = page.sessions.table.sessions
     assert model.data(model.index(1, 6)) == "still running"
-    page._filter_project("m")
+    page.sessions.filter_project("m")
     assert engine.wait_for(GetSessions, 2).project == "m"
     engine.answer(
         GetSessions, lambda ask: [session(0, SINCE)] if ask.before else [session(n, SINCE + n) for n in range(200)]
     )
-    page._filter_ending("paused")
+    page.sessions.filter_ending("paused")
     qtbot.waitUntil(lambda: model.rowCount() == 200)
     assert model.canFetchMore(model.index(0, 0))
     model.fetchMore(model.index(0, 0))

@@ -1,0 +1,129 @@
+"""The cards of the history page that only show: the calendar, hours by project, habits and milestones."""
+
+import time
+from collections.abc import Callable
+from datetime import date
+from functools import partial
+
+from PySide6.QtCore import QLocale
+from PySide6.QtWidgets import QHBoxLayout, QVBoxLayout
+
+from app import history_words, theme
+from app.bars_view import BarsView, ProjectSwatch
+from app.calendar_view import CalendarView
+from app.habits_view import ReasonsView, WeekHoursView
+from app.texts import tr
+from app.theme import Type
+from app.widgets import Button, Card, Label, clear
+from core.api.record import COLOURED, Habits, Overview
+
+_MOST_REACHED = 6
+"""Milestones that are shown, the latest."""
+
+
+class CalendarCard(Card):
+    """A year of days. `choose` is told a day that was clicked, `turn` by how many years to go on."""
+
+    def __init__(self, choose: Callable[[date], None], turn: Callable[[int], None]) -> None:
+        super().__init__()
+        self.setAccessibleName(tr("Calendar"))
+        self.calendar = CalendarView(_first_day())
+        self.calendar.chosen.connect(choose)
+        self._year = Label("", Type.LABEL, "muted")
+        self.earlier = Button("‹", "icon", partial(turn, -1))
+        self.later = Button("›", "icon", partial(turn, 1))
+        for button, name in ((self.earlier, tr("Earlier year")), (self.later, tr("Later year"))):
+            button.setFixedWidth(30)
+            button.setAccessibleName(name)
+            button.setToolTip(name)
+        row = QHBoxLayout()
+        row.addWidget(Label(tr("Hours a day"), Type.LABEL, "muted"), 1)
+        for widget in (self.earlier, self._year, self.later):
+            row.addWidget(widget)
+        self.column.addLayout(row)
+        self.column.addWidget(self.calendar)
+
+    def show_overview(self, overview: Overview) -> None:
+        self.calendar.show_year(overview.year, overview.calendar)
+        self._year.setText(str(overview.year))
+        years = overview.years or (overview.year,)
+        self.earlier.setEnabled(overview.year > min(years))
+        self.later.setEnabled(overview.year < max(years))
+
+
+class ProjectsCard(Card):
+    """Stacked bars with their legend. `choose` is told the two ends of a bar that was clicked."""
+
+    def __init__(self, choose: Callable[[float, float], None]) -> None:
+        super().__init__()
+        self.setAccessibleName(tr("By project"))
+        self.bars = BarsView()
+        self.bars.chosen.connect(choose)
+        self._legend = QHBoxLayout()
+        self._legend.setSpacing(theme.UNIT * 2)
+        row = QHBoxLayout()
+        row.addWidget(Label(tr("Hours by project"), Type.LABEL, "muted"), 1)
+        row.addLayout(self._legend)
+        self.column.addLayout(row)
+        self.column.addWidget(self.bars)
+
+    def show_overview(self, overview: Overview) -> None:
+        self.bars.show_overview(overview)
+        clear(self._legend)
+        for place, project in enumerate(overview.projects[:COLOURED]):
+            self._add(place, project.name)
+        if len(overview.projects) > COLOURED:
+            self._add(-1, tr("others"))
+
+    def _add(self, place: int, name: str) -> None:
+        self._legend.addWidget(ProjectSwatch(place))
+        self._legend.addWidget(Label(name, Type.CAPTION, "muted"))
+
+
+class HabitCards(QHBoxLayout):
+    """When one gives, and why not, side by side, each with a sentence."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.setSpacing(theme.GAP)
+        self.week, self.reasons = WeekHoursView(_first_day()), ReasonsView()
+        self._habit, self._reason = Label("", Type.STRONG, wrap=True), Label("", Type.STRONG, wrap=True)
+        when, why = Card(tr("Hours of the week")), Card(tr("Wanted, but not given"))
+        for card, sentence, view in ((when, self._habit, self.week), (why, self._reason, self.reasons)):
+            card.column.addWidget(sentence)
+            card.column.addWidget(view, 1)
+        self.addWidget(when, 3)
+        self.addWidget(why, 2)
+
+    def show_habits(self, habits: Habits) -> None:
+        self.week.show_week(habits.week)
+        self._habit.setText(history_words.habit(habits.week))
+        self.reasons.show_reasons(habits.idle)
+        self._reason.setText(history_words.main_reason(habits.idle))
+
+
+class MilestonesCard(Card):
+    """Round numbers, latest first, then those to come."""
+
+    def __init__(self) -> None:
+        super().__init__(tr("Milestones"))
+        self._lines = QVBoxLayout()
+        self._lines.setSpacing(theme.UNIT)
+        self.column.addLayout(self._lines)
+
+    def show_overview(self, overview: Overview) -> None:
+        clear(self._lines)
+        now = time.time()
+        reached = [milestone for milestone in overview.milestones if milestone.reached]
+        for milestone in reversed(reached[-_MOST_REACHED:]):
+            day = history_words.day(milestone.at or now)
+            line = tr("{name} · {day}", name=history_words.milestone(milestone), day=day)
+            self._lines.addWidget(Label(line))
+        for milestone in overview.milestones:
+            if not milestone.reached:
+                self._lines.addWidget(Label(history_words.coming(milestone, now), Type.TEXT, "muted"))
+
+
+def _first_day() -> int:
+    """Of the week in this region, Monday = 0."""
+    return QLocale().firstDayOfWeek().value - 1

@@ -1,0 +1,55 @@
+"""What a project's model learned, with this volunteer's samples along it; one project of those that are shown."""
+
+from PySide6.QtWidgets import QHBoxLayout
+
+from app.curve_view import CurveView
+from app.engine_link import EngineLink
+from app.gave_strip import GaveStrip
+from app.menu_button import MenuButton
+from app.texts import tr
+from app.theme import Type
+from app.widgets import Card, Label
+from core.api.projects import CurvePoint, GetCurve
+from core.api.record import Overview
+
+
+class HistoryCurve(Card):
+    """Asks the engine for the curve of the project that was chosen, at first of the one most was given to."""
+
+    def __init__(self, link: EngineLink) -> None:
+        super().__init__()
+        self.setAccessibleName(tr("Learning curve"))
+        self._link = link
+        self._project: str | None = None
+        self._curve, self._strip = CurveView(), GaveStrip()
+        self._curve.setMinimumHeight(150)
+        self._choice = MenuButton(tr("Project of the learning curve"), self._choose)
+        row = QHBoxLayout()
+        row.addWidget(Label(tr("What the model learned, and your samples along it"), Type.LABEL, "muted"), 1)
+        row.addWidget(self._choice)
+        self.column.addLayout(row)
+        self.column.addWidget(self._curve)
+        self.column.addWidget(self._strip)
+
+    def show_overview(self, overview: Overview) -> None:
+        projects = {project.name: project.project for project in overview.projects}
+        is_new = self._project not in projects.values() and bool(projects)
+        chosen = next(iter(projects.values())) if is_new else self._project
+        self._choice.offer(projects, chosen)
+        if is_new:
+            self._choose(chosen)
+
+    def set_points(self, points: list[CurvePoint]) -> None:
+        self._curve.set_points(points)
+        self._strip.set_points(points if self._curve.points else ())
+
+    def _choose(self, project: str | None) -> None:
+        self._project = project
+
+        def show(points: list[CurvePoint]) -> None:
+            if project == self._project:
+                self.set_points(points)
+
+        # A project that has left the list has no curve any more; its hours stay.
+        if project is not None:
+            self._link.ask(GetCurve(project), show, lambda _sentence: show([]), list[CurvePoint])

@@ -1,0 +1,62 @@
+"""The largest part of the history page: what was given, in four figures, and what that is in other words."""
+
+from PySide6.QtWidgets import QGridLayout, QVBoxLayout
+
+from app import format as fmt
+from app import history_words, theme
+from app.history_range import Range
+from app.texts import tr, trn
+from app.tiles import Tile
+from app.widgets import Card, Label
+from core.api.record import Overview, Sums
+
+_COLUMNS = 4
+
+
+class HistoryFigures(QVBoxLayout):
+    """Tiles of time, samples, energy and network, with comparisons below."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.setSpacing(theme.GAP)
+        self.time, self.samples = Tile(tr("Given")), Tile(tr("Samples"))
+        self.energy, self.network = Tile(tr("Energy")), Tile(tr("Network"))
+        self._grid = QGridLayout()
+        self._grid.setSpacing(theme.GAP)
+        self._comparisons = Card(tr("In other words"))
+        self._comparison = Label("", wrap=True)
+        self._comparisons.column.addWidget(self._comparison)
+        self.arrange(_COLUMNS)
+        self.addLayout(self._grid)
+        self.addWidget(self._comparisons)
+
+    def arrange(self, columns: int) -> None:
+        """Put the tiles into so many columns."""
+        for number, tile in enumerate((self.time, self.samples, self.energy, self.network)):
+            self._grid.addWidget(tile, number // columns, number % columns)
+        for column in range(_COLUMNS):
+            self._grid.setColumnStretch(column, int(column < columns))
+
+    def show_overview(self, overview: Overview, shown: Range) -> None:
+        sums = overview.sums
+        since = tr("since {day}", day=history_words.day(overview.first or overview.since))
+        sessions = trn("1 session", "{n} sessions", overview.sessions, n=fmt.count(overview.sessions))
+        self.time.say(*history_words.hours(sums.seconds), since if shown.kind == "all" else sessions)
+        self._show_samples(sums)
+        figure = history_words.energy(sums.energy) if sums.energy is not None else ("–", "")
+        cost = history_words.cost(overview.cost)
+        self.energy.say(*figure, " · ".join(part for part in (cost, history_words.energy_source(sums)) if part))
+        number, _, unit = fmt.size(sums.uploaded + sums.downloaded).partition(fmt.SPACE)
+        up, down = fmt.size(sums.uploaded), fmt.size(sums.downloaded)
+        self.network.say(number, unit, tr("{up} up · {down} down", up=up, down=down))
+        told = history_words.comparisons(sums)
+        self._comparison.setText(" ".join(told))
+        self._comparisons.setVisible(bool(told))
+
+    def _show_samples(self, sums: Sums) -> None:
+        if sums.accepted is None:
+            self.samples.say(fmt.count(sums.samples), "", tr("computed"))
+            return
+        counted = tr("accepted of {n} computed", n=fmt.count(sums.samples))
+        rounds = trn("1 round", "{n} rounds", sums.rounds, n=fmt.count(sums.rounds))
+        self.samples.say(fmt.count(sums.accepted), "", f"{counted} · {rounds}")

@@ -1,0 +1,62 @@
+"""The table of sessions with its two filters."""
+
+from collections.abc import Callable
+
+from PySide6.QtWidgets import QHBoxLayout
+
+from app import format as fmt
+from app import history_words
+from app.menu_button import MenuButton
+from app.sessions_table import SessionsTable
+from app.texts import tr, trn
+from app.theme import Type
+from app.widgets import Card, Label
+from core.api.record import Habits, Overview, SessionGiven
+
+
+class HistorySessions(Card):
+    """`ask` is called when sessions are wanted that are not there: all anew, or those before a moment."""
+
+    def __init__(self, ask: Callable[[float | None], None]) -> None:
+        super().__init__()
+        self.setAccessibleName(tr("Sessions"))
+        self._ask = ask
+        self.project: str | None = None
+        self.ending: str | None = None
+        self._projects = MenuButton(tr("Sessions of this project"), self.filter_project)
+        self._endings = MenuButton(tr("Sessions that ended so"), self.filter_ending)
+        self._count = Label("", Type.LABEL, "muted")
+        row = QHBoxLayout()
+        row.addWidget(self._count, 1)
+        row.addWidget(self._projects)
+        row.addWidget(self._endings)
+        self.table = SessionsTable(ask)
+        self.column.addLayout(row)
+        self.column.addWidget(self.table)
+
+    def show_overview(self, overview: Overview) -> None:
+        names = {project.name: project.project for project in overview.projects}
+        self._projects.offer({tr("All projects"): None, **names}, self.project)
+        self._count.setText(trn("1 session", "{n} sessions", overview.sessions, n=fmt.count(overview.sessions)))
+
+    def show_habits(self, habits: Habits) -> None:
+        choices = {tr("However it ended"): None} | {history_words.reason(name): name for name in habits.endings}
+        self._endings.offer(choices, self.ending)
+
+    def show_sessions(self, sessions: list[SessionGiven], before: float | None) -> None:
+        """The first ones, or those `before` a moment below them."""
+        if before is None:
+            self.table.sessions.show(sessions)
+        else:
+            self.table.sessions.add(sessions)
+
+    def forget_filters(self) -> None:
+        self.project = self.ending = None
+
+    def filter_project(self, project: str | None) -> None:
+        self.project = project
+        self._ask(None)
+
+    def filter_ending(self, ending: str | None) -> None:
+        self.ending = ending
+        self._ask(None)
