@@ -6,13 +6,18 @@ from core.api.record import Milestone, MilestoneKind
 
 _FIRST: Mapping[MilestoneKind, float] = {"seconds": 3600.0, "samples": 1000.0, "epochs": 1.0}
 _PACE_DAYS = 30
+_FARTHEST = 36_500
+"""Days: what is more than a century away is not foretold."""
 
 Day = tuple[int, float, float, float]
 """Number of the day, and what it added of each kind in the order of `_FIRST`."""
 
 
 def milestones(days: Sequence[Day], today: int) -> list[tuple[Milestone, int | None]]:
-    """Each with the day on which it was or will be reached, None if nothing was given lately. `days` are in order."""
+    """Each with the day on which it was or will be reached, None if hardly anything was given lately.
+
+    `days` are in order.
+    """
     reached: list[tuple[Milestone, int | None]] = []
     coming: list[tuple[Milestone, int | None]] = []
     for place, (kind, first) in enumerate(_FIRST.items(), 1):
@@ -24,7 +29,8 @@ def milestones(days: Sequence[Day], today: int) -> list[tuple[Milestone, int | N
                 reached.append((Milestone(kind, amount, None, reached=True), day[0]))
                 amount *= 10
         if total:
-            due = today + round((amount - total) / pace) if pace else None
+            left = round((amount - total) / pace) if pace else _FARTHEST
+            due = today + left if left < _FARTHEST else None
             coming.append((Milestone(kind, amount, None, reached=False), due))
     reached.sort(key=lambda found: found[1] or 0)
     return reached + coming

@@ -208,6 +208,13 @@ def test_round_numbers_are_told_with_their_day_and_the_next_with_a_guess(store: 
     assert coming == {"seconds": (360_000, 270), "samples": (10_000, 120), "epochs": (100, 120)}
 
 
+def test_what_would_take_a_thousand_centuries_is_not_foretold(store: Store) -> None:
+    give(store, "p", NOON, seconds=1e-6, samples=0, accepted=0)
+    coming = {m.kind: m.at for m in look(store, GetOverview()).milestones if not m.reached}
+    assert coming["seconds"] is None
+    assert coming["epochs"] is not None
+
+
 def test_an_empty_record_is_told_as_one(store: Store) -> None:
     shown = look(store, GetOverview())
     assert (shown.first, shown.sums, shown.bars, shown.milestones, shown.years) == (None, Sums(), (), (), ())
