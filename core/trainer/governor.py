@@ -131,7 +131,7 @@ class Governor:
 
     The processor's share is taken of processor time, so that waiting for peers is no computing; the GPU's of the time
     in which a microbatch is under way. `processor_time` gives seconds, over all threads and processes of the session.
-    `contention` tells when others want the processor; without it nobody asks.
+    `contention` tells when others want the processor; without it nobody asks. `rapl` is the processor's counter.
     """
 
     def __init__(
@@ -140,11 +140,12 @@ class Governor:
         clock: Callable[[], float] = time.monotonic,
         processor_time: Callable[[], float] | None = None,
         contention: Contention | None = None,
+        rapl: Rapl | None = None,
     ) -> None:
         self._read, self._clock, self._contention = read, clock, contention
         self._processor_time = processor_time or ProcessorTime(clock).read
         self._processor, self._gpu = Memory(), Memory()
-        self._rapl = Rapl()
+        self._rapl = rapl or Rapl()
         self._joules = Joules()
         self.begin()
 

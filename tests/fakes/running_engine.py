@@ -44,6 +44,7 @@ class RunningEngine:
         self._host_script = folder / "host.json"
         self._clients: list[EngineClient] = []
         self.process: subprocess.Popen[str] | None = None
+        self.trainer = FAKES / "scripted_trainer.py"
         self.blind = True
         """Nothing of what this computer is doing has a say: it may be a laptop on battery, and in use."""
         self.script()
@@ -58,7 +59,7 @@ class RunningEngine:
 
     def launch(self) -> subprocess.Popen[str]:
         """A process of the engine, whatever becomes of it."""
-        fakes = ("--trainer", str(FAKES / "scripted_trainer.py"), "--host", str(FAKES / "scripted_host.py"))
+        fakes = ("--trainer", str(self.trainer), "--host", str(FAKES / "scripted_host.py"))
         return subprocess.Popen(
             core_command("core.engine", *fakes, *(["--blind"] if self.blind else [])),
             stdin=subprocess.DEVNULL,
