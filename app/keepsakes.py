@@ -7,12 +7,12 @@ from pathlib import Path
 from typing import NamedTuple
 
 from PySide6.QtCore import QMarginsF, QRectF, QSize, QSizeF, Qt
-from PySide6.QtGui import QColor, QFont, QImage, QPageSize, QPainter, QPdfWriter, QPen
+from PySide6.QtGui import QColor, QFont, QFontMetricsF, QImage, QPageSize, QPainter, QPdfWriter, QPen
 from PySide6.QtSvg import QSvgGenerator
 
 from app import format as fmt
 from app import history_words, icons, shades, theme
-from app.texts import tr
+from app.texts import tr, trn
 from core.api.errors import WorldError
 from core.api.record import Overview
 
@@ -20,7 +20,9 @@ _WIDTH, _HEIGHT = 1200, 720
 _LEFT, _TOP = 64.0, 56.0
 _PDF_WIDTH, _PDF_HEIGHT = 1240.0, 1754.0
 """A4 at 150 dots an inch, in which the certificate is laid out."""
-_MOST_PROJECTS = 6
+_MOST_PROJECTS = 5
+_DOTS = 96
+"""An inch, as browsers count: a drawing is then as large in them as the picture."""
 _CENTRE = Qt.AlignmentFlag.AlignHCenter | Qt.AlignmentFlag.AlignTop
 _BEGIN = Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignTop
 
@@ -66,6 +68,7 @@ def save_summary(overview: Overview, path: Path, *, svg: bool) -> None:
     """
     if svg:
         drawing = QSvgGenerator()
+        drawing.setResolution(_DOTS)
         drawing.setSize(QSize(_WIDTH, _HEIGHT))
         drawing.setViewBox(QRectF(0, 0, _WIDTH, _HEIGHT))
         drawing.setTitle(tr("Given with Idlehive in {year}", year=overview.year))
@@ -141,7 +144,7 @@ def _paint_summary(painter: QPainter, overview: Overview) -> None:
     _paint_calendar(painter, overview)
     names = ", ".join(project.name for project in overview.projects[:3])
     if names:
-        _text(painter, QRectF(_LEFT, 574, _WIDTH - 2 * _LEFT, 26), names, Ink(18, now.text, QFont.Weight.DemiBold))
+        _line(painter, QRectF(_LEFT, 574, _WIDTH - 2 * _LEFT, 26), names, Ink(18, now.text, QFont.Weight.DemiBold))
     told_more = " ".join(history_words.comparisons(overview.sums)[:1])
     _text(painter, QRectF(_LEFT, 608, _WIDTH - 2 * _LEFT, 54), told_more, Ink(16, now.muted, QFont.Weight.Normal))
 
@@ -184,7 +187,7 @@ def _paint_certificate(painter: QPainter, overview: Overview, name: str) -> None
     title = tr("Certificate of contribution")
     _text(painter, middle.translated(0, 300), title, Ink(54, now.text, QFont.Weight.Bold, _CENTRE), 80)
     whom = tr("{name} has given", name=name) if name else tr("This computer has given")
-    _text(painter, middle.translated(0, 410), whom, Ink(32, now.muted, QFont.Weight.Normal, _CENTRE))
+    _line(painter, middle.translated(0, 410), whom, Ink(32, now.muted, QFont.Weight.Normal, _CENTRE))
     told = figures(overview)
     hours = f"{told[0].value}{fmt.SPACE}{told[0].unit}"
     _text(painter, middle.translated(0, 465), hours, Ink(84, now.accent_text, QFont.Weight.Bold, _CENTRE), 120)
@@ -214,22 +217,37 @@ def _paint_runs(painter: QPainter, overview: Overview, top: float) -> None:
     painter.setPen(QPen(QColor(now.line), 2))
     for project in overview.projects[:_MOST_PROJECTS]:
         where = QRectF(160, top, _PDF_WIDTH - 320, 36)
-        _text(painter, where, project.name, Ink(26, now.text, QFont.Weight.DemiBold))
+        name = where.adjusted(0, 0, -340, 0)
+        _line(painter, name, project.name, Ink(26, now.text, QFont.Weight.DemiBold))
         given = tr("{time}, {n} samples", time=fmt.duration(project.seconds), n=fmt.count(project.samples))
         _text(painter, where, given, Ink(24, now.muted, QFont.Weight.Normal, Qt.AlignmentFlag.AlignRight))
         if project.fingerprint:
             run = tr("Run {run_id}", run_id=project.run_id)
-            _text(painter, where.translated(0, 36), run, Ink(19, now.muted, QFont.Weight.Normal))
+            _line(painter, where.translated(0, 36), run, Ink(19, now.muted, QFont.Weight.Normal))
             grouped = " ".join(project.fingerprint[at : at + 8] for at in range(0, 64, 8))
             _text(painter, where.translated(0, 62), grouped, Ink(17, now.muted, QFont.Weight.Normal))
         top += 110 if project.fingerprint else 50
+    more = len(overview.projects) - _MOST_PROJECTS
+    if more > 0:
+        further = trn("and one further project", "and {n} further projects", more, n=fmt.count(more))
+        _text(painter, QRectF(160, top, 600, 30), further, Ink(20, now.muted, QFont.Weight.Normal))
 
 
-def _text(painter: QPainter, where: QRectF, text: str, ink: Ink, height: float = 0.0) -> None:
+def _line(painter: QPainter, where: QRectF, text: str, ink: Ink) -> None:
+    """One line, cut short where it is too long."""
+    metrics = QFontMetricsF(_font(painter, ink))
+    _text(painter, where, metrics.elidedText(text, Qt.TextElideMode.ElideRight, where.width()), ink)
+
+
+def _font(painter: QPainter, ink: Ink) -> QFont:
     kind = QFont(painter.font())
     kind.setPixelSize(ink.pixels)
     kind.setWeight(ink.weight)
-    painter.setFont(kind)
+    return kind
+
+
+def _text(painter: QPainter, where: QRectF, text: str, ink: Ink, height: float = 0.0) -> None:
+    painter.setFont(_font(painter, ink))
     painter.setPen(QColor(ink.colour))
     room = QRectF(where.topLeft(), QSizeF(where.width(), max(height, where.height(), ink.pixels * 1.5)))
     painter.drawText(room, int(ink.side) | int(Qt.TextFlag.TextWordWrap), text)

@@ -52,6 +52,8 @@ TEST_PROGRAMS = {
     "dunst": "dunst",
     "import": "imagemagick",
     "openbox": "openbox",
+    "pdftoppm": "poppler-utils",
+    "pdftotext": "poppler-utils",
     "tint2": "tint2",
     "xdotool": "xdotool",
     "xfce4-panel": "xfce4-panel",

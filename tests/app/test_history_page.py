@@ -7,18 +7,16 @@ from pathlib import Path
 import msgspec
 import pytest
 from PySide6.QtCore import QPointF, Qt
-from PySide6.QtGui import QImage
-from PySide6.QtSvg import QSvgRenderer
 from PySide6.QtTest import QTest
 from pytestqt.qtbot import QtBot
 
-from app import history_words, keepsakes
+from app import history_words
 from app.bars_view import following, starts
 from app.format import SPACE
 from app.history_page import HistoryPage
 from app.history_range import Range, midnight
 from app.main_window import MainWindow
-from core.api.errors import UsageError, WorldError
+from core.api.errors import UsageError
 from core.api.projects import CurvePoint, GetCurve
 from core.api.reasons import Kind
 from core.api.record import (
@@ -200,27 +198,10 @@ def test_deleting_can_be_undone_until_it_happens(page: HistoryPage, engine: Scri
     qtbot.waitUntil(lambda: "is deleted" in page.files.notice.label.text())
 
 
-def test_the_year_becomes_a_picture_and_a_drawing(tmp_path: Path) -> None:
-    keepsakes.save_summary(OVERVIEW, tmp_path / "y.png", svg=False)
-    keepsakes.save_summary(OVERVIEW, tmp_path / "y.svg", svg=True)
-    picture = QImage(str(tmp_path / "y.png"))
-    assert (picture.width(), picture.height()) == (2400, 1440)
-    assert QSvgRenderer(str(tmp_path / "y.svg")).isValid()
-    assert sorted(file.name for file in tmp_path.iterdir()) == ["y.png", "y.svg"]
-
-
-def test_the_certificate_is_a_page_of_pdf(page: HistoryPage, tmp_path: Path, qtbot: QtBot) -> None:
+def test_the_certificate_is_painted_for_all_that_was_given(page: HistoryPage, tmp_path: Path, qtbot: QtBot) -> None:
     page.files.save_certificate(tmp_path / "c.pdf")
     qtbot.waitUntil((tmp_path / "c.pdf").exists)
     assert (tmp_path / "c.pdf").read_bytes().startswith(b"%PDF-")
-
-
-@pytest.mark.parametrize("save", [lambda path: keepsakes.save_summary(OVERVIEW, path, svg=False),
-                                  lambda path: keepsakes.save_summary(OVERVIEW, path, svg=True),
-                                  lambda path: keepsakes.save_certificate(OVERVIEW, path)])  # fmt: skip
-def test_a_file_that_cannot_be_written_is_told(tmp_path: Path, save: Callable[[Path], None]) -> None:
-    with pytest.raises(WorldError, match="cannot be written"):
-        save(tmp_path / "nowhere" / "file")
 
 
 def test_every_reason_has_few_words() -> None:
