@@ -8,6 +8,8 @@ from pathlib import Path
 import pytest
 
 from core.api.home import Home
+from core.api.intent import Contribute, Pause
+from tests.cli.snapshots import AFTER, BEFORE, active
 from tests.fakes.scripted_engine import ScriptedEngine
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -68,3 +70,12 @@ def run_cli(start_cli: StartCli) -> RunCli:
         return subprocess.CompletedProcess(arguments, process.returncode, out, err)
 
     return run
+
+
+@pytest.fixture
+def obedient(engine: ScriptedEngine) -> ScriptedEngine:
+    """An engine that contributes when told to, and is idle when paused."""
+    engine.show(BEFORE)
+    engine.answer(Contribute, lambda _: engine.show(active()))
+    engine.answer(Pause, lambda _: engine.show(AFTER))
+    return engine

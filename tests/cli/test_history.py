@@ -1,6 +1,9 @@
 """history: many pages of rows, cost, and the files that are made of the record."""
 
+import csv
+import io
 import json
+import time
 from pathlib import Path
 
 import msgspec
@@ -20,6 +23,7 @@ from core.api.record import (
     Written,
 )
 from tests.cli.conftest import RunCli, StartCli
+from tests.cli.given import HALF_AN_HOUR, the_line
 from tests.fakes.scripted_engine import ScriptedEngine
 
 HOUR = 1_760_000_400.0
@@ -127,3 +131,45 @@ def test_a_wrong_file_is_told_before_the_engine_is_asked(
     done = run_cli("history", *words)
     assert done.returncode == 2
     assert sentence in done.stderr
+
+
+def test_history_is_a_table_by_day_with_totals(engine: ScriptedEngine, run_cli: RunCli) -> None:
+    later = Contribution(
+        60.0,
+        500,
+        1,
+        0,
+        1,
+        50.0,
+        0.0,
+        7.2e6,
+        uploaded=1_000_000,
+        session=2,
+        project="bees",
+        hour=HALF_AN_HOUR.hour + 172_800,
+    )
+    engine.answer(GetHistory, [HALF_AN_HOUR, HALF_AN_HOUR, later])
+    _, first, second, total = run_cli("history").stdout.splitlines()
+    assert first.split()[1:7] == ["bees", "1", "h", "24,000", "0", "6"]
+    assert "2.00 kWh" in second
+    assert total.split()[0] == "total"
+    assert "24,500" in total
+
+
+def test_history_as_csv_has_a_row_for_each_hour(engine: ScriptedEngine, run_cli: RunCli) -> None:
+    engine.answer(GetHistory, [HALF_AN_HOUR])
+    [row] = csv.DictReader(io.StringIO(run_cli("history", "--csv").stdout))
+    assert (row["hour"], row["samples"], row["joules"]) == ("2025-10-09T09:00:00Z", "12000", "")
+
+
+def test_history_as_json_has_rows_and_totals(engine: ScriptedEngine, run_cli: RunCli) -> None:
+    engine.answer(GetHistory, [HALF_AN_HOUR, HALF_AN_HOUR])
+    told = json.loads(run_cli("history", "--since", "2025-01-01", "--json").stdout)
+    assert len(told["contributions"]) == 2
+    assert told["totals"]["samples"] == 24_000
+    since = engine.received(GetHistory)[0].since
+    assert since == time.mktime((2025, 1, 1, 0, 0, 0, 0, 0, -1))
+
+
+def test_an_empty_history_says_so(engine: ScriptedEngine, run_cli: RunCli) -> None:
+    assert the_line(run_cli("history").stdout) == "Nothing was given yet."

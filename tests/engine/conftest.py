@@ -1,9 +1,13 @@
-from collections.abc import Iterator
+"""A running engine, and a world of the test's own."""
+
+import asyncio
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
 
 from core.api.home import Home
+from tests.engine.world import WEEK, Scenario, a_world
 from tests.fakes.running_engine import RunningEngine
 
 
@@ -14,3 +18,17 @@ def engine(tmp_path: Path) -> Iterator[RunningEngine]:
     running = RunningEngine(home, tmp_path)
     yield running
     running.clean_up()
+
+
+@pytest.fixture
+def play(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[Scenario, str], None]:
+    """Runs a scenario with a week of its own."""
+
+    def run(scenario: Scenario, week: str = WEEK) -> None:
+        async def whole() -> None:
+            async with a_world(tmp_path, monkeypatch, week) as world:
+                await scenario(world)
+
+        asyncio.run(whole())
+
+    return run

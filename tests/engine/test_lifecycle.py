@@ -1,14 +1,11 @@
-"""The life of a session: a table of steps, and properties of every way through it."""
+"""The lifecycle, row by row: a state, a decision and news lead to a state and effects."""
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
-from core.api.preferences import Limits
 from core.api.reasons import Kind, Reason
-from core.api.session import Fault, Report
+from core.api.session import Fault
 from core.api.snapshot import Transfer
 from core.engine.decide import LONGEST_WAIT, Decision, Trouble
 from core.engine.lifecycle import (
@@ -42,40 +39,35 @@ from core.engine.states import (
     State,
     Syncing,
 )
+from tests.engine.decisions import (
+    CONTRIBUTING,
+    GO,
+    HOLDING,
+    JOINING,
+    MUST_LEAVE,
+    NOW,
+    PAUSED,
+    SESSIONS,
+    STARTING,
+    SYNCING,
+    UNWANTED,
+    report,
+)
 
-NOW = 1000.0
-LATER = NOW + 100
-PAUSED = Reason(Kind.PAUSED, hold=True, text="Paused.")
-MUST_LEAVE = Reason(Kind.NO_PROJECT, hold=False, text="No project.")
 TROUBLE = Trouble("It failed.", permanent=False, failures=1, retry_at=NOW + FIRST_WAIT)
 FOR_GOOD = replace(TROUBLE, permanent=True)
-
-GO = Decision(True, "p", (), Limits())
 OTHER = replace(GO, project="q")
-UNWANTED = replace(GO, wanted=False)
 PAUSE = replace(GO, reasons=(PAUSED,))
 LEAVE = replace(GO, reasons=(PAUSED, MUST_LEAVE))
 BACKING_OFF = replace(GO, reasons=(Reason(Kind.BACKING_OFF, hold=False, text="It failed."),))
 PAUSED_TOO = replace(GO, reasons=(*BACKING_OFF.reasons, PAUSED))
-
-IDLE = Idle()
-STARTING = Starting("p", LATER)
-JOINING = Joining("p", LATER)
-SYNCING = Syncing("p", LATER)
-CONTRIBUTING = Contributing("p", LATER, since=NOW - 10)
-HOLDING = Holding("p", (PAUSED,), since=NOW - 10, obeyed=True)
 LEAVING = Leaving("p", (), NOW + KILL_AFTER)
 FAILING = replace(LEAVING, trouble=TROUBLE)
 FAILED = Failed("p", TROUBLE)
-SESSIONS = (STARTING, JOINING, SYNCING, CONTRIBUTING, HOLDING)
 
 
 def leaving(*reasons: Reason, trouble: Trouble | None = None) -> Leaving:
     return Leaving("p", reasons, NOW + KILL_AFTER, trouble=trouble)
-
-
-def report(stage: str, transfer: Transfer | None = None) -> Report:
-    return Report(stage, transfer=transfer)  # type: ignore[arg-type]  # a Stage by the table
 
 
 Row = tuple[State, Decision, News | None, State, tuple[Effect, ...]]
@@ -240,91 +232,3 @@ def test_the_next_moment_is_one_at_which_something_happens(state: State) -> None
     decision = {Holding: PAUSE, Failed: replace(GO, reasons=())}.get(type(state), GO)
     after, effects = lifecycle(state, decision, None, moment)
     assert after != state or effects
-
-
-# What follows lives through whole lives, with a world that does what the effects say.
-
-reasons = st.lists(st.sampled_from([PAUSED, MUST_LEAVE]), unique=True, max_size=2).map(tuple)
-decisions = st.builds(Decision, st.booleans(), st.sampled_from(["p", "q"]), reasons, st.just(Limits()))
-stages = st.sampled_from(["preparing", "joining", "syncing", "contributing", "holding", "leaving"])
-told = st.one_of(
-    st.none(),
-    stages.map(report),
-    st.builds(Fault, st.just("It failed."), st.booleans()),
-    st.sampled_from([Ended(), Ended("It was killed.")]),
-)
-waits = st.sampled_from([0.0, 0.5, 6.0, 60.0, 1000.0, -30.0, -1e6])
-
-
-@dataclass
-class World:
-    """One machine: it counts sessions and keeps the rules."""
-
-    state: State = IDLE
-    now: float = NOW
-    sessions: int = 0
-
-    def step(self, decision: Decision, news: News | None) -> tuple[Effect, ...]:
-        if isinstance(news, Ended):
-            self.sessions -= 1
-        self.state, effects = lifecycle(self.state, decision, news, self.now)
-        for effect in effects:
-            if isinstance(effect, StartSession):
-                self.sessions += 1
-            else:
-                assert self.sessions == 1, f"{effect} without a session"
-        assert self.sessions in (0, 1), "never two sessions"
-        assert (self.sessions == 1) == (not isinstance(self.state, Idle | Failed)), self.state
-        return effects
-
-
-@given(st.lists(st.tuples(decisions, told, waits), max_size=60))
-@settings(max_examples=300, deadline=None)
-def test_there_are_never_two_sessions_and_every_life_comes_to_rest(steps: list[tuple[Decision, News, float]]) -> None:
-    world = World()
-    for decision, news, wait in steps:
-        world.now += wait
-        world.step(decision, news if world.sessions else None)
-    # Whatever was before: unwanted, a session that hears nothing is told to leave, then killed, and then all is idle.
-    effects = [*world.step(UNWANTED, None)]
-    if world.sessions:
-        assert isinstance(world.state, Leaving)
-        assert world.state.deadline <= world.now + KILL_AFTER
-        world.now += KILL_AFTER
-        effects += world.step(UNWANTED, None)
-        assert KillGroup() in effects
-        world.step(UNWANTED, Ended("It was killed."))
-    world.step(UNWANTED, None)
-    assert isinstance(world.state, Idle)
-
-
-@given(st.lists(st.tuples(decisions, told, waits), max_size=30), decisions)
-@settings(max_examples=300, deadline=None)
-def test_without_news_it_settles_within_a_few_steps(steps: list[tuple[Decision, News, float]], last: Decision) -> None:
-    world = World()
-    for decision, news, wait in steps:
-        world.now += wait
-        world.step(decision, news if world.sessions else None)
-    for _ in range(4):
-        before = world.state
-        world.step(last, None)
-        if world.state == before:
-            return
-    pytest.fail(f"it does not settle: {world.state}")
-
-
-@given(
-    st.sampled_from(SESSIONS), st.lists(st.tuples(decisions, told.filter(lambda n: not isinstance(n, Ended)), waits))
-)
-@settings(max_examples=200, deadline=None)
-def test_once_leaving_it_stays_so_until_the_session_has_ended(
-    begun: State, steps: list[tuple[Decision, News, float]]
-) -> None:
-    world = World(begun, NOW, 1)
-    world.step(UNWANTED, None)
-    for decision, news, wait in steps:
-        world.now += wait
-        assert not any(isinstance(effect, StartSession | SendLeave) for effect in world.step(decision, news))
-        assert isinstance(world.state, Leaving)
-    world.step(UNWANTED, Ended())
-    assert isinstance(world.state, Idle)

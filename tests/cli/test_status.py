@@ -1,0 +1,92 @@
+"""`idlehive status`, whose keys are a contract."""
+
+import json
+from typing import Any
+
+import msgspec
+
+from core.api.preferences import Limits
+from core.api.reasons import Kind, Reason
+from core.api.snapshot import Place, Snapshot, Surroundings
+from tests.cli.conftest import ROOT, RunCli, StartCli
+from tests.cli.given import ACTIVE, the_line
+from tests.fakes.scripted_engine import ScriptedEngine
+
+# The contract with scripts: keys may be added, never renamed or removed.
+CONTRACT: dict[str, set[str]] = {
+    "progress": {"epoch", "samples", "loss", "peers", "samples_per_second"},
+    "traffic": {"uploaded", "downloaded", "upload_rate", "download_rate"},
+    "session": {"pid", "started_at"},
+}
+
+
+def test_status_json_keeps_its_contract(engine: ScriptedEngine, run_cli: RunCli) -> None:
+    reason = Reason(Kind.SNOOZED, hold=True, text="Paused for a while.", until=1_760_003_600.0)
+    engine.show(Snapshot(**{**_fields(ACTIVE), "reasons": (reason,)}))
+    told: dict[str, Any] = json.loads(run_cli("status", "--json").stdout)
+    assert {"state", "reasons", "project", "limits"} <= told.keys()
+    assert (told["state"], told["project"]) == ("contributing", "bees")
+    assert told["reasons"][0].items() >= {
+        "kind": "snoozed", "hold": True, "until": 1_760_003_600.0, "text": "Paused for a while."
+    }.items()  # fmt: skip
+    for part, keys in CONTRACT.items():
+        assert keys <= told[part].keys()
+    assert told["limits"]["cache_size"] > 0
+    assert told["engine_pid"] == 4242
+
+
+def test_status_json_without_an_engine_has_the_same_keys_and_starts_none(home: Any, run_cli: RunCli) -> None:
+    told = json.loads(run_cli("status", "--json").stdout)
+    assert (told["state"], told["engine_pid"], told["session"], told["reasons"]) == ("idle", 0, None, [])
+    assert told.keys() == _fields(ACTIVE).keys()
+    assert not home.path.exists()
+
+
+def test_status_tells_a_person_what_goes_on(engine: ScriptedEngine, run_cli: RunCli) -> None:
+    engine.show(ACTIVE)
+    said = run_cli("status").stdout
+    assert said.startswith("Contributing to Bees\n")
+    assert "1,234 samples at 8.2/s, 34 MB sent (1.2 MB/s)" in said
+
+
+def test_status_tells_the_place_among_all(engine: ScriptedEngine, run_cli: RunCli) -> None:
+    engine.show(msgspec.structs.replace(ACTIVE, place=Place(3, 1400, 4800, 0.12, 0.0)))
+    assert "Your place: 3 of 1,400, 12% of all samples as the project counts them" in run_cli("status").stdout
+    assert json.loads(run_cli("status", "--json").stdout)["place"]["place"] == 3
+
+
+def test_status_says_if_nobody_tells_whether_the_volunteer_is_there(engine: ScriptedEngine, run_cli: RunCli) -> None:
+    on_gpu = msgspec.structs.replace(ACTIVE, limits=Limits(gpu="GPU-0"))
+    engine.show(on_gpu)
+    assert "Nobody tells whether you are using the computer" in run_cli("status").stdout
+    engine.show(msgspec.structs.replace(on_gpu, surroundings=Surroundings(last_input=1_760_000_000.0)))
+    assert "Nobody tells" not in run_cli("status").stdout
+
+
+def test_status_without_an_engine_says_so(run_cli: RunCli) -> None:
+    assert the_line(run_cli("status").stdout).startswith("Idle: the engine is not running.")
+
+
+def test_status_needs_neither_qt_nor_torch_nor_rich(engine: ScriptedEngine, start_cli: StartCli) -> None:
+    import subprocess
+    import sys
+
+    code = "import sys; from app.cli import main; main(['status']); print(*sys.modules, file=sys.stderr)"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, cwd=ROOT, check=True)
+    assert not {"PySide6", "torch", "hivemind", "numpy", "rich", "keyring"} & set(done.stderr.split())
+
+
+def test_watching_as_json_gives_one_object_a_line(engine: ScriptedEngine, start_cli: StartCli) -> None:
+    watching = start_cli("status", "--watch", "--json")
+    assert watching.stdout
+    assert json.loads(watching.stdout.readline())["state"] == "idle"
+    engine.show(ACTIVE)
+    assert json.loads(watching.stdout.readline())["state"] == "contributing"
+    engine.stop()
+    assert json.loads(watching.stdout.readline())["engine_pid"] == 0
+    engine.start()
+    assert json.loads(watching.stdout.readline())["state"] == "contributing"
+
+
+def _fields(snapshot: Snapshot) -> dict[str, Any]:
+    return {name: getattr(snapshot, name) for name in Snapshot.__struct_fields__}

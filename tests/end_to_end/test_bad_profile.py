@@ -1,0 +1,38 @@
+"""A profile that is taken, and a computer without a keyring: one sentence, and nothing is lost."""
+
+import json
+import stat
+
+import pytest
+
+from tests.end_to_end.machine import Machine, Profile, wait_for
+from tests.end_to_end.refusals import nothing_lost, sentence
+
+pytestmark = pytest.mark.timeout(120)
+
+
+def test_a_second_engine_of_a_profile_is_refused_and_the_first_goes_on(machine: Machine, ann: Profile) -> None:
+    first = ann.start(module="core.engine")
+    pid = wait_for(lambda: ann.status()["engine_pid"], 20.0, "the engine answers")
+    second = ann.start(module="core.engine")
+    assert second.end() == 1
+    assert sentence(second.complained()) == f"The engine of {ann.home.path} is running already (process {pid})."
+    assert ann.status()["engine_pid"] == pid
+    assert ann.run("quit").returncode == 0
+    assert first.end() == 0
+    machine.wait_until_nothing_is_left()
+
+
+def test_without_a_keyring_an_invite_goes_to_a_private_file_and_this_is_said(machine: Machine, ann: Profile) -> None:
+    token = "honeycomb-7421-secret"
+    with nothing_lost(ann):
+        done = ann.run("projects", "join", "practice", "--invite", "-", stdin=f"{token}\n")
+    assert done.returncode == 0, done.stderr
+    assert "no usable keyring" in sentence(done.stderr)
+    secrets = [path for path in machine.folder.rglob("*") if path.is_file() and token.encode() in path.read_bytes()]
+    assert [path.parent for path in secrets] == [ann.home.path]
+    assert stat.S_IMODE(secrets[0].stat().st_mode) == 0o600
+    shown = ann.run("projects", "show", "practice", "--json")
+    assert "no usable keyring" in json.loads(shown.stdout)["info"]["warning"]
+    for said in (done.stdout, done.stderr, shown.stdout, ann.run("log", "-n", "1000").stdout):
+        assert token not in said

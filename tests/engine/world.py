@@ -1,0 +1,112 @@
+"""An engine in this process, with a clock and a zone that a test sets."""
+
+import asyncio
+import json
+import sys
+import time
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import ExitStack, asynccontextmanager
+from datetime import datetime, tzinfo
+from pathlib import Path
+from zoneinfo import ZoneInfo
+
+import pytest
+
+from core.api.home import Home
+from core.api.messages import Command
+from core.api.reasons import Kind
+from core.api.snapshot import Snapshot
+from core.api.week_text import parse
+from core.conditions.machine import NoMachine
+from core.engine import profile_lock
+from core.engine.commands import Commands
+from core.engine.engine import Engine
+from core.engine.programs import Programs
+from core.engine.timetable import Timetable
+from core.store.store import Store
+from tests.fakes import scripted_host, scripted_trainer
+from tests.fakes.running_engine import FAKES
+
+BERLIN, NEW_YORK = ZoneInfo("Europe/Berlin"), ZoneInfo("America/New_York")
+WEEK = parse("daily 22:00-06:00; daily 06:00-08:00 gentle")
+
+
+def berlin(text: str) -> float:
+    return datetime.fromisoformat(text).replace(tzinfo=BERLIN).timestamp()
+
+
+NIGHT = berlin("2026-06-01T23:00")
+"""A Monday, when every scenario begins."""
+
+
+class World:
+    """An engine in this process: a test sets its clock and its zone, and pokes as the heartbeat does."""
+
+    def __init__(self, engine: Engine, heard: Path) -> None:
+        self.engine = engine
+        self.now = NIGHT
+        self.zone: tzinfo = BERLIN
+        self._commands = Commands(engine)
+        self._heard = heard
+
+    def at(self, text: str) -> Snapshot:
+        """Local time in Berlin jumps there, by sleep, by a change of the clock, or just by passing."""
+        self.now = berlin(text)
+        self.engine.update()
+        return self.engine.snapshot()
+
+    async def tell(self, command: Command) -> Snapshot:
+        await self._commands.carry_out(command)
+        return self.engine.snapshot()
+
+    async def until(self, state: str) -> Snapshot:
+        def reached() -> bool:
+            seen = self.engine.snapshot()
+            return seen.state == state and (state != "contributing" or seen.session is not None)
+
+        await self.wait_for(reached)
+        return self.engine.snapshot()
+
+    async def wait_for(self, condition: Callable[[], bool]) -> None:
+        deadline = time.monotonic() + 15
+        while not condition():
+            assert time.monotonic() < deadline, f"it stays {self.engine.snapshot()}"
+            await asyncio.sleep(0.02)
+
+    def heard(self) -> list[dict[str, object]]:
+        return [json.loads(line) for line in self._heard.read_text().splitlines() if line.startswith("{")]
+
+
+@asynccontextmanager
+async def a_world(folder: Path, monkeypatch: pytest.MonkeyPatch, week: str) -> AsyncIterator[World]:
+    heard, script = folder / "heard.jsonl", folder / "trainer.json"
+    script.write_text(json.dumps({"hears": str(heard)}))
+    (folder / "host.json").write_text("{}")
+    monkeypatch.setenv(scripted_trainer.VARIABLE, str(script))
+    monkeypatch.setenv(scripted_host.VARIABLE, str(folder / "host.json"))
+    home = Home(folder / "home")
+    profile = ExitStack()
+    profile.enter_context(profile_lock.held(home))
+    store = Store(home.database)
+    programs = Programs(*([sys.executable, str(FAKES / name)] for name in ("scripted_trainer.py", "scripted_host.py")))
+    worlds: list[World] = []
+    engine = Engine(home, store, programs, NoMachine(), lambda: worlds[0].now if worlds else NIGHT)
+    engine.timetable = Timetable(week, lambda: worlds[0].zone)
+    worlds.append(World(engine, heard))
+    try:
+        # Without `engine.start`: its alarms follow the real clock.
+        engine.senses.start()
+        await worlds[0].wait_for(lambda: engine.senses.ready)
+        yield worlds[0]
+    finally:
+        await engine.close()
+        store.close()
+        profile.close()
+
+
+Scenario = Callable[[World], Awaitable[None]]
+Play = Callable[..., None]
+
+
+def kinds(snapshot: Snapshot) -> list[Kind]:
+    return [reason.kind for reason in snapshot.reasons]

@@ -1,0 +1,35 @@
+"""A file as a manifest describes it, and how the tests fetch it."""
+
+import hashlib
+import threading
+
+import pytest
+
+from core.api.errors import WorldError
+from core.api.manifest import File
+from core.learning.cache import Cache
+from core.learning.download import Client
+from core.learning.shards import Fetcher
+
+CONTENT = b"".join(b"line %d\n" % number for number in range(60_000))
+GIB = 1 << 30
+
+
+def described(url: str, content: bytes = CONTENT) -> File:
+    return File(url=url, sha256=hashlib.sha256(content).hexdigest(), size=len(content))
+
+
+def fetcher(cache: Cache, stop: threading.Event | None = None, **options: str) -> Fetcher:
+    client = Client(options.get("token"), options.get("origin"), timeouts=(2, 0.5))
+    return Fetcher(cache, client, stop or threading.Event(), waits=(0.01, 0.01))
+
+
+def refusal(cache: Cache, file: File) -> str:
+    with pytest.raises(WorldError) as caught:
+        fetcher(cache).fetch([file])
+    assert "\n" not in str(caught.value)
+    return str(caught.value)
+
+
+def leftovers(cache: Cache) -> list[str]:
+    return [path.name for path in cache.folder.iterdir() if path.suffix != ".lease" and path.name != ".lock"]
