@@ -13,7 +13,7 @@ from app.cli import output, record_files, units, words
 from app.cli.connection import borrowed
 from app.cli.parser import Parser, Verbs, add_json, add_verb
 from core.api.client import EngineClient
-from core.api.given import GIVEN
+from core.api.given import GIVEN, together
 from core.api.history import MOST_HOURS, Contribution, GetHistory
 from core.api.home import Home
 from core.api.limits import LimitInfo, ShowLimits
@@ -79,10 +79,8 @@ def run(arguments: argparse.Namespace, home: Home) -> int:
             return 0
         rows = [row for page in pages for row in page]
         chosen = {limit.name: limit.value for limit in engine.request(ShowLimits(), list[LimitInfo])}
-    totals = words.totals(rows)
-    # An older program did not record all; what nobody knows is no nothing.
-    unknown = {name: None for name in ("joules", "estimated_joules") if not totals[name]}
-    cost = cost_of(msgspec.convert({**totals, **unknown}, Sums, strict=False), chosen)
+    totals = together(Sums(), rows)
+    cost = cost_of(totals, chosen)
     if arguments.json:
         output.print_json({"contributions": rows, "totals": totals, "cost": cost})
     else:
@@ -90,12 +88,12 @@ def run(arguments: argparse.Namespace, home: Home) -> int:
     return 0
 
 
-def by_day(rows: Iterable[Contribution]) -> list[tuple[str, str, dict[str, float]]]:
+def by_day(rows: Iterable[Contribution]) -> list[tuple[str, str, Sums]]:
     """Day (local), project and sums, oldest first."""
     groups: dict[tuple[str, str], list[Contribution]] = defaultdict(list)
     for row in rows:
         groups[f"{datetime.fromtimestamp(row.hour).astimezone():%Y-%m-%d}", row.project].append(row)
-    return [(day, project, words.totals(group)) for (day, project), group in sorted(groups.items())]
+    return [(day, project, together(Sums(), group)) for (day, project), group in sorted(groups.items())]
 
 
 def _pages(engine: EngineClient, since: float | None) -> Iterator[list[Contribution]]:
@@ -112,21 +110,22 @@ def _print_table(rows: list[Contribution], cost: str) -> None:
         print("Nothing was given yet.")
         return
     days = [(day, words.clean(project), *_cells(sums)) for day, project, sums in by_day(rows)]
-    output.print_table(_COLUMNS, days, total=("total", "", *_cells(words.totals(rows))))
+    output.print_table(_COLUMNS, days, total=("total", "", *_cells(together(Sums(), rows))))
     if cost:
         print(f"\nThe energy of that cost {cost}, by your own figures.")
 
 
-def _cells(sums: dict[str, float]) -> tuple[str, ...]:
+def _cells(sums: Sums) -> tuple[str, ...]:
+    counts = (sums.samples, sums.accepted, sums.epochs, sums.rounds, sums.failed_rounds)
     return (
-        words.duration(sums["seconds"]),
-        *(f"{int(sums[name]):,}" for name in ("samples", "accepted", "epochs", "rounds", "failed_rounds")),
-        words.duration(sums["cpu_seconds"]),
-        words.duration(sums["gpu_seconds"]),
-        words.work(sums["flops"]) if sums["flops"] else "-",
-        words.energy(sums["joules"], sums["estimated_joules"]),
-        words.size(sums["uploaded"]),
-        words.size(sums["downloaded"]),
+        words.duration(sums.seconds),
+        *("-" if number is None else f"{number:,}" for number in counts),
+        words.duration(sums.cpu_seconds),
+        words.duration(sums.gpu_seconds),
+        words.work(sums.flops) if sums.flops else "-",
+        words.energy(sums),
+        words.size(sums.uploaded),
+        words.size(sums.downloaded),
     )
 
 

@@ -1,10 +1,8 @@
 """How the command line words what the engine says. Pure: the present moment is passed in."""
 
-from collections.abc import Iterable
 from datetime import datetime
 
 from app.cli import units
-from core.api.history import Contribution
 from core.api.preferences import PREFERENCES, Limits
 from core.api.reasons import Reason
 from core.api.record import JOULES_IN_KWH, Cost, Sums
@@ -144,12 +142,6 @@ def place(value: Place) -> str:
     return f"{value.place:,} of {value.volunteers:,}, {value.share:.0%} of all samples as the project counts them"
 
 
-def totals(contributions: Iterable[Contribution]) -> dict[str, float]:
-    """Sums of what can be summed; of what was not always recorded, those that were."""
-    rows = list(contributions)
-    return {field: sum(getattr(row, field) or 0 for row in rows) for field in Sums.__struct_fields__}
-
-
 def work(flops: float) -> str:
     """Floating-point operations with three digits at most: `3.2 PFLOP`."""
     for name in ("FLOP", "kFLOP", "MFLOP", "GFLOP", "TFLOP", "PFLOP", "EFLOP"):
@@ -159,10 +151,11 @@ def work(flops: float) -> str:
     raise AssertionError
 
 
-def energy(joules: float, estimated: float) -> str:
+def energy(sums: Sums) -> str:
     """Measured and estimated together; `~` if some of it is an estimate, `-` if nothing is known."""
-    total = joules + estimated
-    return f"{'~' if estimated else ''}{total / JOULES_IN_KWH:.2f} kWh" if total else "-"
+    if sums.energy is None:
+        return "-"
+    return f"{'~' if sums.estimated_joules else ''}{sums.energy / JOULES_IN_KWH:.2f} kWh"
 
 
 def cost(value: Cost) -> str:

@@ -150,7 +150,7 @@ def test_history_is_a_table_by_day_with_totals(engine: ScriptedEngine, run_cli: 
     )
     engine.answer(GetHistory, [HALF_AN_HOUR, HALF_AN_HOUR, later])
     _, first, second, total = run_cli("history").stdout.splitlines()
-    assert first.split()[1:7] == ["bees", "1", "h", "24,000", "0", "6"]
+    assert first.split()[1:7] == ["bees", "1", "h", "24,000", "-", "6"]
     assert "2.00 kWh" in second
     assert total.split()[0] == "total"
     assert "24,500" in total
@@ -167,6 +167,7 @@ def test_history_as_json_has_rows_and_totals(engine: ScriptedEngine, run_cli: Ru
     told = json.loads(run_cli("history", "--since", "2025-01-01", "--json").stdout)
     assert len(told["contributions"]) == 2
     assert told["totals"]["samples"] == 24_000
+    assert told["totals"]["joules"] is None, "nobody measured them, which is not none"
     since = engine.received(GetHistory)[0].since
     assert since == time.mktime((2025, 1, 1, 0, 0, 0, 0, 0, -1))
 
