@@ -43,7 +43,7 @@ class Places:
     def __init__(self, on_news: Callable[[], None], clock: Callable[[], float]) -> None:
         self._on_news, self._clock = on_news, clock
         self._known: dict[str, Place] = {}
-        self._asking: asyncio.Future[None] | None = None
+        self.asking: asyncio.Future[None] | None = None
         self._next_at = 0.0
         self._of: str | None = None
 
@@ -53,6 +53,8 @@ class Places:
     def forget(self) -> None:
         """Whoever publishes nothing, or under another key, has no place."""
         self._known.clear()
+        # An answer that is still on its way is for nobody.
+        self._of = None
 
     def attend(self, project: Project | None, volunteer: Callable[[], str], now: float) -> float | None:
         """Ask about `project` if it is time; when to be called again. None: nothing is contributed, or it has no
@@ -65,8 +67,8 @@ class Places:
             self._of, self._next_at = project.id, now + SOON
         if now >= self._next_at:
             self._next_at = now + (EVERY if project.id in self._known else SOON)
-            if self._asking is None or self._asking.done():
-                self._asking = asyncio.ensure_future(self._ask(project.id, url, volunteer))
+            if self.asking is None or self.asking.done():
+                self.asking = asyncio.ensure_future(self._ask(project.id, url, volunteer))
         return self._next_at
 
     async def _ask(self, project: str, url: str, volunteer: Callable[[], str]) -> None:
@@ -76,6 +78,8 @@ class Places:
             told = msgspec.json.decode(text, type=_Leaderboard)
         except (UsageError, WorldError, TimeoutError, msgspec.DecodeError) as error:
             _log.info("The leaderboard at %s could not be read: %s", url, error)
+            return
+        if self._of != project:
             return
         before, you = self._known.pop(project, None), told.you
         if you is not None and you.place <= told.volunteers:

@@ -1,6 +1,11 @@
 """The volunteer's place among all, asked of a project's backbone while contributing."""
 
+import asyncio
 import json
+import threading
+import time
+from http.server import BaseHTTPRequestHandler
+from types import SimpleNamespace
 
 from core.api.identity import GetIdentity, IdentityInfo
 from core.api.intent import Contribute
@@ -8,7 +13,9 @@ from core.api.limits import LimitInfo, SetLimit
 from core.api.messages import GetSnapshot
 from core.api.projects import ProjectDetails, ShowProject
 from core.api.snapshot import Place, Snapshot
+from core.engine.places import SOON, Places
 from tests.engine.test_catalogue import Organiser, organiser
+from tests.fakes.http_server import FakeServer, answer, serving
 from tests.fakes.running_engine import RunningEngine, wait_for
 
 __all__ = ["organiser"]
@@ -34,6 +41,32 @@ def test_the_place_is_shown_while_contributing(engine: RunningEngine, organiser:
     assert engine.ask(ShowProject("poems"), ProjectDetails).place == known
     engine.ask(SetLimit("publish_contributions", 0), LimitInfo)
     assert place(engine) is None, "whoever publishes nothing has no place"
+
+
+def test_an_answer_that_comes_after_opting_out_is_for_nobody() -> None:
+    told = answer(200, b'{"volunteers": 2, "you": {"place": 1, "samples": 9, "share": 0.5}}')
+    released = threading.Event()
+
+    def late(handler: BaseHTTPRequestHandler) -> None:
+        released.wait(10.0)
+        told(handler)
+
+    async def ask(server: FakeServer, *, opt_out: bool) -> Place | None:
+        places = Places(lambda: None, time.time)
+        project = SimpleNamespace(id="poems", manifest=SimpleNamespace(leaderboard=server.url("leaderboard.json")))
+        for now in (0.0, SOON):
+            places.attend(project, lambda: "ab" * 32, now)  # type: ignore[arg-type]  # all that is looked at
+        assert places.asking is not None
+        if opt_out:
+            places.forget()
+        released.set()
+        await places.asking
+        return places.get("poems")
+
+    with serving(late) as server:
+        assert asyncio.run(ask(server, opt_out=False)) is not None
+        released.clear()
+        assert asyncio.run(ask(server, opt_out=True)) is None
 
 
 def test_a_backbone_that_says_nonsense_leaves_the_place_unknown(engine: RunningEngine, organiser: Organiser) -> None:
