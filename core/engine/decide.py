@@ -16,10 +16,9 @@ from core.conditions.machine import Readings
 from core.engine import gpu, line_use, surroundings
 from core.engine.intent import Intent
 from core.engine.line_use import LineUse
+from core.growing_wait import LONGEST_WAIT
 
 DEFAULTS = {name: preference.default for name, preference in PREFERENCES.items()}
-LONGEST_WAIT = 600.0
-"""Seconds between two tries after many failures. A longer wait means that the clock was set back, and is over."""
 
 
 @dataclass(frozen=True)
@@ -32,6 +31,7 @@ class Trouble:
     retry_at: float
 
     def is_over(self, now: float) -> bool:
+        # A longer wait than the longest means that the clock was set back.
         return not self.permanent and not now < self.retry_at <= now + LONGEST_WAIT
 
 

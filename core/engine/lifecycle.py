@@ -8,7 +8,7 @@ from functools import partial
 
 from core.api.reasons import Kind
 from core.api.session import Fault, Report
-from core.engine.decide import LONGEST_WAIT, Decision, Trouble
+from core.engine.decide import Decision, Trouble
 from core.engine.states import (
     Contributing,
     Ended,
@@ -29,11 +29,8 @@ from core.engine.states import (
     Syncing,
     Working,
 )
+from core.growing_wait import FORGIVEN_AFTER, wait_after
 
-FIRST_WAIT = 5.0
-"""Seconds until the first retry; doubles up to LONGEST_WAIT."""
-FORGIVEN_AFTER = 300.0
-"""Seconds of contributing after which earlier failures are forgotten."""
 LONGEST_HOLD = 300.0
 """Seconds of holding memory before it is given back."""
 HOLD_WITHIN = 30.0
@@ -200,8 +197,8 @@ def _extended(state: Working, report: Report, now: float, stage: str) -> float:
 
 
 def _trouble(state: Working | Holding | Leaving, error: str, now: float, *, permanent: bool = False) -> Trouble:
-    wait = min(LONGEST_WAIT, FIRST_WAIT * 2.0 ** min(state.failures, 30))
-    return Trouble(error, permanent, state.failures + 1, now + wait)
+    failures = state.failures + 1
+    return Trouble(error, permanent, failures, now + wait_after(failures))
 
 
 def _is_past(moment: float, now: float, longest: float) -> bool:

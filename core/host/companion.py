@@ -17,15 +17,11 @@ from core.api.client import core_command
 from core.api.manifest import Manifest
 from core.api.preferences import Limits
 from core.api.session import ApplyLimits, Fault, Hold, Leave, Resume, Start, TrainerCommand, line, report_decoder
+from core.growing_wait import FORGIVEN_AFTER, wait_after
 from core.whole_file import write_whole
 
 log = logging.getLogger(__name__)
 
-FIRST_WAIT = 5.0
-"""Seconds until a trainer that ended by itself is started again; doubles with each time, up to LONGEST_WAIT."""
-LONGEST_WAIT = 600.0
-FORGIVEN_AFTER = 300.0
-"""Seconds of life after which earlier ends are forgotten."""
 _TIME_TO_LEAVE = 5.0
 _GRACE = 1.0
 """Seconds more, after SIGTERM."""
@@ -147,11 +143,6 @@ class Companion:
     def _hang_up(self) -> None:
         with contextlib.suppress(BrokenPipeError):
             self._wire.close()
-
-
-def wait_after(ends: int) -> float:
-    """Seconds until the next try, after so many ends in a row."""
-    return min(LONGEST_WAIT, FIRST_WAIT * 2.0 ** min(ends - 1, 30))
 
 
 def _listen(reports: IO[bytes]) -> None:

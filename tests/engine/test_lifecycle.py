@@ -7,10 +7,8 @@ import pytest
 from core.api.reasons import Kind, Reason
 from core.api.session import Fault
 from core.api.snapshot import Transfer
-from core.engine.decide import LONGEST_WAIT, Decision, Trouble
+from core.engine.decide import Decision, Trouble
 from core.engine.lifecycle import (
-    FIRST_WAIT,
-    FORGIVEN_AFTER,
     HOLD_WITHIN,
     KILL_AFTER,
     LEAVE_WITHIN,
@@ -39,6 +37,7 @@ from core.engine.states import (
     State,
     Syncing,
 )
+from core.growing_wait import FIRST_WAIT, FORGIVEN_AFTER, LONGEST_WAIT
 from tests.engine.decisions import (
     CONTRIBUTING,
     GO,

@@ -15,7 +15,8 @@ import pytest
 from core.api.client import core_command
 from core.api.manifest import Manifest
 from core.api.preferences import Limits
-from core.host.companion import FIRST_WAIT, FORGIVEN_AFTER, LONGEST_WAIT, Companion, wait_after
+from core.growing_wait import FIRST_WAIT, FORGIVEN_AFTER
+from core.host.companion import Companion
 from tests.fakes import scripted_trainer
 from tests.fakes.running_engine import wait_for
 from tests.fakes.scripted_host import manifest
@@ -110,10 +111,6 @@ def test_the_waits_grow_until_a_trainer_has_lived_for_a_while(beside: Beside) ->
     beside.now += FORGIVEN_AFTER
     beside.kill()
     assert [*waits, beside.seconds_until_begun()] == [5.0, 10.0, 20.0, 5.0]
-
-
-def test_no_wait_is_longer_than_ten_minutes() -> None:
-    assert [wait_after(ends) for ends in (1, 2, 7, 8, 10_000)] == [FIRST_WAIT, 10.0, 320.0, LONGEST_WAIT, LONGEST_WAIT]
 
 
 def test_one_that_does_not_listen_is_ended_all_the_same(beside: Beside) -> None:
