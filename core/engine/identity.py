@@ -21,8 +21,6 @@ from core.store.journal import Journal
 from core.whole_file import write_whole
 
 _FORMAT = "idlehive identity 1"
-_SECRET = 32
-"""Bytes of a private key."""
 _SECONDS = 30.0
 _NAME = "display_name"
 _LONGEST_PASSPHRASE = 1024

@@ -86,13 +86,6 @@ class Cache:
                 f"The disk is full: {_readable(size)} are needed in {self.folder}, {_readable(free)} are free."
             )
 
-    def trim(self) -> None:
-        """Remove what exceeds the cap, as far as it is not in use."""
-        try:
-            self.make_room(0)
-        except WorldError:
-            return
-
     def close(self) -> None:
         """Give up the lease. The lock goes too, even if children of this process inherited it."""
         if not self._lease.closed:

@@ -5,7 +5,7 @@ Days are numbered from 1 January 1970. An hour belongs to the day in which it be
 
 from bisect import bisect_right
 from dataclasses import dataclass
-from datetime import UTC, date, datetime, timedelta, tzinfo
+from datetime import UTC, date, datetime, tzinfo
 from itertools import pairwise
 
 _EPOCH = date(1970, 1, 1).toordinal()
@@ -83,11 +83,6 @@ def week_begin(day: int) -> int:
 
 def month_begin(day: int) -> int:
     return day - date_of(day).day + 1
-
-
-def month_after(day: int) -> int:
-    """The first day of the next month."""
-    return number_of((date_of(day).replace(day=1) + timedelta(days=32)).replace(day=1))
 
 
 def _hour(moment: float) -> int:

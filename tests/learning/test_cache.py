@@ -6,6 +6,9 @@ import threading
 from http.server import BaseHTTPRequestHandler
 from pathlib import Path
 
+import pytest
+
+from core.api.errors import WorldError
 from core.api.manifest import File
 from core.learning.cache import Cache
 from tests.fakes.http_server import ranged, serving
@@ -63,12 +66,13 @@ def test_what_another_process_uses_stays_until_that_process_dies(cache: Cache) -
     try:
         assert ready.wait(30)
         cache.cap = 0
-        cache.trim()
+        with pytest.raises(WorldError, match="allows 0"):
+            cache.make_room(0)
         assert leftovers(cache) == [file.sha256]
     finally:
         other.kill()
         other.join()
-    cache.trim()
+    cache.make_room(0)
     assert leftovers(cache) == []
     assert len(list(cache.folder.glob("*.lease"))) == 1
 

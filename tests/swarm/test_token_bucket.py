@@ -131,8 +131,13 @@ def test_a_raised_ceiling_wakes_those_who_wait_within_a_second() -> None:
 def test_a_stop_ends_the_wait() -> None:
     bucket, stop = TokenBucket(1), threading.Event()
     bucket.spend(1000)
+    waiter = threading.Thread(target=bucket.block, args=(1, stop), daemon=True)
+    waiter.start()
+    waiter.join(0.1)
+    assert waiter.is_alive()
     stop.set()
-    bucket.block(1, stop)
+    waiter.join(10)
+    assert not waiter.is_alive()
 
 
 def test_coroutines_share_it_too() -> None:

@@ -1,6 +1,5 @@
 """How far a session stands back, asked of the kernel."""
 
-import os
 import subprocess
 import sys
 from pathlib import Path
@@ -52,14 +51,21 @@ def test_the_group_of_a_session_stands_back_as_a_whole_but_never_somebodys_shell
     assert told.stdout.split()[-1] == nice
 
 
-def test_what_is_refused_is_left_as_it_is(monkeypatch: pytest.MonkeyPatch) -> None:
-    from core import priority
+REFUSED = """
+import os, sys
+from core import priority
+def refuse(*_):
+    raise PermissionError
+setattr(os, sys.argv[1], refuse)
+priority.stand_back()
+print(os.sched_getscheduler(0) == os.SCHED_IDLE, os.getpriority(os.PRIO_PROCESS, 0))
+print(open("/proc/self/oom_score_adj").read().strip())
+"""
 
-    def refuse(*_: object) -> None:
-        raise PermissionError
 
-    for name in ("sched_setscheduler", "setpriority"):
-        monkeypatch.setattr(os, name, refuse)
-    monkeypatch.setattr(priority, "_write", lambda *_: None)
-    monkeypatch.setattr(priority, "_IOPRIO_SET", {})
-    priority.stand_back()
+@pytest.mark.parametrize(
+    ("call", "stands"), [("sched_setscheduler", "False 19"), ("setpriority", "True 0"), ("getsid", "True 19")]
+)
+def test_what_is_refused_is_left_as_it_is_and_all_else_is_done(call: str, stands: str) -> None:
+    told = subprocess.run([sys.executable, "-uc", REFUSED, call], capture_output=True, text=True, check=True).stdout
+    assert told.splitlines() == [stands, "800"]
