@@ -33,6 +33,7 @@ class Follower:
             client_mode=dht.client_mode,
             start=True,
         )
+        self._averager.taking_lasts = _DOWNLOAD_TIMEOUT
 
     @property
     def epoch(self) -> int:
@@ -47,7 +48,7 @@ class Follower:
         `known_epoch` is the run's as trainers report it: a state far ahead of it is not believed.
         """
         before = self.epoch
-        self._averager.load_state_from_peers(oldest=before + 1, known_epoch=known_epoch, timeout=_DOWNLOAD_TIMEOUT)
+        self._averager.load_state_from_peers(oldest=before + 1, known_epoch=known_epoch)
         if self.epoch <= before:
             return False
         self._share()

@@ -93,16 +93,16 @@ class _CheckedDownload(StateTaking, _ForkedAverager):
         offered: State | None = None,
         oldest: int = 0,
         known_epoch: int | None = None,
-        timeout: float = 600.0,
+        stop: Callable[[], bool] = lambda: False,
     ) -> Any:
-        """Take over a checked state: `offered`, or the first good one of a peer; `timeout` is for each of them.
+        """Take over a checked state: `offered`, or the first good one of a peer, until `stop` says that none is wanted.
 
         A state older than `oldest`, or than the present one, is of no use. `known_epoch` is that which others are known
         to work on: one far ahead of it is not believed.
         """
         self.state_was_loaded = False
         oldest = max(self.local_epoch, oldest)
-        loaded = offered if offered is not None else self.fetch_state(oldest, known_epoch, timeout)
+        loaded = offered if offered is not None else self.fetch_state(oldest, known_epoch, stop)
         self.state_was_loaded = loaded is not None
         return loaded
 

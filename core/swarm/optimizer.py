@@ -25,7 +25,8 @@ class RoundFailed(WorldError):
 
 
 class Interrupted(RoundFailed):
-    """This peer is to stop and gave up its search for a group: nothing was stepped, and its samples are kept."""
+    """This peer is to stop and gave up its search for a group, or for a state: nothing was stepped, and its samples are
+    kept."""
 
 
 class Isolated(WorldError):
@@ -85,6 +86,7 @@ class CollaborativeOptimizer(hivemind.Optimizer):
         self._stepping = False
         self._group_size, self._partners = 1, frozenset[str]()
         super().__init__(**options)
+        self._state_size = self.state_averager.state_size()
 
     # -- construction ------------------------------------------------------------------------------------------
 
@@ -226,11 +228,12 @@ class CollaborativeOptimizer(hivemind.Optimizer):
     # -- state from peers --------------------------------------------------------------------------------------
 
     def load_state_from_peers(self, **_options: Any) -> None:
-        """Take over the newest state that a peer gives, once, each donor within `load_state_timeout`.
+        """Take over the newest state that a peer gives, once, each donor within its time limit.
 
         hivemind retries for ever, and a retry can start a second download beside the first; here the caller decides.
 
         Raises:
+            Interrupted: this peer is to stop, and dropped what was on its way.
             StateUnavailable: no peer gave one in time.
         """
         self._release(self.scheduled_grads)
@@ -238,10 +241,10 @@ class CollaborativeOptimizer(hivemind.Optimizer):
         self.state_averager.step(wait_for_delayed_updates=True)
         with self.tracker.pause_updates():
             known = self.tracker.reported_epoch
-            self.state_averager.load_state_from_peers(
-                oldest=known or 0, known_epoch=known, timeout=self.load_state_timeout
-            )
+            self.state_averager.load_state_from_peers(oldest=known or 0, known_epoch=known, stop=self._yielding)
             if not self.state_averager.state_was_loaded:
+                if self._yielding():
+                    raise Interrupted("Asked to stop while the state was on its way.")
                 raise StateUnavailable("No peer gives away the present state of the run.")
             self._begin_epoch()
 
@@ -282,12 +285,15 @@ class CollaborativeOptimizer(hivemind.Optimizer):
     # -- the line ----------------------------------------------------------------------------------------------
 
     def fit_to(self, limits: Limits) -> None:
-        """Follow changed ceilings from the next round and the next download of state on."""
+        """Follow changed ceilings from the next round on."""
         bandwidth = line_speed.bandwidth(limits)
         self.grad_averager.bandwidth = self.state_averager.bandwidth = bandwidth
-        size = self.state_averager.state_size()
-        self.load_state_timeout = line_speed.state_timeout(size, limits.download_limit)
-        self.state_averager.limit_giving(line_speed.state_timeout(size, limits.upload_limit))
+        self.limit_state(limits)
+
+    def limit_state(self, limits: Limits) -> None:
+        """Give a state that is on its way, or will be, the time that the ceilings ask for. From any thread."""
+        self.state_averager.taking_lasts = line_speed.state_timeout(self._state_size, limits.download_limit)
+        self.state_averager.limit_giving(line_speed.state_timeout(self._state_size, limits.upload_limit))
 
     # -- pausing -----------------------------------------------------------------------------------------------
 

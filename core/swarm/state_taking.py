@@ -10,6 +10,7 @@ import logging
 import math
 import multiprocessing
 import random
+import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, AsyncIterator  # noqa: UP035 - hivemind knows only this one as a stream
@@ -42,8 +43,10 @@ log = logging.getLogger(__name__)
 
 _LARGEST_METADATA = 1 << 20
 """Bytes; real ones take some kilobytes."""
-_ANSWER_LASTS = 10.0
-"""Seconds beyond its deadline in which the averager's process tells how a download ended."""
+_ANSWER_LASTS = 2.0
+"""Seconds in which the averager's process drops a download that it is told to end."""
+_LOOK_EVERY = 0.1
+"""Seconds between two looks at whether a download is to go on."""
 
 
 @dataclass(frozen=True)
@@ -53,10 +56,8 @@ class Terms:
     oldest: int
     newest: int
     """Epochs that are plausible."""
-    seconds: float
-    """Until it is given up."""
     silence: float
-    """Seconds without a byte after which it is given up, too."""
+    """Seconds without a byte after which it is given up."""
 
 
 class StateTaking(DecentralizedAverager):
@@ -64,6 +65,10 @@ class StateTaking(DecentralizedAverager):
 
     layout: Callable[[], Layout]
     snapshot: Callable[[], State]
+    taking_lasts = 600.0
+    """Seconds after which the next donor is asked; may change while a state is on its way, as the ceiling may."""
+    is_taking = False
+    """Whether a donor is asked for the state. Safe to read from any thread."""
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         # Before the fork, so that both processes have them.
@@ -72,7 +77,7 @@ class StateTaking(DecentralizedAverager):
         self._giving_lasts = multiprocessing.Value(ctypes.c_double, 600.0)
         self._giving: object | None = None
         self._giving_until = 0.0
-        self._taking = False
+        self._taking: asyncio.Task[None] | None = None
         super().__init__(*args, **kwargs)
 
     @property
@@ -107,59 +112,91 @@ class StateTaking(DecentralizedAverager):
         random.shuffle(offers)
         return sorted(offers, key=lambda offer: -offer[1])
 
-    def fetch_state(self, oldest: int, known: int | None, seconds: float) -> State | None:
+    def fetch_state(self, oldest: int, known: int | None, stop: Callable[[], bool]) -> State | None:
         """The first good state that a donor gives, asked one after the other; None if there is none.
 
         Parameters:
             oldest: epoch below which a state is of no use.
             known: epoch that the run is at; None if that is known from the donors alone.
-            seconds: for each donor.
+            stop: whether none is wanted any more, asked again and again; what is on its way is then dropped.
         """
+        self.is_taking = True
+        try:
+            return self._first_good(oldest, known, stop)
+        finally:
+            self.is_taking = False
+
+    def _first_good(self, oldest: int, known: int | None, stop: Callable[[], bool]) -> State | None:
         for donor, announced in self.donors():
+            if stop():
+                return None
             if announced < oldest:
                 log.info("the state of %s is of epoch %d, older than %d: not asked for", donor, announced, oldest)
                 continue
             newest = newest_plausible(announced if known is None else known)
             try:
-                return self._fetch_from(donor, Terms(oldest, newest, seconds, self.next_chunk_timeout or 15.0))
+                return self._fetch_from(donor, Terms(oldest, newest, self.next_chunk_timeout or 15.0), stop)
             except BadState as error:
                 log.warning("state from %s: %s", donor, error)
         return None
 
-    def _fetch_from(self, donor: PeerID, terms: Terms) -> State:
+    def _fetch_from(self, donor: PeerID, terms: Terms, stop: Callable[[], bool]) -> State:
         future: MPFuture[State] = MPFuture()
         # Layout and lambdas stay here: what crosses to the other process is plain.
         layout = self.layout()
         self._outer_pipe.send(("_take_state", [donor.to_bytes(), layout.tensors, terms], {"future": future}))
-        try:
-            metadata, tensors = future.result(timeout=terms.seconds + _ANSWER_LASTS)
-        except TimeoutError as error:
-            raise BadState("The averager's process does not answer.") from error
+        metadata, tensors = self._arrival(future, stop)
         check_tensors(tensors, layout)
         check_digest(metadata.get("digest"), tensors)
         check_numbers(metadata.get("optimizer_metadata"), metadata["epoch"], layout)
         return metadata, tensors
 
+    def _arrival(self, future: "MPFuture[State]", stop: Callable[[], bool]) -> State:
+        begin = time.monotonic()
+        while True:
+            try:
+                state: State = future.result(timeout=_LOOK_EVERY)
+                return state
+            except TimeoutError:
+                if stop():
+                    why = "No longer wanted."
+                elif time.monotonic() - begin > self.taking_lasts:
+                    why = "The state did not arrive in time."
+                else:
+                    continue
+            self._outer_pipe.send(("_drop_state", [], {}))
+            with contextlib.suppress(TimeoutError):
+                # The next donor can be asked only when this one is no longer listened to.
+                future.exception(timeout=_ANSWER_LASTS)
+            raise BadState(why)
+
+    async def _drop_state(self) -> None:
+        if self._taking is not None:
+            self._taking.cancel()
+
     async def _take_state(
         self, donor: bytes, expected: tuple[tuple[tuple[int, ...], torch.dtype], ...], terms: Terms, future: MPFuture
     ) -> None:
         current_kind.set("state")
-        if self._taking:
+        if self._taking is not None:
             future.set_exception(BadState("Another state is being fetched."))
             return
-        self._taking = True
+        self._taking = asyncio.current_task()
         self._received.value = 0
+        state, wrong = None, BadState("The download was dropped.")
         try:
-            async with asyncio.timeout(terms.seconds):
-                future.set_result(await self._download(PeerID(donor), expected, terms))
-        except TimeoutError:
-            future.set_exception(BadState("The state did not arrive in time."))
+            state = await self._download(PeerID(donor), expected, terms)
+        except asyncio.CancelledError:
+            log.info("the download of the state from %s is dropped", PeerID(donor))
         except BadState as error:
-            future.set_exception(error)
+            wrong = error
         except Exception as error:  # noqa: BLE001 - whatever a stranger's stream does must not end this process
-            future.set_exception(BadState(f"The state could not be fetched: {type(error).__name__}: {error}"[:300]))
-        finally:
-            self._taking = False
+            wrong = BadState(f"The state could not be fetched: {type(error).__name__}: {error}"[:300])
+        self._taking = None
+        if state is not None:
+            future.set_result(state)
+        else:
+            future.set_exception(wrong)
 
     async def _download(self, donor: PeerID, expected: Any, terms: Terms) -> State:
         stub = self.get_stub(self._p2p, donor, namespace=self.prefix)

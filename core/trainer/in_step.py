@@ -6,7 +6,7 @@ from functools import partial
 
 from core.api.errors import WorldError
 from core.api.snapshot import CatchUp
-from core.swarm.optimizer import CollaborativeOptimizer, StateUnavailable
+from core.swarm.optimizer import CollaborativeOptimizer, Interrupted, StateUnavailable
 from core.swarm.state_checks import BadState
 from core.trainer.control import Control
 from core.trainer.local_copy import LocalCopy
@@ -53,21 +53,28 @@ class InStep:
 
         Raises:
             StateUnavailable: nobody gives it.
+            Interrupted: the session is to leave.
         """
         optimizer = self._optimizer
         here = optimizer.local_epoch if here is None else here
-        self._standing.enter("syncing")
-        for tries_left in reversed(range(_TRIES_FOR_STATE)):
+        tries_left = _TRIES_FOR_STATE
+        while True:
+            self._standing.enter("syncing")
             self._standing.catching_up = CatchUp(here, max(here, optimizer.run_epoch))
             try:
                 optimizer.load_state_from_peers()
                 log.info("caught up: epoch %d to %d", here, optimizer.local_epoch)
                 break
+            except Interrupted:
+                if self._control.leaving.is_set():
+                    raise
+                self._wait_while_held()
             except StateUnavailable:
                 if optimizer.tracker.global_epoch == 0:
                     # A run that nobody has begun: every peer starts from the same seed.
                     break
-                if not tries_left or self._control.leaving.is_set():
+                tries_left -= 1
+                if not tries_left:
                     raise
                 self._control.pause(_WAIT_FOR_STATE)
         self._standing.enter("contributing")
@@ -100,6 +107,14 @@ class InStep:
     @property
     def _is_worth_keeping(self) -> bool:
         return self._optimizer.local_epoch > 0 and self._losses.is_calm
+
+    def _wait_while_held(self) -> None:
+        """Nothing is fetched for who paused."""
+        self._standing.enter("holding")
+        self._optimizer.hold()
+        while self._control.wait_while_held(_WAIT_FOR_STATE):
+            self._optimizer.let_go()
+        self._optimizer.resume()
 
     def _return(self, wrong: str) -> None:
         self._returns += 1

@@ -59,8 +59,12 @@ class Standing:
         now = time.monotonic()
         with self._lock:
             stage, transfer, catching_up = self._stage, self._transfer, self.catching_up
-        if stage == "syncing" and self._optimizer is not None:
-            transfer = Transfer(self._optimizer.state_averager.state_received, self._state_size)
+        optimizer = self._optimizer
+        if optimizer is not None and stage == "contributing" and optimizer.state_averager.is_taking:
+            # It fell behind: hivemind's step fetches the state without a word.
+            stage, catching_up = "syncing", CatchUp(optimizer.local_epoch, optimizer.tracker.global_epoch)
+        if optimizer is not None and stage == "syncing":
+            transfer = Transfer(optimizer.state_averager.state_received, self._state_size)
         counters = self._counters(now, self._meter.by_kind())
         progress = self._progress(counters.samples)
         return Report(

@@ -13,6 +13,7 @@ import torch
 from hivemind.p2p import P2PContext
 from hivemind.proto import averaging_pb2
 
+from core.api.preferences import Limits
 from core.swarm.averagers import CheckedStateAverager
 from core.swarm.state_checks import BadState
 from core.swarm.traffic import Line
@@ -21,6 +22,8 @@ from tests.swarm.state_swarm import EPOCH, SIZE, Swarm, counted, digest, train
 # hivemind reads the annotations of a call.
 Request: TypeAlias = averaging_pb2.DownloadRequest
 Response: TypeAlias = AsyncIterator[averaging_pb2.DownloadData]
+
+CEILING = 240_000
 
 
 @pytest.fixture(scope="module")
@@ -37,7 +40,8 @@ def swarm(short_folder: Path, line: Line) -> Iterator[Swarm]:
 
 
 def take(taker: CheckedStateAverager, known: int | None = EPOCH, seconds: float = 20.0) -> bool:
-    taker.load_state_from_peers(oldest=known or 0, known_epoch=known, timeout=seconds)
+    taker.taking_lasts = seconds
+    taker.load_state_from_peers(oldest=known or 0, known_epoch=known)
     return taker.state_was_loaded
 
 
@@ -219,7 +223,7 @@ def test_one_state_is_given_at_a_time_and_others_are_refused_at_once(swarm: Swar
     first, second = swarm.peer(), swarm.peer()
     swarm.until_announced(first, 1)
     swarm.until_announced(second, 1)
-    fetching = in_background(lambda: first.load_state_from_peers(known_epoch=EPOCH, timeout=20.0))
+    fetching = in_background(lambda: first.load_state_from_peers(known_epoch=EPOCH))
     swarm.until(lambda: first.state_received > 0)
     begin = time.monotonic()
     assert not take(second)
@@ -230,12 +234,103 @@ def test_one_state_is_given_at_a_time_and_others_are_refused_at_once(swarm: Swar
     assert donor.states_given == 2
 
 
+def test_a_download_that_is_no_longer_wanted_is_dropped_at_once_and_the_donor_is_free(swarm: Swarm) -> None:
+    donor = swarm.donor(Slow)
+    first, second = swarm.peer(), swarm.peer()
+    swarm.until_announced(first, 1)
+    swarm.until_announced(second, 1)
+    before = digest(first)
+    leaving = threading.Event()
+    fetching = in_background(lambda: first.load_state_from_peers(known_epoch=EPOCH, stop=leaving.is_set))
+    swarm.until(lambda: first.state_received > 0)
+    leaving.set()
+    begin = time.monotonic()
+    fetching.join()
+    assert time.monotonic() - begin < 1.0
+    assert not first.state_was_loaded
+    assert digest(first) == before
+    received = first.state_received
+    assert take(second)
+    assert donor.states_given == 1
+    assert first.state_received == received < first.state_size()
+
+
+def test_there_are_never_two_downloads_at_once(swarm: Swarm, caplog: pytest.LogCaptureFixture) -> None:
+    """Two donors, so that it is not one of them who refuses."""
+    swarm.donor(Slow)
+    swarm.donor(Slow)
+    taker = swarm.peer()
+    swarm.until_announced(taker, 2)
+    before = swarm.state_bytes
+    first = in_background(lambda: taker.load_state_from_peers(known_epoch=EPOCH))
+    swarm.until(lambda: taker.state_received > 0)
+    assert taker.fetch_state(0, EPOCH, lambda: False) is None
+    assert caplog.text.count("Another state is being fetched.") == 2
+    first.join()
+    assert taker.state_was_loaded
+    assert taker.state_size() <= swarm.state_bytes - before <= 1.1 * taker.state_size()
+
+
+def test_who_is_to_stop_asks_nobody(swarm: Swarm) -> None:
+    donor = swarm.donor()
+    taker = swarm.peer()
+    swarm.until_announced(taker, 1)
+    before = swarm.state_bytes
+    taker.load_state_from_peers(known_epoch=EPOCH, stop=lambda: True)
+    assert not taker.state_was_loaded
+    assert swarm.state_bytes == before
+    assert donor.states_given == 0
+
+
+@pytest.fixture
+def ceiling(line: Line) -> Iterator[int]:
+    """Bytes per second: a state takes three seconds."""
+    line.apply(Limits(download_limit=CEILING))
+    yield CEILING
+    line.apply(Limits())
+
+
+@pytest.fixture
+def taker(swarm: Swarm, ceiling: int) -> CheckedStateAverager:
+    """Somebody under the ceiling, and a donor."""
+    swarm.donor()
+    made = swarm.peer()
+    # As in a session; what stalls is told from what is slow by more than the second of the other tests.
+    made.next_chunk_timeout = 15.0
+    swarm.until_announced(made, 1)
+    return made
+
+
+def test_a_state_comes_under_the_ceiling(taker: CheckedStateAverager, ceiling: int) -> None:
+    begin = time.monotonic()
+    assert take(taker)
+    assert taker.state_size() / (time.monotonic() - begin) <= 1.05 * ceiling
+
+
+def test_a_deadline_that_moves_while_a_state_is_on_its_way_counts_at_once(
+    swarm: Swarm, taker: CheckedStateAverager
+) -> None:
+    """The time limit follows the volunteer's ceiling, which may change at any moment."""
+    taker.taking_lasts = 2.0
+    fetching = in_background(lambda: taker.load_state_from_peers(known_epoch=EPOCH))
+    swarm.until(lambda: taker.state_received > 0)
+    taker.taking_lasts = 30.0
+    fetching.join()
+    assert taker.state_was_loaded
+    taker.local_epoch = 0
+    fetching = in_background(lambda: taker.load_state_from_peers(known_epoch=EPOCH))
+    swarm.until(lambda: 0 < taker.state_received < taker.state_size())
+    taker.taking_lasts = 0.5
+    fetching.join()
+    assert not taker.state_was_loaded
+
+
 def test_a_state_given_while_its_owner_trains_on_is_of_one_epoch(swarm: Swarm) -> None:
     donor = swarm.donor(Slow)
     taker = swarm.peer()
     swarm.until_announced(taker, 1)
     before = digest(donor)
-    fetching = in_background(lambda: taker.load_state_from_peers(known_epoch=EPOCH, timeout=20.0))
+    fetching = in_background(lambda: taker.load_state_from_peers(known_epoch=EPOCH))
     swarm.until(lambda: taker.state_received > 0)
     train(donor, 3)
     fetching.join()

@@ -1,20 +1,26 @@
 """What it costs to come back, with a real donor; and the way back from a loss out of hand."""
 
+import asyncio
+import contextlib
 import io
-from collections.abc import Iterator
+import time
+from collections.abc import Callable, Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
 from pathlib import Path
-from typing import Any
+from typing import Any, AsyncIterator, TypeAlias  # noqa: UP035 - hivemind knows only this one as a stream
 
 import pytest
 import torch
+from hivemind.p2p import P2PContext
+from hivemind.proto import averaging_pb2
 
 from core.api.errors import WorldError
 from core.api.preferences import Limits
-from core.api.session import Stage
+from core.api.session import Hold, Resume, Stage
 from core.api.snapshot import CatchUp
 from core.swarm.assembly import make_optimizer
 from core.swarm.averagers import CheckedStateAverager, state_prefix
-from core.swarm.optimizer import CollaborativeOptimizer
+from core.swarm.optimizer import CollaborativeOptimizer, Interrupted
 from core.swarm.traffic import Line
 from core.trainer.control import Control
 from core.trainer.in_step import InStep
@@ -22,6 +28,10 @@ from core.trainer.local_copy import LocalCopy
 from core.trainer.standing import Standing
 from tests.swarm.fixed_data import AVERAGING, TRAINING, make_model
 from tests.swarm.state_swarm import EPOCH, Swarm, counted, digest, train
+
+# hivemind reads the annotations of a call.
+Request: TypeAlias = averaging_pb2.DownloadRequest
+Response: TypeAlias = AsyncIterator[averaging_pb2.DownloadData]
 
 
 @pytest.fixture(scope="module")
@@ -42,6 +52,7 @@ class Volunteer:
     """What a session has when it begins."""
 
     def __init__(self, swarm: Swarm, folder: Path) -> None:
+        self.control = Control(io.BytesIO(), Limits())
         self.optimizer: CollaborativeOptimizer = make_optimizer(
             dht=swarm.join(),
             run_id="run",
@@ -49,6 +60,7 @@ class Volunteer:
             training=TRAINING,
             averaging=AVERAGING,
             in_company=lambda: True,
+            yielding=lambda: self.control.interrupted,
         )
         self.standing = Standing(TRAINING.target_batch_size, swarm.line)
         self.standing.watch(self.optimizer)
@@ -58,7 +70,7 @@ class Volunteer:
         self.in_step = self.begun_anew()
 
     def begun_anew(self) -> InStep:
-        return InStep(self.optimizer, self.copy, self.standing, Control(io.BytesIO(), Limits()))
+        return InStep(self.optimizer, self.copy, self.standing, self.control)
 
 
 @pytest.fixture
@@ -169,6 +181,55 @@ def test_after_three_returns_in_vain_the_session_ends_and_leaves_no_copy_of_that
     before = path.stat().st_mtime_ns
     volunteer.in_step.last_copy()()
     assert path.stat().st_mtime_ns == before
+
+
+class Slow(CheckedStateAverager):
+    async def rpc_download_state(self, request: Request, context: P2PContext) -> Response:
+        async for message in super().rpc_download_state(request, context):
+            await asyncio.sleep(0.05)
+            yield message
+
+
+@contextlib.contextmanager
+def in_background(act: Callable[[], None]) -> Iterator[Future[None]]:
+    with ThreadPoolExecutor(1) as pool:
+        yield pool.submit(act)
+
+
+@pytest.fixture
+def slowly(swarm: Swarm, tmp_path: Path) -> Iterator[Volunteer]:
+    """With a donor that takes seconds."""
+    swarm.donor(Slow)
+    made = Volunteer(swarm, tmp_path / "copies")
+    swarm.until_announced(made.optimizer.state_averager, 1)
+    yield made
+    made.optimizer.shutdown()
+
+
+def test_who_leaves_while_the_state_is_on_its_way_does_not_wait_for_it(swarm: Swarm, slowly: Volunteer) -> None:
+    with in_background(slowly.in_step.begin) as beginning:
+        swarm.until(lambda: slowly.optimizer.state_averager.state_received > 0)
+        slowly.control.leave()
+        begin = time.monotonic()
+        with pytest.raises(Interrupted):
+            beginning.result(5.0)
+    assert time.monotonic() - begin < 1.0
+    assert slowly.optimizer.local_epoch == 0
+
+
+def test_who_pauses_while_the_state_is_on_its_way_gets_it_after_the_pause(swarm: Swarm, slowly: Volunteer) -> None:
+    averager = slowly.optimizer.state_averager
+    with in_background(slowly.in_step.begin) as beginning:
+        swarm.until(lambda: averager.state_received > 0)
+        slowly.control._obey(Hold())
+        swarm.until(lambda: slowly.standing.report().stage == "holding")
+        received = swarm.state_bytes
+        time.sleep(0.5)  # in which ten messages would come
+        assert swarm.state_bytes == received
+        slowly.control._obey(Resume())
+        beginning.result(20.0)
+    assert slowly.standing.report().stage == "contributing"
+    assert slowly.optimizer.local_epoch == EPOCH
 
 
 def test_without_a_copy_the_state_is_taken_over_again(donor: CheckedStateAverager, volunteer: Volunteer) -> None:
