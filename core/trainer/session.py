@@ -21,6 +21,7 @@ from core.learning.model import build_model, count_parameters
 from core.learning.shards import Fetcher, text_stream
 from core.learning.tasks import Task, task_for
 from core.swarm.assembly import make_optimizer
+from core.swarm.contact import answers
 from core.swarm.contributions import Publisher, Round, publisher_of
 from core.swarm.line_speed import slowest_line
 from core.swarm.optimizer import (
@@ -33,7 +34,7 @@ from core.swarm.optimizer import (
 )
 from core.swarm.paced_download import PacedDownload
 from core.swarm.patches import live_in, pace_traffic
-from core.swarm.peer import join_swarm, listening_place, peer_id_of, reachable
+from core.swarm.peer import join_swarm, listening_place, peer_id_of
 from core.swarm.traffic import Line
 from core.trainer.company import Company
 from core.trainer.contention import Contention
@@ -63,8 +64,9 @@ class Session:
         self._start, self._control, self._reporter = start, control, reporter
         self._manifest = start.manifest
         self._line = Line()
+        self._optimizer: CollaborativeOptimizer | None = None
         # Not only between two microbatches: a round on a slow line takes a minute.
-        control.on_limits = self._line.apply
+        control.on_limits = self._take_ceilings
         self._line.apply(control.limits)
         self._standing = Standing(start.manifest.training.target_batch_size, self._line)
         self._limits: Limits | None = None
@@ -107,7 +109,7 @@ class Session:
         dht = self._join()
         optimizer = None
         try:
-            optimizer = self._make_optimizer(dht, model)
+            optimizer = self._optimizer = self._make_optimizer(dht, model)
             self._control.on_interruption = optimizer.interrupt
             self._liveness = Liveness(processes_of(dht, optimizer), self._end_for_want_of)
             self._standing.watch(optimizer)
@@ -143,11 +145,16 @@ class Session:
             parameters=model.parameters(),
             training=self._manifest.training,
             averaging=self._manifest.averaging,
-            in_company=Company(partial(reachable, dht, backbone)).is_there,
+            in_company=Company(partial(answers, dht, backbone)).is_there,
             on_update=on_update,
             yielding=lambda: self._control.interrupted,
             limits=self._control.limits,
         )
+
+    def _take_ceilings(self, limits: Limits) -> None:
+        self._line.apply(limits)
+        if self._optimizer is not None:
+            self._optimizer.limit_state(limits)
 
     # -- contribute --------------------------------------------------------------------------------------------
 
@@ -186,8 +193,8 @@ class Session:
         """Do something that may meet the other peers."""
         try:
             act()
-        except Interrupted:
-            log.info("epoch %d: asked to stop while looking for a group", optimizer.local_epoch)
+        except Interrupted as error:
+            log.info("epoch %d: %s", optimizer.local_epoch, error)
         except RoundFailed as error:
             self._standing.ledger.add_failed_round()
             log.warning("epoch %d: %s", optimizer.local_epoch, error)
@@ -269,7 +276,9 @@ class Session:
         if self._liveness is not None and (missing := self._liveness.missing) is not None:
             # What broke the loop is a consequence, and what is dead cannot be asked for the state or shut down.
             self._end_for_want_of(missing)
-        self._standing.enter("leaving")
+        if self._control.leaving.is_set():
+            # A session that fails tells why after its goodbye; the engine would take this for an end without a reason.
+            self._standing.enter("leaving")
         keep = self._in_step.last_copy() if self._in_step is not None else None
         if self._liveness is not None:
             self._liveness.stop()

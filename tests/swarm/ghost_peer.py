@@ -1,0 +1,47 @@
+"""A peer that reports samples and comes to no round, in a process of its own, as slots of the DHT belong to processes.
+
+Usage: ghost_peer.py FOLDER RUN_ID SAMPLES PEER. Prints a line once the swarm can read it; ends with its stdin.
+"""
+
+import sys
+import threading
+from pathlib import Path
+
+from hivemind.utils import get_dht_time
+
+from core.swarm.contributions import ContributionsBoard
+from core.swarm.patches import live_in
+from core.swarm.peer import join_swarm
+from core.swarm.run_watch import RunWatch
+
+
+def main() -> None:
+    folder, run_id, samples, peer = Path(sys.argv[1]), sys.argv[2], int(sys.argv[3]), sys.argv[4]
+    live_in(folder)
+    dht = join_swarm([peer], folder / "ghost.key")
+    RunWatch(dht, run_id)
+    subkey = ContributionsBoard(dht, run_id)._own_key  # progress stands in the same slot
+    ended = threading.Event()
+    threading.Thread(target=_listen, args=(ended,), daemon=True).start()
+    while not ended.wait(0.5):
+        now = get_dht_time()
+        progress = {
+            "peer_id": dht.peer_id.to_bytes(),
+            "epoch": 0,
+            "samples_accumulated": samples,
+            "samples_per_second": 1.0,
+            "time": now,
+            "client_mode": True,
+        }
+        dht.store(f"{run_id}_progress", subkey=subkey, value=progress, expiration_time=now + 10.0)
+        print("reported", flush=True)
+    dht.shutdown()
+
+
+def _listen(ended: threading.Event) -> None:
+    sys.stdin.read()
+    ended.set()
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,114 @@
+"""A peer never steps on gradients of its own as if they were the swarm's: neither after a failed round nor cut off."""
+
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack
+from pathlib import Path
+
+import pytest
+import torch
+
+from core.api.manifest import Averaging
+from core.swarm.assembly import make_optimizer
+from core.swarm.optimizer import CollaborativeOptimizer, Isolated, RoundFailed, Update
+from core.swarm.patches import live_in
+from core.swarm.peer import join_swarm, own_addresses
+from tests.swarm.fixed_data import MICROBATCH, TRAINING, make_model, microbatch_loss
+from tests.swarm.state_swarm import digest
+
+AVERAGING = Averaging(compression="none", matchmaking_time=1.0, averaging_timeout=4.0)
+BATCH = TRAINING.target_batch_size
+
+
+class Peer:
+    """One that trains, in this process."""
+
+    def __init__(self, folder: Path, opened: ExitStack) -> None:
+        live_in(folder)
+        self.dht = join_swarm([], folder / "peer.key")
+        opened.callback(self.dht.shutdown)
+        self.model = make_model()
+        self.has_contact = True
+        self.updates: list[Update] = []
+        self.optimizer: CollaborativeOptimizer = make_optimizer(
+            dht=self.dht,
+            run_id="run",
+            parameters=self.model.parameters(),
+            training=TRAINING,
+            averaging=AVERAGING,
+            in_company=lambda: self.has_contact,
+            on_update=self.updates.append,
+            extrapolate=False,
+        )
+        opened.callback(self.optimizer.shutdown)
+        self.before = digest(self.optimizer.state_averager)
+
+    def train(self, until: Callable[[], bool] = lambda: False) -> None:
+        """Until something is raised, or that is so."""
+        deadline = time.monotonic() + 40.0
+        while not until():
+            assert time.monotonic() < deadline
+            microbatch_loss(self.model, 0, 0).backward()
+            self.optimizer.step(batch_size=MICROBATCH)
+            self.optimizer.zero_grad()
+            time.sleep(0.2)  # the tracker tells the others every now and then
+
+    @property
+    def has_moved(self) -> bool:
+        return digest(self.optimizer.state_averager) != self.before or self.optimizer.local_epoch != 0
+
+
+@pytest.fixture
+def opened() -> Iterator[ExitStack]:
+    with ExitStack() as stack:
+        yield stack
+
+
+@pytest.fixture
+def peer(short_folder: Path, opened: ExitStack) -> Peer:
+    return Peer(short_folder, opened)
+
+
+@pytest.fixture
+def ghost(peer: Peer, short_folder: Path, opened: ExitStack) -> None:
+    """One more peer of the run, with half of the batch, that no round can reach."""
+    folder = short_folder / "ghost"
+    folder.mkdir()
+    leash = [sys.executable, "-m", "core.leash", str(folder / "leash"), "--"]
+    script = [sys.executable, "-m", "tests.swarm.ghost_peer", str(folder), "run", str(BATCH // 2)]
+    process = subprocess.Popen(
+        [*leash, *script, own_addresses(peer.dht)[0]], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+    )
+    opened.callback(process.communicate, timeout=30)
+    assert process.stdout is not None
+    assert process.stdout.readline() == "reported\n"
+    deadline = time.monotonic() + 30.0
+    while peer.optimizer.tracker.global_progress.num_peers < 2:
+        assert time.monotonic() < deadline
+        time.sleep(0.1)
+
+
+def test_a_failed_round_moves_nothing_and_is_said(peer: Peer, ghost: None) -> None:
+    with pytest.raises(RoundFailed, match=r"did not complete|could not be started"):
+        peer.train()
+    assert not peer.has_moved
+    assert not peer.updates
+    assert peer.optimizer.own_samples == 0
+
+
+def test_who_is_cut_off_steps_only_when_somebody_is_back_and_what_was_accumulated_still_counts(peer: Peer) -> None:
+    peer.has_contact = False
+    with pytest.raises(Isolated):
+        peer.train()
+    assert not peer.has_moved
+    kept = peer.optimizer.own_samples
+    assert kept >= BATCH
+    with pytest.raises(Isolated):
+        peer.optimizer.follow()
+    peer.has_contact = True
+    peer.optimizer.follow()
+    assert [update.own_samples for update in peer.updates] == [kept]
+    assert peer.has_moved
+    assert all(torch.isfinite(parameter).all() for parameter in peer.model.parameters())
