@@ -5,6 +5,8 @@ that something goes on. How much each of the others gave is not known,
 only how many they are and their sum, so their part is cut into equal pieces.
 """
 
+import math
+
 from PySide6.QtCore import QRectF, QSize, Qt, QTimer
 from PySide6.QtGui import (
     QColor,
@@ -151,10 +153,17 @@ class EpochRing(QWidget):
             (Type.LABEL, now.muted, tr("epoch"), 0.47),
             (Type.CAPTION, now.muted, line, 0.59),
         ):
-            painter.setFont(_fitting(theme.font(kind), text, self.width() - 2 * _THICKNESS - _ROOM))
-            painter.setPen(QColor(colour))
             where = QRectF(0, height * top, self.width(), height * 0.2 if kind is Type.RING else height * 0.12)
+            font = theme.font(kind)
+            painter.setFont(_fitting(font, text, self._room_at(where.center().y(), QFontMetrics(font).capHeight())))
+            painter.setPen(QColor(colour))
             painter.drawText(where, Qt.AlignmentFlag.AlignCenter, text)
+
+    def _room_at(self, middle: float, letters: float) -> float:
+        """How wide the hole of the ring is for a line of text with its middle there and letters of this height."""
+        radius = self.height() / 2 - _THICKNESS - _ROOM / 2
+        away = abs(middle - self.height() / 2) + letters / 2
+        return 2 * math.sqrt(max(0.0, radius**2 - away**2))
 
     def _absence(self) -> str:
         return tr("getting ready") if self._busy else tr("not in a batch")

@@ -68,7 +68,7 @@ class LogPage(QWidget):
         self.level.currentIndexChanged.connect(lambda _: self._show_all())
         self.search = QLineEdit()
         self.search.setFont(theme.font(Type.TEXT))
-        self.search.setPlaceholderText(tr("Search the log"))
+        self.search.setPlaceholderText(tr("Search"))
         self.search.setAccessibleName(tr("Search the log"))
         self.search.setClearButtonEnabled(True)
         self.search.textChanged.connect(lambda _: self._show_all())

@@ -42,6 +42,7 @@ def main(arguments: list[str]) -> int:
 
 
 def take_all(folder: Path, display: XDisplay, volunteer: Profile) -> None:
+    volunteer.has_been_welcomed()
     volunteer.start("contribute")
     # The first epoch is celebrated in a window, once: that is not what every day looks like.
     with window(display, volunteer, "app"):
