@@ -73,7 +73,7 @@ class PeersTile(Tile):
 
     def show_progress(self, progress: Progress | None) -> None:
         """None while the run is out of sight."""
-        if progress is None:
+        if progress is None or not progress.peers:
             self.say(NOTHING, "", tr("train this model together"))
             return
         caption = tr("you are one of them") if progress.peers > 1 else tr("only you so far")
@@ -144,10 +144,9 @@ class Tiles(QGridLayout):
             self.setColumnStretch(column, stretch)
 
     def show_snapshot(self, snapshot: Snapshot) -> None:
-        in_run = snapshot.state in {"contributing", "holding"} and snapshot.session is not None
         self.today.show_today(snapshot.today)
-        self.speed.show_progress(snapshot.progress if in_run else None)
-        self.peers.show_progress(snapshot.progress if in_run or snapshot.session else None)
+        self.speed.show_progress(snapshot.progress if snapshot.state == "contributing" else None)
+        self.peers.show_progress(snapshot.progress if snapshot.session else None)
         # Where the month is measured, it says more than the session.
         moved = "" if snapshot.data_month else readings.moved(snapshot)
         self.network.show_readings(readings.network(snapshot), moved)

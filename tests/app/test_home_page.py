@@ -56,6 +56,15 @@ def test_contributing_shows_project_figures_and_step(page: HomePage, show: Show)
     assert "Epoch" in part(page, EpochRing).accessibleName()
 
 
+def test_a_session_at_rest_has_no_speed_and_one_that_looks_for_peers_does_not_count_them(
+    page: HomePage, show: Show
+) -> None:
+    show(replace(CONTRIBUTING, state="holding"))
+    assert "152" not in texts(page)
+    show(STARTING)
+    assert "only you so far" not in texts(page)
+
+
 def test_the_button_contributes_then_pauses_then_resumes(
     page: HomePage, show: Show, engine: ScriptedEngine, qtbot: QtBot
 ) -> None:
