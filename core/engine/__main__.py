@@ -9,12 +9,13 @@ import sys
 import time
 from collections.abc import Sequence
 
+from core import leftovers
 from core.api.client import core_command
 from core.api.errors import IdlehiveError, WorldError
 from core.api.home import Home
 from core.conditions.machine import Machine, NoMachine, ThisMachine
 from core.conditions.sleep import announcer_here
-from core.engine import leftovers, profile_lock
+from core.engine import profile_lock
 from core.engine.engine import Engine
 from core.engine.logs import open_logs
 from core.engine.programs import Programs

@@ -11,10 +11,10 @@ from functools import partial
 from pathlib import Path
 from typing import cast
 
+from core import leftovers
 from core.api.client import core_command, core_environment
 from core.api.errors import WorldError
 from core.api.phrases import phrase
-from core.engine import leftovers
 from core.engine.threads import in_thread
 from core.leash import TAG
 

@@ -13,6 +13,7 @@ import msgspec
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 from hivemind.p2p import PeerID
 
+from core import leftovers
 from core.api.client import core_command
 from core.api.manifest import Manifest
 from core.api.preferences import Limits
@@ -46,6 +47,7 @@ class Companion:
         """`program` stands in for the trainer, and `clock` gives seconds that only go on, for tests."""
         trainer = program or core_command("core.trainer")
         self._command = core_command("core.leash", "--grace", str(_GRACE), str(session_folder), "--", *trainer)
+        self._folder = session_folder
         self._clock = clock
         self._key = state / "companion.key"
         volunteer = state / "companion-volunteer.key"
@@ -82,7 +84,7 @@ class Companion:
             if self._process.poll() is None:
                 return
             if self._retry_at is None:
-                self._hang_up()
+                self._clear()
                 self._retry_at = now + self._wait(now)
             elif now >= self._retry_at:
                 self._begin()
@@ -139,6 +141,12 @@ class Companion:
             if not self._wire.closed:
                 self._wire.write(line(command))
                 self._wire.flush()
+
+    def _clear(self) -> None:
+        self._hang_up()
+        if self._process.returncode < 0:
+            # The leash itself was killed: what it would have done is done here.
+            leftovers.kill_all(self._folder)
 
     def _hang_up(self) -> None:
         with contextlib.suppress(BrokenPipeError):

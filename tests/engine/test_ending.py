@@ -9,10 +9,10 @@ import time
 import psutil
 import pytest
 
+from core import leftovers
 from core.api.intent import Contribute, Pause, Resume
 from core.api.messages import Quit
 from core.api.reasons import Kind
-from core.engine import leftovers
 from core.leash import TAG
 from tests.fakes.running_engine import RunningEngine, events, wait_for
 

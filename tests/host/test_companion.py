@@ -113,6 +113,16 @@ def test_the_waits_grow_until_a_trainer_has_lived_for_a_while(beside: Beside) ->
     assert [*waits, beside.seconds_until_begun()] == [5.0, 10.0, 20.0, 5.0]
 
 
+def test_a_killed_leash_leaves_nothing_that_the_next_companion_would_meet(beside: Beside) -> None:
+    before = beside.members()
+    leash = min(before, key=lambda process: process.create_time())
+    leash.kill()
+    wait_for(lambda: not _lives(leash))
+    assert any(_lives(process) for process in before)
+    assert beside.seconds_until_begun() == FIRST_WAIT
+    assert not any(_lives(process) for process in before)
+
+
 def test_one_that_does_not_listen_is_ended_all_the_same(beside: Beside) -> None:
     beside.script(ignores_leave=True)
     beside.kill()
