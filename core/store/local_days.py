@@ -7,6 +7,9 @@ from bisect import bisect_right
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, tzinfo
 from itertools import pairwise
+from typing import Literal
+
+Size = Literal["day", "week", "month"]
 
 _EPOCH = date(1970, 1, 1).toordinal()
 _STEP = 7 * 86_400
@@ -76,13 +79,11 @@ def midnight(day: int, zone: tzinfo) -> float:
     return datetime(there.year, there.month, there.day, tzinfo=zone).timestamp()
 
 
-def week_begin(day: int) -> int:
-    """The Monday of a day's week."""
-    return day - (day + 3) % 7
-
-
-def month_begin(day: int) -> int:
-    return day - date_of(day).day + 1
+def begin_of(day: int, size: Size) -> int:
+    """The first day of the week, from Monday on, or of the month that a day is in; or the day itself."""
+    if size == "week":
+        return day - (day + 3) % 7
+    return day if size == "day" else day - date_of(day).day + 1
 
 
 def _hour(moment: float) -> int:

@@ -5,7 +5,6 @@ A view is opened where the journal lives and may be read in another thread: SQLi
 
 import sqlite3
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 
@@ -14,21 +13,21 @@ from core.api.history import Contribution
 from core.api.record import Sums
 from core.store.days import stored_offsets
 from core.store.journal import Journal
-from core.store.local_days import Offsets
+from core.store.local_days import Offsets, Size, begin_of
 
+_BEGINS: dict[Size, str] = {
+    "day": "day",
+    "week": "day - (day + 3) % 7",
+    "month": "CAST(strftime('%s', day * 86400, 'unixepoch', 'start of month') AS INTEGER) / 86400",
+}
+"""As `begin_of`, in SQL."""
 SUMS = ", ".join(f"sum({name}) AS {name}" for name in GIVEN)
 
 
-@dataclass(frozen=True)
-class Daily:
-    """What one project was given on one local day."""
-
-    day: int
-    project: str
-    seconds: float
-    samples: int
-    """Accepted where that was recorded, else computed."""
-    epochs: int
+Part = tuple[int, str, float, int]
+"""First day, or hour, of a bar; project, seconds, samples."""
+Day = tuple[int, float, int, int]
+"""Number of the day, seconds, samples, epochs, of all projects together."""
 
 
 class View:
@@ -70,19 +69,29 @@ class View:
         waiting = (entry for entry in self._waiting if local.day(entry.hour) in days)
         return added(self.rows(query, days.start, days.stop)[0], waiting)
 
-    def daily(self, local: Offsets) -> list[Daily]:
-        """All of the record, by local day and project, in the order of days."""
-        query = f"SELECT day, project, seconds, counted, epochs FROM {self._days(local)}"  # noqa: S608 - see _days
-        found = {(row[0], row[1]): Daily(*row) for row in self.rows(query)}
+    def daily(self, local: Offsets) -> list[Day]:
+        """Every local day of the record, in their order."""
+        query = f"SELECT day, sum(seconds), sum(counted), sum(epochs) FROM {self._days(local)} GROUP BY day"  # noqa: S608
+        found: dict[int, Day] = {row[0]: tuple(row) for row in self.rows(query)}
         for entry in self._waiting:
-            key = local.day(entry.hour), entry.project
-            old = found.get(key, Daily(*key, 0.0, 0, 0))
-            found[key] = Daily(
-                *key, old.seconds + entry.seconds, old.samples + counted(entry), old.epochs + entry.epochs
-            )
-        return sorted(found.values(), key=lambda daily: daily.day)
+            day = local.day(entry.hour)
+            _, seconds, samples, epochs = found.get(day, (day, 0.0, 0, 0))
+            found[day] = day, seconds + entry.seconds, samples + counted(entry), epochs + entry.epochs
+        return sorted(found.values())
 
-    def hourly(self, since: float, until: float) -> Iterator[tuple[float, str, float, int]]:
+    def parts(self, days: range, size: Size, local: Offsets) -> Iterator[Part]:
+        """What projects were given in the days, weeks or months of a time; a project may come twice in one of them."""
+        query = (
+            f"SELECT {_BEGINS[size]}, project, sum(seconds), sum(counted) FROM {self._days(local)}"  # noqa: S608
+            " WHERE day >= ? AND day < ? GROUP BY 1, 2"
+        )
+        for row in self.rows(query, days.start, days.stop):
+            yield row[0], row[1], row[2], row[3]
+        for entry in self._waiting:
+            if (day := local.day(entry.hour)) in days:
+                yield begin_of(day, size), entry.project, entry.seconds, counted(entry)
+
+    def hourly(self, since: float, until: float) -> Iterator[Part]:
         """Hour, project, seconds, samples; for short times."""
         query = (
             "SELECT hour, project, seconds, coalesce(accepted, samples) FROM contribution"
@@ -91,7 +100,7 @@ class View:
         for row in self.rows(query, since, until):
             yield row[0], row[1], row[2], row[3]
         for entry in self.waiting(since, until):
-            yield entry.hour, entry.project, entry.seconds, counted(entry)
+            yield int(entry.hour), entry.project, entry.seconds, counted(entry)
 
     @cached_property
     def _stored_extent(self) -> tuple[float, float] | None:

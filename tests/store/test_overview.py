@@ -17,7 +17,7 @@ from core.api.record import GetHabits, GetOverview, GetSessions, Overview, Proje
 from core.api.session import Counters
 from core.api.snapshot import Traffic
 from core.store.habits import habits
-from core.store.local_days import midnight, offsets
+from core.store.local_days import begin_of, midnight, number_of, offsets
 from core.store.overview import overview
 from core.store.sessions import sessions
 from core.store.store import Store
@@ -98,6 +98,10 @@ def test_totals_of_any_range_are_the_sums_of_its_parts(
             assert sum(bar.seconds for bar in shown.bars) == shown.sums.seconds
             assert sum(bar.samples for bar in shown.bars) == (shown.sums.accepted or 0)
             assert sum(project.seconds for project in shown.projects) == shown.sums.seconds
+            if shown.bucket != "hour":
+                mine = [datetime.fromtimestamp(at, ZoneInfo(zone)).date() for _, at, *_ in gifts]
+                begins = {midnight(begin_of(number_of(day), shown.bucket), ZoneInfo(zone)) for day in mine}
+                assert {bar.start for bar in shown.bars} <= begins
             with closing(store.view()) as view:
                 given_when = habits(view, GetHabits(shown.since, shown.until), ZoneInfo(zone))
                 assert sum(given_when.week) == shown.sums.seconds
