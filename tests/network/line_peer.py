@@ -3,7 +3,8 @@
 Usage: line_peer.py FOLDER NAME ADDRESS TIMEOUT PEERS [INITIAL_PEER]. It listens on ADDRESS, or only reaches out if that
 is empty. Its model has a million parameters and costs no time, so that a round is all network; TIMEOUT is the
 manifest's averaging_timeout. Orders: {"limits": {...}}, {"epoch": 0} (give a share of the batch and end the epoch),
-{"state": 0} (fetch the state), {"file": URL} (fetch a file), {"traffic": 0} (tell the counts by kind).
+{"state": 0} (fetch the state), {"file": URL} (fetch a file), {"traffic": 0} (tell the counts by kind), {"contact": 0}
+(tell whether INITIAL_PEER answers).
 """
 
 import json
@@ -23,10 +24,11 @@ from core.api.manifest import Averaging, Optimizer, Training
 from core.api.preferences import Limits
 from core.learning.download import Client
 from core.swarm.assembly import make_optimizer
+from core.swarm.contact import answers
 from core.swarm.optimizer import CollaborativeOptimizer, RoundFailed, StateUnavailable, Update
 from core.swarm.paced_download import PacedDownload
 from core.swarm.patches import live_in, pace_traffic
-from core.swarm.peer import join_swarm, own_addresses
+from core.swarm.peer import join_swarm, own_addresses, peer_id_of
 from core.swarm.traffic import Line
 
 BATCH = 32
@@ -36,8 +38,11 @@ DEADLINE = 240.0
 
 
 class Peer:
-    def __init__(self, dht: DHT, line: Line, averaging: Averaging, training: Training) -> None:
+    def __init__(
+        self, dht: DHT, line: Line, averaging: Averaging, training: Training, initial_peers: list[str]
+    ) -> None:
         self.dht, self.line = dht, line
+        self._first = [peer_id_of(address) for address in initial_peers]
         self._groups: list[int] = []
         self._limits = Limits()
         torch.manual_seed(0)
@@ -74,6 +79,8 @@ class Peer:
                 return self._file(value)
             case "traffic":
                 return self.line.meter.by_kind()
+            case "contact":
+                return answers(self.dht, self._first)
         raise ValueError(order)
 
     def _epoch(self) -> dict[str, Any]:
@@ -117,7 +124,7 @@ def main() -> None:
     live_in(sockets)
     pace_traffic(line)
     dht = join_swarm(initial_peers, Path(folder, f"identity-{name}"), listen or None)
-    peer = Peer(dht, line, averaging, training)
+    peer = Peer(dht, line, averaging, training, initial_peers)
     say({"address": own_addresses(peer.dht)[0] if listen else ""})
     orders: Orders = SimpleQueue()
     threading.Thread(target=_listen, args=(peer, orders), daemon=True).start()

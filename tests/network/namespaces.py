@@ -20,6 +20,10 @@ class Host:
         """The same command, on this host."""
         return ["ip", "netns", "exec", self.namespace, *argv]
 
+    def line(self, state: str) -> None:
+        """`down` is a cable that is pulled out, `up` one that is put in again."""
+        _ip("-n", self.namespace, "link", "set", INTERFACE, state)
+
 
 def why_not() -> str | None:
     """What is missing here, None if hosts can be made."""
