@@ -99,7 +99,7 @@ def test_totals_of_any_range_are_the_sums_of_its_parts(
             assert sum(bar.samples for bar in shown.bars) == (shown.sums.accepted or 0)
             assert sum(project.seconds for project in shown.projects) == shown.sums.seconds
             if shown.bucket != "hour":
-                mine = [datetime.fromtimestamp(at, ZoneInfo(zone)).date() for _, at, *_ in gifts]
+                mine = [datetime.fromtimestamp(at // HOUR * HOUR, ZoneInfo(zone)).date() for _, at, *_ in gifts]
                 begins = {midnight(begin_of(number_of(day), shown.bucket), ZoneInfo(zone)) for day in mine}
                 assert {bar.start for bar in shown.bars} <= begins
             with closing(store.view()) as view:
