@@ -4,7 +4,6 @@ import os
 import signal
 import subprocess
 import sys
-import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -13,6 +12,7 @@ import pytest
 
 from core.api.client import core_command, core_environment
 from core.leash import TAG
+from tests.waiting import wait_for
 
 pytestmark = pytest.mark.skipif(
     sys.platform != "linux", reason="adopting orphans is Linux's; elsewhere the group has to do"
@@ -71,13 +71,6 @@ def _tag(process: psutil.Process) -> str | None:
         return None if process.status() == psutil.STATUS_ZOMBIE else process.environ().get(TAG)
     except psutil.Error:
         return None
-
-
-def wait_for(condition: Callable[[], object], seconds: float = 10.0) -> None:
-    deadline = time.monotonic() + seconds
-    while not condition():
-        assert time.monotonic() < deadline, "it did not happen in time"
-        time.sleep(0.02)
 
 
 Leash = Callable[..., Leashed]

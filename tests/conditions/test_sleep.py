@@ -4,7 +4,7 @@ import pytest
 
 from core.api.sensors import Attempt
 from core.conditions.sleep import GAP, ClockGap, Nobody, SleepWatch, probe, through_sleep
-from tests.fakes.running_engine import wait_for
+from tests.waiting import wait_for
 
 
 class Clock:

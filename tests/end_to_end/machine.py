@@ -12,25 +12,22 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any
 
 import psutil
 
 from core.api.home import Home
+from tests import waiting
+from tests.waiting import Result
 
 ROOT = Path(__file__).resolve().parents[2]
 PRACTICE = ROOT / "resources" / "practice"
-Result = TypeVar("Result")
 _SHARED_MEMORY = Path("/dev/shm")
 
 
 def wait_for(condition: Callable[[], Result], seconds: float, what: str) -> Result:
-    """What `condition` returns, once it is true."""
-    deadline = time.monotonic() + seconds
-    while not (found := condition()):
-        assert time.monotonic() < deadline, f"not within {seconds:g} s: {what}"
-        time.sleep(0.2)
-    return found
+    """As `waiting.wait_for`; here most conditions start a command, or look at a screen or at every process."""
+    return waiting.wait_for(condition, seconds, what, every=0.2)
 
 
 @dataclass(frozen=True)

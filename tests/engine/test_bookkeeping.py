@@ -28,7 +28,8 @@ from core.api.record import (
     cost_of,
 )
 from core.store import exchange
-from tests.fakes.running_engine import RunningEngine, wait_for
+from tests.fakes.running_engine import RunningEngine
+from tests.waiting import wait_for
 
 
 def overview(engine: RunningEngine) -> Overview:

@@ -23,8 +23,9 @@ from core.api.projects import (
     ProjectInfo,
     ShowProject,
 )
-from tests.fakes.running_engine import RunningEngine, events, wait_for
+from tests.fakes.running_engine import RunningEngine, events
 from tests.fakes.scripted_host import CURVE, Pages, manifest
+from tests.waiting import wait_for
 
 SECRET = "sesame-4711"
 

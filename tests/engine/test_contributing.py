@@ -17,7 +17,8 @@ from core.api.limits import LimitInfo, ResetLimit, SetLimit, ShowLimits
 from core.api.projects import CurvePoint, GetCurve, LeaveProject, ProjectInfo
 from core.api.reasons import Kind
 from core.api.snapshot import Snapshot
-from tests.fakes.running_engine import RunningEngine, events, wait_for
+from tests.fakes.running_engine import RunningEngine, events
+from tests.waiting import wait_for
 
 
 def test_a_new_profile_is_idle_and_says_why(engine: RunningEngine) -> None:

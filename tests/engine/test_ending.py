@@ -14,7 +14,8 @@ from core.api.intent import Contribute, Pause, Resume
 from core.api.messages import Quit
 from core.api.reasons import Kind
 from core.leash import TAG
-from tests.fakes.running_engine import RunningEngine, events, wait_for
+from tests.fakes.running_engine import RunningEngine, events
+from tests.waiting import wait_for
 
 
 def test_quit_ends_the_session_politely_and_leaves_no_process_and_no_socket(engine: RunningEngine) -> None:

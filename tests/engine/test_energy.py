@@ -10,7 +10,8 @@ from core.api.record import GetOverview, Overview, Sums
 from tests.conditions.test_energy import counter, powercap
 from tests.fakes.metered_trainer import POWERCAP
 from tests.fakes.nvml.stand_in import Driver, build
-from tests.fakes.running_engine import FAKES, RunningEngine, wait_for
+from tests.fakes.running_engine import FAKES, RunningEngine
+from tests.waiting import wait_for
 
 __all__ = ["powercap"]
 

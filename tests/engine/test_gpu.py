@@ -13,7 +13,8 @@ from core.api.reasons import Kind
 from core.api.snapshot import Snapshot
 from core.leash import TAG
 from tests.fakes.nvml.stand_in import Driver, build
-from tests.fakes.running_engine import RunningEngine, events, wait_for
+from tests.fakes.running_engine import RunningEngine, events
+from tests.waiting import wait_for
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="the pretended driver is a Linux library")
 

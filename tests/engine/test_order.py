@@ -11,7 +11,8 @@ from core.api.projects import JoinProject, ListProjects, OrderProjects, ProjectI
 from core.api.reasons import Kind, Reason
 from core.engine.order import SETTLED, SETTLED_AFTER_FAILURE, Candidate, Choice, choose, own_reasons
 from tests.engine.test_catalogue import Organiser, organiser
-from tests.fakes.running_engine import RunningEngine, wait_for
+from tests.fakes.running_engine import RunningEngine
+from tests.waiting import wait_for
 
 NOW = 1_760_000_000.0
 PAUSED = Reason(Kind.PAUSED, True, "You paused contributing.")

@@ -16,7 +16,8 @@ from core.api.snapshot import Place, Snapshot
 from core.engine.places import SOON, Places
 from tests.engine.test_catalogue import Organiser, organiser
 from tests.fakes.http_server import FakeServer, answer, serving
-from tests.fakes.running_engine import RunningEngine, wait_for
+from tests.fakes.running_engine import RunningEngine
+from tests.waiting import wait_for
 
 __all__ = ["organiser"]
 

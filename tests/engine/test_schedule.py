@@ -16,7 +16,8 @@ from core.api.week_text import preset_cells
 from core.engine.commands import Commands
 from core.engine.timetable import Timetable
 from tests.engine.world import BERLIN, NEW_YORK, WEEK, Play, World, berlin, kinds
-from tests.fakes.running_engine import RunningEngine, wait_for
+from tests.fakes.running_engine import RunningEngine
+from tests.waiting import wait_for
 
 
 def test_a_change_of_level_reaches_the_running_session(play: Play) -> None:

@@ -18,7 +18,8 @@ from core.api.intent import Pause
 from core.api.messages import GetSnapshot, Subscribe, line
 from core.api.messages import Request as Asked
 from core.api.snapshot import Snapshot
-from tests.fakes.running_engine import RunningEngine, wait_for
+from tests.fakes.running_engine import RunningEngine
+from tests.waiting import wait_for
 
 
 @contextmanager

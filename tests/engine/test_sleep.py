@@ -13,7 +13,8 @@ from core.api.intent import Pause
 from core.api.sensors import GetSensors, SensorInfo
 from core.conditions.sleep import GAP
 from tests.conditions.desktop.dbus_services import PrivateBus, Service
-from tests.fakes.running_engine import FAKES, RunningEngine, wait_for
+from tests.fakes.running_engine import FAKES, RunningEngine
+from tests.waiting import wait_for
 
 LOGIND, PATH = "org.freedesktop.login1", "/org/freedesktop/login1"
 MANAGER = f"{LOGIND}.Manager"

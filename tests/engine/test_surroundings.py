@@ -22,7 +22,8 @@ from core.conditions.presence import Presence
 from core.conditions.programs import RunningPrograms
 from core.engine.surroundings import look, next_moment, objections, watches_volunteer
 from tests.conditions.desktop.dbus_services import PrivateBus, Service
-from tests.fakes.running_engine import RunningEngine, wait_for
+from tests.fakes.running_engine import RunningEngine
+from tests.waiting import wait_for
 
 NOW = 1_000_000.0
 DEFAULTS = {name: preference.default for name, preference in PREFERENCES.items()}

@@ -14,8 +14,9 @@ from core.api.intent import Contribute
 from core.api.limits import LimitInfo, SetLimit, ShowLimits
 from core.api.projects import AddProject, JoinProject, LeaveProject, ListProjects, ProjectInfo
 from core.engine.ledger import FLUSH_EVERY
-from tests.fakes.running_engine import RunningEngine, wait_for
+from tests.fakes.running_engine import RunningEngine
 from tests.fakes.scripted_host import manifest
+from tests.waiting import wait_for
 
 REPORTED_WITHIN = 1.0
 """Seconds from a sample to the snapshot that has it, and from a flush to its end."""

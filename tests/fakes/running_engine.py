@@ -6,7 +6,6 @@ import shutil
 import signal
 import subprocess
 import time
-from collections.abc import Callable
 from pathlib import Path
 from types import NoneType
 from typing import Any, TypeVar
@@ -20,18 +19,10 @@ from core.api.intent import Contribute
 from core.api.messages import Command, Event, GetSnapshot, Quit
 from core.api.snapshot import Snapshot
 from tests.fakes import scripted_host, scripted_trainer
+from tests.waiting import wait_for
 
 Result = TypeVar("Result")
 FAKES = Path(__file__).parent
-
-
-def wait_for(condition: Callable[[], Result], seconds: float = 15.0) -> Result:
-    """What `condition` returns, once it is true."""
-    deadline = time.monotonic() + seconds
-    while not (found := condition()):
-        assert time.monotonic() < deadline, "it did not happen in time"
-        time.sleep(0.02)
-    return found
 
 
 class RunningEngine:

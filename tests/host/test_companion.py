@@ -18,8 +18,8 @@ from core.api.preferences import Limits
 from core.growing_wait import FIRST_WAIT, FORGIVEN_AFTER
 from core.host.companion import Companion
 from tests.fakes import scripted_trainer
-from tests.fakes.running_engine import wait_for
 from tests.fakes.scripted_host import manifest
+from tests.waiting import wait_for
 
 
 class Beside:

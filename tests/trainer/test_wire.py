@@ -2,8 +2,7 @@
 
 import os
 import threading
-import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from typing import BinaryIO
 
 import msgspec
@@ -13,13 +12,7 @@ from core.api.preferences import Limits
 from core.api.session import ApplyLimits, Hold, Leave, Report, Resume, TrainerCommand, line, report_decoder
 from core.trainer.control import Control, read_start
 from core.trainer.reporter import Reporter
-
-
-def wait_until(condition: Callable[[], bool], seconds: float = 5.0) -> None:
-    deadline = time.monotonic() + seconds
-    while not condition():
-        assert time.monotonic() < deadline, "did not happen in time"
-        time.sleep(0.005)
+from tests.waiting import wait_for
 
 
 class Engine:
@@ -56,12 +49,12 @@ def control(engine: Engine) -> Iterator[Control]:
     made.start()
     yield made
     engine.go_away()
-    wait_until(made.leaving.is_set)
+    wait_for(made.leaving.is_set)
 
 
 def test_hold_and_resume_reach_a_loop_that_is_busy(engine: Engine, control: Control) -> None:
     engine.say(Hold())
-    wait_until(lambda: control.held)
+    wait_for(lambda: control.held)
     done = threading.Event()
 
     def wait() -> None:
@@ -88,7 +81,7 @@ def test_leave_ends_a_hold_and_interrupts_what_the_loop_waits_for(engine: Engine
 
 def test_limits_apply_without_a_restart(engine: Engine, control: Control) -> None:
     engine.say(ApplyLimits(Limits(threads=3)))
-    wait_until(lambda: control.limits.threads == 3)
+    wait_for(lambda: control.limits.threads == 3)
 
 
 def test_an_engine_that_goes_away_ends_the_session(engine: Engine, control: Control) -> None:
@@ -99,7 +92,7 @@ def test_an_engine_that_goes_away_ends_the_session(engine: Engine, control: Cont
 def test_a_command_from_the_future_is_passed_over(engine: Engine, control: Control) -> None:
     engine.say_raw(b'{"type":"Dance"}\nnot even json\n')
     engine.say(Hold())
-    wait_until(lambda: control.held)
+    wait_for(lambda: control.held)
 
 
 def test_a_session_without_a_word_from_the_engine_ends_before_it_began(engine: Engine) -> None:
@@ -133,6 +126,6 @@ def test_a_vanished_engine_does_not_break_the_reporter() -> None:
     reporter = Reporter(writing)
     reporter.start(lambda: Report("preparing"))
     # It notices by itself: nobody has told it to stop.
-    wait_until(lambda: "reporter" not in [thread.name for thread in threading.enumerate()])
+    wait_for(lambda: "reporter" not in [thread.name for thread in threading.enumerate()])
     reporter.stop()
     os.close(writing)

@@ -11,7 +11,8 @@ from typing import Any, Self
 from jeepney import DBusAddress, Message, MessageType, new_method_call
 from jeepney.io.blocking import DBusConnection, open_dbus_connection
 
-from tests.conditions.desktop.processes import end, wait_for
+from tests.conditions.desktop.processes import end
+from tests.waiting import wait_for
 
 # Without the folders of installed services: nothing of this computer is started by a test's bus.
 _SETTINGS = """
@@ -81,7 +82,7 @@ class PrivateBus:
             settings.write_text(_SETTINGS.format(socket=folder / "bus").strip())
             self.daemon = subprocess.Popen(["dbus-daemon", "--nofork", "--config-file", settings])
             started.callback(end, self.daemon)
-            connection = wait_for(lambda: _connection(self.address), "a message bus")
+            connection = wait_for(lambda: _connection(self.address), what="a message bus")
             assert connection is not None
             self._connection = started.enter_context(connection)
             self._started = started.pop_all()
@@ -111,7 +112,7 @@ class PrivateBus:
             env={**os.environ, "DBUS_SESSION_BUS_ADDRESS": self.address, "DBUS_SYSTEM_BUS_ADDRESS": self.address},
         )
         self._started.callback(end, process)
-        wait_for(lambda: self._is_there(name), f"the service {name}")
+        wait_for(lambda: self._is_there(name), what=f"the service {name}")
         return Service(self._connection, name, path, process)
 
     def _is_there(self, name: str) -> bool:

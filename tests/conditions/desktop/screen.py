@@ -10,7 +10,8 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Self
 
-from tests.conditions.desktop.processes import end, wait_for
+from tests.conditions.desktop.processes import end
+from tests.waiting import wait_for
 
 _WINDOW = """
 import sys
@@ -35,7 +36,7 @@ class Screen:
             self.name = ""
             self.name = f":{self._start_server()}"
             self._start("openbox")
-            wait_for(lambda: "window id" in self.ask("xprop", "-root", "_NET_SUPPORTING_WM_CHECK"), "openbox")
+            wait_for(lambda: "window id" in self.ask("xprop", "-root", "_NET_SUPPORTING_WM_CHECK"), what="openbox")
             self._started = started.pop_all()
         return self
 
@@ -45,7 +46,7 @@ class Screen:
     def open_window(self, title: str, *, full_screen: bool) -> "subprocess.Popen[bytes]":
         """A real window, once it is active."""
         window = self._start(sys.executable, "-c", _WINDOW, title, "showFullScreen" if full_screen else "show")
-        wait_for(lambda: self.ask("xdotool", "getactivewindow", "getwindowname").strip() == title, title)
+        wait_for(lambda: self.ask("xdotool", "getactivewindow", "getwindowname").strip() == title, what=title)
         return window
 
     def touch(self) -> None:

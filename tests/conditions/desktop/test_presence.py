@@ -15,8 +15,8 @@ from core.conditions.x11 import X11
 from tests.conditions.desktop.compositor import Compositor
 from tests.conditions.desktop.conftest import Clock
 from tests.conditions.desktop.dbus_services import PrivateBus, Service
-from tests.conditions.desktop.processes import wait_for
 from tests.conditions.desktop.screen import Screen
+from tests.waiting import wait_for
 
 MUTTER, CORE = "org.gnome.Mutter.IdleMonitor", "/org/gnome/Mutter/IdleMonitor/Core"
 SAVER, SAVER_PATH = "org.freedesktop.ScreenSaver", "/org/freedesktop/ScreenSaver"
@@ -95,7 +95,7 @@ def test_a_login_without_a_screen_has_no_presence(bus: PrivateBus, clock: Clock)
 class TestX11:
     def test_real_input_sets_the_idle_time_back(self, screen: Screen, x11: X11) -> None:
         source = XScreenSaver(x11)
-        wait_for(lambda: source.read() > 0.3, "idle time that grows")
+        wait_for(lambda: source.read() > 0.3, what="idle time that grows")
         before = source.read()
         screen.touch()
         assert source.read() < before
@@ -146,11 +146,11 @@ class TestWayland:
         assert source.read() == 0
         assert compositor.subscribed.wait(5)
         compositor.tell(idle=True)
-        wait_for(lambda: source.read() == 1, "the event")
+        wait_for(lambda: source.read() == 1, what="the event")
         clock.now += 60
         assert source.read() == 61
         compositor.tell(idle=False)
-        wait_for(lambda: source.read() == 0, "the event")
+        wait_for(lambda: source.read() == 0, what="the event")
         source.close()
         compositor.close()
 
