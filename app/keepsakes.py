@@ -14,7 +14,7 @@ from app import format as fmt
 from app import history_words, icons, shades, theme
 from app.texts import tr, trn
 from core.api.errors import WorldError
-from core.api.record import Overview
+from core.api.record import Overview, Sums
 
 _WIDTH, _HEIGHT = 1200, 720
 _LEFT, _TOP = 64.0, 56.0
@@ -55,9 +55,14 @@ def figures(overview: Overview) -> list[Figure]:
         value, _, unit = history_words.work(sums.flops).partition(fmt.SPACE)
         found.append(Figure(value, unit, tr("computed")))
     if sums.energy is not None:
-        estimate = tr("of energy, estimated in part") if sums.estimated_joules else tr("of energy")
-        found.append(Figure(*history_words.energy(sums.energy), estimate))
+        found.append(Figure(*history_words.energy(sums.energy), _of_energy(sums)))
     return found
+
+
+def _of_energy(sums: Sums) -> str:
+    if not sums.estimated_joules:
+        return tr("of energy")
+    return tr("of energy, estimated in part") if sums.joules else tr("of energy, estimated")
 
 
 def save_summary(overview: Overview, path: Path, *, svg: bool) -> None:

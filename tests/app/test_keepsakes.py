@@ -61,6 +61,15 @@ def test_another_program_reads_the_figures_and_fingerprints_of_the_certificate(
     assert [line.replace(" ", "") for line in read] == list(FINGERPRINTS)
 
 
+@pytest.mark.parametrize(
+    ("joules", "estimated", "told"),
+    [(9e6, None, "of energy"), (9e6, 1e6, "of energy, estimated in part"), (None, 1e6, "of energy, estimated")],
+)
+def test_an_estimate_of_energy_is_told_as_one(joules: float | None, estimated: float | None, told: str) -> None:
+    sums = msgspec.structs.replace(OVERVIEW.sums, joules=joules, estimated_joules=estimated)
+    assert keepsakes.figures(msgspec.structs.replace(OVERVIEW, sums=sums))[-1].name == told
+
+
 def test_the_certificate_is_one_page_of_a4_on_which_no_two_words_meet(qapp: QApplication, tmp_path: Path) -> None:
     many = tuple(msgspec.structs.replace(PROJECTS[0], name=f"Project {n} " + "of many bees " * 6) for n in range(9))
     keepsakes.save_certificate(msgspec.structs.replace(GIVEN, projects=many), tmp_path / "c.pdf", "Ada Lovelace " * 9)
