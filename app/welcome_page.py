@@ -1,6 +1,7 @@
 """The first thing a new volunteer sees: what this is, what was found here, how much to lend, and to whom."""
 
 from collections.abc import Callable, Sequence
+from textwrap import shorten
 
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QResizeEvent
@@ -239,6 +240,6 @@ def _never() -> tuple[str, ...]:
 
 
 def _line(info: ProjectInfo) -> str:
-    summary = info.summary if len(info.summary) <= _LONGEST_SUMMARY else info.summary[:_LONGEST_SUMMARY].rstrip() + "…"
+    summary = shorten(info.summary, _LONGEST_SUMMARY, placeholder=" …")
     where = tr("Practice, on this computer only") if info.practice else tr("by {name}", name=info.organiser)
     return f"{where}. {summary}"

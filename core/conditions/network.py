@@ -47,12 +47,10 @@ class NetworkSensor:
             False: phrase("not metered"),
             None: phrase("nobody tells whether it is metered"),
         }
-        return SensorInfo(
-            self.name,
-            phrase(f"{ways[online]}, {costs[metered]}."),
-            online is not None,
-            self._online.tried + self._metered.tried,
-        )
+        text = phrase(f"{ways[online]}, {costs[metered]}.")
+        if online is metered is None:
+            text = phrase("This computer does not tell whether it is online or metered.")
+        return SensorInfo(self.name, text, online is not None, self._online.tried + self._metered.tried)
 
 
 class Route:
