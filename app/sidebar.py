@@ -96,5 +96,5 @@ class _NavButton(Button):
         painter = QPainter(self)
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
         painter.setPen(Qt.PenStyle.NoPen)
-        painter.setBrush(QColor(now.accent if self.isChecked() else now.track))
+        painter.setBrush(QColor(now.accent if self.isChecked() else now.line))
         painter.drawRoundedRect(QRectF(12, self.height() / 2 - 4, 8, 8), 3, 3)
