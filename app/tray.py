@@ -19,7 +19,7 @@ _REFRESH_MS = 15_000
 
 
 class Tray(QObject):
-    """Harmless where there is no tray; an icon host that starts later adopts it."""
+    """Harmless where there is no tray."""
 
     toggled = Signal()
     opened = Signal()
@@ -30,12 +30,9 @@ class Tray(QObject):
         self._link = link
         self._perform = perform
         self.menu = QMenu()
-        self.icon = QSystemTrayIcon(icons.tray("quiet"), self)
         self._tone: wording.Tone = "quiet"
         self._build_menu()
-        self.icon.setContextMenu(self.menu)
-        self.icon.activated.connect(self._on_activated)
-        self.icon.messageClicked.connect(self.opened)
+        self.icon = self._make_icon()
         self._countdown = QTimer(self)
         self._countdown.setInterval(_REFRESH_MS)
         self._countdown.timeout.connect(self.refresh)
@@ -63,6 +60,14 @@ class Tray(QObject):
         self._show_tone(wording.tone(known) if up else self._tone_without_engine())
         self._count_down(wording.ends_at(known) is not None)
 
+    def renew(self) -> None:
+        """Be shown by a panel that has come: an icon belongs to the kind of panel that was there when it was made."""
+        before, self.icon = self.icon, self._make_icon()
+        before.hide()
+        before.deleteLater()
+        self.refresh()
+        self.icon.show()
+
     def retranslate(self) -> None:
         """Say everything in the language that is spoken now."""
         self.menu.clear()
@@ -73,6 +78,13 @@ class Tray(QObject):
         """In the tray's own way, for desktops without a notification service."""
         if self.icon.supportsMessages():
             self.icon.showMessage(notice.title, notice.text, icons.logo())
+
+    def _make_icon(self) -> QSystemTrayIcon:
+        icon = QSystemTrayIcon(icons.tray(self._tone), self)
+        icon.setContextMenu(self.menu)
+        icon.activated.connect(self._on_activated)
+        icon.messageClicked.connect(self.opened)
+        return icon
 
     def _build_menu(self) -> None:
         self.state = QAction(self.menu)

@@ -9,7 +9,7 @@ import time
 
 from PySide6.QtCore import QObject, Qt, QTimer
 from PySide6.QtGui import QKeySequence, QShortcut
-from PySide6.QtWidgets import QApplication, QSystemTrayIcon
+from PySide6.QtWidgets import QApplication
 
 from app import icons, language, theme
 from app.autostart import IN_TRAY
@@ -22,6 +22,7 @@ from app.notices import Notices
 from app.settings import Settings
 from app.single_instance import SingleInstance
 from app.tray import Tray
+from app.tray_host import TrayHost
 from app.unix_signals import UnixSignals
 from core.api.errors import WorldError
 from core.api.home import Home
@@ -76,6 +77,7 @@ class WindowApp(QObject):
         theme.wear(application, self.settings.scheme)
         self.window = MainWindow(self.link, self.settings)
         self.tray = Tray(self.link, self._perform, self)
+        self.host = TrayHost(self)
         self.notices = Notices(self.tray.show_notice, self)
         self.news = News(self.link, self.settings, self.notices.show, self)
         self.farewell = Farewell(self.link, self.window)
@@ -89,15 +91,16 @@ class WindowApp(QObject):
     def run(self, in_tray: bool = False) -> int:
         """The life of the program. Returns its exit code. `in_tray`: the window waits until it is asked for."""
         self._instance.listen()
-        if in_tray and QSystemTrayIcon.isSystemTrayAvailable():
+        if in_tray:
             self.link.open()
         else:
             # The engine starts after the first picture: on two cores it would delay it.
             self.window.painted.connect(self.link.open, Qt.ConnectionType.QueuedConnection)
-            self.window.showMinimized() if in_tray else self.window.show()
+            self.window.show()
         signals = UnixSignals(self.farewell.leave_politely, self)
         code = self._application.exec()
         signals.stop()
+        self.host.stop()
         self.link.close()
         self.tray.icon.hide()
         return code
@@ -110,6 +113,9 @@ class WindowApp(QObject):
         self.notices.clicked.connect(self.window.bring_up)
         self.tray.quit_asked.connect(self._ask_to_quit)
         self.window.quit_asked.connect(self.farewell.ask)
+        self.host.came.connect(self.tray.renew)
+        self.host.missed.connect(self._stay_in_reach)
+        self.farewell.leaving.connect(self.host.stop)
         self.farewell.leaving.connect(self.window.hide)
         # Not quit(): that asks the windows first, and they only hide.
         self.farewell.done.connect(lambda: self._application.exit(0))
@@ -129,6 +135,11 @@ class WindowApp(QObject):
     def _perform(self, command: Command) -> None:
         """On the home page of the moment: another language makes another page."""
         self.window.home.perform(command)
+
+    def _stay_in_reach(self) -> None:
+        """A hidden window without an icon that opens it would be lost."""
+        if not self.window.isVisible():
+            self.window.showMinimized()
 
     def _ask_to_quit(self) -> None:
         """From the tray: the question needs its window."""

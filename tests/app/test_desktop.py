@@ -119,8 +119,9 @@ def test_a_notice_is_shown_and_a_click_on_it_opens_the_window(
     assert "Your computer contributes" in display.notified()
 
 
-def test_with_no_tray_the_window_minimises_and_a_panel_that_comes_later_adopts_the_icon(
-    home: Home, start: Start, engine: ScriptedEngine
+@pytest.mark.parametrize("tray", ["xembed", "statusnotifier"])
+def test_with_no_tray_the_window_minimises_and_a_panel_that_comes_later_shows_the_icon(
+    start: Start, engine: ScriptedEngine, tray: Tray
 ) -> None:
     engine.show(CONTRIBUTING)
     with XDisplay("none") as display:
@@ -130,9 +131,26 @@ def test_with_no_tray_the_window_minimises_and_a_panel_that_comes_later_adopts_t
         wait_for(lambda: display.focused_title() == "Idlehive", _MOMENT, "the window in front")
         display.press("alt+F4")
         wait_for(lambda: display.state(number) == "Iconic", _MOMENT, "a minimised window")
-        display.tray = "xembed"
+        display.tray = tray
         display.start_tray()
         wait_for_icon(display)
         display.click(ICON)
         wait_for(lambda: display.state(number) == "Normal", _MOMENT, "the window again")
         wait_for(lambda: display.picture().shows(theme.LIGHT.accent), _MOMENT, "the page")
+
+
+def test_a_window_in_the_tray_comes_back_minimised_when_the_panel_goes_away(
+    display: XDisplay, start: Start, engine: ScriptedEngine
+) -> None:
+    engine.show(CONTRIBUTING)
+    start(display)
+    number = display.find("Idlehive")
+    assert number
+    wait_for_icon(display)
+    close_window(display)
+    display.end_tray()
+    wait_for(lambda: display.state(number) == "Iconic", 2 * _MOMENT, "a window in the list of windows")
+    display.start_tray()
+    wait_for_icon(display)
+    display.click(ICON)
+    wait_for(lambda: display.state(number) == "Normal", _MOMENT, "the window again")

@@ -78,6 +78,7 @@ class XDisplay:
         self._has_notifications = notifications
         self._own = {"XDG_CURRENT_DESKTOP": "", "QT_QPA_PLATFORM": "xcb", "QT_QPA_PLATFORMTHEME": ""}
         self._running = ExitStack()
+        self._panel: subprocess.Popen[bytes] | None = None
 
     def __enter__(self) -> Self:
         with ExitStack() as started:
@@ -106,14 +107,21 @@ class XDisplay:
     def start_tray(self) -> None:
         """As `tray` wishes; also later than the program that it is to show."""
         if self.tray == "xembed":
-            self._start("tint2", "-c", str(self._write("tint2rc", _TRAY)))
+            self._panel = self._start("tint2", "-c", str(self._write("tint2rc", _TRAY)))
             wait_for(lambda: self.find("tint2"), 15, "a tray")
         elif self.tray == "statusnotifier":
             self._write(".config/xfce4/xfconf/xfce-perchannel-xml/xfce4-panel.xml", _XFCE_PANEL)
-            self._start(next(map(str, Path("/").glob(_XFCONFD[1:]))))
+            if not self.has_service("org.xfce.Xfconf"):
+                self._start(next(map(str, Path("/").glob(_XFCONFD[1:]))))
             wait_for(lambda: self.has_service("org.xfce.Xfconf"), 15, "the panel's settings")
-            self._start("xfce4-panel", "--disable-wm-check")
+            self._panel = self._start("xfce4-panel", "--disable-wm-check")
             wait_for(lambda: self.has_service("org.kde.StatusNotifierWatcher"), 15, "a tray")
+
+    def end_tray(self) -> None:
+        """As a panel that crashes, or that another takes the place of."""
+        assert self._panel
+        self._panel.kill()
+        self._panel.wait()
 
     def has_service(self, name: str) -> bool:
         """Somebody on the message bus has this name."""
@@ -189,7 +197,7 @@ class XDisplay:
     def _is_managed(self) -> bool:
         return "window id" in self._ask("xprop", "-root", "_NET_SUPPORTING_WM_CHECK")
 
-    def _start(self, program: str, *arguments: str, keep_open: tuple[int, ...] = ()) -> None:
+    def _start(self, program: str, *arguments: str, keep_open: tuple[int, ...] = ()) -> subprocess.Popen[bytes]:
         with (self._folder / f"{Path(program).name}.log").open("wb") as log:
             process = subprocess.Popen(
                 [program, *arguments],
@@ -200,6 +208,7 @@ class XDisplay:
                 pass_fds=keep_open,
             )
         self._running.callback(_end, process)
+        return process
 
     def _ask(self, *command: str) -> str:
         """What a small program prints: nothing where xdotool finds no window, which it also calls a failure."""
