@@ -9,7 +9,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -52,9 +52,9 @@ class Program:
 class Profile:
     """One volunteer, or one organiser, on the machine."""
 
-    def __init__(self, machine: "Machine", name: str) -> None:
+    def __init__(self, machine: "Machine", name: str, at: Sequence[str], environment: dict[str, str]) -> None:
         self.home = Home(machine.folder / name)
-        self._machine = machine
+        self._machine, self._at, self._environment = machine, tuple(at), environment
 
     def environment(self) -> dict[str, str]:
         without_screen = {name: value for name, value in os.environ.items() if "DISPLAY" not in name}
@@ -63,6 +63,7 @@ class Profile:
             "IDLEHIVE_HOME": str(self.home.path),
             "TMPDIR": str(self._machine.temporary),
             "PYTHON_KEYRING_BACKEND": "keyring.backends.fail.Keyring",
+            **self._environment,
         }
 
     def has_been_welcomed(self) -> None:
@@ -72,12 +73,12 @@ class Profile:
 
     def start(self, *arguments: str, module: str = "app", **environment: str) -> Program:
         """Start `idlehive …`, or another module of the program."""
-        return self._machine.start([module, *arguments], {**self.environment(), **environment})
+        return self._machine.start([module, *arguments], {**self.environment(), **environment}, self._at)
 
     def run(self, *arguments: str, stdin: str = "", seconds: float = 60.0) -> "subprocess.CompletedProcess[str]":
         """Run `idlehive …` to its end."""
         return subprocess.run(
-            [sys.executable, "-m", "app", *arguments],
+            [*self._at, sys.executable, "-m", "app", *arguments],
             input=stdin,
             capture_output=True,
             text=True,
@@ -115,14 +116,15 @@ class Machine:
         self._started: list[Program] = []
         self._seen: set[int] = set()
 
-    def profile(self, name: str) -> Profile:
-        return Profile(self, name)
+    def profile(self, name: str, *, at: Sequence[str] = (), **environment: str) -> Profile:
+        """`at` is the command that runs another one elsewhere, as in a network namespace."""
+        return Profile(self, name, at, environment)
 
-    def start(self, command: list[str], environment: dict[str, str]) -> Program:
+    def start(self, command: list[str], environment: dict[str, str], at: Sequence[str] = ()) -> Program:
         output, errors = (self.folder / f"{len(self._started)}.{kind}" for kind in ("out", "err"))
         with output.open("wb") as out, errors.open("wb") as err:
             process = subprocess.Popen(
-                [sys.executable, "-m", *command],
+                [*at, sys.executable, "-m", *command],
                 stdin=subprocess.DEVNULL,
                 stdout=out,
                 stderr=err,
