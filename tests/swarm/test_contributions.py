@@ -20,10 +20,10 @@ Told = list[list[object]]
 class Peer:
     """A `publishing_peer.py`, on a leash."""
 
-    def __init__(self, folder: Path, key: Path, *peers: str) -> None:
+    def __init__(self, folder: Path, key: Path, *peers: str, run: str = RUN) -> None:
         folder.mkdir()
         leash = [sys.executable, "-m", "core.leash", str(folder / "leash"), "--"]
-        program = [sys.executable, "-m", "tests.swarm.publishing_peer", str(folder), RUN, str(key), *peers]
+        program = [sys.executable, "-m", "tests.swarm.publishing_peer", str(folder), run, str(key), *peers]
         self._process = subprocess.Popen(
             [*leash, *program], stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True
         )
