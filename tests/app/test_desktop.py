@@ -4,6 +4,7 @@ Real X input goes to what is on the screen; nothing looks inside.
 """
 
 import os
+import signal
 import subprocess
 import sys
 import time
@@ -12,10 +13,10 @@ from pathlib import Path
 
 import pytest
 
-from app import theme
+from app import autostart, theme
 from core.api.home import Home
 from core.api.intent import Pause
-from core.api.messages import Event, Quit
+from core.api.messages import Event, Quit, Subscribe
 from tests.app.snapshots import CONTRIBUTING, IDLE
 from tests.end_to_end.machine import wait_for
 from tests.end_to_end.x_display import HEIGHT, Tray, XDisplay
@@ -154,3 +155,28 @@ def test_a_window_in_the_tray_comes_back_minimised_when_the_panel_goes_away(
     wait_for_icon(display)
     display.click(ICON)
     wait_for(lambda: display.state(number) == "Normal", _MOMENT, "the window again")
+
+
+def test_started_at_login_it_waits_in_the_tray_of_a_panel_that_comes_after_it(
+    home: Home, tmp_path: Path, engine: ScriptedEngine, display: XDisplay
+) -> None:
+    """By dex, which starts what the desktop's autostart folders hold, as a session without one of its own does."""
+    display.end_tray()
+    own = {"XDG_CONFIG_HOME": str(tmp_path), "XDG_CONFIG_DIRS": str(tmp_path), "IDLEHIVE_HOME": str(home.path)}
+    login_file = autostart.for_this_system(home, environment=own)
+    assert login_file
+    login_file.set(True)
+    engine.show(CONTRIBUTING)
+    session = subprocess.Popen(
+        ["dex", "--autostart", "--wait"], cwd=ROOT, env={**os.environ, **display.variables, **own}, process_group=0
+    )
+    try:
+        engine.wait_for(Subscribe, seconds=20)
+        display.start_tray()
+        wait_for_icon(display)
+        assert not display.find("Idlehive"), "no window at login"
+        display.click(ICON)
+        wait_for(lambda: display.find("Idlehive"), _MOMENT, "the window")
+    finally:
+        os.killpg(session.pid, signal.SIGTERM)
+        session.wait()
