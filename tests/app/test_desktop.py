@@ -63,7 +63,7 @@ def start(home: Home, engine: ScriptedEngine) -> Iterator[Start]:
 
 def close_window(display: XDisplay) -> None:
     """With the window manager's own key, which the first time gets an explanation, and that an Enter."""
-    wait_for(lambda: display.focused_title() == "Idlehive", _MOMENT, "the window in front")  # it gets the keys
+    wait_for(lambda: display.active_title() == "Idlehive", _MOMENT, "the window in front")  # it gets the keys
     display.press("alt+F4")
     wait_for(lambda: display.focused_title().startswith("Idlehive stays in the tray"), _MOMENT, "an explanation")
     display.press("Return")
@@ -129,7 +129,7 @@ def test_with_no_tray_the_window_minimises_and_a_panel_that_comes_later_shows_th
         start(display)
         number = display.find("Idlehive")
         assert number
-        wait_for(lambda: display.focused_title() == "Idlehive", _MOMENT, "the window in front")
+        wait_for(lambda: display.active_title() == "Idlehive", _MOMENT, "the window in front")
         display.press("alt+F4")
         wait_for(lambda: display.state(number) == "Iconic", _MOMENT, "a minimised window")
         display.tray = tray

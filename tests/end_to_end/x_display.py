@@ -154,6 +154,10 @@ class XDisplay:
         """Of the window that keys go to; empty if there is none."""
         return self._ask("xdotool", "getwindowfocus", "getwindowname").strip()
 
+    def active_title(self) -> str:
+        """Of the window that the window manager's own keys are about: it learns of the focus after the server does."""
+        return self._ask("xdotool", "getactivewindow", "getwindowname").strip()
+
     def click(self, place: Point, button: int = 1) -> None:
         """Go there with the pointer and press a button, the left one (1); then take the pointer out of the way."""
         x, y = place
