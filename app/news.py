@@ -90,7 +90,7 @@ class News(QObject):
             self._tell_good(tr("A milestone"), "\n".join(sentences))
 
     def _tell_good(self, title: str, text: str) -> None:
-        if self._settings.notifications and not QApplication.activeWindow():
+        if self._settings.notifications and not _somebody_looks():
             self._show(Note(title, text))
 
     def _tell_problem(self, text: str) -> None:
@@ -98,8 +98,14 @@ class News(QObject):
         if now < self._told.get(text, float("-inf")) + _NOT_AGAIN_WITHIN:
             return
         self._told[text] = now
-        if self._settings.notifications and not QApplication.activeWindow():
+        if self._settings.notifications and not _somebody_looks():
             self._show(Note(tr("Idlehive needs you"), text, urgent=True))
+
+
+def _somebody_looks() -> bool:
+    """A window that was hidden stays the active one until the desktop says otherwise."""
+    window = QApplication.activeWindow()
+    return window is not None and window.isVisible()
 
 
 def milestone(reached: Milestone) -> str:
