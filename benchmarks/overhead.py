@@ -28,6 +28,7 @@ from core.swarm.peer import join_swarm
 from core.swarm.traffic import Line
 from core.trainer.reporter import Reporter
 from core.trainer.standing import Standing
+from tests.fakes.company import ScriptedCompany
 
 BLOCKS = 30
 MICROBATCHES = 8
@@ -55,7 +56,7 @@ def main() -> None:
             parameters=shared.parameters(),
             training=training,
             averaging=manifest.averaging,
-            in_company=lambda: True,
+            company=ScriptedCompany(),
         )
         standing.watch(optimizer)
         reporter = Reporter(os.open(os.devnull, os.O_WRONLY))

@@ -10,8 +10,10 @@ from core.api.preferences import Limits
 from core.learning.optimizers import optimizer_factory, scheduler_factory
 from core.swarm import line_speed
 from core.swarm.averagers import COMPRESSIONS
-from core.swarm.optimizer import CollaborativeOptimizer, Update
+from core.swarm.company import Company
+from core.swarm.optimizer import CollaborativeOptimizer
 from core.swarm.patches import average_as_a_whole, balance_load, cancel_rounds_for_good
+from core.swarm.stepping import Update
 
 _PROGRESS_LASTS = 30.0
 """Seconds for which the others believe a peer that fell silent. hivemind's 60 would be two averaging time-outs in which
@@ -26,7 +28,7 @@ def make_optimizer(
     parameters: Any,
     training: Training,
     averaging: Averaging,
-    in_company: Callable[[], bool],
+    company: Company,
     on_update: Callable[[Update], None] = lambda _update: None,
     yielding: Callable[[], bool] = lambda: False,
     extrapolate: bool = True,
@@ -48,7 +50,7 @@ def make_optimizer(
         "request_timeout": min(3.0, averaging.matchmaking_time * 0.6),
     }
     optimizer = CollaborativeOptimizer(
-        in_company=in_company,
+        company=company,
         on_update=on_update,
         yielding=yielding,
         extrapolate=extrapolate,

@@ -1,9 +1,11 @@
 """hivemind's two averagers, with one source of state."""
 
+import os
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any
 
+import msgspec
 import torch
 from hivemind.averaging import DecentralizedAverager
 from hivemind.averaging.control import StepControl
@@ -17,8 +19,12 @@ from hivemind.compression import (
 from hivemind.optim.grad_averager import GradientAverager
 from hivemind.optim.state_averager import TrainingStateAverager
 
+from core.swarm.lineage import Mark, Rival, extended, trail_of
 from core.swarm.state_checks import Layout, State, check_epoch, check_numbers, check_tensors
 from core.swarm.state_taking import StateTaking
+
+_NUMBER = 8
+"""Bytes of the random number that a peer brings to a round."""
 
 COMPRESSIONS: dict[str, type[CompressionBase]] = {
     "none": NoCompression,
@@ -46,10 +52,11 @@ class _ForkedAverager(DecentralizedAverager):
 
 
 class EpochGradientAverager(GradientAverager, _ForkedAverager):
-    """Tells the group which epoch its gradients are of, and gives no state away.
+    """Tells the group which epoch its gradients are of and a random number, and gives no state away.
 
-    hivemind meets under the run's name alone, so that a late peer can meet one that is an epoch ahead. And gradients
-    are of no use to a newcomer: sharing them would only double every download of state.
+    hivemind meets under the run's name alone, so that a late peer can meet one that is an epoch ahead. The numbers of
+    all tell this round from any other. And gradients are of no use to a newcomer: sharing them would only double every
+    download of state.
     """
 
     last_round: StepControl | None = None
@@ -67,19 +74,32 @@ class EpochGradientAverager(GradientAverager, _ForkedAverager):
         super().accumulate_grads_(batch_size)
         self.local_times_accumulated = self.local_samples_accumulated / self._anchor_batch_size
 
-    def restore_accumulated(self, samples: int) -> None:
-        """Count the accumulators' present contents as the mean gradient of `samples`."""
-        if not samples:
-            # Who only followed the round had nothing to hand over.
-            self.reset_accumulated_grads_()
-            return
+    def step(self, *args: Any, reset_accumulators: bool = True, **kwargs: Any) -> Any:
+        """Average what was accumulated, and keep it until the update is made: a round that fails costs no samples."""
+        del reset_accumulators
+        control = super().step(*args, reset_accumulators=False, **kwargs)
         self._accumulators_used_in_step = False
-        self.local_samples_accumulated = self._anchor_batch_size = samples
-        self.local_times_accumulated = 1
+        return control
 
     def schedule_step(self, scheduled_time: float | None = None, **kwargs: Any) -> StepControl:
-        self.last_round = super().schedule_step(scheduled_time, gather=self._epoch(), **kwargs)
+        brought = [self._epoch(), os.urandom(_NUMBER)]
+        self.last_round = super().schedule_step(scheduled_time, gather=brought, **kwargs)
         return self.last_round
+
+
+def numbers_of(gathered: Mapping[Any, Any], epoch: int) -> tuple[bytes, ...] | None:
+    """The random numbers of a group whose members all brought gradients of `epoch`; None if one did not."""
+    match list(gathered.values()):
+        case brought if all(_is_of(epoch, entry) for entry in brought):
+            return tuple(number for _epoch, number in brought)
+    return None
+
+
+def _is_of(epoch: int, brought: object) -> bool:
+    match brought:
+        case (int(its_epoch), bytes(number)):
+            return its_epoch == epoch and len(number) == _NUMBER
+    return False
 
 
 class _CheckedDownload(StateTaking, _ForkedAverager):
@@ -87,6 +107,8 @@ class _CheckedDownload(StateTaking, _ForkedAverager):
 
     local_epoch: int
     state_was_loaded = False
+    trail: tuple[Mark, ...] = ()
+    """The updates that led to the present state."""
 
     def load_state_from_peers(
         self,
@@ -94,16 +116,19 @@ class _CheckedDownload(StateTaking, _ForkedAverager):
         oldest: int = 0,
         known_epoch: int | None = None,
         stop: Callable[[], bool] = lambda: False,
+        rival: Rival | None = None,
     ) -> Any:
         """Take over a checked state: `offered`, or the first good one of a peer, until `stop` says that none is wanted.
 
         A state older than `oldest`, or than the present one, is of no use. `known_epoch` is that which others are known
-        to work on: one far ahead of it is not believed.
+        to work on: one far ahead of it is not believed. With a `rival`, only its givers are asked, for its state.
         """
         self.state_was_loaded = False
         oldest = max(self.local_epoch, oldest)
-        loaded = offered if offered is not None else self.fetch_state(oldest, known_epoch, stop)
+        loaded = offered if offered is not None else self.fetch_state(oldest, known_epoch, stop, rival)
         self.state_was_loaded = loaded is not None
+        if loaded is not None:
+            self.trail = trail_of(loaded[0].get("trail"))
         return loaded
 
 
@@ -115,14 +140,19 @@ class CheckedStateAverager(TrainingStateAverager, _CheckedDownload):
     """
 
     last_round: StepControl | None = None
+    brought: tuple[bytes, ...] = ()
+    """What the group of the next update brought: one random number of each peer."""
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         self._stepping = threading.RLock()
         super().__init__(*args, **kwargs)
 
-    def step(self, *args: Any, **kwargs: Any) -> Any:
+    def step(self, *args: Any, increment_epoch: bool = False, **kwargs: Any) -> Any:
         with self._stepping:
-            return super().step(*args, **kwargs)
+            result = super().step(*args, increment_epoch=increment_epoch, **kwargs)
+            if increment_epoch:
+                self.trail = extended(self.trail, self.local_epoch, self.brought)
+            return result
 
     def schedule_step(self, *args: Any, **kwargs: Any) -> StepControl:
         self.last_round = super().schedule_step(*args, **kwargs)
@@ -141,6 +171,7 @@ class CheckedStateAverager(TrainingStateAverager, _CheckedDownload):
     def _copied(self) -> tuple[dict[str, Any], list[torch.Tensor], Any]:
         with self._stepping:
             metadata, tensors, infos = super().get_current_state()
+            metadata["trail"] = msgspec.to_builtins(self.trail)
             with torch.no_grad(), self.lock_averaged_tensors:
                 return metadata, [tensor.detach().clone() for tensor in tensors], infos
 
@@ -159,7 +190,7 @@ class CheckedStateAverager(TrainingStateAverager, _CheckedDownload):
             rates,
         )
 
-    def adopt(self, epoch: int, optimizer_numbers: list[Any], tensors: list[torch.Tensor]) -> None:
+    def adopt(self, epoch: int, optimizer_numbers: list[Any], tensors: list[torch.Tensor], trail: Any = ()) -> None:
         """Take over a state kept on disk, of whatever epoch, with the same checks as one that a peer sends.
 
         Raises:
@@ -170,7 +201,8 @@ class CheckedStateAverager(TrainingStateAverager, _CheckedDownload):
         check_numbers(optimizer_numbers, check_epoch(epoch, 0, epoch), layout)
         # hivemind takes over no state that is older than its own, and moves the schedule only forward.
         self.local_epoch = min(self.local_epoch, epoch)
-        self.load_state_from_peers(offered=({"epoch": epoch, "optimizer_metadata": optimizer_numbers}, tensors))
+        metadata = {"epoch": epoch, "optimizer_metadata": optimizer_numbers, "trail": trail}
+        self.load_state_from_peers(offered=(metadata, tensors))
         self.scheduler.last_epoch, self.scheduler._step_count = epoch, epoch + 1
 
     def state_size(self) -> int:

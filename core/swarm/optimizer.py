@@ -1,131 +1,23 @@
-"""One collaborative step: hivemind's Optimizer, which here never passes local gradients off as the swarm's."""
+"""The optimizer of a run as a session uses it: the collaborative step, the run's state, and a volunteer's limits."""
 
-from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Any
 
-import hivemind
 import torch
-from hivemind.averaging.control import AveragingStage, StepControl
+from hivemind.averaging.control import AveragingStage
 
-from core.api.errors import WorldError
 from core.api.preferences import Limits
 from core.api.snapshot import Phase
 from core.swarm import line_speed
-from core.swarm.averagers import CheckedStateAverager, EpochGradientAverager, state_prefix
 from core.swarm.state_checks import is_still_present
-from core.swarm.tracker import SwarmTracker
-
-_WITHOUT_GROUP = (AveragingStage.IDLE, AveragingStage.LOOKING_FOR_GROUP)
-"""Stages in which nobody counts on this peer: the first lasts until the averager's process has taken the round up."""
+from core.swarm.stepping import WITHOUT_GROUP, CollaborativeStep, Interrupted, StateUnavailable
 
 
-class RoundFailed(WorldError):
-    """Gradients could not be averaged: nothing was stepped, the samples of this epoch are lost to the swarm."""
+class CollaborativeOptimizer(CollaborativeStep):
+    """What a session does with its part in the run, besides to compute. Takes the arguments of `CollaborativeStep`."""
 
-
-class Interrupted(RoundFailed):
-    """This peer is to stop and gave up its search for a group, or for a state: nothing was stepped, and its samples are
-    kept."""
-
-
-class Isolated(WorldError):
-    """No peer and no backbone in reach: going on would be training alone by accident."""
-
-
-class StateUnavailable(WorldError):
-    """No peer gave a usable state."""
-
-
-@dataclass(frozen=True)
-class Update:
-    """One optimizer step of the collaboration, as this peer took part in it."""
-
-    epoch: int
-    """The epoch that begins with it."""
-    own_samples: int
-    """Of this peer, averaged into the step."""
-    group_size: int
-    """Peers in the averaging round; 1 when this peer is legitimately alone."""
-    partners: frozenset[str] = frozenset()
-    """The ids of the others in the group."""
-
-
-class CollaborativeOptimizer(hivemind.Optimizer):
-    """DeDLOC's training step (NeurIPS 2021, section 3): accumulate, average, step.
-
-    Parameters beside hivemind's own:
-        in_company: whether the run's backbone can be reached. Asked before this peer steps without others.
-        on_update: called after each step of the collaboration.
-        yielding: whether this peer is to stop computing: it then begins no round, and `interrupt` ends a search.
-        extrapolate: see `SwarmTracker`.
-        group_options: of both averagers, as hivemind names them.
-    """
-
-    tracker: SwarmTracker
-    state_averager: CheckedStateAverager
-    scheduled_grads: StepControl | None
-    scheduled_state: StepControl | None
-
-    def __init__(
-        self,
-        *,
-        in_company: Callable[[], bool],
-        on_update: Callable[[Update], None],
-        yielding: Callable[[], bool],
-        extrapolate: bool,
-        group_options: dict[str, Any],
-        **options: Any,
-    ) -> None:
-        self._group_options = group_options
-        self._in_company = in_company
-        self._on_update = on_update
-        self._yielding = yielding
-        self._gave_up = False
-        self._extrapolate = extrapolate
-        self._stepping = False
-        self._group_size, self._partners = 1, frozenset[str]()
+    def __init__(self, **options: Any) -> None:
         super().__init__(**options)
         self._state_size = self.state_averager.state_size()
-
-    # -- construction ------------------------------------------------------------------------------------------
-
-    def _make_progress_tracker(self, target_batch_size: int, **options: Any) -> SwarmTracker:
-        return SwarmTracker(
-            dht=self.dht,
-            prefix=self.run_id,
-            target_batch_size=target_batch_size,
-            client_mode=self.client_mode,
-            status_loglevel=self.status_loglevel,
-            extrapolate=self._extrapolate,
-            start=True,
-            **options,
-        )
-
-    def _make_gradient_averager(self, _factory: None, **options: Any) -> EpochGradientAverager:
-        def make(**more: Any) -> EpochGradientAverager:
-            return EpochGradientAverager(epoch=lambda: self.local_epoch, **self._group_options, **more)
-
-        averager: EpochGradientAverager = super()._make_gradient_averager(make, **options)
-        return averager
-
-    def _make_state_averager(self, **options: Any) -> CheckedStateAverager:
-        return CheckedStateAverager(
-            dht=self.dht,
-            prefix=state_prefix(self.run_id),
-            min_matchmaking_time=self.matchmaking_time,
-            allreduce_timeout=self.allreduce_timeout,
-            shutdown_timeout=self.shutdown_timeout,
-            offload_optimizer=self.offload_optimizer,
-            custom_gradients=self.offload_optimizer,
-            status_loglevel=self.status_loglevel,
-            next_chunk_timeout=self.next_chunk_timeout,
-            client_mode=self.client_mode,
-            auxiliary=self.auxiliary,
-            start=True,
-            **self._group_options,
-            **options,
-        )
 
     # -- what a window shows -----------------------------------------------------------------------------------
 
@@ -147,83 +39,7 @@ class CollaborativeOptimizer(hivemind.Optimizer):
     @property
     def is_in_company(self) -> bool:
         """Whether another peer or the backbone is in reach."""
-        return bool(self.tracker.global_progress.num_peers > 1 or self._in_company())
-
-    # -- the step ----------------------------------------------------------------------------------------------
-
-    def follow(self) -> None:
-        """Do what the collaboration asks for without adding samples: load state, join a round, step."""
-        self.state_averager.step(apply_delayed_updates=True)
-        if self._should_load_state_from_peers():
-            self.load_state_from_peers()
-            return
-        self._maybe_schedule_gradient_averaging()
-        self._maybe_schedule_state_averaging()
-        if self.tracker.ready_to_update_epoch:
-            self._update_global_epoch(None)
-
-    def _update_global_epoch(self, grad_scaler: Any) -> None:
-        if self._yielding():
-            return
-        if not self.is_in_company:
-            raise Isolated("Neither the project's backbone nor another peer can be reached.")
-        if self._missed_the_round():
-            self.load_state_from_peers()
-            return
-        own_samples = self.own_samples
-        self._group_size, self._partners = 1, frozenset()
-        self._stepping, self._gave_up = True, False
-        try:
-            super()._update_global_epoch(grad_scaler)
-        except Interrupted:
-            self._take_back(own_samples)
-            raise
-        except RoundFailed:
-            self._forget_round()
-            raise
-        finally:
-            self._stepping = False
-        self._on_update(Update(self.local_epoch, own_samples, self._group_size, self._partners))
-
-    def _missed_the_round(self) -> bool:
-        """Others have already stepped and this peer is in no group: a round joined now could only time out."""
-        if self.tracker.global_epoch <= self.local_epoch:
-            return False
-        control = self.scheduled_grads
-        return control is None or control.done() or control.stage in _WITHOUT_GROUP
-
-    def _begin_averaging_gradients(self, grad_scaler: Any) -> bool:
-        began = bool(super()._begin_averaging_gradients(grad_scaler))
-        if not began and self.tracker.global_progress.num_peers > 1:
-            raise RoundFailed("The averaging round could not be started.")
-        if self._yielding():
-            # Asked for just before there was a search to end.
-            self.interrupt()
-        return began
-
-    def _average_gradients_and_load_into_optimizer(self, maybe_step_control: StepControl | None) -> None:
-        super()._average_gradients_and_load_into_optimizer(maybe_step_control)
-        if maybe_step_control is not None:
-            epochs = maybe_step_control.result(0)
-            if any(epoch != self.local_epoch for epoch in epochs.values()):
-                raise RoundFailed("Another peer brought gradients of another epoch.")
-            self._group_size = len(epochs)
-            self._partners = frozenset(str(peer) for peer in epochs if peer != self.dht.peer_id)
-
-    def _load_local_gradients_into_optimizer(self) -> None:
-        """hivemind falls back to local gradients here, unasked and unseen; with peers around that forks the run."""
-        if self._gave_up:
-            raise Interrupted("The search for a group was given up.")
-        if self.tracker.global_progress.num_peers > 1:
-            raise RoundFailed("The averaging round did not complete.")
-        super()._load_local_gradients_into_optimizer()
-
-    def _forget_round(self) -> None:
-        self._release(self.scheduled_grads)
-        self.scheduled_grads = None
-        self.grad_averager.notify_used_averaged_gradients()
-        self.grad_averager.reset_accumulated_grads_()
-        self.tracker.report_local_progress(self.local_epoch, samples_accumulated=0)
+        return bool(self.tracker.global_progress.num_peers > 1 or self._company.is_near())
 
     # -- state from peers --------------------------------------------------------------------------------------
 
@@ -239,16 +55,28 @@ class CollaborativeOptimizer(hivemind.Optimizer):
         self._release(self.scheduled_grads)
         self.scheduled_grads = None
         self.state_averager.step(wait_for_delayed_updates=True)
+        rival = self._forks.rival()
         with self.tracker.pause_updates():
             known = self.tracker.reported_epoch
-            self.state_averager.load_state_from_peers(oldest=known or 0, known_epoch=known, stop=self._yielding)
-            if not self.state_averager.state_was_loaded:
-                if self._yielding():
-                    raise Interrupted("Asked to stop while the state was on its way.")
+            self.state_averager.load_state_from_peers(
+                oldest=0 if rival is not None else known or 0, known_epoch=known, stop=self._yielding, rival=rival
+            )
+            if self.state_averager.state_was_loaded:
+                self._begin_epoch()
+            elif self._yielding():
+                raise Interrupted("Asked to stop while the state was on its way.")
+            elif rival is not None:
+                # Going on beside the run is no good, but better than to stop; the next update shows where it is.
+                self._forks.forget_rival()
+            else:
                 raise StateUnavailable("No peer gives away the present state of the run.")
-            self._begin_epoch()
 
-    def resume_from(self, epoch: int, optimizer_numbers: list[Any], tensors: list[torch.Tensor]) -> None:
+    def _should_load_state_from_peers(self) -> bool:
+        return self._forks.rival() is not None or bool(super()._should_load_state_from_peers())
+
+    def resume_from(
+        self, epoch: int, optimizer_numbers: list[Any], tensors: list[torch.Tensor], trail: Any = ()
+    ) -> None:
         """Go on from a state that was kept, of whatever epoch; a run that is ahead of it is caught up with later.
 
         Raises:
@@ -258,10 +86,11 @@ class CollaborativeOptimizer(hivemind.Optimizer):
         self.scheduled_grads = None
         self.state_averager.step(wait_for_delayed_updates=True)
         with self.tracker.pause_updates():
-            self.state_averager.adopt(epoch, optimizer_numbers, tensors)
+            self.state_averager.adopt(epoch, optimizer_numbers, tensors, trail)
             self._begin_epoch()
 
     def _begin_epoch(self) -> None:
+        self._forks.tell(self.state_averager.trail)
         self.tracker.report_local_progress(self.local_epoch, samples_accumulated=0)
         self.grad_averager.reset_accumulated_grads_()
         self.share_state_as(self.local_epoch)
@@ -317,27 +146,11 @@ class CollaborativeOptimizer(hivemind.Optimizer):
     def interrupt(self) -> None:
         """Give up a search for a group that `step` waits for; the step then raises Interrupted. From any thread."""
         control = self.scheduled_grads
-        if control is not None and not control.done() and control.stage in _WITHOUT_GROUP:
+        if control is not None and not control.done() and control.stage in WITHOUT_GROUP:
             self._gave_up = True
             control.cancel()
 
-    def _take_back(self, samples: int) -> None:
-        """Accumulate again what was handed over to a round that did not begin: the mean of `samples` gradients."""
-        averager = self.grad_averager
-        with torch.no_grad(), averager.get_tensors() as means:
-            for total, mean in zip(averager._grad_accumulators(), means, strict=True):
-                total.copy_(mean)
-        averager.restore_accumulated(samples)
-        averager.notify_used_averaged_gradients()
-        self.scheduled_grads = None
-
-    @staticmethod
-    def _release(control: StepControl | None) -> None:
-        """Give up a pending round: cancel the search, but tag along with no weight once a group counts on this peer."""
-        if control is None or control.done():
-            return
-        if control.stage in _WITHOUT_GROUP:
-            control.cancel()
-        elif not control.triggered:
-            control.weight = 0.0
-            control.allow_allreduce()
+    def shutdown(self) -> None:
+        """Leave the run."""
+        self._forks.stop()
+        super().shutdown()

@@ -89,21 +89,6 @@ def peer_id_of(address: str) -> PeerID:
     return PeerID.from_base58(address.rsplit("/p2p/", 1)[1])
 
 
-def reachable(dht: DHT, peers: Sequence[PeerID], timeout: float = 5.0) -> bool:
-    """Whether this peer has a live connection to at least one of `peers`."""
-    wanted = frozenset(peers)
-    try:
-        connected = dht.run_coroutine(_list_connected, return_future=True).result(timeout)
-    except (TimeoutError, P2PDaemonError):
-        return False
-    return any(peer in wanted for peer in connected)
-
-
-async def _list_connected(_dht: DHT, node: "object") -> list[PeerID]:
-    p2p = node.protocol.p2p  # type: ignore[attr-defined]
-    return [info.peer_id for info in await p2p.list_peers()]
-
-
 def own_addresses(dht: DHT) -> list[str]:
     """Multiaddresses under which others can reach this peer, with its peer id."""
     return [str(address) for address in dht.get_visible_maddrs()]

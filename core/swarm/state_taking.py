@@ -25,6 +25,7 @@ from hivemind.utils.asyncio import aiter_with_timeout
 from hivemind.utils.streaming import combine_from_streaming
 from hivemind.utils.timed_storage import ValueWithExpiration
 
+from core.swarm.lineage import Mark, Rival, trail_of
 from core.swarm.state_checks import (
     BadState,
     Layout,
@@ -58,6 +59,8 @@ class Terms:
     """Epochs that are plausible."""
     silence: float
     """Seconds without a byte after which it is given up."""
+    way: Mark | None = None
+    """That the state's trail has to have."""
 
 
 class StateTaking(DecentralizedAverager):
@@ -112,30 +115,38 @@ class StateTaking(DecentralizedAverager):
         random.shuffle(offers)
         return sorted(offers, key=lambda offer: -offer[1])
 
-    def fetch_state(self, oldest: int, known: int | None, stop: Callable[[], bool]) -> State | None:
+    def fetch_state(
+        self, oldest: int, known: int | None, stop: Callable[[], bool], rival: Rival | None = None
+    ) -> State | None:
         """The first good state that a donor gives, asked one after the other; None if there is none.
 
         Parameters:
             oldest: epoch below which a state is of no use.
             known: epoch that the run is at; None if that is known from the donors alone.
             stop: whether none is wanted any more, asked again and again; what is on its way is then dropped.
+            rival: the way that the state has to be on, and who is on it.
         """
         self.is_taking = True
         try:
-            return self._first_good(oldest, known, stop)
+            return self._first_good(oldest, known, stop, rival)
         finally:
             self.is_taking = False
 
-    def _first_good(self, oldest: int, known: int | None, stop: Callable[[], bool]) -> State | None:
+    def _first_good(
+        self, oldest: int, known: int | None, stop: Callable[[], bool], rival: Rival | None
+    ) -> State | None:
+        way = rival.mark if rival is not None else None
         for donor, announced in self.donors():
             if stop():
                 return None
+            if rival is not None and donor.to_bytes() not in rival.givers:
+                continue
             if announced < oldest:
                 log.info("the state of %s is of epoch %d, older than %d: not asked for", donor, announced, oldest)
                 continue
             newest = newest_plausible(announced if known is None else known)
             try:
-                return self._fetch_from(donor, Terms(oldest, newest, self.next_chunk_timeout or 15.0), stop)
+                return self._fetch_from(donor, Terms(oldest, newest, self.next_chunk_timeout or 15.0, way), stop)
             except BadState as error:
                 log.warning("state from %s: %s", donor, error)
         return None
@@ -235,6 +246,8 @@ class StateTaking(DecentralizedAverager):
         if not isinstance(metadata, dict):
             raise BadState("The donor does not say what it sends.")
         check_epoch(metadata.get("epoch"), terms.oldest, terms.newest)
+        if terms.way is not None and terms.way not in trail_of(metadata.get("trail")):
+            raise BadState("The donor's state did not come the way of the run.")
         return metadata
 
     # -- give ----------------------------------------------------------------------------------------------------

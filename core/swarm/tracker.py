@@ -31,6 +31,12 @@ class SwarmTracker(ProgressTracker):
             progress.epoch > self.local_progress.epoch or progress.samples_accumulated >= self.target_batch_size
         )
 
+    def look_again(self) -> None:
+        """Read the others' progress now, on this thread."""
+        found = self.dht.get(self.training_progress_key, latest=True)
+        with self.lock_global_progress:
+            self.global_progress = self._parse_swarm_progress_data(found.value if found is not None else None)
+
     def hold(self, held: bool, samples_accumulated: int) -> None:
         """Tell the peers that this one stops adding samples, or goes on with those it had.
 

@@ -6,8 +6,9 @@ from functools import partial
 
 from core.api.errors import WorldError
 from core.api.snapshot import CatchUp
-from core.swarm.optimizer import CollaborativeOptimizer, Interrupted, StateUnavailable
+from core.swarm.optimizer import CollaborativeOptimizer
 from core.swarm.state_checks import BadState
+from core.swarm.stepping import Interrupted, StateUnavailable
 from core.trainer.control import Control
 from core.trainer.local_copy import LocalCopy
 from core.trainer.loss_watch import LossWatch
@@ -138,7 +139,7 @@ class InStep:
         if kept is None or self._copy is None:
             return False
         try:
-            self._optimizer.resume_from(kept.epoch, kept.optimizer_numbers, kept.tensors)
+            self._optimizer.resume_from(kept.epoch, kept.optimizer_numbers, kept.tensors, kept.trail)
         except BadState as error:
             self._copy.refuse(str(error))
             return False

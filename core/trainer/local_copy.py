@@ -37,6 +37,8 @@ class Kept:
     epoch: int
     optimizer_numbers: list[Any]
     tensors: list[torch.Tensor]
+    trail: list[Any]
+    """The updates that led to it, as a donor tells them."""
 
 
 class LocalCopy:
@@ -82,7 +84,10 @@ class LocalCopy:
                     {f"{number:06d}": tensor for number, tensor in enumerate(tensors)},
                     epoch=metadata["epoch"],
                     run_id=self._run_id,
-                    metadata={"optimizer": json.dumps(metadata["optimizer_metadata"])},
+                    metadata={
+                        "optimizer": json.dumps(metadata["optimizer_metadata"]),
+                        "trail": json.dumps(metadata.get("trail", [])),
+                    },
                     keep=1,
                 )
                 self._forget_old_runs()
@@ -104,14 +109,15 @@ def _read(path: Path, run_id: str) -> Kept:
     if kept.metadata["run_id"] != run_id:
         raise WorldError(f"The local copy {path.name} is of another run.")
     tensors = [kept.tensors[name] for name in sorted(kept.tensors)]
-    return Kept(kept.epoch, _numbers(kept.metadata.get("optimizer", "")), tensors)
+    numbers, trail = (_list(kept.metadata.get(name, "[]"), name) for name in ("optimizer", "trail"))
+    return Kept(kept.epoch, numbers, tensors, trail)
 
 
-def _numbers(text: str) -> list[Any]:
+def _list(text: str, name: str) -> list[Any]:
     try:
-        numbers = json.loads(text)
+        found = json.loads(text)
     except ValueError:
-        numbers = None
-    if not isinstance(numbers, list):
-        raise WorldError("The local copy does not hold the optimizer's numbers.")
-    return numbers
+        found = None
+    if not isinstance(found, list):
+        raise WorldError(f"The local copy's {name} cannot be read.")
+    return found

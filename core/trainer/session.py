@@ -21,22 +21,15 @@ from core.learning.model import build_model, count_parameters
 from core.learning.shards import Fetcher, text_stream
 from core.learning.tasks import Task, task_for
 from core.swarm.assembly import make_optimizer
-from core.swarm.contact import answers
+from core.swarm.company import Company
 from core.swarm.contributions import Publisher, Round, publisher_of
 from core.swarm.line_speed import slowest_line
-from core.swarm.optimizer import (
-    CollaborativeOptimizer,
-    Interrupted,
-    Isolated,
-    RoundFailed,
-    StateUnavailable,
-    Update,
-)
+from core.swarm.optimizer import CollaborativeOptimizer
 from core.swarm.paced_download import PacedDownload
 from core.swarm.patches import live_in, pace_traffic
 from core.swarm.peer import join_swarm, listening_place, peer_id_of
+from core.swarm.stepping import Interrupted, Isolated, RoundFailed, StateUnavailable, Update
 from core.swarm.traffic import Line
-from core.trainer.company import Company
 from core.trainer.contention import Contention
 from core.trainer.control import Control
 from core.trainer.device import cap_memory, device_of, reader_of
@@ -73,6 +66,7 @@ class Session:
         self._device = device_of(start.limits.gpu)
         self._governor = Governor(reader_of(start.limits.gpu), contention=Contention())
         self._memory = MemoryGuard()
+        self._company: Company | None = None
         self._standing.remark = lambda sentence: reporter.send(Remark(sentence))
         self._in_step: InStep | None = None
         self._liveness: Liveness | None = None
@@ -133,8 +127,9 @@ class Session:
         return join_swarm(initial_peers, Path(self._start.identity), place)
 
     def _make_optimizer(self, dht: DHT, model: PreTrainedModel) -> CollaborativeOptimizer:
-        backbone = [peer_id_of(address) for address in self._manifest.initial_peers]
         publisher = publisher_of(dht, self._manifest.run_id, _path(self._start.volunteer))
+        company = self._company = Company(dht, [peer_id_of(address) for address in self._manifest.initial_peers])
+        company.start()
 
         def on_update(update: Update) -> None:
             self._tell_update(update, publisher)
@@ -145,7 +140,7 @@ class Session:
             parameters=model.parameters(),
             training=self._manifest.training,
             averaging=self._manifest.averaging,
-            in_company=Company(partial(answers, dht, backbone)).is_there,
+            company=company,
             on_update=on_update,
             yielding=lambda: self._control.interrupted,
             limits=self._control.limits,
@@ -282,6 +277,8 @@ class Session:
         keep = self._in_step.last_copy() if self._in_step is not None else None
         if self._liveness is not None:
             self._liveness.stop()
+        if self._company is not None:
+            self._company.stop()
         if optimizer is not None:
             optimizer.shutdown()
         dht.shutdown()

@@ -116,6 +116,7 @@ class Run:
         self._seen = seen
         """Processes of the run."""
         self._chance = random.Random(seed)
+        self._pack: list[str] = []
         self.disturbed: list[str] = []
 
     def reach(self, epoch: int, seconds: float) -> None:
@@ -126,13 +127,13 @@ class Run:
             time.sleep(0.2)
 
     def disturb(self, seconds: float, every: float, away: tuple[float, float]) -> None:
-        """Two of the four at most are away at a time."""
+        """Two of the four at most are away at a time; every way comes at least once."""
         end, threads = time.monotonic() + seconds, list[threading.Thread]()
-        while time.monotonic() < end:
+        while time.monotonic() < end or len(self.disturbed) < len(_WAYS):
             self._seen |= {process.pid for volunteer in self.volunteers for process in volunteer.family()}
             present = [volunteer for volunteer in self.volunteers if not volunteer.away]
             if len(present) > 2:
-                victim, way = self._chance.choice(present), self._chance.choice(_WAYS)
+                victim, way = self._chance.choice(present), self._next_way()
                 victim.away = True
                 self.disturbed.append(way)
                 threads.append(threading.Thread(target=self._harm, args=(victim, way, self._chance.uniform(*away))))
@@ -140,6 +141,12 @@ class Run:
             time.sleep(every)  # the pace of the disturbances
         for thread in threads:
             thread.join()
+
+    def _next_way(self) -> str:
+        """From a shuffled pack, so that all come equally often."""
+        if not self._pack:
+            self._pack = self._chance.sample(_WAYS, len(_WAYS))
+        return self._pack.pop()
 
     def _harm(self, victim: Volunteer, way: str, seconds: float) -> None:
         seen = len(victim.epochs)
@@ -186,6 +193,14 @@ class Run:
         told = [t for v in self.volunteers for _, t in v.epochs if t["loss"] is not None and t["samples"]]
         epochs = {t["epoch"] for t in told}
         return {e: statistics.fmean(t["loss"] for t in told if t["epoch"] == e) for e in sorted(epochs)}
+
+    def ways_parted(self) -> list[int]:
+        """Epochs that peers began with different updates."""
+        marks: dict[int, set[str]] = {}
+        for volunteer in self.volunteers:
+            for _at, told in volunteer.epochs:
+                marks.setdefault(told["epoch"], set()).add(told["mark"])
+        return sorted(epoch for epoch, names in marks.items() if len(names) > 1)
 
     def rounds_failed(self) -> int:
         return sum("trouble" in told for v in self.volunteers for _, told in list(v.told))

@@ -7,6 +7,7 @@ rests PAUSE seconds after each microbatch; with a negative PAUSE it is first con
 
 import hashlib
 import json
+import logging
 import os
 import random
 import sys
@@ -21,20 +22,22 @@ from hivemind import DHT
 
 from core.api.manifest import Averaging, Optimizer, Training
 from core.swarm.assembly import make_optimizer
-from core.swarm.optimizer import CollaborativeOptimizer, Isolated, RoundFailed, StateUnavailable, Update
+from core.swarm.company import Company
+from core.swarm.optimizer import CollaborativeOptimizer
 from core.swarm.patches import live_in, pace_traffic
-from core.swarm.peer import join_swarm, own_addresses, peer_id_of, reachable
+from core.swarm.peer import join_swarm, own_addresses, peer_id_of
 from core.swarm.state_checks import BadState
+from core.swarm.stepping import Isolated, RoundFailed, StateUnavailable, Update
 from core.swarm.traffic import Line
 
-BATCH, MICROBATCH = 256, 8
+BATCH, MICROBATCH = 768, 8
 MATCHMAKING, TIMEOUT = 1.5, 10.0
 WIDTH = 16
-STATE_EVERY = 4
 
 
 def main() -> None:
     folder, name, listen, pause, *initial_peers = sys.argv[1:]
+    logging.basicConfig(level=logging.INFO, format="%(asctime)s %(name)s %(message)s")
     torch.set_num_threads(1)
     sockets = Path(os.environ.get("TMPDIR", folder), f"s-{name}-{os.getpid()}")
     sockets.mkdir()
@@ -61,22 +64,29 @@ def _take_part(dht: DHT, initial_peers: list[str], pause: float, leaving: thread
     torch.manual_seed(0)
     teacher, model = network(), network()
     losses: list[float] = []
-    backbone = [peer_id_of(address) for address in initial_peers]
+    company = Company(dht, [peer_id_of(address) for address in initial_peers])
+    company.start()
 
     def tell(update: Update) -> None:
         loss = sum(losses) / len(losses) if losses else None
         losses.clear()
-        say(epoch=update.epoch, digest=digest(model), loss=loss, samples=update.own_samples, group=update.group_size)
+        say(
+            epoch=update.epoch,
+            digest=digest(model),
+            loss=loss,
+            samples=update.own_samples,
+            group=update.group_size,
+            peers=optimizer.tracker.global_progress.num_peers,
+            mark=optimizer.state_averager.trail[-1].name,
+        )
 
     optimizer = make_optimizer(
         dht=dht,
         run_id="churn",
         parameters=model.parameters(),
         training=Training(BATCH, MICROBATCH, Optimizer("adamw", 0.003)),
-        averaging=Averaging(
-            "none", matchmaking_time=MATCHMAKING, averaging_timeout=TIMEOUT, average_state_every=STATE_EVERY
-        ),
-        in_company=lambda: reachable(dht, backbone),
+        averaging=Averaging("none", matchmaking_time=MATCHMAKING, averaging_timeout=TIMEOUT),
+        company=company,
         on_update=tell,
     )
     _catch_up(optimizer, leaving)
@@ -93,6 +103,7 @@ def _take_part(dht: DHT, initial_peers: list[str], pause: float, leaving: thread
         until = time.monotonic() + pause
         while time.monotonic() < until and not leaving.wait(0.02):
             _together(optimizer, optimizer.follow, leaving)
+    company.stop()
     optimizer.shutdown()
 
 

@@ -24,12 +24,14 @@ from core.api.manifest import Averaging, Optimizer, Training
 from core.api.preferences import Limits
 from core.learning.download import Client
 from core.swarm.assembly import make_optimizer
-from core.swarm.contact import answers
-from core.swarm.optimizer import CollaborativeOptimizer, RoundFailed, StateUnavailable, Update
+from core.swarm.company import Company
+from core.swarm.optimizer import CollaborativeOptimizer
 from core.swarm.paced_download import PacedDownload
 from core.swarm.patches import live_in, pace_traffic
 from core.swarm.peer import join_swarm, own_addresses, peer_id_of
+from core.swarm.stepping import RoundFailed, StateUnavailable, Update
 from core.swarm.traffic import Line
+from tests.fakes.company import ScriptedCompany
 
 BATCH = 32
 Orders = SimpleQueue[tuple[str, Any] | None]
@@ -53,7 +55,7 @@ class Peer:
             parameters=self.model.parameters(),
             training=training,
             averaging=averaging,
-            in_company=lambda: True,
+            company=ScriptedCompany(),
             on_update=self._note,
             extrapolate=False,
         )
@@ -80,7 +82,7 @@ class Peer:
             case "traffic":
                 return self.line.meter.by_kind()
             case "contact":
-                return answers(self.dht, self._first)
+                return Company(self.dht, self._first).ask()
         raise ValueError(order)
 
     def _epoch(self) -> dict[str, Any]:

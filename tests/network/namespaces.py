@@ -9,12 +9,17 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 
 INTERFACE = "eth0"
+SWITCH, ISLAND = "switch", "island"
 
 
 @dataclass(frozen=True)
 class Host:
     namespace: str
     address: str
+
+    switch: str
+    """The namespace in which its other end is plugged in."""
+    port: str
 
     def command(self, *argv: str) -> list[str]:
         """The same command, on this host."""
@@ -23,6 +28,10 @@ class Host:
     def line(self, state: str) -> None:
         """`down` is a cable that is pulled out, `up` one that is put in again."""
         _ip("-n", self.namespace, "link", "set", INTERFACE, state)
+
+    def plug_into(self, switch: str) -> None:
+        """Reach only those on that one from now on: `SWITCH`, where everybody begins, or `ISLAND`."""
+        _ip("-n", self.switch, "link", "set", self.port, "master", switch)
 
 
 def why_not() -> str | None:
@@ -46,13 +55,16 @@ def why_not() -> str | None:
 def hosts(count: int) -> Iterator[list[Host]]:
     """That many hosts that reach each other; all of it is gone afterwards."""
     switch = f"hive{os.getpid()}-switch"
-    made = [Host(f"hive{os.getpid()}-{number}", f"10.77.0.{number + 1}") for number in range(count)]
+    made = [
+        Host(f"hive{os.getpid()}-{number}", f"10.77.0.{number + 1}", switch, f"port{number}") for number in range(count)
+    ]
     try:
         _ip("netns", "add", switch)
-        _ip("-n", switch, "link", "add", "switch", "type", "bridge")
-        _ip("-n", switch, "link", "set", "switch", "up")
-        for number, host in enumerate(made):
-            _plug_in(host, switch, f"port{number}")
+        for name in (SWITCH, ISLAND):
+            _ip("-n", switch, "link", "add", name, "type", "bridge")
+            _ip("-n", switch, "link", "set", name, "up")
+        for host in made:
+            _plug_in(host)
         yield made
     finally:
         for namespace in (*(host.namespace for host in made), switch):
@@ -60,10 +72,11 @@ def hosts(count: int) -> Iterator[list[Host]]:
             subprocess.run(["ip", "netns", "del", namespace], check=False, capture_output=True)
 
 
-def _plug_in(host: Host, switch: str, port: str) -> None:
+def _plug_in(host: Host) -> None:
+    switch, port = host.switch, host.port
     _ip("netns", "add", host.namespace)
     _ip("-n", switch, "link", "add", port, "type", "veth", "peer", "name", INTERFACE, "netns", host.namespace)
-    _ip("-n", switch, "link", "set", port, "master", "switch", "up")
+    _ip("-n", switch, "link", "set", port, "master", SWITCH, "up")
     _ip("-n", host.namespace, "address", "add", f"{host.address}/24", "dev", INTERFACE)
     # Frames as on a real line, 1500 bytes at most: a virtual one carries 64 kB under one header unless told otherwise.
     _ip("-n", host.namespace, "link", "set", INTERFACE, "gso_max_size", "1500", "gso_max_segs", "1")

@@ -14,6 +14,7 @@ from safetensors.torch import save_file
 from core.swarm.assembly import make_optimizer
 from core.swarm.patches import live_in
 from core.swarm.peer import join_swarm, own_addresses
+from tests.fakes.company import ScriptedCompany
 from tests.swarm.fixed_data import AVERAGING, MICROBATCH, MICROBATCHES, TRAINING, make_model, microbatch_loss
 
 DEADLINE = 120.0
@@ -37,7 +38,7 @@ def main() -> None:
         parameters=model.parameters(),
         training=TRAINING,
         averaging=AVERAGING,
-        in_company=lambda: True,
+        company=ScriptedCompany(),
         extrapolate=False,
     )
     deadline = time.monotonic() + DEADLINE

@@ -12,9 +12,11 @@ import torch
 
 from core.api.manifest import Averaging
 from core.swarm.assembly import make_optimizer
-from core.swarm.optimizer import CollaborativeOptimizer, Isolated, RoundFailed, Update
+from core.swarm.optimizer import CollaborativeOptimizer
 from core.swarm.patches import live_in
 from core.swarm.peer import join_swarm, own_addresses
+from core.swarm.stepping import Isolated, RoundFailed, Update
+from tests.fakes.company import ScriptedCompany
 from tests.swarm.fixed_data import MICROBATCH, TRAINING, make_model, microbatch_loss
 from tests.swarm.state_swarm import digest
 
@@ -30,7 +32,7 @@ class Peer:
         self.dht = join_swarm([], folder / "peer.key")
         opened.callback(self.dht.shutdown)
         self.model = make_model()
-        self.has_contact = True
+        self.company = ScriptedCompany()
         self.updates: list[Update] = []
         self.optimizer: CollaborativeOptimizer = make_optimizer(
             dht=self.dht,
@@ -38,7 +40,7 @@ class Peer:
             parameters=self.model.parameters(),
             training=TRAINING,
             averaging=AVERAGING,
-            in_company=lambda: self.has_contact,
+            company=self.company,
             on_update=self.updates.append,
             extrapolate=False,
         )
@@ -90,16 +92,16 @@ def ghost(peer: Peer, short_folder: Path, opened: ExitStack) -> None:
         time.sleep(0.1)
 
 
-def test_a_failed_round_moves_nothing_and_is_said(peer: Peer, ghost: None) -> None:
+def test_a_failed_round_moves_nothing_is_said_and_costs_no_samples(peer: Peer, ghost: None) -> None:
     with pytest.raises(RoundFailed, match=r"did not complete|could not be started"):
         peer.train()
     assert not peer.has_moved
     assert not peer.updates
-    assert peer.optimizer.own_samples == 0
+    assert peer.optimizer.own_samples >= BATCH // 2
 
 
 def test_who_is_cut_off_steps_only_when_somebody_is_back_and_what_was_accumulated_still_counts(peer: Peer) -> None:
-    peer.has_contact = False
+    peer.company.is_there = False
     with pytest.raises(Isolated):
         peer.train()
     assert not peer.has_moved
@@ -107,7 +109,7 @@ def test_who_is_cut_off_steps_only_when_somebody_is_back_and_what_was_accumulate
     assert kept >= BATCH
     with pytest.raises(Isolated):
         peer.optimizer.follow()
-    peer.has_contact = True
+    peer.company.is_there = True
     peer.optimizer.follow()
     assert [update.own_samples for update in peer.updates] == [kept]
     assert peer.has_moved

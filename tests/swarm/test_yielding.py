@@ -9,6 +9,7 @@ import pytest
 import torch
 from hivemind import DHT
 from hivemind.averaging.control import AveragingStage
+from hivemind.averaging.partition import AllreduceException
 
 from core.swarm.averagers import EpochGradientAverager
 from core.swarm.optimizer import CollaborativeOptimizer
@@ -62,24 +63,17 @@ def test_the_gradient_is_the_mean_over_all_samples_whatever_the_microbatches(
     assert averager.local_samples_accumulated == 12
 
 
-def test_what_is_taken_back_counts_as_before(averager: EpochGradientAverager, parameter: torch.nn.Parameter) -> None:
-    accumulate(averager, parameter, [1.0, 2.0, 3.0])
-    mean = handed_over(averager)
-    averager.reset_accumulated_grads_()
-    with torch.no_grad():
-        next(iter(averager._grad_accumulators())).copy_(torch.tensor(mean))
-    averager.restore_accumulated(3)
-    accumulate(averager, parameter, [10.0])
-    assert handed_over(averager) == pytest.approx([4.0] * 3)
-
-
-def test_who_had_nothing_to_hand_over_begins_afresh(
+def test_what_was_brought_to_a_round_that_fails_counts_in_the_next_one(
     averager: EpochGradientAverager, parameter: torch.nn.Parameter
 ) -> None:
-    averager.load_accumulators_into_averager_()
-    averager.restore_accumulated(0)
-    accumulate(averager, parameter, [4.0, 8.0])
-    assert handed_over(averager) == [6.0] * 3
+    accumulate(averager, parameter, [1.0, 2.0, 3.0])
+    control = averager.step(wait=False, timeout=1.5)
+    with pytest.raises(AllreduceException):
+        control.result(20.0)
+    averager.notify_used_averaged_gradients()
+    assert averager.local_samples_accumulated == 3
+    accumulate(averager, parameter, [10.0])
+    assert handed_over(averager) == pytest.approx([4.0] * 3)
 
 
 def test_a_cancelled_search_for_a_group_ends_in_the_averagers_process_too(averager: EpochGradientAverager) -> None:

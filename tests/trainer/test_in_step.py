@@ -20,12 +20,14 @@ from core.api.session import Hold, Resume, Stage
 from core.api.snapshot import CatchUp
 from core.swarm.assembly import make_optimizer
 from core.swarm.averagers import CheckedStateAverager, state_prefix
-from core.swarm.optimizer import CollaborativeOptimizer, Interrupted
+from core.swarm.optimizer import CollaborativeOptimizer
+from core.swarm.stepping import Interrupted
 from core.swarm.traffic import Line
 from core.trainer.control import Control
 from core.trainer.in_step import InStep
 from core.trainer.local_copy import LocalCopy
 from core.trainer.standing import Standing
+from tests.fakes.company import ScriptedCompany
 from tests.swarm.fixed_data import AVERAGING, TRAINING, make_model
 from tests.swarm.state_swarm import EPOCH, Swarm, counted, digest, train
 
@@ -59,7 +61,7 @@ class Volunteer:
             parameters=make_model().parameters(),
             training=TRAINING,
             averaging=AVERAGING,
-            in_company=lambda: True,
+            company=ScriptedCompany(),
             yielding=lambda: self.control.interrupted,
         )
         self.standing = Standing(TRAINING.target_batch_size, swarm.line)

@@ -1,0 +1,104 @@
+"""Keeps a peer in the company of its run.
+
+hivemind's DHT contacts the first peers once. Whoever was cut off or stopped for a while has lost them all from its
+table, and is in nobody's: it then sees itself alone, or alone with others that were away, while the run goes on. So the
+backbone is greeted again and again, as at the beginning.
+"""
+
+import asyncio
+import logging
+import threading
+import time
+from collections.abc import Callable, Sequence
+from functools import partial
+
+from hivemind import DHT
+from hivemind.dht.node import DHTNode
+from hivemind.p2p import PeerID
+
+log = logging.getLogger(__name__)
+
+EVERY = 5.0
+"""Seconds between two greetings."""
+_TIMEOUT = 5.0
+"""Seconds for the answers; the DHT itself gives up after three."""
+_LASTS = 2 * EVERY + _TIMEOUT
+"""Seconds for which an answer counts. Less than the others' records of progress last: who can no longer be reached must
+not look alone while it still counts as in company."""
+_LOOK_ROUND = 12
+"""Greetings after which the neighbours are looked for anew, even if nothing was amiss."""
+_KNOWN = 32
+"""Peers besides the backbone that are remembered, for when the whole backbone is away."""
+
+
+class Company(threading.Thread):
+    """Of one session. Begin it with `start`."""
+
+    def __init__(self, dht: DHT, backbone: Sequence[PeerID], clock: Callable[[], float] = time.monotonic) -> None:
+        super().__init__(name="company", daemon=True)
+        self._dht, self._backbone = dht, tuple(backbone)
+        self._known: tuple[PeerID, ...] = ()
+        self._clock = clock
+        # To have joined the swarm was an answer.
+        self._answered_at = clock()
+        self._greetings = 0
+        self._over = threading.Event()
+        self._asking = threading.Lock()
+
+    def is_near(self) -> bool:
+        """Whether the backbone answered a moment ago. Safe to ask from any thread."""
+        return self._clock() - self._answered_at < _LASTS
+
+    def ask(self) -> bool:
+        """Whether the backbone answers now; afterwards its peers are this peer's again. Blocks for seconds at most."""
+        with self._asking:
+            greet = partial(
+                _greet,
+                backbone=self._backbone,
+                known=self._known,
+                was_away=not self.is_near(),
+                look_round=self._greetings % _LOOK_ROUND == 0,
+            )
+            try:
+                answered: bool
+                answered, self._known = self._dht.run_coroutine(greet, return_future=True).result(_TIMEOUT + 1.0)
+            except Exception as error:  # noqa: BLE001 - also whatever a DHT that is ending says
+                log.info("no answer from the DHT: %r", error)
+                return False
+            self._greetings += 1
+            if answered:
+                self._answered_at = self._clock()
+            return answered
+
+    def run(self) -> None:
+        while not self._over.wait(EVERY):
+            self.ask()
+
+    def stop(self) -> None:
+        self._over.set()
+
+
+async def _greet(
+    _dht: DHT, node: DHTNode, *, backbone: Sequence[PeerID], known: Sequence[PeerID], was_away: bool, look_round: bool
+) -> tuple[bool, tuple[PeerID, ...]]:
+    """Runs in the DHT's process. Returns whether the backbone answered, and whom to ask next time."""
+    missing = any(node.protocol.routing_table.get(peer_id=peer) is None for peer in backbone)
+    answered = any(await asyncio.gather(*(_answers(node, peer) for peer in backbone)))
+    if not answered:
+        # Peers that know each other go on without the backbone, but must not lose each other.
+        lost = [peer for peer in known if node.protocol.routing_table.get(peer_id=peer) is None]
+        await asyncio.gather(*(_answers(node, peer) for peer in lost))
+    elif was_away:
+        # That nobody answered was this peer's doing.
+        node.blacklist.clear()
+    if answered and (missing or look_round or was_away):
+        await node.find_nearest_nodes([node.node_id])
+    met = [peer for peer in node.protocol.routing_table.peer_id_to_uid if peer not in backbone]
+    return answered, tuple(dict.fromkeys([*met, *known]))[:_KNOWN]
+
+
+async def _answers(node: DHTNode, peer: PeerID) -> bool:
+    if await node.protocol.call_ping(peer) is None:
+        return False
+    node.blacklist.register_success(peer)
+    return True

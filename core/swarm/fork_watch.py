@@ -1,0 +1,117 @@
+"""Tells the other peers by which updates this one came here, and notices when the run has gone another way."""
+
+import logging
+import threading
+from collections.abc import Callable
+from typing import Annotated
+
+import msgspec
+from hivemind import DHT
+from hivemind.dht.schema import BytesWithPublicKey, RSASignatureValidator, SchemaValidator
+from hivemind.utils import ValueWithExpiration, get_dht_time
+from hivemind.utils.crypto import RSAPrivateKey
+from msgspec import Meta
+from pydantic.v1 import BaseModel, conbytes
+
+from core.swarm.lineage import Mark, Rival, Told, Trail, rival_of
+
+log = logging.getLogger(__name__)
+
+_LARGEST = 512
+"""Bytes of a record."""
+_LASTS = 600.0
+"""Seconds until a silent peer's record is forgotten; it is renewed at half of it, for updates can be far apart."""
+
+
+class _Record(msgspec.Struct, frozen=True, array_like=True, forbid_unknown_fields=True):
+    peer: Annotated[bytes, Meta(max_length=64)]
+    trail: Trail
+    gives: bool
+
+
+class _Schema(BaseModel):
+    lineage: dict[BytesWithPublicKey, conbytes(strict=True, max_length=_LARGEST)]  # type: ignore[valid-type]
+
+
+class ForkWatch(threading.Thread):
+    """Of one session. It waits for the DHT, so that training does not.
+
+    Parameters:
+        gives: whether this peer gives its state away.
+        is_one_group: whether all peers fit into one; otherwise ways part in every round, and averaging states joins
+            them again.
+        key: that its record is signed with, by which its place in the DHT is told; that of the process, if None.
+    """
+
+    def __init__(
+        self,
+        dht: DHT,
+        run_id: str,
+        *,
+        gives: bool,
+        is_one_group: Callable[[], bool] = lambda: True,
+        key: RSAPrivateKey | None = None,
+    ) -> None:
+        super().__init__(name="fork watch", daemon=True)
+        self._dht, self._key, self._gives = dht, f"{run_id}_lineage", gives
+        self._is_one_group = is_one_group
+        signature = RSASignatureValidator(key)
+        self._own_key = signature.local_public_key
+        dht.add_validators([SchemaValidator(_Schema, prefix=run_id), signature])
+        self._trail: tuple[Mark, ...] = ()
+        self._rival: Rival | None = None
+        self._news, self._over = threading.Event(), False
+
+    def tell(self, trail: tuple[Mark, ...]) -> None:
+        """After an update, or when a state was taken over. Does not block."""
+        self._trail, self._rival = trail, None
+        self._news.set()
+
+    def rival(self) -> Rival | None:
+        """The way to change over to; None if this peer is on the run's."""
+        return self._rival
+
+    def forget_rival(self) -> None:
+        """Its state cannot be had now: go on, and look again after the next update."""
+        self._rival = None
+
+    def stop(self) -> None:
+        self._over = True
+        self._news.set()
+
+    def run(self) -> None:
+        while not self._over:
+            is_news = self._news.wait(_LASTS / 2)
+            self._news.clear()
+            if not self._trail or self._over:
+                continue
+            try:
+                trail = self._trail
+                self._put(trail)
+                rival = rival_of(trail, self._others()) if is_news and self._is_one_group() else None
+            except Exception:
+                # The DHT may be ending; whoever trains without this thread is no worse off than with hivemind alone.
+                log.exception("the other peers' ways cannot be read")
+                continue
+            if rival is not None and trail == self._trail:
+                log.warning("the run went another way at epoch %d, with %d peers", rival.mark.epoch, rival.mark.group)
+                self._rival = rival
+
+    def _put(self, trail: tuple[Mark, ...]) -> None:
+        record = msgspec.msgpack.encode(_Record(self._dht.peer_id.to_bytes(), trail, self._gives))
+        self._dht.store(self._key, subkey=self._own_key, value=record, expiration_time=get_dht_time() + _LASTS)
+
+    def _others(self) -> list[Told]:
+        found = self._dht.get(self._key, latest=True)
+        if not isinstance(found, ValueWithExpiration) or not isinstance(found.value, dict):
+            return []
+        told = (_told(record.value) for slot, record in found.value.items() if slot != self._own_key)
+        return [entry for entry in told if entry is not None]
+
+
+def _told(data: object) -> Told | None:
+    try:
+        record = msgspec.msgpack.decode(data, type=_Record) if isinstance(data, bytes) else None
+    except msgspec.MsgspecError:
+        return None
+    return Told(record.peer, record.trail, record.gives) if record is not None else None

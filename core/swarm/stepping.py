@@ -1,0 +1,261 @@
+"""One collaborative step: hivemind's, which here never passes local gradients off as the swarm's."""
+
+import os
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import hivemind
+from hivemind.averaging.control import AveragingStage, StepControl
+from hivemind.compression import NoCompression
+
+from core.api.errors import WorldError
+from core.swarm.averagers import CheckedStateAverager, EpochGradientAverager, numbers_of, state_prefix
+from core.swarm.company import Company
+from core.swarm.fork_watch import ForkWatch
+from core.swarm.tracker import SwarmTracker
+
+_NEVER = 1 << 62
+WITHOUT_GROUP = (AveragingStage.IDLE, AveragingStage.LOOKING_FOR_GROUP)
+"""Stages in which nobody counts on this peer: the first lasts until the averager's process has taken the round up."""
+
+
+class RoundFailed(WorldError):
+    """Gradients could not be averaged: nothing was stepped, and the samples wait for the next round of this epoch."""
+
+
+class Interrupted(RoundFailed):
+    """This peer is to stop and gave up its search for a group, or for a state."""
+
+
+class Isolated(WorldError):
+    """No peer and no backbone in reach: going on would be training alone by accident."""
+
+
+class StateUnavailable(WorldError):
+    """No peer gave a usable state."""
+
+
+@dataclass(frozen=True)
+class Update:
+    """One optimizer step of the collaboration, as this peer took part in it."""
+
+    epoch: int
+    """The epoch that begins with it."""
+    own_samples: int
+    """Of this peer, averaged into the step."""
+    group_size: int
+    """Peers in the averaging round; 1 when this peer is legitimately alone."""
+    partners: frozenset[str] = frozenset()
+    """The ids of the others in the group."""
+
+
+class CollaborativeStep(hivemind.Optimizer):
+    """DeDLOC's training step (NeurIPS 2021, section 3): accumulate, average, step.
+
+    Parameters beside hivemind's own:
+        company: the run's backbone. Asked before this peer steps without others.
+        on_update: called after each step of the collaboration.
+        yielding: whether this peer is to stop computing: it then begins no round, and `interrupt` ends a search.
+        extrapolate: see `SwarmTracker`.
+        group_options: of both averagers, as hivemind names them.
+    """
+
+    tracker: SwarmTracker
+    state_averager: CheckedStateAverager
+    scheduled_grads: StepControl | None
+    scheduled_state: StepControl | None
+
+    def __init__(
+        self,
+        *,
+        company: Company,
+        on_update: Callable[[Update], None],
+        yielding: Callable[[], bool],
+        extrapolate: bool,
+        group_options: dict[str, Any],
+        **options: Any,
+    ) -> None:
+        self._group_options = group_options
+        self._is_exact = isinstance(options["grad_compression"], NoCompression)
+        self._company = company
+        self._on_update = on_update
+        self._yielding = yielding
+        self._gave_up = False
+        self._extrapolate = extrapolate
+        self._stepping = False
+        self._group_size, self._partners = 1, frozenset[str]()
+        self._is_lone = False
+        super().__init__(**options)
+        self._forks = ForkWatch(
+            self.dht, self.run_id, gives=not self.client_mode, is_one_group=lambda: self._is_one_group
+        )
+        self._forks.start()
+
+    # -- construction ------------------------------------------------------------------------------------------
+
+    def _make_progress_tracker(self, target_batch_size: int, **options: Any) -> SwarmTracker:
+        return SwarmTracker(
+            dht=self.dht,
+            prefix=self.run_id,
+            target_batch_size=target_batch_size,
+            client_mode=self.client_mode,
+            status_loglevel=self.status_loglevel,
+            extrapolate=self._extrapolate,
+            start=True,
+            **options,
+        )
+
+    def _make_gradient_averager(self, _factory: None, **options: Any) -> EpochGradientAverager:
+        def make(**more: Any) -> EpochGradientAverager:
+            return EpochGradientAverager(epoch=lambda: self.local_epoch, **self._group_options, **more)
+
+        averager: EpochGradientAverager = super()._make_gradient_averager(make, **options)
+        return averager
+
+    def _make_state_averager(self, **options: Any) -> CheckedStateAverager:
+        return CheckedStateAverager(
+            dht=self.dht,
+            prefix=state_prefix(self.run_id),
+            min_matchmaking_time=self.matchmaking_time,
+            allreduce_timeout=self.allreduce_timeout,
+            shutdown_timeout=self.shutdown_timeout,
+            offload_optimizer=self.offload_optimizer,
+            custom_gradients=self.offload_optimizer,
+            status_loglevel=self.status_loglevel,
+            next_chunk_timeout=self.next_chunk_timeout,
+            client_mode=self.client_mode,
+            auxiliary=self.auxiliary,
+            start=True,
+            **self._group_options,
+            **options,
+        )
+
+    @property
+    def _is_one_group(self) -> bool:
+        """Whether all peers average together."""
+        return bool(self.tracker.global_progress.num_peers <= self._group_options["target_group_size"])
+
+    @property
+    def average_state_every(self) -> int:
+        """Epochs between two averagings of parameters and optimizer state.
+
+        Where nothing is lost on the way and all average together, they have the same state, and the watch for forks
+        brings back who has not: to average it would cost a second round and change its last bits.
+        """
+        return _NEVER if self._is_exact and self._is_one_group else self._average_state_every
+
+    @average_state_every.setter
+    def average_state_every(self, epochs: int) -> None:
+        self._average_state_every = epochs
+
+    # -- the step ----------------------------------------------------------------------------------------------
+
+    def follow(self) -> None:
+        """Do what the collaboration asks for without adding samples: load state, join a round, step."""
+        self.state_averager.step(apply_delayed_updates=True)
+        if self._should_load_state_from_peers():
+            self.load_state_from_peers()
+            return
+        self._maybe_schedule_gradient_averaging()
+        self._maybe_schedule_state_averaging()
+        if self.tracker.ready_to_update_epoch:
+            self._update_global_epoch(None)
+
+    def _update_global_epoch(self, grad_scaler: Any) -> None:
+        if self._yielding():
+            return
+        self._is_lone = self._find_out_if_lone()
+        if not self.tracker.ready_to_update_epoch or self._is_lone_too_early():
+            return
+        if self._missed_the_round() or self._forks.rival() is not None:
+            self.load_state_from_peers()
+            return
+        own_samples = self.own_samples
+        self._group_size, self._partners = 1, frozenset()
+        self._stepping, self._gave_up = True, False
+        try:
+            super()._update_global_epoch(grad_scaler)
+        except RoundFailed:
+            self._forget_round()
+            raise
+        finally:
+            self._stepping = False
+        self._forks.tell(self.state_averager.trail)
+        self._on_update(Update(self.local_epoch, own_samples, self._group_size, self._partners))
+
+    def _find_out_if_lone(self) -> bool:
+        """Whether the run consists of this peer.
+
+        Raises:
+            Isolated: nobody else is in sight, and the backbone cannot be asked whether that is so.
+        """
+        if self.tracker.global_progress.num_peers > 1:
+            return False
+        if not self._company.ask():
+            raise Isolated("Neither the project's backbone nor another peer can be reached.")
+        # Who was cut off a moment ago sees the others only now.
+        self.tracker.look_again()
+        return bool(self.tracker.global_progress.num_peers <= 1)
+
+    def _is_lone_too_early(self) -> bool:
+        """The estimate of the epoch's end counts on others, and on samples of some who left."""
+        samples = int(self.grad_averager.local_samples_accumulated)
+        return (
+            self._is_lone and self.tracker.global_epoch <= self.local_epoch and samples < self.tracker.target_batch_size
+        )
+
+    def _missed_the_round(self) -> bool:
+        """Others have already stepped and this peer is in no group: a round joined now could only time out."""
+        if self.tracker.global_epoch <= self.local_epoch:
+            return False
+        control = self.scheduled_grads
+        return control is None or control.done() or control.stage in WITHOUT_GROUP
+
+    def _begin_averaging_gradients(self, grad_scaler: Any) -> bool:
+        began = bool(super()._begin_averaging_gradients(grad_scaler))
+        if not began and (not self._is_lone or self.tracker.global_progress.num_peers > 1):
+            raise RoundFailed("The averaging round could not be started.")
+        if self._yielding():
+            # Asked for just before there was a search to end.
+            self.interrupt()
+        return began
+
+    def _average_gradients_and_load_into_optimizer(self, maybe_step_control: StepControl | None) -> None:
+        super()._average_gradients_and_load_into_optimizer(maybe_step_control)
+        if maybe_step_control is not None:
+            gathered = maybe_step_control.result(0)
+            numbers = numbers_of(gathered, self.local_epoch)
+            if numbers is None:
+                raise RoundFailed("Another peer brought gradients of another epoch.")
+            self.state_averager.brought = numbers
+            self._group_size = len(gathered)
+            self._partners = frozenset(str(peer) for peer in gathered if peer != self.dht.peer_id)
+
+    def _load_local_gradients_into_optimizer(self) -> None:
+        """hivemind falls back to local gradients here, unasked and unseen; with peers around that forks the run.
+
+        They may be around although they can no longer be seen: their records ended while the group was looked for.
+        """
+        if self._gave_up:
+            raise Interrupted("The search for a group was given up.")
+        if not self._is_lone or self.tracker.global_progress.num_peers > 1:
+            raise RoundFailed("The averaging round did not complete.")
+        self.state_averager.brought = (os.urandom(8),)
+        super()._load_local_gradients_into_optimizer()
+
+    def _forget_round(self) -> None:
+        self._release(self.scheduled_grads)
+        self.scheduled_grads = None
+        self.grad_averager.notify_used_averaged_gradients()
+
+    @staticmethod
+    def _release(control: StepControl | None) -> None:
+        """Give up a pending round: cancel the search, but tag along with no weight once a group counts on this peer."""
+        if control is None or control.done():
+            return
+        if control.stage in WITHOUT_GROUP:
+            control.cancel()
+        elif not control.triggered:
+            control.weight = 0.0
+            control.allow_allreduce()

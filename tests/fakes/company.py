@@ -1,0 +1,14 @@
+"""A backbone that is in reach or not, as a test says."""
+
+from core.swarm.company import Company
+
+
+class ScriptedCompany(Company):
+    def __init__(self) -> None:
+        self.is_there = True
+
+    def is_near(self) -> bool:
+        return self.is_there
+
+    def ask(self) -> bool:
+        return self.is_there

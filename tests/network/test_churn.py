@@ -1,0 +1,48 @@
+"""Peers that leave, are killed, are stopped for a while and cut off: the run goes on, and all agree at the end."""
+
+import statistics
+import time
+from collections.abc import Callable
+
+import pytest
+
+from tests.network.churn import run
+from tests.network.churn_peer import MATCHMAKING, TIMEOUT
+from tests.network.namespaces import ISLAND, SWITCH, why_not
+
+pytestmark = [
+    pytest.mark.root,
+    pytest.mark.slow,
+    pytest.mark.timeout(400),
+    pytest.mark.skipif(why_not() is not None, reason=str(why_not())),
+]
+
+
+def test_a_run_outlives_the_coming_and_going_of_its_peers() -> None:
+    with run(seed=5) as churn:
+        churn.reach(3, 120.0)
+        churn.disturb(45.0, every=6.0, away=(8.0, 16.0))
+        epoch, digest = churn.agreed(90.0)
+        gaps, losses, parted = churn.gaps(), churn.losses(), churn.ways_parted()
+    print(churn.disturbed, f"agreed on {digest} in epoch {epoch}; longest stop {max(gaps):.1f} s; parted {parted}")
+    assert max(gaps) <= TIMEOUT + MATCHMAKING + 2 * statistics.median(gaps)
+    assert losses[max(losses)] < 0.8 * losses[min(losses)]
+
+
+def test_two_halves_that_lost_each_other_are_one_run_again() -> None:
+    with run(seed=6) as churn:
+        churn.reach(2, 120.0)
+        half = churn.volunteers[2:]
+        for volunteer in half:
+            volunteer.host.plug_into(ISLAND)
+        _until_parted(churn.ways_parted, 90.0)
+        for volunteer in half:
+            volunteer.host.plug_into(SWITCH)
+        churn.agreed(120.0)
+
+
+def _until_parted(parted: Callable[[], list[int]], seconds: float) -> None:
+    deadline = time.monotonic() + seconds
+    while not parted():
+        assert time.monotonic() < deadline, "the halves did not go on apart"
+        time.sleep(0.2)

@@ -1,0 +1,87 @@
+"""Peers that lost sight of each other, with real DHTs."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from hivemind import DHT
+from hivemind.dht.node import DHTNode
+
+from core.swarm.company import Company
+from core.swarm.patches import live_in
+from core.swarm.peer import join_swarm, own_addresses
+
+
+@pytest.fixture
+def swarm(short_folder: Path) -> Iterator[list[DHT]]:
+    """The backbone, and two peers that know it."""
+    live_in(short_folder)
+    made = [join_swarm([], short_folder / "backbone.key")]
+    made += [join_swarm(own_addresses(made[0]), short_folder / f"{name}.key") for name in ("one", "two")]
+    yield made
+    for dht in made:
+        if dht.is_alive():
+            dht.shutdown()
+
+
+async def _lose_everybody(_dht: DHT, node: DHTNode) -> None:
+    """As after a while without a network: every request failed."""
+    table = node.protocol.routing_table
+    for peer, place in list(table.peer_id_to_uid.items()):
+        del table[place]
+        for _ in range(5):
+            node.blacklist.register_failure(peer)
+            node.blacklist.banned_peers.clear()
+        node.blacklist.register_failure(peer)
+
+
+async def _known(_dht: DHT, node: DHTNode) -> set[str]:
+    return {str(peer) for peer in node.protocol.routing_table.peer_id_to_uid if peer not in node.blacklist}
+
+
+def known_to(dht: DHT) -> set[str]:
+    found: set[str] = dht.run_coroutine(_known)
+    return found
+
+
+def test_who_lost_everybody_finds_backbone_and_peers_again(swarm: list[DHT]) -> None:
+    backbone, one, two = swarm
+    now = 0.0
+    company = Company(one, [backbone.peer_id], lambda: now)
+    one.run_coroutine(_lose_everybody)
+    assert known_to(one) == set()
+    now = 1000.0
+    assert not company.is_near()
+    assert company.ask()
+    assert company.is_near()
+    assert known_to(one) >= {str(backbone.peer_id), str(two.peer_id)}
+
+
+def test_without_the_backbone_those_who_met_stay_together(swarm: list[DHT]) -> None:
+    backbone, one, two = swarm
+    company = Company(one, [backbone.peer_id])
+    assert company.ask()
+    backbone.shutdown()
+    one.run_coroutine(_lose_everybody)
+    assert not company.ask()
+    assert known_to(one) == {str(two.peer_id)}
+
+
+def test_a_backbone_that_is_silent_for_long_is_no_company(swarm: list[DHT]) -> None:
+    backbone, one, _two = swarm
+    now = 0.0
+    company = Company(one, [backbone.peer_id], lambda: now)
+    backbone.shutdown()
+    assert company.is_near(), "joining was an answer"
+    now = 14.0
+    assert not company.ask()
+    assert company.is_near()
+    now = 16.0
+    assert not company.is_near()
+
+
+def test_a_dht_that_is_gone_is_no_answer(swarm: list[DHT]) -> None:
+    backbone, one, _two = swarm
+    company = Company(one, [backbone.peer_id])
+    one.shutdown()
+    assert not company.ask()
