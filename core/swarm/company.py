@@ -8,8 +8,7 @@ backbone is greeted again and again, as at the beginning.
 import asyncio
 import logging
 import threading
-import time
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from functools import partial
 
 from hivemind import DHT
@@ -22,9 +21,6 @@ EVERY = 5.0
 """Seconds between two greetings."""
 _TIMEOUT = 5.0
 """Seconds for the answers; the DHT itself gives up after three."""
-_LASTS = 2 * EVERY + _TIMEOUT
-"""Seconds for which an answer counts. Less than the others' records of progress last: who can no longer be reached must
-not look alone while it still counts as in company."""
 _LOOK_ROUND = 12
 """Greetings after which the neighbours are looked for anew, even if nothing was amiss."""
 _KNOWN = 32
@@ -34,20 +30,19 @@ _KNOWN = 32
 class Company(threading.Thread):
     """Of one session. Begin it with `start`."""
 
-    def __init__(self, dht: DHT, backbone: Sequence[PeerID], clock: Callable[[], float] = time.monotonic) -> None:
+    def __init__(self, dht: DHT, backbone: Sequence[PeerID]) -> None:
         super().__init__(name="company", daemon=True)
         self._dht, self._backbone = dht, tuple(backbone)
         self._known: tuple[PeerID, ...] = ()
-        self._clock = clock
         # To have joined the swarm was an answer.
-        self._answered_at = clock()
+        self._is_near = True
         self._greetings = 0
         self._over = threading.Event()
         self._asking = threading.Lock()
 
     def is_near(self) -> bool:
-        """Whether the backbone answered a moment ago. Safe to ask from any thread."""
-        return self._clock() - self._answered_at < _LASTS
+        """Whether the backbone answered the last time. Safe to ask from any thread."""
+        return self._is_near
 
     def ask(self) -> bool:
         """Whether the backbone answers now; afterwards its peers are this peer's again. Blocks for seconds at most."""
@@ -56,19 +51,16 @@ class Company(threading.Thread):
                 _greet,
                 backbone=self._backbone,
                 known=self._known,
-                was_away=not self.is_near(),
+                was_away=not self._is_near,
                 look_round=self._greetings % _LOOK_ROUND == 0,
             )
             try:
-                answered: bool
-                answered, self._known = self._dht.run_coroutine(greet, return_future=True).result(_TIMEOUT + 1.0)
+                self._is_near, self._known = self._dht.run_coroutine(greet, return_future=True).result(_TIMEOUT + 1.0)
             except Exception as error:  # noqa: BLE001 - also whatever a DHT that is ending says
                 log.info("no answer from the DHT: %r", error)
-                return False
+                self._is_near = False
             self._greetings += 1
-            if answered:
-                self._answered_at = self._clock()
-            return answered
+            return self._is_near
 
     def run(self) -> None:
         while not self._over.wait(EVERY):
