@@ -80,7 +80,7 @@ async def _greet(
         # Peers that know each other go on without the backbone, but must not lose each other.
         lost = [peer for peer in known if node.protocol.routing_table.get(peer_id=peer) is None]
         await asyncio.gather(*(_answers(node, peer) for peer in lost))
-    elif was_away:
+    elif was_away or missing:
         # That nobody answered was this peer's doing.
         node.blacklist.clear()
     if answered and (missing or look_round or was_away):

@@ -109,15 +109,15 @@ def _read(path: Path, run_id: str) -> Kept:
     if kept.metadata["run_id"] != run_id:
         raise WorldError(f"The local copy {path.name} is of another run.")
     tensors = [kept.tensors[name] for name in sorted(kept.tensors)]
-    numbers, trail = (_list(kept.metadata.get(name, "[]"), name) for name in ("optimizer", "trail"))
-    return Kept(kept.epoch, numbers, tensors, trail)
+    numbers = _list(kept.metadata.get("optimizer", ""))
+    return Kept(kept.epoch, numbers, tensors, _list(kept.metadata.get("trail", "[]")))
 
 
-def _list(text: str, name: str) -> list[Any]:
+def _list(text: str) -> list[Any]:
     try:
         found = json.loads(text)
     except ValueError:
         found = None
     if not isinstance(found, list):
-        raise WorldError(f"The local copy's {name} cannot be read.")
+        raise WorldError("The local copy is not what was written.")
     return found

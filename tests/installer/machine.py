@@ -1,6 +1,7 @@
 """A machine to try the installer on: a copy of the checkout, a fresh home, and stand-ins for all that takes long."""
 
 import json
+import signal
 import subprocess
 import sys
 import time
@@ -10,6 +11,10 @@ from pathlib import Path
 from installer.checkout import Checkout
 
 STUBS = Path(__file__).parent / "stubs"
+
+
+def _listen_to_ctrl_c() -> None:
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 @dataclass
@@ -38,6 +43,8 @@ class Machine:
             stderr=subprocess.PIPE,
             text=True,
             start_new_session=True,
+            # A shell in whose background the tests run has told them to ignore Ctrl-C, and they would hand that down.
+            preexec_fn=_listen_to_ctrl_c,  # noqa: PLW1509 - it takes no lock
         )
 
     def run(self, *arguments: str, **environment: str) -> subprocess.CompletedProcess[str]:

@@ -96,8 +96,6 @@ class Swarm:
         return self.line.meter.by_kind()["state"][1]
 
     def end(self) -> None:
-        # What still counts as coming in would take its share of the line from the next test's peers.
-        self.until(lambda: self.line.inflows == 0)
         for averager in self._averagers:
             averager.shutdown()
         for dht in self._dhts:

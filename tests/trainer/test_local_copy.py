@@ -13,25 +13,26 @@ from core.swarm.state_checks import State, digest_of
 from core.trainer import local_copy
 from core.trainer.local_copy import LocalCopy
 
+TRAIL: list[Any] = [[7, 2, "00" * 8]]
 NUMBERS: list[Any] = [{"type": "value", "value": 0.1}, {"type": "tensor", "index": 0}]
 
 
 def state(epoch: int, value: float = 1.0) -> State:
     tensors = [torch.full((3, 4), value), torch.arange(5, dtype=torch.float32)]
-    return {"epoch": epoch, "optimizer_metadata": NUMBERS}, tensors
+    return {"epoch": epoch, "optimizer_metadata": NUMBERS, "trail": TRAIL}, tensors
 
 
 def files(folder: Path) -> list[str]:
     return sorted(path.name for path in folder.rglob("*") if path.is_file())
 
 
-def test_what_was_written_is_read_with_epoch_and_numbers(tmp_path: Path) -> None:
+def test_what_was_written_is_read_with_epoch_numbers_and_trail(tmp_path: Path) -> None:
     copy = LocalCopy(tmp_path, "run")
     assert copy.read() is None
     copy.write(state(7))
     kept = copy.read()
     assert kept is not None
-    assert (kept.epoch, kept.optimizer_numbers) == (7, NUMBERS)
+    assert (kept.epoch, kept.optimizer_numbers, kept.trail) == (7, NUMBERS, TRAIL)
     assert digest_of(kept.tensors) == digest_of(state(7)[1])
 
 
