@@ -74,18 +74,18 @@ async def _greet(
     _dht: DHT, node: DHTNode, *, backbone: Sequence[PeerID], known: Sequence[PeerID], was_away: bool, look_round: bool
 ) -> tuple[bool, tuple[PeerID, ...]]:
     """Runs in the DHT's process. Returns whether the backbone answered, and whom to ask next time."""
-    missing = any(node.protocol.routing_table.get(peer_id=peer) is None for peer in backbone)
+    table = node.protocol.routing_table
+    was_away = was_away or not any(peer in table for peer in backbone)
     answered = any(await asyncio.gather(*(_answers(node, peer) for peer in backbone)))
     if not answered:
         # Peers that know each other go on without the backbone, but must not lose each other.
-        lost = [peer for peer in known if node.protocol.routing_table.get(peer_id=peer) is None]
-        await asyncio.gather(*(_answers(node, peer) for peer in lost))
-    elif was_away or missing:
+        await asyncio.gather(*(_answers(node, peer) for peer in known if peer not in table))
+    elif was_away:
         # That nobody answered was this peer's doing.
         node.blacklist.clear()
-    if answered and (missing or look_round or was_away):
+    if answered and (was_away or look_round):
         await node.find_nearest_nodes([node.node_id])
-    met = [peer for peer in node.protocol.routing_table.peer_id_to_uid if peer not in backbone]
+    met = [peer for peer in table.peer_id_to_uid if peer not in backbone]
     return answered, tuple(dict.fromkeys([*met, *known]))[:_KNOWN]
 
 
