@@ -70,7 +70,7 @@ def screenshots(checkout: Checkout, arguments: list[str]) -> int:
         return _takes_none("screenshots", arguments)
     environment.ensure(checkout, {"screen", "development"}, sys.stderr)
     pictures = checkout.root / "docs" / "pictures"
-    commands = (["tests.gallery", str(pictures / "pages")], ["tests.screenshots", str(pictures)])
+    commands = (["tests.gallery", str(pictures / "pages")], ["tests.screenshots", str(pictures / "practice")])
     return max(
         subprocess.run([str(checkout.python), "-m", *command], cwd=checkout.root, check=False).returncode
         for command in commands
@@ -102,5 +102,5 @@ VERBS = {
     "run": Verb("run [ARGUMENT ...]", "set up, then open Idlehive (no display: contribute in the terminal)", run),
     "test": Verb("test [--all] [PYTEST ARGUMENT ...]", "set up, then run all checks; --all adds the slow tests", test),
     "setup": Verb("setup", "set up only", setup),
-    "screenshots": Verb("screenshots", "set up, then take the pictures in docs/pictures of a real run", screenshots),
+    "screenshots": Verb("screenshots", "set up, then picture every page, and a real run of the practice project", screenshots),
 }

@@ -1,4 +1,4 @@
-"""Pictures for the README, of a real run of the practice project: `python -m tests.screenshots FOLDER`.
+"""Pictures of a real run of the practice project: `python -m tests.screenshots FOLDER`.
 
 They take two or three minutes, and a computer that does little else: the figures in them are what it gave.
 """
