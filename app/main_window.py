@@ -1,7 +1,7 @@
 """The window: the sidebar, the pages, and a line above them when the engine needs a hand."""
 
 from collections.abc import Callable
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from PySide6.QtCore import QEvent, Qt, Signal
 from PySide6.QtGui import QCloseEvent, QPaintEvent
@@ -16,22 +16,18 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from app import icons, theme
+from app import icons, pages, theme
 from app.engine_link import EngineLink, Link
-from app.history_page import HistoryPage
 from app.home_page import HomePage
-from app.limits_page import LimitsPage
-from app.log_page import LogPage
-from app.projects_page import ProjectsPage
 from app.question import Question
-from app.schedule_page import SchedulePage
 from app.settings import Settings
-from app.settings_page import SettingsPage
 from app.sidebar import Sidebar
 from app.texts import tr
-from app.welcome_page import WelcomePage
 from app.widgets import Notice
 from core.api.snapshot import Snapshot
+
+if TYPE_CHECKING:
+    from app.welcome_page import WelcomePage
 
 
 class _Page(NamedTuple):
@@ -85,7 +81,7 @@ class MainWindow(QMainWindow):
             self._show_welcome()
 
     def _show_welcome(self) -> None:
-        self._welcome = WelcomePage(self._link, self._leave_welcome)
+        self._welcome = pages.welcome(self._link, self._leave_welcome)
         self._welcome.setAccessibleName(tr("Welcome"))
         self._stack.addWidget(self._welcome)
         self._stack.setCurrentWidget(self._welcome)
@@ -158,15 +154,16 @@ class MainWindow(QMainWindow):
     def _build(self) -> None:
         self.home = HomePage(self._link, self._settings)
         self.home.day.opened.connect(self._open_schedule)
-        # In the order of the sidebar. A page is made when it is first opened, so that the window opens quickly.
+        # In the order of the sidebar. A page is loaded and made when it is first opened: the window opens sooner, and
+        # who looks at Home alone does not pay for the others.
         self._pages = [
             _Page("home", tr("Home"), lambda: self.home),
-            _Page("projects", tr("Projects"), lambda: ProjectsPage(self._link)),
-            _Page("schedule", tr("Schedule"), lambda: SchedulePage(self._link)),
-            _Page("limits", tr("Limits"), lambda: LimitsPage(self._link)),
-            _Page("history", tr("History"), lambda: HistoryPage(self._link)),
-            _Page("log", tr("Log"), lambda: LogPage(self._settings.home)),
-            _Page("settings", tr("Settings"), lambda: SettingsPage(self._link, self._settings)),
+            _Page("projects", tr("Projects"), lambda: pages.projects(self._link)),
+            _Page("schedule", tr("Schedule"), lambda: pages.schedule(self._link)),
+            _Page("limits", tr("Limits"), lambda: pages.limits(self._link)),
+            _Page("history", tr("History"), lambda: pages.history(self._link)),
+            _Page("log", tr("Log"), lambda: pages.log(self._settings.home)),
+            _Page("settings", tr("Settings"), lambda: pages.settings(self._link, self._settings)),
         ]
         self._built: dict[int, QWidget] = {}
         self._sidebar = Sidebar([page.name for page in self._pages], self.quit_asked.emit)

@@ -102,5 +102,5 @@ VERBS = {
     "run": Verb("run [ARGUMENT ...]", "set up, then open Idlehive (no display: contribute in the terminal)", run),
     "test": Verb("test [--all] [PYTEST ARGUMENT ...]", "set up, then run all checks; --all adds the slow tests", test),
     "setup": Verb("setup", "set up only", setup),
-    "screenshots": Verb("screenshots", "set up, then picture every page, and a real run of the practice project", screenshots),
+    "screenshots": Verb("screenshots", "set up, then picture every page and a real practice run", screenshots),
 }

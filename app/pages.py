@@ -1,0 +1,55 @@
+"""Makes every page but Home, and loads it only then: most who open the window look at Home alone."""
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+from PySide6.QtWidgets import QWidget
+
+from app.engine_link import EngineLink
+from app.settings import Settings
+from core.api.home import Home
+
+if TYPE_CHECKING:
+    from app.welcome_page import WelcomePage
+
+
+def projects(link: EngineLink) -> QWidget:
+    from app.projects_page import ProjectsPage
+
+    return ProjectsPage(link)
+
+
+def schedule(link: EngineLink) -> QWidget:
+    from app.schedule_page import SchedulePage
+
+    return SchedulePage(link)
+
+
+def limits(link: EngineLink) -> QWidget:
+    from app.limits_page import LimitsPage
+
+    return LimitsPage(link)
+
+
+def history(link: EngineLink) -> QWidget:
+    from app.history_page import HistoryPage
+
+    return HistoryPage(link)
+
+
+def log(home: Home) -> QWidget:
+    from app.log_page import LogPage
+
+    return LogPage(home)
+
+
+def settings(link: EngineLink, stored: Settings) -> QWidget:
+    from app.settings_page import SettingsPage
+
+    return SettingsPage(link, stored)
+
+
+def welcome(link: EngineLink, leave: Callable[[str], None]) -> "WelcomePage":
+    from app.welcome_page import WelcomePage
+
+    return WelcomePage(link, leave)
