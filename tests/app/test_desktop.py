@@ -19,6 +19,7 @@ from core.api.intent import Pause
 from core.api.messages import Event, Quit, Subscribe
 from tests.app.snapshots import CONTRIBUTING, IDLE
 from tests.end_to_end.machine import wait_for
+from tests.end_to_end.picture import Picture
 from tests.end_to_end.x_display import HEIGHT, Tray, XDisplay
 from tests.fakes.scripted_engine import ScriptedEngine
 
@@ -70,6 +71,18 @@ def close_window(display: XDisplay) -> None:
     wait_for(lambda: not display.find("Idlehive"), _MOMENT, "no window")
 
 
+def at_rest(display: XDisplay) -> Picture:
+    """The picture once nothing moves in it: what a closed window leaves behind is drawn over a moment later."""
+    seen = [display.picture()]
+
+    def is_still() -> bool:
+        seen.append(display.picture())
+        return all(picture == seen[-1] for picture in seen[-4:-1]) and len(seen) > 3
+
+    wait_for(is_still, _MOMENT, "a picture at rest")
+    return seen[-1]
+
+
 def wait_for_icon(display: XDisplay) -> None:
     x, y = ICON
     wait_for(lambda: display.picture().colours(x - 10, y - 10, x + 10, y + 10) > 3, _MOMENT, "an icon in the tray")
@@ -89,7 +102,7 @@ def test_the_icon_toggles_the_window_and_its_menu_pauses_and_quits(
     display.click(ICON)
     wait_for(lambda: not display.find("Idlehive"), _MOMENT, "no window, and no second explanation")
 
-    before = display.picture()
+    before = at_rest(display)
     display.click(ICON, button=3)
     wait_for(lambda: display.picture() != before, _MOMENT, "a menu")
     display.press("Down", "Return")
@@ -97,7 +110,7 @@ def test_the_icon_toggles_the_window_and_its_menu_pauses_and_quits(
 
     wait_for(lambda: display.picture() == before, _MOMENT, "no menu")
     engine.show(IDLE)
-    before = display.picture()
+    before = at_rest(display)
     display.click(ICON, button=3)
     wait_for(lambda: display.picture() != before, _MOMENT, "a menu")
     display.press("Up", "Return")
