@@ -49,6 +49,7 @@ TEST_PROGRAMS = {
     "Xvfb": "xvfb",
     "chromium": "chromium",
     "dbus-run-session": "dbus",
+    "desktop-file-validate": "desktop-file-utils",
     "dex": "dex",
     "dunst": "dunst",
     "import": "imagemagick",
