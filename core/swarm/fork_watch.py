@@ -89,8 +89,7 @@ class ForkWatch(threading.Thread):
                 trail = self._trail
                 self._put(trail)
                 rival = rival_of(trail, self._others()) if is_news and self._is_one_group() else None
-            except Exception:
-                # The DHT may be ending; whoever trains without this thread is no worse off than with hivemind alone.
+            except Exception:  # top level of the thread: the DHT may be ending, and training goes on without a watch
                 log.exception("the other peers' ways cannot be read")
                 continue
             if rival is not None and trail == self._trail:

@@ -25,3 +25,4 @@ def test_a_session_that_is_killed_late_has_lost_ten_seconds_at_most(engine: Runn
     kills.begin()
     while kills.kill(14.0) == "trainer":
         pass
+    assert kills.lost <= 10.0

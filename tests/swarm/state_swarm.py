@@ -12,11 +12,12 @@ from hivemind.p2p.p2p_daemon_bindings import control
 
 from core.api.manifest import Optimizer, Schedule
 from core.learning.optimizers import optimizer_factory, scheduler_factory
-from core.swarm.averagers import CheckedStateAverager
+from core.swarm.averagers import CheckedStateAverager, state_prefix
 from core.swarm.patches import live_in, pace_traffic
 from core.swarm.peer import join_swarm, own_addresses
 from core.swarm.state_checks import digest_of
 from core.swarm.traffic import Line
+from tests.swarm.fixed_data import TRAINING, make_model
 
 EPOCH = 7
 OPTIMIZER = Optimizer("adamw", 0.01)
@@ -112,6 +113,22 @@ def train(averager: CheckedStateAverager, epochs: int) -> None:
 
 def digest(averager: CheckedStateAverager) -> str:
     return digest_of(averager.snapshot()[1])
+
+
+def take(taker: CheckedStateAverager, known: int | None = EPOCH, seconds: float = 20.0) -> bool:
+    """Whether the taker got a state, from whomever."""
+    taker.taking_lasts = seconds
+    taker.load_state_from_peers(oldest=known or 0, known_epoch=known)
+    return taker.state_was_loaded
+
+
+@contextlib.contextmanager
+def run_swarm(folder: Path, line: Line) -> Iterator[Swarm]:
+    """Peers as the optimizers of `fixed_data` meet them, in the run called "run"."""
+    made = Swarm(folder, line, lambda: list(make_model().parameters()))
+    made.prefix, made.optimizer, made.schedule = state_prefix("run"), TRAINING.optimizer, TRAINING.schedule
+    yield made
+    made.end()
 
 
 @contextlib.contextmanager

@@ -9,28 +9,20 @@ import torch
 from hivemind.utils.crypto import RSAPrivateKey
 
 from core.swarm.assembly import make_optimizer
-from core.swarm.averagers import CheckedStateAverager, state_prefix
+from core.swarm.averagers import CheckedStateAverager
 from core.swarm.fork_watch import ForkWatch
 from core.swarm.lineage import Mark, extended
 from core.swarm.optimizer import CollaborativeOptimizer
 from core.swarm.traffic import Line
 from tests.fakes.company import ScriptedCompany
 from tests.swarm.fixed_data import AVERAGING, TRAINING, make_model
-from tests.swarm.state_swarm import EPOCH, Swarm, counted, digest, train
-
-
-@pytest.fixture(scope="module")
-def line() -> Iterator[Line]:
-    with counted() as made:
-        yield made
+from tests.swarm.state_swarm import EPOCH, Swarm, digest, run_swarm, train
 
 
 @pytest.fixture
 def swarm(short_folder: Path, line: Line) -> Iterator[Swarm]:
-    made = Swarm(short_folder, line, lambda: list(make_model().parameters()))
-    made.prefix, made.optimizer, made.schedule = state_prefix("run"), TRAINING.optimizer, TRAINING.schedule
-    yield made
-    made.end()
+    with run_swarm(short_folder, line) as made:
+        yield made
 
 
 def trail(group: int) -> tuple[Mark, ...]:

@@ -1,15 +1,12 @@
-"""The run's state on its way from one real peer to another, whom not every donor means well."""
+"""The run's state on its way from one real peer to another."""
 
 import asyncio
-import re
 import threading
 import time
 from collections.abc import Callable, Iterator
-from pathlib import Path
 from typing import Any, AsyncIterator, TypeAlias  # noqa: UP035 - hivemind knows only this one as a stream
 
 import pytest
-import torch
 from hivemind.p2p import P2PContext
 from hivemind.proto import averaging_pb2
 
@@ -17,34 +14,13 @@ from core.api.preferences import Limits
 from core.swarm.averagers import CheckedStateAverager
 from core.swarm.state_checks import BadState
 from core.swarm.traffic import Line
-from tests.swarm.state_swarm import EPOCH, SIZE, Swarm, counted, digest, train
+from tests.swarm.state_swarm import EPOCH, Swarm, digest, take, train
 
 # hivemind reads the annotations of a call.
 Request: TypeAlias = averaging_pb2.DownloadRequest
 Response: TypeAlias = AsyncIterator[averaging_pb2.DownloadData]
 
 CEILING = 240_000
-
-
-@pytest.fixture(scope="module")
-def line() -> Iterator[Line]:
-    with counted() as made:
-        yield made
-
-
-@pytest.fixture
-def swarm(short_folder: Path, line: Line) -> Iterator[Swarm]:
-    made = Swarm(short_folder, line)
-    yield made
-    # What still counts as coming in would take its share of the line from the next test's peers.
-    made.until(lambda: line.inflows == 0)
-    made.end()
-
-
-def take(taker: CheckedStateAverager, known: int | None = EPOCH, seconds: float = 20.0) -> bool:
-    taker.taking_lasts = seconds
-    taker.load_state_from_peers(oldest=known or 0, known_epoch=known)
-    return taker.state_was_loaded
 
 
 def test_a_state_arrives_whole_with_epoch_and_learning_rate_and_costs_its_size_once(swarm: Swarm) -> None:
@@ -69,142 +45,6 @@ def test_a_donor_that_announces_an_older_epoch_is_not_asked(swarm: Swarm) -> Non
     assert not take(taker, known=EPOCH + 1)
     assert swarm.state_bytes == before
     assert donor.states_given == 0
-
-
-class Lying(CheckedStateAverager):
-    """Announces one thing in the swarm and sends another."""
-
-    def change(
-        self, metadata: dict[str, Any], tensors: list[torch.Tensor]
-    ) -> tuple[dict[str, Any], list[torch.Tensor]]:
-        raise NotImplementedError
-
-    def get_current_state(self) -> Any:
-        metadata, tensors, infos = super().get_current_state()
-        metadata, tensors = self.change(metadata, tensors)
-        return metadata, tensors, infos[: len(tensors)]
-
-
-class OtherShapes(Lying):
-    def change(self, metadata: Any, tensors: Any) -> Any:
-        return self.announced(metadata, cut := [tensor.flatten()[: SIZE // 2] for tensor in tensors]), cut
-
-
-class NotFinite(Lying):
-    def change(self, metadata: Any, tensors: Any) -> Any:
-        tensors[0][3] = float("nan")
-        return self.announced(metadata, tensors), tensors
-
-
-class Stale(Lying):
-    def change(self, metadata: Any, tensors: Any) -> Any:
-        return {**metadata, "epoch": EPOCH - 1}, tensors
-
-
-class FarAhead(Lying):
-    def change(self, metadata: Any, tensors: Any) -> Any:
-        return {**metadata, "epoch": 10**6}, tensors
-
-
-class OtherTensors(Lying):
-    def change(self, metadata: Any, tensors: Any) -> Any:
-        tensors[0][3] += 1.0
-        return metadata, tensors
-
-
-class AbsurdRate(Lying):
-    def change(self, metadata: Any, tensors: Any) -> Any:
-        numbers = metadata["optimizer_metadata"]
-        rate = self.optimizer.param_groups[0]["lr"]
-        changed = [{**one, "value": 1e9} if one.get("value") == rate else one for one in numbers]
-        assert changed != numbers
-        return {**metadata, "optimizer_metadata": changed}, tensors
-
-
-class NoMetadata(Lying):
-    def change(self, metadata: Any, tensors: Any) -> Any:
-        return ["not", "a", "mapping"], tensors
-
-
-class Stalling(CheckedStateAverager):
-    async def rpc_download_state(self, request: Request, context: P2PContext) -> Response:
-        count = 0
-        async for message in super().rpc_download_state(request, context):
-            if count == 2:
-                await asyncio.sleep(60.0)
-            count += 1
-            yield message
-
-
-class Trickling(CheckedStateAverager):
-    """Never silent, and never done."""
-
-    async def rpc_download_state(self, request: Request, context: P2PContext) -> Response:
-        async for message in super().rpc_download_state(request, context):
-            await asyncio.sleep(0.7)
-            yield message
-
-
-class Endless(CheckedStateAverager):
-    async def rpc_download_state(self, request: Request, context: P2PContext) -> Response:
-        async for message in super().rpc_download_state(request, context):
-            yield message
-        while True:
-            yield message
-
-
-class BreakingOff(CheckedStateAverager):
-    async def rpc_download_state(self, request: Request, context: P2PContext) -> Response:
-        count = 0
-        async for message in super().rpc_download_state(request, context):
-            if (count := count + 1) > 4:
-                return
-            yield message
-
-
-@pytest.mark.parametrize(
-    ("kind", "reason"),
-    [
-        (OtherShapes, "of another model"),
-        (NotFinite, "not finite"),
-        (Stale, "older than 7"),
-        (FarAhead, "far ahead"),
-        (OtherTensors, "not what its donor announced"),
-        (AbsurdRate, "learning rate of 1000000000.0"),
-        (NoMetadata, "does not say what it sends"),
-        (Stalling, "could not be fetched: TimeoutError|did not arrive in time"),
-        (Trickling, "did not arrive in time"),
-        (Endless, "more than a state"),
-        (BreakingOff, "stopped in the middle"),
-    ],
-)
-def test_a_bad_donor_is_passed_over_for_the_next_one_and_the_log_says_why(
-    swarm: Swarm, caplog: pytest.LogCaptureFixture, kind: type[CheckedStateAverager], reason: str
-) -> None:
-    good = swarm.donor()
-    bad = swarm.donor(kind)
-    # Asked first.
-    bad.state_sharing_priority = EPOCH + 1
-    taker = swarm.peer()
-    swarm.until_announced(taker, 2)
-    deadline = time.monotonic() + 20.0
-    while taker.donors()[0][1] != EPOCH + 1:
-        assert time.monotonic() < deadline
-        time.sleep(0.05)
-    assert take(taker, seconds=3.0)
-    assert digest(taker) == digest(good)
-    assert taker.local_epoch == EPOCH
-    assert [record for record in caplog.records if re.search(reason, record.getMessage())], caplog.text
-
-
-def test_a_bad_donor_alone_changes_nothing(swarm: Swarm) -> None:
-    swarm.donor(NotFinite)
-    taker = swarm.peer()
-    before = digest(taker)
-    swarm.until_announced(taker, 1)
-    assert not take(taker)
-    assert digest(taker) == before
-    assert taker.local_epoch == 0
 
 
 class Slow(CheckedStateAverager):

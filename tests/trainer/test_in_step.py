@@ -19,7 +19,7 @@ from core.api.preferences import Limits
 from core.api.session import Hold, Resume, Stage
 from core.api.snapshot import CatchUp
 from core.swarm.assembly import make_optimizer
-from core.swarm.averagers import CheckedStateAverager, state_prefix
+from core.swarm.averagers import CheckedStateAverager
 from core.swarm.optimizer import CollaborativeOptimizer
 from core.swarm.stepping import Interrupted
 from core.swarm.traffic import Line
@@ -29,7 +29,7 @@ from core.trainer.local_copy import LocalCopy
 from core.trainer.standing import Standing
 from tests.fakes.company import ScriptedCompany
 from tests.swarm.fixed_data import AVERAGING, TRAINING, make_model
-from tests.swarm.state_swarm import EPOCH, Swarm, counted, digest, train
+from tests.swarm.state_swarm import EPOCH, Swarm, counted, digest, run_swarm, train
 
 # hivemind reads the annotations of a call.
 Request: TypeAlias = averaging_pb2.DownloadRequest
@@ -44,10 +44,8 @@ def line() -> Iterator[Line]:
 
 @pytest.fixture
 def swarm(short_folder: Path, line: Line) -> Iterator[Swarm]:
-    made = Swarm(short_folder, line, lambda: list(make_model().parameters()))
-    made.prefix, made.optimizer, made.schedule = state_prefix("run"), TRAINING.optimizer, TRAINING.schedule
-    yield made
-    made.end()
+    with run_swarm(short_folder, line) as made:
+        yield made
 
 
 class Volunteer:

@@ -1,0 +1,24 @@
+"""Peers of one process that hand a state around, and the line that counts their bytes."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from core.swarm.traffic import Line
+from tests.swarm.state_swarm import Swarm, counted
+
+
+@pytest.fixture(scope="module")
+def line() -> Iterator[Line]:
+    with counted() as made:
+        yield made
+
+
+@pytest.fixture
+def swarm(short_folder: Path, line: Line) -> Iterator[Swarm]:
+    made = Swarm(short_folder, line)
+    yield made
+    # What still counts as coming in would take its share of the line from the next test's peers.
+    made.until(lambda: line.inflows == 0)
+    made.end()
