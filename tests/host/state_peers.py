@@ -5,13 +5,16 @@ Usage: state_peers.py FOLDER. Prints what came of it as JSON.
 
 import json
 import sys
+import time
 from pathlib import Path
 
 import torch
+from hivemind import DHT
 
 from core.host.follower import Follower
 from core.learning import checkpoints
 from core.learning.model import build_model
+from core.swarm.averagers import state_prefix
 from core.swarm.patches import live_in
 from core.swarm.peer import join_swarm, own_addresses
 from core.swarm.state_checks import BadState
@@ -36,6 +39,7 @@ def main() -> None:
 
     other_dht = join_swarm(own_addresses(dht), folder / "second.key")
     second = Follower(other_dht, manifest, build_model(manifest))
+    until_offered(other_dht, dht)
     caught_up = second.catch_up()
     poisoned = {name: tensor * float("nan") for name, tensor in trained.items()}
     print(
@@ -52,6 +56,17 @@ def main() -> None:
         ),
         flush=True,
     )
+
+
+def until_offered(dht: DHT, giver: DHT) -> None:
+    """The giver's averager tells the DHT of its state in its own time."""
+    deadline = time.monotonic() + 30.0
+    while True:
+        found = dht.get(f"{state_prefix('small')}.all_averagers", latest=True)
+        if found is not None and giver.peer_id.to_bytes() in found.value:
+            return
+        assert time.monotonic() < deadline, "the state is not offered"
+        time.sleep(0.1)
 
 
 def refused(follower: Follower, tensors: dict[str, torch.Tensor], numbers: list[object]) -> str | None:
