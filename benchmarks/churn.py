@@ -12,6 +12,7 @@ import sys
 from collections import Counter
 
 from tests.network.churn import run
+from tests.network.churn_peer import TIMEOUT
 from tests.network.namespaces import why_not
 
 SECONDS, SEED = 600, 1
@@ -30,14 +31,21 @@ def main() -> None:
         churn.disturb(seconds, _EVERY, _AWAY)
         epoch, digest = churn.agreed(120.0)
         gaps, disturbed, troubles, loss = churn.gaps(), churn.disturbed, churn.rounds_failed(), churn.losses()
+        rounds, idle = churn.rounds(), churn.idle()
     with run(seed) as calm:
         calm.reach(epoch, 3.0 * seconds)
-        calm_gaps, calm_loss = calm.gaps(), calm.losses()
+        calm_gaps, calm_loss, calm_rounds, calm_idle = calm.gaps(), calm.losses(), calm.rounds(), calm.idle()
     ways = ", ".join(f"{way} {count}" for way, count in sorted(Counter(disturbed).items()))
     print(f"{len(disturbed)} disturbances in {seconds} s ({ways}), seed {seed}")
     print(f"epochs {epoch}; parameters of all peers after it: {digest}")
-    print(f"seconds between updates: median {statistics.median(gaps):.1f}, longest {max(gaps):.1f}")
-    print(f"undisturbed:             median {statistics.median(calm_gaps):.1f}, longest {max(calm_gaps):.1f}")
+    for what, found, calm_found in (
+        ("between updates", gaps, calm_gaps),
+        ("from a full batch to its update", rounds, calm_rounds),
+        ("in which nobody added anything", idle, calm_idle),
+    ):
+        print(f"seconds {what}: median {statistics.median(found):.1f}, longest {max(found):.1f}; ", end="")
+        print(f"undisturbed {statistics.median(calm_found):.1f}, {max(calm_found):.1f}")
+    print(f"averaging time-out: {TIMEOUT:g} s")
     print(f"rounds that a peer gave up: {troubles}")
     for number in (epoch // 2, epoch):
         told = [

@@ -37,7 +37,7 @@ def make_optimizer(
 ) -> CollaborativeOptimizer:
     """The optimizer of one run as its manifest describes it. Must be called on the main thread (hivemind)."""
     cancel_rounds_for_good()
-    average_as_a_whole()
+    average_as_a_whole(line_speed.silence(averaging))
     compression = COMPRESSIONS[averaging.compression]
     parameters = list(parameters)
     size = sum(parameter.numel() for parameter in parameters)

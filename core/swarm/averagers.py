@@ -18,6 +18,8 @@ from hivemind.compression import (
 )
 from hivemind.optim.grad_averager import GradientAverager
 from hivemind.optim.state_averager import TrainingStateAverager
+from hivemind.p2p import P2PContext
+from hivemind.proto import dht_pb2
 
 from core.swarm.lineage import Mark, Rival, extended, trail_of
 from core.swarm.state_checks import Layout, State, check_epoch, check_numbers, check_tensors
@@ -40,7 +42,7 @@ def state_prefix(run_id: str) -> str:
 
 
 class _ForkedAverager(DecentralizedAverager):
-    """Begins its process with one thread that uses torch.
+    """What both averagers have in common. Begins its process with one thread that uses torch.
 
     A forked torch makes itself a new thread pool at the first use, and two threads that do so at once break it
     ("Invalid thread pool!"): the compression of a first round then fails now and then, and the round times out.
@@ -50,13 +52,18 @@ class _ForkedAverager(DecentralizedAverager):
         torch.set_num_threads(torch.get_num_threads())
         super()._run_internal()
 
+    async def rpc_ping(self, request: dht_pb2.PingRequest, context: P2PContext) -> dht_pb2.PingResponse:
+        """For the others in a round, who ask whether this peer is still there."""
+        del request, context
+        return dht_pb2.PingResponse()
+
 
 class EpochGradientAverager(GradientAverager, _ForkedAverager):
-    """Tells the group which epoch its gradients are of and a random number, and gives no state away.
+    """Meets peers of the same epoch, tells them a random number, and gives no state away.
 
-    hivemind meets under the run's name alone, so that a late peer can meet one that is an epoch ahead. The numbers of
-    all tell this round from any other. And gradients are of no use to a newcomer: sharing them would only double every
-    download of state.
+    hivemind meets under the run's name alone: who comes back from somewhere then meets those who are an epoch ahead,
+    and the round is lost for all of them. The numbers of all tell this round from any other. And gradients are of no
+    use to a newcomer: sharing them would only double every download of state.
     """
 
     last_round: StepControl | None = None
@@ -82,9 +89,29 @@ class EpochGradientAverager(GradientAverager, _ForkedAverager):
         return control
 
     def schedule_step(self, scheduled_time: float | None = None, **kwargs: Any) -> StepControl:
-        brought = [self._epoch(), os.urandom(_NUMBER)]
-        self.last_round = super().schedule_step(scheduled_time, gather=brought, **kwargs)
+        epoch = self._epoch()
+        brought = [epoch, os.urandom(_NUMBER)]
+        # Taken up by the averager's process before the round is.
+        self._outer_pipe.send(("_meet_in", [epoch], {}))
+        # A round that failed is begun anew only by those who still know nothing of its end.
+        self.last_round = super().schedule_step(scheduled_time, gather=brought, allow_retries=False, **kwargs)
         return self.last_round
+
+    async def _meet_in(self, epoch: int) -> None:
+        """Runs in the averager's process."""
+        self._matchmaking.group_key_manager.prefix = f"{self.prefix}_{epoch}"
+
+    def drop_rounds(self) -> None:
+        """End what is still averaged: nobody waits for it, and the next round would wait for its tensors."""
+        self._outer_pipe.send(("_drop_rounds", [], {}))
+
+    async def _drop_rounds(self) -> None:
+        """Runs in the averager's process."""
+        for group in list(self._running_groups.values()):
+            if group.done() and not group.cancelled():
+                group.result().finalize(cancel=True)
+            else:
+                group.cancel()
 
 
 def numbers_of(gathered: Mapping[Any, Any], epoch: int) -> tuple[bytes, ...] | None:

@@ -4,6 +4,7 @@ library changes under a patch."""
 import resource
 from concurrent.futures import InvalidStateError
 from contextlib import suppress
+from functools import partial
 from pathlib import Path
 
 import torch
@@ -59,9 +60,12 @@ def balance_load() -> None:
     averager.load_balance_peers = load_balance
 
 
-def average_as_a_whole() -> None:
-    """Let all peers of a round end with the same bits, or none (hivemind: each with its own, and with lost parts)."""
-    averager.AllReduceRunner = WholeRound
+def average_as_a_whole(silence: float) -> None:
+    """Let all peers of a round end with the same bits, or none (hivemind: each with its own, and with lost parts).
+
+    To be called before the averager is made: its process has it from then on. `silence` is `WholeRound`'s.
+    """
+    averager.AllReduceRunner = partial(WholeRound, silence=silence)
 
 
 def cancel_rounds_for_good() -> None:

@@ -18,6 +18,11 @@ _STARTUP_TIMEOUT = 60.0
 _SHUTDOWN_TIMEOUT = 1.0
 """Averagers that end leave messages behind that cost the DHT process three seconds each; nobody needs to wait."""
 
+_SHUN = 30.0
+"""Seconds for which a peer that gave no answer is not asked again, twice as long each time. With hivemind's 5, whatever
+is looked up waits three seconds, again and again, for everybody who is away; and peers that look for a group are
+announced for hardly longer."""
+
 LOOPBACK = "/ip4/127.0.0.1/tcp/0"
 
 
@@ -47,6 +52,7 @@ def join_swarm(
         nat_port_map=False,
         startup_timeout=_STARTUP_TIMEOUT,
         shutdown_timeout=_SHUTDOWN_TIMEOUT,
+        blacklist_time=_SHUN,
     )
     try:
         dht.run_in_background(await_ready=True, timeout=_STARTUP_TIMEOUT + 10)

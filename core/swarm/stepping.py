@@ -2,6 +2,8 @@
 
 import os
 from collections.abc import Callable
+from concurrent.futures import CancelledError
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 
@@ -16,6 +18,8 @@ from core.swarm.fork_watch import ForkWatch
 from core.swarm.tracker import SwarmTracker
 
 _NEVER = 1 << 62
+_LOOK_EVERY = 2.0
+"""Seconds between two looks at the others' progress while a group is searched for."""
 WITHOUT_GROUP = (AveragingStage.IDLE, AveragingStage.LOOKING_FOR_GROUP)
 """Stages in which nobody counts on this peer: the first lasts until the averager's process has taken the round up."""
 
@@ -178,6 +182,8 @@ class CollaborativeStep(hivemind.Optimizer):
             super()._update_global_epoch(grad_scaler)
         except RoundFailed:
             self._forget_round()
+            # Others may have made this update meanwhile.
+            self.tracker.look_again()
             raise
         finally:
             self._stepping = False
@@ -222,6 +228,8 @@ class CollaborativeStep(hivemind.Optimizer):
         return began
 
     def _average_gradients_and_load_into_optimizer(self, maybe_step_control: StepControl | None) -> None:
+        if maybe_step_control is not None:
+            self._wait_for_group(maybe_step_control)
         super()._average_gradients_and_load_into_optimizer(maybe_step_control)
         if maybe_step_control is not None:
             gathered = maybe_step_control.result(0)
@@ -231,6 +239,14 @@ class CollaborativeStep(hivemind.Optimizer):
             self.state_averager.brought = numbers
             self._group_size = len(gathered)
             self._partners = frozenset(str(peer) for peer in gathered if peer != self.dht.peer_id)
+
+    def _wait_for_group(self, control: StepControl) -> None:
+        """Give the search up once others have made this update."""
+        while control.stage in WITHOUT_GROUP and not control.done():
+            with suppress(TimeoutError, CancelledError):
+                control.exception(_LOOK_EVERY)
+            if control.stage in WITHOUT_GROUP and not control.done() and self.tracker.others_are_ahead():
+                control.cancel()
 
     def _load_local_gradients_into_optimizer(self) -> None:
         """hivemind falls back to local gradients here, unasked and unseen; with peers around that forks the run.
@@ -247,6 +263,7 @@ class CollaborativeStep(hivemind.Optimizer):
     def _forget_round(self) -> None:
         self._release(self.scheduled_grads)
         self.scheduled_grads = None
+        self.grad_averager.drop_rounds()
         self.grad_averager.notify_used_averaged_gradients()
 
     @staticmethod

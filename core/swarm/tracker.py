@@ -33,9 +33,17 @@ class SwarmTracker(ProgressTracker):
 
     def look_again(self) -> None:
         """Read the others' progress now, on this thread."""
-        found = self.dht.get(self.training_progress_key, latest=True)
         with self.lock_global_progress:
-            self.global_progress = self._parse_swarm_progress_data(found.value if found is not None else None)
+            self.global_progress = self._news()
+
+    def others_are_ahead(self) -> bool:
+        """Whether another peer is in a later epoch now. To be asked during a round, in which hivemind hears no news."""
+        self._news()
+        return self.reported_epoch is not None and self.reported_epoch > self.local_progress.epoch
+
+    def _news(self) -> GlobalTrainingProgress:
+        found = self.dht.get(self.training_progress_key, latest=True)
+        return self._parse_swarm_progress_data(found.value if found is not None else None)
 
     def hold(self, held: bool, samples_accumulated: int) -> None:
         """Tell the peers that this one stops adding samples, or goes on with those it had.

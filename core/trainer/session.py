@@ -193,6 +193,9 @@ class Session:
         except RoundFailed as error:
             self._standing.ledger.add_failed_round()
             log.warning("epoch %d: %s", optimizer.local_epoch, error)
+            if act != optimizer.follow and not self._control.interrupted:
+                # At once, as the others do: who computed first would find no group any more.
+                self._together(optimizer, optimizer.follow)
         except Isolated as error:
             self._wait_for_company(optimizer, error)
         except StateUnavailable as error:

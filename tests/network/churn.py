@@ -181,10 +181,35 @@ class Run:
 
     def gaps(self) -> list[float]:
         """Seconds between two updates of the run, whoever made them."""
-        seen, moments = 0, list[float]()
+        return [later - earlier for earlier, later in itertools.pairwise(self._updates().values())]
+
+    def _updates(self) -> dict[int, float]:
+        """When the run reached each epoch, whoever was the first."""
+        reached: dict[int, float] = {}
         for at, told in sorted((entry for v in self.volunteers for entry in v.epochs), key=lambda entry: entry[0]):
-            if told["epoch"] > seen:
-                seen = told["epoch"]
+            if told["epoch"] > max(reached, default=0):
+                reached[told["epoch"]] = at
+        return reached
+
+    def rounds(self) -> list[float]:
+        """Seconds from a full batch to its update; for those who made it, as whoever was away saw other batches."""
+        lasted, reached = list[float](), self._updates()
+        for epoch, at in reached.items():
+            makers = [v for v in self.volunteers if any(told["epoch"] == epoch for _, told in v.epochs)]
+            full = [since for v in makers for since, told in list(v.told) if told.get("full") == epoch - 1]
+            lasted += [at - min(full)] if full else []
+        return lasted
+
+    def idle(self) -> list[float]:
+        """Seconds in which nobody added a sample to the run's epoch, nor was any update made."""
+        now, moments = 0, list[float]()
+        events = sorted(
+            ((at, told) for v in self.volunteers for at, told in list(v.told) if "adds" in told or "epoch" in told),
+            key=lambda entry: entry[0],
+        )
+        for at, told in events:
+            if told.get("epoch", 0) > now or told.get("adds", -1) >= now:
+                now = max(now, told.get("epoch", 0))
                 moments.append(at)
         return [later - earlier for earlier, later in itertools.pairwise(moments)]
 

@@ -2,7 +2,8 @@
 
 Usage: churn_peer.py FOLDER NAME LISTEN PAUSE [INITIAL_PEER]. It learns what a fixed network says of random points, and
 rests PAUSE seconds after each microbatch; with a negative PAUSE it is first contact and nothing else. Lines are JSON:
-`{"address"}` first, then `{"epoch", "digest", "loss", "samples", "group"}` for each epoch, and `{"trouble"}`.
+`{"address"}` first, then `{"epoch", "digest", "loss", "samples", "group"}` for each epoch, `{"full"}` with the epoch
+whose batch is full for the first time, `{"adds"}` with the epoch that a microbatch was added to, and `{"trouble"}`.
 """
 
 import hashlib
@@ -31,7 +32,8 @@ from core.swarm.stepping import Isolated, RoundFailed, StateUnavailable, Update
 from core.swarm.traffic import Line
 
 BATCH, MICROBATCH = 768, 8
-MATCHMAKING, TIMEOUT = 1.5, 10.0
+MATCHMAKING, TIMEOUT = 2.0, 30.0
+"""Those of the practice project."""
 WIDTH = 16
 
 
@@ -80,6 +82,15 @@ def _take_part(dht: DHT, initial_peers: list[str], pause: float, leaving: thread
             mark=optimizer.state_averager.trail[-1].name,
         )
 
+    full = -1
+
+    def is_full() -> bool:
+        """Asked before each round; nothing is in its way."""
+        nonlocal full
+        if optimizer.tracker.global_epoch <= optimizer.local_epoch > full:
+            say(full=(full := optimizer.local_epoch))
+        return False
+
     optimizer = make_optimizer(
         dht=dht,
         run_id="churn",
@@ -88,6 +99,7 @@ def _take_part(dht: DHT, initial_peers: list[str], pause: float, leaving: thread
         averaging=Averaging("none", matchmaking_time=MATCHMAKING, averaging_timeout=TIMEOUT),
         company=company,
         on_update=tell,
+        yielding=is_full,
     )
     _catch_up(optimizer, leaving)
     points = torch.Generator().manual_seed(random.randrange(1 << 30))
@@ -100,6 +112,8 @@ def _take_part(dht: DHT, initial_peers: list[str], pause: float, leaving: thread
         losses.append(float(loss))
         _together(optimizer, partial(optimizer.step, batch_size=MICROBATCH), leaving)
         optimizer.zero_grad()
+        if not optimizer.tracker.ready_to_update_epoch:
+            say(adds=optimizer.local_epoch)
         until = time.monotonic() + pause
         while time.monotonic() < until and not leaving.wait(0.02):
             _together(optimizer, optimizer.follow, leaving)
@@ -113,6 +127,8 @@ def _together(optimizer: CollaborativeOptimizer, act: Any, leaving: threading.Ev
         act()
     except RoundFailed as error:
         say(trouble=str(error))
+        if act != optimizer.follow:
+            _together(optimizer, optimizer.follow, leaving)
     except Isolated as error:
         say(trouble=str(error))
         leaving.wait(1.0)

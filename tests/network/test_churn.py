@@ -1,13 +1,12 @@
 """Peers that leave, are killed, are stopped for a while and cut off: the run goes on, and all agree at the end."""
 
-import statistics
 import time
 from collections.abc import Callable
 
 import pytest
 
 from tests.network.churn import run
-from tests.network.churn_peer import MATCHMAKING, TIMEOUT
+from tests.network.churn_peer import TIMEOUT
 from tests.network.namespaces import ISLAND, SWITCH, why_not
 
 pytestmark = [
@@ -24,8 +23,11 @@ def test_a_run_outlives_the_coming_and_going_of_its_peers() -> None:
         churn.disturb(45.0, every=6.0, away=(8.0, 16.0))
         epoch, digest = churn.agreed(90.0)
         gaps, losses, parted = churn.gaps(), churn.losses(), churn.ways_parted()
-    print(churn.disturbed, f"agreed on {digest} in epoch {epoch}; longest stop {max(gaps):.1f} s; parted {parted}")
-    assert max(gaps) <= TIMEOUT + MATCHMAKING + 2 * statistics.median(gaps)
+        rounds, idle = churn.rounds(), churn.idle()
+    print(churn.disturbed, f"agreed on {digest} in epoch {epoch}; parted {parted}; longest of each, in seconds:")
+    print(f"{max(gaps):.1f} between updates, {max(rounds):.1f} for a round, {max(idle):.1f} with nothing added")
+    print(sorted(rounds)[-6:], sorted(idle)[-6:])
+    assert max(*rounds, *idle) <= TIMEOUT
     assert losses[max(losses)] < 0.8 * losses[min(losses)]
 
 
@@ -38,7 +40,8 @@ def test_two_halves_that_lost_each_other_are_one_run_again() -> None:
         _until_parted(churn.ways_parted, 90.0)
         for volunteer in half:
             volunteer.host.plug_into(SWITCH)
-        churn.agreed(120.0)
+        epoch, _digest = churn.agreed(120.0)
+        assert epoch not in churn.ways_parted()
 
 
 def _until_parted(parted: Callable[[], list[int]], seconds: float) -> None:

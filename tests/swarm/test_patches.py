@@ -63,8 +63,8 @@ def test_rounds_are_run_where_we_put_our_own(monkeypatch: pytest.MonkeyPatch) ->
     assert "runner = AllReduceRunner(" in source
     assert "tensor.add_(update" in source
     assert inspect.getsource(AllReduceRunner).count("averaged_part - tensor_part") == 2
-    patches.average_as_a_whole()
-    assert averager.AllReduceRunner is WholeRound
+    patches.average_as_a_whole(1.0)
+    assert averager.AllReduceRunner.func is WholeRound
 
 
 def test_averagers_divide_the_work_where_we_put_our_own_arithmetic(monkeypatch: pytest.MonkeyPatch) -> None:
