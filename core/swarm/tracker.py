@@ -37,9 +37,8 @@ class SwarmTracker(ProgressTracker):
             self.global_progress = self._news()
 
     def others_are_ahead(self) -> bool:
-        """Whether another peer is in a later epoch now. To be asked during a round, in which hivemind hears no news."""
-        self._news()
-        return self.reported_epoch is not None and self.reported_epoch > self.local_progress.epoch
+        """Whether the run is in a later epoch now. To be asked during a round, in which hivemind hears no news."""
+        return bool(self._news().epoch > self.local_progress.epoch)
 
     def _news(self) -> GlobalTrainingProgress:
         found = self.dht.get(self.training_progress_key, latest=True)
