@@ -56,6 +56,8 @@ class CollaborativeOptimizer(CollaborativeStep):
         self.scheduled_grads = None
         self.state_averager.step(wait_for_delayed_updates=True)
         rival = self._forks.rival()
+        # Who was stopped or asleep knows only how far the run was then.
+        self.tracker.look_again()
         with self.tracker.pause_updates():
             known = self.tracker.reported_epoch
             self.state_averager.load_state_from_peers(
@@ -97,7 +99,8 @@ class CollaborativeOptimizer(CollaborativeStep):
 
     @property
     def run_epoch(self) -> int:
-        """Of the run, as far as others tell."""
+        """Of the run, as far as others tell now."""
+        self.tracker.look_again()
         offered = max((epoch for _, epoch in self.state_averager.donors()), default=0)
         return self.tracker.reported_epoch if self.tracker.reported_epoch is not None else offered
 

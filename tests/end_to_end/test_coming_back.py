@@ -1,8 +1,9 @@
-"""A volunteer whose run goes on meanwhile: what is told and fetched on the way back."""
+"""A volunteer whose run goes on meanwhile: what is told and fetched on the way back, and what breaks it off."""
 
 import time
 from collections.abc import Callable, Iterator
 
+import psutil
 import pytest
 from jeepney import DBusAddress, new_method_call
 
@@ -124,6 +125,10 @@ def asleep(ann: Volunteer, ben: Volunteer, login: Login) -> int:
     return max(copies, default=0)
 
 
+def is_on_its_way(snapshot: Snapshot) -> bool:
+    return snapshot.state == "syncing" and snapshot.transfer is not None and snapshot.transfer.done > 0
+
+
 def test_who_wakes_is_told_from_where_to_where_in_bytes_and_under_the_ceiling(
     ann: Volunteer, ben: Volunteer, login: Login, asleep: int
 ) -> None:
@@ -144,5 +149,58 @@ def test_who_wakes_is_told_from_where_to_where_in_bytes_and_under_the_ceiling(
     assert any(f"epoch {asleep} → " in line and " of " in line for line in shown)
     print(sorted(set(shown), key=shown.index), f"at most {max(rates):.0f} B/s")
     assert abs(ann.epoch - ben.epoch) <= 1
+
+
+def test_a_computer_that_sleeps_again_does_not_wait_for_the_state(ann: Volunteer, login: Login, asleep: int) -> None:
+    login.tell(sleep=False)
+    *_, half = ann.follow(is_on_its_way)
+    login.tell(sleep=True)
+    began = time.monotonic()
+    wait_for(lambda: login.may_sleep, 10.0, "it may sleep")
+    took = time.monotonic() - began
+    assert half.transfer
+    left = (half.transfer.total - half.transfer.done) / CEILING
+    print(f"{took:.1f} s, where the state would have taken {left:.1f} s more")
+    assert took < left
+    login.tell(sleep=False)
+    ann.profile.until("contributing", STARTS_WITHIN)
+
+
+def test_who_pauses_does_not_wait_for_the_state(ann: Volunteer, login: Login, asleep: int) -> None:
+    login.tell(sleep=False)
+    *_, half = ann.follow(is_on_its_way)
+    began = time.monotonic()
+    assert ann.profile.run("pause").returncode == 0
+    ann.follow(lambda snapshot: snapshot.session is None and snapshot.state == "idle")
+    took = time.monotonic() - began
+    assert half.transfer
+    left = (half.transfer.total - half.transfer.done) / CEILING
+    print(f"{took:.1f} s, where the state would have taken {left:.1f} s more")
+    assert took < left
+    assert ann.profile.run("resume").returncode == 0
+    ann.profile.until("contributing", STARTS_WITHIN)
+
+
+def test_a_session_that_was_stopped_for_a_while_catches_up_before_it_counts_again(
+    ann: Volunteer, ben: Volunteer
+) -> None:
+    """Every process of the session, as by somebody who looks for what makes the fan blow; the engine goes on."""
+    trainer = psutil.Process(ann.profile.status()["session"]["pid"])
+    processes = [trainer, *trainer.children(recursive=True)]
+    assert len(processes) >= 5
+    before = ann.epoch
+    for process in processes:
+        process.suspend()
+    ben.goes_on(3)
+    for process in processes:
+        process.resume()
+    reached = ben.epoch
+    seen = ann.follow(lambda snapshot: snapshot.state == "contributing" and snapshot.progress.epoch >= reached)
+    assert seen[-1].session is not None
+    assert seen[-1].session.pid == trainer.pid
+    ways = [snapshot.catching_up for snapshot in seen if snapshot.catching_up]
+    assert ways
+    assert ways[0].from_epoch <= before + 1 < ways[0].to_epoch
+    ann.goes_on(2)
     for volunteer in (ann, ben):
         assert volunteer.profile.run("quit").returncode == 0
