@@ -56,7 +56,7 @@ def texts() -> Iterator[Text]:
                 yield Text(found[0] if len(found) == 1 else (found[0], found[1]), name, node.lineno)
 
 
-SPEAKERS = ("api", "engine", "trainer", "learning", "store", "conditions")
+SPEAKERS = ("api", "engine", "trainer", "swarm", "learning", "store", "conditions")
 """Folders of core whose sentences reach the window."""
 _FIELD = re.compile(r"\{\w+\}")
 

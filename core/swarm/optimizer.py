@@ -38,7 +38,9 @@ class CollaborativeOptimizer(CollaborativeStep):
 
     @property
     def is_in_company(self) -> bool:
-        """Whether another peer or the backbone is in reach."""
+        """Whether another peer or the backbone is in reach; for one that only calls others, a peer that listens."""
+        if self.client_mode:
+            return bool(self.tracker.others_can_be_reached)
         return bool(self.tracker.global_progress.num_peers > 1 or self._company.is_near())
 
     # -- state from peers --------------------------------------------------------------------------------------

@@ -194,8 +194,15 @@ class CollaborativeStep(hivemind.Optimizer):
         """Whether the run consists of this peer.
 
         Raises:
-            Isolated: nobody else is in sight, and the backbone cannot be asked whether that is so.
+            Isolated: nobody else is in sight, and the backbone cannot be asked whether that is so; or this peer only
+                calls others, and there is none to call. Alone, it would train for nobody: its state cannot be fetched.
         """
+        if self.client_mode and not self.tracker.others_can_be_reached:
+            self.tracker.look_again()
+            if not self.tracker.others_can_be_reached:
+                raise Isolated(
+                    "Nobody else who takes part can be called from here: somebody with an open port is needed."
+                )
         if self.tracker.global_progress.num_peers > 1:
             return False
         if not self._company.ask():

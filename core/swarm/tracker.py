@@ -20,6 +20,8 @@ class SwarmTracker(ProgressTracker):
         self.swarm_samples_per_second = 0.0
         self.reported_epoch: int | None = None
         """The highest epoch that another peer works on; None if nobody does."""
+        self.others_can_be_reached = False
+        """Whether another peer listens. Those who only call others can neither make a group nor give their state."""
         super().__init__(*args, **kwargs)
 
     @property
@@ -73,6 +75,7 @@ class SwarmTracker(ProgressTracker):
         others = [peer for peer in peers if peer["peer_id"] != own and is_active(peer)]
         progress.num_peers = 1 + len(others)
         self.reported_epoch = max((int(peer["epoch"]) for peer in others), default=None)
+        self.others_can_be_reached = any(not peer["client_mode"] for peer in others)
         return progress
 
 

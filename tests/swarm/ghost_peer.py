@@ -1,6 +1,7 @@
 """A peer that reports samples and comes to no round, in a process of its own, as slots of the DHT belong to processes.
 
-Usage: ghost_peer.py FOLDER RUN_ID SAMPLES PEER. Prints a line once the swarm can read it; ends with its stdin.
+Usage: ghost_peer.py FOLDER RUN_ID SAMPLES PEER [listens]. Prints a line once the swarm can read it;
+ends with its stdin.
 """
 
 import sys
@@ -17,6 +18,7 @@ from core.swarm.run_watch import RunWatch
 
 def main() -> None:
     folder, run_id, samples, peer = Path(sys.argv[1]), sys.argv[2], int(sys.argv[3]), sys.argv[4]
+    listens = sys.argv[5:] == ["listens"]
     live_in(folder)
     dht = join_swarm([peer], folder / "ghost.key")
     RunWatch(dht, run_id)
@@ -31,7 +33,7 @@ def main() -> None:
             "samples_accumulated": samples,
             "samples_per_second": 1.0,
             "time": now,
-            "client_mode": True,
+            "client_mode": not listens,
         }
         dht.store(f"{run_id}_progress", subkey=subkey, value=progress, expiration_time=now + 10.0)
         print("reported", flush=True)

@@ -3,7 +3,7 @@
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack
 from pathlib import Path
 
@@ -14,7 +14,7 @@ from core.api.manifest import Averaging
 from core.swarm.assembly import make_optimizer
 from core.swarm.optimizer import CollaborativeOptimizer
 from core.swarm.patches import live_in
-from core.swarm.peer import join_swarm, own_addresses
+from core.swarm.peer import LOOPBACK, join_swarm, own_addresses
 from core.swarm.stepping import Isolated, RoundFailed, Update
 from tests.fakes.company import ScriptedCompany
 from tests.swarm.fixed_data import MICROBATCH, TRAINING, make_model, microbatch_loss
@@ -25,11 +25,11 @@ BATCH = TRAINING.target_batch_size
 
 
 class Peer:
-    """One that trains, in this process."""
+    """One that trains, in this process; `contact` are those whom one that only calls others begins with."""
 
-    def __init__(self, folder: Path, opened: ExitStack) -> None:
+    def __init__(self, folder: Path, opened: ExitStack, contact: Sequence[str] = ()) -> None:
         live_in(folder)
-        self.dht = join_swarm([], folder / "peer.key")
+        self.dht = join_swarm(contact, folder / "peer.key", None if contact else LOOPBACK)
         opened.callback(self.dht.shutdown)
         self.model = make_model()
         self.company = ScriptedCompany()
@@ -73,23 +73,28 @@ def peer(short_folder: Path, opened: ExitStack) -> Peer:
     return Peer(short_folder, opened)
 
 
-@pytest.fixture
-def ghost(peer: Peer, short_folder: Path, opened: ExitStack) -> None:
-    """One more peer of the run, with half of the batch, that no round can reach."""
-    folder = short_folder / "ghost"
+def haunt(folder: Path, opened: ExitStack, contact: str, *what: str) -> None:
+    """One more peer of the run, with half of the batch, that comes to no round."""
     folder.mkdir()
     leash = [sys.executable, "-m", "core.leash", str(folder / "leash"), "--"]
-    script = [sys.executable, "-m", "tests.swarm.ghost_peer", str(folder), "run", str(BATCH // 2)]
-    process = subprocess.Popen(
-        [*leash, *script, own_addresses(peer.dht)[0]], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
-    )
+    script = [sys.executable, "-m", "tests.swarm.ghost_peer", str(folder), "run", str(BATCH // 2), contact, *what]
+    process = subprocess.Popen([*leash, *script], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
     opened.callback(process.communicate, timeout=30)
     assert process.stdout is not None
     assert process.stdout.readline() == "reported\n"
+
+
+def until(condition: Callable[[], bool]) -> None:
     deadline = time.monotonic() + 30.0
-    while peer.optimizer.tracker.global_progress.num_peers < 2:
+    while not condition():
         assert time.monotonic() < deadline
         time.sleep(0.1)
+
+
+@pytest.fixture
+def ghost(peer: Peer, short_folder: Path, opened: ExitStack) -> None:
+    haunt(short_folder / "ghost", opened, own_addresses(peer.dht)[0])
+    until(lambda: peer.optimizer.tracker.global_progress.num_peers == 2)
 
 
 def test_a_failed_round_moves_nothing_is_said_and_costs_no_samples(peer: Peer, ghost: None) -> None:
@@ -114,3 +119,28 @@ def test_who_is_cut_off_steps_only_when_somebody_is_back_and_what_was_accumulate
     assert [update.own_samples for update in peer.updates] == [kept]
     assert peer.has_moved
     assert all(torch.isfinite(parameter).all() for parameter in peer.model.parameters())
+
+
+def test_who_only_calls_others_does_not_train_alone_and_waits_for_somebody_who_listens(
+    short_folder: Path, opened: ExitStack
+) -> None:
+    live_in(short_folder)
+    contact = join_swarm([], short_folder / "contact.key")
+    opened.callback(contact.shutdown)
+    (address, *_) = own_addresses(contact)
+    peer = Peer(short_folder, opened, [address])
+    with pytest.raises(Isolated, match="somebody with an open port is needed"):
+        peer.train()
+    # One more who only calls others is of no help.
+    haunt(short_folder / "ghost", opened, address)
+    until(lambda: peer.optimizer.tracker.global_progress.num_peers == 2)
+    assert not peer.optimizer.is_in_company
+    with pytest.raises(Isolated, match="somebody with an open port is needed"):
+        peer.optimizer.follow()
+    assert not peer.has_moved
+    haunt(short_folder / "host", opened, address, "listens")
+    until(lambda: peer.optimizer.is_in_company)
+    with pytest.raises(RoundFailed):
+        peer.train()
+    assert not peer.has_moved
+    assert peer.optimizer.own_samples >= BATCH // 2
