@@ -53,6 +53,11 @@ class Courtesy:
         self._watch: asyncio.Task[None] | None = None
         self._wishes: dict[PeerID, TokenBucket] = {}
 
+    def rate_for(self, writer: asyncio.StreamWriter) -> float:
+        """Bytes per second that the peer at the other end takes from us; 0 is no ceiling."""
+        wish = self._wishes.get(getattr(writer, "remote_peer", None))
+        return wish.rate if wish is not None else 0.0
+
     async def wait_for(self, writer: asyncio.StreamWriter, count: int) -> None:
         """Until the peer at the other end may have `count` more bytes."""
         wish = self._wishes.get(getattr(writer, "remote_peer", None))

@@ -23,7 +23,7 @@ class PacedDownload:
         # Read to its end it has no socket any more.
         if self._line.down.rate and not response.raw.closed:
             self._keep_back(response.raw.fileno())
-        chunk = read_chunk(response, min(size, piece_size(self._line.down)))
+        chunk = read_chunk(response, min(size, piece_size(self._line.down.rate)))
         self._line.meter.add_downloaded(on_the_wire(len(chunk)), "data")
         self._line.down.block(on_the_wire(len(chunk)), self._stop)
         return chunk

@@ -11,7 +11,6 @@ from hivemind.p2p import P2P
 from hivemind.p2p.p2p_daemon_bindings.utils import read_pbmsg_safe, write_pbmsg
 
 from core.swarm.courtesy import Courtesy
-from core.swarm.token_bucket import TokenBucket
 from core.swarm.traffic import OVERHEAD, Line, current_kind
 
 _PIECE = 1 << 16
@@ -36,7 +35,7 @@ class PacedStreams:
         header = len(data).to_bytes(P2P.HEADER_LEN, P2P.BYTEORDER)
         rest = memoryview(header + data)
         while rest:
-            piece = rest[: piece_size(self._line.up)]
+            piece = rest[: piece_size(self._line.up.rate, self._courtesy.rate_for(writer))]
             await self._courtesy.wait_for(writer, on_the_wire(len(piece)))
             await self._line.up.pass_through(on_the_wire(len(piece)))
             self._line.meter.add_uploaded(on_the_wire(len(piece)), current_kind.get())
@@ -52,7 +51,7 @@ class PacedStreams:
             raise ValueError(f"a message of {length} bytes is announced")
         data = bytearray()
         while len(data) < length:
-            piece = await reader.read(min(piece_size(self._line.down), length - len(data)))
+            piece = await reader.read(min(piece_size(self._line.down.rate), length - len(data)))
             if not piece:
                 raise asyncio.IncompleteReadError(bytes(data), length)
             data += piece
@@ -75,9 +74,10 @@ class PacedStreams:
             self._line.meter.add_downloaded(on_the_wire(size), "dht")
 
 
-def piece_size(bucket: TokenBucket) -> int:
-    """Bytes to move at a time under the bucket's ceiling."""
-    return min(_PIECE, max(_SMALLEST_PIECE, int(bucket.rate * _PIECE_LASTS))) if bucket.rate else _PIECE
+def piece_size(*rates: float) -> int:
+    """Bytes to move at a time under ceilings of so many bytes per second, 0 for none."""
+    ceiling = min((rate for rate in rates if rate), default=0.0)
+    return min(_PIECE, max(_SMALLEST_PIECE, int(ceiling * _PIECE_LASTS))) if ceiling else _PIECE
 
 
 def on_the_wire(count: int) -> int:
