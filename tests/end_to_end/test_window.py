@@ -60,10 +60,21 @@ class Volunteer:
     def sees(self, what: Callable[[Picture], object], name: str, seconds: float = _MOMENT) -> None:
         wait_for(lambda: what(self.display.picture()), seconds, f"on the screen: {name}")
 
-    def click_the_button(self) -> None:
-        place = self.display.picture().split_button(LIGHT.accent, LIGHT.card)
+    def the_button(self) -> tuple[int, int]:
+        """Where the large one is, once it stays there: what is above it comes and goes with the state."""
+        places: list[tuple[int, int] | None] = []
+
+        def stays() -> bool:
+            places.append(self.display.picture().split_button(LIGHT.accent, LIGHT.card))
+            return len(places) > 2 and places[-3] == places[-2] == places[-1] is not None
+
+        wait_for(stays, _MOMENT, "a button that stays where it is")
+        place = places[-1]
         assert place
-        self.display.click(place)
+        return place
+
+    def click_the_button(self) -> None:
+        self.display.click(self.the_button())
 
     def until(self, what: Callable[[dict[str, Any]], object], seconds: float) -> dict[str, Any]:
         """The engine's status, once it is as wanted."""
@@ -150,8 +161,7 @@ def test_a_new_volunteer_is_welcomed_pauses_for_an_hour_changes_a_limit_paints_t
         print(f"contributing {time.monotonic() - began:.1f} s after the one click on the welcome page")
         volunteer.sees(lambda seen: seen.shows(LIGHT.good), "contributing")
 
-        pause = display.picture().split_button(LIGHT.accent, LIGHT.card)
-        assert pause
+        pause = volunteer.the_button()
         windows = display.windows()
         display.click((pause[0] + 65, pause[1]))
         wait_for(lambda: display.windows() > windows, _MOMENT, "a menu of times")
