@@ -93,7 +93,7 @@ class EpochGradientAverager(GradientAverager, _ForkedAverager):
         brought = [epoch, os.urandom(_NUMBER)]
         # Taken up by the averager's process before the round is.
         self._outer_pipe.send(("_meet_in", [epoch], {}))
-        # A round that failed is begun anew only by those who still know nothing of its end.
+        # Whether a failed round is begun anew is for the optimizer to say: it asks first how far the run is.
         self.last_round = super().schedule_step(scheduled_time, gather=brought, allow_retries=False, **kwargs)
         return self.last_round
 

@@ -55,14 +55,17 @@ class Courtesy:
 
     def rate_for(self, writer: asyncio.StreamWriter) -> float:
         """Bytes per second that the peer at the other end takes from us; 0 is no ceiling."""
-        wish = self._wishes.get(getattr(writer, "remote_peer", None))
+        wish = self._wish(writer)
         return wish.rate if wish is not None else 0.0
 
     async def wait_for(self, writer: asyncio.StreamWriter, count: int) -> None:
         """Until the peer at the other end may have `count` more bytes."""
-        wish = self._wishes.get(getattr(writer, "remote_peer", None))
+        wish = self._wish(writer)
         if wish is not None:
             await wish.pass_through(count)
+
+    def _wish(self, writer: asyncio.StreamWriter) -> TokenBucket | None:
+        return self._wishes.get(getattr(writer, "remote_peer", None))
 
     async def answer(self, request: bytes, peer: PeerID) -> bytes:
         """A peer tells its wish before or while a stream is open between us, and hears ours."""
