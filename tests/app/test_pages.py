@@ -7,6 +7,7 @@ import sys
 import time
 from collections import Counter
 from collections.abc import Iterator
+from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
@@ -47,9 +48,18 @@ def full(window: MainWindow, engine: ScriptedEngine, link: EngineLink, qtbot: Qt
     return window
 
 
-@pytest.mark.parametrize("scale", [1, 2, 3])
-def test_nothing_is_cut_off_in_the_smallest_window_in_either_language(scale: int) -> None:
-    environment = {**os.environ, "QT_SCALE_FACTOR": str(scale), "PYTHONPATH": str(ROOT)}
+def _zone_where_it_is(hour: int) -> str:
+    """A time zone (POSIX TZ) in which it is now past `hour`: it sets the time of day of a whole process."""
+    now = datetime.now(UTC)
+    east = (hour * 60 + 30 - now.hour * 60 - now.minute + 720) % 1440 - 720
+    sign = "-" if east >= 0 else "+"
+    return f"AAA{sign}{abs(east) // 60}:{abs(east) % 60:02}"
+
+
+@pytest.mark.parametrize(("scale", "hour"), [(1, 3), (1, 14), (1, 23), (2, 23), (3, 23)])
+def test_nothing_is_cut_off_in_the_smallest_window_in_either_language_at_any_hour(scale: int, hour: int) -> None:
+    zone = _zone_where_it_is(hour)
+    environment = {**os.environ, "QT_SCALE_FACTOR": str(scale), "PYTHONPATH": str(ROOT), "TZ": zone}
     command = [sys.executable, "-m", "tests.app.page_checks"]
     done = subprocess.run(command, env=environment, cwd=ROOT, capture_output=True, text=True, timeout=60, check=False)
     assert (done.stdout.strip(), done.returncode) == ("", 0), done.stderr
