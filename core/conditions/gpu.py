@@ -12,7 +12,7 @@ from core.api.phrases import phrase
 from core.api.sensors import Attempt, SensorInfo
 from core.conditions.nvml import Gpu, Gpus, Nvml, Program, can_learn
 from core.conditions.source import Latch
-from core.leash import TAG
+from core.system.subreaper import TAG
 
 _TAKEN_FROM = 20
 """Percent of a GPU that other programs use together. A desktop and a video on it stay below."""

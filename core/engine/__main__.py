@@ -9,7 +9,6 @@ import sys
 import time
 from collections.abc import Sequence
 
-from core import leftovers
 from core.api.client import core_command
 from core.api.errors import IdlehiveError, WorldError
 from core.api.home import Home
@@ -22,6 +21,7 @@ from core.engine.programs import Programs
 from core.engine.server import Server
 from core.store.database import StoreError
 from core.store.store import Store
+from core.system import orphans
 
 _log = logging.getLogger("core.engine")
 
@@ -34,7 +34,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         with contextlib.ExitStack() as profile:
             profile.enter_context(profile_lock.held(home))
             open_logs(home.logs)
-            if killed := leftovers.sweep(home.runtime):
+            if killed := orphans.sweep(home.runtime):
                 _log.warning("%s processes of an engine that was killed were still there and are ended now.", killed)
             store = Store(home.database)
             profile.callback(_close, store)

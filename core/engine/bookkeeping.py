@@ -41,7 +41,7 @@ from core.store.history_file import File, as_json
 from core.store.overview import overview
 from core.store.sessions import sessions
 from core.store.view import View
-from core.whole_file import write_whole
+from core.system.atomic_file import write_whole
 
 Result = TypeVar("Result")
 _SECONDS = 30.0

@@ -14,7 +14,7 @@ from core.api.errors import WorldError
 from core.api.keyrings import SERVICE, Keyring, NoKeyring, Result, ask
 from core.engine.threads import in_thread
 from core.store.projects import Keeper
-from core.whole_file import write_whole
+from core.system.atomic_file import write_whole
 
 WARNING = "This computer has no usable keyring, so the invite is kept in a file that only your account can read."
 _SECONDS = 5.0

@@ -16,7 +16,7 @@ from core.conditions.machine import Readings
 from core.engine import gpu, line_use, surroundings
 from core.engine.intent import Intent
 from core.engine.line_use import LineUse
-from core.growing_wait import LONGEST_WAIT
+from core.system.backoff import LONGEST_WAIT
 
 DEFAULTS = {name: preference.default for name, preference in PREFERENCES.items()}
 

@@ -13,7 +13,7 @@ import msgspec
 from core.api.phrases import phrase
 from core.conditions import nvml
 from core.conditions.gpu import GpuStates
-from core.whole_file import write_whole
+from core.system.atomic_file import write_whole
 
 _log = logging.getLogger(__name__)
 

@@ -18,7 +18,7 @@ from core.api.errors import UsageError, WorldError
 from core.api.identity import IdentityExport, IdentityInfo
 from core.engine.threads import in_thread
 from core.store.journal import Journal
-from core.whole_file import write_whole
+from core.system.atomic_file import write_whole
 
 _FORMAT = "idlehive identity 1"
 _SECONDS = 30.0

@@ -29,7 +29,7 @@ from core.engine.states import (
     Syncing,
     Working,
 )
-from core.growing_wait import FORGIVEN_AFTER, wait_after
+from core.system.backoff import FORGIVEN_AFTER, wait_after
 
 LONGEST_HOLD = 300.0
 """Seconds of holding memory before it is given back."""

@@ -11,12 +11,12 @@ from functools import partial
 from pathlib import Path
 from typing import cast
 
-from core import leftovers
 from core.api.client import core_command, core_environment
 from core.api.errors import WorldError
 from core.api.phrases import phrase
 from core.engine.threads import in_thread
-from core.leash import TAG
+from core.system import orphans
+from core.system.subreaper import TAG
 
 LONGEST_LINE = 1 << 20
 _CRASHES = (signal.SIGSEGV, signal.SIGABRT, signal.SIGBUS, signal.SIGFPE, signal.SIGILL)
@@ -52,11 +52,11 @@ class Child(asyncio.SubprocessProtocol):
         Raises:
             OSError: the process cannot be started.
         """
-        folder = runtime / f"{leftovers.FOLDER_PREFIX}{secrets.token_hex(3)}"
+        folder = runtime / f"{orphans.FOLDER_PREFIX}{secrets.token_hex(3)}"
         child = cls(folder, on_line, log)
         # Made here too, so that a sweep knows of the session from its first moment on.
         folder.mkdir(mode=0o700)
-        leash = core_command("core.leash", str(folder), "--", *command)
+        leash = core_command("core.system.subreaper", str(folder), "--", *command)
         # The parent-death signal is bound to the thread that forks: this must be the event loop's, which lives on.
         await asyncio.get_running_loop().subprocess_exec(
             lambda: child, *leash, env={**core_environment(), TAG: str(folder)}, start_new_session=True
@@ -138,7 +138,7 @@ class Child(asyncio.SubprocessProtocol):
             with contextlib.suppress(ProcessLookupError, PermissionError):
                 os.killpg(self.leash_pid, signal.SIGKILL)
             with contextlib.suppress(TimeoutError):
-                await in_thread(partial(leftovers.kill_all, self.folder), _CLEARS_WITHIN)
+                await in_thread(partial(orphans.kill_all, self.folder), _CLEARS_WITHIN)
         with contextlib.suppress(TimeoutError):
             await asyncio.wait_for(self._silent.wait(), _LAST_WORDS)
         self._transport.close()

@@ -15,8 +15,8 @@ from core.api.client import core_command, core_environment
 from core.api.errors import IdlehiveError, UsageError, WorldError
 from core.host.orders import Orders
 from core.host.project import load
-from core.leash import TAG
-from core.priority import stand_back
+from core.system.priority import stand_back
+from core.system.subreaper import TAG
 
 log = logging.getLogger("core.host")
 
@@ -92,7 +92,7 @@ def _put_on_leash() -> None:
     On a leash that is itself on one: here is no engine that would clear up after a leash that was killed.
     """
     folder = tempfile.mkdtemp(prefix="idlehive-")
-    leash = core_command("core.leash", folder, "--")
+    leash = core_command("core.system.subreaper", folder, "--")
     command = [*leash, *leash, *core_command("core.host", *sys.argv[1:])]
     os.execve(command[0], command, core_environment())
 

@@ -13,13 +13,13 @@ import msgspec
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 from hivemind.p2p import PeerID
 
-from core import leftovers
 from core.api.client import core_command
 from core.api.manifest import Manifest
 from core.api.preferences import Limits
 from core.api.session import ApplyLimits, Fault, Hold, Leave, Resume, Start, TrainerCommand, line, report_decoder
-from core.growing_wait import FORGIVEN_AFTER, wait_after
-from core.whole_file import write_whole
+from core.system import orphans
+from core.system.atomic_file import write_whole
+from core.system.backoff import FORGIVEN_AFTER, wait_after
 
 log = logging.getLogger(__name__)
 
@@ -46,7 +46,9 @@ class Companion:
     ) -> None:
         """`program` stands in for the trainer, and `clock` gives seconds that only go on, for tests."""
         trainer = program or core_command("core.trainer")
-        self._command = core_command("core.leash", "--grace", str(_GRACE), str(session_folder), "--", *trainer)
+        self._command = core_command(
+            "core.system.subreaper", "--grace", str(_GRACE), str(session_folder), "--", *trainer
+        )
         self._folder = session_folder
         self._clock = clock
         self._key = state / "companion.key"
@@ -146,7 +148,7 @@ class Companion:
         self._hang_up()
         if self._process.returncode < 0:
             # The leash itself was killed: what it would have done is done here.
-            leftovers.kill_all(self._folder)
+            orphans.kill_all(self._folder)
 
     def _hang_up(self) -> None:
         with contextlib.suppress(BrokenPipeError):

@@ -23,7 +23,7 @@ from core.api.manifest import Manifest, Positive
 from core.api.peer_address import is_peer_address
 from core.api.plain_json import NotPlainError
 from core.api.plain_json import check as check_plain
-from core.whole_file import write_whole
+from core.system.atomic_file import write_whole
 
 _CHUNK = 1 << 20
 _ROOM_FOR_PEERS = 64 << 10

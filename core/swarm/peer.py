@@ -10,7 +10,7 @@ from hivemind.p2p.p2p_daemon_bindings.utils import P2PDaemonError
 from hivemind.utils.mpfuture import InvalidStateError
 
 from core.api.errors import WorldError
-from core.whole_file import write_whole
+from core.system.atomic_file import write_whole
 
 _STARTUP_TIMEOUT = 60.0
 """Seconds for the daemon: a busy machine easily needs more than hivemind's 15."""

@@ -6,7 +6,7 @@ import threading
 
 from core.api.errors import IdlehiveError, UsageError
 from core.api.session import Fault
-from core.priority import stand_back
+from core.system.priority import stand_back
 from core.trainer.control import Control, read_start
 from core.trainer.reporter import Reporter
 

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from core.conditions.gpu import GpuSensor, GpuState, is_other_program
-from core.leash import TAG
+from core.system.subreaper import TAG
 from tests.fakes.nvml.stand_in import Driver
 
 OTHER = 4242

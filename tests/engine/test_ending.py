@@ -9,11 +9,11 @@ import time
 import psutil
 import pytest
 
-from core import leftovers
 from core.api.intent import Contribute, Pause, Resume
 from core.api.messages import Quit
 from core.api.reasons import Kind
-from core.leash import TAG
+from core.system import orphans
+from core.system.subreaper import TAG
 from tests.fakes.running_engine import RunningEngine, events
 from tests.waiting import wait_for
 
@@ -89,8 +89,8 @@ def test_a_sweep_ends_only_what_carries_the_tag(engine: RunningEngine) -> None:
     ours = subprocess.Popen(sleeper, env={**os.environ, TAG: str(stale)}, start_new_session=True)
     other = subprocess.Popen(sleeper, env={**os.environ, TAG: f"{stale}1"})
     try:
-        wait_for(lambda: leftovers.processes_of(stale))
-        assert leftovers.sweep(engine.home.runtime) == 1
+        wait_for(lambda: orphans.processes_of(stale))
+        assert orphans.sweep(engine.home.runtime) == 1
         assert ours.wait(5) == -signal.SIGKILL
         assert other.poll() is None
         assert not stale.exists()

@@ -11,7 +11,7 @@ import pytest
 from core.api.limits import SetLimit
 from core.api.reasons import Kind
 from core.api.snapshot import Snapshot
-from core.leash import TAG
+from core.system.subreaper import TAG
 from tests.fakes.nvml.stand_in import Driver, build
 from tests.fakes.running_engine import RunningEngine, events
 from tests.waiting import wait_for

@@ -37,7 +37,7 @@ from core.engine.states import (
     State,
     Syncing,
 )
-from core.growing_wait import FIRST_WAIT, FORGIVEN_AFTER, LONGEST_WAIT
+from core.system.backoff import FIRST_WAIT, FORGIVEN_AFTER, LONGEST_WAIT
 from tests.engine.decisions import (
     CONTRIBUTING,
     GO,

@@ -15,8 +15,8 @@ import pytest
 from core.api.client import core_command
 from core.api.manifest import Manifest
 from core.api.preferences import Limits
-from core.growing_wait import FIRST_WAIT, FORGIVEN_AFTER
 from core.host.companion import Companion
+from core.system.backoff import FIRST_WAIT, FORGIVEN_AFTER
 from tests.fakes import scripted_trainer
 from tests.fakes.scripted_host import manifest
 from tests.waiting import wait_for

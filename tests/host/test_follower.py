@@ -16,7 +16,7 @@ from tests.host.state_peers import EPOCH
 @pytest.fixture(scope="module")
 def outcome() -> Any:
     folder = Path(tempfile.mkdtemp(prefix="hive"))
-    leash = [sys.executable, "-m", "core.leash", str(folder / "leash"), "--"]
+    leash = [sys.executable, "-m", "core.system.subreaper", str(folder / "leash"), "--"]
     try:
         run = subprocess.run(
             [*leash, sys.executable, "-m", "tests.host.state_peers", str(folder)],

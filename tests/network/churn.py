@@ -22,7 +22,7 @@ from typing import Any
 
 import psutil
 
-from core.leash import TAG
+from core.system.subreaper import TAG
 from tests.network.namespaces import INTERFACE, Host, hosts
 
 PORT = 31000
@@ -48,7 +48,13 @@ class Volunteer:
 
     def begin(self) -> None:
         self.begun += 1
-        leash = [sys.executable, "-m", "core.leash", str(self.folder / f"run-{self.name}-{self.begun}"), "--"]
+        leash = [
+            sys.executable,
+            "-m",
+            "core.system.subreaper",
+            str(self.folder / f"run-{self.name}-{self.begun}"),
+            "--",
+        ]
         listen = f"/ip4/{self.host.address}/tcp/{PORT}"
         peer = [sys.executable, "-m", "tests.network.churn_peer", str(self.folder), self.name, listen, str(self.pause)]
         with (self.folder / f"{self.name}.log").open("ab") as log:

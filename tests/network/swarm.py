@@ -70,7 +70,7 @@ def swarm(folder: Path, listening: list[bool], timeout: float = 60.0) -> Iterato
 
 
 def _start(host: Host, folder: Path, number: int, arguments: list[str]) -> "subprocess.Popen[str]":
-    leash = host.command(sys.executable, "-m", "core.leash", str(folder / f"leash-{number}"), "--")
+    leash = host.command(sys.executable, "-m", "core.system.subreaper", str(folder / f"leash-{number}"), "--")
     peer = [sys.executable, "-m", "tests.network.line_peer", str(folder), str(number), *arguments]
     with (folder / f"{number}.log").open("wb") as log:
         return subprocess.Popen(leash + peer, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=log, text=True)

@@ -22,7 +22,7 @@ class Peer:
 
     def __init__(self, folder: Path, key: Path, *peers: str, run: str = RUN) -> None:
         folder.mkdir()
-        leash = [sys.executable, "-m", "core.leash", str(folder / "leash"), "--"]
+        leash = [sys.executable, "-m", "core.system.subreaper", str(folder / "leash"), "--"]
         program = [sys.executable, "-m", "tests.swarm.publishing_peer", str(folder), run, str(key), *peers]
         self._process = subprocess.Popen(
             [*leash, *program], stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True

@@ -37,7 +37,7 @@ def test_a_volunteer_listens_on_the_chosen_port_and_otherwise_not_at_all(
 
 
 def test_the_daemon_is_told_to_relay_for_nobody(short_folder: Path) -> None:
-    leash = [sys.executable, "-m", "core.leash", str(short_folder / "leash"), "--"]
+    leash = [sys.executable, "-m", "core.system.subreaper", str(short_folder / "leash"), "--"]
     told = subprocess.run(
         [*leash, sys.executable, "-c", JOIN, str(short_folder)], capture_output=True, text=True, timeout=100, check=True
     )

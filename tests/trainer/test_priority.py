@@ -12,7 +12,7 @@ pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="asks Linux's ke
 
 PROGRAM = """
 import os, threading
-from core.priority import stand_back
+from core.system.priority import stand_back
 stand_back()
 def tell():
     print(os.sched_getscheduler(0) == os.SCHED_IDLE, os.getpriority(os.PRIO_PROCESS, 0))
@@ -34,7 +34,7 @@ def test_processor_disk_and_memory_come_last_and_threads_and_children_inherit_it
     assert told.splitlines() == ["True 19", "True 19", "True 19", "800", "idle"]
 
 
-TELL_GROUP = "from core.priority import stand_back; stand_back(); print(open('/proc/self/autogroup').read())"
+TELL_GROUP = "from core.system.priority import stand_back; stand_back(); print(open('/proc/self/autogroup').read())"
 
 
 @pytest.mark.parametrize(("on_leash", "nice"), [(True, "19"), (False, "0")])
@@ -43,7 +43,7 @@ def test_the_group_of_a_session_stands_back_as_a_whole_but_never_somebodys_shell
 ) -> None:
     if not Path("/proc/self/autogroup").exists():
         pytest.skip("this kernel does not group tasks by session")
-    leash = core_command("core.leash", str(tmp_path / "session"), "--") if on_leash else []
+    leash = core_command("core.system.subreaper", str(tmp_path / "session"), "--") if on_leash else []
     command = [*leash, sys.executable, "-c", TELL_GROUP]
     told = subprocess.run(
         command, capture_output=True, text=True, check=True, start_new_session=True, env=core_environment()

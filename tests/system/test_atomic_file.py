@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from core.whole_file import write_whole
+from core.system.atomic_file import write_whole
 
 
 @pytest.fixture

@@ -11,7 +11,7 @@ import psutil
 import pytest
 
 from core.api.client import core_command, core_environment
-from core.leash import TAG
+from core.system.subreaper import TAG
 from tests.waiting import wait_for
 
 pytestmark = pytest.mark.skipif(
@@ -38,7 +38,9 @@ class Leashed:
 
     def __init__(self, folder: Path, program: str, grace: float = 0.5) -> None:
         self.folder = folder
-        command = core_command("core.leash", "--grace", str(grace), str(folder), "--", sys.executable, "-c", program)
+        command = core_command(
+            "core.system.subreaper", "--grace", str(grace), str(folder), "--", sys.executable, "-c", program
+        )
         self.process = subprocess.Popen(
             command,
             stdin=subprocess.PIPE,
@@ -159,7 +161,7 @@ def test_a_killed_leash_takes_its_command_along_and_the_group_can_be_killed(leas
 def test_nothing_outlives_a_killed_parent(tmp_path: Path, manners: str) -> None:
     folder = tmp_path / "session"
     program = TREE + manners
-    command = core_command("core.leash", "--grace", "0.5", str(folder), "--", sys.executable, "-c", program)
+    command = core_command("core.system.subreaper", "--grace", "0.5", str(folder), "--", sys.executable, "-c", program)
     parent = (
         f"import subprocess, time; subprocess.Popen({command!r}, stdin=subprocess.PIPE, start_new_session=True);"
         "time.sleep(600)"
@@ -182,7 +184,7 @@ def test_nothing_outlives_a_killed_parent(tmp_path: Path, manners: str) -> None:
 
 
 def test_a_command_that_cannot_be_started_says_so(tmp_path: Path) -> None:
-    command = core_command("core.leash", str(tmp_path / "session"), "--", "/no/such/program")
+    command = core_command("core.system.subreaper", str(tmp_path / "session"), "--", "/no/such/program")
     done = subprocess.run(command, env=core_environment(), capture_output=True, text=True, timeout=10, check=False)
     assert (done.returncode, done.stderr) == (127, "/no/such/program cannot be started: No such file or directory.\n")
 
@@ -191,7 +193,7 @@ def test_a_command_that_cannot_be_started_says_so(tmp_path: Path) -> None:
     "arguments", [[], ["folder"], ["folder", "--"], ["--grace", "x", "folder", "--", "true"], ["--", "true"]]
 )
 def test_wrong_arguments_are_answered_with_the_usage(arguments: list[str]) -> None:
-    command = core_command("core.leash", *arguments)
+    command = core_command("core.system.subreaper", *arguments)
     done = subprocess.run(command, env=core_environment(), capture_output=True, text=True, timeout=10, check=False)
     assert done.returncode == 2
     assert done.stderr.startswith("usage:")

@@ -1,6 +1,6 @@
 """Waits between tries."""
 
-from core.growing_wait import wait_after
+from core.system.backoff import wait_after
 
 
 def test_waits_double_up_to_ten_minutes_and_stay_there() -> None:

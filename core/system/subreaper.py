@@ -1,4 +1,4 @@
-"""Keeps a group of processes on a leash: `python -m core.leash [--grace S] SESSION_FOLDER -- COMMAND...`.
+"""Keeps a group of processes on a leash: `python -m core.system.subreaper [--grace S] SESSION_FOLDER -- COMMAND...`.
 
 A session forks processes that outlive their parent, some of them in sessions of their own. The leash leads the group,
 adopts every orphan (`PR_SET_CHILD_SUBREAPER`, Linux) and lives exactly as long as the command. When the command ends,
@@ -178,7 +178,7 @@ def main(arguments: list[str]) -> int:
         grace = float(options[1]) if options else GRACE
         command = [arguments[split + 1], *arguments[split + 2 :]]
     except (ValueError, IndexError):
-        print("usage: python -m core.leash [--grace SECONDS] SESSION_FOLDER -- COMMAND...", file=sys.stderr)
+        print("usage: python -m core.system.subreaper [--grace SECONDS] SESSION_FOLDER -- COMMAND...", file=sys.stderr)
         return 2
     return leash(Path(folder), command, grace)
 

@@ -15,7 +15,7 @@ _IOPRIO_SET = {"x86_64": 251, "aarch64": 30}
 """Numbers of the system call, which the C library does not wrap (linux: include/uapi/asm-generic/unistd.h)."""
 _IOPRIO_WHO_PROCESS = 1
 _IOPRIO_CLASS_IDLE = 3 << 13
-_LEASH = b"core.leash"
+_LEASH = b"core.system.subreaper"
 _FIRST_TO_GO = "800"
 """Of 1000: when memory runs out the kernel ends this session, not what the volunteer works with."""
 _PRIO_DARWIN_PROCESS = 4

@@ -6,7 +6,7 @@ import time
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from core.leash import TAG
+from core.system.subreaper import TAG
 
 if TYPE_CHECKING:
     # Where it is used it is imported in the function: an engine that has nothing to clear up starts faster without.

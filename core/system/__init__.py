@@ -1,0 +1,1 @@
+"""What keeps processes and files in order: nothing of it knows what Idlehive is for."""
