@@ -18,9 +18,7 @@ from PySide6.QtNetwork import QLocalSocket
 
 from app import engine_process
 from app.texts import said, tr
-from core.api.client import ensure_engine
 from core.api.errors import EngineGone, IdlehiveError
-from core.api.home import Home
 from core.api.messages import (
     Command,
     EngineMessage,
@@ -35,6 +33,8 @@ from core.api.messages import (
     line,
 )
 from core.api.snapshot import Snapshot
+from core.client.engine_client import ensure_engine
+from core.client.profile import Home
 
 Done = Callable[[Any], None]
 Refused = Callable[[str], None]

@@ -5,7 +5,7 @@ import signal
 import socket
 import sys
 
-from core.api.home import Home
+from core.client.profile import Home
 
 _SOL_LOCAL, _LOCAL_PEERPID = 0, 2
 """Of macOS's <sys/un.h>; Python has no names for them."""

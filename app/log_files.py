@@ -10,7 +10,7 @@ from enum import IntEnum
 from pathlib import Path
 from typing import NamedTuple
 
-from core.api.home import Home
+from core.client.profile import Home
 
 TAIL = 4 << 20
 """Bytes of a file that are read at first: its end."""

@@ -14,7 +14,7 @@ from app.log_reader import LogReader
 from app.texts import tr
 from app.theme import Type
 from app.widgets import Button, Label
-from core.api.home import Home
+from core.client.profile import Home
 
 MOST_LINES = 5000
 """That are kept and shown; older ones are still in the files."""

@@ -6,7 +6,7 @@ from pathlib import Path
 from PySide6.QtCore import QObject, Signal
 
 from app.log_files import Level, Tail, merge, tails, with_levels
-from core.api.home import Home
+from core.client.profile import Home
 
 _LOOK_AGAIN = 0.4
 _AT_ONCE = 512 << 10

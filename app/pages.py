@@ -7,7 +7,7 @@ from PySide6.QtWidgets import QWidget
 
 from app.engine_link import EngineLink
 from app.settings import Settings
-from core.api.home import Home
+from core.client.profile import Home
 
 if TYPE_CHECKING:
     from app.welcome_page import WelcomePage

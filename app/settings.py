@@ -9,7 +9,7 @@ from typing import Literal, get_args
 from PySide6.QtCore import QByteArray, QObject, QSettings, Signal
 
 from app.theme import Scheme
-from core.api.home import Home
+from core.client.profile import Home
 
 Language = Literal["system", "en", "de"]
 

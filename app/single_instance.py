@@ -7,7 +7,7 @@ from contextlib import suppress
 from PySide6.QtCore import QLockFile, QObject, Signal
 from PySide6.QtNetwork import QLocalServer
 
-from core.api.home import Home
+from core.client.profile import Home
 
 _ANSWER_SECONDS = 3.0
 

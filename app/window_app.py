@@ -25,8 +25,8 @@ from app.tray import Tray
 from app.tray_host import TrayHost
 from app.unix_signals import UnixSignals
 from core.api.errors import WorldError
-from core.api.home import Home
 from core.api.messages import Command
+from core.client.profile import Home
 
 
 def open_app(argv: list[str]) -> int:

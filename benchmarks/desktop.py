@@ -20,8 +20,8 @@ import psutil
 from msgspec.structs import replace
 
 from benchmarks.footprint import memory
-from core.api.home import Home
 from core.api.messages import Event
+from core.client.profile import Home
 from tests.app.full_engine import fill
 from tests.app.snapshots import CONTRIBUTING
 from tests.end_to_end.machine import wait_for

@@ -30,13 +30,13 @@ from app.main_window import MainWindow
 from app.settings import Settings
 from app.window_app import make_application
 from benchmarks.years import fill
-from core.api.client import EngineClient, ensure_engine
-from core.api.home import Home
 from core.api.limits import SetLimit
 from core.api.messages import GetSnapshot, Quit
 from core.api.projects import CurvePoint
 from core.api.record import GetOverview, GetSessions, Habits, Overview, SessionGiven
 from core.api.snapshot import Snapshot
+from core.client.engine_client import EngineClient, ensure_engine
+from core.client.profile import Home
 
 TIMES = 10
 _RANGES = {"30 days": Range("month"), "year": Range("year"), "all": Range("all")}

@@ -14,7 +14,7 @@ import time
 from collections import Counter
 from pathlib import Path
 
-from core.api.home import Home
+from core.client.profile import Home
 from tests.fakes.kills import Kills
 from tests.fakes.running_engine import RunningEngine
 

@@ -11,11 +11,11 @@ from types import NoneType
 
 import psutil
 
-from core.api.client import EngineClient, ensure_engine
-from core.api.home import Home
 from core.api.intent import Contribute
 from core.api.messages import GetSnapshot, Quit
 from core.api.snapshot import Snapshot, State
+from core.client.engine_client import EngineClient, ensure_engine
+from core.client.profile import Home
 
 _STARTS_WITHIN = 300.0
 

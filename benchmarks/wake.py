@@ -20,9 +20,9 @@ import psutil
 from jeepney import DBusAddress, new_method_call
 
 from benchmarks.practice import Practice, contributing
-from core.api.client import EngineClient
 from core.api.messages import Event
 from core.api.snapshot import Snapshot
+from core.client.engine_client import EngineClient
 from core.conditions.sleep import GAP
 from tests.conditions.desktop.dbus_services import PrivateBus, Service
 

@@ -17,7 +17,7 @@ from app.engine_link import EngineLink
 from app.log_page import LogPage
 from app.main_window import MainWindow
 from app.settings import Language, Settings
-from core.api.home import Home
+from core.client.profile import Home
 from tests.app.full_engine import every_page, fill, settle
 from tests.fakes.scripted_engine import ScriptedEngine
 

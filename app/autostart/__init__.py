@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from app.autostart.login_file import LoginFile
-from core.api.home import Home
+from core.client.profile import Home
 
 IN_TRAY = "--in-tray"
 """Start without opening the window, where there is a tray."""

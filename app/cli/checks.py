@@ -14,11 +14,11 @@ import msgspec
 
 from app.cli import window, words
 from app.cli.connection import running
-from core.api import keyrings
 from core.api.errors import IdlehiveError
-from core.api.home import Home
 from core.api.messages import GetSnapshot
 from core.api.snapshot import Snapshot
+from core.client import keyrings
+from core.client.profile import Home
 
 Level = Literal["ok", "warn", "problem"]
 

@@ -4,10 +4,10 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from types import NoneType
 
-from core.api.client import EngineClient, ensure_engine
 from core.api.errors import EngineGone
-from core.api.home import Home
 from core.api.messages import Quit
+from core.client.engine_client import EngineClient, ensure_engine
+from core.client.profile import Home
 
 
 @contextmanager

@@ -13,13 +13,13 @@ from app.cli import source, units, words
 from app.cli.display import Display, display
 from app.cli.given import Given
 from app.cli.parser import Verbs, add_verb
-from core.api.client import EngineClient, ensure_engine
 from core.api.errors import EngineGone, UsageError, WorldError
-from core.api.home import Home
 from core.api.intent import Contribute, Override, Pause
 from core.api.messages import Command, Event, GetSnapshot, Quit
 from core.api.reasons import Kind
 from core.api.snapshot import Snapshot
+from core.client.engine_client import EngineClient, ensure_engine
+from core.client.profile import Home
 
 TEXT = """
 Contribute in this terminal until Ctrl-C, for a while, or until the run has

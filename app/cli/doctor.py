@@ -7,7 +7,7 @@ from app.cli import output
 from app.cli.checks import Finding, examine
 from app.cli.parser import Verbs, add_json, add_verb
 from app.cli.sensors import sensors
-from core.api.home import Home
+from core.client.profile import Home
 
 TEXT = """
 Look at this computer: what Idlehive found, what is missing, and what to do.

@@ -3,7 +3,7 @@
 import os
 import sys
 
-from core.api.client import core_command, core_environment
+from core.client.engine_client import core_command, core_environment
 
 SUMMARY = "run the backbone of a project, as its organiser"
 

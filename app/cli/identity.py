@@ -10,7 +10,6 @@ from app.cli import output, words
 from app.cli.connection import borrowed
 from app.cli.parser import Parser, Verbs, add_json, add_verb
 from core.api.errors import UsageError
-from core.api.home import Home
 from core.api.identity import (
     ExportIdentity,
     GetIdentity,
@@ -20,6 +19,7 @@ from core.api.identity import (
     ImportIdentity,
     SetDisplayName,
 )
+from core.client.profile import Home
 
 TEXT = """
 The key that your contributions are signed with. The same key on several

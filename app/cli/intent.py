@@ -8,10 +8,10 @@ from app.cli import units, words
 from app.cli.connection import borrowed, needed, running
 from app.cli.parser import Verbs, add_verb
 from core.api.errors import EngineGone
-from core.api.home import Home
 from core.api.intent import Pause, Resume
 from core.api.messages import GetSnapshot, Quit
 from core.api.snapshot import Snapshot
+from core.client.profile import Home
 
 PAUSE = """
 Stop contributing, until you resume or for a while. The graphics card and the

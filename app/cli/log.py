@@ -9,7 +9,7 @@ from pathlib import Path
 from app.cli.parser import Verbs, add_verb
 from app.log_files import Tail, merge, tails
 from core.api.errors import UsageError
-from core.api.home import Home
+from core.client.profile import Home
 
 TEXT = """
 What the engine and the sessions wrote, the newest last.

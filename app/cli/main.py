@@ -13,7 +13,7 @@ from importlib.metadata import PackageNotFoundError, version
 from app.cli import contribute, doctor, history, host, identity, intent, limits, log, projects, schedule, status, window
 from app.cli.parser import Layout, Parser
 from core.api.errors import IdlehiveError, UsageError
-from core.api.home import Home
+from core.client.profile import Home
 
 TEXT = """
 Give your computer's idle time to open deep-learning collaborations.

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from typing import NoReturn, TypeAlias
 
 from core.api.errors import UsageError
-from core.api.home import Home
+from core.client.profile import Home
 
 Verb = Callable[[argparse.Namespace, Home], int]
 """What a verb does; the result is the exit code."""

@@ -9,7 +9,6 @@ from app.cli import output, source, words
 from app.cli.connection import borrowed
 from app.cli.parser import Parser, Verbs, add_json, add_verb
 from core.api.errors import UsageError
-from core.api.home import Home
 from core.api.messages import Command
 from core.api.projects import (
     AddProject,
@@ -21,6 +20,7 @@ from core.api.projects import (
     ProjectInfo,
     ShowProject,
 )
+from core.client.profile import Home
 
 TEXT = """
 The projects you can contribute to. Without a word more: the list.

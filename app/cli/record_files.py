@@ -11,8 +11,8 @@ from app.cli import output, words
 from app.cli.connection import borrowed
 from app.cli.parser import Verbs, add_json, add_verb
 from core.api.errors import UsageError
-from core.api.home import Home
 from core.api.record import DeleteHistory, ExportHistory, GetOverview, ImportHistory, Overview, Written
+from core.client.profile import Home
 
 _FILES = 600.0
 """Seconds in which a file is written or read."""

@@ -13,9 +13,7 @@ from app.cli import output, words
 from app.cli.connection import borrowed
 from app.cli.parser import Parser, Verbs, add_json, add_verb
 from core.api import week_text
-from core.api.client import EngineClient
 from core.api.errors import UsageError, WorldError
-from core.api.home import Home
 from core.api.messages import GetSnapshot
 from core.api.schedule import (
     CELLS_A_DAY,
@@ -29,6 +27,8 @@ from core.api.schedule import (
     SetSchedule,
 )
 from core.api.snapshot import Snapshot
+from core.client.engine_client import EngineClient
+from core.client.profile import Home
 
 TEXT = f"""
 The week in which this computer contributes, in steps of half an hour: off,

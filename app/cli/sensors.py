@@ -6,10 +6,10 @@ import msgspec
 
 from app.cli.checks import PATIENCE, Finding
 from app.cli.connection import running
-from core.api.client import core_command, core_environment
 from core.api.errors import IdlehiveError
-from core.api.home import Home
 from core.api.sensors import GetSensors, SensorInfo
+from core.client.engine_client import core_command, core_environment
+from core.client.profile import Home
 
 _ADVICE = {
     "presence": "Limits that wait for you to be away have no effect here.",

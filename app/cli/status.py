@@ -10,9 +10,9 @@ from app.cli.connection import running
 from app.cli.display import display
 from app.cli.parser import Verbs, add_json, add_verb
 from core.api.errors import EngineGone
-from core.api.home import Home
 from core.api.messages import Event, GetSnapshot
 from core.api.snapshot import Snapshot
+from core.client.profile import Home
 
 TEXT = """
 Tell what Idlehive is doing and, if it is not contributing, why. Never starts

@@ -9,9 +9,9 @@ import sys
 import time
 from collections.abc import Sequence
 
-from core.api.client import core_command
 from core.api.errors import IdlehiveError, WorldError
-from core.api.home import Home
+from core.client.engine_client import core_command
+from core.client.profile import Home
 from core.conditions.machine import Machine, NoMachine, ThisMachine
 from core.conditions.sleep import announcer_here
 from core.engine import profile_lock

@@ -11,7 +11,7 @@ from functools import partial
 from pathlib import Path
 
 from core.api.errors import WorldError
-from core.api.keyrings import SERVICE, Keyring, NoKeyring, Result, ask
+from core.client.keyrings import SERVICE, Keyring, NoKeyring, Result, ask
 from core.engine.threads import in_thread
 from core.store.projects import Keeper
 from core.system.atomic_file import write_whole

@@ -9,12 +9,12 @@ import logging
 from collections.abc import Callable
 from dataclasses import replace
 
-from core.api.home import Home
 from core.api.messages import Event
 from core.api.reasons import Kind
 from core.api.sensors import SensorInfo
 from core.api.session import EpochDone, Fault, Remark, Report
 from core.api.snapshot import DataMonth, Snapshot
+from core.client.profile import Home
 from core.conditions.machine import Machine
 from core.conditions.sleep import Announcer, Nobody, SleepWatch
 from core.engine import gpu, gpu_power, in_brief, line_use, states, surroundings

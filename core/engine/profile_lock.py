@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from core.api.errors import WorldError
-from core.api.home import Home
+from core.client.profile import Home
 
 
 @contextlib.contextmanager

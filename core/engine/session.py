@@ -15,7 +15,6 @@ from typing import Any
 import msgspec
 
 from core.api.errors import UsageError, WorldError
-from core.api.home import Home
 from core.api.manifest import Manifest
 from core.api.preferences import Limits
 from core.api.session import (
@@ -32,6 +31,7 @@ from core.api.session import (
     line,
     report_decoder,
 )
+from core.client.profile import Home
 from core.engine.backbone import Backbone
 from core.engine.catalogue import BUILTIN, Catalogue
 from core.engine.credentials import Credentials

@@ -7,10 +7,10 @@ from collections.abc import Callable
 import msgspec
 
 from core.api.errors import WorldError
-from core.api.home import Home
 from core.api.preferences import Limits
 from core.api.session import Report
 from core.api.snapshot import ProcessorUse
+from core.client.profile import Home
 from core.conditions.sleep import SleepWatch
 from core.engine.backbone import Backbone
 from core.engine.catalogue import Catalogue

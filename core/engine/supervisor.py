@@ -11,9 +11,9 @@ from functools import partial
 from pathlib import Path
 from typing import cast
 
-from core.api.client import core_command, core_environment
 from core.api.errors import WorldError
 from core.api.phrases import phrase
+from core.client.engine_client import core_command, core_environment
 from core.engine.threads import in_thread
 from core.system import orphans
 from core.system.subreaper import TAG

@@ -11,8 +11,8 @@ import time
 from pathlib import Path
 
 from core.api import hosting
-from core.api.client import core_command, core_environment
 from core.api.errors import IdlehiveError, UsageError, WorldError
+from core.client.engine_client import core_command, core_environment
 from core.host.orders import Orders
 from core.host.project import load
 from core.system.priority import stand_back

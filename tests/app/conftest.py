@@ -17,8 +17,8 @@ from app import theme
 from app.engine_link import EngineLink, Link
 from app.main_window import MainWindow
 from app.settings import Settings
-from core.api.home import Home
 from core.api.snapshot import Snapshot
+from core.client.profile import Home
 from tests.fakes.scripted_engine import ScriptedEngine
 
 

@@ -104,7 +104,7 @@ def main() -> int:
     from app.main_window import MainWindow
     from app.settings import Settings
     from app.texts import languages
-    from core.api.home import Home
+    from core.client.profile import Home
     from tests.app.full_engine import every_page, fill, settle
     from tests.fakes.scripted_engine import ScriptedEngine
 

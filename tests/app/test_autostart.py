@@ -12,7 +12,7 @@ from app import autostart
 from app.autostart import IN_TRAY, launchd, windows, xdg
 from app.autostart.login_file import LoginFile
 from core.api.errors import WorldError
-from core.api.home import Home
+from core.client.profile import Home
 
 
 def on_linux(folder: Path, **environment: str) -> LoginFile:

@@ -14,9 +14,9 @@ from pathlib import Path
 import pytest
 
 from app import autostart, theme
-from core.api.home import Home
 from core.api.intent import Pause
 from core.api.messages import Event, Quit, Subscribe
+from core.client.profile import Home
 from tests.app.snapshots import CONTRIBUTING, IDLE
 from tests.end_to_end.machine import wait_for
 from tests.end_to_end.picture import Picture

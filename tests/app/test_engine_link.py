@@ -17,11 +17,11 @@ from pytestqt.qtbot import QtBot
 
 from app.engine_link import EngineLink, Link
 from core.api.errors import UsageError
-from core.api.home import Home
 from core.api.intent import Pause
 from core.api.messages import Event, Subscribe
 from core.api.projects import AddProject, ListProjects, ProjectInfo
 from core.api.snapshot import Snapshot
+from core.client.profile import Home
 from tests.app.snapshots import CONTRIBUTING
 from tests.fakes.scripted_engine import ScriptedEngine
 

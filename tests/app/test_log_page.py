@@ -10,7 +10,7 @@ from pytestqt.qtbot import QtBot
 from app.log_files import Level, Line, with_levels
 from app.log_page import MOST_LINES, LogPage
 from app.main_window import MainWindow
-from core.api.home import Home
+from core.client.profile import Home
 
 TEXT = """\
 2026-03-05 12:00:00,100 INFO core.engine: start

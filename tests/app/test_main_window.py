@@ -14,10 +14,10 @@ from app.farewell import Farewell
 from app.main_window import MainWindow
 from app.settings import Settings
 from app.widgets import Button, Notice
-from core.api.home import Home
 from core.api.intent import Pause
 from core.api.messages import Quit
 from core.api.snapshot import Snapshot
+from core.client.profile import Home
 from tests.app.snapshots import CONTRIBUTING, IDLE
 from tests.fakes.scripted_engine import ScriptedEngine
 

@@ -24,7 +24,7 @@ from app.main_window import MainWindow
 from app.settings import Settings
 from app.theme import DARK, LIGHT, Tokens
 from app.widgets import Button, Notice
-from core.api.home import Home
+from core.client.profile import Home
 from tests.app.contrast import contrast
 from tests.app.full_engine import every_page, fill, settle
 from tests.app.page_checks import SMALLEST, controls, nameless

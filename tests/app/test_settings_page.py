@@ -13,8 +13,8 @@ from app.main_window import MainWindow
 from app.settings import Settings
 from app.settings_page import SettingsPage
 from app.widgets import Label
-from core.api.home import Home
 from core.api.snapshot import Snapshot
+from core.client.profile import Home
 from tests.app.snapshots import IDLE
 
 

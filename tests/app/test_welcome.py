@@ -16,13 +16,13 @@ from app.settings import Settings
 from app.welcome_page import WelcomePage
 from app.widgets import Label
 from core.api.errors import WorldError
-from core.api.home import Home
 from core.api.intent import Contribute
 from core.api.limits import SetLimit
 from core.api.projects import ListProjects, ProjectInfo
 from core.api.schedule import CELLS, PRESETS, SetSchedule
 from core.api.sensors import GetSensors, SensorInfo
 from core.api.snapshot import Snapshot
+from core.client.profile import Home
 from tests.fakes.scripted_engine import ScriptedEngine
 
 PRACTICE = ProjectInfo("practice", "Practice", "A tiny model.", "Idlehive", "CC0-1.0", "builtin", practice=True)

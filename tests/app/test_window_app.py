@@ -14,10 +14,10 @@ import psutil
 import pytest
 from msgspec.structs import replace
 
-from core.api.home import Home
 from core.api.messages import Quit, Subscribe
 from core.api.projects import GetCurve
 from core.api.snapshot import Snapshot
+from core.client.profile import Home
 from tests.app.snapshots import CONTRIBUTING, IDLE
 from tests.fakes.scripted_engine import ScriptedEngine
 

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from core.api.home import Home
 from core.api.intent import Contribute, Pause
+from core.client.profile import Home
 from tests.cli.snapshots import AFTER, BEFORE, active
 from tests.fakes.scripted_engine import ScriptedEngine
 

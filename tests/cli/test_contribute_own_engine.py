@@ -8,12 +8,12 @@ import psutil
 import pytest
 
 from app.cli import contribute, main
-from core.api.client import ensure_engine
-from core.api.home import Home
+from core.client.engine_client import ensure_engine
+from core.client.profile import Home
 
 ENGINE = """
 import os
-from core.api.home import Home
+from core.client.profile import Home
 from core.api.snapshot import Snapshot
 from tests.fakes.scripted_engine import Script, run
 run(Script(snapshots=(Snapshot(state="idle", engine_pid=os.getpid()),)), Home.from_environment())

@@ -9,7 +9,7 @@ import pynvml
 import pytest
 
 from app.cli import checks
-from core.api.home import Home
+from core.client.profile import Home
 from core.engine.credentials import Credentials
 from tests.cli.conftest import RunCli
 from tests.fakes.keyring_in_memory import FakeKeyring, in_place

@@ -1,7 +1,7 @@
 import threading
 
 from app.log_files import merge
-from core.api.home import Home
+from core.client.profile import Home
 from tests.cli.conftest import RunCli, StartCli
 
 

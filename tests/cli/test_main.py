@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from app.cli import main, window
-from core.api.client import core_command, core_environment
-from core.api.home import Home
+from core.client.engine_client import core_command, core_environment
+from core.client.profile import Home
 from tests.cli.conftest import ROOT
 
 VERBS = ("contribute", "status", "pause", "resume", "quit", "projects", "limits", "history", "log", "doctor")
@@ -97,5 +97,5 @@ def test_a_display_is_looked_for_before_qt_ends_the_process(
 def test_modules_of_core_run_from_any_folder(tmp_path: Path) -> None:
     (tmp_path / "core").mkdir()
     (tmp_path / "core" / "__init__.py").write_text("raise SystemExit('a stranger')")
-    command = core_command("core.api.home")
+    command = core_command("core.client.profile")
     assert subprocess.run(command, cwd=tmp_path, env=core_environment(), check=False).returncode == 0

@@ -4,9 +4,9 @@ import json
 
 from app.cli import sensors
 from core.api.errors import WorldError
-from core.api.home import Home
 from core.api.program_names import GetPrograms, SetPrograms
 from core.api.sensors import Attempt, GetSensors, SensorInfo
+from core.client.profile import Home
 from tests.cli.conftest import RunCli
 from tests.fakes.scripted_engine import ScriptedEngine
 

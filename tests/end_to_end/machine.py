@@ -16,7 +16,7 @@ from typing import Any
 
 import psutil
 
-from core.api.home import Home
+from core.client.profile import Home
 from tests import waiting
 from tests.waiting import Result
 

@@ -8,8 +8,8 @@ import pytest
 from jeepney import DBusAddress, new_method_call
 
 from app.cli import words
-from core.api.client import EngineClient
 from core.api.snapshot import Snapshot
+from core.client.engine_client import EngineClient
 from tests.conditions.desktop.dbus_services import PrivateBus, Service
 from tests.end_to_end.machine import Machine, Profile, wait_for
 from tests.end_to_end.organiser import Organiser

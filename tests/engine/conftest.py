@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from core.api.home import Home
+from core.client.profile import Home
 from tests.engine.world import WEEK, Scenario, a_world
 from tests.fakes.running_engine import RunningEngine
 

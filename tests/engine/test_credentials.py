@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from core.api.errors import WorldError
-from core.api.keyrings import NoKeyring
+from core.client.keyrings import NoKeyring
 from core.engine import credentials
 from core.engine.credentials import Credentials
 from tests.fakes.keyring_in_memory import FakeKeyring, in_place

@@ -4,9 +4,9 @@ from pathlib import Path
 
 import pytest
 
-from core.api.client import core_environment
 from core.api.intent import Contribute
 from core.api.record import GetOverview, Overview, Sums
+from core.client.engine_client import core_environment
 from tests.conditions.test_energy import counter, powercap
 from tests.fakes.metered_trainer import POWERCAP
 from tests.fakes.nvml.stand_in import Driver, build

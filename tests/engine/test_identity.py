@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 
 from core.api.errors import UsageError
-from core.api.home import Home
 from core.api.identity import ExportIdentity, GetIdentity, IdentityExport, IdentityInfo, ImportIdentity, SetDisplayName
+from core.client.profile import Home
 from tests.fakes.running_engine import RunningEngine
 
 PASSPHRASE = "correct horse battery"

@@ -12,12 +12,12 @@ from typing import Any, TypeVar
 
 import psutil
 
-from core.api.client import EngineClient, core_command, core_environment
 from core.api.errors import EngineGone
-from core.api.home import Home
 from core.api.intent import Contribute
 from core.api.messages import Command, Event, GetSnapshot, Quit
 from core.api.snapshot import Snapshot
+from core.client.engine_client import EngineClient, core_command, core_environment
+from core.client.profile import Home
 from tests.fakes import scripted_host, scripted_trainer
 from tests.waiting import wait_for
 

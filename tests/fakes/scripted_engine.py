@@ -22,7 +22,6 @@ from typing import Any, Self, TypeVar
 import msgspec
 
 from core.api.errors import IdlehiveError, UsageError, WorldError
-from core.api.home import Home
 from core.api.identity import IdentityInfo
 from core.api.messages import (
     Command,
@@ -39,6 +38,7 @@ from core.api.messages import (
 from core.api.record import Cost, Habits, Overview, Sums
 from core.api.schedule import CELLS, ScheduleInfo
 from core.api.snapshot import Snapshot
+from core.client.profile import Home
 
 Answer = Any | IdlehiveError | Callable[[Any], Any]
 Sent = TypeVar("Sent", bound=Command)

@@ -25,7 +25,6 @@ from typing import Self, TypeVar
 import msgspec
 
 from core.api.errors import EngineGone, UsageError, WorldError
-from core.api.home import Home
 from core.api.messages import (
     Command,
     EngineMessage,
@@ -40,6 +39,7 @@ from core.api.messages import (
 )
 from core.api.phrases import phrase
 from core.api.snapshot import Snapshot
+from core.client.profile import Home
 
 Result = TypeVar("Result")
 

@@ -8,19 +8,19 @@ from types import NoneType
 import psutil
 import pytest
 
-from core.api.client import EngineClient, ensure_engine
 from core.api.errors import EngineGone, UsageError, WorldError
-from core.api.home import Home
 from core.api.intent import Pause, Resume
 from core.api.limits import ShowLimits
 from core.api.messages import Event, GetSnapshot, Quit
 from core.api.projects import ListProjects, ProjectInfo
 from core.api.snapshot import Snapshot
+from core.client.engine_client import EngineClient, ensure_engine
+from core.client.profile import Home
 from tests.fakes.scripted_engine import ScriptedEngine
 
 SCRIPTED = """
 import os
-from core.api.home import Home
+from core.client.profile import Home
 from core.api.snapshot import Snapshot
 from tests.fakes.scripted_engine import Script, run
 run(Script(snapshots=(Snapshot(state="idle", engine_pid=os.getpid()),), start_delay=0.2), Home.from_environment())

@@ -1,0 +1,1 @@
+"""The engine's client, the profile folder and the system's keyring."""
