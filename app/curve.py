@@ -3,7 +3,7 @@
 import math
 from collections.abc import Sequence
 
-from core.api.projects import CurvePoint
+from core.api.project.projects import CurvePoint
 
 
 def ticks(lowest: float, highest: float, most: int) -> list[float]:

@@ -12,7 +12,7 @@ from app import format as fmt
 from app.texts import tr
 from app.theme import Type
 from app.widgets import Label
-from core.api.projects import CurvePoint
+from core.api.project.projects import CurvePoint
 
 Mark = Literal["line", "diamond", "dot"]
 

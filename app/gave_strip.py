@@ -9,7 +9,7 @@ from PySide6.QtWidgets import QSizePolicy, QWidget
 from app import curve, theme
 from app import format as fmt
 from app.texts import tr
-from core.api.projects import CurvePoint
+from core.api.project.projects import CurvePoint
 
 # As CurveView, so that epochs stand under each other.
 _LEFT, _RIGHT = 40.0, 8.0

@@ -9,7 +9,7 @@ from app.menu_button import MenuButton
 from app.texts import tr
 from app.theme import Type
 from app.widgets import Card, Label
-from core.api.projects import CurvePoint, GetCurve
+from core.api.project.projects import CurvePoint, GetCurve
 from core.api.record import Overview
 
 

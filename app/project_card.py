@@ -16,7 +16,7 @@ from app.sparkline import Sparkline
 from app.texts import tr
 from app.theme import Type
 from app.widgets import Button, Card, Dot, Label, Notice
-from core.api.projects import CurvePoint, ProjectDetails, ProjectInfo
+from core.api.project.projects import CurvePoint, ProjectDetails, ProjectInfo
 from core.api.snapshot import Snapshot
 
 _PEERS_WIDTH = 130

@@ -10,7 +10,7 @@ from app import project_words, theme
 from app.texts import tr
 from app.theme import Type
 from app.widgets import Button, Label
-from core.api.projects import ProjectDetails
+from core.api.project.projects import ProjectDetails
 
 
 class Details(QWidget):

@@ -9,7 +9,7 @@ from PySide6.QtWidgets import QSizePolicy, QWidget
 
 from app import theme
 from app.texts import tr
-from core.api.projects import Picture
+from core.api.project.projects import Picture
 
 SIDE = 72
 _MOST_MEGABYTES = 32

@@ -5,7 +5,7 @@ from enum import Enum
 from app import format as fmt
 from app import wording
 from app.texts import said, tr
-from core.api.projects import CurvePoint, ProjectDetails, ProjectInfo
+from core.api.project.projects import CurvePoint, ProjectDetails, ProjectInfo
 from core.api.snapshot import Snapshot
 
 

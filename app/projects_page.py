@@ -20,7 +20,7 @@ from app.theme import Type
 from app.widgets import Button, Label, Notice, clear
 from core.api.intent import Contribute
 from core.api.messages import Command, Event
-from core.api.projects import (
+from core.api.project.projects import (
     AddProject,
     CurvePoint,
     GetCurve,

@@ -10,7 +10,7 @@ from app import curve, theme
 from app import format as fmt
 from app.curve_view import paint_mark
 from app.texts import tr
-from core.api.projects import CurvePoint
+from core.api.project.projects import CurvePoint
 
 _SIZE = QSize(132, 30)
 

@@ -15,7 +15,7 @@ from app.texts import tr
 from app.theme import Type
 from app.widgets import Button, Card, Label, Notice, clear
 from core.api.messages import Command
-from core.api.projects import ListProjects, ProjectInfo
+from core.api.project.projects import ListProjects, ProjectInfo
 from core.api.sensors import GetSensors, SensorInfo
 
 _ROOMY_WIDTH = 900

@@ -32,7 +32,7 @@ from app.window_app import make_application
 from benchmarks.years import fill
 from core.api.limits import SetLimit
 from core.api.messages import GetSnapshot, Quit
-from core.api.projects import CurvePoint
+from core.api.project.projects import CurvePoint
 from core.api.record import GetOverview, GetSessions, Habits, Overview, SessionGiven
 from core.api.snapshot import Snapshot
 from core.client.engine_client import EngineClient, ensure_engine

@@ -10,7 +10,7 @@ from app.cli.connection import borrowed
 from app.cli.parser import Parser, Verbs, add_json, add_verb
 from core.api.errors import UsageError
 from core.api.messages import Command
-from core.api.projects import (
+from core.api.project.projects import (
     AddProject,
     JoinProject,
     LeaveProject,

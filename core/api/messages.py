@@ -14,7 +14,7 @@ from core.api.identity import IdentityCommand
 from core.api.intent import IntentCommand
 from core.api.limits import LimitCommand
 from core.api.program_names import ProgramsCommand
-from core.api.projects import ProjectCommand
+from core.api.project.projects import ProjectCommand
 from core.api.record import HistoryCommand
 from core.api.schedule import ScheduleCommand
 from core.api.sensors import GetSensors

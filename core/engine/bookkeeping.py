@@ -15,7 +15,7 @@ from typing import TypeVar
 import msgspec
 
 from core.api.errors import UsageError, WorldError
-from core.api.manifest import Manifest
+from core.api.project.manifest import Manifest
 from core.api.record import (
     DeleteHistory,
     ExportHistory,

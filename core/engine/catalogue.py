@@ -11,10 +11,10 @@ import msgspec
 from msgspec import Meta
 
 import core
-from core.api import manifest_reading
 from core.api.errors import UsageError, WorldError
-from core.api.manifest import Manifest
-from core.api.projects import CurvePoint, ProjectDetails, ProjectInfo
+from core.api.project import manifest_reading
+from core.api.project.manifest import Manifest
+from core.api.project.projects import CurvePoint, ProjectDetails, ProjectInfo
 from core.engine import credentials, fetch, requirements
 from core.engine.threads import in_thread
 from core.store.projects import Project

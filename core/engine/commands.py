@@ -12,7 +12,7 @@ from core.api.intent import Contribute, Pause, Resume
 from core.api.limits import LimitInfo, ResetLimit, SetLimit, ShowLimits
 from core.api.messages import Command, Event, GetSnapshot
 from core.api.program_names import GetPrograms, SetPrograms, checked
-from core.api.projects import (
+from core.api.project.projects import (
     AddProject,
     CurvePoint,
     GetCurve,

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 
-from core.api.manifest import Requirements
+from core.api.project.manifest import Requirements
 from core.api.reasons import Reason
 from core.engine import surroundings
 from core.engine.catalogue import BUILTIN, Catalogue

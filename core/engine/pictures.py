@@ -7,8 +7,8 @@ from functools import partial
 from pathlib import Path
 
 from core.api.errors import UsageError, WorldError
-from core.api.manifest import File
-from core.api.projects import Picture
+from core.api.project.manifest import File
+from core.api.project.projects import Picture
 from core.engine import fetch
 from core.engine.threads import in_thread
 from core.store.projects import Project

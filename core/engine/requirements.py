@@ -4,8 +4,8 @@ import shutil
 from collections.abc import Iterator
 from pathlib import Path
 
-from core.api.manifest import Requirements
 from core.api.phrases import phrase
+from core.api.project.manifest import Requirements
 
 
 def missing(needs: Requirements, cache: Path) -> tuple[str, ...]:

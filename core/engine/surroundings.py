@@ -2,9 +2,9 @@
 
 from collections.abc import Iterator, Mapping
 
-from core.api.manifest import Manifest
-from core.api.peer_address import is_far
 from core.api.phrases import phrase
+from core.api.project.manifest import Manifest
+from core.api.project.peer_address import is_far
 from core.api.reasons import Kind
 from core.api.snapshot import Surroundings
 from core.conditions.machine import Readings

@@ -4,7 +4,7 @@ import os
 from importlib import metadata
 from typing import cast
 
-from core.api.projects import ProjectInfo
+from core.api.project.projects import ProjectInfo
 from core.api.reasons import Kind, Reason, Severity
 from core.api.session import Report
 from core.api.snapshot import (

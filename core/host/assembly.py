@@ -13,8 +13,8 @@ from hivemind import DHT
 from transformers import PreTrainedModel
 
 from core.api.errors import WorldError
-from core.api.manifest import Manifest
-from core.api.manifest_reading import parse
+from core.api.project.manifest import Manifest
+from core.api.project.manifest_reading import parse
 from core.host.backbone import Backbone
 from core.host.board import Board
 from core.host.clerk import MOST_TOGETHER

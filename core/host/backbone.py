@@ -10,8 +10,8 @@ from pathlib import Path
 from hivemind import DHT
 
 from core.api.errors import WorldError
-from core.api.manifest import Manifest
 from core.api.preferences import Limits
+from core.api.project.manifest import Manifest
 from core.host.board import Board
 from core.host.clerk import Audit, Clerk
 from core.host.companion import Companion

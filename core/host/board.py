@@ -10,7 +10,7 @@ from threading import Lock
 
 import msgspec
 
-from core.api.manifest import Manifest
+from core.api.project.manifest import Manifest
 from core.host.curve import Curve
 from core.host.project import Published
 from core.host.register import Register

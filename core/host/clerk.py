@@ -18,7 +18,7 @@ from hivemind import DHT
 
 from core.api.errors import UsageError, WorldError
 from core.api.identity import check_name
-from core.api.manifest import Training
+from core.api.project.manifest import Training
 from core.host.curve import Curve
 from core.host.register import Claim, Register, Slot
 from core.swarm.contributions import BadStatement, ContributionsBoard, Found, Round, Statement, verify

@@ -6,7 +6,7 @@ import torch
 from hivemind import DHT
 from transformers import PreTrainedModel
 
-from core.api.manifest import Manifest
+from core.api.project.manifest import Manifest
 from core.learning.optimizers import optimizer_factory, scheduler_factory
 from core.swarm.averagers import CheckedStateAverager, state_prefix
 from core.swarm.state_checks import BadState

@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 from html import escape
 
 from core.api.identity import short
-from core.api.manifest import Manifest
+from core.api.project.manifest import Manifest
 from core.host.board import Standing
 from core.host.charts import chart
 from core.host.curve import Point

@@ -17,12 +17,12 @@ from typing import Annotated, Any
 import msgspec
 from msgspec import Meta
 
-from core.api import manifest_reading
 from core.api.errors import ManifestError, UsageError, WorldError
-from core.api.manifest import Manifest, Positive
-from core.api.peer_address import is_peer_address
-from core.api.plain_json import NotPlainError
-from core.api.plain_json import check as check_plain
+from core.api.project import manifest_reading
+from core.api.project.manifest import Manifest, Positive
+from core.api.project.peer_address import is_peer_address
+from core.api.project.plain_json import NotPlainError
+from core.api.project.plain_json import check as check_plain
 from core.system.atomic_file import write_whole
 
 _CHUNK = 1 << 20

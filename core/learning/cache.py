@@ -14,7 +14,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from core.api.errors import WorldError
-from core.api.manifest import File
+from core.api.project.manifest import File
 
 _ENTRY = re.compile(r"(?P<sha256>[0-9a-f]{64})(\.part)?")
 

@@ -17,8 +17,8 @@ import requests
 import urllib3
 
 from core.api.errors import WorldError
-from core.api.manifest import File
-from core.api.plain_json import printable
+from core.api.project.manifest import File
+from core.api.project.plain_json import printable
 
 log = logging.getLogger(__name__)
 

@@ -7,7 +7,7 @@ from transformers import PretrainedConfig, PreTrainedModel
 from transformers.models.auto import modeling_auto
 
 from core.api.errors import ManifestError
-from core.api.manifest import Manifest, MaskedLanguageModelling
+from core.api.project.manifest import Manifest, MaskedLanguageModelling
 
 # The families that transformers itself lists for each task: a name outside them is refused.
 _ARCHITECTURES: dict[type, frozenset[str]] = {

@@ -8,7 +8,7 @@ import torch
 from pytorch_optimizer import Lamb
 from torch.optim.lr_scheduler import LambdaLR
 
-from core.api.manifest import Optimizer, Schedule
+from core.api.project.manifest import Optimizer, Schedule
 
 OptimizerFactory = Callable[[Iterable[Any]], torch.optim.Optimizer]
 SchedulerFactory = Callable[[torch.optim.Optimizer], LambdaLR]

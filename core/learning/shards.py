@@ -14,7 +14,7 @@ from threading import Event, Thread
 from typing import BinaryIO
 
 from core.api.errors import WorldError
-from core.api.manifest import File
+from core.api.project.manifest import File
 from core.learning.cache import Cache
 from core.learning.download import WAITS, Client, Download, StoppedError, UselessError
 

@@ -4,7 +4,7 @@ from datetime import datetime
 
 from core.api.given import GIVEN, together
 from core.api.history import Contribution
-from core.api.projects import CurvePoint
+from core.api.project.projects import CurvePoint
 from core.api.snapshot import Today
 from core.store.database import Database
 from core.store.journal import Journal

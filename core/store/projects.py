@@ -7,7 +7,7 @@ from typing import Literal
 
 import msgspec
 
-from core.api.manifest import Manifest
+from core.api.project.manifest import Manifest
 from core.store.database import Database
 
 Keeper = Literal["keyring", "file"]

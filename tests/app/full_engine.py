@@ -11,7 +11,7 @@ from app.engine_link import Link
 from app.main_window import MainWindow
 from core.api.limits import ShowLimits
 from core.api.preferences import PREFERENCES
-from core.api.projects import CurvePoint, GetCurve, ListProjects, ShowProject
+from core.api.project.projects import CurvePoint, GetCurve, ListProjects, ShowProject
 from core.api.reasons import Kind, Reason
 from core.api.record import GetHabits, GetOverview, GetSessions
 from core.api.schedule import CELLS, GetSchedule, Level, ScheduleInfo, ScheduleState

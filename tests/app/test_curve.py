@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from app import curve
-from core.api.projects import CurvePoint
+from core.api.project.projects import CurvePoint
 
 
 @pytest.mark.parametrize(

@@ -19,7 +19,7 @@ from app.engine_link import EngineLink, Link
 from core.api.errors import UsageError
 from core.api.intent import Pause
 from core.api.messages import Event, Subscribe
-from core.api.projects import AddProject, ListProjects, ProjectInfo
+from core.api.project.projects import AddProject, ListProjects, ProjectInfo
 from core.api.snapshot import Snapshot
 from core.client.profile import Home
 from tests.app.snapshots import CONTRIBUTING

@@ -17,7 +17,7 @@ from app.history_page import HistoryPage
 from app.history_range import Range, midnight
 from app.main_window import MainWindow
 from core.api.errors import UsageError
-from core.api.projects import CurvePoint, GetCurve
+from core.api.project.projects import CurvePoint, GetCurve
 from core.api.reasons import Kind
 from core.api.record import (
     Bar,

@@ -21,7 +21,7 @@ from app.widgets import Label, Notice
 from core.api.errors import WorldError
 from core.api.intent import Contribute, Pause, Resume
 from core.api.messages import Event
-from core.api.projects import CurvePoint, GetCurve
+from core.api.project.projects import CurvePoint, GetCurve
 from core.api.snapshot import GpuUse, Place, Snapshot
 from tests.app.snapshots import CONTRIBUTING, IDLE, PROGRESS, STARTING, failed, paused
 from tests.fakes.scripted_engine import ScriptedEngine

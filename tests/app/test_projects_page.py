@@ -20,7 +20,7 @@ from app.projects_page import ProjectsPage
 from app.widgets import Button, Label
 from core.api.errors import UsageError, WorldError
 from core.api.intent import Contribute
-from core.api.projects import (
+from core.api.project.projects import (
     AddProject,
     CurvePoint,
     GetCurve,

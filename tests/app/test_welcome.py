@@ -18,7 +18,7 @@ from app.widgets import Label
 from core.api.errors import WorldError
 from core.api.intent import Contribute
 from core.api.limits import SetLimit
-from core.api.projects import ListProjects, ProjectInfo
+from core.api.project.projects import ListProjects, ProjectInfo
 from core.api.schedule import CELLS, PRESETS, SetSchedule
 from core.api.sensors import GetSensors, SensorInfo
 from core.api.snapshot import Snapshot

@@ -15,7 +15,7 @@ import pytest
 from msgspec.structs import replace
 
 from core.api.messages import Quit, Subscribe
-from core.api.projects import GetCurve
+from core.api.project.projects import GetCurve
 from core.api.snapshot import Snapshot
 from core.client.profile import Home
 from tests.app.snapshots import CONTRIBUTING, IDLE

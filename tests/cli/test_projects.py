@@ -7,7 +7,7 @@ import msgspec
 import pytest
 
 from core.api.errors import UsageError
-from core.api.projects import (
+from core.api.project.projects import (
     AddProject,
     JoinProject,
     LeaveProject,

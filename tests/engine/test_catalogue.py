@@ -12,7 +12,7 @@ import pytest
 
 from core.api.errors import IdlehiveError, UsageError, WorldError
 from core.api.intent import Contribute
-from core.api.projects import (
+from core.api.project.projects import (
     AddProject,
     CurvePoint,
     GetCurve,

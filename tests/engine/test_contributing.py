@@ -14,7 +14,7 @@ from core.api.errors import UsageError
 from core.api.history import Contribution, GetHistory
 from core.api.intent import Contribute, Pause, Resume
 from core.api.limits import LimitInfo, ResetLimit, SetLimit, ShowLimits
-from core.api.projects import CurvePoint, GetCurve, LeaveProject, ProjectInfo
+from core.api.project.projects import CurvePoint, GetCurve, LeaveProject, ProjectInfo
 from core.api.reasons import Kind
 from core.api.snapshot import Snapshot
 from tests.fakes.running_engine import RunningEngine, events

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from core.api.errors import UsageError
-from core.api.projects import AddProject, GetPicture, Picture, ProjectInfo
+from core.api.project.projects import AddProject, GetPicture, Picture, ProjectInfo
 from core.engine.pictures import LARGEST, MOST_PIXELS, picture_of
 from tests.engine.test_catalogue import Organiser, organiser
 from tests.fakes.running_engine import RunningEngine

@@ -9,7 +9,7 @@ import msgspec
 import pytest
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
-from core.api.manifest import Training
+from core.api.project.manifest import Training
 from core.host.clerk import Audit
 from core.host.curve import Curve
 from core.host.register import Register

@@ -12,8 +12,8 @@ import msgspec
 import psutil
 import pytest
 
-from core.api.manifest import Manifest
 from core.api.preferences import Limits
+from core.api.project.manifest import Manifest
 from core.client.engine_client import core_command
 from core.host.companion import Companion
 from core.system.backoff import FIRST_WAIT, FORGIVEN_AFTER

@@ -9,7 +9,7 @@ import msgspec
 import pytest
 
 from core.api.errors import UsageError, WorldError
-from core.api.manifest_reading import parse
+from core.api.project.manifest_reading import parse
 from core.host.project import Host, load, run_id_of
 
 PRACTICE = Path(__file__).parents[2] / "resources" / "practice"

@@ -11,7 +11,7 @@ import pytest
 import requests
 import torch
 
-from core.api.manifest_reading import parse
+from core.api.project.manifest_reading import parse
 from core.host.board import Board
 from core.host.web import Web
 from core.learning import checkpoints

@@ -6,7 +6,7 @@ import threading
 import pytest
 
 from core.api.errors import WorldError
-from core.api.manifest import File
+from core.api.project.manifest import File
 from core.learning.cache import Cache
 from core.learning.download import Client
 from core.learning.shards import Fetcher

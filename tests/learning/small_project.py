@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from core.api.manifest import Data, File, Manifest, MaskedLanguageModelling, Model, Optimizer, Training
+from core.api.project.manifest import Data, File, Manifest, MaskedLanguageModelling, Model, Optimizer, Training
 
 
 def small_manifest(sequence_length: int = 16, vocabulary: int = 100, **config: Any) -> Manifest:

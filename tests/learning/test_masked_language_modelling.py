@@ -11,7 +11,7 @@ from tokenizers.models import WordLevel
 from tokenizers.pre_tokenizers import Whitespace
 
 from core.api.errors import ManifestError
-from core.api.manifest import Manifest
+from core.api.project.manifest import Manifest
 from core.learning.tasks import task_for
 from core.learning.tasks.masked_language_modelling import MaskedLanguageModellingTask
 from tests.learning.small_project import small_manifest

@@ -7,7 +7,7 @@ import pytest
 import torch
 
 from core.api.errors import ManifestError
-from core.api.manifest import Model
+from core.api.project.manifest import Model
 from core.learning.model import build_model
 from tests.learning.small_project import small_manifest
 

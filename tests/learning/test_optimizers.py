@@ -5,7 +5,7 @@ import torch
 from hivemind.optim.state_averager import dump_optimizer_state
 from pytorch_optimizer import Lamb
 
-from core.api.manifest import Optimizer, Schedule
+from core.api.project.manifest import Optimizer, Schedule
 from core.learning.optimizers import learning_rate_factor, optimizer_factory, scheduler_factory
 
 DECLARED = [

@@ -21,7 +21,7 @@ from typing import Any
 import torch
 from hivemind import DHT
 
-from core.api.manifest import Averaging, Optimizer, Training
+from core.api.project.manifest import Averaging, Optimizer, Training
 from core.swarm.assembly import make_optimizer
 from core.swarm.company import Company
 from core.swarm.optimizer import CollaborativeOptimizer

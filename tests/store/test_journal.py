@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from core.api.projects import CurvePoint
+from core.api.project.projects import CurvePoint
 from core.api.session import Counters, EpochDone
 from core.api.snapshot import Today, Traffic
 from core.store.store import Store

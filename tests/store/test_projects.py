@@ -2,8 +2,8 @@
 
 import json
 
-from core.api.manifest import Manifest
-from core.api.manifest_reading import parse
+from core.api.project.manifest import Manifest
+from core.api.project.manifest_reading import parse
 from core.api.snapshot import Traffic
 from core.store.store import Store
 from tests.fakes.scripted_host import manifest

@@ -2,7 +2,7 @@
 
 import torch
 
-from core.api.manifest import Averaging, Optimizer, Schedule, Training
+from core.api.project.manifest import Averaging, Optimizer, Schedule, Training
 from core.learning.optimizers import optimizer_factory, scheduler_factory
 
 MICROBATCH = 4

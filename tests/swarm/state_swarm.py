@@ -10,7 +10,7 @@ from hivemind import DHT
 from hivemind.p2p import P2P
 from hivemind.p2p.p2p_daemon_bindings import control
 
-from core.api.manifest import Optimizer, Schedule
+from core.api.project.manifest import Optimizer, Schedule
 from core.learning.optimizers import optimizer_factory, scheduler_factory
 from core.swarm.averagers import CheckedStateAverager, state_prefix
 from core.swarm.patches import live_in, pace_traffic

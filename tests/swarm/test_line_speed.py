@@ -1,7 +1,7 @@
 import pytest
 
-from core.api.manifest import Averaging
 from core.api.preferences import Limits
+from core.api.project.manifest import Averaging
 from core.swarm.line_speed import bandwidth, part_size, part_timeout, slowest_line, state_timeout
 
 MBIT = 125_000

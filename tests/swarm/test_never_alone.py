@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 import torch
 
-from core.api.manifest import Averaging
+from core.api.project.manifest import Averaging
 from core.swarm.assembly import make_optimizer
 from core.swarm.optimizer import CollaborativeOptimizer
 from core.swarm.patches import live_in

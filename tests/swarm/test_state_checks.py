@@ -6,7 +6,7 @@ import pytest
 import torch
 from hivemind.optim.state_averager import dump_optimizer_state
 
-from core.api.manifest import Optimizer, Schedule
+from core.api.project.manifest import Optimizer, Schedule
 from core.learning.optimizers import learning_rate_factor, optimizer_factory, scheduler_factory
 from core.swarm.state_checks import (
     BadState,

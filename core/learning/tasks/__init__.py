@@ -5,7 +5,7 @@ from typing import Protocol
 
 import torch
 
-from core.api.manifest import Manifest
+from core.api.project.manifest import Manifest
 
 Batch = dict[str, torch.Tensor]
 

@@ -8,7 +8,7 @@ import torch
 from tokenizers import Tokenizer
 
 from core.api.errors import ManifestError
-from core.api.manifest import Manifest
+from core.api.project.manifest import Manifest
 from core.learning.tasks import Batch
 
 _IGNORED = -100

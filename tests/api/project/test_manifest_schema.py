@@ -8,9 +8,9 @@ import jsonschema  # type: ignore[import-untyped]  # ships no annotations
 import msgspec
 import pytest
 
-from core.api import manifest_schema
-from core.api.manifest_reading import parse
-from tests.api.test_manifest import SAMPLE
+from core.api.project import manifest_schema
+from core.api.project.manifest_reading import parse
+from tests.api.project.test_manifest import SAMPLE
 
 DOCS = Path(__file__).parents[2] / "docs"
 
@@ -18,7 +18,7 @@ DOCS = Path(__file__).parents[2] / "docs"
 def test_the_schema_in_docs_is_the_one_of_the_classes(tmp_path: Path) -> None:
     manifest_schema.write(tmp_path / "made.json")
     published = (DOCS / "manifest.schema.json").read_text()
-    assert published == (tmp_path / "made.json").read_text(), "stale: run python -m core.api.manifest"
+    assert published == (tmp_path / "made.json").read_text(), "stale: run python -m core.api.project.manifest"
 
 
 def test_the_schema_takes_the_sample_and_refuses_its_mistakes() -> None:

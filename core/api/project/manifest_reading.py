@@ -9,9 +9,9 @@ import msgspec
 from msgspec import Meta
 
 from core.api.errors import ManifestError
-from core.api.manifest import Architecture, Data, File, Id, Manifest, RunId, Sha256
-from core.api.peer_address import is_peer_address
-from core.api.plain_json import NotPlainError, printable, read
+from core.api.project.manifest import Architecture, Data, File, Id, Manifest, RunId, Sha256
+from core.api.project.peer_address import is_peer_address
+from core.api.project.plain_json import NotPlainError, printable, read
 
 LARGEST = 1 << 20
 """Bytes of a manifest."""

@@ -1,8 +1,8 @@
 """A project's description: data, never code.
 
 Everything a peer needs to take part in a run is here by name and number; nothing in it is executed. `docs/manifest.md`
-explains the fields, `docs/manifest.schema.json` is made from these classes by `python -m core.api.manifest`. How one is
-read and checked is in `core.api.manifest_reading`.
+explains the fields, `docs/manifest.schema.json` is made from these classes by `python -m core.api.project.manifest`. How one is
+read and checked is in `core.api.project.manifest_reading`.
 """
 
 from pathlib import Path
@@ -184,6 +184,6 @@ class Manifest(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 if __name__ == "__main__":
-    from core.api.manifest_schema import write
+    from core.api.project.manifest_schema import write
 
-    write(Path(__file__).parents[2] / "docs" / "manifest.schema.json")
+    write(Path(__file__).parents[3] / "docs" / "manifest.schema.json")

@@ -1,4 +1,4 @@
-"""The manifest's JSON Schema, for editors and other programs; `python -m core.api.manifest` writes it."""
+"""The manifest's JSON Schema, for editors and other programs; `python -m core.api.project.manifest` writes it."""
 
 import ast
 import inspect
@@ -7,7 +7,7 @@ from typing import Any
 
 import msgspec
 
-from core.api import manifest
+from core.api.project import manifest
 
 
 def schema() -> dict[str, Any]:

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from core.api.errors import ManifestError
-from core.api.manifest_reading import LARGEST, parse
+from core.api.project.manifest_reading import LARGEST, parse
 
 PEER = "/ip4/192.0.2.1/tcp/31337/p2p/12D3KooWJ7TyrZcJ4BNrUdgCkHQKAzfAzfmAhp2bqMqXWzVvRxFL"
 HERE = "https://example.org/projects/manifest.json"

@@ -1,0 +1,1 @@
+"""A project: its manifest, how one is read, and the commands about the list of projects."""
