@@ -14,7 +14,7 @@ from app import format as fmt
 from app.places_view import PlacesView
 from app.texts import tr
 from app.theme import Type
-from core.api.record import Bar, Bucket, Overview
+from core.api.record.record import Bar, Bucket, Overview
 
 _LEFT, _TOP, _BOTTOM = 44.0, 8.0, 22.0
 _LABEL = 64.0

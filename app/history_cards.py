@@ -15,7 +15,7 @@ from app.habits_view import ReasonsView, WeekHoursView
 from app.texts import tr
 from app.theme import Type
 from app.widgets import Button, Card, Label, clear
-from core.api.record import COLOURED, Habits, Overview
+from core.api.record.record import COLOURED, Habits, Overview
 
 _MOST_REACHED = 6
 """Milestones that are shown, the latest."""

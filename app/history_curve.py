@@ -10,7 +10,7 @@ from app.texts import tr
 from app.theme import Type
 from app.widgets import Card, Label
 from core.api.project.projects import CurvePoint, GetCurve
-from core.api.record import Overview
+from core.api.record.record import Overview
 
 
 class HistoryCurve(Card):

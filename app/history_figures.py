@@ -8,7 +8,7 @@ from app.history_range import Range
 from app.texts import tr, trn
 from app.tiles import Tile
 from app.widgets import Card, Label
-from core.api.record import Overview, Sums
+from core.api.record.record import Overview, Sums
 
 _COLUMNS = 4
 

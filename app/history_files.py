@@ -16,7 +16,7 @@ from app.question import Question
 from app.texts import tr
 from app.widgets import Button, Notice
 from core.api.errors import WorldError
-from core.api.record import DeleteHistory, ExportHistory, GetOverview, ImportHistory, Overview, Written
+from core.api.record.record import DeleteHistory, ExportHistory, GetOverview, ImportHistory, Overview, Written
 
 _GRACE_MS = 10_000
 """Between the last word and the deed."""

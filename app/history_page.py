@@ -24,7 +24,7 @@ from app.page import Page
 from app.texts import tr
 from app.theme import Type
 from app.widgets import Button, Card, Label, Notice
-from core.api.record import Habits, Overview, SessionGiven
+from core.api.record.record import Habits, Overview, SessionGiven
 
 _REFRESH_SECONDS = 30.0
 """While it is open and something is being given."""

@@ -6,7 +6,7 @@ from typing import Literal
 
 from app import history_words
 from app.texts import tr
-from core.api.record import GetHabits, GetOverview, GetSessions
+from core.api.record.record import GetHabits, GetOverview, GetSessions
 
 Kind = Literal["month", "year", "all", "own"]
 

@@ -11,7 +11,7 @@ from app.sessions_table import SessionsTable
 from app.texts import tr, trn
 from app.theme import Type
 from app.widgets import Card, Label
-from core.api.record import Habits, Overview, SessionGiven
+from core.api.record.record import Habits, Overview, SessionGiven
 
 
 class HistorySessions(Card):

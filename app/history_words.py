@@ -9,7 +9,7 @@ from app import format as fmt
 from app import week
 from app.texts import said, tr, trn
 from core.api.reasons import Kind
-from core.api.record import JOULES_IN_KWH, Bucket, Cost, Milestone, MilestoneKind, Sums
+from core.api.record.record import JOULES_IN_KWH, Bucket, Cost, Milestone, MilestoneKind, Sums
 
 _PEOPLE = 8e9
 """On Earth, roughly (United Nations, World Population Prospects 2024: 8.2 thousand million)."""

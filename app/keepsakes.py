@@ -14,7 +14,7 @@ from app import format as fmt
 from app import history_words, icons, shades, theme
 from app.texts import tr, trn
 from core.api.errors import WorldError
-from core.api.record import Overview, Sums
+from core.api.record.record import Overview, Sums
 
 _WIDTH, _HEIGHT = 1200, 720
 _LEFT, _TOP = 64.0, 56.0

@@ -17,7 +17,7 @@ from app.settings import Settings
 from app.texts import said, tr, trn
 from core.api.messages import Event
 from core.api.reasons import Severity
-from core.api.record import GetOverview, Milestone, Overview
+from core.api.record.record import GetOverview, Milestone, Overview
 from core.api.snapshot import Snapshot
 
 _NOT_AGAIN_WITHIN = 3600.0

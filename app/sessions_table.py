@@ -11,7 +11,7 @@ from app import format as fmt
 from app import history_words, theme
 from app.texts import tr
 from app.theme import Type
-from core.api.record import MOST_SESSIONS, SessionGiven
+from core.api.record.record import MOST_SESSIONS, SessionGiven
 
 Index = QModelIndex | QPersistentModelIndex
 _NO_INDEX = QModelIndex()

@@ -33,7 +33,7 @@ from benchmarks.years import fill
 from core.api.limits import SetLimit
 from core.api.messages import GetSnapshot, Quit
 from core.api.project.projects import CurvePoint
-from core.api.record import GetOverview, GetSessions, Habits, Overview, SessionGiven
+from core.api.record.record import GetOverview, GetSessions, Habits, Overview, SessionGiven
 from core.api.snapshot import Snapshot
 from core.client.engine_client import EngineClient, ensure_engine
 from core.client.profile import Home

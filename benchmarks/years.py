@@ -5,7 +5,7 @@ import random
 from datetime import UTC, datetime
 from pathlib import Path
 
-from core.api.given import GIVEN
+from core.api.record.totals import GIVEN
 from core.store.store import Store
 
 HOUR = 3600

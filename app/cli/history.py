@@ -12,10 +12,10 @@ import msgspec
 from app.cli import output, record_files, units, words
 from app.cli.connection import borrowed
 from app.cli.parser import Parser, Verbs, add_json, add_verb
-from core.api.given import GIVEN, together
-from core.api.history import MOST_HOURS, Contribution, GetHistory
 from core.api.limits import LimitInfo, ShowLimits
-from core.api.record import Sums, cost_of
+from core.api.record.history import MOST_HOURS, Contribution, GetHistory
+from core.api.record.record import Sums, cost_of
+from core.api.record.totals import GIVEN, together
 from core.client.engine_client import EngineClient
 from core.client.profile import Home
 

@@ -11,7 +11,7 @@ from app.cli import output, words
 from app.cli.connection import borrowed
 from app.cli.parser import Verbs, add_json, add_verb
 from core.api.errors import UsageError
-from core.api.record import DeleteHistory, ExportHistory, GetOverview, ImportHistory, Overview, Written
+from core.api.record.record import DeleteHistory, ExportHistory, GetOverview, ImportHistory, Overview, Written
 from core.client.profile import Home
 
 _FILES = 600.0

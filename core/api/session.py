@@ -9,9 +9,9 @@ from typing import Literal
 
 import msgspec
 
-from core.api.given import Count, Counted
 from core.api.preferences import Limits
 from core.api.project.manifest import Manifest
+from core.api.record.totals import Count, Counted
 from core.api.snapshot import CatchUp, Progress, Traffic, Transfer
 
 Stage = Literal["preparing", "joining", "syncing", "contributing", "holding", "leaving"]

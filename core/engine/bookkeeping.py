@@ -16,7 +16,7 @@ import msgspec
 
 from core.api.errors import UsageError, WorldError
 from core.api.project.manifest import Manifest
-from core.api.record import (
+from core.api.record.record import (
     DeleteHistory,
     ExportHistory,
     GetHabits,
@@ -51,7 +51,7 @@ _RECORD_ID = "record_id"
 
 
 class Bookkeeping:
-    """Carries out the commands of `core.api.record` against one engine."""
+    """Carries out the commands of `core.api.record.record` against one engine."""
 
     def __init__(self, engine: Engine) -> None:
         self._engine = engine

@@ -6,7 +6,6 @@ from typing import Any
 import msgspec
 
 from core.api.errors import UsageError
-from core.api.history import MOST_HOURS, Contribution, GetHistory
 from core.api.identity import ExportIdentity, GetIdentity, IdentityInfo, ImportIdentity, SetDisplayName
 from core.api.intent import Contribute, Pause, Resume
 from core.api.limits import LimitInfo, ResetLimit, SetLimit, ShowLimits
@@ -26,7 +25,8 @@ from core.api.project.projects import (
     ProjectInfo,
     ShowProject,
 )
-from core.api.record import DeleteHistory, ExportHistory, GetHabits, GetOverview, GetSessions, ImportHistory
+from core.api.record.history import MOST_HOURS, Contribution, GetHistory
+from core.api.record.record import DeleteHistory, ExportHistory, GetHabits, GetOverview, GetSessions, ImportHistory
 from core.api.schedule import ClearSchedule, GetSchedule, ScheduleInfo, SetSchedule, read
 from core.api.sensors import GetSensors, SensorInfo
 from core.api.snapshot import Snapshot

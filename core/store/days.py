@@ -8,7 +8,7 @@ import sqlite3
 from collections.abc import Iterable
 from datetime import tzinfo
 
-from core.api.given import GIVEN
+from core.api.record.totals import GIVEN
 from core.store.database import Database
 from core.store.local_days import Offsets, offsets
 

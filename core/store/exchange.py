@@ -10,7 +10,7 @@ from pathlib import Path
 import msgspec
 
 from core.api.errors import UsageError, WorldError
-from core.api.given import GIVEN, UNCERTAIN
+from core.api.record.totals import GIVEN, UNCERTAIN
 from core.store.history_csv import from_csv
 from core.store.history_file import FORMAT, File, FileEpoch, FileHour, FileIdle, FileSession
 from core.store.journal import Journal

@@ -2,7 +2,7 @@
 
 from datetime import tzinfo
 
-from core.api.record import GetHabits, Habits
+from core.api.record.record import GetHabits, Habits
 from core.store.journal import HOUR
 from core.store.local_days import offsets
 from core.store.sessions import endings

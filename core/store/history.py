@@ -2,9 +2,9 @@
 
 from datetime import datetime
 
-from core.api.given import GIVEN, together
-from core.api.history import Contribution
 from core.api.project.projects import CurvePoint
+from core.api.record.history import Contribution
+from core.api.record.totals import GIVEN, together
 from core.api.snapshot import Today
 from core.store.database import Database
 from core.store.journal import Journal

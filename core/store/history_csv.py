@@ -10,7 +10,7 @@ from typing import Any
 
 import msgspec
 
-from core.api.given import GIVEN
+from core.api.record.totals import GIVEN
 from core.store.history_file import FORMAT, File, FileEpoch, FileHour, FileIdle, FileSession
 
 _SESSION = ("origin", "project", "run_id", "started_at", "ended_at", "ending")

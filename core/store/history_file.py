@@ -5,7 +5,7 @@ from typing import Annotated, Literal
 import msgspec
 from msgspec import Meta
 
-from core.api.given import Amount, Count, Given
+from core.api.record.totals import Amount, Count, Given
 
 FORMAT = "idlehive-history"
 

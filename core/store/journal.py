@@ -9,8 +9,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from core.api.given import GIVEN, UNCERTAIN, together
-from core.api.history import Contribution
+from core.api.record.history import Contribution
+from core.api.record.totals import GIVEN, UNCERTAIN, together
 from core.api.session import Counters, EpochDone
 from core.api.snapshot import Traffic
 from core.store.database import Database

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 
-from core.api.record import Milestone, MilestoneKind
+from core.api.record.record import Milestone, MilestoneKind
 
 _FIRST: Mapping[MilestoneKind, float] = {"seconds": 3600.0, "samples": 1000.0, "epochs": 1.0}
 _PACE_DAYS = 30

@@ -6,7 +6,7 @@ from datetime import MAXYEAR, date, tzinfo
 
 import msgspec
 
-from core.api.record import COLOURED, Bar, Bucket, Cost, GetOverview, Milestone, Overview, ProjectGiven
+from core.api.record.record import COLOURED, Bar, Bucket, Cost, GetOverview, Milestone, Overview, ProjectGiven
 from core.store.journal import HOUR
 from core.store.local_days import Offsets, date_of, midnight, number_of, offsets
 from core.store.milestones import milestones

@@ -4,9 +4,9 @@ from collections import defaultdict
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from core.api.given import together
-from core.api.history import Contribution
-from core.api.record import MOST_SESSIONS, GetSessions, SessionGiven, Sums
+from core.api.record.history import Contribution
+from core.api.record.record import MOST_SESSIONS, GetSessions, SessionGiven, Sums
+from core.api.record.totals import together
 from core.store.journal import SessionRecord
 from core.store.view import SUMS, View, added
 

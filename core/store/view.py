@@ -8,9 +8,9 @@ from collections.abc import Iterable, Iterator
 from functools import cached_property
 from pathlib import Path
 
-from core.api.given import GIVEN, together
-from core.api.history import Contribution
-from core.api.record import Sums
+from core.api.record.history import Contribution
+from core.api.record.record import Sums
+from core.api.record.totals import GIVEN, together
 from core.store.days import stored_offsets
 from core.store.journal import Journal
 from core.store.local_days import Offsets, Size, begin_of

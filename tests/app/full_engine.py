@@ -13,7 +13,7 @@ from core.api.limits import ShowLimits
 from core.api.preferences import PREFERENCES
 from core.api.project.projects import CurvePoint, GetCurve, ListProjects, ShowProject
 from core.api.reasons import Kind, Reason
-from core.api.record import GetHabits, GetOverview, GetSessions
+from core.api.record.record import GetHabits, GetOverview, GetSessions
 from core.api.schedule import CELLS, GetSchedule, Level, ScheduleInfo, ScheduleState
 from core.api.sensors import GetSensors, SensorInfo
 from core.api.snapshot import GpuUse, Place, Snapshot

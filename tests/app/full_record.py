@@ -3,7 +3,7 @@
 import math
 import time
 
-from core.api.record import Bar, Cost, Habits, Milestone, Overview, ProjectGiven, SessionGiven, Sums
+from core.api.record.record import Bar, Cost, Habits, Milestone, Overview, ProjectGiven, SessionGiven, Sums
 from tests.app.snapshots import CONTRIBUTING
 
 HOUR, DAY = 3600.0, 86_400.0

@@ -19,7 +19,7 @@ from app.main_window import MainWindow
 from core.api.errors import UsageError
 from core.api.project.projects import CurvePoint, GetCurve
 from core.api.reasons import Kind
-from core.api.record import (
+from core.api.record.record import (
     Bar,
     Cost,
     DeleteHistory,

@@ -16,7 +16,7 @@ from PySide6.QtWidgets import QApplication
 
 from app import keepsakes, language, theme
 from core.api.errors import WorldError
-from core.api.record import ProjectGiven
+from core.api.record.record import ProjectGiven
 from tests.app.test_history_page import OVERVIEW
 
 FINGERPRINTS = ("0123456789abcdef" * 4, "f00d" * 16)

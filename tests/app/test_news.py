@@ -13,7 +13,7 @@ from app.notices import Note
 from app.settings import Settings
 from core.api.messages import Event
 from core.api.reasons import Kind, Reason, Severity
-from core.api.record import Cost, GetOverview, Milestone, Overview, Sums
+from core.api.record.record import Cost, GetOverview, Milestone, Overview, Sums
 from core.api.snapshot import Snapshot
 from core.client.profile import Home
 from tests.app.snapshots import CONTRIBUTING, IDLE

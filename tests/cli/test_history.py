@@ -9,9 +9,9 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from core.api.history import MOST_HOURS, Contribution, GetHistory
 from core.api.limits import LimitInfo, ShowLimits
-from core.api.record import (
+from core.api.record.history import MOST_HOURS, Contribution, GetHistory
+from core.api.record.record import (
     Cost,
     DeleteHistory,
     ExportHistory,

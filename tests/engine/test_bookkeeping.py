@@ -10,10 +10,10 @@ import msgspec
 import pytest
 
 from core.api.errors import UsageError, WorldError
-from core.api.history import Contribution, GetHistory
 from core.api.intent import Pause
 from core.api.limits import LimitInfo, SetLimit
-from core.api.record import (
+from core.api.record.history import Contribution, GetHistory
+from core.api.record.record import (
     DeleteHistory,
     ExportHistory,
     GetHabits,

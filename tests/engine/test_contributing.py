@@ -11,11 +11,11 @@ import psutil
 import pytest
 
 from core.api.errors import UsageError
-from core.api.history import Contribution, GetHistory
 from core.api.intent import Contribute, Pause, Resume
 from core.api.limits import LimitInfo, ResetLimit, SetLimit, ShowLimits
 from core.api.project.projects import CurvePoint, GetCurve, LeaveProject, ProjectInfo
 from core.api.reasons import Kind
+from core.api.record.history import Contribution, GetHistory
 from core.api.snapshot import Snapshot
 from tests.fakes.running_engine import RunningEngine, events
 from tests.waiting import wait_for

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from core.api.intent import Contribute
-from core.api.record import GetOverview, Overview, Sums
+from core.api.record.record import GetOverview, Overview, Sums
 from core.client.engine_client import core_environment
 from tests.conditions.test_energy import counter, powercap
 from tests.fakes.metered_trainer import POWERCAP

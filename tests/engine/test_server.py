@@ -13,10 +13,10 @@ from typing import Any
 import psutil
 import pytest
 
-from core.api.history import Contribution, GetHistory
 from core.api.intent import Pause
 from core.api.messages import GetSnapshot, Subscribe, line
 from core.api.messages import Request as Asked
+from core.api.record.history import Contribution, GetHistory
 from core.api.snapshot import Snapshot
 from tests.fakes.running_engine import RunningEngine
 from tests.waiting import wait_for

@@ -9,10 +9,10 @@ import time
 from contextlib import closing
 from pathlib import Path
 
-from core.api.history import Contribution, GetHistory
 from core.api.intent import Contribute
 from core.api.limits import LimitInfo, SetLimit, ShowLimits
 from core.api.project.projects import AddProject, JoinProject, LeaveProject, ListProjects, ProjectInfo
+from core.api.record.history import Contribution, GetHistory
 from core.engine.ledger import FLUSH_EVERY
 from tests.fakes.running_engine import RunningEngine
 from tests.fakes.scripted_host import manifest

@@ -11,8 +11,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from core.api.given import GIVEN, UNCERTAIN
-from core.api.record import GetOverview
+from core.api.record.record import GetOverview
+from core.api.record.totals import GIVEN, UNCERTAIN
 from core.api.session import Counters
 from core.api.snapshot import Traffic
 from core.store import exchange

@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from core.api.errors import UsageError
-from core.api.given import GIVEN, Given
+from core.api.record.totals import GIVEN, Given
 from core.store import exchange
 from core.store.history_csv import COLUMNS, as_csv, from_csv
 from core.store.history_file import File, FileEpoch, FileHour, FileIdle, FileSession, as_json

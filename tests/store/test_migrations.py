@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from core.api.history import Contribution
 from core.api.project.projects import CurvePoint
+from core.api.record.history import Contribution
 from core.api.session import Counters, EpochDone
 from core.api.snapshot import Traffic
 from core.store.migrations import MIGRATIONS

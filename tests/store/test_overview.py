@@ -13,7 +13,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from core.api.record import GetHabits, GetOverview, GetSessions, Overview, ProjectGiven, Sums
+from core.api.record.record import GetHabits, GetOverview, GetSessions, Overview, ProjectGiven, Sums
 from core.api.session import Counters
 from core.api.snapshot import Traffic
 from core.store.habits import habits

@@ -2,7 +2,7 @@
 
 import msgspec
 
-from core.api.given import Given
+from core.api.record.totals import Given
 
 MOST_HOURS = 4000
 """Entries of one reply to `GetHistory`: about two megabytes."""

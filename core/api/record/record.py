@@ -10,7 +10,7 @@ from typing import Literal
 import msgspec
 
 from core.api import currencies
-from core.api.given import Given
+from core.api.record.totals import Given
 
 Bucket = Literal["hour", "day", "week", "month"]
 MilestoneKind = Literal["seconds", "samples", "epochs"]
