@@ -8,8 +8,8 @@ from app.texts import tr
 from app.wording import is_paused
 from core.api.intent import Contribute, Pause, Resume
 from core.api.messages import Command
+from core.api.preferences.schedule import Level
 from core.api.reasons import Kind
-from core.api.schedule import Level
 from core.api.snapshot import Snapshot
 
 MINUTE = 60.0

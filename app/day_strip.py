@@ -13,7 +13,7 @@ from app.swatch import level_colour
 from app.theme import Type
 from app.week import Cell
 from app.widgets import Card, Label
-from core.api.schedule import CELLS_A_DAY
+from core.api.preferences.schedule import CELLS_A_DAY
 from core.api.snapshot import Snapshot
 
 _HEIGHT = 14

@@ -20,8 +20,8 @@ from app.theme import Type
 from app.tiles import Tiles
 from app.widgets import Card, Dot, Label, Notice
 from core.api.messages import Command, Event
+from core.api.preferences.schedule import GetSchedule, ScheduleInfo, ScheduleState
 from core.api.project.projects import CurvePoint, GetCurve
-from core.api.schedule import GetSchedule, ScheduleInfo, ScheduleState
 from core.api.snapshot import Snapshot
 
 

@@ -8,7 +8,7 @@ from app import theme, week
 from app.swatch import level_colour
 from app.texts import tr
 from app.theme import Type
-from core.api.schedule import Level
+from core.api.preferences.schedule import Level
 
 _PADDING = 10
 _SWATCH = 18

@@ -11,7 +11,7 @@ from app.limit_slider import LimitSlider
 from app.switch import Switch
 from app.theme import Type
 from core.api.errors import UsageError
-from core.api.limits import LimitInfo
+from core.api.preferences.limits import LimitInfo
 
 Ask = Callable[[int], None]
 Tell = Callable[[str], None]

@@ -13,9 +13,9 @@ from app.swatch import Swatch
 from app.texts import tr
 from app.theme import Type
 from app.widgets import Button, Label
-from core.api.limits import LimitInfo
-from core.api.preferences import GENTLE
-from core.api.schedule import Level
+from core.api.preferences.limits import LimitInfo
+from core.api.preferences.preferences import GENTLE
+from core.api.preferences.schedule import Level
 from core.api.snapshot import Snapshot
 
 

@@ -8,8 +8,8 @@ from typing import NamedTuple
 
 from app import quantity
 from app.texts import tr, trn
-from core.api.limits import LimitInfo
-from core.api.preferences import GENTLE
+from core.api.preferences.limits import LimitInfo
+from core.api.preferences.preferences import GENTLE
 from core.api.snapshot import Snapshot
 
 _ONE_CARD = re.compile(r"gpu(?P<number>[0-9]+)\.(?P<what>[a-z]+)")

@@ -16,9 +16,9 @@ from app.programs_editor import ProgramsEditor
 from app.texts import tr
 from app.theme import Type
 from app.widgets import Card, Label, Notice, clear
-from core.api.limits import LimitInfo, ResetLimit, SetLimit, ShowLimits
 from core.api.messages import Command
-from core.api.preferences import GENTLE
+from core.api.preferences.limits import LimitInfo, ResetLimit, SetLimit, ShowLimits
+from core.api.preferences.preferences import GENTLE
 from core.api.snapshot import Snapshot
 
 

@@ -10,7 +10,7 @@ from app.engine_link import EngineLink
 from app.texts import tr
 from app.theme import Type
 from app.widgets import Button, Card, Label, Notice, clear
-from core.api.program_names import GetPrograms, SetPrograms
+from core.api.preferences.program_names import GetPrograms, SetPrograms
 
 
 class ProgramsEditor(Card):

@@ -13,9 +13,9 @@ from typing import NamedTuple
 from app import format as fmt
 from app.cli import units
 from app.texts import tr
-from core.api import currencies
 from core.api.errors import UsageError
-from core.api.limits import LimitInfo
+from core.api.preferences import currencies
+from core.api.preferences.limits import LimitInfo
 
 _MOST_STEPS = 100
 _WIDE = 100

@@ -18,8 +18,8 @@ from app.theme import Type
 from app.tiles import Tile
 from app.week_grid import WeekGrid
 from app.widgets import Button, Card, Label, Notice
-from core.api.limits import LimitInfo, ShowLimits
-from core.api.schedule import GetSchedule, Level, Preset, ScheduleInfo, SetSchedule
+from core.api.preferences.limits import LimitInfo, ShowLimits
+from core.api.preferences.schedule import GetSchedule, Level, Preset, ScheduleInfo, SetSchedule
 from core.api.snapshot import Snapshot
 
 _TICK_MS = 20_000

@@ -6,9 +6,9 @@ from datetime import tzinfo
 from app import format as fmt
 from app import limit_words, week
 from app.texts import tr
-from core.api.limits import LimitInfo
-from core.api.preferences import GENTLE
-from core.api.schedule import Level, ScheduleState, outlook
+from core.api.preferences.limits import LimitInfo
+from core.api.preferences.preferences import GENTLE
+from core.api.preferences.schedule import Level, ScheduleState, outlook
 
 
 def next_change(state: ScheduleState, now: float) -> str:

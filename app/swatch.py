@@ -5,7 +5,7 @@ from PySide6.QtGui import QColor, QPainter, QPaintEvent
 from PySide6.QtWidgets import QSizePolicy, QWidget
 
 from app import theme
-from core.api.schedule import Level
+from core.api.preferences.schedule import Level
 
 _SIDE = 14
 

@@ -1,11 +1,11 @@
-"""What can be done to a week of cells, and how it reads. Pure; the marks are those of `core.api.schedule`."""
+"""What can be done to a week of cells, and how it reads. Pure; the marks are those of `core.api.preferences.schedule`."""
 
 from collections.abc import Iterable
 from typing import NamedTuple
 
 from app import format as fmt
 from app.texts import tr
-from core.api.schedule import CELL, CELLS, CELLS_A_DAY, MARKS, Level, mark_of
+from core.api.preferences.schedule import CELL, CELLS, CELLS_A_DAY, MARKS, Level, mark_of
 
 ALWAYS = mark_of(Level.FULL) * CELLS
 

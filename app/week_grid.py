@@ -14,7 +14,7 @@ from app import roles, week
 from app.texts import tr
 from app.week import Cell
 from app.week_painter import WeekGeometry, WeekPainter
-from core.api.schedule import CELLS_A_DAY, Level
+from core.api.preferences.schedule import CELLS_A_DAY, Level
 
 _LEVEL_KEYS = {Qt.Key.Key_1: Level.OFF, Qt.Key.Key_2: Level.GENTLE, Qt.Key.Key_3: Level.FULL}
 _STEPS = {

@@ -12,7 +12,7 @@ from app import theme, week
 from app.swatch import level_colour
 from app.theme import Type
 from app.week import Cell
-from core.api.schedule import CELLS_A_DAY, Level
+from core.api.preferences.schedule import CELLS_A_DAY, Level
 
 _LEFT = 48.0
 _TOP = 22.0

@@ -18,7 +18,7 @@ from collections.abc import Callable
 
 from benchmarks.pauses import tell
 from benchmarks.practice import Practice, contributing
-from core.api.limits import SetLimit
+from core.api.preferences.limits import SetLimit
 from core.conditions.full_screen import ActiveWindow
 from core.conditions.x11 import X11
 from tests.conditions.desktop.dbus_services import PrivateBus, Service

@@ -23,8 +23,8 @@ import numpy as np
 
 from benchmarks.practice import Practice, contributing
 from core.api.intent import Pause, Resume
-from core.api.limits import SetLimit
-from core.api.preferences import GENTLE, PREFERENCES
+from core.api.preferences.limits import SetLimit
+from core.api.preferences.preferences import GENTLE, PREFERENCES
 from core.trainer.contention import read_schedstat
 
 PAIRS = 20

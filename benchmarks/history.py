@@ -30,8 +30,8 @@ from app.main_window import MainWindow
 from app.settings import Settings
 from app.window_app import make_application
 from benchmarks.years import fill
-from core.api.limits import SetLimit
 from core.api.messages import GetSnapshot, Quit
+from core.api.preferences.limits import SetLimit
 from core.api.project.projects import CurvePoint
 from core.api.record.record import GetOverview, GetSessions, Habits, Overview, SessionGiven
 from core.api.snapshot import Snapshot

@@ -12,7 +12,7 @@ import msgspec
 from app.cli import output, record_files, units, words
 from app.cli.connection import borrowed
 from app.cli.parser import Parser, Verbs, add_json, add_verb
-from core.api.limits import LimitInfo, ShowLimits
+from core.api.preferences.limits import LimitInfo, ShowLimits
 from core.api.record.history import MOST_HOURS, Contribution, GetHistory
 from core.api.record.record import Sums, cost_of
 from core.api.record.totals import GIVEN, together

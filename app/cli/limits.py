@@ -6,8 +6,8 @@ import textwrap
 from app.cli import output, programs, units
 from app.cli.connection import borrowed
 from app.cli.parser import Parser, Verbs, add_json, add_verb
-from core.api.limits import LimitInfo, ResetLimit, SetLimit, ShowLimits
-from core.api.preferences import PREFERENCES, preference_named
+from core.api.preferences.limits import LimitInfo, ResetLimit, SetLimit, ShowLimits
+from core.api.preferences.preferences import PREFERENCES, preference_named
 from core.client.profile import Home
 
 _NAMES = textwrap.fill(", ".join(PREFERENCES), 79, initial_indent=" " * len("Names: ")).lstrip()

@@ -6,7 +6,7 @@ from app.cli import output
 from app.cli.connection import borrowed
 from app.cli.parser import Parser, Verbs, add_json, add_verb
 from core.api.errors import UsageError
-from core.api.program_names import GetPrograms, SetPrograms, checked
+from core.api.preferences.program_names import GetPrograms, SetPrograms, checked
 from core.client.profile import Home
 
 TEXT = """

@@ -12,10 +12,10 @@ import msgspec
 from app.cli import output, words
 from app.cli.connection import borrowed
 from app.cli.parser import Parser, Verbs, add_json, add_verb
-from core.api import week_text
 from core.api.errors import UsageError, WorldError
 from core.api.messages import GetSnapshot
-from core.api.schedule import (
+from core.api.preferences import week_text
+from core.api.preferences.schedule import (
     CELLS_A_DAY,
     DAYS,
     MARKS,

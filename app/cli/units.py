@@ -8,10 +8,10 @@ import re
 from collections.abc import Callable, Mapping
 from datetime import datetime, timedelta
 
-from core.api import currencies
 from core.api.errors import UsageError
-from core.api.limits import LimitInfo
-from core.api.preferences import Preference
+from core.api.preferences import currencies
+from core.api.preferences.limits import LimitInfo
+from core.api.preferences.preferences import Preference
 
 _SIZES = {"": 1, "b": 1, "byte": 1, "bytes": 1}
 for _power, _letter in enumerate("kmgtp", start=1):

@@ -3,10 +3,10 @@
 from datetime import datetime
 
 from app.cli import units
-from core.api.preferences import PREFERENCES, Limits
+from core.api.preferences.preferences import PREFERENCES, Limits
+from core.api.preferences.schedule import ScheduleState
 from core.api.reasons import Reason
 from core.api.record.record import JOULES_IN_KWH, Cost, Sums
-from core.api.schedule import ScheduleState
 from core.api.snapshot import Place, Snapshot, State
 
 STATES: dict[State, str] = {

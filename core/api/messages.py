@@ -11,12 +11,12 @@ import msgspec
 
 from core.api.identity import IdentityCommand
 from core.api.intent import IntentCommand
-from core.api.limits import LimitCommand
-from core.api.program_names import ProgramsCommand
+from core.api.preferences.limits import LimitCommand
+from core.api.preferences.program_names import ProgramsCommand
+from core.api.preferences.schedule import ScheduleCommand
 from core.api.project.projects import ProjectCommand
 from core.api.record.history import GetHistory
 from core.api.record.record import HistoryCommand
-from core.api.schedule import ScheduleCommand
 from core.api.sensors import GetSensors
 from core.api.snapshot import Snapshot
 

@@ -9,7 +9,7 @@ from typing import Literal
 
 import msgspec
 
-from core.api.preferences import Limits
+from core.api.preferences.preferences import Limits
 from core.api.project.manifest import Manifest
 from core.api.record.totals import Count, Counted
 from core.api.snapshot import CatchUp, Progress, Traffic, Transfer

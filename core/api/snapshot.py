@@ -7,9 +7,9 @@ from typing import Literal
 
 import msgspec
 
-from core.api.preferences import Limits
+from core.api.preferences.preferences import Limits
+from core.api.preferences.schedule import ScheduleState
 from core.api.reasons import Reason
-from core.api.schedule import ScheduleState
 
 State = Literal["idle", "starting", "joining", "syncing", "contributing", "holding", "leaving", "failed"]
 Phase = Literal["accumulating", "finding_group", "averaging", "updating"]

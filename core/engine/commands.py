@@ -8,9 +8,11 @@ import msgspec
 from core.api.errors import UsageError
 from core.api.identity import ExportIdentity, GetIdentity, IdentityInfo, ImportIdentity, SetDisplayName
 from core.api.intent import Contribute, Pause, Resume
-from core.api.limits import LimitInfo, ResetLimit, SetLimit, ShowLimits
 from core.api.messages import Command, Event, GetSnapshot
-from core.api.program_names import GetPrograms, SetPrograms, checked
+from core.api.preferences.limits import LimitInfo, ResetLimit, SetLimit, ShowLimits
+from core.api.preferences.program_names import GetPrograms, SetPrograms, checked
+from core.api.preferences.schedule import ClearSchedule, GetSchedule, ScheduleInfo, SetSchedule, read
+from core.api.preferences.week_text import preset_cells
 from core.api.project.projects import (
     AddProject,
     CurvePoint,
@@ -27,10 +29,8 @@ from core.api.project.projects import (
 )
 from core.api.record.history import MOST_HOURS, Contribution, GetHistory
 from core.api.record.record import DeleteHistory, ExportHistory, GetHabits, GetOverview, GetSessions, ImportHistory
-from core.api.schedule import ClearSchedule, GetSchedule, ScheduleInfo, SetSchedule, read
 from core.api.sensors import GetSensors, SensorInfo
 from core.api.snapshot import Snapshot
-from core.api.week_text import preset_cells
 from core.engine.bookkeeping import Bookkeeping
 from core.engine.credentials import WARNING
 from core.engine.engine import Engine

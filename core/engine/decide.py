@@ -9,9 +9,9 @@ from dataclasses import dataclass, field
 
 import msgspec
 
-from core.api.preferences import PREFERENCES, Limits, counts_for_gpu, in_force
+from core.api.preferences.preferences import PREFERENCES, Limits, counts_for_gpu, in_force
+from core.api.preferences.schedule import ALWAYS, Level, Outlook, ScheduleState
 from core.api.reasons import Kind, Reason, Severity
-from core.api.schedule import ALWAYS, Level, Outlook, ScheduleState
 from core.conditions.machine import Readings
 from core.engine import gpu, line_use, surroundings
 from core.engine.intent import Intent

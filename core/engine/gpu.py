@@ -8,7 +8,7 @@ from collections.abc import Mapping
 import msgspec
 
 from core.api.phrases import phrase
-from core.api.preferences import Limits, counts_for_gpu, limits_of
+from core.api.preferences.preferences import Limits, counts_for_gpu, limits_of
 from core.api.reasons import Kind
 from core.api.snapshot import GpuUse
 from core.conditions.gpu import GpuState, GpuStates

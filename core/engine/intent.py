@@ -3,7 +3,7 @@
 import msgspec
 
 from core.api.intent import Override
-from core.api.schedule import ALWAYS, Level, Outlook
+from core.api.preferences.schedule import ALWAYS, Level, Outlook
 
 
 class Intent(msgspec.Struct, frozen=True):

@@ -2,9 +2,9 @@
 
 from collections.abc import Mapping
 
-from core.api.limits import LimitInfo
-from core.api.preferences import Preference, counts_for_gpu, in_force, one_gpu, preference_named
-from core.api.schedule import Level
+from core.api.preferences.limits import LimitInfo
+from core.api.preferences.preferences import Preference, counts_for_gpu, in_force, one_gpu, preference_named
+from core.api.preferences.schedule import Level
 
 GENTLE_HOURS = "gentle hours"
 

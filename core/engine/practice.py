@@ -2,7 +2,7 @@
 
 from msgspec.structs import replace
 
-from core.api.preferences import Limits
+from core.api.preferences.preferences import Limits
 
 
 def divide(limits: Limits, cores: int) -> tuple[Limits, Limits]:

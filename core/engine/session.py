@@ -15,7 +15,7 @@ from typing import Any
 import msgspec
 
 from core.api.errors import UsageError, WorldError
-from core.api.preferences import Limits
+from core.api.preferences.preferences import Limits
 from core.api.project.manifest import Manifest
 from core.api.session import (
     ApplyLimits,

@@ -7,7 +7,7 @@ from collections.abc import Callable
 import msgspec
 
 from core.api.errors import WorldError
-from core.api.preferences import Limits
+from core.api.preferences.preferences import Limits
 from core.api.session import Report
 from core.api.snapshot import ProcessorUse
 from core.client.profile import Home

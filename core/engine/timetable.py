@@ -7,8 +7,8 @@ from datetime import UTC, datetime, tzinfo
 from zoneinfo import ZoneInfoNotFoundError
 
 from core.api.errors import UsageError
-from core.api.schedule import CELLS, Level, Outlook, ScheduleInfo, mark_of, outlook, read
-from core.api.week_text import preset_cells, preset_of
+from core.api.preferences.schedule import CELLS, Level, Outlook, ScheduleInfo, mark_of, outlook, read
+from core.api.preferences.week_text import preset_cells, preset_of
 
 _ZONE_HOLDS = 30.0
 """Seconds until the zone is read again: a traveller's laptop changes it while the program runs."""

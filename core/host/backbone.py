@@ -10,7 +10,7 @@ from pathlib import Path
 from hivemind import DHT
 
 from core.api.errors import WorldError
-from core.api.preferences import Limits
+from core.api.preferences.preferences import Limits
 from core.api.project.manifest import Manifest
 from core.host.board import Board
 from core.host.clerk import Audit, Clerk

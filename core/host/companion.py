@@ -13,7 +13,7 @@ import msgspec
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 from hivemind.p2p import PeerID
 
-from core.api.preferences import Limits
+from core.api.preferences.preferences import Limits
 from core.api.project.manifest import Manifest
 from core.api.session import ApplyLimits, Fault, Hold, Leave, Resume, Start, TrainerCommand, line, report_decoder
 from core.client.engine_client import core_command

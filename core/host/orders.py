@@ -8,7 +8,7 @@ from collections.abc import Callable
 import msgspec
 
 from core.api.hosting import host_command_decoder
-from core.api.preferences import Limits
+from core.api.preferences.preferences import Limits
 from core.api.session import ApplyLimits, Hold
 
 log = logging.getLogger(__name__)

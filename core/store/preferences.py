@@ -1,7 +1,7 @@
 """What the volunteer chose, where it differs from the default."""
 
 from core.api.errors import UsageError
-from core.api.preferences import PREFERENCES, preference_named
+from core.api.preferences.preferences import PREFERENCES, preference_named
 from core.store.database import Database
 
 

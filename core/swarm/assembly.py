@@ -5,7 +5,7 @@ from typing import Any
 
 import hivemind
 
-from core.api.preferences import Limits
+from core.api.preferences.preferences import Limits
 from core.api.project.manifest import Averaging, Training
 from core.learning.optimizers import optimizer_factory, scheduler_factory
 from core.swarm import line_speed

@@ -4,7 +4,7 @@ What all peers of a group must agree on (the size of parts, time limits) depends
 hivemind cuts tensors into parts on either side and compares them by number. Only the bandwidth is each peer's own.
 """
 
-from core.api.preferences import Limits
+from core.api.preferences.preferences import Limits
 from core.api.project.manifest import Averaging
 from core.swarm.traffic import OVERHEAD
 

@@ -5,7 +5,7 @@ from typing import Any
 import torch
 from hivemind.averaging.control import AveragingStage
 
-from core.api.preferences import Limits
+from core.api.preferences.preferences import Limits
 from core.api.snapshot import Phase
 from core.swarm import line_speed
 from core.swarm.state_checks import is_still_present

@@ -7,7 +7,7 @@ from typing import BinaryIO
 
 import msgspec
 
-from core.api.preferences import Limits
+from core.api.preferences.preferences import Limits
 from core.api.session import ApplyLimits, Hold, Leave, Resume, Start, TrainerCommand, command_decoder
 
 

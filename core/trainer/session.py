@@ -13,7 +13,7 @@ import torch
 from hivemind import DHT
 from transformers import PreTrainedModel
 
-from core.api.preferences import Limits
+from core.api.preferences.preferences import Limits
 from core.api.session import EpochDone, Fault, Remark, Start
 from core.learning.cache import Cache
 from core.learning.download import Client

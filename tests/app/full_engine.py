@@ -9,12 +9,12 @@ from PySide6.QtWidgets import QApplication, QWidget
 
 from app.engine_link import Link
 from app.main_window import MainWindow
-from core.api.limits import ShowLimits
-from core.api.preferences import PREFERENCES
+from core.api.preferences.limits import ShowLimits
+from core.api.preferences.preferences import PREFERENCES
+from core.api.preferences.schedule import CELLS, GetSchedule, Level, ScheduleInfo, ScheduleState
 from core.api.project.projects import CurvePoint, GetCurve, ListProjects, ShowProject
 from core.api.reasons import Kind, Reason
 from core.api.record.record import GetHabits, GetOverview, GetSessions
-from core.api.schedule import CELLS, GetSchedule, Level, ScheduleInfo, ScheduleState
 from core.api.sensors import GetSensors, SensorInfo
 from core.api.snapshot import GpuUse, Place, Snapshot
 from tests.app import full_record

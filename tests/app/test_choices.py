@@ -7,8 +7,8 @@ from msgspec.structs import replace
 
 from app.choices import Choice, goes_on_by_itself, main_choice, more_choices, morning
 from core.api.intent import Contribute, Pause, Resume
+from core.api.preferences.schedule import Level, ScheduleState
 from core.api.reasons import Kind, Reason
-from core.api.schedule import Level, ScheduleState
 from core.api.snapshot import Snapshot
 from tests.app.snapshots import CONTRIBUTING, IDLE, NOW, STARTING, failed, paused
 

@@ -20,10 +20,10 @@ from app.limits_page import LimitsPage
 from app.main_window import MainWindow
 from app.widgets import Button, Label
 from core.api.errors import UsageError, WorldError
-from core.api.limits import LimitInfo, ResetLimit, SetLimit, ShowLimits
-from core.api.preferences import PREFERENCES
-from core.api.program_names import SetPrograms
-from core.api.schedule import Level, ScheduleState
+from core.api.preferences.limits import LimitInfo, ResetLimit, SetLimit, ShowLimits
+from core.api.preferences.preferences import PREFERENCES
+from core.api.preferences.program_names import SetPrograms
+from core.api.preferences.schedule import Level, ScheduleState
 from core.api.snapshot import ProcessorUse, Snapshot
 from tests.app.snapshots import CONTRIBUTING
 from tests.app.test_quantity import limit

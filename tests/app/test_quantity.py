@@ -8,8 +8,8 @@ import pytest
 from app import quantity
 from app.format import SPACE
 from core.api.errors import UsageError
-from core.api.limits import LimitInfo
-from core.api.preferences import PREFERENCES, Preference, Unit
+from core.api.preferences.limits import LimitInfo
+from core.api.preferences.preferences import PREFERENCES, Preference, Unit
 
 
 def limit(preference: Preference, value: int | None = None) -> LimitInfo:

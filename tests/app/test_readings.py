@@ -4,7 +4,7 @@ from msgspec.structs import replace
 
 from app import readings
 from app.format import SPACE
-from core.api.preferences import Limits
+from core.api.preferences.preferences import Limits
 from core.api.snapshot import DataMonth, GpuUse, Snapshot
 from tests.app.snapshots import CONTRIBUTING
 

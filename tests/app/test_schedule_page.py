@@ -20,8 +20,16 @@ from app.week_grid import WeekGrid
 from app.week_painter import WeekGeometry
 from app.widgets import Label
 from core.api.errors import WorldError
-from core.api.limits import LimitInfo, ShowLimits
-from core.api.schedule import CELLS, CELLS_A_DAY, GetSchedule, Level, ScheduleInfo, ScheduleState, SetSchedule
+from core.api.preferences.limits import LimitInfo, ShowLimits
+from core.api.preferences.schedule import (
+    CELLS,
+    CELLS_A_DAY,
+    GetSchedule,
+    Level,
+    ScheduleInfo,
+    ScheduleState,
+    SetSchedule,
+)
 from core.api.snapshot import Snapshot
 from tests.app.snapshots import CONTRIBUTING
 from tests.fakes.scripted_engine import ScriptedEngine

@@ -4,7 +4,7 @@ import pytest
 
 from app import week
 from app.week import Cell
-from core.api.schedule import CELLS, CELLS_A_DAY, Level, read
+from core.api.preferences.schedule import CELLS, CELLS_A_DAY, Level, read
 
 FRIDAY = 4
 

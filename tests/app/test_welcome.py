@@ -17,9 +17,9 @@ from app.welcome_page import WelcomePage
 from app.widgets import Label
 from core.api.errors import WorldError
 from core.api.intent import Contribute
-from core.api.limits import SetLimit
+from core.api.preferences.limits import SetLimit
+from core.api.preferences.schedule import CELLS, PRESETS, SetSchedule
 from core.api.project.projects import ListProjects, ProjectInfo
-from core.api.schedule import CELLS, PRESETS, SetSchedule
 from core.api.sensors import GetSensors, SensorInfo
 from core.api.snapshot import Snapshot
 from core.client.profile import Home

@@ -7,8 +7,8 @@ from msgspec.structs import replace
 
 from app import reason_words, step_words, wording
 from app.format import GROUP, SPACE
+from core.api.preferences.schedule import Level, ScheduleState
 from core.api.reasons import Kind, Reason, Severity
-from core.api.schedule import Level, ScheduleState
 from core.api.snapshot import CatchUp, Phase, Snapshot, State, Transfer
 from tests.app.snapshots import CONTRIBUTING, IDLE, NOW, PROGRESS, STARTING, failed, paused
 

@@ -9,8 +9,8 @@ from app.cli.contribute import Goal, Outcome, judge, restoring
 from core.api.errors import UsageError, WorldError
 from core.api.intent import Contribute, Pause
 from core.api.messages import Command, Event, Quit
+from core.api.preferences.schedule import Level, ScheduleState
 from core.api.reasons import Kind, Reason
-from core.api.schedule import Level, ScheduleState
 from core.api.snapshot import Snapshot
 from tests.cli.conftest import RunCli, StartCli
 from tests.cli.snapshots import AFTER, BEFORE, NOW, active, wait_for_line

@@ -9,7 +9,7 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from core.api.limits import LimitInfo, ShowLimits
+from core.api.preferences.limits import LimitInfo, ShowLimits
 from core.api.record.history import MOST_HOURS, Contribution, GetHistory
 from core.api.record.record import (
     Cost,

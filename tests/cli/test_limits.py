@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from core.api.limits import LimitInfo, ResetLimit, SetLimit, ShowLimits
+from core.api.preferences.limits import LimitInfo, ResetLimit, SetLimit, ShowLimits
 from tests.cli.conftest import RunCli
 from tests.cli.given import the_line
 from tests.fakes.scripted_engine import ScriptedEngine

@@ -4,7 +4,7 @@ import json
 
 from app.cli import sensors
 from core.api.errors import WorldError
-from core.api.program_names import GetPrograms, SetPrograms
+from core.api.preferences.program_names import GetPrograms, SetPrograms
 from core.api.sensors import Attempt, GetSensors, SensorInfo
 from core.client.profile import Home
 from tests.cli.conftest import RunCli

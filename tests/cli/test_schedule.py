@@ -7,9 +7,9 @@ import pytest
 
 from app.cli.schedule import drawing
 from core.api.intent import Pause
-from core.api.schedule import CELLS_A_DAY, ClearSchedule, Level, ScheduleInfo, ScheduleState, SetSchedule
+from core.api.preferences.schedule import CELLS_A_DAY, ClearSchedule, Level, ScheduleInfo, ScheduleState, SetSchedule
+from core.api.preferences.week_text import parse, preset_cells, preset_of
 from core.api.snapshot import Snapshot
-from core.api.week_text import parse, preset_cells, preset_of
 from tests.cli.conftest import RunCli
 from tests.fakes.scripted_engine import ScriptedEngine
 

@@ -5,7 +5,7 @@ from typing import Any
 
 import msgspec
 
-from core.api.preferences import Limits
+from core.api.preferences.preferences import Limits
 from core.api.reasons import Kind, Reason
 from core.api.snapshot import Place, Snapshot, Surroundings
 from tests.cli.conftest import ROOT, RunCli, StartCli

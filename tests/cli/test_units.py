@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from app.cli import units
 from core.api.errors import UsageError
-from core.api.preferences import PREFERENCES, Preference, Unit
+from core.api.preferences.preferences import PREFERENCES, Preference, Unit
 
 NOW = datetime(2026, 3, 5, 14, 30, tzinfo=timezone(timedelta(hours=2)))
 

@@ -4,7 +4,7 @@ import pytest
 
 from app.cli import words
 from app.cli.given import Given
-from core.api.preferences import Limits
+from core.api.preferences.preferences import Limits
 from core.api.reasons import Kind, Reason
 from core.api.snapshot import CatchUp, Progress, Snapshot, Today, Traffic, Transfer
 

@@ -2,7 +2,7 @@
 
 from dataclasses import replace
 
-from core.api.preferences import Limits
+from core.api.preferences.preferences import Limits
 from core.api.reasons import Kind, Reason
 from core.api.session import Report
 from core.api.snapshot import Transfer

@@ -11,7 +11,7 @@ import pytest
 
 from core.api.errors import UsageError, WorldError
 from core.api.intent import Pause
-from core.api.limits import LimitInfo, SetLimit
+from core.api.preferences.limits import LimitInfo, SetLimit
 from core.api.record.history import Contribution, GetHistory
 from core.api.record.record import (
     DeleteHistory,

@@ -12,7 +12,7 @@ import pytest
 
 from core.api.errors import UsageError
 from core.api.intent import Contribute, Pause, Resume
-from core.api.limits import LimitInfo, ResetLimit, SetLimit, ShowLimits
+from core.api.preferences.limits import LimitInfo, ResetLimit, SetLimit, ShowLimits
 from core.api.project.projects import CurvePoint, GetCurve, LeaveProject, ProjectInfo
 from core.api.reasons import Kind
 from core.api.record.history import Contribution, GetHistory

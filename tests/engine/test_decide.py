@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
-from core.api.preferences import PREFERENCES, Limits
+from core.api.preferences.preferences import PREFERENCES, Limits
+from core.api.preferences.schedule import Level, Outlook
 from core.api.reasons import Kind
-from core.api.schedule import Level, Outlook
 from core.conditions.full_screen import FullScreen
 from core.conditions.gpu import GpuState, GpuStates
 from core.conditions.machine import Readings

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from core.api.limits import SetLimit
+from core.api.preferences.limits import SetLimit
 from core.api.reasons import Kind
 from core.api.snapshot import Snapshot
 from core.system.subreaper import TAG

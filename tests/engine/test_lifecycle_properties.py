@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from core.api.preferences import Limits
+from core.api.preferences.preferences import Limits
 from core.api.session import Fault
 from core.engine.decide import Decision
 from core.engine.lifecycle import KILL_AFTER, lifecycle

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from core.api.preferences import PREFERENCES
+from core.api.preferences.preferences import PREFERENCES
 from core.engine.line_use import look, month_begin, month_end
 
 BERLIN = ZoneInfo("Europe/Berlin")

@@ -6,7 +6,7 @@ import pytest
 
 from core.api.errors import UsageError
 from core.api.intent import Contribute
-from core.api.limits import LimitInfo, SetLimit
+from core.api.preferences.limits import LimitInfo, SetLimit
 from core.api.project.projects import JoinProject, ListProjects, OrderProjects, ProjectInfo
 from core.api.reasons import Kind, Reason
 from core.engine.order import SETTLED, SETTLED_AFTER_FAILURE, Candidate, Choice, choose, own_reasons

@@ -4,9 +4,9 @@ import pytest
 
 from core.api.errors import UsageError
 from core.api.intent import Contribute, Pause, Resume
+from core.api.preferences.schedule import CELLS, Level
+from core.api.preferences.week_text import preset_cells
 from core.api.reasons import Kind
-from core.api.schedule import CELLS, Level
-from core.api.week_text import preset_cells
 from tests.engine.world import Play, World, berlin, kinds
 
 

@@ -9,8 +9,8 @@ from types import SimpleNamespace
 
 from core.api.identity import GetIdentity, IdentityInfo
 from core.api.intent import Contribute
-from core.api.limits import LimitInfo, SetLimit
 from core.api.messages import GetSnapshot
+from core.api.preferences.limits import LimitInfo, SetLimit
 from core.api.project.projects import ProjectDetails, ShowProject
 from core.api.snapshot import Place, Snapshot
 from core.engine.places import SOON, Places

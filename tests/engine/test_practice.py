@@ -2,7 +2,7 @@
 
 import pytest
 
-from core.api.preferences import Limits
+from core.api.preferences.preferences import Limits
 from core.engine.practice import divide
 
 

@@ -9,10 +9,10 @@ import pytest
 
 from core.api.errors import UsageError
 from core.api.intent import Contribute
-from core.api.limits import LimitInfo, SetLimit, ShowLimits
+from core.api.preferences.limits import LimitInfo, SetLimit, ShowLimits
+from core.api.preferences.schedule import CELLS, ClearSchedule, GetSchedule, Level, ScheduleInfo, SetSchedule
+from core.api.preferences.week_text import preset_cells
 from core.api.reasons import Kind
-from core.api.schedule import CELLS, ClearSchedule, GetSchedule, Level, ScheduleInfo, SetSchedule
-from core.api.week_text import preset_cells
 from core.engine.commands import Commands
 from core.engine.timetable import Timetable
 from tests.engine.world import BERLIN, NEW_YORK, WEEK, Play, World, berlin, kinds

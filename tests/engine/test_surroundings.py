@@ -7,9 +7,9 @@ import pytest
 
 from core.api.errors import UsageError
 from core.api.intent import Contribute
-from core.api.limits import LimitInfo, SetLimit
-from core.api.preferences import PREFERENCES
-from core.api.program_names import GetPrograms, SetPrograms, checked
+from core.api.preferences.limits import LimitInfo, SetLimit
+from core.api.preferences.preferences import PREFERENCES
+from core.api.preferences.program_names import GetPrograms, SetPrograms, checked
 from core.api.project.peer_address import is_far
 from core.api.reasons import Kind
 from core.api.sensors import GetSensors, SensorInfo

@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from core.api.schedule import PRESETS, Level, Outlook, outlook
-from core.api.week_text import preset_cells
+from core.api.preferences.schedule import PRESETS, Level, Outlook, outlook
+from core.api.preferences.week_text import preset_cells
 from core.engine.timetable import Timetable, local_zone
 
 START = datetime(2026, 3, 27, tzinfo=UTC).timestamp()

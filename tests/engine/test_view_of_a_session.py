@@ -2,7 +2,7 @@
 
 import pytest
 
-from core.api.preferences import Limits
+from core.api.preferences.preferences import Limits
 from core.api.reasons import Kind
 from core.api.session import Report
 from core.api.snapshot import CatchUp, Snapshot, Surroundings, Today

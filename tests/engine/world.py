@@ -13,9 +13,9 @@ from zoneinfo import ZoneInfo
 import pytest
 
 from core.api.messages import Command
+from core.api.preferences.week_text import parse
 from core.api.reasons import Kind
 from core.api.snapshot import Snapshot
-from core.api.week_text import parse
 from core.client.profile import Home
 from core.conditions.machine import NoMachine
 from core.engine import profile_lock

@@ -10,7 +10,7 @@ from contextlib import closing
 from pathlib import Path
 
 from core.api.intent import Contribute
-from core.api.limits import LimitInfo, SetLimit, ShowLimits
+from core.api.preferences.limits import LimitInfo, SetLimit, ShowLimits
 from core.api.project.projects import AddProject, JoinProject, LeaveProject, ListProjects, ProjectInfo
 from core.api.record.history import Contribution, GetHistory
 from core.engine.ledger import FLUSH_EVERY

@@ -10,7 +10,7 @@ import threading
 import time
 from pathlib import Path
 
-from core.api.preferences import Limits
+from core.api.preferences.preferences import Limits
 from core.api.session import Leave, Report, command_decoder
 from core.conditions.energy import Rapl
 from core.conditions.nvml import Gpu, Nvml

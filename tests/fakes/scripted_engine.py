@@ -35,8 +35,8 @@ from core.api.messages import (
     line,
     request_decoder,
 )
+from core.api.preferences.schedule import CELLS, ScheduleInfo
 from core.api.record.record import Cost, Habits, Overview, Sums
-from core.api.schedule import CELLS, ScheduleInfo
 from core.api.snapshot import Snapshot
 from core.client.profile import Home
 

@@ -12,7 +12,7 @@ import msgspec
 import psutil
 import pytest
 
-from core.api.preferences import Limits
+from core.api.preferences.preferences import Limits
 from core.api.project.manifest import Manifest
 from core.client.engine_client import core_command
 from core.host.companion import Companion

@@ -20,7 +20,7 @@ from typing import Any
 import torch
 from hivemind import DHT
 
-from core.api.preferences import Limits
+from core.api.preferences.preferences import Limits
 from core.api.project.manifest import Averaging, Optimizer, Training
 from core.learning.download import Client
 from core.swarm.assembly import make_optimizer

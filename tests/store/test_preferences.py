@@ -3,7 +3,7 @@
 import pytest
 
 from core.api.errors import UsageError
-from core.api.preferences import PREFERENCES
+from core.api.preferences.preferences import PREFERENCES
 from core.store.store import Store
 
 

@@ -1,6 +1,6 @@
 import pytest
 
-from core.api.preferences import Limits
+from core.api.preferences.preferences import Limits
 from core.api.project.manifest import Averaging
 from core.swarm.line_speed import bandwidth, part_size, part_timeout, slowest_line, state_timeout
 

@@ -13,7 +13,7 @@ from hivemind.p2p import P2P
 from hivemind.p2p.p2p_daemon_bindings import control
 from hivemind.proto import p2pd_pb2
 
-from core.api.preferences import Limits
+from core.api.preferences.preferences import Limits
 from core.swarm import patches
 from core.swarm.load_balancing import load_balance
 from core.swarm.traffic import Line, RateWatch, current_kind

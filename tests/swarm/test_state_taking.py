@@ -10,7 +10,7 @@ import pytest
 from hivemind.p2p import P2PContext
 from hivemind.proto import averaging_pb2
 
-from core.api.preferences import Limits
+from core.api.preferences.preferences import Limits
 from core.swarm.averagers import CheckedStateAverager
 from core.swarm.state_checks import BadState
 from core.swarm.traffic import Line

@@ -15,7 +15,7 @@ from hivemind.p2p import P2PContext
 from hivemind.proto import averaging_pb2
 
 from core.api.errors import WorldError
-from core.api.preferences import Limits
+from core.api.preferences.preferences import Limits
 from core.api.session import Hold, Resume, Stage
 from core.api.snapshot import CatchUp
 from core.swarm.assembly import make_optimizer

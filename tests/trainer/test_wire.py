@@ -8,7 +8,7 @@ from typing import BinaryIO
 import msgspec
 import pytest
 
-from core.api.preferences import Limits
+from core.api.preferences.preferences import Limits
 from core.api.session import ApplyLimits, Hold, Leave, Report, Resume, TrainerCommand, line, report_decoder
 from core.trainer.control import Control, read_start
 from core.trainer.reporter import Reporter

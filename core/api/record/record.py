@@ -9,7 +9,7 @@ from typing import Literal
 
 import msgspec
 
-from core.api import currencies
+from core.api.preferences import currencies
 from core.api.record.totals import Given
 
 Bucket = Literal["hour", "day", "week", "month"]

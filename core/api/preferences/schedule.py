@@ -81,7 +81,7 @@ class GetSchedule(msgspec.Struct, frozen=True, tag=True):
 
 
 class SetSchedule(msgspec.Struct, frozen=True, tag=True):
-    """Take a preset or painted cells (`core.api.schedule`), one of the two. Reply: ScheduleInfo."""
+    """Take a preset or painted cells (`core.api.preferences.schedule`), one of the two. Reply: ScheduleInfo."""
 
     preset: Preset | None = None
     cells: str | None = None

@@ -1,8 +1,8 @@
 import pytest
 
 from core.api.errors import UsageError
-from core.api.schedule import CELLS, CELLS_A_DAY, PRESETS, Preset
-from core.api.week_text import parse, preset_cells, preset_of
+from core.api.preferences.schedule import CELLS, CELLS_A_DAY, PRESETS, Preset
+from core.api.preferences.week_text import parse, preset_cells, preset_of
 
 MON, TUE, FRI, SAT, SUN = 0, 1, 4, 5, 6
 

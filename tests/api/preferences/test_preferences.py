@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from core.api.errors import UsageError
-from core.api.preferences import GENTLE, PREFERENCES, Limits, Page, Preference, Unit, in_force, limits_of
+from core.api.preferences.preferences import GENTLE, PREFERENCES, Limits, Page, Preference, Unit, in_force, limits_of
 
 DEFAULTS = {name: preference.default for name, preference in PREFERENCES.items()}
 RATE = Preference("rate", "bytes/s", 0, 1 << 40, 0, page="network", zero="unlimited")

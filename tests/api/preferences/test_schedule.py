@@ -8,8 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from core.api.errors import UsageError
-from core.api.schedule import CELL, CELLS, CELLS_A_DAY, MARKS, Level, Outlook, level_at, outlook, read
-from core.api.week_text import parse, preset_cells
+from core.api.preferences.schedule import CELL, CELLS, CELLS_A_DAY, MARKS, Level, Outlook, level_at, outlook, read
+from core.api.preferences.week_text import parse, preset_cells
 
 BERLIN, NEW_YORK = ZoneInfo("Europe/Berlin"), ZoneInfo("America/New_York")
 LORD_HOWE, KATHMANDU = ZoneInfo("Australia/Lord_Howe"), ZoneInfo("Asia/Kathmandu")

@@ -9,7 +9,7 @@ paint over earlier ones, `off` too; what no window names is off. `#` begins a co
 import re
 
 from core.api.errors import UsageError
-from core.api.schedule import CELL, CELLS, CELLS_A_DAY, DAYS, MARKS, PRESETS, Level, Preset, mark_of, read
+from core.api.preferences.schedule import CELL, CELLS, CELLS_A_DAY, DAYS, MARKS, PRESETS, Level, Preset, mark_of, read
 
 _WINDOWS: dict[Preset, str] = {
     "always": "daily",

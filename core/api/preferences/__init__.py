@@ -1,0 +1,1 @@
+"""What a volunteer chooses: preferences, the week, and the commands that change them."""
