@@ -20,7 +20,7 @@ from benchmarks.pauses import tell
 from benchmarks.practice import Practice, contributing
 from core.api.preferences.limits import SetLimit
 from core.conditions.full_screen import ActiveWindow
-from core.conditions.x11 import X11
+from core.conditions.idle.x11 import X11
 from tests.conditions.desktop.dbus_services import PrivateBus, Service
 from tests.conditions.desktop.processes import end
 from tests.conditions.desktop.screen import Screen

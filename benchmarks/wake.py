@@ -23,7 +23,7 @@ from benchmarks.practice import Practice, contributing
 from core.api.messages import Event
 from core.api.snapshot import Snapshot
 from core.client.engine_client import EngineClient
-from core.conditions.sleep import GAP
+from core.conditions.sleep.watch import GAP
 from tests.conditions.desktop.dbus_services import PrivateBus, Service
 
 CYCLES = 20

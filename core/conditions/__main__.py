@@ -6,7 +6,7 @@ import msgspec
 
 from core.conditions.machine import ThisMachine
 from core.conditions.programs import ProgramsSensor
-from core.conditions.sleep import announcer_here, probe
+from core.conditions.sleep.watch import announcer_here, probe
 
 
 def main() -> int:

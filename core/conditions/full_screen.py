@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from core.api.phrases import phrase
 from core.api.sensors import SensorInfo
 from core.conditions.bus import Bus
+from core.conditions.idle.x11 import X11, Display
 from core.conditions.source import RETRY, Chain, Latch, NotAvailable, Source
-from core.conditions.x11 import X11, Display
 
 LINGER = 10.0
 """Seconds that full screen still counts after it has ended: a game is left for a moment to look something up."""

@@ -11,6 +11,7 @@ from core.conditions import presence
 from core.conditions.bus import Bus
 from core.conditions.full_screen import ActiveWindow, FullScreen, FullScreenSensor, GameMode
 from core.conditions.gpu import GpuSensor, GpuStates
+from core.conditions.idle.x11 import X11
 from core.conditions.network import (
     Network,
     NetworkManagerMetered,
@@ -22,7 +23,6 @@ from core.conditions.network import (
 from core.conditions.power import Power, PowerSensor, System, UPower
 from core.conditions.presence import Presence, PresenceSensor
 from core.conditions.programs import ProgramsSensor, RunningPrograms
-from core.conditions.x11 import X11
 
 _log = logging.getLogger(__name__)
 

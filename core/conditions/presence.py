@@ -6,10 +6,10 @@ from dataclasses import dataclass
 
 from core.api.sensors import SensorInfo
 from core.conditions.bus import Bus
-from core.conditions.idle_sources import Logind, Mutter, ScreenSaver, XScreenSaver
+from core.conditions.idle.linux import Logind, Mutter, ScreenSaver, XScreenSaver
+from core.conditions.idle.wayland import IdleNotify
+from core.conditions.idle.x11 import X11
 from core.conditions.source import Chain, Source
-from core.conditions.wayland import IdleNotify
-from core.conditions.x11 import X11
 
 _JITTER = 1.0
 """Seconds by which two readings of the same input may differ."""
@@ -56,11 +56,11 @@ def sources(
 ) -> list[Source[float]]:
     """Those of this platform, the most truthful first."""
     if sys.platform == "darwin":
-        from core.conditions.idle_macos import HidIdleTime
+        from core.conditions.idle.macos import HidIdleTime
 
         return [HidIdleTime()]
     if sys.platform == "win32":
-        from core.conditions.idle_windows import LastInput
+        from core.conditions.idle.windows import LastInput
 
         return [LastInput()]
     return [

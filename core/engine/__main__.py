@@ -13,7 +13,7 @@ from core.api.errors import IdlehiveError, WorldError
 from core.client.engine_client import core_command
 from core.client.profile import Home
 from core.conditions.machine import Machine, NoMachine, ThisMachine
-from core.conditions.sleep import announcer_here
+from core.conditions.sleep.watch import announcer_here
 from core.engine import profile_lock
 from core.engine.engine import Engine
 from core.engine.logs import open_logs

@@ -16,7 +16,7 @@ from core.api.session import EpochDone, Fault, Remark, Report
 from core.api.snapshot import DataMonth, Snapshot
 from core.client.profile import Home
 from core.conditions.machine import Machine
-from core.conditions.sleep import Announcer, Nobody, SleepWatch
+from core.conditions.sleep.watch import Announcer, Nobody, SleepWatch
 from core.engine import gpu, gpu_power, in_brief, line_use, states, surroundings
 from core.engine.alarms import Alarms
 from core.engine.broadcast import Broadcast

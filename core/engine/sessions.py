@@ -11,7 +11,7 @@ from core.api.preferences.preferences import Limits
 from core.api.session import Report
 from core.api.snapshot import ProcessorUse
 from core.client.profile import Home
-from core.conditions.sleep import SleepWatch
+from core.conditions.sleep.watch import SleepWatch
 from core.engine.backbone import Backbone
 from core.engine.catalogue import Catalogue
 from core.engine.credentials import Credentials

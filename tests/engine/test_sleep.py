@@ -11,7 +11,7 @@ from jeepney import DBusAddress, new_method_call
 
 from core.api.intent import Pause
 from core.api.sensors import GetSensors, SensorInfo
-from core.conditions.sleep import GAP
+from core.conditions.sleep.watch import GAP
 from tests.conditions.desktop.dbus_services import PrivateBus, Service
 from tests.fakes.running_engine import FAKES, RunningEngine
 from tests.waiting import wait_for

@@ -4,7 +4,7 @@ from tempfile import TemporaryDirectory
 
 import pytest
 
-from core.conditions.x11 import X11
+from core.conditions.idle.x11 import X11
 from tests.conditions.desktop.dbus_services import PrivateBus
 from tests.conditions.desktop.screen import Screen
 

@@ -4,8 +4,8 @@ import pytest
 
 from core.conditions.bus import Bus
 from core.conditions.full_screen import LINGER, ActiveWindow, FullScreen, FullScreenSensor, GameMode
+from core.conditions.idle.x11 import X11
 from core.conditions.source import NotAvailable
-from core.conditions.x11 import X11
 from tests.conditions.desktop.conftest import Clock
 from tests.conditions.desktop.dbus_services import PrivateBus, Service
 from tests.conditions.desktop.processes import end

@@ -7,11 +7,11 @@ from pathlib import Path
 import pytest
 
 from core.conditions.bus import Bus
-from core.conditions.idle_sources import Logind, Mutter, ScreenSaver, XScreenSaver
+from core.conditions.idle.linux import Logind, Mutter, ScreenSaver, XScreenSaver
+from core.conditions.idle.wayland import IdleNotify
+from core.conditions.idle.x11 import X11
 from core.conditions.presence import Presence, PresenceSensor, sources
 from core.conditions.source import LINGER, RETRY, NotAvailable
-from core.conditions.wayland import IdleNotify
-from core.conditions.x11 import X11
 from tests.conditions.desktop.compositor import Compositor
 from tests.conditions.desktop.conftest import Clock
 from tests.conditions.desktop.dbus_services import PrivateBus, Service

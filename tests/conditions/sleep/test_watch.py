@@ -3,7 +3,7 @@
 import pytest
 
 from core.api.sensors import Attempt
-from core.conditions.sleep import GAP, ClockGap, Nobody, SleepWatch, probe, through_sleep
+from core.conditions.sleep.watch import GAP, ClockGap, Nobody, SleepWatch, probe, through_sleep
 from tests.waiting import wait_for
 
 

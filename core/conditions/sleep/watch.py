@@ -187,15 +187,15 @@ def probe(announcer: Announcer) -> SensorInfo:
 def announcer_here() -> Announcer:
     """The one of this platform."""
     if sys.platform == "linux":
-        from core.conditions.sleep_logind import Logind
+        from core.conditions.sleep.logind import Logind
 
         return Logind()
     if sys.platform == "darwin":
-        from core.conditions.sleep_macos import PowerManagement
+        from core.conditions.sleep.macos import PowerManagement
 
         return PowerManagement()
     if sys.platform == "win32":
-        from core.conditions.sleep_windows import SuspendNotification
+        from core.conditions.sleep.windows import SuspendNotification
 
         return SuspendNotification()
     return Nobody()

@@ -5,8 +5,8 @@ import struct
 from collections.abc import Callable
 
 from core.conditions.bus import Bus
+from core.conditions.idle.x11 import X11
 from core.conditions.source import RETRY, NotAvailable
-from core.conditions.x11 import X11
 
 
 class Mutter:

@@ -1,0 +1,1 @@
+"""For how long nobody has used mouse and keyboard: one source a file."""
