@@ -33,8 +33,8 @@ from core.api.sensors import GetSensors, SensorInfo
 from core.api.snapshot import Snapshot
 from core.engine.bookkeeping import Bookkeeping
 from core.engine.credentials import WARNING
+from core.engine.decision.limit_info import limit_info
 from core.engine.engine import Engine
-from core.engine.limit_info import limit_info
 from core.store.projects import Project
 
 _LONGEST = 366 * 86_400.0

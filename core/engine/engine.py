@@ -17,28 +17,29 @@ from core.api.snapshot import DataMonth, Snapshot
 from core.client.profile import Home
 from core.conditions.machine import Machine
 from core.conditions.sleep.watch import Announcer, Nobody, SleepWatch
-from core.engine import gpu, gpu_power, in_brief, line_use, states, surroundings
+from core.engine import gpu_power, in_brief
 from core.engine.alarms import Alarms
 from core.engine.broadcast import Broadcast
 from core.engine.catalogue import Catalogue
-from core.engine.contenders import Contenders
 from core.engine.credentials import Credentials
-from core.engine.decide import Conditions, Decision, Membership, Trouble, decide
+from core.engine.decision import gpu_rules, machine_rules, network_rules, states
+from core.engine.decision.decide import Conditions, Decision, Membership, Trouble, decide
+from core.engine.decision.intent import Intent
+from core.engine.decision.lifecycle import forgive, lifecycle, next_moment
+from core.engine.decision.memberships import Contenders
+from core.engine.decision.network_rules import LineUse
+from core.engine.decision.schedule import Timetable
+from core.engine.decision.states import Contributing, Effect, Ended, Failed, Idle, Starting, StartSession, State
+from core.engine.decision.stored_intent import StoredIntent
 from core.engine.gpu_power import PowerLimit
 from core.engine.identity import Identity
-from core.engine.intent import Intent
 from core.engine.ledger import Ledger
-from core.engine.lifecycle import forgive, lifecycle, next_moment
-from core.engine.line_use import LineUse
 from core.engine.pictures import Pictures
 from core.engine.places import Places
 from core.engine.programs import Programs
 from core.engine.senses import KEEN, RESTING, WATCHFUL, Senses
 from core.engine.session import News
 from core.engine.sessions import Sessions
-from core.engine.states import Contributing, Effect, Ended, Failed, Idle, Starting, StartSession, State
-from core.engine.stored_intent import StoredIntent
-from core.engine.timetable import Timetable
 from core.engine.view import look
 from core.store.store import Store
 
@@ -163,9 +164,9 @@ class Engine:
             place=self.places.get(at_hand) if at_hand else None,
             pid=self._sessions.pid,
             started_at=self._sessions.started_at,
-            around=surroundings.look(self.senses.readings),
+            around=machine_rules.look(self.senses.readings),
             processor=self._sessions.processor_use(self._decision.limits),
-            gpu=gpu.look(self.senses.readings.gpus, self._decision.limits.gpu),
+            gpu=gpu_rules.look(self.senses.readings.gpus, self._decision.limits.gpu),
             data_month=DataMonth(self._line_use(now).used, cap) if (cap := self.preferences["data_cap"]) else None,
         )
 
@@ -235,14 +236,14 @@ class Engine:
 
     def _line_use(self, now: float) -> LineUse:
         zone = self.timetable.zone(now)
-        since = line_use.month_begin(self.preferences["data_cap_day"], now, zone)
+        since = network_rules.month_begin(self.preferences["data_cap_day"], now, zone)
         used = self._ledger.used_since(since) if self.preferences["data_cap"] else 0
-        return line_use.look(self.preferences, used, now, zone)
+        return network_rules.look(self.preferences, used, now, zone)
 
     def _pace(self) -> float:
         if not self.intent.wanted:
             return RESTING
-        watches = surroundings.watches_volunteer(self._decision.counts, uses_gpu=self._decision.uses_gpu)
+        watches = machine_rules.watches_volunteer(self._decision.counts, uses_gpu=self._decision.uses_gpu)
         return KEEN if watches and isinstance(self._state, Contributing) else WATCHFUL
 
     def _note(self, news: News | None, now: float) -> None:
@@ -297,7 +298,7 @@ class Engine:
             self._decision.schedule.next_at,
             next_moment(self._state),
             self._ledger.next_moment(now),
-            surroundings.next_moment(
+            machine_rules.next_moment(
                 self.senses.readings, self._decision.counts, now, uses_gpu=self._decision.uses_gpu
             ),
             self._line_use(now).next_edge,

@@ -1,7 +1,7 @@
 """What goes on, in a few words for the log and the record. Pure."""
 
-from core.engine.decide import Decision
-from core.engine.states import Contributing, Failed, State
+from core.engine.decision.decide import Decision
+from core.engine.decision.states import Contributing, Failed, State
 
 
 def change(before: State, after: State, decision: Decision) -> str:

@@ -35,9 +35,9 @@ from core.client.profile import Home
 from core.engine.backbone import Backbone
 from core.engine.catalogue import BUILTIN, Catalogue
 from core.engine.credentials import Credentials
+from core.engine.decision.states import Ended
 from core.engine.fetch import is_url
 from core.engine.practice import divide
-from core.engine.states import Ended
 from core.engine.supervisor import Child, in_words, start_child
 from core.store.projects import Project
 

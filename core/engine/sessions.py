@@ -15,11 +15,11 @@ from core.conditions.sleep.watch import SleepWatch
 from core.engine.backbone import Backbone
 from core.engine.catalogue import Catalogue
 from core.engine.credentials import Credentials
+from core.engine.decision.states import Effect, Ended, KillGroup, SendHold, SendLeave, SendResume, StartSession
 from core.engine.identity import Identity
 from core.engine.processor_use import ProcessorWatch
 from core.engine.programs import Programs
 from core.engine.session import News, Session, Terms
-from core.engine.states import Effect, Ended, KillGroup, SendHold, SendLeave, SendResume, StartSession
 from core.store.projects import Project
 
 

@@ -21,8 +21,8 @@ from core.api.snapshot import (
     Transfer,
 )
 from core.api.snapshot import State as StateName
-from core.engine.decide import Decision, Trouble
-from core.engine.states import Failed, Idle, Leaving, Starting, State, Syncing
+from core.engine.decision.decide import Decision, Trouble
+from core.engine.decision.states import Failed, Idle, Leaving, Starting, State, Syncing
 
 _ADVISE_AFTER = 4
 """Failures in a row after which waiting alone is not likely to help."""

@@ -19,7 +19,7 @@ from app.main_window import MainWindow
 from app.texts import said, tr, trn
 from app.tray import Tray
 from core.api.snapshot import CatchUp, Transfer
-from core.engine.decide import WORDING
+from core.engine.decision.decide import WORDING
 from tests import translations
 from tests.app.full_engine import settle
 from tests.app.page_checks import SMALLEST, cut_off

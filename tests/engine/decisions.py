@@ -6,8 +6,8 @@ from core.api.preferences.preferences import Limits
 from core.api.reasons import Kind, Reason
 from core.api.session import Report
 from core.api.snapshot import Transfer
-from core.engine.decide import Decision
-from core.engine.states import Contributing, Holding, Joining, Starting, Syncing
+from core.engine.decision.decide import Decision
+from core.engine.decision.states import Contributing, Holding, Joining, Starting, Syncing
 
 NOW = 1000.0
 LATER = NOW + 100

@@ -8,9 +8,20 @@ from hypothesis import strategies as st
 
 from core.api.preferences.preferences import Limits
 from core.api.session import Fault
-from core.engine.decide import Decision
-from core.engine.lifecycle import KILL_AFTER, lifecycle
-from core.engine.states import Effect, Ended, Failed, Idle, KillGroup, Leaving, News, SendLeave, StartSession, State
+from core.engine.decision.decide import Decision
+from core.engine.decision.lifecycle import KILL_AFTER, lifecycle
+from core.engine.decision.states import (
+    Effect,
+    Ended,
+    Failed,
+    Idle,
+    KillGroup,
+    Leaving,
+    News,
+    SendLeave,
+    StartSession,
+    State,
+)
 from tests.engine.decisions import MUST_LEAVE, NOW, PAUSED, SESSIONS, UNWANTED, report
 
 IDLE = Idle()

@@ -14,7 +14,7 @@ from core.api.preferences.schedule import CELLS, ClearSchedule, GetSchedule, Lev
 from core.api.preferences.week_text import preset_cells
 from core.api.reasons import Kind
 from core.engine.commands import Commands
-from core.engine.timetable import Timetable
+from core.engine.decision.schedule import Timetable
 from tests.engine.world import BERLIN, NEW_YORK, WEEK, Play, World, berlin, kinds
 from tests.fakes.running_engine import RunningEngine
 from tests.waiting import wait_for

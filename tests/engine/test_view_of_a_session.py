@@ -6,8 +6,8 @@ from core.api.preferences.preferences import Limits
 from core.api.reasons import Kind
 from core.api.session import Report
 from core.api.snapshot import CatchUp, Snapshot, Surroundings, Today
-from core.engine.decide import Decision, Trouble
-from core.engine.states import Failed, State, Syncing
+from core.engine.decision.decide import Decision, Trouble
+from core.engine.decision.states import Failed, State, Syncing
 from core.engine.view import look
 
 

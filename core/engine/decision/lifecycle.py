@@ -1,6 +1,6 @@
 """The life of a session as a pure state machine: `lifecycle(state, decision, news, now) -> (state, effects)`.
 
-There is never more than one session (`core.engine.states`), and a deadline guards each state in which there is one.
+There is never more than one session (`core.engine.decision.states`), and a deadline guards each state in which there is one.
 """
 
 from dataclasses import replace
@@ -8,8 +8,8 @@ from functools import partial
 
 from core.api.reasons import Kind
 from core.api.session import Fault, Report
-from core.engine.decide import Decision, Trouble
-from core.engine.states import (
+from core.engine.decision.decide import Decision, Trouble
+from core.engine.decision.states import (
     Contributing,
     Ended,
     Failed,

@@ -2,7 +2,7 @@
 
 import msgspec
 
-from core.engine.intent import Intent, read
+from core.engine.decision.intent import Intent, read
 from core.store.journal import Journal
 
 _SETTING = "intent"

@@ -20,7 +20,7 @@ from core.conditions.network import Network
 from core.conditions.power import Power
 from core.conditions.presence import Presence
 from core.conditions.programs import RunningPrograms
-from core.engine.surroundings import look, next_moment, objections, watches_volunteer
+from core.engine.decision.machine_rules import look, next_moment, objections, watches_volunteer
 from tests.conditions.desktop.dbus_services import PrivateBus, Service
 from tests.fakes.running_engine import RunningEngine
 from tests.waiting import wait_for

@@ -4,11 +4,11 @@ from collections.abc import Callable
 
 from core.api.project.manifest import Requirements
 from core.api.reasons import Reason
-from core.engine import surroundings
 from core.engine.catalogue import BUILTIN, Catalogue
-from core.engine.decide import Decision, Membership, Trouble
-from core.engine.order import Candidate, Choice, choose, own_reasons
-from core.engine.states import Contributing, Failed, Idle, State
+from core.engine.decision import machine_rules
+from core.engine.decision.decide import Decision, Membership, Trouble
+from core.engine.decision.project_selection import Candidate, Choice, choose, own_reasons
+from core.engine.decision.states import Contributing, Failed, Idle, State
 from core.store.projects import Project
 
 Judge = Callable[[Membership | None, Trouble | None, bool], Decision]
@@ -88,7 +88,7 @@ class Contenders:
             project.id,
             self._catalogue.info(project).name,
             gpu_memory=needs.gpu_memory,
-            needs_internet=not is_practice and surroundings.needs_internet(manifest),
+            needs_internet=not is_practice and machine_rules.needs_internet(manifest),
             slowest_line=max(needs.upload, needs.download, self._slowest_lines.get(project.id, 0)),
             has_own_backbone=is_practice,
         )

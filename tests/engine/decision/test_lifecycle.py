@@ -7,8 +7,8 @@ import pytest
 from core.api.reasons import Kind, Reason
 from core.api.session import Fault
 from core.api.snapshot import Transfer
-from core.engine.decide import Decision, Trouble
-from core.engine.lifecycle import (
+from core.engine.decision.decide import Decision, Trouble
+from core.engine.decision.lifecycle import (
     HOLD_WITHIN,
     KILL_AFTER,
     LEAVE_WITHIN,
@@ -18,7 +18,7 @@ from core.engine.lifecycle import (
     lifecycle,
     next_moment,
 )
-from core.engine.states import (
+from core.engine.decision.states import (
     Contributing,
     Effect,
     Ended,

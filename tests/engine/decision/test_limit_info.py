@@ -4,7 +4,7 @@ import pytest
 
 from core.api.preferences.preferences import PREFERENCES, counts_for_gpu, in_force
 from core.api.preferences.schedule import Level
-from core.engine.limit_info import limit_info
+from core.engine.decision.limit_info import limit_info
 
 DEFAULTS = {name: preference.default for name, preference in PREFERENCES.items()}
 

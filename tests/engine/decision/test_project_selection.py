@@ -9,7 +9,14 @@ from core.api.intent import Contribute
 from core.api.preferences.limits import LimitInfo, SetLimit
 from core.api.project.projects import JoinProject, ListProjects, OrderProjects, ProjectInfo
 from core.api.reasons import Kind, Reason
-from core.engine.order import SETTLED, SETTLED_AFTER_FAILURE, Candidate, Choice, choose, own_reasons
+from core.engine.decision.project_selection import (
+    SETTLED,
+    SETTLED_AFTER_FAILURE,
+    Candidate,
+    Choice,
+    choose,
+    own_reasons,
+)
 from tests.engine.test_catalogue import Organiser, organiser
 from tests.fakes.running_engine import RunningEngine
 from tests.waiting import wait_for

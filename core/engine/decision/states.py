@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from core.api.reasons import Reason
 from core.api.session import Fault, Report
 from core.api.snapshot import Transfer
-from core.engine.decide import Trouble
+from core.engine.decision.decide import Trouble
 
 
 @dataclass(frozen=True)

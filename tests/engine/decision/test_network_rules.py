@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from core.api.preferences.preferences import PREFERENCES
-from core.engine.line_use import look, month_begin, month_end
+from core.engine.decision.network_rules import look, month_begin, month_end
 
 BERLIN = ZoneInfo("Europe/Berlin")
 DEFAULTS = {name: preference.default for name, preference in PREFERENCES.items()}

@@ -17,9 +17,9 @@ from core.conditions.nvml import Gpu
 from core.conditions.power import Power
 from core.conditions.presence import Presence
 from core.conditions.programs import RunningPrograms
-from core.engine.decide import RULES, WORDING, Conditions, Decision, Facts, Membership, Trouble, decide
-from core.engine.intent import Intent, read
-from core.engine.line_use import LineUse
+from core.engine.decision.decide import RULES, WORDING, Conditions, Decision, Facts, Membership, Trouble, decide
+from core.engine.decision.intent import Intent, read
+from core.engine.decision.network_rules import LineUse
 
 NOW = 1_000_000.0
 DEFAULTS = {name: preference.default for name, preference in PREFERENCES.items()}

@@ -13,9 +13,9 @@ from core.api.preferences.preferences import PREFERENCES, Limits, counts_for_gpu
 from core.api.preferences.schedule import ALWAYS, Level, Outlook, ScheduleState
 from core.api.reasons import Kind, Reason, Severity
 from core.conditions.machine import Readings
-from core.engine import gpu, line_use, surroundings
-from core.engine.intent import Intent
-from core.engine.line_use import LineUse
+from core.engine.decision import gpu_rules, machine_rules, network_rules
+from core.engine.decision.intent import Intent
+from core.engine.decision.network_rules import LineUse
 from core.system.backoff import LONGEST_WAIT
 
 DEFAULTS = {name: preference.default for name, preference in PREFERENCES.items()}
@@ -160,11 +160,13 @@ def decide(
 ) -> Decision:
     """All reasons that hold at `now`, in the order of `RULES`, and the limits that apply."""
     counts = in_force(preferences, gentle=week.level is Level.GENTLE)
-    card = gpu.choose(conditions.machine.gpus, counts, conditions.session_gpu)
+    card = gpu_rules.choose(conditions.machine.gpus, counts, conditions.session_gpu)
     if card is not None:
         counts = counts_for_gpu(counts, card.gpu.number)
     uses_gpu = card is not None if conditions.session_gpu is None else bool(conditions.session_gpu)
-    limits = gpu.limits_on(card, counts, gpu.latency_target(conditions.machine.presence, now, uses_gpu=uses_gpu))
+    limits = gpu_rules.limits_on(
+        card, counts, gpu_rules.latency_target(conditions.machine.presence, now, uses_gpu=uses_gpu)
+    )
     if membership is not None and membership.has_own_backbone:
         limits = msgspec.structs.replace(limits, upload_limit=0, download_limit=0)
     facts = Facts(intent, conditions, membership, now, counts, week, uses_gpu)
@@ -202,7 +204,9 @@ def _gpu(kind: Kind) -> Callable[[Facts], Reason | None]:
         if not facts.intent.wanted:
             return None
         conditions, needs = facts.conditions, facts.membership.gpu_memory if facts.membership else 0
-        found = gpu.objections(conditions.machine.gpus, facts.preferences, conditions.session_gpu, needs, facts.now)
+        found = gpu_rules.objections(
+            conditions.machine.gpus, facts.preferences, conditions.session_gpu, needs, facts.now
+        )
         return next((_reason(kind, detail.rstrip("."), hold=hold) for k, detail, hold in found if k is kind), None)
 
     return rule
@@ -214,7 +218,7 @@ def _machine(kind: Kind) -> Callable[[Facts], Reason | None]:
     def rule(facts: Facts) -> Reason | None:
         if not facts.intent.wanted:
             return None
-        found = surroundings.objections(
+        found = machine_rules.objections(
             facts.conditions.machine,
             facts.preferences,
             facts.now,
@@ -234,7 +238,7 @@ def _line(kind: Kind) -> Callable[[Facts], Reason | None]:
         if not facts.intent.wanted or (project is not None and project.has_own_backbone):
             return None
         slowest = project.slowest_line if project is not None else 0
-        found = line_use.objections(facts.conditions.line, facts.preferences, slowest)
+        found = network_rules.objections(facts.conditions.line, facts.preferences, slowest)
         return next((_reason(kind, detail, until) for k, detail, until in found if k is kind), None)
 
     return rule
