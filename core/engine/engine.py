@@ -36,10 +36,10 @@ from core.engine.identity import Identity
 from core.engine.ledger import Ledger
 from core.engine.pictures import Pictures
 from core.engine.places import Places
-from core.engine.programs import Programs
 from core.engine.senses import KEEN, RESTING, WATCHFUL, Senses
-from core.engine.session import News
-from core.engine.sessions import Sessions
+from core.engine.session.commands import Programs
+from core.engine.session.session import News
+from core.engine.session.sessions import Sessions
 from core.engine.view import look
 from core.store.store import Store
 

@@ -22,7 +22,7 @@ from core.engine import profile_lock
 from core.engine.commands import Commands
 from core.engine.decision.schedule import Timetable
 from core.engine.engine import Engine
-from core.engine.programs import Programs
+from core.engine.session.commands import Programs
 from core.store.store import Store
 from tests.fakes import scripted_host, scripted_trainer
 from tests.fakes.running_engine import FAKES

@@ -11,7 +11,7 @@ import msgspec
 from core.api import hosting
 from core.api.errors import WorldError
 from core.api.session import Hold, Resume
-from core.engine.supervisor import Child, start_child
+from core.engine.session.child_process import Child, start_child
 
 GRACE = 5.0
 """Seconds in which it ends after its stdin is closed."""

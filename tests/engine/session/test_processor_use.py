@@ -1,7 +1,7 @@
 """The live share of the processor, from what a session has computed."""
 
 from core.api.session import Counters, Report
-from core.engine.processor_use import ProcessorWatch
+from core.engine.session.processor_use import ProcessorWatch
 
 
 def fed(*told: tuple[float, float]) -> ProcessorWatch:

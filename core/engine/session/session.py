@@ -32,13 +32,13 @@ from core.api.session import (
     report_decoder,
 )
 from core.client.profile import Home
-from core.engine.backbone import Backbone
 from core.engine.catalogue import BUILTIN, Catalogue
 from core.engine.credentials import Credentials
 from core.engine.decision.states import Ended
 from core.engine.fetch import is_url
-from core.engine.practice import divide
-from core.engine.supervisor import Child, in_words, start_child
+from core.engine.session.backbone import Backbone
+from core.engine.session.child_process import Child, in_words, start_child
+from core.engine.session.practice import divide
 from core.store.projects import Project
 
 GRACE = 5.0

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from core.engine.logs import KEPT, open_logs
-from core.engine.supervisor import LONGEST_LINE, Child, in_words
+from core.engine.session.child_process import LONGEST_LINE, Child, in_words
 
 QUIET = logging.getLogger("child.test")
 

@@ -3,7 +3,7 @@
 import pytest
 
 from core.api.preferences.preferences import Limits
-from core.engine.practice import divide
+from core.engine.session.practice import divide
 
 
 @pytest.mark.parametrize("cores", [1, 2, 3, 4, 16])

@@ -1,0 +1,1 @@
+"""A session's life: its child processes and their commands."""
