@@ -30,8 +30,8 @@ from core.api.record.record import (
     Written,
     cost_of,
 )
-from core.engine.catalogue import BUILTIN
 from core.engine.engine import Engine
+from core.engine.projects.catalogue import BUILTIN
 from core.engine.threads import in_thread
 from core.store import exchange
 from core.store.database import StoreError

@@ -32,9 +32,9 @@ from core.api.record.record import DeleteHistory, ExportHistory, GetHabits, GetO
 from core.api.sensors import GetSensors, SensorInfo
 from core.api.snapshot import Snapshot
 from core.engine.bookkeeping import Bookkeeping
-from core.engine.credentials import WARNING
 from core.engine.decision.limit_info import limit_info
 from core.engine.engine import Engine
+from core.engine.projects.credentials import WARNING
 from core.store.projects import Project
 
 _LONGEST = 366 * 86_400.0

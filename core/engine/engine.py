@@ -20,8 +20,6 @@ from core.conditions.sleep.watch import Announcer, Nobody, SleepWatch
 from core.engine import gpu_power, in_brief
 from core.engine.alarms import Alarms
 from core.engine.broadcast import Broadcast
-from core.engine.catalogue import Catalogue
-from core.engine.credentials import Credentials
 from core.engine.decision import gpu_rules, machine_rules, network_rules, states
 from core.engine.decision.decide import Conditions, Decision, Membership, Trouble, decide
 from core.engine.decision.intent import Intent
@@ -32,10 +30,12 @@ from core.engine.decision.schedule import Timetable
 from core.engine.decision.states import Contributing, Effect, Ended, Failed, Idle, Starting, StartSession, State
 from core.engine.decision.stored_intent import StoredIntent
 from core.engine.gpu_power import PowerLimit
-from core.engine.identity import Identity
 from core.engine.ledger import Ledger
-from core.engine.pictures import Pictures
-from core.engine.places import Places
+from core.engine.projects.catalogue import Catalogue
+from core.engine.projects.credentials import Credentials
+from core.engine.projects.identity import Identity
+from core.engine.projects.pictures import Pictures
+from core.engine.projects.ranking import Places
 from core.engine.senses import KEEN, RESTING, WATCHFUL, Senses
 from core.engine.session.commands import Programs
 from core.engine.session.session import News

@@ -10,7 +10,7 @@ import pytest
 
 from app.cli import checks
 from core.client.profile import Home
-from core.engine.credentials import Credentials
+from core.engine.projects.credentials import Credentials
 from tests.cli.conftest import RunCli
 from tests.fakes.keyring_in_memory import FakeKeyring, in_place
 from tests.fakes.scripted_engine import ScriptedEngine

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from core.engine.places import SOON
+from core.engine.projects.ranking import SOON
 from tests.end_to_end.machine import Machine, Profile, wait_for
 from tests.end_to_end.test_contributions import identity, read
 from tests.end_to_end.test_two_volunteers import host

@@ -4,11 +4,11 @@ from collections.abc import Callable
 
 from core.api.project.manifest import Requirements
 from core.api.reasons import Reason
-from core.engine.catalogue import BUILTIN, Catalogue
 from core.engine.decision import machine_rules
 from core.engine.decision.decide import Decision, Membership, Trouble
 from core.engine.decision.project_selection import Candidate, Choice, choose, own_reasons
 from core.engine.decision.states import Contributing, Failed, Idle, State
+from core.engine.projects.catalogue import BUILTIN, Catalogue
 from core.store.projects import Project
 
 Judge = Callable[[Membership | None, Trouble | None, bool], Decision]

@@ -32,10 +32,10 @@ from core.api.session import (
     report_decoder,
 )
 from core.client.profile import Home
-from core.engine.catalogue import BUILTIN, Catalogue
-from core.engine.credentials import Credentials
 from core.engine.decision.states import Ended
-from core.engine.fetch import is_url
+from core.engine.projects.catalogue import BUILTIN, Catalogue
+from core.engine.projects.credentials import Credentials
+from core.engine.projects.fetch import is_url
 from core.engine.session.backbone import Backbone
 from core.engine.session.child_process import Child, in_words, start_child
 from core.engine.session.practice import divide

@@ -12,10 +12,10 @@ from core.api.session import Report
 from core.api.snapshot import ProcessorUse
 from core.client.profile import Home
 from core.conditions.sleep.watch import SleepWatch
-from core.engine.catalogue import Catalogue
-from core.engine.credentials import Credentials
 from core.engine.decision.states import Effect, Ended, KillGroup, SendHold, SendLeave, SendResume, StartSession
-from core.engine.identity import Identity
+from core.engine.projects.catalogue import Catalogue
+from core.engine.projects.credentials import Credentials
+from core.engine.projects.identity import Identity
 from core.engine.session.backbone import Backbone
 from core.engine.session.commands import Programs
 from core.engine.session.processor_use import ProcessorWatch

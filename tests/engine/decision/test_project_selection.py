@@ -17,7 +17,7 @@ from core.engine.decision.project_selection import (
     choose,
     own_reasons,
 )
-from tests.engine.test_catalogue import Organiser, organiser
+from tests.engine.projects.test_catalogue import Organiser, organiser
 from tests.fakes.running_engine import RunningEngine
 from tests.waiting import wait_for
 

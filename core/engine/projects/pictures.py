@@ -9,7 +9,7 @@ from pathlib import Path
 from core.api.errors import UsageError, WorldError
 from core.api.project.manifest import File
 from core.api.project.projects import Picture
-from core.engine import fetch
+from core.engine.projects import fetch
 from core.engine.threads import in_thread
 from core.store.projects import Project
 

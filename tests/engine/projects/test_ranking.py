@@ -13,8 +13,8 @@ from core.api.messages import GetSnapshot
 from core.api.preferences.limits import LimitInfo, SetLimit
 from core.api.project.projects import ProjectDetails, ShowProject
 from core.api.snapshot import Place, Snapshot
-from core.engine.places import SOON, Places
-from tests.engine.test_catalogue import Organiser, organiser
+from core.engine.projects.ranking import SOON, Places
+from tests.engine.projects.test_catalogue import Organiser, organiser
 from tests.fakes.http_server import FakeServer, answer, serving
 from tests.fakes.running_engine import RunningEngine
 from tests.waiting import wait_for

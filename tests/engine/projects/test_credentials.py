@@ -9,8 +9,8 @@ import pytest
 
 from core.api.errors import WorldError
 from core.client.keyrings import NoKeyring
-from core.engine import credentials
-from core.engine.credentials import Credentials
+from core.engine.projects import credentials
+from core.engine.projects.credentials import Credentials
 from tests.fakes.keyring_in_memory import FakeKeyring, in_place
 
 

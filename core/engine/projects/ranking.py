@@ -14,7 +14,7 @@ from msgspec import Meta
 
 from core.api.errors import UsageError, WorldError
 from core.api.snapshot import Place
-from core.engine import fetch
+from core.engine.projects import fetch
 from core.engine.threads import in_thread
 from core.store.projects import Project
 

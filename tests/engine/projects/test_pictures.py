@@ -8,8 +8,8 @@ import pytest
 
 from core.api.errors import UsageError
 from core.api.project.projects import AddProject, GetPicture, Picture, ProjectInfo
-from core.engine.pictures import LARGEST, MOST_PIXELS, picture_of
-from tests.engine.test_catalogue import Organiser, organiser
+from core.engine.projects.pictures import LARGEST, MOST_PIXELS, picture_of
+from tests.engine.projects.test_catalogue import Organiser, organiser
 from tests.fakes.running_engine import RunningEngine
 
 __all__ = ["organiser"]

@@ -1,0 +1,1 @@
+"""What the engine knows of projects: the list, what is fetched for them, and the secrets."""
