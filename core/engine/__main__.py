@@ -17,7 +17,7 @@ from core.conditions.sleep.watch import announcer_here
 from core.engine import profile_lock
 from core.engine.engine import Engine
 from core.engine.logs import open_logs
-from core.engine.server import Server
+from core.engine.server.server import Server
 from core.engine.session.commands import Programs
 from core.store.database import StoreError
 from core.store.store import Store

@@ -13,8 +13,8 @@ from core.api.preferences.limits import LimitInfo, SetLimit, ShowLimits
 from core.api.preferences.schedule import CELLS, ClearSchedule, GetSchedule, Level, ScheduleInfo, SetSchedule
 from core.api.preferences.week_text import preset_cells
 from core.api.reasons import Kind
-from core.engine.commands import Commands
 from core.engine.decision.schedule import Timetable
+from core.engine.server.commands import Commands
 from tests.engine.world import BERLIN, NEW_YORK, WEEK, Play, World, berlin, kinds
 from tests.fakes.running_engine import RunningEngine
 from tests.waiting import wait_for

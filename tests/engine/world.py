@@ -19,9 +19,9 @@ from core.api.snapshot import Snapshot
 from core.client.profile import Home
 from core.conditions.machine import NoMachine
 from core.engine import profile_lock
-from core.engine.commands import Commands
 from core.engine.decision.schedule import Timetable
 from core.engine.engine import Engine
+from core.engine.server.commands import Commands
 from core.engine.session.commands import Programs
 from core.store.store import Store
 from tests.fakes import scripted_host, scripted_trainer

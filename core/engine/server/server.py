@@ -18,8 +18,8 @@ import msgspec
 from core.api.errors import UsageError, WorldError
 from core.api.messages import Event, Quit, Refusal, Reply, Request, Subscribe, line, request_decoder
 from core.api.snapshot import Snapshot
-from core.engine.commands import Commands
 from core.engine.engine import Engine
+from core.engine.server.commands import Commands
 
 LONGEST_LINE = 1 << 20
 """Bytes of a request."""

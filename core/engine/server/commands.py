@@ -31,10 +31,10 @@ from core.api.record.history import MOST_HOURS, Contribution, GetHistory
 from core.api.record.record import DeleteHistory, ExportHistory, GetHabits, GetOverview, GetSessions, ImportHistory
 from core.api.sensors import GetSensors, SensorInfo
 from core.api.snapshot import Snapshot
-from core.engine.bookkeeping import Bookkeeping
 from core.engine.decision.limit_info import limit_info
 from core.engine.engine import Engine
 from core.engine.projects.credentials import WARNING
+from core.engine.server.history_queries import Bookkeeping
 from core.store.projects import Project
 
 _LONGEST = 366 * 86_400.0

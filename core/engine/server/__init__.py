@@ -1,0 +1,1 @@
+"""The engine's socket: what front ends can ask, and the answers."""
