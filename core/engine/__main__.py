@@ -14,9 +14,9 @@ from core.client.engine_client import core_command
 from core.client.profile import Home
 from core.conditions.machine import Machine, NoMachine, ThisMachine
 from core.conditions.sleep.watch import announcer_here
-from core.engine import profile_lock
 from core.engine.engine import Engine
-from core.engine.logs import open_logs
+from core.engine.machine import profile_lock
+from core.engine.machine.logs import open_logs
 from core.engine.server.server import Server
 from core.engine.session.commands import Programs
 from core.store.database import StoreError

@@ -17,8 +17,7 @@ from core.api.snapshot import DataMonth, Snapshot
 from core.client.profile import Home
 from core.conditions.machine import Machine
 from core.conditions.sleep.watch import Announcer, Nobody, SleepWatch
-from core.engine import gpu_power, in_brief
-from core.engine.alarms import Alarms
+from core.engine import in_brief
 from core.engine.broadcast import Broadcast
 from core.engine.decision import gpu_rules, machine_rules, network_rules, states
 from core.engine.decision.decide import Conditions, Decision, Membership, Trouble, decide
@@ -29,14 +28,16 @@ from core.engine.decision.network_rules import LineUse
 from core.engine.decision.schedule import Timetable
 from core.engine.decision.states import Contributing, Effect, Ended, Failed, Idle, Starting, StartSession, State
 from core.engine.decision.stored_intent import StoredIntent
-from core.engine.gpu_power import PowerLimit
 from core.engine.ledger import Ledger
+from core.engine.machine import gpu_power
+from core.engine.machine.alarms import Alarms
+from core.engine.machine.gpu_power import PowerLimit
+from core.engine.machine.sensor_thread import KEEN, RESTING, WATCHFUL, Senses
 from core.engine.projects.catalogue import Catalogue
 from core.engine.projects.credentials import Credentials
 from core.engine.projects.identity import Identity
 from core.engine.projects.pictures import Pictures
 from core.engine.projects.ranking import Places
-from core.engine.senses import KEEN, RESTING, WATCHFUL, Senses
 from core.engine.session.commands import Programs
 from core.engine.session.session import News
 from core.engine.session.sessions import Sessions

@@ -15,8 +15,8 @@ from core.api.errors import UsageError, WorldError
 from core.api.project import manifest_reading
 from core.api.project.manifest import Manifest
 from core.api.project.projects import CurvePoint, ProjectDetails, ProjectInfo
+from core.engine.machine.threads import in_thread
 from core.engine.projects import credentials, fetch, requirements
-from core.engine.threads import in_thread
 from core.store.projects import Project
 from core.store.store import Store
 

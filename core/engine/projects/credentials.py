@@ -12,7 +12,7 @@ from pathlib import Path
 
 from core.api.errors import WorldError
 from core.client.keyrings import SERVICE, Keyring, NoKeyring, Result, ask
-from core.engine.threads import in_thread
+from core.engine.machine.threads import in_thread
 from core.store.projects import Keeper
 from core.system.atomic_file import write_whole
 

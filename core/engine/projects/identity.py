@@ -16,7 +16,7 @@ from cryptography.hazmat.primitives.kdf.scrypt import Scrypt
 from core.api import identity as api
 from core.api.errors import UsageError, WorldError
 from core.api.identity import IdentityExport, IdentityInfo
-from core.engine.threads import in_thread
+from core.engine.machine.threads import in_thread
 from core.store.journal import Journal
 from core.system.atomic_file import write_whole
 

@@ -9,8 +9,8 @@ from pathlib import Path
 from core.api.errors import UsageError, WorldError
 from core.api.project.manifest import File
 from core.api.project.projects import Picture
+from core.engine.machine.threads import in_thread
 from core.engine.projects import fetch
-from core.engine.threads import in_thread
 from core.store.projects import Project
 
 LARGEST = 1 << 20

@@ -14,8 +14,8 @@ from msgspec import Meta
 
 from core.api.errors import UsageError, WorldError
 from core.api.snapshot import Place
+from core.engine.machine.threads import in_thread
 from core.engine.projects import fetch
-from core.engine.threads import in_thread
 from core.store.projects import Project
 
 EVERY = 60.0

@@ -31,8 +31,8 @@ from core.api.record.record import (
     cost_of,
 )
 from core.engine.engine import Engine
+from core.engine.machine.threads import in_thread
 from core.engine.projects.catalogue import BUILTIN
-from core.engine.threads import in_thread
 from core.store import exchange
 from core.store.database import StoreError
 from core.store.habits import habits

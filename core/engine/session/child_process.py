@@ -14,7 +14,7 @@ from typing import cast
 from core.api.errors import WorldError
 from core.api.phrases import phrase
 from core.client.engine_client import core_command, core_environment
-from core.engine.threads import in_thread
+from core.engine.machine.threads import in_thread
 from core.system import orphans
 from core.system.subreaper import TAG
 

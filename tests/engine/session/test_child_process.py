@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from core.engine.logs import KEPT, open_logs
+from core.engine.machine.logs import KEPT, open_logs
 from core.engine.session.child_process import LONGEST_LINE, Child, in_words
 
 QUIET = logging.getLogger("child.test")

@@ -1,0 +1,1 @@
+"""What binds the engine to its machine: sensors, alarms, lock and logs."""
