@@ -17,7 +17,7 @@ from core.api.snapshot import DataMonth, Snapshot
 from core.client.profile import Home
 from core.conditions.machine import Machine
 from core.conditions.sleep.watch import Announcer, Nobody, SleepWatch
-from core.engine import in_brief
+from core.engine import log_texts
 from core.engine.broadcast import Broadcast
 from core.engine.decision import gpu_rules, machine_rules, network_rules, states
 from core.engine.decision.decide import Conditions, Decision, Membership, Trouble, decide
@@ -28,7 +28,6 @@ from core.engine.decision.network_rules import LineUse
 from core.engine.decision.schedule import Timetable
 from core.engine.decision.states import Contributing, Effect, Ended, Failed, Idle, Starting, StartSession, State
 from core.engine.decision.stored_intent import StoredIntent
-from core.engine.ledger import Ledger
 from core.engine.machine import gpu_power
 from core.engine.machine.alarms import Alarms
 from core.engine.machine.gpu_power import PowerLimit
@@ -38,10 +37,11 @@ from core.engine.projects.credentials import Credentials
 from core.engine.projects.identity import Identity
 from core.engine.projects.pictures import Pictures
 from core.engine.projects.ranking import Places
+from core.engine.recorder import Ledger
 from core.engine.session.commands import Programs
 from core.engine.session.session import News
 from core.engine.session.sessions import Sessions
-from core.engine.view import look
+from core.engine.snapshot import look
 from core.store.store import Store
 
 _SETTLES_WITHIN = 8
@@ -140,7 +140,7 @@ class Engine:
         self._note(news, now)
         self._settle(None if isinstance(news, EpochDone | Remark) else news, now)
         self._sessions.apply(self._decision.limits)
-        self._ledger.watch(in_brief.idle_for(self._state, self._decision), now)
+        self._ledger.watch(log_texts.idle_for(self._state, self._decision), now)
         self._ledger.settle(self.timetable.zone(now), now)
         self._ledger.keep(now)
         self._sessions.rest_between()
@@ -264,7 +264,7 @@ class Engine:
             case Fault():
                 _log.warning("The session failed: %s", news.error)
             case Ended():
-                self._ledger.end(news.error or in_brief.ending(self._decision), now)
+                self._ledger.end(news.error or log_texts.ending(self._decision), now)
 
     def _perform(self, effect: Effect, now: float) -> None:
         if isinstance(effect, StartSession):
@@ -283,7 +283,7 @@ class Engine:
     def _tell_change(self, before: State, now: float) -> None:
         after = self._state
         if type(after) is not type(before):
-            _log.info("%s", in_brief.change(before, after, self._decision))
+            _log.info("%s", log_texts.change(before, after, self._decision))
         if isinstance(after, Failed) and not isinstance(before, Failed):
             self.tell(Event("session_failed", after.trouble.error, now, project=after.project))
         if isinstance(after, Starting) and not isinstance(before, Starting):

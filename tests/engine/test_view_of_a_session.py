@@ -8,7 +8,7 @@ from core.api.session import Report
 from core.api.snapshot import CatchUp, Snapshot, Surroundings, Today
 from core.engine.decision.decide import Decision, Trouble
 from core.engine.decision.states import Failed, State, Syncing
-from core.engine.view import look
+from core.engine.snapshot import look
 
 
 def seen(state: State, report: Report | None) -> Snapshot:

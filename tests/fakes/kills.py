@@ -13,7 +13,7 @@ from core.api.intent import Contribute
 from core.api.preferences.limits import LimitInfo, SetLimit, ShowLimits
 from core.api.project.projects import AddProject, JoinProject, LeaveProject, ListProjects, ProjectInfo
 from core.api.record.history import Contribution, GetHistory
-from core.engine.ledger import FLUSH_EVERY
+from core.engine.recorder import FLUSH_EVERY
 from tests.fakes.running_engine import RunningEngine
 from tests.fakes.scripted_host import manifest
 from tests.waiting import wait_for

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from core.engine.ledger import FLUSH_EVERY, Ledger
+from core.engine.recorder import FLUSH_EVERY, Ledger
 from core.store.store import Store
 
 START = 1_800_000_000.0
