@@ -15,9 +15,9 @@ from core.api.record.record import GetOverview
 from core.api.record.totals import GIVEN, UNCERTAIN
 from core.api.session import Counters
 from core.api.snapshot import Traffic
-from core.store import exchange
 from core.store.database import StoreError
-from core.store.history_file import as_json
+from core.store.export import exchange
+from core.store.export.history_file import as_json
 from core.store.store import Store
 from tests.store.test_overview import NOON, ZONES, look
 

@@ -33,11 +33,11 @@ from core.api.record.record import (
 from core.engine.engine import Engine
 from core.engine.machine.threads import in_thread
 from core.engine.projects.catalogue import BUILTIN
-from core.store import exchange
 from core.store.database import StoreError
+from core.store.export import exchange
+from core.store.export.history_csv import as_csv
+from core.store.export.history_file import File, as_json
 from core.store.habits import habits
-from core.store.history_csv import as_csv
-from core.store.history_file import File, as_json
 from core.store.overview import overview
 from core.store.sessions import sessions
 from core.store.view import View

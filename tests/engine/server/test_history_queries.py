@@ -27,7 +27,7 @@ from core.api.record.record import (
     Written,
     cost_of,
 )
-from core.store import exchange
+from core.store.export import exchange
 from tests.fakes.running_engine import RunningEngine
 from tests.waiting import wait_for
 

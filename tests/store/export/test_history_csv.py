@@ -13,11 +13,11 @@ from hypothesis import strategies as st
 
 from core.api.errors import UsageError
 from core.api.record.totals import GIVEN, Given
-from core.store import exchange
-from core.store.history_csv import COLUMNS, as_csv, from_csv
-from core.store.history_file import File, FileEpoch, FileHour, FileIdle, FileSession, as_json
+from core.store.export import exchange
+from core.store.export.history_csv import COLUMNS, as_csv, from_csv
+from core.store.export.history_file import File, FileEpoch, FileHour, FileIdle, FileSession, as_json
 from core.store.store import Store
-from tests.store.test_exchange import NOON, empty, full, tables
+from tests.store.export.test_exchange import NOON, empty, full, tables
 
 __all__ = ["empty", "full"]
 

@@ -10,8 +10,8 @@ import pytest
 from core.api.errors import UsageError, WorldError
 from core.api.session import Counters, EpochDone
 from core.api.snapshot import Traffic
-from core.store import exchange
-from core.store.history_file import File, as_json
+from core.store.export import exchange
+from core.store.export.history_file import File, as_json
 from core.store.store import Store
 
 NOON = 1_773_489_600.0

@@ -11,7 +11,7 @@ from typing import Any
 import msgspec
 
 from core.api.record.totals import GIVEN
-from core.store.history_file import FORMAT, File, FileEpoch, FileHour, FileIdle, FileSession
+from core.store.export.history_file import FORMAT, File, FileEpoch, FileHour, FileIdle, FileSession
 
 _SESSION = ("origin", "project", "run_id", "started_at", "ended_at", "ending")
 _EPOCH = ("epoch", "own_samples", "peers", "at", "loss")

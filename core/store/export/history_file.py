@@ -1,4 +1,4 @@
-"""The record as a file: what it holds, and as JSON. As a table: `core.store.history_csv`."""
+"""The record as a file: what it holds, and as JSON. As a table: `core.store.export.history_csv`."""
 
 from typing import Annotated, Literal
 

@@ -11,8 +11,8 @@ import msgspec
 
 from core.api.errors import UsageError, WorldError
 from core.api.record.totals import GIVEN, UNCERTAIN
-from core.store.history_csv import from_csv
-from core.store.history_file import FORMAT, File, FileEpoch, FileHour, FileIdle, FileSession
+from core.store.export.history_csv import from_csv
+from core.store.export.history_file import FORMAT, File, FileEpoch, FileHour, FileIdle, FileSession
 from core.store.journal import Journal
 from core.store.view import View
 
