@@ -19,8 +19,8 @@ import msgspec
 import torch
 
 from core.host.project import load
+from core.learning.data.shards import text_stream
 from core.learning.model import build_model
-from core.learning.shards import text_stream
 from core.learning.tasks import task_for
 from core.swarm.assembly import make_optimizer
 from core.swarm.patches import live_in, pace_traffic

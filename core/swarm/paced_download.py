@@ -5,7 +5,7 @@ from threading import Event
 
 import requests
 
-from core.learning.download import read_chunk
+from core.learning.data.download import read_chunk
 from core.swarm.paced_streams import on_the_wire, piece_size
 from core.swarm.traffic import Line
 

@@ -28,7 +28,7 @@ def main() -> int:
     control = Control(wire, start.limits)
     control.start()
     loading.join()
-    from core.learning.download import StoppedError
+    from core.learning.data.download import StoppedError
     from core.trainer.session import Session
 
     try:

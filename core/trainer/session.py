@@ -15,10 +15,10 @@ from transformers import PreTrainedModel
 
 from core.api.preferences.preferences import Limits
 from core.api.session import EpochDone, Fault, Remark, Start
-from core.learning.cache import Cache
-from core.learning.download import Client
+from core.learning.data.cache import Cache
+from core.learning.data.download import Client
+from core.learning.data.shards import Fetcher, text_stream
 from core.learning.model import build_model, count_parameters
-from core.learning.shards import Fetcher, text_stream
 from core.learning.tasks import Task, task_for
 from core.swarm.assembly import make_optimizer
 from core.swarm.company import Company

@@ -15,9 +15,9 @@ from core.api.project.manifest_reading import parse
 from core.host.board import Board
 from core.host.web import Web
 from core.learning import checkpoints
-from core.learning.cache import Cache
-from core.learning.download import Client
-from core.learning.shards import Fetcher
+from core.learning.data.cache import Cache
+from core.learning.data.download import Client
+from core.learning.data.shards import Fetcher
 from tests.host.web_client import PRACTICE, get
 
 

@@ -7,9 +7,9 @@ import pytest
 
 from core.api.errors import WorldError
 from core.api.project.manifest import File
-from core.learning.cache import Cache
-from core.learning.download import Client
-from core.learning.shards import Fetcher
+from core.learning.data.cache import Cache
+from core.learning.data.download import Client
+from core.learning.data.shards import Fetcher
 
 CONTENT = b"".join(b"line %d\n" % number for number in range(60_000))
 GIB = 1 << 30

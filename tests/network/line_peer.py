@@ -22,7 +22,7 @@ from hivemind import DHT
 
 from core.api.preferences.preferences import Limits
 from core.api.project.manifest import Averaging, Optimizer, Training
-from core.learning.download import Client
+from core.learning.data.download import Client
 from core.swarm.assembly import make_optimizer
 from core.swarm.company import Company
 from core.swarm.optimizer import CollaborativeOptimizer

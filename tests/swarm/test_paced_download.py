@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import pytest
 
 from core.api.preferences.preferences import Limits
-from core.learning.download import Client
+from core.learning.data.download import Client
 from core.swarm.paced_download import PacedDownload
 from core.swarm.paced_streams import on_the_wire
 from core.swarm.traffic import Line

@@ -15,8 +15,8 @@ from typing import BinaryIO
 
 from core.api.errors import WorldError
 from core.api.project.manifest import File
-from core.learning.cache import Cache
-from core.learning.download import WAITS, Client, Download, StoppedError, UselessError
+from core.learning.data.cache import Cache
+from core.learning.data.download import WAITS, Client, Download, StoppedError, UselessError
 
 _BLOCK = 2048
 """Bytes of text that stay in their order: some paragraphs."""

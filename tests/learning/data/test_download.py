@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from core.learning.cache import Cache
-from core.learning.download import Client, StoppedError
-from core.learning.shards import Fetcher
+from core.learning.data.cache import Cache
+from core.learning.data.download import Client, StoppedError
+from core.learning.data.shards import Fetcher
 from tests.fakes.http_server import answer, chunked, closed_port, cut, endless, ranged, redirect, serving, stalled
 from tests.learning.fetching import CONTENT, GIB, described, fetcher, leftovers, refusal
 

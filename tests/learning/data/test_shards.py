@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from core.api.errors import WorldError
-from core.learning.shards import text_stream, texts
+from core.learning.data.shards import text_stream, texts
 
 
 @pytest.fixture
