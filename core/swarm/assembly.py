@@ -8,12 +8,12 @@ import hivemind
 from core.api.preferences.preferences import Limits
 from core.api.project.manifest import Averaging, Training
 from core.learning.optimizers import optimizer_factory, scheduler_factory
-from core.swarm import line_speed
-from core.swarm.averagers import COMPRESSIONS
+from core.swarm.averaging import bandwidth
+from core.swarm.averaging.averagers import COMPRESSIONS
+from core.swarm.averaging.collaborative_step import Update
+from core.swarm.averaging.optimizer import CollaborativeOptimizer
 from core.swarm.company import Company
-from core.swarm.optimizer import CollaborativeOptimizer
 from core.swarm.patches import average_as_a_whole, balance_load, cancel_rounds_for_good
-from core.swarm.stepping import Update
 
 _PROGRESS_LASTS = 30.0
 """Seconds for which the others believe a peer that fell silent. hivemind's 60 would be two averaging time-outs in which
@@ -37,14 +37,14 @@ def make_optimizer(
 ) -> CollaborativeOptimizer:
     """The optimizer of one run as its manifest describes it. Must be called on the main thread (hivemind)."""
     cancel_rounds_for_good()
-    average_as_a_whole(line_speed.silence(averaging))
+    average_as_a_whole(bandwidth.silence(averaging))
     compression = COMPRESSIONS[averaging.compression]
     parameters = list(parameters)
     size = sum(parameter.numel() for parameter in parameters)
     balance_load()
     group = {
-        "bandwidth": line_speed.bandwidth(limits),
-        "part_size_bytes": line_speed.part_size(size, averaging),
+        "bandwidth": bandwidth.bandwidth(limits),
+        "part_size_bytes": bandwidth.part_size(size, averaging),
         "target_group_size": averaging.target_group_size,
         # Larger than matchmaking time, hivemind warns, can deadlock two peers that ask each other.
         "request_timeout": min(3.0, averaging.matchmaking_time * 0.6),
@@ -64,7 +64,7 @@ def make_optimizer(
         matchmaking_time=averaging.matchmaking_time,
         averaging_timeout=averaging.averaging_timeout,
         tracker_opts={"metadata_expiration": _PROGRESS_LASTS},
-        next_chunk_timeout=line_speed.part_timeout(averaging),
+        next_chunk_timeout=bandwidth.part_timeout(averaging),
         average_state_every=averaging.average_state_every,
         offload_optimizer=True,
         client_mode=dht.client_mode,

@@ -14,11 +14,11 @@ from hivemind.p2p import P2P
 from hivemind.p2p.p2p_daemon_bindings import control
 from hivemind.utils import MPFuture
 
+from core.swarm.averaging.all_reduce import WholeRound
+from core.swarm.averaging.load_balancing import load_balance
 from core.swarm.courtesy import Courtesy, courteous_open, courteous_serve
-from core.swarm.load_balancing import load_balance
 from core.swarm.paced_streams import PacedStreams
 from core.swarm.traffic import Line
-from core.swarm.whole_rounds import WholeRound
 
 _DESCRIPTORS = 10_240
 """What macOS admits at most; each shared tensor takes one, and shells often allow no more than 1024."""

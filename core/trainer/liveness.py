@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping
 import psutil
 from hivemind import DHT
 
-from core.swarm.optimizer import CollaborativeOptimizer
+from core.swarm.averaging.optimizer import CollaborativeOptimizer
 
 log = logging.getLogger(__name__)
 

@@ -14,7 +14,7 @@ from hivemind import DHT
 from core.host.follower import Follower
 from core.learning import checkpoints
 from core.learning.model import build_model
-from core.swarm.averagers import state_prefix
+from core.swarm.averaging.averagers import state_prefix
 from core.swarm.patches import live_in
 from core.swarm.peer import join_swarm, own_addresses
 from core.swarm.state_checks import BadState

@@ -23,12 +23,12 @@ from hivemind import DHT
 
 from core.api.project.manifest import Averaging, Optimizer, Training
 from core.swarm.assembly import make_optimizer
+from core.swarm.averaging.collaborative_step import Isolated, RoundFailed, StateUnavailable, Update
+from core.swarm.averaging.optimizer import CollaborativeOptimizer
 from core.swarm.company import Company
-from core.swarm.optimizer import CollaborativeOptimizer
 from core.swarm.patches import live_in, pace_traffic
 from core.swarm.peer import join_swarm, own_addresses, peer_id_of
 from core.swarm.state_checks import BadState
-from core.swarm.stepping import Isolated, RoundFailed, StateUnavailable, Update
 from core.swarm.traffic import Line
 
 BATCH, MICROBATCH = 768, 8

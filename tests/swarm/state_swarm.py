@@ -12,7 +12,7 @@ from hivemind.p2p.p2p_daemon_bindings import control
 
 from core.api.project.manifest import Optimizer, Schedule
 from core.learning.optimizers import optimizer_factory, scheduler_factory
-from core.swarm.averagers import CheckedStateAverager, state_prefix
+from core.swarm.averaging.averagers import CheckedStateAverager, state_prefix
 from core.swarm.patches import live_in, pace_traffic
 from core.swarm.peer import join_swarm, own_addresses
 from core.swarm.state_checks import digest_of

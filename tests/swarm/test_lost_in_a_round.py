@@ -12,7 +12,7 @@ from hivemind import DHT
 from hivemind.averaging import averager
 from hivemind.averaging.control import AveragingStage, StepControl
 
-from core.swarm.averagers import EpochGradientAverager
+from core.swarm.averaging.averagers import EpochGradientAverager
 from core.swarm.patches import average_as_a_whole, cancel_rounds_for_good, live_in
 from core.swarm.peer import join_swarm, own_addresses
 

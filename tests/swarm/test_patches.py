@@ -15,9 +15,9 @@ from hivemind.proto import p2pd_pb2
 
 from core.api.preferences.preferences import Limits
 from core.swarm import patches
-from core.swarm.load_balancing import load_balance
+from core.swarm.averaging.all_reduce import WholeRound
+from core.swarm.averaging.load_balancing import load_balance
 from core.swarm.traffic import Line, RateWatch, current_kind
-from core.swarm.whole_rounds import WholeRound
 
 
 def test_sockets_are_named_after_a_prefix_of_the_class() -> None:

@@ -11,7 +11,7 @@ from hivemind.p2p import P2PContext
 from hivemind.proto import averaging_pb2
 
 from core.api.preferences.preferences import Limits
-from core.swarm.averagers import CheckedStateAverager
+from core.swarm.averaging.averagers import CheckedStateAverager
 from core.swarm.state_checks import BadState
 from core.swarm.traffic import Line
 from tests.swarm.state_swarm import EPOCH, Swarm, digest, take, train

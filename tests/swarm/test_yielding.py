@@ -11,8 +11,8 @@ from hivemind import DHT
 from hivemind.averaging.control import AveragingStage
 from hivemind.averaging.partition import AllreduceException
 
-from core.swarm.averagers import EpochGradientAverager
-from core.swarm.optimizer import CollaborativeOptimizer
+from core.swarm.averaging.averagers import EpochGradientAverager
+from core.swarm.averaging.optimizer import CollaborativeOptimizer
 from core.swarm.patches import cancel_rounds_for_good, live_in
 from core.swarm.peer import join_swarm
 

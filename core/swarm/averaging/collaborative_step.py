@@ -12,7 +12,7 @@ from hivemind.averaging.control import AveragingStage, StepControl
 from hivemind.compression import NoCompression
 
 from core.api.errors import WorldError
-from core.swarm.averagers import CheckedStateAverager, EpochGradientAverager, numbers_of, state_prefix
+from core.swarm.averaging.averagers import CheckedStateAverager, EpochGradientAverager, numbers_of, state_prefix
 from core.swarm.company import Company
 from core.swarm.fork_watch import ForkWatch
 from core.swarm.tracker import SwarmTracker

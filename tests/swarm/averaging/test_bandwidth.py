@@ -2,7 +2,7 @@ import pytest
 
 from core.api.preferences.preferences import Limits
 from core.api.project.manifest import Averaging
-from core.swarm.line_speed import bandwidth, part_size, part_timeout, slowest_line, state_timeout
+from core.swarm.averaging.bandwidth import bandwidth, part_size, part_timeout, slowest_line, state_timeout
 
 MBIT = 125_000
 

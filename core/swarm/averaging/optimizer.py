@@ -7,9 +7,9 @@ from hivemind.averaging.control import AveragingStage
 
 from core.api.preferences.preferences import Limits
 from core.api.snapshot import Phase
-from core.swarm import line_speed
+from core.swarm.averaging import bandwidth as line_speed
+from core.swarm.averaging.collaborative_step import WITHOUT_GROUP, CollaborativeStep, Interrupted, StateUnavailable
 from core.swarm.state_checks import is_still_present
-from core.swarm.stepping import WITHOUT_GROUP, CollaborativeStep, Interrupted, StateUnavailable
 
 
 class CollaborativeOptimizer(CollaborativeStep):

@@ -1,0 +1,1 @@
+"""Averaging: the collaborative step and the all-reduce."""
