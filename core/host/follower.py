@@ -9,7 +9,7 @@ from transformers import PreTrainedModel
 from core.api.project.manifest import Manifest
 from core.learning.optimizers import optimizer_factory, scheduler_factory
 from core.swarm.averaging.averagers import CheckedStateAverager, state_prefix
-from core.swarm.state_checks import BadState
+from core.swarm.state.checks import BadState
 
 _DOWNLOAD_TIMEOUT = 120.0
 

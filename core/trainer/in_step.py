@@ -8,7 +8,7 @@ from core.api.errors import WorldError
 from core.api.snapshot import CatchUp
 from core.swarm.averaging.collaborative_step import Interrupted, StateUnavailable
 from core.swarm.averaging.optimizer import CollaborativeOptimizer
-from core.swarm.state_checks import BadState
+from core.swarm.state.checks import BadState
 from core.trainer.control import Control
 from core.trainer.local_copy import LocalCopy
 from core.trainer.loss_watch import LossWatch

@@ -20,7 +20,7 @@ import torch
 
 from core.api.errors import WorldError
 from core.learning import checkpoints
-from core.swarm.state_checks import State
+from core.swarm.state.checks import State
 
 log = logging.getLogger(__name__)
 

@@ -15,7 +15,7 @@ from core.learning.optimizers import optimizer_factory, scheduler_factory
 from core.swarm.averaging.averagers import CheckedStateAverager, state_prefix
 from core.swarm.patches import live_in, pace_traffic
 from core.swarm.peer import join_swarm, own_addresses
-from core.swarm.state_checks import digest_of
+from core.swarm.state.checks import digest_of
 from core.swarm.traffic import Line
 from tests.swarm.fixed_data import TRAINING, make_model
 

@@ -11,8 +11,8 @@ from hivemind.utils.crypto import RSAPrivateKey
 from core.swarm.assembly import make_optimizer
 from core.swarm.averaging.averagers import CheckedStateAverager
 from core.swarm.averaging.optimizer import CollaborativeOptimizer
-from core.swarm.fork_watch import ForkWatch
-from core.swarm.lineage import Mark, extended
+from core.swarm.state.fork_detection import ForkWatch
+from core.swarm.state.update_chain import Mark, extended
 from core.swarm.traffic import Line
 from tests.fakes.company import ScriptedCompany
 from tests.swarm.fixed_data import AVERAGING, TRAINING, make_model

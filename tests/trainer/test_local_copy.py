@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 import torch
 
-from core.swarm.state_checks import State, digest_of
+from core.swarm.state.checks import State, digest_of
 from core.trainer import local_copy
 from core.trainer.local_copy import LocalCopy
 

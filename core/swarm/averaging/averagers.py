@@ -21,9 +21,9 @@ from hivemind.optim.state_averager import TrainingStateAverager
 from hivemind.p2p import P2PContext
 from hivemind.proto import dht_pb2
 
-from core.swarm.lineage import Mark, Rival, extended, trail_of
-from core.swarm.state_checks import Layout, State, check_epoch, check_numbers, check_tensors
-from core.swarm.state_taking import StateTaking
+from core.swarm.state.checks import Layout, State, check_epoch, check_numbers, check_tensors
+from core.swarm.state.transfer import StateTaking
+from core.swarm.state.update_chain import Mark, Rival, extended, trail_of
 
 _NUMBER = 8
 """Bytes of the random number that a peer brings to a round."""

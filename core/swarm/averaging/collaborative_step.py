@@ -14,7 +14,7 @@ from hivemind.compression import NoCompression
 from core.api.errors import WorldError
 from core.swarm.averaging.averagers import CheckedStateAverager, EpochGradientAverager, numbers_of, state_prefix
 from core.swarm.company import Company
-from core.swarm.fork_watch import ForkWatch
+from core.swarm.state.fork_detection import ForkWatch
 from core.swarm.tracker import SwarmTracker
 
 _NEVER = 1 << 62

@@ -9,7 +9,7 @@ from core.api.preferences.preferences import Limits
 from core.api.snapshot import Phase
 from core.swarm.averaging import bandwidth as line_speed
 from core.swarm.averaging.collaborative_step import WITHOUT_GROUP, CollaborativeStep, Interrupted, StateUnavailable
-from core.swarm.state_checks import is_still_present
+from core.swarm.state.checks import is_still_present
 
 
 class CollaborativeOptimizer(CollaborativeStep):

@@ -8,7 +8,7 @@ from hivemind.optim.state_averager import dump_optimizer_state
 
 from core.api.project.manifest import Optimizer, Schedule
 from core.learning.optimizers import learning_rate_factor, optimizer_factory, scheduler_factory
-from core.swarm.state_checks import (
+from core.swarm.state.checks import (
     BadState,
     Layout,
     check_digest,

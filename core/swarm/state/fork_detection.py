@@ -13,7 +13,7 @@ from hivemind.utils.crypto import RSAPrivateKey
 from msgspec import Meta
 from pydantic.v1 import BaseModel, conbytes
 
-from core.swarm.lineage import Mark, Rival, Told, Trail, rival_of
+from core.swarm.state.update_chain import Mark, Rival, Told, Trail, rival_of
 
 log = logging.getLogger(__name__)
 

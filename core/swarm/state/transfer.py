@@ -25,8 +25,7 @@ from hivemind.utils.asyncio import aiter_with_timeout
 from hivemind.utils.streaming import combine_from_streaming
 from hivemind.utils.timed_storage import ValueWithExpiration
 
-from core.swarm.lineage import Mark, Rival, trail_of
-from core.swarm.state_checks import (
+from core.swarm.state.checks import (
     BadState,
     Layout,
     State,
@@ -38,6 +37,7 @@ from core.swarm.state_checks import (
     digest_of,
     newest_plausible,
 )
+from core.swarm.state.update_chain import Mark, Rival, trail_of
 from core.swarm.traffic import current_kind
 
 log = logging.getLogger(__name__)

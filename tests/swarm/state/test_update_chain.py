@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from hypothesis import given
 from hypothesis import strategies as st
 
-from core.swarm.lineage import LENGTH, Mark, Told, extended, rival_of, trail_of
+from core.swarm.state.update_chain import LENGTH, Mark, Told, extended, rival_of, trail_of
 
 Way = tuple[Mark, ...]
 
