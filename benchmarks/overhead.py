@@ -25,7 +25,7 @@ from core.learning.tasks import task_for
 from core.swarm.assembly import make_optimizer
 from core.swarm.patches import live_in, pace_traffic
 from core.swarm.peer import join_swarm
-from core.swarm.traffic import Line
+from core.swarm.traffic.meter import Line
 from core.trainer.reporter import Reporter
 from core.trainer.standing import Standing
 from tests.fakes.company import ScriptedCompany

@@ -16,9 +16,9 @@ from hivemind.utils import MPFuture
 
 from core.swarm.averaging.all_reduce import WholeRound
 from core.swarm.averaging.load_balancing import load_balance
-from core.swarm.courtesy import Courtesy, courteous_open, courteous_serve
-from core.swarm.paced_streams import PacedStreams
-from core.swarm.traffic import Line
+from core.swarm.traffic.meter import Line
+from core.swarm.traffic.rate_negotiation import Courtesy, courteous_open, courteous_serve
+from core.swarm.traffic.throttled_streams import PacedStreams
 
 _DESCRIPTORS = 10_240
 """What macOS admits at most; each shared tensor takes one, and shells often allow no more than 1024."""

@@ -26,10 +26,10 @@ from core.swarm.averaging.collaborative_step import Interrupted, Isolated, Round
 from core.swarm.averaging.optimizer import CollaborativeOptimizer
 from core.swarm.company import Company
 from core.swarm.contributions import Publisher, Round, publisher_of
-from core.swarm.paced_download import PacedDownload
 from core.swarm.patches import live_in, pace_traffic
 from core.swarm.peer import join_swarm, listening_place, peer_id_of
-from core.swarm.traffic import Line
+from core.swarm.traffic.meter import Line
+from core.swarm.traffic.throttled_download import PacedDownload
 from core.trainer.contention import Contention
 from core.trainer.control import Control
 from core.trainer.device import cap_memory, device_of, reader_of

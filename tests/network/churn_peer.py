@@ -29,7 +29,7 @@ from core.swarm.company import Company
 from core.swarm.patches import live_in, pace_traffic
 from core.swarm.peer import join_swarm, own_addresses, peer_id_of
 from core.swarm.state.checks import BadState
-from core.swarm.traffic import Line
+from core.swarm.traffic.meter import Line
 
 BATCH, MICROBATCH = 768, 8
 MATCHMAKING, TIMEOUT = 2.0, 30.0

@@ -27,10 +27,10 @@ from core.swarm.assembly import make_optimizer
 from core.swarm.averaging.collaborative_step import RoundFailed, StateUnavailable, Update
 from core.swarm.averaging.optimizer import CollaborativeOptimizer
 from core.swarm.company import Company
-from core.swarm.paced_download import PacedDownload
 from core.swarm.patches import live_in, pace_traffic
 from core.swarm.peer import join_swarm, own_addresses, peer_id_of
-from core.swarm.traffic import Line
+from core.swarm.traffic.meter import Line
+from core.swarm.traffic.throttled_download import PacedDownload
 from tests.fakes.company import ScriptedCompany
 
 BATCH = 32

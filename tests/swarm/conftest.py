@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from core.swarm.traffic import Line
+from core.swarm.traffic.meter import Line
 from tests.swarm.state_swarm import Swarm, counted
 
 

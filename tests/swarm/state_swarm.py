@@ -16,7 +16,7 @@ from core.swarm.averaging.averagers import CheckedStateAverager, state_prefix
 from core.swarm.patches import live_in, pace_traffic
 from core.swarm.peer import join_swarm, own_addresses
 from core.swarm.state.checks import digest_of
-from core.swarm.traffic import Line
+from core.swarm.traffic.meter import Line
 from tests.swarm.fixed_data import TRAINING, make_model
 
 EPOCH = 7

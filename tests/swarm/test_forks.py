@@ -13,7 +13,7 @@ from core.swarm.averaging.averagers import CheckedStateAverager
 from core.swarm.averaging.optimizer import CollaborativeOptimizer
 from core.swarm.state.fork_detection import ForkWatch
 from core.swarm.state.update_chain import Mark, extended
-from core.swarm.traffic import Line
+from core.swarm.traffic.meter import Line
 from tests.fakes.company import ScriptedCompany
 from tests.swarm.fixed_data import AVERAGING, TRAINING, make_model
 from tests.swarm.state_swarm import EPOCH, Swarm, digest, run_swarm, train

@@ -17,7 +17,7 @@ from core.api.preferences.preferences import Limits
 from core.swarm import patches
 from core.swarm.averaging.all_reduce import WholeRound
 from core.swarm.averaging.load_balancing import load_balance
-from core.swarm.traffic import Line, RateWatch, current_kind
+from core.swarm.traffic.meter import Line, RateWatch, current_kind
 
 
 def test_sockets_are_named_after_a_prefix_of_the_class() -> None:

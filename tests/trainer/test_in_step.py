@@ -22,7 +22,7 @@ from core.swarm.assembly import make_optimizer
 from core.swarm.averaging.averagers import CheckedStateAverager
 from core.swarm.averaging.collaborative_step import Interrupted
 from core.swarm.averaging.optimizer import CollaborativeOptimizer
-from core.swarm.traffic import Line
+from core.swarm.traffic.meter import Line
 from core.trainer.control import Control
 from core.trainer.in_step import InStep
 from core.trainer.local_copy import LocalCopy

@@ -39,7 +39,7 @@ class Counted(msgspec.Struct, frozen=True):
     peers_met: Count = 0
     """Different peers with which gradients were averaged, each once in a session."""
     averaging_up: Count = 0
-    """Bytes by kind (`core.swarm.traffic.Kind`), sent (up) and fetched (down); what is left of all bytes an older
+    """Bytes by kind (`core.swarm.traffic.meter.Kind`), sent (up) and fetched (down); what is left of all bytes an older
     program did not tell apart."""
     averaging_down: Count = 0
     state_up: Count = 0

@@ -38,7 +38,7 @@ from core.swarm.state.checks import (
     newest_plausible,
 )
 from core.swarm.state.update_chain import Mark, Rival, trail_of
-from core.swarm.traffic import current_kind
+from core.swarm.traffic.meter import current_kind
 
 log = logging.getLogger(__name__)
 

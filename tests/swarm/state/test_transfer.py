@@ -13,7 +13,7 @@ from hivemind.proto import averaging_pb2
 from core.api.preferences.preferences import Limits
 from core.swarm.averaging.averagers import CheckedStateAverager
 from core.swarm.state.checks import BadState
-from core.swarm.traffic import Line
+from core.swarm.traffic.meter import Line
 from tests.swarm.state_swarm import EPOCH, Swarm, digest, take, train
 
 # hivemind reads the annotations of a call.

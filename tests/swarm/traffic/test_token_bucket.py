@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from core.swarm.token_bucket import TokenBucket
+from core.swarm.traffic.token_bucket import TokenBucket
 
 
 class Clock:

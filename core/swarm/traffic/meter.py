@@ -12,7 +12,7 @@ from typing import Literal, get_args
 
 from core.api.preferences.preferences import Limits
 from core.api.snapshot import Traffic
-from core.swarm.token_bucket import TokenBucket
+from core.swarm.traffic.token_bucket import TokenBucket
 
 Kind = Literal["averaging", "state", "dht", "data"]
 """Gradients and parameters of averaging rounds; the run's state for or from a newcomer; the peers' talk; shards."""

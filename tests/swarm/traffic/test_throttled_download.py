@@ -8,9 +8,9 @@ import pytest
 
 from core.api.preferences.preferences import Limits
 from core.learning.data.download import Client
-from core.swarm.paced_download import PacedDownload
-from core.swarm.paced_streams import on_the_wire
-from core.swarm.traffic import Line
+from core.swarm.traffic.meter import Line
+from core.swarm.traffic.throttled_download import PacedDownload
+from core.swarm.traffic.throttled_streams import on_the_wire
 
 CONTENT = bytes(range(256)) * 200
 

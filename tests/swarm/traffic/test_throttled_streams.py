@@ -2,7 +2,7 @@
 
 import pytest
 
-from core.swarm.paced_streams import piece_size
+from core.swarm.traffic.throttled_streams import piece_size
 
 
 @pytest.mark.parametrize(

@@ -6,8 +6,8 @@ from threading import Event
 import requests
 
 from core.learning.data.download import read_chunk
-from core.swarm.paced_streams import on_the_wire, piece_size
-from core.swarm.traffic import Line
+from core.swarm.traffic.meter import Line
+from core.swarm.traffic.throttled_streams import on_the_wire, piece_size
 
 _AHEAD = 0.1
 """Seconds of the ceiling that a server may send before they are read: the size of the socket's buffer."""

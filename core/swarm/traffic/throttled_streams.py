@@ -10,8 +10,8 @@ from typing import Any
 from hivemind.p2p import P2P
 from hivemind.p2p.p2p_daemon_bindings.utils import read_pbmsg_safe, write_pbmsg
 
-from core.swarm.courtesy import Courtesy
-from core.swarm.traffic import OVERHEAD, Line, current_kind
+from core.swarm.traffic.meter import OVERHEAD, Line, current_kind
+from core.swarm.traffic.rate_negotiation import Courtesy
 
 _PIECE = 1 << 16
 _SMALLEST_PIECE = 1 << 10

@@ -16,8 +16,8 @@ from typing import Any
 from hivemind.p2p import P2P, PeerID
 from hivemind.p2p.p2p_daemon_bindings.control import P2PDaemonError, P2PHandlerError
 
-from core.swarm.token_bucket import TokenBucket
-from core.swarm.traffic import Line
+from core.swarm.traffic.meter import Line
+from core.swarm.traffic.token_bucket import TokenBucket
 
 _TENSOR_STREAMS = (".rpc_aggregate_part", ".rpc_download_state")
 _PERIOD = 0.2

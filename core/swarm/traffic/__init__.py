@@ -1,0 +1,1 @@
+"""Traffic: measured and kept under the volunteer's ceilings."""
