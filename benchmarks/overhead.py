@@ -22,9 +22,9 @@ from core.host.project import load
 from core.learning.data.shards import text_stream
 from core.learning.model import build_model
 from core.learning.tasks import task_for
-from core.swarm.assembly import make_optimizer
+from core.swarm.build import make_optimizer
+from core.swarm.dht.peer import join_swarm
 from core.swarm.patches import live_in, pace_traffic
-from core.swarm.peer import join_swarm
 from core.swarm.traffic.meter import Line
 from core.trainer.reporter import Reporter
 from core.trainer.standing import Standing

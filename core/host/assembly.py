@@ -26,8 +26,8 @@ from core.host.register import Register
 from core.host.web import Web
 from core.learning.model import build_model
 from core.learning.tasks import task_for
+from core.swarm.dht.peer import LOOPBACK, join_swarm, own_addresses
 from core.swarm.patches import live_in, pace_traffic
-from core.swarm.peer import LOOPBACK, join_swarm, own_addresses
 from core.swarm.traffic.meter import Line
 from core.system.atomic_file import write_whole
 

@@ -20,7 +20,7 @@ from core.host.follower import Follower
 from core.host.project import Host
 from core.host.register import Register
 from core.learning import checkpoints
-from core.swarm.run_watch import RunProgress
+from core.swarm.dht.run_monitor import RunProgress
 
 log = logging.getLogger(__name__)
 

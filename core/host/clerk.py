@@ -21,8 +21,8 @@ from core.api.identity import check_name
 from core.api.project.manifest import Training
 from core.host.curve import Curve
 from core.host.register import Claim, Register, Slot
-from core.swarm.contributions import BadStatement, ContributionsBoard, Found, Round, Statement, verify
-from core.swarm.run_watch import PeerProgress, RunProgress, RunWatch
+from core.swarm.dht.contributions import BadStatement, ContributionsBoard, Found, Round, Statement, verify
+from core.swarm.dht.run_monitor import PeerProgress, RunProgress, RunWatch
 
 log = logging.getLogger(__name__)
 

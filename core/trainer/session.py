@@ -20,14 +20,14 @@ from core.learning.data.download import Client
 from core.learning.data.shards import Fetcher, text_stream
 from core.learning.model import build_model, count_parameters
 from core.learning.tasks import Task, task_for
-from core.swarm.assembly import make_optimizer
 from core.swarm.averaging.bandwidth import slowest_line
 from core.swarm.averaging.collaborative_step import Interrupted, Isolated, RoundFailed, StateUnavailable, Update
 from core.swarm.averaging.optimizer import CollaborativeOptimizer
-from core.swarm.company import Company
-from core.swarm.contributions import Publisher, Round, publisher_of
+from core.swarm.build import make_optimizer
+from core.swarm.dht.backbone_monitor import Company
+from core.swarm.dht.contributions import Publisher, Round, publisher_of
+from core.swarm.dht.peer import join_swarm, listening_place, peer_id_of
 from core.swarm.patches import live_in, pace_traffic
-from core.swarm.peer import join_swarm, listening_place, peer_id_of
 from core.swarm.traffic.meter import Line
 from core.swarm.traffic.throttled_download import PacedDownload
 from core.trainer.contention import Contention

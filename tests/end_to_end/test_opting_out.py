@@ -12,7 +12,7 @@ from tests.end_to_end.machine import Machine, Profile, wait_for
 from tests.end_to_end.test_contributions import identity, read
 from tests.end_to_end.test_two_volunteers import host
 from tests.fakes.http_server import FakeServer, answer, closed_port, serving
-from tests.swarm.test_contributions import Peer, Told
+from tests.swarm.dht.test_contributions import Peer, Told
 
 FURTHER = 5
 """Epochs that are watched after the switch, and three times in which the place would be asked for."""

@@ -1,6 +1,6 @@
 """A backbone that is in reach or not, as a test says."""
 
-from core.swarm.company import Company
+from core.swarm.dht.backbone_monitor import Company
 
 
 class ScriptedCompany(Company):

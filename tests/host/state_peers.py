@@ -15,8 +15,8 @@ from core.host.follower import Follower
 from core.learning import checkpoints
 from core.learning.model import build_model
 from core.swarm.averaging.averagers import state_prefix
+from core.swarm.dht.peer import join_swarm, own_addresses
 from core.swarm.patches import live_in
-from core.swarm.peer import join_swarm, own_addresses
 from core.swarm.state.checks import BadState
 from tests.learning.small_project import small_manifest
 

@@ -13,8 +13,8 @@ from core.api.project.manifest import Training
 from core.host.clerk import Audit
 from core.host.curve import Curve
 from core.host.register import Register
-from core.swarm.contributions import Found, Round, Statement, sign, slot_of
-from core.swarm.run_watch import PeerProgress, RunProgress
+from core.swarm.dht.contributions import Found, Round, Statement, sign, slot_of
+from core.swarm.dht.run_monitor import PeerProgress, RunProgress
 from tests.learning.small_project import small_manifest
 
 TARGET = 512

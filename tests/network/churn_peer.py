@@ -22,12 +22,12 @@ import torch
 from hivemind import DHT
 
 from core.api.project.manifest import Averaging, Optimizer, Training
-from core.swarm.assembly import make_optimizer
 from core.swarm.averaging.collaborative_step import Isolated, RoundFailed, StateUnavailable, Update
 from core.swarm.averaging.optimizer import CollaborativeOptimizer
-from core.swarm.company import Company
+from core.swarm.build import make_optimizer
+from core.swarm.dht.backbone_monitor import Company
+from core.swarm.dht.peer import join_swarm, own_addresses, peer_id_of
 from core.swarm.patches import live_in, pace_traffic
-from core.swarm.peer import join_swarm, own_addresses, peer_id_of
 from core.swarm.state.checks import BadState
 from core.swarm.traffic.meter import Line
 

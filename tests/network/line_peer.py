@@ -23,12 +23,12 @@ from hivemind import DHT
 from core.api.preferences.preferences import Limits
 from core.api.project.manifest import Averaging, Optimizer, Training
 from core.learning.data.download import Client
-from core.swarm.assembly import make_optimizer
 from core.swarm.averaging.collaborative_step import RoundFailed, StateUnavailable, Update
 from core.swarm.averaging.optimizer import CollaborativeOptimizer
-from core.swarm.company import Company
+from core.swarm.build import make_optimizer
+from core.swarm.dht.backbone_monitor import Company
+from core.swarm.dht.peer import join_swarm, own_addresses, peer_id_of
 from core.swarm.patches import live_in, pace_traffic
-from core.swarm.peer import join_swarm, own_addresses, peer_id_of
 from core.swarm.traffic.meter import Line
 from core.swarm.traffic.throttled_download import PacedDownload
 from tests.fakes.company import ScriptedCompany

@@ -11,9 +11,9 @@ from pathlib import Path
 import torch
 from safetensors.torch import save_file
 
-from core.swarm.assembly import make_optimizer
+from core.swarm.build import make_optimizer
+from core.swarm.dht.peer import join_swarm, own_addresses
 from core.swarm.patches import live_in
-from core.swarm.peer import join_swarm, own_addresses
 from tests.fakes.company import ScriptedCompany
 from tests.swarm.fixed_data import AVERAGING, MICROBATCH, MICROBATCHES, TRAINING, make_model, microbatch_loss
 

@@ -10,10 +10,10 @@ from pathlib import Path
 
 from hivemind.utils import get_dht_time
 
-from core.swarm.contributions import ContributionsBoard
+from core.swarm.dht.contributions import ContributionsBoard
+from core.swarm.dht.peer import join_swarm
+from core.swarm.dht.run_monitor import RunWatch
 from core.swarm.patches import live_in
-from core.swarm.peer import join_swarm
-from core.swarm.run_watch import RunWatch
 
 
 def main() -> None:

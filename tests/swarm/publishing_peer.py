@@ -8,9 +8,9 @@ import json
 import sys
 from pathlib import Path
 
-from core.swarm.contributions import Round, publisher_of, verify
+from core.swarm.dht.contributions import Round, publisher_of, verify
+from core.swarm.dht.peer import join_swarm, own_addresses
 from core.swarm.patches import live_in
-from core.swarm.peer import join_swarm, own_addresses
 
 
 def main() -> None:

@@ -13,8 +13,8 @@ from hivemind.p2p.p2p_daemon_bindings import control
 from core.api.project.manifest import Optimizer, Schedule
 from core.learning.optimizers import optimizer_factory, scheduler_factory
 from core.swarm.averaging.averagers import CheckedStateAverager, state_prefix
+from core.swarm.dht.peer import join_swarm, own_addresses
 from core.swarm.patches import live_in, pace_traffic
-from core.swarm.peer import join_swarm, own_addresses
 from core.swarm.state.checks import digest_of
 from core.swarm.traffic.meter import Line
 from tests.swarm.fixed_data import TRAINING, make_model

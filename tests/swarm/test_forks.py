@@ -8,9 +8,9 @@ import pytest
 import torch
 from hivemind.utils.crypto import RSAPrivateKey
 
-from core.swarm.assembly import make_optimizer
 from core.swarm.averaging.averagers import CheckedStateAverager
 from core.swarm.averaging.optimizer import CollaborativeOptimizer
+from core.swarm.build import make_optimizer
 from core.swarm.state.fork_detection import ForkWatch
 from core.swarm.state.update_chain import Mark, extended
 from core.swarm.traffic.meter import Line

@@ -13,8 +13,8 @@ from hivemind.averaging import averager
 from hivemind.averaging.control import AveragingStage, StepControl
 
 from core.swarm.averaging.averagers import EpochGradientAverager
+from core.swarm.dht.peer import join_swarm, own_addresses
 from core.swarm.patches import average_as_a_whole, cancel_rounds_for_good, live_in
-from core.swarm.peer import join_swarm, own_addresses
 
 TIMEOUT, SILENCE = 60.0, 2.0
 """Seconds. What a round that waits for somebody lost may take in hivemind, and what it takes here."""

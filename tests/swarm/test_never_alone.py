@@ -11,11 +11,11 @@ import pytest
 import torch
 
 from core.api.project.manifest import Averaging
-from core.swarm.assembly import make_optimizer
 from core.swarm.averaging.collaborative_step import Isolated, RoundFailed, Update
 from core.swarm.averaging.optimizer import CollaborativeOptimizer
+from core.swarm.build import make_optimizer
+from core.swarm.dht.peer import LOOPBACK, join_swarm, own_addresses
 from core.swarm.patches import live_in
-from core.swarm.peer import LOOPBACK, join_swarm, own_addresses
 from tests.fakes.company import ScriptedCompany
 from tests.swarm.fixed_data import MICROBATCH, TRAINING, make_model, microbatch_loss
 from tests.swarm.state_swarm import digest

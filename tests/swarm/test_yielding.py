@@ -13,8 +13,8 @@ from hivemind.averaging.partition import AllreduceException
 
 from core.swarm.averaging.averagers import EpochGradientAverager
 from core.swarm.averaging.optimizer import CollaborativeOptimizer
+from core.swarm.dht.peer import join_swarm
 from core.swarm.patches import cancel_rounds_for_good, live_in
-from core.swarm.peer import join_swarm
 
 
 @pytest.fixture

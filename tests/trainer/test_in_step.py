@@ -18,10 +18,10 @@ from core.api.errors import WorldError
 from core.api.preferences.preferences import Limits
 from core.api.session import Hold, Resume, Stage
 from core.api.snapshot import CatchUp
-from core.swarm.assembly import make_optimizer
 from core.swarm.averaging.averagers import CheckedStateAverager
 from core.swarm.averaging.collaborative_step import Interrupted
 from core.swarm.averaging.optimizer import CollaborativeOptimizer
+from core.swarm.build import make_optimizer
 from core.swarm.traffic.meter import Line
 from core.trainer.control import Control
 from core.trainer.in_step import InStep

@@ -13,9 +13,9 @@ from hivemind.compression import NoCompression
 
 from core.api.errors import WorldError
 from core.swarm.averaging.averagers import CheckedStateAverager, EpochGradientAverager, numbers_of, state_prefix
-from core.swarm.company import Company
+from core.swarm.dht.backbone_monitor import Company
+from core.swarm.dht.progress_tracker import SwarmTracker
 from core.swarm.state.fork_detection import ForkWatch
-from core.swarm.tracker import SwarmTracker
 
 _NEVER = 1 << 62
 _LOOK_EVERY = 2.0

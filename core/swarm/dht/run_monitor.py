@@ -8,8 +8,8 @@ from hivemind.dht.schema import RSASignatureValidator, SchemaValidator
 from hivemind.optim.progress_tracker import LocalTrainingProgress, TrainingProgressSchema
 from hivemind.utils import ValueWithExpiration
 
-from core.swarm.contributions import slot_of
-from core.swarm.tracker import is_active
+from core.swarm.dht.contributions import slot_of
+from core.swarm.dht.progress_tracker import is_active
 
 
 @dataclass(frozen=True)

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from core.swarm.peer import LOOPBACK, listening_place
+from core.swarm.dht.peer import LOOPBACK, listening_place
 
 FAR = ["/ip4/192.0.2.1/tcp/31337/p2p/Qm"]
 JOIN = """
@@ -12,7 +12,7 @@ import sys
 from pathlib import Path
 import psutil
 from core.swarm.patches import live_in
-from core.swarm.peer import join_swarm
+from core.swarm.dht.peer import join_swarm
 live_in(Path(sys.argv[1]))
 dht = join_swarm([], Path(sys.argv[1], "identity"))
 daemons = [child for child in psutil.Process(dht.pid).children() if "p2pd" in child.name()]

@@ -11,7 +11,7 @@ import msgspec
 import pytest
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
-from core.swarm.contributions import LARGEST, MOST_ROUNDS, BadStatement, Round, Statement, sign, verify
+from core.swarm.dht.contributions import LARGEST, MOST_ROUNDS, BadStatement, Round, Statement, sign, verify
 
 RUN = "run"
 Told = list[list[object]]

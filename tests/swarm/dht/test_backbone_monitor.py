@@ -7,9 +7,9 @@ import pytest
 from hivemind import DHT
 from hivemind.dht.node import DHTNode
 
-from core.swarm.company import Company
+from core.swarm.dht.backbone_monitor import Company
+from core.swarm.dht.peer import join_swarm, own_addresses
 from core.swarm.patches import live_in
-from core.swarm.peer import join_swarm, own_addresses
 
 
 @pytest.fixture

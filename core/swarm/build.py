@@ -12,7 +12,7 @@ from core.swarm.averaging import bandwidth
 from core.swarm.averaging.averagers import COMPRESSIONS
 from core.swarm.averaging.collaborative_step import Update
 from core.swarm.averaging.optimizer import CollaborativeOptimizer
-from core.swarm.company import Company
+from core.swarm.dht.backbone_monitor import Company
 from core.swarm.patches import average_as_a_whole, balance_load, cancel_rounds_for_good
 
 _PROGRESS_LASTS = 30.0

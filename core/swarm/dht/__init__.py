@@ -1,0 +1,1 @@
+"""What goes through the DHT: peers, progress, contributions."""
