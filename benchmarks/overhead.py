@@ -27,7 +27,7 @@ from core.swarm.dht.peer import join_swarm
 from core.swarm.patches import live_in, pace_traffic
 from core.swarm.traffic.meter import Line
 from core.trainer.reporter import Reporter
-from core.trainer.standing import Standing
+from core.trainer.session_status import Standing
 from tests.fakes.company import ScriptedCompany
 
 BLOCKS = 30

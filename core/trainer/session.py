@@ -33,14 +33,14 @@ from core.swarm.traffic.throttled_download import PacedDownload
 from core.trainer.contention import Contention
 from core.trainer.control import Control
 from core.trainer.device import cap_memory, device_of, reader_of
-from core.trainer.governor import Governor
-from core.trainer.in_step import InStep
 from core.trainer.liveness import Liveness, processes_of
 from core.trainer.local_copy import LocalCopy
-from core.trainer.memory import MemoryGuard
+from core.trainer.memory_guard import MemoryGuard
 from core.trainer.microbatch import Microbatches
 from core.trainer.reporter import Reporter
-from core.trainer.standing import Standing
+from core.trainer.session_status import Standing
+from core.trainer.state_sync import InStep
+from core.trainer.throttle import Governor
 
 log = logging.getLogger(__name__)
 

@@ -14,8 +14,8 @@ from core.api.preferences.preferences import Limits
 from core.api.session import Leave, Report, command_decoder
 from core.conditions.energy import Rapl
 from core.conditions.nvml import Gpu, Nvml
-from core.trainer.governor import LONGEST_REST, Governor
-from core.trainer.ledger import Ledger
+from core.trainer.counters import Ledger
+from core.trainer.throttle import LONGEST_REST, Governor
 from tests.fakes.scripted_trainer import ON_THE_WAY, say
 
 POWERCAP = "POWERCAP"

@@ -1,7 +1,7 @@
 """What a session says it gave."""
 
 from core.swarm.averaging.collaborative_step import Update
-from core.trainer.ledger import Ledger
+from core.trainer.counters import Ledger
 
 
 def test_the_loss_of_an_epoch_is_the_mean_over_its_samples() -> None:

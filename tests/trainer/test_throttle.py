@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from core.api.preferences.preferences import Limits
 from core.conditions.nvml import Gpu
-from core.trainer.governor import LONGEST_REST, Ceilings, Governor, Memory, Reading, rest
+from core.trainer.throttle import LONGEST_REST, Ceilings, Governor, Memory, Reading, rest
 from tests.trainer.thermal_model import Model, Moment, simulate
 
 SETTLED = 300

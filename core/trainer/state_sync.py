@@ -10,9 +10,9 @@ from core.swarm.averaging.collaborative_step import Interrupted, StateUnavailabl
 from core.swarm.averaging.optimizer import CollaborativeOptimizer
 from core.swarm.state.checks import BadState
 from core.trainer.control import Control
+from core.trainer.divergence import LossWatch
 from core.trainer.local_copy import LocalCopy
-from core.trainer.loss_watch import LossWatch
-from core.trainer.standing import Standing
+from core.trainer.session_status import Standing
 
 log = logging.getLogger(__name__)
 

@@ -10,7 +10,7 @@ from core.api.session import Counters, Report, Stage
 from core.api.snapshot import CatchUp, Progress, Transfer
 from core.swarm.averaging.optimizer import CollaborativeOptimizer
 from core.swarm.traffic.meter import Kind, Line, RateWatch
-from core.trainer.ledger import Ledger
+from core.trainer.counters import Ledger
 from core.trainer.processor_time import ProcessorTime
 
 

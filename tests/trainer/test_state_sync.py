@@ -24,9 +24,9 @@ from core.swarm.averaging.optimizer import CollaborativeOptimizer
 from core.swarm.build import make_optimizer
 from core.swarm.traffic.meter import Line
 from core.trainer.control import Control
-from core.trainer.in_step import InStep
 from core.trainer.local_copy import LocalCopy
-from core.trainer.standing import Standing
+from core.trainer.session_status import Standing
+from core.trainer.state_sync import InStep
 from tests.fakes.company import ScriptedCompany
 from tests.swarm.fixed_data import AVERAGING, TRAINING, make_model
 from tests.swarm.state_swarm import EPOCH, Swarm, counted, digest, run_swarm, train

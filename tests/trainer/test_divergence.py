@@ -2,7 +2,7 @@
 
 import pytest
 
-from core.trainer.loss_watch import LossWatch
+from core.trainer.divergence import LossWatch
 
 
 def settled(loss: float = 2.0, times: int = 16) -> LossWatch:
