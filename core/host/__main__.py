@@ -13,7 +13,7 @@ from pathlib import Path
 from core.api import hosting
 from core.api.errors import IdlehiveError, UsageError, WorldError
 from core.client.engine_client import core_command, core_environment
-from core.host.orders import Orders
+from core.host.control import Orders
 from core.host.project import load
 from core.system.priority import stand_back
 from core.system.subreaper import TAG
@@ -67,7 +67,7 @@ def main(argv: list[str]) -> int:
 def _serve(chosen: argparse.Namespace, ending: threading.Event, orders: Orders | None, pipe: int) -> None:
     # A mistake in the file is told at once: torch takes seconds to load.
     project = load(chosen.project)
-    from core.host.assembly import assemble
+    from core.host.build import assemble
 
     with assemble(chosen, project, Path(os.environ[TAG])) as (backbone, url):
         # hivemind has set SIGINT to ignored in this process.

@@ -12,13 +12,13 @@ from hivemind import DHT
 from core.api.errors import WorldError
 from core.api.preferences.preferences import Limits
 from core.api.project.manifest import Manifest
-from core.host.board import Board
-from core.host.clerk import Audit, Clerk
 from core.host.companion import Companion
+from core.host.contribution_audit import Audit, Clerk
+from core.host.contribution_store import Register
 from core.host.curve import Curve
 from core.host.follower import Follower
 from core.host.project import Host
-from core.host.register import Register
+from core.host.web.published import Board
 from core.learning import checkpoints
 from core.swarm.dht.run_monitor import RunProgress
 

@@ -5,11 +5,11 @@ from pathlib import Path
 
 import pytest
 
-from core.host.board import Board
+from core.host.contribution_store import Register
 from core.host.curve import Curve
 from core.host.project import load
-from core.host.register import Register
-from core.host.web import Web
+from core.host.web.published import Board
+from core.host.web.server import Web
 from tests.host.web_client import PEER, PRACTICE
 
 

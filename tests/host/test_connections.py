@@ -9,9 +9,9 @@ import pytest
 import requests
 
 from core.api.errors import UsageError, WorldError
-from core.host import web
-from core.host.board import Board
-from core.host.web import Web, parse_address
+from core.host.web import server as web
+from core.host.web.published import Board
+from core.host.web.server import Web, parse_address
 from tests.host.web_client import get
 
 

@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from core.host.board import Board
-from core.host.web import Web, span_of
+from core.host.web.published import Board
+from core.host.web.server import Web, span_of
 from tests.host.web_client import PRACTICE, get
 
 

@@ -4,7 +4,7 @@ import re
 from http.client import HTTPConnection, HTTPResponse
 from pathlib import Path
 
-from core.host.web import Web
+from core.host.web.server import Web
 
 PRACTICE = Path(__file__).parents[2] / "resources" / "practice"
 PEER = "/ip4/192.0.2.1/tcp/31337/p2p/12D3KooWJ7TyrZcJ4BNrUdgCkHQKAzfAzfmAhp2bqMqXWzVvRxFL"

@@ -12,8 +12,8 @@ import requests
 import torch
 
 from core.api.project.manifest_reading import parse
-from core.host.board import Board
-from core.host.web import Web
+from core.host.web.published import Board
+from core.host.web.server import Web
 from core.learning import checkpoints
 from core.learning.data.cache import Cache
 from core.learning.data.download import Client

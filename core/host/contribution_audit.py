@@ -19,8 +19,8 @@ from hivemind import DHT
 from core.api.errors import UsageError, WorldError
 from core.api.identity import check_name
 from core.api.project.manifest import Training
+from core.host.contribution_store import Claim, Register, Slot
 from core.host.curve import Curve
-from core.host.register import Claim, Register, Slot
 from core.swarm.dht.contributions import BadStatement, ContributionsBoard, Found, Round, Statement, verify
 from core.swarm.dht.run_monitor import PeerProgress, RunProgress, RunWatch
 

@@ -8,9 +8,9 @@ from urllib.parse import parse_qs, unquote, urlsplit
 
 import msgspec
 
-from core.host import page, ranking
-from core.host.board import Board
 from core.host.project import Published
+from core.host.web import page, ranking
+from core.host.web.published import Board
 from core.learning import checkpoints
 
 Query = dict[str, str]

@@ -5,8 +5,8 @@ from collections.abc import Iterator
 
 import msgspec
 
-from core.host.board import Board
-from core.host.register import Presence
+from core.host.contribution_store import Presence
+from core.host.web.published import Board
 
 LABEL = "Counted by the volunteers themselves; the backbone refuses what cannot be true."
 _DAYS = 7

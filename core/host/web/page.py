@@ -8,11 +8,11 @@ from html import escape
 
 from core.api.identity import short
 from core.api.project.manifest import Manifest
-from core.host.board import Standing
-from core.host.charts import chart
+from core.host.contribution_store import Entry, Presence
 from core.host.curve import Point
-from core.host.ranking import LABEL
-from core.host.register import Entry, Presence
+from core.host.web.charts import chart
+from core.host.web.published import Standing
+from core.host.web.ranking import LABEL
 
 _PAGE = """<!doctype html>
 <html lang="en">

@@ -10,9 +10,9 @@ import pytest
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
 from core.api.project.manifest import Training
-from core.host.clerk import Audit
+from core.host.contribution_audit import Audit
+from core.host.contribution_store import Register
 from core.host.curve import Curve
-from core.host.register import Register
 from core.swarm.dht.contributions import Found, Round, Statement, sign, slot_of
 from core.swarm.dht.run_monitor import PeerProgress, RunProgress
 from tests.learning.small_project import small_manifest

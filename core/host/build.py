@@ -16,14 +16,14 @@ from core.api.errors import WorldError
 from core.api.project.manifest import Manifest
 from core.api.project.manifest_reading import parse
 from core.host.backbone import Backbone
-from core.host.board import Board
-from core.host.clerk import MOST_TOGETHER
 from core.host.companion import Companion
+from core.host.contribution_audit import MOST_TOGETHER
+from core.host.contribution_store import Register
 from core.host.curve import Curve
 from core.host.follower import Follower
 from core.host.project import Project
-from core.host.register import Register
-from core.host.web import Web
+from core.host.web.published import Board
+from core.host.web.server import Web
 from core.learning.model import build_model
 from core.learning.tasks import task_for
 from core.swarm.dht.peer import LOOPBACK, join_swarm, own_addresses

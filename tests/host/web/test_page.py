@@ -9,11 +9,11 @@ from pathlib import Path
 import pytest
 import requests
 
-from core.host.board import Board
+from core.host.contribution_store import Claim, Register
 from core.host.curve import Curve
 from core.host.project import load
-from core.host.register import Claim, Register
-from core.host.web import Web
+from core.host.web.published import Board
+from core.host.web.server import Web
 
 PRACTICE = Path(__file__).parents[2] / "resources" / "practice"
 PEER = "/ip4/192.0.2.1/tcp/31337/p2p/12D3KooWJ7TyrZcJ4BNrUdgCkHQKAzfAzfmAhp2bqMqXWzVvRxFL"

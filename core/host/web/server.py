@@ -20,9 +20,9 @@ from threading import Lock, Thread
 from typing import Any, BinaryIO
 
 from core.api.errors import UsageError, WorldError
-from core.host.answers import Answer, answer, error
-from core.host.board import Board
 from core.host.project import Published
+from core.host.web.published import Board
+from core.host.web.routes import Answer, answer, error
 
 log = logging.getLogger(__name__)
 

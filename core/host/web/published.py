@@ -11,9 +11,9 @@ from threading import Lock
 import msgspec
 
 from core.api.project.manifest import Manifest
+from core.host.contribution_store import Register
 from core.host.curve import Curve
 from core.host.project import Published
-from core.host.register import Register
 from core.learning import checkpoints
 
 
