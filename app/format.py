@@ -1,7 +1,7 @@
 """Numbers as people read them. Human units exist here and nowhere else: bytes, seconds and samples come in.
 
 Figures are grouped by a narrow space and units follow after a space that does not break (ISO 80000-1). The decimal
-mark, times and names of days are those of Qt's default locale, which `app.language` sets.
+mark, times and names of days are those of Qt's default locale, which `app.desktop.language` sets.
 """
 
 from datetime import datetime

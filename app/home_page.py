@@ -10,10 +10,10 @@ from app import step_words, theme, wording
 from app.contribute_button import ContributeButton
 from app.curve_view import CurveView, Legend
 from app.day_strip import DayStrip
+from app.desktop.window_settings import Settings
 from app.engine_link import EngineLink, Link
 from app.epoch_ring import EpochRing
 from app.page import Page
-from app.settings import Settings
 from app.step_chips import StepChips
 from app.texts import said, tr
 from app.theme import Type

@@ -4,7 +4,8 @@ from pathlib import Path
 
 from PySide6.QtWidgets import QFileDialog, QHBoxLayout, QLineEdit
 
-from app import private_file, theme
+from app import theme
+from app.desktop import private_file
 from app.engine_link import EngineLink
 from app.passphrase import PassphraseDialog
 from app.texts import tr

@@ -17,10 +17,10 @@ from PySide6.QtWidgets import (
 )
 
 from app import icons, pages, theme
+from app.desktop.window_settings import Settings
 from app.engine_link import EngineLink, Link
 from app.home_page import HomePage
 from app.question import Question
-from app.settings import Settings
 from app.sidebar import Sidebar
 from app.texts import tr
 from app.widgets import Notice

@@ -11,9 +11,9 @@ from PySide6.QtWidgets import QApplication
 
 from app import format as fmt
 from app import wording
+from app.desktop.notifications import Note
+from app.desktop.window_settings import Settings
 from app.engine_link import EngineLink, Link
-from app.notices import Note
-from app.settings import Settings
 from app.texts import said, tr, trn
 from core.api.messages import Event
 from core.api.reasons import Severity

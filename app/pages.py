@@ -5,8 +5,8 @@ from typing import TYPE_CHECKING
 
 from PySide6.QtWidgets import QWidget
 
+from app.desktop.window_settings import Settings
 from app.engine_link import EngineLink
-from app.settings import Settings
 from core.client.profile import Home
 
 if TYPE_CHECKING:

@@ -4,13 +4,14 @@ from PySide6.QtCore import Qt, QUrl
 from PySide6.QtGui import QDesktopServices, QShowEvent
 from PySide6.QtWidgets import QGridLayout, QHBoxLayout, QLabel, QVBoxLayout
 
-from app import about, autostart, icons, texts, theme
+from app import about, icons, texts, theme
 from app.combo import Combo
+from app.desktop import autostart
+from app.desktop.window_settings import Settings
 from app.engine_link import EngineLink, Link
 from app.identity_card import IdentityCard
 from app.page import Page
 from app.setting_row import SettingRow
-from app.settings import Settings
 from app.switch import Switch
 from app.texts import tr
 from app.theme import Type

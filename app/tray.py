@@ -9,8 +9,8 @@ from PySide6.QtWidgets import QMenu, QSystemTrayIcon
 from app import icons, wording
 from app.choices import goes_on_by_itself, is_under_way, main_choice, more_choices
 from app.contribute_button import Perform, fill_menu
+from app.desktop.notifications import Note
 from app.engine_link import EngineLink, Link
-from app.notices import Note
 from app.texts import tr
 from core.api.snapshot import Snapshot
 

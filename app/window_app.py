@@ -11,19 +11,20 @@ from PySide6.QtCore import QObject, Qt, QTimer
 from PySide6.QtGui import QKeySequence, QShortcut
 from PySide6.QtWidgets import QApplication
 
-from app import icons, language, theme
-from app.autostart import IN_TRAY
+from app import icons, theme
+from app.desktop import language
+from app.desktop.autostart import IN_TRAY
+from app.desktop.notifications import Notices
+from app.desktop.single_instance import SingleInstance
+from app.desktop.tray_host import TrayHost
+from app.desktop.unix_signals import UnixSignals
+from app.desktop.window_settings import Settings
 from app.engine_link import EngineLink
 from app.farewell import Farewell
 from app.focus_ring import FocusRing
 from app.main_window import MainWindow
 from app.news import News
-from app.notices import Notices
-from app.settings import Settings
-from app.single_instance import SingleInstance
 from app.tray import Tray
-from app.tray_host import TrayHost
-from app.unix_signals import UnixSignals
 from core.api.errors import WorldError
 from core.api.messages import Command
 from core.client.profile import Home

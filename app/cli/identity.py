@@ -5,10 +5,10 @@ import getpass
 import sys
 from pathlib import Path
 
-from app import private_file
 from app.cli import output, words
 from app.cli.connection import borrowed
 from app.cli.parser import Parser, Verbs, add_json, add_verb
+from app.desktop import private_file
 from core.api.errors import UsageError
 from core.api.identity import (
     ExportIdentity,

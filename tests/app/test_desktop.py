@@ -13,7 +13,8 @@ from pathlib import Path
 
 import pytest
 
-from app import autostart, theme
+from app import theme
+from app.desktop import autostart
 from core.api.intent import Pause
 from core.api.messages import Event, Quit, Subscribe
 from core.client.profile import Home

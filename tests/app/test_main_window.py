@@ -9,10 +9,10 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QMessageBox, QSystemTrayIcon
 from pytestqt.qtbot import QtBot
 
+from app.desktop.window_settings import Settings
 from app.engine_link import EngineLink, Link
 from app.farewell import Farewell
 from app.main_window import MainWindow
-from app.settings import Settings
 from app.widgets import Button, Notice
 from core.api.intent import Pause
 from core.api.messages import Quit

@@ -7,10 +7,10 @@ import pytest
 from msgspec.structs import replace
 from pytestqt.qtbot import QtBot
 
+from app.desktop.notifications import Note
+from app.desktop.window_settings import Settings
 from app.engine_link import EngineLink
 from app.news import News
-from app.notices import Note
-from app.settings import Settings
 from core.api.messages import Event
 from core.api.reasons import Kind, Reason, Severity
 from core.api.record.record import Cost, GetOverview, Milestone, Overview, Sums

@@ -18,10 +18,10 @@ from PySide6.QtWidgets import QApplication, QLabel, QWidget
 from pytestqt.qtbot import QtBot
 
 from app import theme
+from app.desktop.window_settings import Settings
 from app.engine_link import EngineLink, Link
 from app.focus_ring import FocusRing
 from app.main_window import MainWindow
-from app.settings import Settings
 from app.theme import DARK, LIGHT, Tokens
 from app.widgets import Button, Notice
 from core.client.profile import Home

@@ -9,8 +9,8 @@ from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 
 from app import about, theme
+from app.desktop.window_settings import Settings
 from app.main_window import MainWindow
-from app.settings import Settings
 from app.settings_page import SettingsPage
 from app.widgets import Label
 from core.api.snapshot import Snapshot

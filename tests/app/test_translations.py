@@ -12,7 +12,8 @@ from PySide6.QtWidgets import QApplication, QLabel, QPushButton, QWidget
 from pytestqt.qtbot import QtBot
 
 from app import format as fmt
-from app import language, texts
+from app import texts
+from app.desktop import language
 from app.engine_link import EngineLink
 from app.limits_page import LimitsPage
 from app.main_window import MainWindow

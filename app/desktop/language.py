@@ -4,7 +4,7 @@ from PySide6.QtCore import QLibraryInfo, QLocale, QTranslator
 from PySide6.QtWidgets import QApplication
 
 from app import texts
-from app.settings import Language
+from app.desktop.window_settings import Language
 
 _qt: QTranslator | None = None
 """Qt's own texts, such as the menu of a text field."""

@@ -8,7 +8,7 @@ import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from app.autostart.login_file import LoginFile
+from app.desktop.autostart.login_file import LoginFile
 from core.client.profile import Home
 
 IN_TRAY = "--in-tray"
@@ -24,15 +24,15 @@ def for_this_system(
     name = f"idlehive-{home.path.name}" if profile else "idlehive"
     variables = {"IDLEHIVE_HOME": str(home.path)} if profile else {}
     if system.startswith("linux"):
-        from app.autostart import xdg
+        from app.desktop.autostart import xdg
 
         return LoginFile(xdg.folder(environment, user) / f"{name}.desktop", xdg.text(command, variables))
     if system == "darwin":
-        from app.autostart import launchd
+        from app.desktop.autostart import launchd
 
         return LoginFile(launchd.folder(user) / f"org.{name}.plist", launchd.text(f"org.{name}", command, variables))
     if system == "win32" and environment.get("APPDATA"):
-        from app.autostart import windows
+        from app.desktop.autostart import windows
 
         return LoginFile(windows.folder(environment) / f"{name}.cmd", windows.text(command, variables))
     return None

@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from app import autostart
-from app.autostart import IN_TRAY, launchd, windows, xdg
-from app.autostart.login_file import LoginFile
+from app.desktop import autostart
+from app.desktop.autostart import IN_TRAY, launchd, windows, xdg
+from app.desktop.autostart.login_file import LoginFile
 from core.api.errors import WorldError
 from core.client.profile import Home
 

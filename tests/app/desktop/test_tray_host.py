@@ -5,7 +5,7 @@ from collections.abc import Iterator
 import pytest
 from pytestqt.qtbot import QtBot
 
-from app.tray_host import PATIENCE, TrayHost
+from app.desktop.tray_host import PATIENCE, TrayHost
 
 
 class Desktop:

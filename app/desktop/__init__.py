@@ -1,0 +1,1 @@
+"""What binds the app to the desktop: tray host, notifications, start at login, language, files."""
