@@ -6,10 +6,10 @@ from PySide6.QtCore import QMimeData
 from PySide6.QtGui import QHideEvent
 from PySide6.QtWidgets import QFileDialog, QHBoxLayout, QLineEdit
 
-from app import theme
 from app.texts import tr
-from app.theme import Type
-from app.widgets import Button, Card, Label, Notice
+from app.widgets import theme
+from app.widgets.basic import Button, Card, Label, Notice
+from app.widgets.theme import Type
 
 
 class AddProject(Card):

@@ -9,11 +9,12 @@ from PySide6.QtCore import QPointF, QRectF, QSize, Qt, Signal
 from PySide6.QtGui import QAccessible, QColor, QPainter, QPaintEvent, QPen
 from PySide6.QtWidgets import QWidget
 
-from app import curve, history_words, roles, theme
 from app import format as fmt
+from app import history_words
 from app.places_view import PlacesView
 from app.texts import tr
-from app.theme import Type
+from app.widgets import axis, roles, theme
+from app.widgets.theme import Type
 from core.api.record.record import Bar, Bucket, Overview
 
 _LEFT, _TOP, _BOTTOM = 44.0, 8.0, 22.0
@@ -109,7 +110,7 @@ class BarsView(PlacesView):
     def _paint_axes(self, painter: QPainter) -> None:
         now = theme.tokens()
         unit = 3600.0 if self._most >= 3600 else 60.0
-        for tick in curve.ticks(0.0, self._most / unit, 4):
+        for tick in axis.ticks(0.0, self._most / unit, 4):
             height = _TOP + self._height() * (1 - tick * unit / self._most)
             painter.setPen(QPen(QColor(now.line), 1))
             painter.drawLine(QPointF(_LEFT, height), QPointF(self.width(), height))

@@ -8,10 +8,11 @@ from PySide6.QtCore import QPointF, QRectF, Qt, Signal
 from PySide6.QtGui import QAccessible, QColor, QFocusEvent, QPainter, QPaintEvent, QPen, QResizeEvent
 
 from app import format as fmt
-from app import history_words, roles, shades, theme, week
+from app import history_words, shades, week
 from app.places_view import PlacesView
 from app.texts import tr
-from app.theme import Type
+from app.widgets import roles, theme
+from app.widgets.theme import Type
 
 _LEFT, _TOP = 34.0, 20.0
 _WEEKS = 54

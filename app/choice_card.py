@@ -4,8 +4,8 @@ from PySide6.QtCore import QPointF, QRect, QRectF, QSize, Qt
 from PySide6.QtGui import QColor, QFontMetrics, QPainter, QPaintEvent, QPen
 from PySide6.QtWidgets import QAbstractButton, QSizePolicy
 
-from app import theme
-from app.theme import Type
+from app.widgets import theme
+from app.widgets.theme import Type
 
 _PADDING = 14
 _MARK = 16

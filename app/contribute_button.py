@@ -7,10 +7,10 @@ from PySide6.QtCore import QPointF, QSize, Qt
 from PySide6.QtGui import QAction, QColor, QPainter, QPaintEvent, QPen, QPolygonF
 from PySide6.QtWidgets import QHBoxLayout, QMenu, QWidget
 
-from app import theme
 from app.choices import main_choice, more_choices
 from app.texts import tr
-from app.widgets import Button
+from app.widgets import theme
+from app.widgets.basic import Button
 from core.api.messages import Command
 from core.api.snapshot import Snapshot
 

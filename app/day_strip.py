@@ -8,11 +8,12 @@ from PySide6.QtGui import QColor, QMouseEvent, QPainter, QPaintEvent, QPen
 from PySide6.QtWidgets import QHBoxLayout, QSizePolicy, QWidget
 
 from app import format as fmt
-from app import schedule_words, theme, week
-from app.swatch import level_colour
-from app.theme import Type
+from app import schedule_words, week
 from app.week import Cell
-from app.widgets import Card, Label
+from app.widgets import theme
+from app.widgets.basic import Card, Label
+from app.widgets.swatch import level_colour
+from app.widgets.theme import Type
 from core.api.preferences.schedule import CELLS_A_DAY
 from core.api.snapshot import Snapshot
 

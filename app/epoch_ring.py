@@ -22,9 +22,10 @@ from PySide6.QtGui import (
 from PySide6.QtWidgets import QSizePolicy, QStyle, QWidget
 
 from app import format as fmt
-from app import step_words, theme
+from app import step_words
 from app.texts import tr
-from app.theme import Type
+from app.widgets import theme
+from app.widgets.theme import Type
 from core.api.snapshot import Progress
 
 _THICKNESS = 22.0

@@ -5,9 +5,9 @@ from PySide6.QtWidgets import QMessageBox, QWidget
 
 from app.choices import goes_on_by_itself
 from app.engine_link import EngineLink, Link
-from app.question import Question
 from app.texts import tr
-from app.widgets import Button
+from app.widgets.basic import Button
+from app.widgets.dialog import Question
 
 _LONGEST_GOODBYE_MS = 15_000
 """A session ends within seconds, or the engine ends it: longer than that, the engine itself is stuck."""

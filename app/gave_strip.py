@@ -6,9 +6,9 @@ from PySide6.QtCore import QRectF, QSize, Qt
 from PySide6.QtGui import QColor, QPainter, QPaintEvent
 from PySide6.QtWidgets import QSizePolicy, QWidget
 
-from app import curve, theme
 from app import format as fmt
 from app.texts import tr
+from app.widgets import axis, theme
 from core.api.project.projects import CurvePoint
 
 # As CurveView, so that epochs stand under each other.
@@ -44,7 +44,7 @@ class GaveStrip(QWidget):
         if not self._points:
             return
         first, last = self._points[0].epoch, max(self._points[-1].epoch, self._points[0].epoch + 1)
-        shown = curve.thinned(self._points, max(2, int(width / 2)))
+        shown = axis.thinned(self._points, max(2, int(width / 2)))
         most = max((point.own_samples for point in shown), default=0) or 1
         bar = max(1.5, min(10.0, width / max(1, len(shown)) - 1))
         painter.setBrush(QColor(now.accent))

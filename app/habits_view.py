@@ -7,9 +7,10 @@ from PySide6.QtGui import QColor, QHelpEvent, QPainter, QPaintEvent
 from PySide6.QtWidgets import QSizePolicy, QToolTip, QWidget
 
 from app import format as fmt
-from app import history_words, shades, theme, week
+from app import history_words, shades, week
 from app.texts import tr
-from app.theme import Type
+from app.widgets import theme
+from app.widgets.theme import Type
 
 _LEFT, _BOTTOM = 38.0, 20.0
 _ROW, _MOST_ROWS = 26.0, 7

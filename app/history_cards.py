@@ -8,13 +8,14 @@ from functools import partial
 from PySide6.QtCore import QLocale
 from PySide6.QtWidgets import QHBoxLayout, QVBoxLayout
 
-from app import history_words, theme
+from app import history_words
 from app.bars_view import BarsView, ProjectSwatch
 from app.calendar_view import CalendarView
 from app.habits_view import ReasonsView, WeekHoursView
 from app.texts import tr
-from app.theme import Type
-from app.widgets import Button, Card, Label, clear
+from app.widgets import theme
+from app.widgets.basic import Button, Card, Label, clear
+from app.widgets.theme import Type
 from core.api.record.record import COLOURED, Habits, Overview
 
 _MOST_REACHED = 6

@@ -2,13 +2,13 @@
 
 from PySide6.QtWidgets import QHBoxLayout
 
-from app.curve_view import CurveView
 from app.engine_link import EngineLink
 from app.gave_strip import GaveStrip
 from app.menu_button import MenuButton
 from app.texts import tr
-from app.theme import Type
-from app.widgets import Card, Label
+from app.widgets.basic import Card, Label
+from app.widgets.learning_curve import CurveView
+from app.widgets.theme import Type
 from core.api.project.projects import CurvePoint, GetCurve
 from core.api.record.record import Overview
 

@@ -3,11 +3,12 @@
 from PySide6.QtWidgets import QGridLayout, QVBoxLayout
 
 from app import format as fmt
-from app import history_words, theme
+from app import history_words
 from app.history_range import Range
 from app.texts import tr, trn
-from app.tiles import Tile
-from app.widgets import Card, Label
+from app.widgets import theme
+from app.widgets.basic import Card, Label
+from app.widgets.tiles import Tile
 from core.api.record.record import Overview, Sums
 
 _COLUMNS = 4

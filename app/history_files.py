@@ -12,9 +12,9 @@ from app import format as fmt
 from app import keepsakes
 from app.engine_link import EngineLink
 from app.history_range import midnight
-from app.question import Question
 from app.texts import tr
-from app.widgets import Button, Notice
+from app.widgets.basic import Button, Notice
+from app.widgets.dialog import Question
 from core.api.errors import WorldError
 from core.api.record.record import DeleteHistory, ExportHistory, GetOverview, ImportHistory, Overview, Written
 

@@ -12,7 +12,7 @@ from typing import Any
 from PySide6.QtGui import QShowEvent
 from PySide6.QtWidgets import QHBoxLayout, QVBoxLayout, QWidget
 
-from app import history_range, theme
+from app import history_range
 from app.engine_link import EngineLink, Link
 from app.history_cards import CalendarCard, HabitCards, MilestonesCard, ProjectsCard
 from app.history_curve import HistoryCurve
@@ -20,10 +20,11 @@ from app.history_figures import HistoryFigures
 from app.history_files import HistoryFiles
 from app.history_range import Range
 from app.history_sessions import HistorySessions
-from app.page import Page
 from app.texts import tr
-from app.theme import Type
-from app.widgets import Button, Card, Label, Notice
+from app.widgets import theme
+from app.widgets.basic import Button, Card, Label, Notice
+from app.widgets.page import Page
+from app.widgets.theme import Type
 from core.api.record.record import Habits, Overview, SessionGiven
 
 _REFRESH_SECONDS = 30.0

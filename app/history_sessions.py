@@ -9,8 +9,8 @@ from app import history_words
 from app.menu_button import MenuButton
 from app.sessions_table import SessionsTable
 from app.texts import tr, trn
-from app.theme import Type
-from app.widgets import Card, Label
+from app.widgets.basic import Card, Label
+from app.widgets.theme import Type
 from core.api.record.record import Habits, Overview, SessionGiven
 
 

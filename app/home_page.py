@@ -6,19 +6,20 @@ from PySide6.QtCore import Qt, QTimer
 from PySide6.QtGui import QHideEvent, QShowEvent
 from PySide6.QtWidgets import QHBoxLayout, QVBoxLayout
 
-from app import step_words, theme, wording
+from app import step_words, wording
 from app.contribute_button import ContributeButton
-from app.curve_view import CurveView, Legend
 from app.day_strip import DayStrip
 from app.desktop.window_settings import Settings
 from app.engine_link import EngineLink, Link
 from app.epoch_ring import EpochRing
-from app.page import Page
 from app.step_chips import StepChips
 from app.texts import said, tr
-from app.theme import Type
-from app.tiles import Tiles
-from app.widgets import Card, Dot, Label, Notice
+from app.widgets import theme
+from app.widgets.basic import Card, Dot, Label, Notice
+from app.widgets.learning_curve import CurveView, Legend
+from app.widgets.page import Page
+from app.widgets.theme import Type
+from app.widgets.tiles import Tiles
 from core.api.messages import Command, Event
 from core.api.preferences.schedule import GetSchedule, ScheduleInfo, ScheduleState
 from core.api.project.projects import CurvePoint, GetCurve

@@ -4,13 +4,13 @@ from pathlib import Path
 
 from PySide6.QtWidgets import QFileDialog, QHBoxLayout, QLineEdit
 
-from app import theme
 from app.desktop import private_file
 from app.engine_link import EngineLink
 from app.passphrase import PassphraseDialog
 from app.texts import tr
-from app.theme import Type
-from app.widgets import Button, Card, Label, Notice
+from app.widgets import theme
+from app.widgets.basic import Button, Card, Label, Notice
+from app.widgets.theme import Type
 from core.api.errors import IdlehiveError
 from core.api.identity import (
     LONGEST_NAME,

@@ -11,8 +11,9 @@ from PySide6.QtGui import QColor, QFont, QFontMetricsF, QImage, QPageSize, QPain
 from PySide6.QtSvg import QSvgGenerator
 
 from app import format as fmt
-from app import history_words, icons, shades, theme
+from app import history_words, shades
 from app.texts import tr, trn
+from app.widgets import icons, theme
 from core.api.errors import WorldError
 from core.api.record.record import Overview, Sums
 

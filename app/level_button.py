@@ -4,10 +4,11 @@ from PySide6.QtCore import QRect, QRectF, QSize, Qt
 from PySide6.QtGui import QColor, QFontMetrics, QPainter, QPaintEvent, QPen
 from PySide6.QtWidgets import QAbstractButton, QSizePolicy
 
-from app import theme, week
-from app.swatch import level_colour
+from app import week
 from app.texts import tr
-from app.theme import Type
+from app.widgets import theme
+from app.widgets.swatch import level_colour
+from app.widgets.theme import Type
 from core.api.preferences.schedule import Level
 
 _PADDING = 10

@@ -6,10 +6,11 @@ from PySide6.QtCore import Qt
 from PySide6.QtGui import QFocusEvent, QKeyEvent
 from PySide6.QtWidgets import QHBoxLayout, QLineEdit, QWidget
 
-from app import quantity, theme
+from app import quantity
 from app.limit_slider import LimitSlider
-from app.switch import Switch
-from app.theme import Type
+from app.widgets import theme
+from app.widgets.switch import Switch
+from app.widgets.theme import Type
 from core.api.errors import UsageError
 from core.api.preferences.limits import LimitInfo
 

@@ -7,12 +7,13 @@ from PySide6.QtCore import QPointF, QRectF, QSize, Qt
 from PySide6.QtGui import QColor, QFontMetrics, QPainter, QPaintEvent, QPen, QPolygonF
 from PySide6.QtWidgets import QGridLayout, QHBoxLayout, QVBoxLayout, QWidget
 
-from app import limit_words, quantity, theme, week
+from app import limit_words, quantity, week
 from app.limit_editor import editor_for
-from app.swatch import Swatch
 from app.texts import tr
-from app.theme import Type
-from app.widgets import Button, Label
+from app.widgets import theme
+from app.widgets.basic import Button, Label
+from app.widgets.swatch import Swatch
+from app.widgets.theme import Type
 from core.api.preferences.limits import LimitInfo
 from core.api.preferences.preferences import GENTLE
 from core.api.preferences.schedule import Level

@@ -8,14 +8,15 @@ from itertools import groupby
 from PySide6.QtGui import QShowEvent
 from PySide6.QtWidgets import QFrame, QVBoxLayout
 
-from app import limit_words, theme
+from app import limit_words
 from app.engine_link import EngineLink, Link
 from app.limit_row import Actions, LimitRow
-from app.page import Page
 from app.programs_editor import ProgramsEditor
 from app.texts import tr
-from app.theme import Type
-from app.widgets import Card, Label, Notice, clear
+from app.widgets import theme
+from app.widgets.basic import Card, Label, Notice, clear
+from app.widgets.page import Page
+from app.widgets.theme import Type
 from core.api.messages import Command
 from core.api.preferences.limits import LimitInfo, ResetLimit, SetLimit, ShowLimits
 from core.api.preferences.preferences import GENTLE

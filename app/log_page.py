@@ -7,13 +7,13 @@ from PySide6.QtCore import QEvent
 from PySide6.QtGui import QBrush, QColor, QGuiApplication, QHideEvent, QShowEvent, QTextCharFormat, QTextCursor
 from PySide6.QtWidgets import QHBoxLayout, QLineEdit, QPlainTextEdit, QVBoxLayout, QWidget
 
-from app import theme
-from app.combo import Combo
 from app.log_files import Level, Line
 from app.log_reader import LogReader
 from app.texts import tr
-from app.theme import Type
-from app.widgets import Button, Label
+from app.widgets import theme
+from app.widgets.basic import Button, Label
+from app.widgets.combo import Combo
+from app.widgets.theme import Type
 from core.client.profile import Home
 
 MOST_LINES = 5000

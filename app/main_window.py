@@ -16,14 +16,15 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from app import icons, pages, theme
+from app import pages
 from app.desktop.window_settings import Settings
 from app.engine_link import EngineLink, Link
 from app.home_page import HomePage
-from app.question import Question
 from app.sidebar import Sidebar
 from app.texts import tr
-from app.widgets import Notice
+from app.widgets import icons, theme
+from app.widgets.basic import Notice
+from app.widgets.dialog import Question
 from core.api.snapshot import Snapshot
 
 if TYPE_CHECKING:

@@ -6,7 +6,7 @@ from functools import partial
 from PySide6.QtWidgets import QMenu
 
 from app.texts import tr
-from app.widgets import Button
+from app.widgets.basic import Button
 
 
 class MenuButton(Button):

@@ -3,10 +3,10 @@
 from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QCheckBox, QDialog, QHBoxLayout, QLineEdit, QVBoxLayout, QWidget
 
-from app import theme
 from app.texts import tr
-from app.theme import Type
-from app.widgets import Button, Label, Notice
+from app.widgets import theme
+from app.widgets.basic import Button, Label, Notice
+from app.widgets.theme import Type
 from core.api.identity import SHORTEST_PASSPHRASE
 
 

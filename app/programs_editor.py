@@ -5,11 +5,11 @@ from functools import partial
 
 from PySide6.QtWidgets import QHBoxLayout, QLineEdit, QVBoxLayout, QWidget
 
-from app import theme
 from app.engine_link import EngineLink
 from app.texts import tr
-from app.theme import Type
-from app.widgets import Button, Card, Label, Notice, clear
+from app.widgets import theme
+from app.widgets.basic import Button, Card, Label, Notice, clear
+from app.widgets.theme import Type
 from core.api.preferences.program_names import GetPrograms, SetPrograms
 
 

@@ -8,14 +8,15 @@ from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QHBoxLayout, QVBoxLayout, QWidget
 
 from app import format as fmt
-from app import project_words, theme
+from app import project_words
 from app.order_handle import OrderHandle
 from app.project_details import Details
 from app.project_picture import ProjectPicture
 from app.sparkline import Sparkline
 from app.texts import tr
-from app.theme import Type
-from app.widgets import Button, Card, Dot, Label, Notice
+from app.widgets import theme
+from app.widgets.basic import Button, Card, Dot, Label, Notice
+from app.widgets.theme import Type
 from core.api.project.projects import CurvePoint, ProjectDetails, ProjectInfo
 from core.api.snapshot import Snapshot
 

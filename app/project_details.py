@@ -6,10 +6,11 @@ from PySide6.QtCore import Qt, QUrl
 from PySide6.QtGui import QDesktopServices
 from PySide6.QtWidgets import QGridLayout, QHBoxLayout, QLineEdit, QVBoxLayout, QWidget
 
-from app import project_words, theme
+from app import project_words
 from app.texts import tr
-from app.theme import Type
-from app.widgets import Button, Label
+from app.widgets import theme
+from app.widgets.basic import Button, Label
+from app.widgets.theme import Type
 from core.api.project.projects import ProjectDetails
 
 

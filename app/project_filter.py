@@ -4,11 +4,11 @@ from collections.abc import Callable
 
 from PySide6.QtWidgets import QButtonGroup, QHBoxLayout, QLineEdit, QWidget
 
-from app import theme
 from app.project_words import Which, which_name
 from app.texts import tr
-from app.theme import Type
-from app.widgets import Button
+from app.widgets import theme
+from app.widgets.basic import Button
+from app.widgets.theme import Type
 
 
 class ProjectFilter(QWidget):

@@ -7,17 +7,18 @@ from PySide6.QtCore import QPoint, QTimer
 from PySide6.QtGui import QDragEnterEvent, QDropEvent, QShowEvent
 from PySide6.QtWidgets import QHBoxLayout, QVBoxLayout
 
-from app import project_words, theme
+from app import project_words
 from app.add_project import AddProject as AddPanel
 from app.add_project import dropped_source
 from app.engine_link import EngineLink, Link
 from app.order_handle import dragged_project
-from app.page import Page
 from app.project_card import Actions, ProjectCard
 from app.project_filter import ProjectFilter
 from app.texts import tr
-from app.theme import Type
-from app.widgets import Button, Label, Notice, clear
+from app.widgets import theme
+from app.widgets.basic import Button, Label, Notice, clear
+from app.widgets.page import Page
+from app.widgets.theme import Type
 from core.api.intent import Contribute
 from core.api.messages import Command, Event
 from core.api.project.projects import (

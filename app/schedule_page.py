@@ -9,15 +9,16 @@ from PySide6.QtCore import QLocale, Qt, QTimer
 from PySide6.QtGui import QHideEvent, QKeySequence, QShortcut, QShowEvent
 from PySide6.QtWidgets import QButtonGroup, QGridLayout, QHBoxLayout, QWidget
 
-from app import schedule_words, theme
+from app import schedule_words
 from app.engine_link import EngineLink, Link
 from app.level_button import LevelButton
-from app.page import Page
 from app.texts import tr
-from app.theme import Type
-from app.tiles import Tile
 from app.week_grid import WeekGrid
-from app.widgets import Button, Card, Label, Notice
+from app.widgets import theme
+from app.widgets.basic import Button, Card, Label, Notice
+from app.widgets.page import Page
+from app.widgets.theme import Type
+from app.widgets.tiles import Tile
 from core.api.preferences.limits import LimitInfo, ShowLimits
 from core.api.preferences.schedule import GetSchedule, Level, Preset, ScheduleInfo, SetSchedule
 from core.api.snapshot import Snapshot

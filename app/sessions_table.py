@@ -8,9 +8,10 @@ from PySide6.QtCore import QAbstractTableModel, QModelIndex, QPersistentModelInd
 from PySide6.QtWidgets import QAbstractItemView, QHeaderView, QTableView
 
 from app import format as fmt
-from app import history_words, theme
+from app import history_words
 from app.texts import tr
-from app.theme import Type
+from app.widgets import theme
+from app.widgets.theme import Type
 from core.api.record.record import MOST_SESSIONS, SessionGiven
 
 Index = QModelIndex | QPersistentModelIndex

@@ -2,9 +2,9 @@
 
 from PySide6.QtWidgets import QHBoxLayout, QVBoxLayout, QWidget
 
-from app import theme
-from app.theme import Type
-from app.widgets import Label
+from app.widgets import theme
+from app.widgets.basic import Label
+from app.widgets.theme import Type
 
 
 class SettingRow(QWidget):

@@ -4,18 +4,19 @@ from PySide6.QtCore import Qt, QUrl
 from PySide6.QtGui import QDesktopServices, QShowEvent
 from PySide6.QtWidgets import QGridLayout, QHBoxLayout, QLabel, QVBoxLayout
 
-from app import about, icons, texts, theme
-from app.combo import Combo
+from app import about, texts
 from app.desktop import autostart
 from app.desktop.window_settings import Settings
 from app.engine_link import EngineLink, Link
 from app.identity_card import IdentityCard
-from app.page import Page
 from app.setting_row import SettingRow
-from app.switch import Switch
 from app.texts import tr
-from app.theme import Type
-from app.widgets import Button, Card, Label, Notice
+from app.widgets import icons, theme
+from app.widgets.basic import Button, Card, Label, Notice
+from app.widgets.combo import Combo
+from app.widgets.page import Page
+from app.widgets.switch import Switch
+from app.widgets.theme import Type
 from core.api.errors import WorldError
 from core.api.snapshot import Snapshot
 

@@ -2,7 +2,7 @@
 
 from PySide6.QtGui import QColor
 
-from app import theme
+from app.widgets import theme
 
 STEPS = 4
 _STRENGTHS = (0.30, 0.52, 0.76, 1.0)

@@ -6,11 +6,11 @@ from PySide6.QtCore import QRectF, Qt, Signal
 from PySide6.QtGui import QColor, QKeySequence, QPainter, QPaintEvent
 from PySide6.QtWidgets import QButtonGroup, QFrame, QHBoxLayout, QLabel, QVBoxLayout, QWidget
 
-from app import icons, theme
 from app.engine_link import Link
 from app.texts import tr
-from app.theme import Type
-from app.widgets import Button, Label
+from app.widgets import icons, theme
+from app.widgets.basic import Button, Label
+from app.widgets.theme import Type
 
 
 class Sidebar(QWidget):

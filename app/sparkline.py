@@ -6,10 +6,10 @@ from PySide6.QtCore import QPointF, QRectF, QSize
 from PySide6.QtGui import QColor, QPainter, QPaintEvent, QPen, QPolygonF
 from PySide6.QtWidgets import QSizePolicy, QWidget
 
-from app import curve, theme
 from app import format as fmt
-from app.curve_view import paint_mark
 from app.texts import tr
+from app.widgets import axis, theme
+from app.widgets.learning_curve import paint_mark
 from core.api.project.projects import CurvePoint
 
 _SIZE = QSize(132, 30)
@@ -49,7 +49,7 @@ class Sparkline(QWidget):
         painter.drawLine(area.bottomLeft(), area.bottomRight())
         if len(self._points) < 2:
             return
-        shown = curve.thinned(self._points, max(2, int(area.width() / 2)))
+        shown = axis.thinned(self._points, max(2, int(area.width() / 2)))
         places = _places(shown, area)
         painter.setPen(QPen(QColor(now.other_1), 1.6))
         painter.drawPolyline(QPolygonF(places))

@@ -2,10 +2,11 @@
 
 from PySide6.QtWidgets import QHBoxLayout, QWidget
 
-from app import step_words, theme
+from app import step_words
 from app.texts import tr
-from app.theme import Type
-from app.widgets import Label
+from app.widgets import theme
+from app.widgets.basic import Label
+from app.widgets.theme import Type
 from core.api.snapshot import Snapshot
 
 

@@ -6,12 +6,13 @@ from PySide6.QtCore import QObject, QTimer, Signal
 from PySide6.QtGui import QAction
 from PySide6.QtWidgets import QMenu, QSystemTrayIcon
 
-from app import icons, wording
+from app import wording
 from app.choices import goes_on_by_itself, is_under_way, main_choice, more_choices
 from app.contribute_button import Perform, fill_menu
 from app.desktop.notifications import Note
 from app.engine_link import EngineLink, Link
 from app.texts import tr
+from app.widgets import icons
 from core.api.snapshot import Snapshot
 
 _REFRESH_MS = 15_000

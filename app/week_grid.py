@@ -10,10 +10,11 @@ from PySide6.QtCore import QEvent, QPointF, QSize, Qt, Signal
 from PySide6.QtGui import QAccessible, QFocusEvent, QKeyEvent, QMouseEvent, QPaintEvent
 from PySide6.QtWidgets import QSizePolicy, QWidget
 
-from app import roles, week
+from app import week
 from app.texts import tr
 from app.week import Cell
 from app.week_painter import WeekGeometry, WeekPainter
+from app.widgets import roles
 from core.api.preferences.schedule import CELLS_A_DAY, Level
 
 _LEVEL_KEYS = {Qt.Key.Key_1: Level.OFF, Qt.Key.Key_2: Level.GENTLE, Qt.Key.Key_3: Level.FULL}

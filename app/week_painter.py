@@ -8,10 +8,11 @@ from PySide6.QtGui import QColor, QPainter, QPen
 from PySide6.QtWidgets import QWidget
 
 from app import format as fmt
-from app import theme, week
-from app.swatch import level_colour
-from app.theme import Type
+from app import week
 from app.week import Cell
+from app.widgets import theme
+from app.widgets.swatch import level_colour
+from app.widgets.theme import Type
 from core.api.preferences.schedule import CELLS_A_DAY, Level
 
 _LEFT = 48.0

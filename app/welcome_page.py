@@ -7,13 +7,14 @@ from PySide6.QtCore import Qt
 from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QButtonGroup, QFrame, QGridLayout, QHBoxLayout, QLabel, QScrollArea, QVBoxLayout, QWidget
 
-from app import comfort, found, icons, theme
+from app import comfort, found
 from app.choice_card import ChoiceCard
 from app.comfort import Comfort
 from app.engine_link import EngineLink, Link
 from app.texts import tr
-from app.theme import Type
-from app.widgets import Button, Card, Label, Notice, clear
+from app.widgets import icons, theme
+from app.widgets.basic import Button, Card, Label, Notice, clear
+from app.widgets.theme import Type
 from core.api.messages import Command
 from core.api.project.projects import ListProjects, ProjectInfo
 from core.api.sensors import GetSensors, SensorInfo

@@ -11,7 +11,6 @@ from PySide6.QtCore import QObject, Qt, QTimer
 from PySide6.QtGui import QKeySequence, QShortcut
 from PySide6.QtWidgets import QApplication
 
-from app import icons, theme
 from app.desktop import language
 from app.desktop.autostart import IN_TRAY
 from app.desktop.notifications import Notices
@@ -21,10 +20,11 @@ from app.desktop.unix_signals import UnixSignals
 from app.desktop.window_settings import Settings
 from app.engine_link import EngineLink
 from app.farewell import Farewell
-from app.focus_ring import FocusRing
 from app.main_window import MainWindow
 from app.news import News
 from app.tray import Tray
+from app.widgets import icons, theme
+from app.widgets.focus_ring import FocusRing
 from core.api.errors import WorldError
 from core.api.messages import Command
 from core.client.profile import Home

@@ -22,12 +22,13 @@ os.environ["QT_QPA_PLATFORM"] = "offscreen"
 from PySide6.QtCore import QEventLoop
 from PySide6.QtWidgets import QApplication, QWidget
 
-from app import keepsakes, theme
+from app import keepsakes
 from app.desktop.window_settings import Settings
 from app.engine_link import EngineLink
 from app.history_page import HistoryPage
 from app.history_range import Range, midnight
 from app.main_window import MainWindow
+from app.widgets import theme
 from app.window_app import make_application
 from benchmarks.years import fill
 from core.api.messages import GetSnapshot, Quit

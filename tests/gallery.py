@@ -12,12 +12,12 @@ os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
 
 from PySide6.QtWidgets import QApplication
 
-from app import theme
 from app.desktop import language
 from app.desktop.window_settings import Language, Settings
 from app.engine_link import EngineLink
 from app.log_page import LogPage
 from app.main_window import MainWindow
+from app.widgets import theme
 from core.client.profile import Home
 from tests.app.full_engine import every_page, fill, settle
 from tests.fakes.scripted_engine import ScriptedEngine

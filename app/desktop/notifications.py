@@ -13,8 +13,8 @@ from typing import Any, NamedTuple
 
 from PySide6.QtCore import QObject, Signal
 
-from app.icons import LOGO_FILE
 from app.texts import tr
+from app.widgets.icons import LOGO_FILE
 
 _SERVICE, _PATH = "org.freedesktop.Notifications", "/org/freedesktop/Notifications"
 

@@ -8,7 +8,7 @@ from typing import Literal, get_args
 
 from PySide6.QtCore import QByteArray, QObject, QSettings, Signal
 
-from app.theme import Scheme
+from app.widgets.theme import Scheme
 from core.client.profile import Home
 
 Language = Literal["system", "en", "de"]

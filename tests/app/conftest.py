@@ -13,10 +13,10 @@ from PySide6.QtCore import QLocale
 from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 
-from app import theme
 from app.desktop.window_settings import Settings
 from app.engine_link import EngineLink, Link
 from app.main_window import MainWindow
+from app.widgets import theme
 from core.api.snapshot import Snapshot
 from core.client.profile import Home
 from tests.fakes.scripted_engine import ScriptedEngine

@@ -99,12 +99,12 @@ def _text_of(widget: QWidget) -> str:
 def main() -> int:
     """Every page in both languages, at the scale that the environment asks Qt for."""
     os.environ["QT_QPA_PLATFORM"] = "offscreen"
-    from app import theme
     from app.desktop import language
     from app.desktop.window_settings import Settings
     from app.engine_link import EngineLink
     from app.main_window import MainWindow
     from app.texts import languages
+    from app.widgets import theme
     from core.client.profile import Home
     from tests.app.full_engine import every_page, fill, settle
     from tests.fakes.scripted_engine import ScriptedEngine

@@ -13,8 +13,8 @@ from pathlib import Path
 
 import pytest
 
-from app import theme
 from app.desktop import autostart
+from app.widgets import theme
 from core.api.intent import Pause
 from core.api.messages import Event, Quit, Subscribe
 from core.client.profile import Home

@@ -11,13 +11,13 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QAbstractButton, QLineEdit, QWidget
 from pytestqt.qtbot import QtBot
 
-from app.curve_view import CurveView
 from app.engine_link import EngineLink, Link
 from app.epoch_ring import EpochRing
 from app.home_page import HomePage
 from app.main_window import MainWindow
 from app.step_chips import StepChips
-from app.widgets import Label, Notice
+from app.widgets.basic import Label, Notice
+from app.widgets.learning_curve import CurveView
 from core.api.errors import WorldError
 from core.api.intent import Contribute, Pause, Resume
 from core.api.messages import Event

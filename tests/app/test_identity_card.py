@@ -12,7 +12,7 @@ from pytestqt.qtbot import QtBot
 from app.identity_card import IdentityCard
 from app.main_window import MainWindow
 from app.passphrase import PassphraseDialog
-from app.widgets import Label
+from app.widgets.basic import Label
 from core.api.errors import UsageError
 from core.api.identity import (
     ExportIdentity,

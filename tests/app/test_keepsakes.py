@@ -14,8 +14,9 @@ from PySide6.QtGui import QColor, QImage
 from PySide6.QtSvg import QSvgRenderer
 from PySide6.QtWidgets import QApplication
 
-from app import keepsakes, theme
+from app import keepsakes
 from app.desktop import language
+from app.widgets import theme
 from core.api.errors import WorldError
 from core.api.record.record import ProjectGiven
 from tests.app.test_history_page import OVERVIEW

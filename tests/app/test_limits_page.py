@@ -18,7 +18,7 @@ from app.limit_row import LimitLine
 from app.limit_slider import LimitSlider
 from app.limits_page import LimitsPage
 from app.main_window import MainWindow
-from app.widgets import Button, Label
+from app.widgets.basic import Button, Label
 from core.api.errors import UsageError, WorldError
 from core.api.preferences.limits import LimitInfo, ResetLimit, SetLimit, ShowLimits
 from core.api.preferences.preferences import PREFERENCES

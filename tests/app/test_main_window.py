@@ -13,7 +13,7 @@ from app.desktop.window_settings import Settings
 from app.engine_link import EngineLink, Link
 from app.farewell import Farewell
 from app.main_window import MainWindow
-from app.widgets import Button, Notice
+from app.widgets.basic import Button, Notice
 from core.api.intent import Pause
 from core.api.messages import Quit
 from core.api.snapshot import Snapshot
@@ -169,7 +169,7 @@ def test_a_signal_leaves_a_running_session_alone_and_ends_an_idle_engine(
 def test_the_ring_around_the_focus_appears_with_the_first_tab(
     window: MainWindow, qapp: QApplication, show: Show, qtbot: QtBot
 ) -> None:
-    from app.focus_ring import FocusRing
+    from app.widgets.focus_ring import FocusRing
 
     ring = FocusRing(qapp)
     show(CONTRIBUTING)

@@ -17,13 +17,13 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QLabel, QWidget
 from pytestqt.qtbot import QtBot
 
-from app import theme
 from app.desktop.window_settings import Settings
 from app.engine_link import EngineLink, Link
-from app.focus_ring import FocusRing
 from app.main_window import MainWindow
-from app.theme import DARK, LIGHT, Tokens
-from app.widgets import Button, Notice
+from app.widgets import theme
+from app.widgets.basic import Button, Notice
+from app.widgets.focus_ring import FocusRing
+from app.widgets.theme import DARK, LIGHT, Tokens
 from core.client.profile import Home
 from tests.app.contrast import contrast
 from tests.app.full_engine import every_page, fill, settle

@@ -17,7 +17,7 @@ from app.project_card import ProjectCard
 from app.project_picture import unpacked
 from app.project_words import Which, moved
 from app.projects_page import ProjectsPage
-from app.widgets import Button, Label
+from app.widgets.basic import Button, Label
 from core.api.errors import UsageError, WorldError
 from core.api.intent import Contribute
 from core.api.project.projects import (

@@ -18,7 +18,7 @@ from app.schedule_page import SchedulePage
 from app.week import Cell
 from app.week_grid import WeekGrid
 from app.week_painter import WeekGeometry
-from app.widgets import Label
+from app.widgets.basic import Label
 from core.api.errors import WorldError
 from core.api.preferences.limits import LimitInfo, ShowLimits
 from core.api.preferences.schedule import (

@@ -14,7 +14,7 @@ from app.desktop.window_settings import Settings
 from app.engine_link import EngineLink
 from app.main_window import MainWindow
 from app.welcome_page import WelcomePage
-from app.widgets import Label
+from app.widgets.basic import Label
 from core.api.errors import WorldError
 from core.api.intent import Contribute
 from core.api.preferences.limits import SetLimit

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from app import theme
+from app.widgets import theme
 from tests.end_to_end.machine import Machine, Profile, Program, wait_for
 from tests.end_to_end.picture import Picture
 from tests.end_to_end.x_display import HEIGHT, XDisplay

@@ -7,7 +7,7 @@ from PySide6.QtCore import QEvent, QMargins, QObject, QPoint, QRect, QRectF, Qt
 from PySide6.QtGui import QColor, QPainter, QPaintEvent, QPen
 from PySide6.QtWidgets import QApplication, QLineEdit, QScrollArea, QWidget
 
-from app import theme
+from app.widgets import theme
 
 _WIDTH = 2
 _OFFSET = 2

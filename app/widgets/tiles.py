@@ -6,12 +6,12 @@ from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QGridLayout, QHBoxLayout, QVBoxLayout
 
 from app import format as fmt
-from app import readings, theme
-from app.meter import Meter
-from app.readings import NOTHING, Reading
 from app.texts import tr, trn
-from app.theme import Type
-from app.widgets import Card, Label, clear
+from app.widgets import readings, theme
+from app.widgets.basic import Card, Label, clear
+from app.widgets.meter import Meter
+from app.widgets.readings import NOTHING, Reading
+from app.widgets.theme import Type
 from core.api.snapshot import Progress, Snapshot, Today
 
 

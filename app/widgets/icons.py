@@ -9,7 +9,7 @@ from PySide6.QtSvg import QSvgRenderer
 
 from app.wording import Tone
 
-_FOLDER = Path(__file__).resolve().parents[1] / "resources" / "icons"
+_FOLDER = Path(__file__).resolve().parents[2] / "resources" / "icons"
 LOGO_FILE = _FOLDER / "logo.svg"
 _SIZES = (16, 22, 24, 32, 48, 64)
 """What panels and window managers ask for; drawn at each size, so that edges stay sharp."""

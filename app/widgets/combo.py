@@ -7,8 +7,8 @@ from PySide6.QtCore import QPointF, Qt
 from PySide6.QtGui import QColor, QPainter, QPaintEvent, QPen, QPolygonF
 from PySide6.QtWidgets import QComboBox
 
-from app import theme
-from app.theme import Type
+from app.widgets import theme
+from app.widgets.theme import Type
 
 _ARROW = (QPointF(-4, -2), QPointF(0, 2), QPointF(4, -2))
 

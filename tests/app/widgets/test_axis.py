@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from app import curve
+from app.widgets import axis
 from core.api.project.projects import CurvePoint
 
 
@@ -15,31 +15,31 @@ from core.api.project.projects import CurvePoint
     [(0, 10, 6, [0, 2, 4, 6, 8, 10]), (2.1, 6.9, 4, [4, 6]), (0.213, 0.247, 5, [0.22, 0.23, 0.24]), (3, 3, 5, [3])],
 )
 def test_ticks_are_round(lowest: float, highest: float, most: int, expected: list[float]) -> None:
-    assert curve.ticks(lowest, highest, most) == pytest.approx(expected)
+    assert axis.ticks(lowest, highest, most) == pytest.approx(expected)
 
 
 @given(
     st.floats(-1e9, 1e9, allow_nan=False), st.floats(1e-6, 1e9, allow_nan=False), st.integers(min_value=2, max_value=12)
 )
 def test_ticks_stay_within_the_range_and_the_number(lowest: float, width: float, most: int) -> None:
-    found = curve.ticks(lowest, lowest + width, most)
+    found = axis.ticks(lowest, lowest + width, most)
     slack = 1e-6 * max(abs(lowest), width, 1.0)
     assert len(found) <= most + 1
     assert all(lowest - slack <= tick <= lowest + width + slack for tick in found)
 
 
 def test_whole_ticks_never_name_a_fraction_of_an_epoch() -> None:
-    assert curve.whole_ticks(0, 3, 10) == [0, 1, 2, 3]
+    assert axis.whole_ticks(0, 3, 10) == [0, 1, 2, 3]
 
 
 def test_a_tick_has_the_decimals_that_its_neighbours_need() -> None:
-    assert curve.tick_text(0.25, 0.05) == "0.25"
-    assert curve.tick_text(4.0, 2.0) == "4"
+    assert axis.tick_text(0.25, 0.05) == "0.25"
+    assert axis.tick_text(4.0, 2.0) == "4"
 
 
 def test_thinning_keeps_the_last_epoch_and_every_own_sample() -> None:
     points = [CurvePoint(epoch, loss=float(epoch), own_samples=1) for epoch in range(1000)]
-    thin = curve.thinned(points, 100)
+    thin = axis.thinned(points, 100)
     assert len(thin) <= 100
     assert thin[-1].epoch == 999
     assert sum(point.own_samples for point in thin) == 1000
@@ -47,7 +47,7 @@ def test_thinning_keeps_the_last_epoch_and_every_own_sample() -> None:
 
 def test_losses_that_are_no_numbers_do_not_set_the_scale() -> None:
     points = [CurvePoint(1, loss=2.0), CurvePoint(2, loss=math.nan), CurvePoint(3, evaluation_loss=3.0), CurvePoint(4)]
-    lowest, highest = curve.value_range(points) or (0, 0)
+    lowest, highest = axis.value_range(points) or (0, 0)
     assert 1.8 < lowest < 2.0
     assert 3.0 < highest < 3.2
-    assert curve.value_range([CurvePoint(1)]) is None
+    assert axis.value_range([CurvePoint(1)]) is None

@@ -6,9 +6,9 @@ from PySide6.QtCore import QSize, Qt
 from PySide6.QtGui import QColor, QPainter, QPaintEvent
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QPushButton, QSizePolicy, QVBoxLayout, QWidget
 
-from app import theme
 from app.texts import tr
-from app.theme import Type
+from app.widgets import theme
+from app.widgets.theme import Type
 
 
 class Label(QLabel):

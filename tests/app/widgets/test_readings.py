@@ -2,8 +2,8 @@
 
 from msgspec.structs import replace
 
-from app import readings
 from app.format import SPACE
+from app.widgets import readings
 from core.api.preferences.preferences import Limits
 from core.api.snapshot import DataMonth, GpuUse, Snapshot
 from tests.app.snapshots import CONTRIBUTING

@@ -13,7 +13,7 @@ from PySide6.QtCore import Qt
 from PySide6.QtGui import QColor, QFont, QFontDatabase, QFontMetrics, QGuiApplication, QPalette
 from PySide6.QtWidgets import QApplication, QWidget
 
-from app.style_sheet import STYLE_SHEET
+from app.widgets.style_sheet import STYLE_SHEET
 
 UNIT = 4
 GAP = 14

@@ -2,8 +2,8 @@
 
 from PySide6.QtWidgets import QMessageBox, QWidget
 
-from app import icons
-from app.widgets import Button
+from app.widgets import icons
+from app.widgets.basic import Button
 
 
 class Question(QMessageBox):

@@ -4,10 +4,10 @@ from PySide6.QtCore import QRectF, QSize, Qt
 from PySide6.QtGui import QColor, QPainter, QPaintEvent
 from PySide6.QtWidgets import QGridLayout, QSizePolicy, QWidget
 
-from app import theme
 from app.texts import tr
-from app.theme import Type
-from app.widgets import Label
+from app.widgets import theme
+from app.widgets.basic import Label
+from app.widgets.theme import Type
 
 _BAR = 5
 

@@ -7,11 +7,11 @@ from PySide6.QtCore import QEvent, QPointF, QRectF, QSize, Qt
 from PySide6.QtGui import QColor, QHelpEvent, QPainter, QPaintEvent, QPen, QPolygonF
 from PySide6.QtWidgets import QHBoxLayout, QSizePolicy, QToolTip, QWidget
 
-from app import curve, theme
 from app import format as fmt
 from app.texts import tr
-from app.theme import Type
-from app.widgets import Label
+from app.widgets import axis, theme
+from app.widgets.basic import Label
+from app.widgets.theme import Type
 from core.api.project.projects import CurvePoint
 
 Mark = Literal["line", "diamond", "dot"]
@@ -38,7 +38,7 @@ class CurveView(QWidget):
 
     def set_points(self, points: Sequence[CurvePoint]) -> None:
         """The whole curve, by epoch."""
-        known = curve.value_range(points)
+        known = axis.value_range(points)
         self._points = list(points) if known else []
         self._range = known or (0.0, 1.0)
         self.setAccessibleName(self._meaning())
@@ -56,7 +56,7 @@ class CurveView(QWidget):
             painter.setPen(QColor(theme.tokens().muted))
             painter.drawText(self.rect(), Qt.AlignmentFlag.AlignCenter, tr("The curve appears after the first epoch."))
             return
-        shown = curve.thinned(self._points, max(2, int(self._area().width() / 2)))
+        shown = axis.thinned(self._points, max(2, int(self._area().width() / 2)))
         self._paint_axes(painter)
         self._paint_line(painter, shown)
         self._paint_marks(painter, shown)
@@ -83,7 +83,7 @@ class CurveView(QWidget):
 
     def _paint_axes(self, painter: QPainter) -> None:
         now, area = theme.tokens(), self._area()
-        losses = curve.ticks(*self._range, max(2, int(area.height() / 34)))
+        losses = axis.ticks(*self._range, max(2, int(area.height() / 34)))
         step = losses[1] - losses[0] if len(losses) > 1 else 1.0
         for loss in losses:
             height = self._place(self._epochs()[0], loss).y()
@@ -92,9 +92,9 @@ class CurveView(QWidget):
             painter.setPen(QColor(now.muted))
             where = QRectF(0, height - 9, _LEFT - 8, 18)
             painter.drawText(
-                where, Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter, curve.tick_text(loss, step)
+                where, Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter, axis.tick_text(loss, step)
             )
-        for epoch in curve.whole_ticks(*self._epochs(), max(2, int(area.width() / 90))):
+        for epoch in axis.whole_ticks(*self._epochs(), max(2, int(area.width() / 90))):
             middle = self._place(epoch, self._range[0]).x()
             where = QRectF(min(middle - 40, self.width() - 80), area.bottom() + 4, 80, 18)
             side = Qt.AlignmentFlag.AlignRight if middle + 40 > self.width() else Qt.AlignmentFlag.AlignHCenter
