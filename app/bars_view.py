@@ -9,10 +9,9 @@ from PySide6.QtCore import QPointF, QRectF, QSize, Qt, Signal
 from PySide6.QtGui import QAccessible, QColor, QPainter, QPaintEvent, QPen
 from PySide6.QtWidgets import QWidget
 
-from app import format as fmt
-from app import history_words
 from app.places_view import PlacesView
-from app.texts import tr
+from app.text import history, numbers
+from app.text.i18n import tr
 from app.widgets import axis, roles, theme
 from app.widgets.theme import Type
 from core.api.record.record import Bar, Bucket, Overview
@@ -51,7 +50,7 @@ class BarsView(PlacesView):
         self._starts = sorted({*bars, *starts(overview.bucket, overview.since, overview.until)})
         self._most = max((sum(bar.seconds for bar in stack) for stack in bars.values()), default=0.0) or 3600.0
         self.setAccessibleName(
-            tr("{time} in {count} bars.", time=fmt.duration(overview.sums.seconds), count=len(self._starts))
+            tr("{time} in {count} bars.", time=numbers.duration(overview.sums.seconds), count=len(self._starts))
         )
         self.mark(self.places - 1)
 
@@ -82,15 +81,15 @@ class BarsView(PlacesView):
 
     def tip(self, place: int) -> str:
         start = self._starts[place]
-        lines = [history_words.bucket(self._bucket, start)]
+        lines = [history.bucket(self._bucket, start)]
         for bar in self._bars.get(start, []):
             name = self._names[bar.project] if bar.project >= 0 else tr("others")
             lines.append(
                 tr(
                     "{name}: {time}, {samples} samples",
                     name=name,
-                    time=fmt.duration(bar.seconds),
-                    samples=fmt.count(bar.samples),
+                    time=numbers.duration(bar.seconds),
+                    samples=numbers.count(bar.samples),
                 )
             )
         return "\n".join(lines if len(lines) > 1 else [*lines, tr("nothing")])
@@ -115,7 +114,7 @@ class BarsView(PlacesView):
             painter.setPen(QPen(QColor(now.line), 1))
             painter.drawLine(QPointF(_LEFT, height), QPointF(self.width(), height))
             painter.setPen(QColor(now.muted))
-            text = f"{fmt.figure(tick)}{fmt.SPACE}{tr('h') if unit > 60 else tr('min')}" if tick else "0"
+            text = f"{numbers.figure(tick)}{numbers.SPACE}{tr('h') if unit > 60 else tr('min')}" if tick else "0"
             where = QRectF(0, height - 9, _LEFT - 8, 18)
             painter.drawText(where, Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter, text)
         every = max(1, round(_LABEL / self._step() + 0.49)) if self._starts else 1
@@ -128,10 +127,10 @@ class BarsView(PlacesView):
     def _label(self, start: float) -> str:
         local = datetime.fromtimestamp(start).astimezone()
         if self._bucket == "hour":
-            return fmt.hour(local.hour)
+            return numbers.hour(local.hour)
         if self._bucket == "month":
-            return f"{history_words.month(local.month)} {local.year % 100:02}"
-        return history_words.short_day(start)
+            return f"{history.month(local.month)} {local.year % 100:02}"
+        return history.short_day(start)
 
     def _paint_bar(self, painter: QPainter, place: int, stack: Sequence[Bar]) -> None:
         painter.setPen(Qt.PenStyle.NoPen)

@@ -7,10 +7,10 @@ from typing import ClassVar
 from PySide6.QtCore import QPointF, QRectF, Qt, Signal
 from PySide6.QtGui import QAccessible, QColor, QFocusEvent, QPainter, QPaintEvent, QPen, QResizeEvent
 
-from app import format as fmt
-from app import history_words, shades, week
+from app import shades
 from app.places_view import PlacesView
-from app.texts import tr
+from app.text import history, numbers, week
+from app.text.i18n import tr
 from app.widgets import roles, theme
 from app.widgets.theme import Type
 
@@ -41,7 +41,7 @@ class CalendarView(PlacesView):
     def show_year(self, year: int, days: Sequence[float]) -> None:
         """Seconds of each day."""
         self._begin, self._days = date(year, 1, 1), days
-        given, time = sum(1 for seconds in days if seconds > 0), fmt.duration(sum(days))
+        given, time = sum(1 for seconds in days if seconds > 0), numbers.duration(sum(days))
         self.setAccessibleName(
             tr(
                 "Calendar of {year}: {days} days with {time} in all.",
@@ -93,8 +93,8 @@ class CalendarView(PlacesView):
     def tip(self, place: int) -> str:
         there = self._begin + timedelta(days=place)
         seconds = self._days[place]
-        return f"{there.day} {history_words.month(there.month)} {there.year}: " + (
-            fmt.duration(seconds) if seconds else tr("nothing")
+        return f"{there.day} {history.month(there.month)} {there.year}: " + (
+            numbers.duration(seconds) if seconds else tr("nothing")
         )
 
     def open(self, place: int) -> None:
@@ -116,9 +116,7 @@ class CalendarView(PlacesView):
         for number in range(1, 13):
             place = (self._begin.replace(month=number) - self._begin).days
             where = QRectF(self.area(place).left(), 0, 60, _TOP - 5)
-            painter.drawText(
-                where, Qt.AlignmentFlag.AlignBottom | Qt.AlignmentFlag.AlignLeft, history_words.month(number)
-            )
+            painter.drawText(where, Qt.AlignmentFlag.AlignBottom | Qt.AlignmentFlag.AlignLeft, history.month(number))
 
 
 roles.is_a(CalendarView, QAccessible.Role.Table)

@@ -3,9 +3,9 @@
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
-from app import format as fmt
-from app.texts import tr
-from app.wording import is_paused
+from app.text import numbers
+from app.text.i18n import tr
+from app.text.status import is_paused
 from core.api.intent import Contribute, Pause, Resume
 from core.api.messages import Command
 from core.api.preferences.schedule import Level
@@ -60,7 +60,9 @@ def waits_for_schedule(snapshot: Snapshot) -> bool:
 
 
 def _pauses(snapshot: Snapshot, now: float) -> tuple[Choice, ...]:
-    lengths = (Choice(tr("For {time}", time=fmt.duration(time)), Pause(time)) for time in (30 * MINUTE, HOUR, 2 * HOUR))
+    lengths = (
+        Choice(tr("For {time}", time=numbers.duration(time)), Pause(time)) for time in (30 * MINUTE, HOUR, 2 * HOUR)
+    )
     choices = [*lengths, Choice(_until_morning(now), Pause(morning(now) - now))]
     if snapshot.schedule.next_at is not None:
         choices.append(Choice(_until_edge(snapshot.schedule.next_at, now), Pause(until="next_edge")))
@@ -74,7 +76,7 @@ def _contributions(snapshot: Snapshot, now: float) -> tuple[Choice, ...]:
     """In hours that are off each of them overrides the schedule."""
     project, schedule = snapshot.pinned, snapshot.schedule
     lengths = (
-        Choice(tr("For {time}", time=fmt.duration(time)), Contribute(project, time)) for time in (HOUR, 2 * HOUR)
+        Choice(tr("For {time}", time=numbers.duration(time)), Contribute(project, time)) for time in (HOUR, 2 * HOUR)
     )
     choices = [*lengths, Choice(_until_morning(now), Contribute(project, morning(now) - now))]
     if schedule.level is not Level.OFF:
@@ -85,11 +87,11 @@ def _contributions(snapshot: Snapshot, now: float) -> tuple[Choice, ...]:
 
 
 def _until_morning(now: float) -> str:
-    return tr("Until tomorrow morning ({time})", time=fmt.clock(morning(now), morning(now)))
+    return tr("Until tomorrow morning ({time})", time=numbers.clock(morning(now), morning(now)))
 
 
 def _until_edge(edge: float, now: float) -> str:
-    return tr("Until the schedule changes ({time})", time=fmt.clock(edge, now))
+    return tr("Until the schedule changes ({time})", time=numbers.clock(edge, now))
 
 
 def is_under_way(snapshot: Snapshot) -> bool:

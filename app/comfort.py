@@ -6,7 +6,7 @@ The engine gets them as the commands that the schedule and the limits pages send
 from enum import Enum
 from typing import NamedTuple
 
-from app.texts import tr
+from app.text.i18n import tr
 from core.api.intent import Contribute, Override
 from core.api.messages import Command
 from core.api.preferences.limits import SetLimit

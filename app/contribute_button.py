@@ -8,7 +8,7 @@ from PySide6.QtGui import QAction, QColor, QPainter, QPaintEvent, QPen, QPolygon
 from PySide6.QtWidgets import QHBoxLayout, QMenu, QWidget
 
 from app.choices import main_choice, more_choices
-from app.texts import tr
+from app.text.i18n import tr
 from app.widgets import theme
 from app.widgets.basic import Button
 from core.api.messages import Command

@@ -7,9 +7,8 @@ from PySide6.QtCore import QRectF, QSize, Qt, Signal
 from PySide6.QtGui import QColor, QMouseEvent, QPainter, QPaintEvent, QPen
 from PySide6.QtWidgets import QHBoxLayout, QSizePolicy, QWidget
 
-from app import format as fmt
-from app import schedule_words, week
-from app.week import Cell
+from app.text import numbers, schedule, week
+from app.text.week import Cell
 from app.widgets import theme
 from app.widgets.basic import Card, Label
 from app.widgets.swatch import level_colour
@@ -37,9 +36,9 @@ class DayStrip(Card):
         row.setSpacing(theme.UNIT * 2)
         row.addWidget(self._words, 1)
         row.addSpacing(theme.UNIT * 2)
-        row.addWidget(Label(fmt.hour(0), Type.CAPTION, "muted"))
+        row.addWidget(Label(numbers.hour(0), Type.CAPTION, "muted"))
         row.addWidget(self._cells, 1)
-        row.addWidget(Label(fmt.hour(24), Type.CAPTION, "muted"))
+        row.addWidget(Label(numbers.hour(24), Type.CAPTION, "muted"))
         self.column.setContentsMargins(theme.CARD_PADDING, theme.UNIT * 3, theme.CARD_PADDING, theme.UNIT * 3)
         self.column.addLayout(row)
 
@@ -48,7 +47,7 @@ class DayStrip(Card):
         self._cells.show_week(cells)
 
     def show_snapshot(self, snapshot: Snapshot) -> None:
-        words = schedule_words.next_change(snapshot.schedule, time.time())
+        words = schedule.next_change(snapshot.schedule, time.time())
         self._words.setText(words)
         self.setAccessibleName(words)
         self._cells.update()

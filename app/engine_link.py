@@ -17,7 +17,7 @@ from PySide6.QtCore import QObject, QTimer, Signal
 from PySide6.QtNetwork import QLocalSocket
 
 from app import engine_process
-from app.texts import said, tr
+from app.text.i18n import said, tr
 from core.api.errors import EngineGone, IdlehiveError
 from core.api.messages import (
     Command,

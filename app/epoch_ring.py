@@ -21,9 +21,8 @@ from PySide6.QtGui import (
 )
 from PySide6.QtWidgets import QSizePolicy, QStyle, QWidget
 
-from app import format as fmt
-from app import step_words
-from app.texts import tr
+from app.text import numbers, steps
+from app.text.i18n import tr
 from app.widgets import theme
 from app.widgets.theme import Type
 from core.api.snapshot import Progress
@@ -69,7 +68,7 @@ class EpochRing(QWidget):
         """
         if (progress, live, busy) != (self._progress, self._live, self._busy):
             self._progress, self._live, self._busy = progress, live, busy
-            meaning = step_words.ring_meaning(progress) if live else tr("No epoch is being worked on here.")
+            meaning = steps.ring_meaning(progress) if live else tr("No epoch is being worked on here.")
             self._turn_if_seen()
             self.setAccessibleName(meaning)
             self.setToolTip(meaning)
@@ -147,8 +146,8 @@ class EpochRing(QWidget):
     def _paint_words(self, painter: QPainter) -> None:
         now = theme.tokens()
         height = self.height()
-        number = fmt.count(self._progress.epoch) if self._live or self._progress.epoch else "–"
-        line = step_words.ring_line(self._progress) if self._live else self._absence()
+        number = numbers.count(self._progress.epoch) if self._live or self._progress.epoch else "–"
+        line = steps.ring_line(self._progress) if self._live else self._absence()
         for kind, colour, text, top in (
             (Type.RING, now.text if self._live else now.muted, number, 0.29),
             (Type.LABEL, now.muted, tr("epoch"), 0.47),

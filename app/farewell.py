@@ -5,7 +5,7 @@ from PySide6.QtWidgets import QMessageBox, QWidget
 
 from app.choices import goes_on_by_itself
 from app.engine_link import EngineLink, Link
-from app.texts import tr
+from app.text.i18n import tr
 from app.widgets.basic import Button
 from app.widgets.dialog import Question
 

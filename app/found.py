@@ -4,8 +4,8 @@ import os
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from app import format as fmt
-from app.texts import said, tr, trn
+from app.text import numbers
+from app.text.i18n import said, tr, trn
 from core.api.sensors import SensorInfo
 
 
@@ -35,10 +35,10 @@ def lines(computer: Computer, sensors: Sequence[SensorInfo]) -> list[Found]:
     """The processor and memory, then what the engine's sensors say."""
     threads = computer.threads
     found = [
-        Found(tr("Processor"), trn("1 thread", "{amount} threads", threads, amount=fmt.count(threads))),
+        Found(tr("Processor"), trn("1 thread", "{amount} threads", threads, amount=numbers.count(threads))),
     ]
     if computer.memory:
-        found.append(Found(tr("Memory"), fmt.size(computer.memory)))
+        found.append(Found(tr("Memory"), numbers.size(computer.memory)))
     told = {sensor.name: sensor for sensor in sensors}
     return found + [Found(name, said(told[key].value)) for key, name in _sensors().items() if key in told]
 

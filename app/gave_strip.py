@@ -6,8 +6,8 @@ from PySide6.QtCore import QRectF, QSize, Qt
 from PySide6.QtGui import QColor, QPainter, QPaintEvent
 from PySide6.QtWidgets import QSizePolicy, QWidget
 
-from app import format as fmt
-from app.texts import tr
+from app.text import numbers
+from app.text.i18n import tr
 from app.widgets import axis, theme
 from core.api.project.projects import CurvePoint
 
@@ -31,7 +31,7 @@ class GaveStrip(QWidget):
         """The whole curve, by epoch."""
         self._points = points
         own = sum(point.own_samples for point in points)
-        self.setAccessibleName(tr("{samples} samples of yours along it.", samples=fmt.count(own)))
+        self.setAccessibleName(tr("{samples} samples of yours along it.", samples=numbers.count(own)))
         self.setToolTip(self.accessibleName())
         self.update()
 

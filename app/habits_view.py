@@ -6,9 +6,9 @@ from PySide6.QtCore import QEvent, QPointF, QRectF, QSize, Qt
 from PySide6.QtGui import QColor, QHelpEvent, QPainter, QPaintEvent
 from PySide6.QtWidgets import QSizePolicy, QToolTip, QWidget
 
-from app import format as fmt
-from app import history_words, shades, week
-from app.texts import tr
+from app import shades
+from app.text import history, numbers, week
+from app.text.i18n import tr
 from app.widgets import theme
 from app.widgets.theme import Type
 
@@ -34,7 +34,7 @@ class WeekHoursView(QWidget):
     def show_week(self, seconds: Sequence[float]) -> None:
         """Of the 168 hours from Monday 0:00 on."""
         self._seconds = seconds
-        self.setAccessibleName(history_words.habit(seconds) or tr("Hours of the week: nothing yet."))
+        self.setAccessibleName(history.habit(seconds) or tr("Hours of the week: nothing yet."))
         self.update()
 
     def place_at(self, at: QPointF) -> int | None:
@@ -54,7 +54,7 @@ class WeekHoursView(QWidget):
             painter.drawText(where, Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignLeft, name)
         for hour in range(0, 24, 6):
             where = QRectF(_LEFT + hour * size.width(), self.height() - _BOTTOM + 4, 60, 16)
-            painter.drawText(where, Qt.AlignmentFlag.AlignLeft, fmt.hour(hour))
+            painter.drawText(where, Qt.AlignmentFlag.AlignLeft, numbers.hour(hour))
         painter.setPen(Qt.PenStyle.NoPen)
         colours = [shades.shade(step) for step in range(shades.STEPS + 1)]
         most, radius = max(self._seconds), min(theme.RADIUS_CELL, size.height() / 4)
@@ -67,7 +67,7 @@ class WeekHoursView(QWidget):
     def event(self, event: QEvent) -> bool:
         if isinstance(event, QHelpEvent) and event.type() is QEvent.Type.ToolTip:
             place = self.place_at(QPointF(event.pos()))
-            tip = "" if place is None else f"{history_words.week_hour(place)}: {fmt.duration(self._seconds[place])}"
+            tip = "" if place is None else f"{history.week_hour(place)}: {numbers.duration(self._seconds[place])}"
             QToolTip.showText(event.globalPos(), tip, self)
             return True
         return super().event(event)
@@ -92,12 +92,12 @@ class ReasonsView(QWidget):
 
     def show_reasons(self, idle: Mapping[str, float]) -> None:
         """Seconds by reason."""
-        named = [(history_words.reason(reason), seconds) for reason, seconds in idle.items() if seconds >= 1]
+        named = [(history.reason(reason), seconds) for reason, seconds in idle.items() if seconds >= 1]
         named.sort(key=lambda row: -row[1])
         rest = sum(seconds for _, seconds in named[_MOST_ROWS - 1 :])
         many = len(named) > _MOST_ROWS
         self._rows = [*named[: _MOST_ROWS - 1], (tr("other reasons"), rest)] if many else named
-        spoken = ", ".join(f"{name} {fmt.duration(seconds)}" for name, seconds in self._rows)
+        spoken = ", ".join(f"{name} {numbers.duration(seconds)}" for name, seconds in self._rows)
         self.setAccessibleName(spoken or tr("Nothing stood in the way."))
         self.updateGeometry()
         self.update()
@@ -114,7 +114,9 @@ class ReasonsView(QWidget):
             painter.setPen(QColor(now.text))
             painter.drawText(where, Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter, name)
             painter.setPen(QColor(now.muted))
-            painter.drawText(where, Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter, fmt.duration(seconds))
+            painter.drawText(
+                where, Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter, numbers.duration(seconds)
+            )
             painter.setPen(Qt.PenStyle.NoPen)
             painter.setBrush(QColor(now.track))
             painter.drawRoundedRect(QRectF(0, top + 19, self.width(), 3), 1.5, 1.5)

@@ -8,11 +8,11 @@ from functools import partial
 from PySide6.QtCore import QLocale
 from PySide6.QtWidgets import QHBoxLayout, QVBoxLayout
 
-from app import history_words
 from app.bars_view import BarsView, ProjectSwatch
 from app.calendar_view import CalendarView
 from app.habits_view import ReasonsView, WeekHoursView
-from app.texts import tr
+from app.text import history
+from app.text.i18n import tr
 from app.widgets import theme
 from app.widgets.basic import Button, Card, Label, clear
 from app.widgets.theme import Type
@@ -98,9 +98,9 @@ class HabitCards(QHBoxLayout):
 
     def show_habits(self, habits: Habits) -> None:
         self.week.show_week(habits.week)
-        self._habit.setText(history_words.habit(habits.week))
+        self._habit.setText(history.habit(habits.week))
         self.reasons.show_reasons(habits.idle)
-        self._reason.setText(history_words.main_reason(habits.idle))
+        self._reason.setText(history.main_reason(habits.idle))
 
 
 class MilestonesCard(Card):
@@ -117,12 +117,12 @@ class MilestonesCard(Card):
         now = time.time()
         reached = [milestone for milestone in overview.milestones if milestone.reached]
         for milestone in reversed(reached[-_MOST_REACHED:]):
-            day = history_words.day(milestone.at or now)
-            line = tr("{name} · {day}", name=history_words.milestone(milestone), day=day)
+            day = history.day(milestone.at or now)
+            line = tr("{name} · {day}", name=history.milestone(milestone), day=day)
             self._lines.addWidget(Label(line))
         for milestone in overview.milestones:
             if not milestone.reached:
-                self._lines.addWidget(Label(history_words.coming(milestone, now), Type.TEXT, "muted"))
+                self._lines.addWidget(Label(history.coming(milestone, now), Type.TEXT, "muted"))
 
 
 def _first_day() -> int:

@@ -5,7 +5,7 @@ from PySide6.QtWidgets import QHBoxLayout
 from app.engine_link import EngineLink
 from app.gave_strip import GaveStrip
 from app.menu_button import MenuButton
-from app.texts import tr
+from app.text.i18n import tr
 from app.widgets.basic import Card, Label
 from app.widgets.learning_curve import CurveView
 from app.widgets.theme import Type

@@ -2,10 +2,9 @@
 
 from PySide6.QtWidgets import QGridLayout, QVBoxLayout
 
-from app import format as fmt
-from app import history_words
 from app.history_range import Range
-from app.texts import tr, trn
+from app.text import history, numbers
+from app.text.i18n import tr, trn
 from app.widgets import theme
 from app.widgets.basic import Card, Label
 from app.widgets.tiles import Tile
@@ -40,24 +39,24 @@ class HistoryFigures(QVBoxLayout):
 
     def show_overview(self, overview: Overview, shown: Range) -> None:
         sums = overview.sums
-        since = tr("since {day}", day=history_words.day(overview.first or overview.since))
-        sessions = trn("1 session", "{n} sessions", overview.sessions, n=fmt.count(overview.sessions))
-        self.time.say(*history_words.hours(sums.seconds), since if shown.kind == "all" else sessions)
+        since = tr("since {day}", day=history.day(overview.first or overview.since))
+        sessions = trn("1 session", "{n} sessions", overview.sessions, n=numbers.count(overview.sessions))
+        self.time.say(*history.hours(sums.seconds), since if shown.kind == "all" else sessions)
         self._show_samples(sums)
-        figure = history_words.energy(sums.energy) if sums.energy is not None else ("–", "")
-        cost = history_words.cost(overview.cost)
-        self.energy.say(*figure, " · ".join(part for part in (cost, history_words.energy_source(sums)) if part))
-        number, _, unit = fmt.size(sums.uploaded + sums.downloaded).partition(fmt.SPACE)
-        up, down = fmt.size(sums.uploaded), fmt.size(sums.downloaded)
+        figure = history.energy(sums.energy) if sums.energy is not None else ("–", "")
+        cost = history.cost(overview.cost)
+        self.energy.say(*figure, " · ".join(part for part in (cost, history.energy_source(sums)) if part))
+        number, _, unit = numbers.size(sums.uploaded + sums.downloaded).partition(numbers.SPACE)
+        up, down = numbers.size(sums.uploaded), numbers.size(sums.downloaded)
         self.network.say(number, unit, tr("{up} up · {down} down", up=up, down=down))
-        told = history_words.comparisons(sums)
+        told = history.comparisons(sums)
         self._comparison.setText(" ".join(told))
         self._comparisons.setVisible(bool(told))
 
     def _show_samples(self, sums: Sums) -> None:
         if sums.accepted is None:
-            self.samples.say(fmt.count(sums.samples), "", tr("computed"))
+            self.samples.say(numbers.count(sums.samples), "", tr("computed"))
             return
-        counted = tr("accepted of {n} computed", n=fmt.count(sums.samples))
-        rounds = trn("1 round", "{n} rounds", sums.rounds, n=fmt.count(sums.rounds))
-        self.samples.say(fmt.count(sums.accepted), "", f"{counted} · {rounds}")
+        counted = tr("accepted of {n} computed", n=numbers.count(sums.samples))
+        rounds = trn("1 round", "{n} rounds", sums.rounds, n=numbers.count(sums.rounds))
+        self.samples.say(numbers.count(sums.accepted), "", f"{counted} · {rounds}")

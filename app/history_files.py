@@ -8,11 +8,11 @@ from PySide6.QtCore import QTimer
 from PySide6.QtGui import QAction
 from PySide6.QtWidgets import QFileDialog, QMenu, QMessageBox, QWidget
 
-from app import format as fmt
 from app import keepsakes
 from app.engine_link import EngineLink
 from app.history_range import midnight
-from app.texts import tr
+from app.text import numbers
+from app.text.i18n import tr
 from app.widgets.basic import Button, Notice
 from app.widgets.dialog import Question
 from core.api.errors import WorldError
@@ -58,7 +58,7 @@ class HistoryFiles:
         """Have the engine add an export to the record."""
 
         def done(written: Written) -> None:
-            new = fmt.count(written.new_hours)
+            new = numbers.count(written.new_hours)
             self._tell(tr("{file} is read: {new} hours of it were new.", file=path.name, new=new))
             self._refresh()
 
@@ -109,7 +109,7 @@ class HistoryFiles:
         self._link.ask(command, done, self._complain, kind=Overview)
 
     def _say_written(self, written: Written) -> None:
-        hours = fmt.count(written.hours)
+        hours = numbers.count(written.hours)
         self._tell(tr("{file} is written: {hours} hours.", file=Path(written.path).name, hours=hours))
 
     def _tell(self, sentence: str) -> None:

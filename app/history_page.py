@@ -20,7 +20,7 @@ from app.history_figures import HistoryFigures
 from app.history_files import HistoryFiles
 from app.history_range import Range
 from app.history_sessions import HistorySessions
-from app.texts import tr
+from app.text.i18n import tr
 from app.widgets import theme
 from app.widgets.basic import Button, Card, Label, Notice
 from app.widgets.page import Page

@@ -4,8 +4,8 @@ from dataclasses import dataclass
 from datetime import date, datetime, timedelta
 from typing import Literal
 
-from app import history_words
-from app.texts import tr
+from app.text import history
+from app.text.i18n import tr
 from core.api.record.record import GetHabits, GetOverview, GetSessions
 
 Kind = Literal["month", "year", "all", "own"]
@@ -50,7 +50,7 @@ class Range:
             case "all":
                 return tr("Since the beginning")
             case "own":
-                return history_words.span(self.since or 0.0, self.until or 0.0)
+                return history.span(self.since or 0.0, self.until or 0.0)
 
 
 def one_day(day: date) -> Range:

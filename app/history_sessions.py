@@ -4,11 +4,10 @@ from collections.abc import Callable
 
 from PySide6.QtWidgets import QHBoxLayout
 
-from app import format as fmt
-from app import history_words
 from app.menu_button import MenuButton
 from app.sessions_table import SessionsTable
-from app.texts import tr, trn
+from app.text import history, numbers
+from app.text.i18n import tr, trn
 from app.widgets.basic import Card, Label
 from app.widgets.theme import Type
 from core.api.record.record import Habits, Overview, SessionGiven
@@ -37,10 +36,10 @@ class HistorySessions(Card):
     def show_overview(self, overview: Overview) -> None:
         names = {project.name: project.project for project in overview.projects}
         self._projects.offer({tr("All projects"): None, **names}, self.project)
-        self._count.setText(trn("1 session", "{n} sessions", overview.sessions, n=fmt.count(overview.sessions)))
+        self._count.setText(trn("1 session", "{n} sessions", overview.sessions, n=numbers.count(overview.sessions)))
 
     def show_habits(self, habits: Habits) -> None:
-        choices = {tr("However it ended"): None} | {history_words.reason(name): name for name in habits.endings}
+        choices = {tr("However it ended"): None} | {history.reason(name): name for name in habits.endings}
         self._endings.offer(choices, self.ending)
 
     def show_sessions(self, sessions: list[SessionGiven], before: float | None) -> None:

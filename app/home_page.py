@@ -6,14 +6,14 @@ from PySide6.QtCore import Qt, QTimer
 from PySide6.QtGui import QHideEvent, QShowEvent
 from PySide6.QtWidgets import QHBoxLayout, QVBoxLayout
 
-from app import step_words, wording
 from app.contribute_button import ContributeButton
 from app.day_strip import DayStrip
 from app.desktop.window_settings import Settings
 from app.engine_link import EngineLink, Link
 from app.epoch_ring import EpochRing
 from app.step_chips import StepChips
-from app.texts import said, tr
+from app.text import status, steps
+from app.text.i18n import said, tr
 from app.widgets import theme
 from app.widgets.basic import Card, Dot, Label, Notice
 from app.widgets.learning_curve import CurveView, Legend
@@ -55,11 +55,11 @@ class HomePage(Page):
 
     def _paint_snapshot(self, snapshot: Snapshot) -> None:
         in_run = snapshot.state in {"contributing", "holding"} and snapshot.session is not None
-        self._ring.show_progress(snapshot.progress, live=in_run, busy=step_words.is_getting_ready(snapshot))
+        self._ring.show_progress(snapshot.progress, live=in_run, busy=steps.is_getting_ready(snapshot))
         self._chips.show_snapshot(snapshot)
         self._tiles.show_snapshot(snapshot)
         self.day.show_snapshot(snapshot)
-        self.place.setText(wording.place(snapshot.place))
+        self.place.setText(status.place(snapshot.place))
         self.place.setVisible(snapshot.place is not None)
         self.button.show_snapshot(snapshot)
         self.button.set_enabled(self._link.state is Link.UP)
@@ -158,10 +158,10 @@ class HomePage(Page):
             self._second.stop()
             return
         snapshot, now = self._snapshot, time.time()
-        self._say(wording.tone(snapshot), wording.caption(snapshot, now), wording.explanation(snapshot, now))
-        self._title.setText(wording.title(snapshot))
-        self._left.setText(wording.time_left(snapshot, now))
-        counting = wording.ends_at(snapshot) is not None
+        self._say(status.tone(snapshot), status.caption(snapshot, now), status.explanation(snapshot, now))
+        self._title.setText(status.title(snapshot))
+        self._left.setText(status.time_left(snapshot, now))
+        counting = status.ends_at(snapshot) is not None
         if counting and self.isVisible() and not self._second.isActive():
             self._second.start()
         elif not counting:
@@ -185,7 +185,7 @@ class HomePage(Page):
         last = self._snapshot or Snapshot(state="idle")
         self._snapshot = Snapshot(state="idle", project=last.project, project_name=last.project_name, today=last.today)
         self._paint_snapshot(self._snapshot)
-        self._title.setText(wording.title(last))
+        self._title.setText(status.title(last))
         self._left.setText("")
         if state is Link.STARTING:
             self._say(

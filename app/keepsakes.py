@@ -10,9 +10,9 @@ from PySide6.QtCore import QMarginsF, QRectF, QSize, QSizeF, Qt
 from PySide6.QtGui import QColor, QFont, QFontMetricsF, QImage, QPageSize, QPainter, QPdfWriter, QPen
 from PySide6.QtSvg import QSvgGenerator
 
-from app import format as fmt
-from app import history_words, shades
-from app.texts import tr, trn
+from app import shades
+from app.text import history, numbers
+from app.text.i18n import tr, trn
 from app.widgets import icons, theme
 from core.api.errors import WorldError
 from core.api.record.record import Overview, Sums
@@ -48,15 +48,15 @@ def figures(overview: Overview) -> list[Figure]:
     sums = overview.sums
     samples = sums.samples if sums.accepted is None else sums.accepted
     found = [
-        Figure(*history_words.hours(sums.seconds), tr("given")),
-        Figure(fmt.count(samples), "", tr("samples accepted") if sums.accepted is not None else tr("samples")),
-        Figure(fmt.count(sums.rounds), "", tr("rounds")),
+        Figure(*history.hours(sums.seconds), tr("given")),
+        Figure(numbers.count(samples), "", tr("samples accepted") if sums.accepted is not None else tr("samples")),
+        Figure(numbers.count(sums.rounds), "", tr("rounds")),
     ]
     if sums.flops:
-        value, _, unit = history_words.work(sums.flops).partition(fmt.SPACE)
+        value, _, unit = history.work(sums.flops).partition(numbers.SPACE)
         found.append(Figure(value, unit, tr("computed")))
     if sums.energy is not None:
-        found.append(Figure(*history_words.energy(sums.energy), _of_energy(sums)))
+        found.append(Figure(*history.energy(sums.energy), _of_energy(sums)))
     return found
 
 
@@ -151,7 +151,7 @@ def _paint_summary(painter: QPainter, overview: Overview) -> None:
     names = ", ".join(project.name for project in overview.projects[:3])
     if names:
         _line(painter, QRectF(_LEFT, 574, _WIDTH - 2 * _LEFT, 26), names, Ink(18, now.text, QFont.Weight.DemiBold))
-    told_more = " ".join(history_words.comparisons(overview.sums)[:1])
+    told_more = " ".join(history.comparisons(overview.sums)[:1])
     _text(painter, QRectF(_LEFT, 608, _WIDTH - 2 * _LEFT, 54), told_more, Ink(16, now.muted, QFont.Weight.Normal))
 
 
@@ -162,7 +162,7 @@ def _paint_figure(painter: QPainter, where: QRectF, figure: Figure) -> None:
     painter.drawRoundedRect(where, theme.RADIUS_CARD, theme.RADIUS_CARD)
     inner = where.adjusted(18, 24, -10, -10)
     size = 34 if len(figure.value) + len(figure.unit) < 8 else 26
-    _text(painter, inner, f"{figure.value}{fmt.SPACE}{figure.unit}".strip(), Ink(size, now.text, QFont.Weight.Bold))
+    _text(painter, inner, f"{figure.value}{numbers.SPACE}{figure.unit}".strip(), Ink(size, now.text, QFont.Weight.Bold))
     _text(painter, inner.adjusted(0, 52, 0, 0), figure.name, Ink(16, now.muted, QFont.Weight.Normal))
 
 
@@ -178,7 +178,7 @@ def _paint_calendar(painter: QPainter, overview: Overview) -> None:
     for number in range(1, 13):
         column = ((first.replace(month=number) - first).days + first.weekday()) // 7
         where = QRectF(_LEFT + column * size, 350, 80, 22)
-        _text(painter, where, history_words.month(number), Ink(14, now.muted, QFont.Weight.Normal))
+        _text(painter, where, history.month(number), Ink(14, now.muted, QFont.Weight.Normal))
 
 
 def _paint_certificate(painter: QPainter, overview: Overview, name: str) -> None:
@@ -195,21 +195,19 @@ def _paint_certificate(painter: QPainter, overview: Overview, name: str) -> None
     whom = tr("{name} has given", name=name) if name else tr("This computer has given")
     _line(painter, middle.translated(0, 410), whom, Ink(32, now.muted, QFont.Weight.Normal, _CENTRE))
     told = figures(overview)
-    hours = f"{told[0].value}{fmt.SPACE}{told[0].unit}"
+    hours = f"{told[0].value}{numbers.SPACE}{told[0].unit}"
     _text(painter, middle.translated(0, 465), hours, Ink(84, now.accent_text, QFont.Weight.Bold, _CENTRE), 120)
-    line = tr(
-        "of idle computer time to open deep learning, {span}.", span=history_words.span(overview.since, overview.until)
-    )
+    line = tr("of idle computer time to open deep learning, {span}.", span=history.span(overview.since, overview.until))
     _text(painter, middle.translated(0, 595), line, Ink(28, now.text, QFont.Weight.Normal, _CENTRE))
     top = 690.0
     for figure in told[1:]:
-        text = f"{figure.value}{fmt.SPACE}{figure.unit}".strip()
+        text = f"{figure.value}{numbers.SPACE}{figure.unit}".strip()
         left, right = QRectF(130, top, 470, 46), QRectF(625, top, 500, 46)
         _text(painter, left, text, Ink(32, now.text, QFont.Weight.DemiBold, Qt.AlignmentFlag.AlignRight))
         _text(painter, right, figure.name, Ink(28, now.muted, QFont.Weight.Normal))
         top += 54
     _paint_runs(painter, overview, max(top + 40, 960.0))
-    today = history_words.day(time.time())
+    today = history.day(time.time())
     foot = tr(
         "Issued by this computer's own record on {day}. The figures are its own; nobody else has signed them.",
         day=today,
@@ -225,7 +223,7 @@ def _paint_runs(painter: QPainter, overview: Overview, top: float) -> None:
         where = QRectF(160, top, _PDF_WIDTH - 320, 36)
         name = where.adjusted(0, 0, -340, 0)
         _line(painter, name, project.name, Ink(26, now.text, QFont.Weight.DemiBold))
-        given = tr("{time}, {n} samples", time=fmt.duration(project.seconds), n=fmt.count(project.samples))
+        given = tr("{time}, {n} samples", time=numbers.duration(project.seconds), n=numbers.count(project.samples))
         _text(painter, where, given, Ink(24, now.muted, QFont.Weight.Normal, Qt.AlignmentFlag.AlignRight))
         if project.fingerprint:
             run = tr("Run {run_id}", run_id=project.run_id)
@@ -235,7 +233,7 @@ def _paint_runs(painter: QPainter, overview: Overview, top: float) -> None:
         top += 110 if project.fingerprint else 50
     more = len(overview.projects) - _MOST_PROJECTS
     if more > 0:
-        further = trn("and one further project", "and {n} further projects", more, n=fmt.count(more))
+        further = trn("and one further project", "and {n} further projects", more, n=numbers.count(more))
         _text(painter, QRectF(160, top, 600, 30), further, Ink(20, now.muted, QFont.Weight.Normal))
 
 

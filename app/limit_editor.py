@@ -6,8 +6,8 @@ from PySide6.QtCore import Qt
 from PySide6.QtGui import QFocusEvent, QKeyEvent
 from PySide6.QtWidgets import QHBoxLayout, QLineEdit, QWidget
 
-from app import quantity
 from app.limit_slider import LimitSlider
+from app.text import quantities
 from app.widgets import theme
 from app.widgets.switch import Switch
 from app.widgets.theme import Type
@@ -46,7 +46,7 @@ class AmountEditor(LimitEditor):
 
     def __init__(self, limit: LimitInfo, name: str, ask: Ask, tell: Tell) -> None:
         super().__init__(limit, name, ask, tell)
-        self._stops = quantity.stops(limit)
+        self._stops = quantities.stops(limit)
         self.slider = LimitSlider()
         self.slider.setRange(0, len(self._stops) - 1)
         self.slider.setPageStep(max(1, len(self._stops) // 10))
@@ -67,15 +67,15 @@ class AmountEditor(LimitEditor):
     def show_limit(self, limit: LimitInfo) -> None:
         self._limit = limit
         if not self.slider.isSliderDown():
-            self.slider.setValue(round(quantity.stop_of(limit.value, self._stops, limit)))
-            self.entry.show_text(quantity.write(limit.value, limit))
-        self.slider.setAccessibleDescription(quantity.write(limit.value, limit))
+            self.slider.setValue(round(quantities.stop_of(limit.value, self._stops, limit)))
+            self.entry.show_text(quantities.write(limit.value, limit))
+        self.slider.setAccessibleDescription(quantities.write(limit.value, limit))
 
     def show_live(self, value: float | None) -> None:
-        self.slider.set_live(None if value is None else quantity.stop_of(value, self._stops, self._limit))
+        self.slider.set_live(None if value is None else quantities.stop_of(value, self._stops, self._limit))
 
     def _on_dragged(self, position: int) -> None:
-        self.entry.setText(quantity.write(self._stops[position], self._limit))
+        self.entry.setText(quantities.write(self._stops[position], self._limit))
 
     def _on_key(self, _action: int) -> None:
         # Qt tells of a drag by this too; that one is asked for when it ends.
@@ -83,14 +83,14 @@ class AmountEditor(LimitEditor):
             self._choose(self.slider.sliderPosition())
 
     def _choose(self, position: int) -> None:
-        if position != round(quantity.stop_of(self._limit.value, self._stops, self._limit)):
+        if position != round(quantities.stop_of(self._limit.value, self._stops, self._limit)):
             self._ask(self._stops[position])
         else:
             self.show_limit(self._limit)
 
     def _on_typed(self, text: str) -> None:
         try:
-            value = quantity.parse(text, self._limit)
+            value = quantities.parse(text, self._limit)
         except UsageError as error:
             self._tell(str(error))
             self._put_back()
@@ -98,7 +98,7 @@ class AmountEditor(LimitEditor):
             self._ask(value)
 
     def _put_back(self) -> None:
-        self.entry.show_text(quantity.write(self._limit.value, self._limit))
+        self.entry.show_text(quantities.write(self._limit.value, self._limit))
 
 
 class SwitchEditor(LimitEditor):

@@ -7,9 +7,10 @@ from PySide6.QtCore import QPointF, QRectF, QSize, Qt
 from PySide6.QtGui import QColor, QFontMetrics, QPainter, QPaintEvent, QPen, QPolygonF
 from PySide6.QtWidgets import QGridLayout, QHBoxLayout, QVBoxLayout, QWidget
 
-from app import limit_words, quantity, week
 from app.limit_editor import editor_for
-from app.texts import tr
+from app.text import limits as limits_text
+from app.text import quantities, week
+from app.text.i18n import tr
 from app.widgets import theme
 from app.widgets.basic import Button, Label
 from app.widgets.swatch import Swatch
@@ -33,7 +34,7 @@ class LimitRow(QWidget):
 
     def __init__(self, limits: Sequence[LimitInfo], actions: Actions) -> None:
         super().__init__()
-        words = limit_words.words(limits[0].name)
+        words = limits_text.words(limits[0].name)
         self._limits = list(limits)
         self._situation = Label(kind=Type.CAPTION, role="accent", wrap=True)
         self._problem = Label(kind=Type.CAPTION, role="problem", wrap=True)
@@ -53,9 +54,9 @@ class LimitRow(QWidget):
 
     def show_snapshot(self, snapshot: Snapshot) -> None:
         """The live value and what counts now."""
-        live = limit_words.live_value(self._limits[0].name, snapshot)
+        live = limits_text.live_value(self._limits[0].name, snapshot)
         self.lines[self._limits[0].name].editor.show_live(live)
-        situation = limit_words.situation(self._limits[0], snapshot)
+        situation = limits_text.situation(self._limits[0], snapshot)
         self._situation.setText(situation)
         self._situation.setVisible(bool(situation))
         restricted = self._limits[0].in_force != self._limits[0].value
@@ -73,7 +74,7 @@ class LimitRow(QWidget):
         """Show again what the engine has said."""
         self.show_limits(self._limits)
 
-    def _arrange(self, words: limit_words.Words) -> None:
+    def _arrange(self, words: limits_text.Words) -> None:
         texts = QVBoxLayout()
         texts.setSpacing(theme.UNIT // 2)
         texts.addWidget(Label(words.name, Type.STRONG, wrap=True))
@@ -120,7 +121,7 @@ class LimitLine(QWidget):
     def show_limit(self, limit: LimitInfo) -> None:
         self.editor.show_limit(limit)
         self.reset.setEnabled(limit.value != limit.default)
-        self.reset.setToolTip(tr("Back to the default: {value}", value=quantity.write(limit.default, limit)))
+        self.reset.setToolTip(tr("Back to the default: {value}", value=quantities.write(limit.default, limit)))
 
     def mark(self, counts: bool) -> None:
         """Whether this is the level of this hour."""

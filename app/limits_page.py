@@ -8,11 +8,11 @@ from itertools import groupby
 from PySide6.QtGui import QShowEvent
 from PySide6.QtWidgets import QFrame, QVBoxLayout
 
-from app import limit_words
 from app.engine_link import EngineLink, Link
 from app.limit_row import Actions, LimitRow
 from app.programs_editor import ProgramsEditor
-from app.texts import tr
+from app.text import limits as limits_text
+from app.text.i18n import tr
 from app.widgets import theme
 from app.widgets.basic import Card, Label, Notice, clear
 from app.widgets.page import Page
@@ -92,9 +92,9 @@ class LimitsPage(Page):
         clear(self._groups)
         self.rows = {}
         actions = Actions(self.change, self.reset)
-        by_page = sorted(families.values(), key=lambda family: limit_words.page_order(family[0].page))
+        by_page = sorted(families.values(), key=lambda family: limits_text.page_order(family[0].page))
         for page, group in groupby(by_page, key=lambda family: family[0].page):
-            card = Card(limit_words.page_name(page))
+            card = Card(limits_text.page_name(page))
             card.column.setSpacing(theme.UNIT * 3)
             for number, family in enumerate(group):
                 if number:

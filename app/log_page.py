@@ -9,7 +9,7 @@ from PySide6.QtWidgets import QHBoxLayout, QLineEdit, QPlainTextEdit, QVBoxLayou
 
 from app.log_files import Level, Line
 from app.log_reader import LogReader
-from app.texts import tr
+from app.text.i18n import tr
 from app.widgets import theme
 from app.widgets.basic import Button, Label
 from app.widgets.combo import Combo

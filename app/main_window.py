@@ -21,7 +21,7 @@ from app.desktop.window_settings import Settings
 from app.engine_link import EngineLink, Link
 from app.home_page import HomePage
 from app.sidebar import Sidebar
-from app.texts import tr
+from app.text.i18n import tr
 from app.widgets import icons, theme
 from app.widgets.basic import Notice
 from app.widgets.dialog import Question

@@ -5,7 +5,7 @@ from functools import partial
 
 from PySide6.QtWidgets import QMenu
 
-from app.texts import tr
+from app.text.i18n import tr
 from app.widgets.basic import Button
 
 

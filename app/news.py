@@ -9,12 +9,11 @@ from collections.abc import Callable
 from PySide6.QtCore import QObject, QTimer
 from PySide6.QtWidgets import QApplication
 
-from app import format as fmt
-from app import wording
 from app.desktop.notifications import Note
 from app.desktop.window_settings import Settings
 from app.engine_link import EngineLink, Link
-from app.texts import said, tr, trn
+from app.text import numbers, status
+from app.text.i18n import said, tr, trn
 from core.api.messages import Event
 from core.api.reasons import Severity
 from core.api.record.record import GetOverview, Milestone, Overview
@@ -63,7 +62,7 @@ class News(QObject):
         if snapshot.wanted:
             problems = [reason for reason in snapshot.reasons if reason.severity is Severity.PROBLEM]
             for reason in problems:
-                self._tell_problem(wording.reason_sentence(reason, time.time()) + ".")
+                self._tell_problem(status.reason_sentence(reason, time.time()) + ".")
 
     def _on_link(self, state: Link, _sentence: str) -> None:
         if state in {Link.GONE, Link.SILENT}:
@@ -112,13 +111,13 @@ def milestone(reached: Milestone) -> str:
     """A round number, as a sentence."""
     number = round(reached.amount / 3600 if reached.kind == "seconds" else reached.amount)
     sentences = {
-        "seconds": trn("{count} hour given.", "{count} hours given.", number, count=fmt.count(number)),
-        "samples": trn("{count} sample computed.", "{count} samples computed.", number, count=fmt.count(number)),
+        "seconds": trn("{count} hour given.", "{count} hours given.", number, count=numbers.count(number)),
+        "samples": trn("{count} sample computed.", "{count} samples computed.", number, count=numbers.count(number)),
         "epochs": trn(
             "{count} epoch of a shared model carries your work.",
             "{count} epochs of shared models carry your work.",
             number,
-            count=fmt.count(number),
+            count=numbers.count(number),
         ),
     }
     return sentences[reached.kind]

@@ -6,7 +6,7 @@ from PySide6.QtCore import QByteArray, QMimeData, QPoint, QRectF, QSize, Qt
 from PySide6.QtGui import QColor, QDrag, QKeyEvent, QMouseEvent, QPainter, QPaintEvent
 from PySide6.QtWidgets import QAbstractButton, QApplication, QWidget
 
-from app.texts import tr
+from app.text.i18n import tr
 from app.widgets import theme
 
 MIME = "application/x-idlehive-project"

@@ -7,13 +7,12 @@ from dataclasses import dataclass
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QHBoxLayout, QVBoxLayout, QWidget
 
-from app import format as fmt
-from app import project_words
 from app.order_handle import OrderHandle
 from app.project_details import Details
 from app.project_picture import ProjectPicture
 from app.sparkline import Sparkline
-from app.texts import tr
+from app.text import numbers, projects
+from app.text.i18n import tr
 from app.widgets import theme
 from app.widgets.basic import Button, Card, Dot, Label, Notice
 from app.widgets.theme import Type
@@ -57,12 +56,12 @@ class ProjectCard(Card):
     def show_facts(self, details: ProjectDetails) -> None:
         """What it needs, and whether this computer has it."""
         self.fits = not details.missing
-        self._needs.setText(project_words.needs_line(details.requirements))
-        self._verdict.setText(project_words.verdict(details.missing))
+        self._needs.setText(projects.needs_line(details.requirements))
+        self._verdict.setText(projects.verdict(details.missing))
         theme.set_role(self._verdict, "good" if self.fits else "problem")
         self._verdict_dot.set_tone("good" if self.fits else "problem")
         self._verdict_row.show()
-        self._given.setText(project_words.given(details))
+        self._given.setText(projects.given(details))
         self._given.setVisible(bool(self._given.text()))
         counted = tr("As the project's backbone counts what volunteers say they gave.")
         self._given.setToolTip(counted if details.place else "")
@@ -72,12 +71,12 @@ class ProjectCard(Card):
         self._curve = list(points)
         self._sparkline.show_points(points)
         last = next((point.loss for point in reversed(self._curve) if point.loss is not None), None)
-        self._loss.setText(tr("No epoch yet") if last is None else tr("Loss {loss}", loss=fmt.decimal(last, 2)))
+        self._loss.setText(tr("No epoch yet") if last is None else tr("Loss {loss}", loss=numbers.decimal(last, 2)))
         self.show_snapshot(None)
 
     def show_snapshot(self, snapshot: Snapshot | None) -> None:
         """Who takes part now."""
-        figure, caption = project_words.peers(self.info, self._curve, snapshot, time.time())
+        figure, caption = projects.peers(self.info, self._curve, snapshot, time.time())
         self._peers.setText(figure)
         self._peers_caption.setText(caption)
 
@@ -105,7 +104,7 @@ class ProjectCard(Card):
         title = QHBoxLayout()
         title.setSpacing(theme.UNIT * 2)
         title.addWidget(Label(self.info.name, Type.NAME, wrap=True), 1)
-        for text, role in project_words.badges(self.info, members):
+        for text, role in projects.badges(self.info, members):
             title.addWidget(Label(text, Type.CAPTION, role), 0, Qt.AlignmentFlag.AlignTop)
         self.handle = OrderHandle(
             self.info.id, self.info.name, self, lambda step: self._actions.move(self.info.id, step)
@@ -116,9 +115,9 @@ class ProjectCard(Card):
         words = QVBoxLayout()
         words.setSpacing(theme.UNIT)
         words.addLayout(title)
-        words.addWidget(Label(project_words.by_line(self.info), Type.CAPTION, "muted", wrap=True))
+        words.addWidget(Label(projects.by_line(self.info), Type.CAPTION, "muted", wrap=True))
         words.addWidget(Label(self.info.summary, wrap=True))
-        for warning in (project_words.waits(self.info, time.time()), self.info.warning or ""):
+        for warning in (projects.waits(self.info, time.time()), self.info.warning or ""):
             if warning:
                 words.addWidget(Label(warning, Type.CAPTION, "accent", wrap=True))
         words.addStretch(1)

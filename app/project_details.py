@@ -6,8 +6,8 @@ from PySide6.QtCore import Qt, QUrl
 from PySide6.QtGui import QDesktopServices
 from PySide6.QtWidgets import QGridLayout, QHBoxLayout, QLineEdit, QVBoxLayout, QWidget
 
-from app import project_words
-from app.texts import tr
+from app.text import projects
+from app.text.i18n import tr
 from app.widgets import theme
 from app.widgets.basic import Button, Label
 from app.widgets.theme import Type
@@ -22,7 +22,7 @@ class Details(QWidget):
         column = QVBoxLayout(self)
         column.setContentsMargins(0, theme.UNIT * 2, 0, 0)
         column.setSpacing(theme.UNIT * 2)
-        column.addLayout(_table(project_words.rows(details)))
+        column.addLayout(_table(projects.rows(details)))
         if details.homepage and QUrl(details.homepage).scheme() in {"http", "https"}:
             url = QUrl(details.homepage)
             home = Button(tr("Visit {site}", site=url.host()), "link", lambda: QDesktopServices.openUrl(url))

@@ -4,8 +4,8 @@ from collections.abc import Callable
 
 from PySide6.QtWidgets import QButtonGroup, QHBoxLayout, QLineEdit, QWidget
 
-from app.project_words import Which, which_name
-from app.texts import tr
+from app.text.i18n import tr
+from app.text.projects import Which, which_name
 from app.widgets import theme
 from app.widgets.basic import Button
 from app.widgets.theme import Type

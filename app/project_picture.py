@@ -7,7 +7,7 @@ from PySide6.QtCore import QBuffer, QByteArray, QPointF, QRectF, QSize, Qt
 from PySide6.QtGui import QColor, QImage, QImageReader, QPainter, QPainterPath, QPaintEvent, QPolygonF
 from PySide6.QtWidgets import QSizePolicy, QWidget
 
-from app.texts import tr
+from app.text.i18n import tr
 from app.widgets import theme
 from core.api.project.projects import Picture
 

@@ -7,14 +7,14 @@ from PySide6.QtCore import QPoint, QTimer
 from PySide6.QtGui import QDragEnterEvent, QDropEvent, QShowEvent
 from PySide6.QtWidgets import QHBoxLayout, QVBoxLayout
 
-from app import project_words
 from app.add_project import AddProject as AddPanel
 from app.add_project import dropped_source
 from app.engine_link import EngineLink, Link
 from app.order_handle import dragged_project
 from app.project_card import Actions, ProjectCard
 from app.project_filter import ProjectFilter
-from app.texts import tr
+from app.text import projects as projects_text
+from app.text.i18n import tr
 from app.widgets import theme
 from app.widgets.basic import Button, Label, Notice, clear
 from app.widgets.page import Page
@@ -146,7 +146,7 @@ class ProjectsPage(Page):
         """Show what the search and the filter let through."""
         which, text = self.filter.which, self.filter.text
         for card in self._cards.values():
-            card.setVisible(project_words.is_found(card.info, card.fits, which, text))
+            card.setVisible(projects_text.is_found(card.info, card.fits, which, text))
         self._empty.setText(
             tr("No project is found by this search.")
             if self._cards
@@ -189,7 +189,7 @@ class ProjectsPage(Page):
 
     def _move_to(self, which: str, place: int) -> None:
         before = self._order()
-        after = project_words.moved(before, which, place)
+        after = projects_text.moved(before, which, place)
         if list(after) != before and which in before:
             self._link.ask(OrderProjects(after), self.show_projects, self._problem.say, kind=list[ProjectInfo])
 

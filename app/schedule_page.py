@@ -9,10 +9,10 @@ from PySide6.QtCore import QLocale, Qt, QTimer
 from PySide6.QtGui import QHideEvent, QKeySequence, QShortcut, QShowEvent
 from PySide6.QtWidgets import QButtonGroup, QGridLayout, QHBoxLayout, QWidget
 
-from app import schedule_words
 from app.engine_link import EngineLink, Link
 from app.level_button import LevelButton
-from app.texts import tr
+from app.text import schedule
+from app.text.i18n import tr
 from app.week_grid import WeekGrid
 from app.widgets import theme
 from app.widgets.basic import Button, Card, Label, Notice
@@ -60,8 +60,8 @@ class SchedulePage(Page):
         self.grid.show_cells(info.cells)
         for preset, button in self.presets.items():
             button.setChecked(info.preset == preset)
-        hours = schedule_words.week_hours(info.cells)
-        self._week.say(hours, tr("h"), schedule_words.of_which_full(info.cells))
+        hours = schedule.week_hours(info.cells)
+        self._week.say(hours, tr("h"), schedule.of_which_full(info.cells))
         self.undo_button.setVisible(bool(self._undo))
         self._show_now()
 
@@ -203,7 +203,7 @@ class SchedulePage(Page):
     def _show_meanings(self, limits: list[LimitInfo]) -> None:
         uses_gpu = self._link.snapshot is not None and bool(self._link.snapshot.limits.gpu)
         for level, button in self.brushes.items():
-            button.say(schedule_words.level_meaning(level, limits, uses_gpu=uses_gpu))
+            button.say(schedule.level_meaning(level, limits, uses_gpu=uses_gpu))
 
     def _show_now(self) -> None:
         """Where we are in the week, and what the schedule says of it."""
@@ -214,8 +214,8 @@ class SchedulePage(Page):
         local = datetime.fromtimestamp(now, zone)
         self.grid.show_now(local.weekday(), (local.hour * 60 + local.minute) / (24 * 60))
         state = snapshot.schedule
-        caption = schedule_words.override(state, now) or schedule_words.until(state, self._info.cells, zone, now)
-        self._now.say(schedule_words.level_now(state), "", caption)
+        caption = schedule.override(state, now) or schedule.until(state, self._info.cells, zone, now)
+        self._now.say(schedule.level_now(state), "", caption)
 
     def _on_snapshot(self, _snapshot: Snapshot) -> None:
         if self.isVisible():

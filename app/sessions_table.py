@@ -7,9 +7,8 @@ from typing import Any
 from PySide6.QtCore import QAbstractTableModel, QModelIndex, QPersistentModelIndex, Qt
 from PySide6.QtWidgets import QAbstractItemView, QHeaderView, QTableView
 
-from app import format as fmt
-from app import history_words
-from app.texts import tr
+from app.text import history, numbers
+from app.text.i18n import tr
 from app.widgets import theme
 from app.widgets.theme import Type
 from core.api.record.record import MOST_SESSIONS, SessionGiven
@@ -105,19 +104,19 @@ class SessionsTable(QTableView):
 def cells(session: SessionGiven) -> tuple[str, ...]:
     """A row in words."""
     begin = datetime.fromtimestamp(session.started_at).astimezone()
-    began = f"{history_words.short_day(session.started_at)} {begin.year}, {fmt.time_of_day(begin.hour, begin.minute)}"
+    began = f"{history.short_day(session.started_at)} {begin.year}, {numbers.time_of_day(begin.hour, begin.minute)}"
     sums = session.sums
     given = sums.samples if sums.accepted is None else sums.accepted
-    ending = tr("still running") if session.ending is None else history_words.reason(session.ending)
+    ending = tr("still running") if session.ending is None else history.reason(session.ending)
     return (
         began,
         tr("{name} (imported)", name=session.name) if session.imported else session.name,
-        fmt.duration(sums.seconds),
-        fmt.count(given),
-        tr("{done}, {failed} failed", done=fmt.count(sums.rounds), failed=fmt.count(sums.failed_rounds))
+        numbers.duration(sums.seconds),
+        numbers.count(given),
+        tr("{done}, {failed} failed", done=numbers.count(sums.rounds), failed=numbers.count(sums.failed_rounds))
         if sums.failed_rounds
-        else fmt.count(sums.rounds),
-        "".join((*history_words.energy(sums.energy)[:1], fmt.SPACE, history_words.energy(sums.energy)[1]))
+        else numbers.count(sums.rounds),
+        "".join((*history.energy(sums.energy)[:1], numbers.SPACE, history.energy(sums.energy)[1]))
         if sums.energy is not None
         else "–",
         ending,

@@ -4,13 +4,14 @@ from PySide6.QtCore import Qt, QUrl
 from PySide6.QtGui import QDesktopServices, QShowEvent
 from PySide6.QtWidgets import QGridLayout, QHBoxLayout, QLabel, QVBoxLayout
 
-from app import about, texts
+from app import about
 from app.desktop import autostart
 from app.desktop.window_settings import Settings
 from app.engine_link import EngineLink, Link
 from app.identity_card import IdentityCard
 from app.setting_row import SettingRow
-from app.texts import tr
+from app.text import i18n
+from app.text.i18n import tr
 from app.widgets import icons, theme
 from app.widgets.basic import Button, Card, Label, Notice
 from app.widgets.combo import Combo
@@ -78,7 +79,7 @@ class SettingsPage(Page):
         self.scheme = Combo({"system": tr("As the desktop"), "light": tr("Light"), "dark": tr("Dark")})
         self.scheme.activated.connect(lambda _: setattr(self._settings, "scheme", self.scheme.currentData()))
         card.column.addWidget(SettingRow(tr("Theme"), tr("Light or dark, live with your desktop."), self.scheme))
-        languages = texts.languages()
+        languages = i18n.languages()
         self.language = Combo({"system": tr("As the system")} | languages)
         self.language.activated.connect(lambda _: setattr(self._settings, "language", self.language.currentData()))
         row = SettingRow(tr("Language"), tr("Of this window. The log stays in English."), self.language)

@@ -7,7 +7,7 @@ from PySide6.QtGui import QColor, QKeySequence, QPainter, QPaintEvent
 from PySide6.QtWidgets import QButtonGroup, QFrame, QHBoxLayout, QLabel, QVBoxLayout, QWidget
 
 from app.engine_link import Link
-from app.texts import tr
+from app.text.i18n import tr
 from app.widgets import icons, theme
 from app.widgets.basic import Button, Label
 from app.widgets.theme import Type

@@ -6,8 +6,8 @@ from PySide6.QtCore import QPointF, QRectF, QSize
 from PySide6.QtGui import QColor, QPainter, QPaintEvent, QPen, QPolygonF
 from PySide6.QtWidgets import QSizePolicy, QWidget
 
-from app import format as fmt
-from app.texts import tr
+from app.text import numbers
+from app.text.i18n import tr
 from app.widgets import axis, theme
 from app.widgets.learning_curve import paint_mark
 from core.api.project.projects import CurvePoint
@@ -33,8 +33,8 @@ class Sparkline(QWidget):
         self.setAccessibleName(
             tr(
                 "Learning curve from {first} to {last}",
-                first=fmt.decimal(losses[0], 2),
-                last=fmt.decimal(losses[-1], 2),
+                first=numbers.decimal(losses[0], 2),
+                last=numbers.decimal(losses[-1], 2),
             )
             if losses
             else tr("No learning curve yet")

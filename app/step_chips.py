@@ -2,8 +2,8 @@
 
 from PySide6.QtWidgets import QHBoxLayout, QWidget
 
-from app import step_words
-from app.texts import tr
+from app.text import steps as steps_text
+from app.text.i18n import tr
 from app.widgets import theme
 from app.widgets.basic import Label
 from app.widgets.theme import Type
@@ -19,14 +19,14 @@ class StepChips(QWidget):
         row.setContentsMargins(0, 0, 0, 0)
         row.setSpacing(theme.UNIT * 2)
         idle = Snapshot(state="idle")
-        self._chips = [Label(step.name, Type.CAPTION, "chip") for step in step_words.steps(idle)]
+        self._chips = [Label(step.name, Type.CAPTION, "chip") for step in steps_text.steps(idle)]
         for chip in self._chips:
             row.addWidget(chip)
         row.addStretch(1)
         self.show_snapshot(idle)
 
     def show_snapshot(self, snapshot: Snapshot) -> None:
-        steps = step_words.steps(snapshot)
+        steps = steps_text.steps(snapshot)
         for step, chip in zip(steps, self._chips, strict=True):
             chip.setText(step.name)
             chip.setToolTip(step.meaning)

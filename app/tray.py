@@ -6,12 +6,12 @@ from PySide6.QtCore import QObject, QTimer, Signal
 from PySide6.QtGui import QAction
 from PySide6.QtWidgets import QMenu, QSystemTrayIcon
 
-from app import wording
 from app.choices import goes_on_by_itself, is_under_way, main_choice, more_choices
 from app.contribute_button import Perform, fill_menu
 from app.desktop.notifications import Note
 from app.engine_link import EngineLink, Link
-from app.texts import tr
+from app.text import status
+from app.text.i18n import tr
 from app.widgets import icons
 from core.api.snapshot import Snapshot
 
@@ -31,7 +31,7 @@ class Tray(QObject):
         self._link = link
         self._perform = perform
         self.menu = QMenu()
-        self._tone: wording.Tone = "quiet"
+        self._tone: status.Tone = "quiet"
         self._build_menu()
         self.icon = self._make_icon()
         self._countdown = QTimer(self)
@@ -47,8 +47,8 @@ class Tray(QObject):
         snapshot, now = self._link.snapshot, time.time()
         up = self._link.state is Link.UP and snapshot is not None
         known = snapshot or Snapshot(state="idle")
-        sentence = wording.status(known, now) if up else self._link.sentence or tr("Starting the engine")
-        left = wording.time_left(known, now)
+        sentence = status.status(known, now) if up else self._link.sentence or tr("Starting the engine")
+        left = status.time_left(known, now)
         self.state.setText(f"{sentence} ({left})" if left else sentence)
         self._say(f"Idlehive: {sentence}")
         self.main.setText(main_choice(known).text)
@@ -56,10 +56,10 @@ class Tray(QObject):
             widget.setEnabled(up)
         self._offer(known)
         self.quit.setText(self._quit_text(known, up))
-        pausing = wording.is_paused(known) or is_under_way(known)
+        pausing = status.is_paused(known) or is_under_way(known)
         self.durations.setTitle(tr("Pause for…") if pausing else tr("Contribute for…"))
-        self._show_tone(wording.tone(known) if up else self._tone_without_engine())
-        self._count_down(wording.ends_at(known) is not None)
+        self._show_tone(status.tone(known) if up else self._tone_without_engine())
+        self._count_down(status.ends_at(known) is not None)
 
     def renew(self) -> None:
         """Be shown by a panel that has come: an icon belongs to the kind of panel that was there when it was made."""
@@ -129,10 +129,10 @@ class Tray(QObject):
         if why is QSystemTrayIcon.ActivationReason.Trigger:
             self.toggled.emit()
 
-    def _tone_without_engine(self) -> wording.Tone:
+    def _tone_without_engine(self) -> status.Tone:
         return "working" if self._link.state is Link.STARTING else "problem"
 
-    def _show_tone(self, tone: wording.Tone) -> None:
+    def _show_tone(self, tone: status.Tone) -> None:
         if tone != self._tone:
             self._tone = tone
             self.icon.setIcon(icons.tray(tone))

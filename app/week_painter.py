@@ -7,9 +7,8 @@ from PySide6.QtCore import QPointF, QRectF, Qt
 from PySide6.QtGui import QColor, QPainter, QPen
 from PySide6.QtWidgets import QWidget
 
-from app import format as fmt
-from app import week
-from app.week import Cell
+from app.text import numbers, week
+from app.text.week import Cell
 from app.widgets import theme
 from app.widgets.swatch import level_colour
 from app.widgets.theme import Type
@@ -89,7 +88,7 @@ class WeekPainter:
         for hour in range(0, 24, _HOURS_APART):
             left = geometry.area(range(1), range(hour * 2, hour * 2 + 1)).left()
             where = QRectF(left + 1, 0, _HOUR_WIDTH, _TOP - 4)
-            painter.drawText(where, Qt.AlignmentFlag.AlignBottom | Qt.AlignmentFlag.AlignLeft, fmt.hour(hour))
+            painter.drawText(where, Qt.AlignmentFlag.AlignBottom | Qt.AlignmentFlag.AlignLeft, numbers.hour(hour))
 
     def paint_cells(self, cells: str) -> None:
         painter = self._painter

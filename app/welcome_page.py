@@ -11,7 +11,7 @@ from app import comfort, found
 from app.choice_card import ChoiceCard
 from app.comfort import Comfort
 from app.engine_link import EngineLink, Link
-from app.texts import tr
+from app.text.i18n import tr
 from app.widgets import icons, theme
 from app.widgets.basic import Button, Card, Label, Notice, clear
 from app.widgets.theme import Type

@@ -18,7 +18,7 @@ from babel.messages.catalog import Catalog
 from babel.messages.mofile import write_mo
 from babel.messages.pofile import read_po, write_po
 
-from app.texts import DOMAIN, ENGINE, LOCALE, languages
+from app.text.i18n import DOMAIN, ENGINE, LOCALE, languages
 
 ROOT = Path(__file__).parents[1]
 TRANSLATED = tuple(code for code in languages() if code != "en")

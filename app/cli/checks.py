@@ -12,8 +12,9 @@ from typing import Literal
 
 import msgspec
 
-from app.cli import window, words
+from app.cli import window
 from app.cli.connection import running
+from app.text import plain
 from core.api.errors import IdlehiveError
 from core.api.messages import GetSnapshot
 from core.api.snapshot import Snapshot
@@ -83,7 +84,7 @@ def profile(home: Home) -> Finding:
 
 def disk(home: Home) -> Finding:
     free = shutil.disk_usage(_existing(home.path)).free
-    text = f"{words.size(free)} free for the profile."
+    text = f"{plain.size(free)} free for the profile."
     if free < _LITTLE_SPACE:
         return Finding("disk", "warn", text, "Projects need some gigabytes: free some, or lower `cache_size`.")
     return Finding("disk", "ok", text)
@@ -152,7 +153,7 @@ def _card(number: int) -> str:
     import pynvml as nvml
 
     handle = nvml.nvmlDeviceGetHandleByIndex(number)
-    return f"{_text(nvml.nvmlDeviceGetName(handle))}, {words.size(nvml.nvmlDeviceGetMemoryInfo(handle).total)}"
+    return f"{_text(nvml.nvmlDeviceGetName(handle))}, {plain.size(nvml.nvmlDeviceGetMemoryInfo(handle).total)}"
 
 
 def _keyring() -> Finding:

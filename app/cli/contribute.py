@@ -9,10 +9,11 @@ from dataclasses import dataclass
 from enum import Enum, auto
 from types import FrameType, NoneType
 
-from app.cli import source, units, words
+from app.cli import source
 from app.cli.display import Display, display
 from app.cli.given import Given
 from app.cli.parser import Verbs, add_verb
+from app.text import plain, units
 from core.api.errors import EngineGone, UsageError, WorldError
 from core.api.intent import Contribute, Override, Pause
 from core.api.messages import Command, Event, GetSnapshot, Quit
@@ -133,7 +134,7 @@ def _going_on(before: Snapshot, now: float) -> Contribute:
 
 def hint(goal: Goal, now: float) -> str:
     """What stays at the bottom of the display: when it ends by itself, and how to end it. Pure."""
-    ends = [f"until {words.clock(now + goal.seconds, now)}"] if goal.seconds else []
+    ends = [f"until {plain.clock(now + goal.seconds, now)}"] if goal.seconds else []
     ends += [f"until epoch {goal.until_epoch:,}"] if goal.until_epoch is not None else []
     text = f"Contributes {' or '.join(ends)}. " if ends else ""
     return f"{text}Ctrl-C stops contributing."

@@ -3,7 +3,8 @@
 import time
 from typing import TYPE_CHECKING, Self
 
-from app.cli import output, words
+from app.cli import output
+from app.text import plain
 from core.api.messages import Event
 from core.api.snapshot import Snapshot
 
@@ -91,14 +92,14 @@ def picture(snapshot: Snapshot, now: float, elapsed: float, hint: str) -> "Rende
     from rich.table import Table
     from rich.text import Text
 
-    parts: list[RenderableType] = [Text(words.headline(snapshot, now), style=_STYLES.get(snapshot.state, "bold"))]
+    parts: list[RenderableType] = [Text(plain.headline(snapshot, now), style=_STYLES.get(snapshot.state, "bold"))]
     if snapshot.session:
         parts.append(Text(bar(share(snapshot)), style="green"))
         rows = Table.grid(padding=(0, 2))
         for name, value in facts(snapshot):
             rows.add_row(Text(name, style="dim"), Text(value))
         parts.append(rows)
-    parts.append(Text(f"{words.duration(elapsed)} so far. {hint}", style="dim"))
+    parts.append(Text(f"{plain.duration(elapsed)} so far. {hint}", style="dim"))
     return Group(*parts)
 
 
@@ -112,33 +113,33 @@ def share(snapshot: Snapshot) -> float:
     """How far it is, 0 to 1: with the download that stands in the way, else with the epoch."""
     if snapshot.transfer:
         return min(snapshot.transfer.done / snapshot.transfer.total, 1.0) if snapshot.transfer.total else 0.0
-    return words.share(snapshot)
+    return plain.share(snapshot)
 
 
 def facts(snapshot: Snapshot) -> list[tuple[str, str]]:
     """Names and values under the bar."""
     progress, traffic, today = snapshot.progress, snapshot.traffic, snapshot.today
-    up = f"↑ {words.rate(traffic.upload_rate)} ({words.size(traffic.uploaded)})"
-    down = f"↓ {words.rate(traffic.download_rate)} ({words.size(traffic.downloaded)})"
+    up = f"↑ {plain.rate(traffic.upload_rate)} ({plain.size(traffic.uploaded)})"
+    down = f"↓ {plain.rate(traffic.download_rate)} ({plain.size(traffic.downloaded)})"
     rows = [("Traffic", f"{up}   {down}")]
     if today.samples:
-        given = f"{words.count(today.samples, 'sample')}, {words.count(today.epochs, 'epoch')}"
-        rows.insert(0, ("Today", f"{given}, {words.duration(today.seconds)}"))
+        given = f"{plain.count(today.samples, 'sample')}, {plain.count(today.epochs, 'epoch')}"
+        rows.insert(0, ("Today", f"{given}, {plain.duration(today.seconds)}"))
     if snapshot.state not in ("contributing", "holding"):
         return rows
-    given = f"{words.count(progress.samples, 'sample')} at {words.speed(progress.samples_per_second)}"
-    swarm = f"{words.speed(progress.swarm_samples_per_second)}, {progress.phase.replace('_', ' ')}"
-    return [("Run", words.epoch(snapshot)), ("You gave", given), ("Swarm", swarm), *rows]
+    given = f"{plain.count(progress.samples, 'sample')} at {plain.speed(progress.samples_per_second)}"
+    swarm = f"{plain.speed(progress.swarm_samples_per_second)}, {progress.phase.replace('_', ' ')}"
+    return [("Run", plain.epoch(snapshot)), ("You gave", given), ("Swarm", swarm), *rows]
 
 
 def plain_headline(snapshot: Snapshot, now: float) -> str:
     """The headline without what changes all the time: a log is not for percentages."""
     if snapshot.transfer and snapshot.state in ("starting", "syncing"):
-        return f"{words.STATES[snapshot.state]} ({words.project(snapshot)}): {words.size(snapshot.transfer.total)}"
-    return words.headline(snapshot, now)
+        return f"{plain.STATES[snapshot.state]} ({plain.project(snapshot)}): {plain.size(snapshot.transfer.total)}"
+    return plain.headline(snapshot, now)
 
 
 def event_line(event: Event) -> str:
     if event.kind == "epoch_done" and event.epoch is not None:
         return f"Epoch {event.epoch:,}" + (f": loss {event.loss:.3f}" if event.loss is not None else "")
-    return words.clean(event.text)
+    return plain.clean(event.text)

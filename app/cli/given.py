@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from app.cli import words
+from app.text import plain
 from core.api.snapshot import Snapshot
 
 
@@ -29,10 +29,10 @@ class Given:
         if not self.sums.get("samples"):
             return "Nothing was given this time."
         samples, epochs = int(self.sums["samples"]), int(self.sums["epochs"])
-        uploaded, downloaded = words.size(self.sums["uploaded"]), words.size(self.sums["downloaded"])
-        towards = f" towards {words.count(epochs, 'epoch')}" if epochs else ""
-        spent = words.duration(self.sums["seconds"])
-        return f"Given: {words.count(samples, 'sample')}{towards} in {spent}; {uploaded} sent, {downloaded} received."
+        uploaded, downloaded = plain.size(self.sums["uploaded"]), plain.size(self.sums["downloaded"])
+        towards = f" towards {plain.count(epochs, 'epoch')}" if epochs else ""
+        spent = plain.duration(self.sums["seconds"])
+        return f"Given: {plain.count(samples, 'sample')}{towards} in {spent}; {uploaded} sent, {downloaded} received."
 
 
 def _counters(snapshot: Snapshot) -> dict[str, float]:

@@ -9,9 +9,10 @@ from datetime import UTC, datetime
 
 import msgspec
 
-from app.cli import output, record_files, units, words
+from app.cli import output, record_files
 from app.cli.connection import borrowed
 from app.cli.parser import Parser, Verbs, add_json, add_verb
+from app.text import plain, units
 from core.api.preferences.limits import LimitInfo, ShowLimits
 from core.api.record.history import MOST_HOURS, Contribution, GetHistory
 from core.api.record.record import Sums, cost_of
@@ -84,7 +85,7 @@ def run(arguments: argparse.Namespace, home: Home) -> int:
     if arguments.json:
         output.print_json({"contributions": rows, "totals": totals, "cost": cost})
     else:
-        _print_table(rows, words.cost(cost))
+        _print_table(rows, plain.cost(cost))
     return 0
 
 
@@ -109,7 +110,7 @@ def _print_table(rows: list[Contribution], cost: str) -> None:
     if not rows:
         print("Nothing was given yet.")
         return
-    days = [(day, words.clean(project), *_cells(sums)) for day, project, sums in by_day(rows)]
+    days = [(day, plain.clean(project), *_cells(sums)) for day, project, sums in by_day(rows)]
     output.print_table(_COLUMNS, days, total=("total", "", *_cells(together(Sums(), rows))))
     if cost:
         print(f"\nThe energy of that cost {cost}, by your own figures.")
@@ -118,14 +119,14 @@ def _print_table(rows: list[Contribution], cost: str) -> None:
 def _cells(sums: Sums) -> tuple[str, ...]:
     counts = (sums.samples, sums.accepted, sums.epochs, sums.rounds, sums.failed_rounds)
     return (
-        words.duration(sums.seconds),
+        plain.duration(sums.seconds),
         *("-" if number is None else f"{number:,}" for number in counts),
-        words.duration(sums.cpu_seconds),
-        words.duration(sums.gpu_seconds),
-        words.work(sums.flops) if sums.flops else "-",
-        words.energy(sums),
-        words.size(sums.uploaded),
-        words.size(sums.downloaded),
+        plain.duration(sums.cpu_seconds),
+        plain.duration(sums.gpu_seconds),
+        plain.work(sums.flops) if sums.flops else "-",
+        plain.energy(sums),
+        plain.size(sums.uploaded),
+        plain.size(sums.downloaded),
     )
 
 

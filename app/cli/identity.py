@@ -5,10 +5,11 @@ import getpass
 import sys
 from pathlib import Path
 
-from app.cli import output, words
+from app.cli import output
 from app.cli.connection import borrowed
 from app.cli.parser import Parser, Verbs, add_json, add_verb
 from app.desktop import private_file
+from app.text import plain
 from core.api.errors import UsageError
 from core.api.identity import (
     ExportIdentity,
@@ -92,7 +93,7 @@ def _tell(arguments: argparse.Namespace, home: Home, command: IdentityCommand) -
         output.print_json(info)
     else:
         print(f"Identity: {info.id}")
-        print(f"Name:     {words.clean(info.display_name) if info.display_name else 'none'}")
+        print(f"Name:     {plain.clean(info.display_name) if info.display_name else 'none'}")
     return 0
 
 

@@ -4,9 +4,9 @@ import argparse
 import time
 from types import NoneType
 
-from app.cli import units, words
 from app.cli.connection import borrowed, needed, running
 from app.cli.parser import Verbs, add_verb
+from app.text import plain, units
 from core.api.errors import EngineGone
 from core.api.intent import Pause, Resume
 from core.api.messages import GetSnapshot, Quit
@@ -55,7 +55,7 @@ def run_pause(arguments: argparse.Namespace, home: Home) -> int:
         engine.request(Pause(seconds, "next_edge" if arguments.until_change else None), NoneType)
     now = time.time()
     until = now + seconds if seconds else edge
-    print(f"Paused until {words.clock(until, now) if until else '`idlehive resume`'}.")
+    print(f"Paused until {plain.clock(until, now) if until else '`idlehive resume`'}.")
     return 0
 
 

@@ -5,9 +5,10 @@ import getpass
 import sys
 import textwrap
 
-from app.cli import output, source, words
+from app.cli import output, source
 from app.cli.connection import borrowed
 from app.cli.parser import Parser, Verbs, add_json, add_verb
+from app.text import plain
 from core.api.errors import UsageError
 from core.api.messages import Command
 from core.api.project.projects import (
@@ -83,7 +84,7 @@ def run_order(arguments: argparse.Namespace, home: Home) -> int:
         output.print_json(projects)
     else:
         members = sorted((project for project in projects if project.rank), key=lambda project: project.rank)
-        print(f"From now on in this order: {', '.join(words.clean(project.id) for project in members)}.")
+        print(f"From now on in this order: {', '.join(plain.clean(project.id) for project in members)}.")
     return 0
 
 
@@ -136,20 +137,20 @@ def describe(details: ProjectDetails) -> list[str]:
         "organiser": info.organiser,
         "licence": info.license,
         "model": f"{details.architecture}, {details.task.replace('_', ' ')}",
-        "an epoch": words.count(details.target_batch_size, "sample"),
-        "download": words.size(details.download_size),
+        "an epoch": plain.count(details.target_batch_size, "sample"),
+        "download": plain.size(details.download_size),
         "needs": ", ".join(needs) or "nothing in particular",
         "this computer": " ".join(details.missing) or "fits",
         "homepage": details.homepage or "",
         "source": info.source,
         "you": _you(info),
         "waits": " ".join(reason.text for reason in info.reasons),
-        "your place": words.place(details.place) if details.place else "",
-        "you gave": f"{words.count(details.samples, 'sample')} in {words.duration(details.seconds)}",
+        "your place": plain.place(details.place) if details.place else "",
+        "you gave": f"{plain.count(details.samples, 'sample')} in {plain.duration(details.seconds)}",
     }
-    summary = textwrap.wrap(words.clean(info.summary), _READABLE, initial_indent="  ", subsequent_indent="  ")
-    said = [f"  {name + ':':<15}{words.clean(value)}" for name, value in facts.items() if value]
-    return [words.clean(f"{info.name} ({info.id})"), *summary, "", *said]
+    summary = textwrap.wrap(plain.clean(info.summary), _READABLE, initial_indent="  ", subsequent_indent="  ")
+    said = [f"  {name + ':':<15}{plain.clean(value)}" for name, value in facts.items() if value]
+    return [plain.clean(f"{info.name} ({info.id})"), *summary, "", *said]
 
 
 def _change(arguments: argparse.Namespace, home: Home, command: Command, sentence: str) -> int:
@@ -158,14 +159,14 @@ def _change(arguments: argparse.Namespace, home: Home, command: Command, sentenc
     if arguments.json:
         output.print_json(info)
     else:
-        print(sentence.format(f"{words.clean(info.name)} ({info.id})"))
+        print(sentence.format(f"{plain.clean(info.name)} ({info.id})"))
     if info.warning:
-        print(f"Warning: {words.clean(info.warning)}", file=sys.stderr)
+        print(f"Warning: {plain.clean(info.warning)}", file=sys.stderr)
     return 0
 
 
 def _row(project: ProjectInfo) -> tuple[str, ...]:
-    return tuple(words.clean(text) for text in (project.id, project.name, project.organiser, _you(project)))
+    return tuple(plain.clean(text) for text in (project.id, project.name, project.organiser, _you(project)))
 
 
 def _you(project: ProjectInfo) -> str:
@@ -175,4 +176,4 @@ def _you(project: ProjectInfo) -> str:
 
 
 def _need(name: str, value: int) -> str:
-    return words.rate(value) if name in ("upload", "download") else words.size(value)
+    return plain.rate(value) if name in ("upload", "download") else plain.size(value)

@@ -7,9 +7,10 @@ from datetime import datetime
 from pathlib import Path
 from types import NoneType
 
-from app.cli import output, words
+from app.cli import output
 from app.cli.connection import borrowed
 from app.cli.parser import Verbs, add_json, add_verb
+from app.text import plain
 from core.api.errors import UsageError
 from core.api.record.record import DeleteHistory, ExportHistory, GetOverview, ImportHistory, Overview, Written
 from core.client.profile import Home
@@ -41,14 +42,14 @@ def run_export(arguments: argparse.Namespace, home: Home) -> int:
     with borrowed(home) as engine:
         command = ExportHistory(str(path), "csv" if form == ".csv" else "json")
         written = engine.request(command, Written, _FILES)
-    return _tell(arguments, written, f"{_contents(written)} written to {words.clean(str(path))}.")
+    return _tell(arguments, written, f"{_contents(written)} written to {plain.clean(str(path))}.")
 
 
 def run_import(arguments: argparse.Namespace, home: Home) -> int:
     path = _path(arguments.file)[0]
     with borrowed(home) as engine:
         written = engine.request(ImportHistory(str(path)), Written, _FILES)
-    new = words.count(written.new_hours, "hour") if written.new_hours else "nothing"
+    new = plain.count(written.new_hours, "hour") if written.new_hours else "nothing"
     return _tell(arguments, written, f"{_contents(written)} read; {new} of it was new.")
 
 
@@ -63,7 +64,7 @@ def run_summary(arguments: argparse.Namespace, home: Home) -> int:
     from app import keepsakes
 
     keepsakes.save_summary(overview, path, svg=form == ".svg")
-    print(f"The year {year} is in {words.clean(str(path))}.")
+    print(f"The year {year} is in {plain.clean(str(path))}.")
     return 0
 
 
@@ -74,7 +75,7 @@ def run_certificate(arguments: argparse.Namespace, home: Home) -> int:
     from app import keepsakes
 
     keepsakes.save_certificate(overview, path, arguments.name)
-    print(f"The certificate is in {words.clean(str(path))}.")
+    print(f"The certificate is in {plain.clean(str(path))}.")
     return 0
 
 
@@ -109,7 +110,7 @@ def _path(text: str, *endings: str) -> tuple[Path, str]:
 
 
 def _contents(written: Written) -> str:
-    return f"{words.count(written.hours, 'hour')} of {words.count(written.sessions, 'session')}"
+    return f"{plain.count(written.hours, 'hour')} of {plain.count(written.sessions, 'session')}"
 
 
 def _tell(arguments: argparse.Namespace, written: Written, sentence: str) -> int:

@@ -9,9 +9,10 @@ from pathlib import Path
 
 import msgspec
 
-from app.cli import output, words
+from app.cli import output
 from app.cli.connection import borrowed
 from app.cli.parser import Parser, Verbs, add_json, add_verb
+from app.text import plain
 from core.api.errors import UsageError, WorldError
 from core.api.messages import GetSnapshot
 from core.api.preferences import week_text
@@ -106,7 +107,7 @@ def _tell(arguments: argparse.Namespace, engine: EngineClient, info: ScheduleInf
     if arguments.json:
         output.print_json({**msgspec.to_builtins(info), **msgspec.to_builtins(state)})
         return 0
-    print(f"{_name(info)} ({info.zone} time). {words.schedule(state, time.time())}")
+    print(f"{_name(info)} ({info.zone} time). {plain.schedule(state, time.time())}")
     if info.preset != "always":
         print("\n".join(drawing(info.cells, shutil.get_terminal_size().columns, _marks())))
     return 0

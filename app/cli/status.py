@@ -5,10 +5,11 @@ import time
 from collections.abc import Iterator
 from contextlib import suppress
 
-from app.cli import output, words
+from app.cli import output
 from app.cli.connection import running
 from app.cli.display import display
 from app.cli.parser import Verbs, add_json, add_verb
+from app.text import plain
 from core.api.errors import EngineGone
 from core.api.messages import Event, GetSnapshot
 from core.api.snapshot import Snapshot
@@ -52,32 +53,32 @@ def lines(snapshot: Snapshot, now: float) -> list[str]:
     """What a person is told."""
     if not snapshot.engine_pid:
         return ["Idle: the engine is not running. `idlehive contribute` starts it."]
-    said = [words.headline(snapshot, now)]
+    said = [plain.headline(snapshot, now)]
     if snapshot.state not in ("idle", "holding"):
-        said += [f"  {words.reason(value, now)}" for value in snapshot.reasons]
+        said += [f"  {plain.reason(value, now)}" for value in snapshot.reasons]
     if snapshot.session:
         said += _session_lines(snapshot)
     today = snapshot.today
     if today.samples:
-        spent = words.duration(today.seconds)
-        said.append(f"  Today: {words.count(today.samples, 'sample')}, {words.count(today.epochs, 'epoch')}, {spent}")
+        spent = plain.duration(today.seconds)
+        said.append(f"  Today: {plain.count(today.samples, 'sample')}, {plain.count(today.epochs, 'epoch')}, {spent}")
     if snapshot.place:
-        said.append(f"  Your place: {words.place(snapshot.place)}")
+        said.append(f"  Your place: {plain.place(snapshot.place)}")
     if snapshot.schedule.next_at is not None or snapshot.schedule.overridden:
-        said.append(f"  Schedule: {words.schedule(snapshot.schedule, now)}")
+        said.append(f"  Schedule: {plain.schedule(snapshot.schedule, now)}")
     if snapshot.limits.gpu and snapshot.surroundings.last_input is None:
         said.append("  Nobody tells whether you are using the computer; `idlehive doctor` says what was tried.")
-    return [*said, f"  Limits: {words.limits(snapshot.limits)}"]
+    return [*said, f"  Limits: {plain.limits(snapshot.limits)}"]
 
 
 def _session_lines(snapshot: Snapshot) -> list[str]:
     progress, traffic = snapshot.progress, snapshot.traffic
-    up = f"{words.size(traffic.uploaded)} sent ({words.rate(traffic.upload_rate)})"
-    down = f"{words.size(traffic.downloaded)} received ({words.rate(traffic.download_rate)})"
-    speed = words.speed(progress.samples_per_second)
+    up = f"{plain.size(traffic.uploaded)} sent ({plain.rate(traffic.upload_rate)})"
+    down = f"{plain.size(traffic.downloaded)} received ({plain.rate(traffic.download_rate)})"
+    speed = plain.speed(progress.samples_per_second)
     return [
-        f"  {words.epoch(snapshot)}",
-        f"  This session: {words.count(progress.samples, 'sample')} at {speed}, {up}, {down}",
+        f"  {plain.epoch(snapshot)}",
+        f"  This session: {plain.count(progress.samples, 'sample')} at {speed}, {up}, {down}",
     ]
 
 

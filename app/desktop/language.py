@@ -3,8 +3,8 @@
 from PySide6.QtCore import QLibraryInfo, QLocale, QTranslator
 from PySide6.QtWidgets import QApplication
 
-from app import texts
 from app.desktop.window_settings import Language
+from app.text import i18n
 
 _qt: QTranslator | None = None
 """Qt's own texts, such as the menu of a text field."""
@@ -15,7 +15,7 @@ def speak(application: QApplication, wanted: Language) -> None:
     global _qt
     code = of_the_system() if wanted == "system" else wanted
     QLocale.setDefault(region(code, QLocale.system()))
-    texts.use(code, QLocale().decimalPoint())
+    i18n.use(code, QLocale().decimalPoint())
     if _qt is not None:
         application.removeTranslator(_qt)
         _qt = None
@@ -28,7 +28,7 @@ def speak(application: QApplication, wanted: Language) -> None:
 def of_the_system() -> str:
     """The first of the person's languages that there is a translation for, else English."""
     wanted = (name.partition("-")[0] for name in QLocale.system().uiLanguages())
-    return next((code for code in wanted if code in texts.languages()), "en")
+    return next((code for code in wanted if code in i18n.languages()), "en")
 
 
 def region(code: str, system: QLocale) -> QLocale:

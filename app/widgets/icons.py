@@ -7,7 +7,7 @@ from PySide6.QtCore import QSize, Qt
 from PySide6.QtGui import QIcon, QPainter, QPixmap
 from PySide6.QtSvg import QSvgRenderer
 
-from app.wording import Tone
+from app.text.status import Tone
 
 _FOLDER = Path(__file__).resolve().parents[2] / "resources" / "icons"
 LOGO_FILE = _FOLDER / "logo.svg"

@@ -7,8 +7,8 @@ from PySide6.QtCore import QEvent, QPointF, QRectF, QSize, Qt
 from PySide6.QtGui import QColor, QHelpEvent, QPainter, QPaintEvent, QPen, QPolygonF
 from PySide6.QtWidgets import QHBoxLayout, QSizePolicy, QToolTip, QWidget
 
-from app import format as fmt
-from app.texts import tr
+from app.text import numbers
+from app.text.i18n import tr
 from app.widgets import axis, theme
 from app.widgets.basic import Label
 from app.widgets.theme import Type
@@ -98,7 +98,7 @@ class CurveView(QWidget):
             middle = self._place(epoch, self._range[0]).x()
             where = QRectF(min(middle - 40, self.width() - 80), area.bottom() + 4, 80, 18)
             side = Qt.AlignmentFlag.AlignRight if middle + 40 > self.width() else Qt.AlignmentFlag.AlignHCenter
-            painter.drawText(where, side, fmt.count(epoch))
+            painter.drawText(where, side, numbers.count(epoch))
 
     def _paint_line(self, painter: QPainter, points: Sequence[CurvePoint]) -> None:
         """An epoch whose loss nobody told is bridged."""
@@ -118,13 +118,13 @@ class CurveView(QWidget):
         first, last = self._epochs()
         wanted = first + (x - self._area().left()) / max(1.0, self._area().width()) * (last - first)
         point = min(self._points, key=lambda point: abs(point.epoch - wanted))
-        lines = [tr("Epoch {epoch}", epoch=fmt.count(point.epoch))]
+        lines = [tr("Epoch {epoch}", epoch=numbers.count(point.epoch))]
         if point.loss is not None:
-            lines.append(tr("training loss {loss}", loss=fmt.decimal(point.loss, 3)))
+            lines.append(tr("training loss {loss}", loss=numbers.decimal(point.loss, 3)))
         if point.evaluation_loss is not None:
-            lines.append(tr("evaluation {loss}", loss=fmt.decimal(point.evaluation_loss, 3)))
+            lines.append(tr("evaluation {loss}", loss=numbers.decimal(point.evaluation_loss, 3)))
         if point.own_samples:
-            lines.append(tr("{samples} samples of yours", samples=fmt.count(point.own_samples)))
+            lines.append(tr("{samples} samples of yours", samples=numbers.count(point.own_samples)))
         return "\n".join(lines)
 
     def _meaning(self) -> str:
@@ -133,9 +133,9 @@ class CurveView(QWidget):
             return tr("Learning curve: nothing yet.")
         return tr(
             "Learning curve: loss {first} at epoch {start}, {last} at epoch {end}; {own} epochs of yours.",
-            first=fmt.decimal(losses[0], 2),
+            first=numbers.decimal(losses[0], 2),
             start=self._points[0].epoch,
-            last=fmt.decimal(losses[-1], 2),
+            last=numbers.decimal(losses[-1], 2),
             end=self._points[-1].epoch,
             own=sum(point.own_samples > 0 for point in self._points),
         )

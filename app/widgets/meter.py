@@ -4,7 +4,7 @@ from PySide6.QtCore import QRectF, QSize, Qt
 from PySide6.QtGui import QColor, QPainter, QPaintEvent
 from PySide6.QtWidgets import QGridLayout, QSizePolicy, QWidget
 
-from app.texts import tr
+from app.text.i18n import tr
 from app.widgets import theme
 from app.widgets.basic import Label
 from app.widgets.theme import Type

@@ -2,8 +2,8 @@
 
 from typing import NamedTuple
 
-from app import format as fmt
-from app.texts import tr
+from app.text import numbers
+from app.text.i18n import tr
 from core.api.snapshot import DataMonth, Snapshot
 
 NOTHING = "–"
@@ -34,7 +34,7 @@ def moved(snapshot: Snapshot) -> str:
     """What went over the line in this session."""
     if snapshot.session is None:
         return tr("no traffic now")
-    up, down = fmt.size(snapshot.traffic.uploaded), fmt.size(snapshot.traffic.downloaded)
+    up, down = numbers.size(snapshot.traffic.uploaded), numbers.size(snapshot.traffic.downloaded)
     return tr("this session {up} up, {down} down", up=up, down=down)
 
 
@@ -54,15 +54,15 @@ def _amount(name: str, now: int | None, ceiling: int, unit: str) -> Reading:
     value = NOTHING if now is None else str(now)
     if not ceiling:
         return Reading(name, value, unit, None)
-    return Reading(name, value, tr("of {amount}", amount=f"{ceiling}{fmt.SPACE}{unit}"), (now or 0) / ceiling)
+    return Reading(name, value, tr("of {amount}", amount=f"{ceiling}{numbers.SPACE}{unit}"), (now or 0) / ceiling)
 
 
 def _month(month: DataMonth) -> Reading:
-    return Reading(tr("This month"), *fmt.size_under(month.used, month.cap), month.used / month.cap)
+    return Reading(tr("This month"), *numbers.size_under(month.used, month.cap), month.used / month.cap)
 
 
 def _rate(name: str, now: float | None, ceiling: int) -> Reading:
-    value, unit = fmt.rate_of(now or 0.0, ceiling)
+    value, unit = numbers.rate_of(now or 0.0, ceiling)
     if now is None:
         return Reading(name, NOTHING, unit if ceiling else "", 0.0 if ceiling else None)
     return Reading(name, value, unit, now / ceiling if ceiling else None)

@@ -5,8 +5,8 @@ from collections.abc import Sequence
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QGridLayout, QHBoxLayout, QVBoxLayout
 
-from app import format as fmt
-from app.texts import tr, trn
+from app.text import numbers
+from app.text.i18n import tr, trn
 from app.widgets import readings, theme
 from app.widgets.basic import Card, Label, clear
 from app.widgets.meter import Meter
@@ -47,10 +47,10 @@ class TodayTile(Tile):
     def show_today(self, today: Today) -> None:
         given = [tr("samples")]
         if today.seconds:
-            given.append(fmt.duration(today.seconds))
+            given.append(numbers.duration(today.seconds))
         if today.epochs:
-            given.append(trn("1 epoch", "{n} epochs", today.epochs, n=fmt.count(today.epochs)))
-        self.say(fmt.count(today.samples), "", " · ".join(given))
+            given.append(trn("1 epoch", "{n} epochs", today.epochs, n=numbers.count(today.epochs)))
+        self.say(numbers.count(today.samples), "", " · ".join(given))
 
 
 class SpeedTile(Tile):
@@ -63,8 +63,8 @@ class SpeedTile(Tile):
             self.say(NOTHING, "", tr("samples per second"))
             return
         all_peers = max(progress.swarm_samples_per_second, progress.samples_per_second)
-        caption = tr("samples; all peers together {speed}/s", speed=fmt.figure(all_peers))
-        self.say(fmt.figure(progress.samples_per_second), tr("/s"), caption)
+        caption = tr("samples; all peers together {speed}/s", speed=numbers.figure(all_peers))
+        self.say(numbers.figure(progress.samples_per_second), tr("/s"), caption)
 
 
 class PeersTile(Tile):
@@ -78,8 +78,8 @@ class PeersTile(Tile):
             return
         caption = tr("you are one of them") if progress.peers > 1 else tr("only you so far")
         if progress.loss is not None:
-            caption += " · " + tr("loss {loss}", loss=fmt.decimal(progress.loss, 2))
-        self.say(fmt.count(progress.peers), "", caption)
+            caption += " · " + tr("loss {loss}", loss=numbers.decimal(progress.loss, 2))
+        self.say(numbers.count(progress.peers), "", caption)
 
 
 class MeterTile(Card):

@@ -20,7 +20,7 @@ from core.api.snapshot import GpuUse, Place, Snapshot
 from tests.app import full_record
 from tests.app.snapshots import CONTRIBUTING
 from tests.app.test_projects_page import BIRDS, DETAILS, PRACTICE
-from tests.app.test_quantity import limit
+from tests.app.text.test_quantities import limit
 from tests.fakes.scripted_engine import ScriptedEngine
 
 _NIGHT = "f" * 14 + "." * 20 + "g" * 10 + "f" * 4

@@ -103,7 +103,7 @@ def main() -> int:
     from app.desktop.window_settings import Settings
     from app.engine_link import EngineLink
     from app.main_window import MainWindow
-    from app.texts import languages
+    from app.text.i18n import languages
     from app.widgets import theme
     from core.client.profile import Home
     from tests.app.full_engine import every_page, fill, settle

@@ -10,12 +10,12 @@ from PySide6.QtCore import QPointF, Qt
 from PySide6.QtTest import QTest
 from pytestqt.qtbot import QtBot
 
-from app import history_words
 from app.bars_view import following, starts
-from app.format import SPACE
 from app.history_page import HistoryPage
 from app.history_range import Range, midnight
 from app.main_window import MainWindow
+from app.text import history
+from app.text.numbers import SPACE
 from core.api.errors import UsageError
 from core.api.project.projects import CurvePoint, GetCurve
 from core.api.reasons import Kind
@@ -205,9 +205,9 @@ def test_the_certificate_is_painted_for_all_that_was_given(page: HistoryPage, tm
 
 
 def test_every_reason_has_few_words() -> None:
-    assert [kind for kind in Kind if kind not in history_words.known_reasons()] == []
-    assert history_words.reason("paused, on_battery") == "paused, on battery"
-    assert history_words.reason("The disk is full.") == "The disk is full."
+    assert [kind for kind in Kind if kind not in history.known_reasons()] == []
+    assert history.reason("paused, on_battery") == "paused, on battery"
+    assert history.reason("The disk is full.") == "The disk is full."
 
 
 @pytest.mark.parametrize(
@@ -221,7 +221,7 @@ def test_every_reason_has_few_words() -> None:
     ],
 )
 def test_a_habit_is_told_if_there_is_one(given: Callable[[int], bool], sentence: str) -> None:
-    assert history_words.habit([float(given(hour)) for hour in range(168)]) == sentence
+    assert history.habit([float(given(hour)) for hour in range(168)]) == sentence
 
 
 def test_bars_follow_each_other_over_the_change_of_the_clock(london: None) -> None:
@@ -233,5 +233,5 @@ def test_bars_follow_each_other_over_the_change_of_the_clock(london: None) -> No
 
 
 def test_comparisons_are_left_out_where_nothing_is_known() -> None:
-    assert history_words.comparisons(Sums(seconds=5.0)) == []
-    assert len(history_words.comparisons(SUMS)) == 2
+    assert history.comparisons(Sums(seconds=5.0)) == []
+    assert len(history.comparisons(SUMS)) == 2

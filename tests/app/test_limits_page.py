@@ -11,13 +11,14 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QAbstractButton, QApplication, QLineEdit, QWidget
 from pytestqt.qtbot import QtBot
 
-from app import limit_words, quantity
-from app.format import SPACE
 from app.limit_editor import AmountEditor, SwitchEditor
 from app.limit_row import LimitLine
 from app.limit_slider import LimitSlider
 from app.limits_page import LimitsPage
 from app.main_window import MainWindow
+from app.text import limits as limits_text
+from app.text import quantities
+from app.text.numbers import SPACE
 from app.widgets.basic import Button, Label
 from core.api.errors import UsageError, WorldError
 from core.api.preferences.limits import LimitInfo, ResetLimit, SetLimit, ShowLimits
@@ -26,7 +27,7 @@ from core.api.preferences.program_names import SetPrograms
 from core.api.preferences.schedule import Level, ScheduleState
 from core.api.snapshot import ProcessorUse, Snapshot
 from tests.app.snapshots import CONTRIBUTING
-from tests.app.test_quantity import limit
+from tests.app.text.test_quantities import limit
 from tests.fakes.scripted_engine import ScriptedEngine
 
 Show = Callable[[Snapshot], None]
@@ -92,13 +93,13 @@ def texts(widget: QWidget) -> str:
 
 def test_every_preference_has_words_and_a_page() -> None:
     for name, preference in PREFERENCES.items():
-        assert limit_words.has_words(name), name
-        assert limit_words.page_name(preference.page) != limit_words.page_name(""), name
-        assert preference.zero == "" or quantity.zero_word(preference.zero)
+        assert limits_text.has_words(name), name
+        assert limits_text.page_name(preference.page) != limits_text.page_name(""), name
+        assert preference.zero == "" or quantities.zero_word(preference.zero)
 
 
 def test_a_limit_for_one_card_is_named_after_it() -> None:
-    assert limit_words.words("gpu1.temperature").name == "Temperature, card 1"
+    assert limits_text.words("gpu1.temperature").name == "Temperature, card 1"
 
 
 def test_every_limit_of_the_engine_has_a_row_and_gentle_ones_stand_below_the_full_one(page: LimitsPage) -> None:
@@ -291,4 +292,4 @@ def test_processor_and_memory_have_live_values(
     ],
 )
 def test_what_restricts_a_limit_is_named(why: str | None, expected: str) -> None:
-    assert limit_words.reason(why) == expected
+    assert limits_text.reason(why) == expected

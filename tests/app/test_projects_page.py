@@ -15,8 +15,8 @@ from app.main_window import MainWindow
 from app.order_handle import MIME
 from app.project_card import ProjectCard
 from app.project_picture import unpacked
-from app.project_words import Which, moved
 from app.projects_page import ProjectsPage
+from app.text.projects import Which, moved
 from app.widgets.basic import Button, Label
 from core.api.errors import UsageError, WorldError
 from core.api.intent import Contribute

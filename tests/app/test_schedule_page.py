@@ -10,12 +10,12 @@ from PySide6.QtCore import QPoint, Qt
 from PySide6.QtTest import QTest
 from pytestqt.qtbot import QtBot
 
-from app import schedule_words, week
 from app.day_strip import DayStrip
-from app.format import SPACE
 from app.main_window import MainWindow
 from app.schedule_page import SchedulePage
-from app.week import Cell
+from app.text import schedule, week
+from app.text.numbers import SPACE
+from app.text.week import Cell
 from app.week_grid import WeekGrid
 from app.week_painter import WeekGeometry
 from app.widgets.basic import Label
@@ -259,8 +259,8 @@ def test_each_level_and_the_marker_can_be_seen(qtbot: QtBot, now: tuple[int, flo
 
 
 def test_a_week_that_never_changes_says_so() -> None:
-    assert schedule_words.next_change(ScheduleState(Level.FULL), 0.0) == "Full power at all times"
-    assert schedule_words.until(ScheduleState(Level.OFF), "." * CELLS, UTC, 0.0) == "at all times"
+    assert schedule.next_change(ScheduleState(Level.FULL), 0.0) == "Full power at all times"
+    assert schedule.until(ScheduleState(Level.OFF), "." * CELLS, UTC, 0.0) == "at all times"
 
 
 def test_a_level_grows_with_what_there_is_to_say(page: SchedulePage) -> None:

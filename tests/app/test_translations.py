@@ -11,13 +11,12 @@ from PySide6.QtCore import QLocale
 from PySide6.QtWidgets import QApplication, QLabel, QPushButton, QWidget
 from pytestqt.qtbot import QtBot
 
-from app import format as fmt
-from app import texts
 from app.desktop import language
 from app.engine_link import EngineLink
 from app.limits_page import LimitsPage
 from app.main_window import MainWindow
-from app.texts import said, tr, trn
+from app.text import i18n, numbers
+from app.text.i18n import said, tr, trn
 from app.tray import Tray
 from core.api.snapshot import CatchUp, Transfer
 from core.engine.decision.decide import WORDING
@@ -64,20 +63,20 @@ def test_every_translation_has_the_fields_of_its_text(code: str) -> None:
 
 
 def test_the_window_knows_every_sentence_that_the_engine_can_say() -> None:
-    assert json.loads(texts.ENGINE.read_text()) == translations.engine_templates(), "run python -m tests.translations"
+    assert json.loads(i18n.ENGINE.read_text()) == translations.engine_templates(), "run python -m tests.translations"
     assert {wording.text for wording in WORDING.values()} - {"{detail}."} <= set(translations.engine_templates())
 
 
 @pytest.mark.parametrize("code", TRANSLATED)
 def test_a_sentence_of_the_engine_is_said_in_the_language_with_its_values(code: str) -> None:
-    texts.use(code)
+    i18n.use(code)
     templates = [template for template in translations.engine_templates() if tr(template) != template]
     assert len(templates) > 150
     assert [template for template in templates if said(filled := FIELD.sub("7", template)) == filled] == []
 
 
 def test_sentences_within_sentences_are_translated_too() -> None:
-    texts.use("de")
+    i18n.use("de")
     assert said("The session cannot go on without you: There is no file /x.") == (
         "Die Sitzung kann ohne dich nicht weitergehen: Es gibt keine Datei /x."
     )
@@ -110,7 +109,7 @@ def test_amounts_in_a_sentence_are_written_the_language_s_way(qapp: QApplication
 
 @pytest.mark.parametrize("code", TRANSLATED)
 def test_what_is_compiled_is_what_was_written(code: str) -> None:
-    texts.use(code)
+    i18n.use(code)
     for message in translations.catalogue(code):
         if isinstance(message.id, str) and message.id:
             assert tr(message.id) == message.string
@@ -121,22 +120,22 @@ def test_what_is_compiled_is_what_was_written(code: str) -> None:
 
 def test_a_language_that_nobody_has_translated_is_english() -> None:
     with pytest.raises(FileNotFoundError):
-        texts.use("tlh")
+        i18n.use("tlh")
     assert tr("Quit") == "Quit"
 
 
 def test_numbers_times_and_dates_are_written_the_language_s_way(qapp: QApplication, london: None) -> None:
     language.speak(qapp, "de")
     assert QLocale().language() is QLocale.Language.German
-    assert fmt.size(3_400_000) == "3,4\N{NO-BREAK SPACE}MB"
-    assert fmt.figure(7.25) == "7,2"
+    assert numbers.size(3_400_000) == "3,4\N{NO-BREAK SPACE}MB"
+    assert numbers.figure(7.25) == "7,2"
     assert trn("1 thread", "{amount} threads", 1, amount=1) == "1 Thread"
     assert trn("1 thread", "{amount} threads", 4, amount=4) == "4 Threads"
     now = datetime(2025, 6, 16, 11, tzinfo=UTC).timestamp()  # a Monday, noon in London
-    assert fmt.clock(now + 3600, now) == "13:00"
-    assert fmt.clock(now + 86400, now) == "morgen 12:00"
-    assert fmt.clock(now + 2 * 86400, now) == "Mi. 12:00"
-    assert fmt.clock(now + 10 * 86400, now) == "26. Juni 12:00"
+    assert numbers.clock(now + 3600, now) == "13:00"
+    assert numbers.clock(now + 86400, now) == "morgen 12:00"
+    assert numbers.clock(now + 2 * 86400, now) == "Mi. 12:00"
+    assert numbers.clock(now + 10 * 86400, now) == "26. Juni 12:00"
 
 
 def test_the_region_of_the_system_counts_where_it_speaks_the_language() -> None:

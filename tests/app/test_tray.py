@@ -11,9 +11,9 @@ from PySide6.QtWidgets import QSystemTrayIcon
 from pytestqt.qtbot import QtBot
 
 from app.engine_link import EngineLink, Link
+from app.text.status import Tone
 from app.tray import Tray
 from app.widgets.icons import tray as tray_icon
-from app.wording import Tone
 from core.api.intent import Pause, Resume
 from core.api.messages import Command
 from core.api.snapshot import Snapshot

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from pathlib import Path
 
-from app.texts import tr
+from app.text.i18n import tr
 from core.api.errors import WorldError
 
 

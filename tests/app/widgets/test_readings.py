@@ -2,7 +2,7 @@
 
 from msgspec.structs import replace
 
-from app.format import SPACE
+from app.text.numbers import SPACE
 from app.widgets import readings
 from core.api.preferences.preferences import Limits
 from core.api.snapshot import DataMonth, GpuUse, Snapshot

@@ -5,9 +5,8 @@ from datetime import datetime
 
 from PySide6.QtCore import QDate, QLocale
 
-from app import format as fmt
-from app import week
-from app.texts import said, tr, trn
+from app.text import numbers, week
+from app.text.i18n import said, tr, trn
 from core.api.reasons import Kind
 from core.api.record.record import JOULES_IN_KWH, Bucket, Cost, Milestone, MilestoneKind, Sums
 
@@ -25,13 +24,17 @@ def work(flops: float) -> str:
     power = 0
     while flops >= 999.5 and power < len(units) - 1:
         flops, power = flops / 1000, power + 1
-    return f"{fmt.figure(flops)}{fmt.SPACE}{units[power]}"
+    return f"{numbers.figure(flops)}{numbers.SPACE}{units[power]}"
 
 
 def energy(joules: float) -> tuple[str, str]:
     """A figure and its unit."""
     kilowatt_hours = joules / JOULES_IN_KWH
-    return (fmt.figure(kilowatt_hours), "kWh") if kilowatt_hours >= 1 else (fmt.figure(kilowatt_hours * 1000), "Wh")
+    return (
+        (numbers.figure(kilowatt_hours), "kWh")
+        if kilowatt_hours >= 1
+        else (numbers.figure(kilowatt_hours * 1000), "Wh")
+    )
 
 
 def energy_source(sums: Sums) -> str:
@@ -47,18 +50,18 @@ def energy_source(sums: Sums) -> str:
     said = tr("measured: {names}", names=", ".join(measured)) if measured else ""
     if not sums.estimated_joules:
         return said
-    share = fmt.percent(sums.estimated_joules / sums.energy) if sums.energy else ""
+    share = numbers.percent(sums.estimated_joules / sums.energy) if sums.energy else ""
     return tr("{said}; {share} is an estimate", said=said, share=share) if said else tr("an estimate")
 
 
 def cost(value: Cost) -> str:
     """Empty without figures of the volunteer's."""
-    money = fmt.decimal(value.money, 2) if value.money is not None else ""
-    parts = [f"{money}{fmt.SPACE}{value.currency}".strip()] if money else []
+    money = numbers.decimal(value.money, 2) if value.money is not None else ""
+    parts = [f"{money}{numbers.SPACE}{value.currency}".strip()] if money else []
     if value.co2 is not None:
         kilograms = value.co2 >= 1000
         parts.append(
-            f"{fmt.figure(value.co2 / 1000 if kilograms else value.co2)}{fmt.SPACE}{'kg' if kilograms else 'g'} CO₂"
+            f"{numbers.figure(value.co2 / 1000 if kilograms else value.co2)}{numbers.SPACE}{'kg' if kilograms else 'g'} CO₂"
         )
     return " · ".join(parts)
 
@@ -79,21 +82,21 @@ def comparisons(sums: Sums) -> list[str]:
             )
     litres = (sums.energy or 0.0) / JOULES_IN_KWH / _KWH_A_LITRE
     if litres >= 0.5:
-        told.append(tr("With that energy one could boil {litres} litres of water.", litres=fmt.figure(litres)))
+        told.append(tr("With that energy one could boil {litres} litres of water.", litres=numbers.figure(litres)))
     return told
 
 
 def long_time(seconds: float) -> str:
     """Also years: 3 d 4 h, 2.4 years."""
     years = seconds / (365.25 * 86_400)
-    return tr("{years} years", years=fmt.figure(years)) if years >= 2 else fmt.duration(seconds)
+    return tr("{years} years", years=numbers.figure(years)) if years >= 2 else numbers.duration(seconds)
 
 
 def hours(seconds: float) -> tuple[str, str]:
     """A figure and its unit, for a tile."""
     if seconds < 3600:
-        return (fmt.figure(seconds / 60), tr("min")) if seconds >= 60 else (fmt.figure(round(seconds)), tr("s"))
-    return fmt.figure(seconds / 3600), tr("h")
+        return (numbers.figure(seconds / 60), tr("min")) if seconds >= 60 else (numbers.figure(round(seconds)), tr("s"))
+    return numbers.figure(seconds / 3600), tr("h")
 
 
 def day(moment: float) -> str:
@@ -126,7 +129,7 @@ def bucket(kind: Bucket, start: float) -> str:
     local = datetime.fromtimestamp(start).astimezone()
     match kind:
         case "hour":
-            return f"{day(start)}, {fmt.time_of_day(local.hour, 0)}"
+            return f"{day(start)}, {numbers.time_of_day(local.hour, 0)}"
         case "day":
             return day(start)
         case "week":
@@ -159,7 +162,7 @@ def _share(seconds: Sequence[float], counts: Callable[[int, int], bool], fair: f
 
 def week_hour(place: int) -> str:
     """One of the 168 hours: Mon 14:00."""
-    return f"{week.day_short(place // 24)} {fmt.time_of_day(place % 24, 0)}"
+    return f"{week.day_short(place // 24)} {numbers.time_of_day(place % 24, 0)}"
 
 
 def milestone(value: Milestone) -> str:
@@ -175,11 +178,11 @@ def coming(value: Milestone, now: float) -> str:
     days = max(1, round((value.at - now) / 86_400))
     if days > 365 * 20:
         return tr("Next: {name}", name=name)
-    return tr("Next: {name}, in about {time}", name=name, time=trn("1 day", "{n} days", days, n=fmt.count(days)))
+    return tr("Next: {name}, in about {time}", name=name, time=trn("1 day", "{n} days", days, n=numbers.count(days)))
 
 
 def _amount(kind: MilestoneKind, amount: float) -> str:
-    number = fmt.count(amount / 3600 if kind == "seconds" else amount)
+    number = numbers.count(amount / 3600 if kind == "seconds" else amount)
     single = round(amount / 3600 if kind == "seconds" else amount) == 1
     match kind:
         case "seconds":
@@ -204,7 +207,7 @@ def main_reason(idle: Mapping[str, float]) -> str:
     if not idle:
         return tr("Nothing stood in the way.")
     name, seconds = max(idle.items(), key=lambda item: item[1])
-    return tr("Most often: {reason} ({time}).", reason=reason(name), time=fmt.duration(seconds))
+    return tr("Most often: {reason} ({time}).", reason=reason(name), time=numbers.duration(seconds))
 
 
 def known_reasons() -> dict[str, str]:

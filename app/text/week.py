@@ -3,8 +3,8 @@
 from collections.abc import Iterable
 from typing import NamedTuple
 
-from app import format as fmt
-from app.texts import tr
+from app.text import numbers
+from app.text.i18n import tr
 from core.api.preferences.schedule import CELL, CELLS, CELLS_A_DAY, MARKS, Level, mark_of
 
 ALWAYS = mark_of(Level.FULL) * CELLS
@@ -63,7 +63,7 @@ def day_short(day: int) -> str:
 
 def slot_time(slot: int) -> str:
     """When a half hour begins, or the one before it ends."""
-    return tr("midnight") if slot == CELLS_A_DAY else fmt.time_of_day(*divmod(slot * CELL, 60))
+    return tr("midnight") if slot == CELLS_A_DAY else numbers.time_of_day(*divmod(slot * CELL, 60))
 
 
 def span_text(slots: range) -> str:

@@ -5,8 +5,9 @@ from typing import get_args
 import pytest
 from msgspec.structs import replace
 
-from app import reason_words, step_words, wording
-from app.format import GROUP, SPACE
+from app.text import reasons, steps
+from app.text import status as status_text
+from app.text.numbers import GROUP, SPACE
 from core.api.preferences.schedule import Level, ScheduleState
 from core.api.reasons import Kind, Reason, Severity
 from core.api.snapshot import CatchUp, Phase, Snapshot, State, Transfer
@@ -20,7 +21,7 @@ def plain(text: str) -> str:
 
 
 def status(snapshot: Snapshot) -> str:
-    return plain(wording.status(snapshot, NOW))
+    return plain(status_text.status(snapshot, NOW))
 
 
 @pytest.mark.usefixtures("london")
@@ -55,30 +56,30 @@ def test_the_state_is_one_sentence(snapshot: Snapshot, sentence: str) -> None:
 @pytest.mark.parametrize("state", get_args(State))
 def test_every_state_has_a_sentence_a_tone_and_a_headline(state: State) -> None:
     snapshot = Snapshot(state=state)
-    assert wording.status(snapshot, NOW)
-    assert wording.caption(snapshot, NOW)
-    assert wording.title(snapshot)
-    assert wording.tone(snapshot) in get_args(wording.Tone)
+    assert status_text.status(snapshot, NOW)
+    assert status_text.caption(snapshot, NOW)
+    assert status_text.title(snapshot)
+    assert status_text.tone(snapshot) in get_args(status_text.Tone)
 
 
 @pytest.mark.parametrize("kind", list(Kind))
 def test_every_kind_of_reason_has_a_sentence_without_a_full_stop(kind: Kind) -> None:
     for until in (None, NOW + 60):
-        sentence = wording.reason_sentence(Reason(kind, False, "Something is in the way.", until), NOW)
+        sentence = status_text.reason_sentence(Reason(kind, False, "Something is in the way.", until), NOW)
         assert sentence
         assert not sentence.endswith(".")
 
 
 @pytest.mark.parametrize("kind", list(Kind))
 def test_every_kind_of_reason_has_words_of_the_window(kind: Kind) -> None:
-    assert reason_words.has_words(kind)
+    assert reasons.has_words(kind)
 
 
 def test_the_first_reason_is_a_headline_and_its_details_stand_below() -> None:
     reason = Reason(Kind.IN_USE, True, "You are using the computer; it goes on after 3 min.")
     snapshot = replace(CONTRIBUTING, state="holding", reasons=(reason,))
     assert status(snapshot) == "Waiting: you are using this computer"
-    assert wording.explanation(snapshot, NOW) == "You are using the computer; it goes on after 3 min."
+    assert status_text.explanation(snapshot, NOW) == "You are using the computer; it goes on after 3 min."
 
 
 @pytest.mark.usefixtures("london")
@@ -86,7 +87,7 @@ def test_outside_the_schedule_says_until_when() -> None:
     reason = Reason(Kind.OUTSIDE_SCHEDULE, False, "Outside the hours of your schedule.", NOW + 600)
     snapshot = replace(CONTRIBUTING, state="idle", reasons=(reason,))
     assert status(snapshot) == "Waiting: outside the hours of your schedule, until 16:16"
-    assert wording.explanation(snapshot, NOW) == ""
+    assert status_text.explanation(snapshot, NOW) == ""
 
 
 @pytest.mark.usefixtures("london")
@@ -94,27 +95,27 @@ def test_every_further_reason_is_told_with_its_end() -> None:
     offline = Reason(Kind.BACKING_OFF, False, "The last session failed.", NOW + 20, Severity.NOTICE)
     snapshot = replace(paused(NOW + 600), reasons=(offline, *paused(NOW + 600).reasons))
     assert status(snapshot) == "Paused until 16:16"
-    assert "The last session failed (in 20 s)." in plain(wording.explanation(snapshot, NOW))
+    assert "The last session failed (in 20 s)." in plain(status_text.explanation(snapshot, NOW))
 
 
 def test_a_failure_that_needs_the_volunteer_is_red_and_one_that_retries_is_not() -> None:
-    assert wording.tone(failed(None)) == "problem"
-    assert wording.tone(failed(NOW + 20)) == "working"
+    assert status_text.tone(failed(None)) == "problem"
+    assert status_text.tone(failed(NOW + 20)) == "working"
 
 
 def test_an_error_is_told_once_on_the_page() -> None:
     for snapshot in (failed(NOW + 20), failed(None)):
-        page = wording.caption(snapshot, NOW) + wording.explanation(snapshot, NOW)
+        page = status_text.caption(snapshot, NOW) + status_text.explanation(snapshot, NOW)
         assert page.count("No peer could be reached") == 1
 
 
 def test_braces_in_a_name_are_left_alone() -> None:
-    assert "{evil}" in wording.status(replace(CONTRIBUTING, project_name="{evil} {0}"), NOW)
-    assert "{0}" in wording.status(failed(NOW + 5, error="{0} went wrong"), NOW)
+    assert "{evil}" in status_text.status(replace(CONTRIBUTING, project_name="{evil} {0}"), NOW)
+    assert "{0}" in status_text.status(failed(NOW + 5, error="{0} went wrong"), NOW)
 
 
 def test_a_contribution_tells_peers_own_share_and_when_the_update_is_due() -> None:
-    text = plain(wording.explanation(CONTRIBUTING, NOW))
+    text = plain(status_text.explanation(CONTRIBUTING, NOW))
     assert text == (
         "14 peers are filling this batch together. You gave 9 % of it. The next update is due in about 12 s."
     )
@@ -122,20 +123,20 @@ def test_a_contribution_tells_peers_own_share_and_when_the_update_is_due() -> No
 
 def test_someone_alone_is_told_so() -> None:
     alone = replace(CONTRIBUTING, progress=replace(PROGRESS, peers=1))
-    assert wording.explanation(alone, NOW).startswith("You are the only one")
+    assert status_text.explanation(alone, NOW).startswith("You are the only one")
 
 
 @pytest.mark.parametrize("phase", get_args(Phase))
 def test_every_step_of_an_epoch_has_its_words(phase: Phase) -> None:
     progress = replace(PROGRESS, phase=phase)
-    assert step_words.step_name(phase)
-    assert step_words.step_meaning(phase)
-    assert step_words.ring_line(progress)
-    assert "369" in step_words.ring_meaning(progress)
+    assert steps.step_name(phase)
+    assert steps.step_meaning(phase)
+    assert steps.ring_line(progress)
+    assert "369" in steps.ring_meaning(progress)
 
 
 def present_step(snapshot: Snapshot) -> str:
-    (name,) = [step.name for step in step_words.steps(snapshot) if step.is_now]
+    (name,) = [step.name for step in steps.steps(snapshot) if step.is_now]
     return name
 
 
@@ -143,7 +144,7 @@ def test_getting_ready_has_steps_of_its_own() -> None:
     launched = replace(STARTING, transfer=None, session=None)
     seen = [launched, replace(launched, session=STARTING.session), Snapshot(state="joining"), Snapshot(state="syncing")]
     assert [present_step(snapshot) for snapshot in seen] == ["Start", "Load", "Find peers", "Catch up"]
-    meanings = {wording.explanation(snapshot, NOW) for snapshot in seen}
+    meanings = {status_text.explanation(snapshot, NOW) for snapshot in seen}
     assert len(meanings) == 4
     assert present_step(STARTING) == "Load"
     assert present_step(CONTRIBUTING) == "Accumulate"
@@ -151,26 +152,26 @@ def test_getting_ready_has_steps_of_its_own() -> None:
 
 @pytest.mark.parametrize("snapshot", [IDLE, paused(), failed(None)])
 def test_at_rest_no_step_is_the_present_one(snapshot: Snapshot) -> None:
-    assert [step.name for step in step_words.steps(snapshot) if step.is_now] == []
+    assert [step.name for step in steps.steps(snapshot) if step.is_now] == []
 
 
 def test_memory_that_is_still_held_is_not_called_free() -> None:
     holding = replace(CONTRIBUTING, state="holding", reasons=paused().reasons)
-    assert "in a few minutes the memory" in wording.explanation(holding, NOW)
-    assert wording.explanation(paused(), NOW) == "Processor and memory are all yours."
+    assert "in a few minutes the memory" in status_text.explanation(holding, NOW)
+    assert status_text.explanation(paused(), NOW) == "Processor and memory are all yours."
 
 
 def test_the_ring_says_how_full_the_batch_is() -> None:
-    assert plain(step_words.ring_line(PROGRESS)) == "71 % of 4 096"
-    assert step_words.ring_line(replace(PROGRESS, target_batch_size=0)) == "no batch yet"
+    assert plain(steps.ring_line(PROGRESS)) == "71 % of 4 096"
+    assert steps.ring_line(replace(PROGRESS, target_batch_size=0)) == "no batch yet"
 
 
 def test_time_left_counts_down_what_overrides_the_schedule() -> None:
     overriding = replace(CONTRIBUTING, schedule=ScheduleState(Level.OFF, Level.FULL, NOW + 2520, True, NOW + 2520))
-    assert plain(wording.time_left(overriding, NOW)) == "42 min left, then by the schedule"
+    assert plain(status_text.time_left(overriding, NOW)) == "42 min left, then by the schedule"
 
 
 def test_time_left_counts_down_a_pause_only() -> None:
-    assert plain(wording.time_left(paused(NOW + 2520), NOW)) == "42 min left"
-    assert wording.time_left(paused(), NOW) == ""
-    assert wording.time_left(CONTRIBUTING, NOW) == ""
+    assert plain(status_text.time_left(paused(NOW + 2520), NOW)) == "42 min left"
+    assert status_text.time_left(paused(), NOW) == ""
+    assert status_text.time_left(CONTRIBUTING, NOW) == ""

@@ -6,8 +6,8 @@ A preference without words here is shown by its plain name, and fails a test.
 import re
 from typing import NamedTuple
 
-from app import quantity
-from app.texts import tr, trn
+from app.text import quantities
+from app.text.i18n import tr, trn
 from core.api.preferences.limits import LimitInfo
 from core.api.preferences.preferences import GENTLE
 from core.api.snapshot import Snapshot
@@ -45,7 +45,7 @@ def page_order(page: str) -> int:
 
 def short(limit: LimitInfo, value: int) -> str:
     """A value with what it is of, for a line of several: 30 % of the card."""
-    amount = quantity.write(value, limit)
+    amount = quantities.write(value, limit)
     wordings = {
         "gpu_share": tr("{amount} of the card"),
         "processor_share": tr("{amount} of the processor"),
@@ -59,8 +59,8 @@ def short(limit: LimitInfo, value: int) -> str:
 def situation(limit: LimitInfo, snapshot: Snapshot) -> str:
     """The live value against what counts now, and why that is not the value chosen; empty if there is no news."""
     live = live_value(limit.name, snapshot)
-    ceiling = quantity.write(limit.in_force, limit)
-    now = tr("Now {live}", live=quantity.write_live(live, limit)) if live is not None else _seen(limit.name, snapshot)
+    ceiling = quantities.write(limit.in_force, limit)
+    now = tr("Now {live}", live=quantities.write_live(live, limit)) if live is not None else _seen(limit.name, snapshot)
     if limit.in_force == limit.value:
         return now
     because = tr("in force: {ceiling} ({why})", ceiling=ceiling, why=reason(limit.why))

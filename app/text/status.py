@@ -5,10 +5,9 @@ The engine says why in plain English; here it gets a language, its end ("until 1
 
 from typing import Literal
 
-from app import format as fmt
-from app import reason_words
-from app.step_words import getting_ready, is_getting_ready, place_in_getting_ready, step_meaning
-from app.texts import said, tr, trn
+from app.text import numbers, reasons
+from app.text.i18n import said, tr, trn
+from app.text.steps import getting_ready, is_getting_ready, place_in_getting_ready, step_meaning
 from core.api.reasons import Kind, Reason, Severity
 from core.api.snapshot import Place, Progress, Snapshot
 
@@ -69,7 +68,7 @@ def place(known: Place | None) -> str:
     """Among all who publish what they give; empty if it is not known."""
     if known is None:
         return ""
-    own, everyone, share = fmt.count(known.place), fmt.count(known.volunteers), fmt.percent(known.share)
+    own, everyone, share = numbers.count(known.place), numbers.count(known.volunteers), numbers.percent(known.share)
     return tr("You: place {place} of {all}, {share} of all samples", place=own, all=everyone, share=share)
 
 
@@ -79,9 +78,9 @@ def time_left(snapshot: Snapshot, now: float) -> str:
     if until is None or until <= now:
         return ""
     if is_paused(snapshot):
-        return tr("{time} left", time=fmt.duration(until - now))
+        return tr("{time} left", time=numbers.duration(until - now))
     overriding = snapshot.schedule.overridden and snapshot.state == "contributing"
-    return tr("{time} left, then by the schedule", time=fmt.duration(until - now)) if overriding else ""
+    return tr("{time} left, then by the schedule", time=numbers.duration(until - now)) if overriding else ""
 
 
 def ends_at(snapshot: Snapshot) -> float | None:
@@ -133,9 +132,9 @@ def reason_sentence(reason: Reason, now: float) -> str:
         case Kind.PAUSED | Kind.SNOOZED:
             if reason.until is None:
                 return tr("Paused until you resume")
-            return tr("Paused until {time}", time=fmt.clock(reason.until, now))
+            return tr("Paused until {time}", time=numbers.clock(reason.until, now))
         case Kind.BACKING_OFF if reason.until:
-            return tr("{text} (in {time})", text=text, time=fmt.duration(reason.until - now))
+            return tr("{text} (in {time})", text=text, time=numbers.duration(reason.until - now))
         case _:
             return _until(text, reason.until, now)
 
@@ -144,13 +143,13 @@ def _headline(reason: Reason, now: float) -> str:
     """The reason that is named first, with its end."""
     if reason.kind in {Kind.PAUSED, Kind.SNOOZED, Kind.BACKING_OFF}:
         return reason_sentence(reason, now)
-    return _until(reason_words.headline(reason), reason.until, now)
+    return _until(reasons.headline(reason), reason.until, now)
 
 
 def _detail(snapshot: Snapshot) -> str:
     """What is to be said beyond the headline."""
     reason = main_reason(snapshot)
-    return reason_words.detail(reason) if reason and snapshot.state in {"idle", "holding"} else ""
+    return reasons.detail(reason) if reason and snapshot.state in {"idle", "holding"} else ""
 
 
 def project(snapshot: Snapshot) -> str:
@@ -161,16 +160,16 @@ def project(snapshot: Snapshot) -> str:
 def _with_transfer(snapshot: Snapshot, plain: str, fetching: str) -> str:
     if snapshot.transfer is None:
         return plain
-    return fetching.format(amount=fmt.size_of(snapshot.transfer.done, snapshot.transfer.total))
+    return fetching.format(amount=numbers.size_of(snapshot.transfer.done, snapshot.transfer.total))
 
 
 def _catching_up(snapshot: Snapshot) -> str:
     if (way := snapshot.catching_up) is None:
         return _with_transfer(snapshot, tr("Catching up with the others"), tr("Catching up: {amount}"))
-    first, last = fmt.count(way.from_epoch), fmt.count(way.to_epoch)
+    first, last = numbers.count(way.from_epoch), numbers.count(way.to_epoch)
     if (moved := snapshot.transfer) is None:
         return tr("Catching up: epoch {first} → {last}", first=first, last=last)
-    amount = fmt.size_of(moved.done, moved.total)
+    amount = numbers.size_of(moved.done, moved.total)
     return tr("Catching up: epoch {first} → {last} ({amount})", first=first, last=last, amount=amount)
 
 
@@ -184,7 +183,7 @@ def _retry(snapshot: Snapshot, now: float) -> str:
         return ""
     if snapshot.retry_at <= now:
         return tr("Trying again")
-    return tr("Waiting to retry in {time}", time=fmt.duration(snapshot.retry_at - now))
+    return tr("Waiting to retry in {time}", time=numbers.duration(snapshot.retry_at - now))
 
 
 def _error(snapshot: Snapshot) -> str:
@@ -194,7 +193,7 @@ def _error(snapshot: Snapshot) -> str:
 def _until(text: str, until: float | None, now: float) -> str:
     if until is None:
         return text
-    return tr("{text}, until {time}", text=text, time=fmt.clock(until, now))
+    return tr("{text}, until {time}", text=text, time=numbers.clock(until, now))
 
 
 def _meaning(snapshot: Snapshot) -> str:
@@ -225,7 +224,7 @@ def _contribution(progress: Progress) -> str:
         "You are the only one filling this batch so far.",
         "{peers} peers are filling this batch together.",
         max(1, progress.peers),
-        peers=fmt.count(progress.peers),
+        peers=numbers.count(progress.peers),
     )
     sentences = [together, _own_share(progress), _due(progress)]
     return " ".join(sentence for sentence in sentences if sentence)
@@ -235,11 +234,13 @@ def _own_share(progress: Progress) -> str:
     if not progress.target_batch_size or not progress.own_epoch_samples:
         return ""
     share = min(1.0, progress.own_epoch_samples / progress.target_batch_size)
-    return tr("You gave {share} of it.", share=fmt.percent(share))
+    return tr("You gave {share} of it.", share=numbers.percent(share))
 
 
 def _due(progress: Progress) -> str:
     missing = progress.target_batch_size - progress.epoch_samples
     if progress.swarm_samples_per_second <= 0 or missing <= 0:
         return ""
-    return tr("The next update is due in about {time}.", time=fmt.duration(missing / progress.swarm_samples_per_second))
+    return tr(
+        "The next update is due in about {time}.", time=numbers.duration(missing / progress.swarm_samples_per_second)
+    )

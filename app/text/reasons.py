@@ -3,7 +3,7 @@
 The engine's own sentence says more (which program, how warm); the home page shows it below.
 """
 
-from app.texts import said, tr
+from app.text.i18n import said, tr
 from core.api.reasons import Kind, Reason
 
 

@@ -2,7 +2,7 @@
 
 from datetime import datetime
 
-from app.cli import units
+from app.text import units
 from core.api.preferences.preferences import PREFERENCES, Limits
 from core.api.preferences.schedule import ScheduleState
 from core.api.reasons import Reason

@@ -8,7 +8,7 @@ from datetime import datetime
 
 from PySide6.QtCore import QDate, QLocale, QTime
 
-from app.texts import tr
+from app.text.i18n import tr
 
 SPACE = "\N{NO-BREAK SPACE}"
 GROUP = "\N{NARROW NO-BREAK SPACE}"

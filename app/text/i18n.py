@@ -11,7 +11,7 @@ from functools import cache
 from itertools import chain, zip_longest
 from pathlib import Path
 
-LOCALE = Path(__file__).resolve().parents[1] / "resources" / "locale"
+LOCALE = Path(__file__).resolve().parents[2] / "resources" / "locale"
 DOMAIN = "idlehive"
 ENGINE = LOCALE / "engine.json"
 """What the engine can say, with fields, found in its code by `python -m tests.translations`; most specific first."""

@@ -2,9 +2,8 @@
 
 from enum import Enum
 
-from app import format as fmt
-from app import wording
-from app.texts import said, tr
+from app.text import numbers, status
+from app.text.i18n import said, tr
 from core.api.project.projects import CurvePoint, ProjectDetails, ProjectInfo
 from core.api.snapshot import Snapshot
 
@@ -57,7 +56,7 @@ def waits(info: ProjectInfo, now: float) -> str:
     """Why another joined project runs in its place, each reason with its end; empty if none does."""
     if not info.reasons:
         return ""
-    why = " ".join(f"{wording.reason_sentence(reason, now)}." for reason in info.reasons)
+    why = " ".join(f"{status.reason_sentence(reason, now)}." for reason in info.reasons)
     return tr("Another of your projects goes first: {why}", why=why)
 
 
@@ -65,10 +64,10 @@ def given(details: ProjectDetails) -> str:
     """What this volunteer gave, and the place that it makes among all; empty if it is nothing."""
     told = []
     if details.samples:
-        amount, time = fmt.count(details.samples), fmt.duration(details.seconds)
+        amount, time = numbers.count(details.samples), numbers.duration(details.seconds)
         told.append(tr("You gave {n} samples in {time}", n=amount, time=time))
     if details.place:
-        told.append(wording.place(details.place))
+        told.append(status.place(details.place))
     return " · ".join(told)
 
 
@@ -76,23 +75,23 @@ def peers(info: ProjectInfo, curve: list[CurvePoint], snapshot: Snapshot | None,
     """(figure, caption): as this computer sees them now, else as they were at the end of the last epoch told of."""
     if info.active and snapshot and snapshot.progress.peers:
         count = snapshot.progress.peers
-        return fmt.count(count), tr("Peers now")
+        return numbers.count(count), tr("Peers now")
     last = next((point for point in reversed(curve) if point.peers), None)
     if last is None:
         return "–", tr("Peers")
     if not 0 < last.at <= now:
-        return fmt.count(last.peers), tr("Peers at epoch {epoch}", epoch=fmt.count(last.epoch))
-    return fmt.count(last.peers), tr("Peers {time} ago", time=fmt.age(now - last.at))
+        return numbers.count(last.peers), tr("Peers at epoch {epoch}", epoch=numbers.count(last.epoch))
+    return numbers.count(last.peers), tr("Peers {time} ago", time=numbers.age(now - last.at))
 
 
 def needs(requirements: dict[str, int]) -> list[str]:
     """Each thing that a computer must have."""
     wordings = {
-        "memory": (tr("{amount} of memory"), fmt.size),
-        "gpu_memory": (tr("{amount} of graphics memory"), fmt.size),
-        "disk": (tr("{amount} of disk"), fmt.size),
-        "upload": (tr("{amount} up"), fmt.rate),
-        "download": (tr("{amount} down"), fmt.rate),
+        "memory": (tr("{amount} of memory"), numbers.size),
+        "gpu_memory": (tr("{amount} of graphics memory"), numbers.size),
+        "disk": (tr("{amount} of disk"), numbers.size),
+        "upload": (tr("{amount} up"), numbers.rate),
+        "download": (tr("{amount} down"), numbers.rate),
     }
     return [
         text.format(amount=unit(requirements[name]))
@@ -107,12 +106,12 @@ def needs_line(requirements: dict[str, int]) -> str:
 
 def rows(details: ProjectDetails) -> list[tuple[str, str]]:
     """What a volunteer asks before joining, as names and values."""
-    batch = tr("{count} samples from all peers make one epoch", count=fmt.count(details.target_batch_size))
+    batch = tr("{count} samples from all peers make one epoch", count=numbers.count(details.target_batch_size))
     return [
         (tr("Model"), details.architecture),
         (tr("Task"), details.task.replace("_", " ")),
         (tr("Batch"), batch),
-        (tr("To download"), fmt.size(details.download_size)),
+        (tr("To download"), numbers.size(details.download_size)),
         (tr("Needs"), needs_line(details.requirements)),
         (tr("From"), tr("comes with Idlehive") if details.info.source == "builtin" else details.info.source),
     ]

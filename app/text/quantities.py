@@ -10,9 +10,9 @@ import re
 from collections.abc import Callable
 from typing import NamedTuple
 
-from app import format as fmt
-from app.cli import units
-from app.texts import tr
+from app.text import numbers as numbers_text
+from app.text import units
+from app.text.i18n import tr
 from core.api.errors import UsageError
 from core.api.preferences import currencies
 from core.api.preferences.limits import LimitInfo
@@ -42,7 +42,7 @@ def write(value: int, limit: LimitInfo) -> str:
 
 def write_live(value: float, limit: LimitInfo) -> str:
     """A measured value: here 0 is a number, and rates are rounded."""
-    return fmt.rate(value) if limit.unit == "bytes/s" else _UNITS[limit.unit].write(round(value))
+    return numbers_text.rate(value) if limit.unit == "bytes/s" else _UNITS[limit.unit].write(round(value))
 
 
 def zero_word(word: str) -> str:
@@ -63,7 +63,7 @@ def parse(text: str, limit: LimitInfo) -> int:
     Raises:
         UsageError: not such a quantity, or outside the range, which the sentence names.
     """
-    typed = text.replace(fmt.SPACE, " ").replace(fmt.GROUP, "").strip()
+    typed = text.replace(numbers_text.SPACE, " ").replace(numbers_text.GROUP, "").strip()
     if limit.zero and typed.lower() in {limit.zero, zero_word(limit.zero).lower()}:
         return 0
     value = _time_of_day(typed) if limit.unit == "time" else _amount(typed, limit)
@@ -169,24 +169,24 @@ def _bit_rate(value: int) -> str:
     bits = value * 8
     for size, name in ((1e12, "Tbit/s"), (1e9, "Gbit/s"), (1e6, "Mbit/s"), (1e3, "kbit/s")):
         if bits >= size:
-            return f"{round(bits / size, 2):g}{fmt.SPACE}{name}"
-    return f"{bits}{fmt.SPACE}bit/s"
+            return f"{round(bits / size, 2):g}{numbers_text.SPACE}{name}"
+    return f"{bits}{numbers_text.SPACE}bit/s"
 
 
 def _bytes(value: int) -> str:
     """In the binary unit if only that reads even: 20 GB, but 10 GiB."""
     for size, name in ((1 << 40, "TiB"), (1 << 30, "GiB"), (1 << 20, "MiB")):
         if value >= size and value % size == 0 and value % 1_000_000:
-            return f"{value // size}{fmt.SPACE}{name}"
-    return fmt.size(value).replace(".0", "")
+            return f"{value // size}{numbers_text.SPACE}{name}"
+    return numbers_text.size(value).replace(".0", "")
 
 
 def _time(minutes: int) -> str:
-    return tr("midnight") if minutes == _MIDNIGHT else fmt.time_of_day(*divmod(minutes, 60))
+    return tr("midnight") if minutes == _MIDNIGHT else numbers_text.time_of_day(*divmod(minutes, 60))
 
 
 def _of(name: str) -> Callable[[int], str]:
-    return lambda value: f"{value}{fmt.SPACE}{name}"
+    return lambda value: f"{value}{numbers_text.SPACE}{name}"
 
 
 _UNITS: dict[str, _Unit] = {
@@ -196,8 +196,8 @@ _UNITS: dict[str, _Unit] = {
     "bytes/s": _Unit(_bit_rate, "Mbit/s", size=1 / 8, slider=(12_500, 125_000_000)),
     "celsius": _Unit(_of("°C")),
     "watts": _Unit(_of("W"), slider=(20, 600)),
-    "seconds": _Unit(fmt.duration, "s"),
-    "minutes": _Unit(lambda value: fmt.duration(value * 60), "min"),
+    "seconds": _Unit(numbers_text.duration, "s"),
+    "minutes": _Unit(lambda value: numbers_text.duration(value * 60), "min"),
     "day": _Unit(str),
     "time": _Unit(_time, size=30),
     "switch": _Unit(lambda value: tr("on") if value else tr("off")),

@@ -5,8 +5,8 @@ from typing import get_args
 
 import pytest
 
-from app import quantity
-from app.format import SPACE
+from app.text import quantities
+from app.text.numbers import SPACE
 from core.api.errors import UsageError
 from core.api.preferences.limits import LimitInfo
 from core.api.preferences.preferences import PREFERENCES, Preference, Unit
@@ -35,20 +35,20 @@ CLOCK = LimitInfo("from", 0, 0, "time", 0, 1439, 0)
 def test_every_unit_reads_back_what_it_writes(unit: str) -> None:
     highest = {"switch": 1, "day": 28, "time": 1439, "bytes": 10**12}.get(unit, 3_000_000)
     one = LimitInfo("any", 1, 1, unit, 1 if unit == "day" else 0, highest, 1)
-    for value in quantity.stops(one):
-        assert quantity.parse(quantity.write(value, one), one) == pytest.approx(value, rel=0.02)
+    for value in quantities.stops(one):
+        assert quantities.parse(quantities.write(value, one), one) == pytest.approx(value, rel=0.02)
 
 
 @pytest.mark.parametrize("preference", PREFERENCES.values(), ids=lambda preference: preference.name)
 def test_every_limit_has_stops_within_its_range_and_finds_them_again(preference: Preference) -> None:
     known = limit(preference)
-    stops = quantity.stops(known)
+    stops = quantities.stops(known)
     assert 2 <= len(stops) <= 130
     assert len(set(stops)) == len(stops)
     assert all(preference.lowest <= stop <= preference.highest for stop in stops)
-    assert [quantity.stop_of(stop, stops, known) for stop in stops] == list(range(len(stops)))
-    assert 0 <= quantity.stop_of(known.default, stops, known) <= len(stops) - 1
-    assert quantity.parse(quantity.write(known.default, known), known) == known.default
+    assert [quantities.stop_of(stop, stops, known) for stop in stops] == list(range(len(stops)))
+    assert 0 <= quantities.stop_of(known.default, stops, known) <= len(stops) - 1
+    assert quantities.parse(quantities.write(known.default, known), known) == known.default
 
 
 @pytest.mark.parametrize(
@@ -56,12 +56,12 @@ def test_every_limit_has_stops_within_its_range_and_finds_them_again(preference:
     [("8", 1_000_000), ("8 Mbit/s", 1_000_000), ("1,5", 187_500), ("1 MB/s", 1_000_000), ("no limit", 0)],
 )
 def test_a_rate_is_typed_as_providers_sell_it(typed: str, bytes_per_second: int) -> None:
-    assert quantity.parse(typed, UPLOAD) == bytes_per_second
+    assert quantities.parse(typed, UPLOAD) == bytes_per_second
 
 
 @pytest.mark.parametrize(("typed", "minutes"), [("22:30", 1350), ("7", 420), ("10 pm", 1320), ("12:15 AM", 15)])
 def test_a_time_of_day_is_typed_in_either_way(typed: str, minutes: int) -> None:
-    assert quantity.parse(typed, CLOCK) == minutes
+    assert quantities.parse(typed, CLOCK) == minutes
 
 
 @pytest.mark.parametrize(
@@ -77,16 +77,16 @@ def test_a_time_of_day_is_typed_in_either_way(typed: str, minutes: int) -> None:
 )
 def test_a_bad_entry_is_told_with_the_range_or_an_example(typed: str, known: LimitInfo, sentence: str) -> None:
     with pytest.raises(UsageError) as refused:
-        quantity.parse(typed, known)
+        quantities.parse(typed, known)
     assert sentence in plain(str(refused.value))
 
 
 def test_no_limit_stands_at_the_generous_end_and_automatic_at_the_other() -> None:
-    assert quantity.stops(UPLOAD)[-1] == 0
-    assert quantity.stops(limit(PREFERENCES["threads"]))[0] == 0
+    assert quantities.stops(UPLOAD)[-1] == 0
+    assert quantities.stops(limit(PREFERENCES["threads"]))[0] == 0
 
 
 def test_a_measured_value_stands_between_the_stops() -> None:
-    stops = quantity.stops(UPLOAD)
-    assert stops.index(250_000) < quantity.stop_of(260_000, stops, UPLOAD) < stops.index(250_000) + 1
-    assert quantity.stop_of(0.5, stops, UPLOAD) == 0
+    stops = quantities.stops(UPLOAD)
+    assert stops.index(250_000) < quantities.stop_of(260_000, stops, UPLOAD) < stops.index(250_000) + 1
+    assert quantities.stop_of(0.5, stops, UPLOAD) == 0

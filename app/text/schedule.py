@@ -3,9 +3,9 @@
 from collections.abc import Sequence
 from datetime import tzinfo
 
-from app import format as fmt
-from app import limit_words, week
-from app.texts import tr
+from app.text import limits as limits_text
+from app.text import numbers, week
+from app.text.i18n import tr
 from core.api.preferences.limits import LimitInfo
 from core.api.preferences.preferences import GENTLE
 from core.api.preferences.schedule import Level, ScheduleState, outlook
@@ -16,7 +16,9 @@ def next_change(state: ScheduleState, now: float) -> str:
     if state.next_at is None or state.next_level is None:
         return tr("{level} at all times", level=level_now(state))
     return tr(
-        "Next change: {level} at {time}", level=week.power_name(state.next_level), time=fmt.clock(state.next_at, now)
+        "Next change: {level} at {time}",
+        level=week.power_name(state.next_level),
+        time=numbers.clock(state.next_at, now),
     )
 
 
@@ -30,10 +32,10 @@ def until(state: ScheduleState, cells: str, zone: tzinfo, now: float) -> str:
     if state.next_at is None or state.next_level is None:
         return tr("at all times")
     following = outlook(cells, state.next_at, zone)
-    values = {"time": fmt.clock(state.next_at, now), "level": week.power_name(state.next_level)}
+    values = {"time": numbers.clock(state.next_at, now), "level": week.power_name(state.next_level)}
     if following.next_at is None:
         return tr("until {time}, then {level}", **values)
-    return tr("until {time}, then {level} until {end}", end=fmt.clock(following.next_at, now), **values)
+    return tr("until {time}, then {level} until {end}", end=numbers.clock(following.next_at, now), **values)
 
 
 def override(state: ScheduleState, now: float) -> str:
@@ -42,7 +44,7 @@ def override(state: ScheduleState, now: float) -> str:
         return ""
     if state.override_until is None:
         return tr("You contribute now all the same, until you resume the schedule.")
-    return tr("You contribute now all the same, until {time}.", time=fmt.clock(state.override_until, now))
+    return tr("You contribute now all the same, until {time}.", time=numbers.clock(state.override_until, now))
 
 
 def week_hours(cells: str) -> str:
@@ -69,5 +71,5 @@ def level_meaning(level: Level, limits: Sequence[LimitInfo], *, uses_gpu: bool) 
     shown = [known[prefix + name] for name in names if prefix + name in known]
     # Of a limit for gentle hours, what is in force tells what would count in one.
     values = [(limit, limit.in_force if prefix else limit.value) for limit in shown]
-    told = [limit_words.short(limit, value) for limit, value in values if value or not limit.zero]
+    told = [limits_text.short(limit, value) for limit, value in values if value or not limit.zero]
     return " · ".join(told) or tr("with your limits")

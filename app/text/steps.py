@@ -2,8 +2,8 @@
 
 from typing import NamedTuple, get_args
 
-from app import format as fmt
-from app.texts import tr
+from app.text import numbers
+from app.text.i18n import tr
 from core.api.snapshot import Phase, Progress, Snapshot
 
 
@@ -60,7 +60,7 @@ def ring_line(progress: Progress) -> str:
             "updating": tr("updating"),
         }[progress.phase]
     share = min(1.0, progress.epoch_samples / progress.target_batch_size)
-    return tr("{share} of {target}", share=fmt.percent(share), target=fmt.count(progress.target_batch_size))
+    return tr("{share} of {target}", share=numbers.percent(share), target=numbers.count(progress.target_batch_size))
 
 
 def ring_meaning(progress: Progress) -> str:
@@ -68,10 +68,10 @@ def ring_meaning(progress: Progress) -> str:
     own = progress.own_epoch_samples
     return tr(
         "Epoch {epoch}: {line}. You gave {own} samples, the others {others}.",
-        epoch=fmt.count(progress.epoch),
+        epoch=numbers.count(progress.epoch),
         line=ring_line(progress),
-        own=fmt.count(own),
-        others=fmt.count(max(0, progress.epoch_samples - own)),
+        own=numbers.count(own),
+        others=numbers.count(max(0, progress.epoch_samples - own)),
     )
 
 

@@ -5,18 +5,18 @@ from collections.abc import Iterator
 import pytest
 from PySide6.QtCore import QLocale
 
-from app import format as fmt
+from app.text import numbers
 
 
 def plain(text: str) -> str:
-    return text.replace(fmt.SPACE, " ").replace(fmt.GROUP, " ")
+    return text.replace(numbers.SPACE, " ").replace(numbers.GROUP, " ")
 
 
 @pytest.mark.parametrize(
     ("number", "text"), [(0, "0"), (999, "999"), (48_210, "48 210"), (9_999_999, "9 999 999"), (12_340_000, "12.3 M")]
 )
 def test_counts_are_grouped_and_shortened_when_huge(number: int, text: str) -> None:
-    assert plain(fmt.count(number)) == text
+    assert plain(numbers.count(number)) == text
 
 
 @pytest.mark.parametrize(
@@ -24,7 +24,7 @@ def test_counts_are_grouped_and_shortened_when_huge(number: int, text: str) -> N
     [(0, "0"), (0.418, "0.42"), (7.31, "7.3"), (12.0, "12"), (99.4, "99.4"), (152.3, "152"), (1240.4, "1 240")],
 )
 def test_figures_have_about_three_digits(number: float, text: str) -> None:
-    assert plain(fmt.figure(number)) == text
+    assert plain(numbers.figure(number)) == text
 
 
 @pytest.mark.parametrize(
@@ -32,7 +32,7 @@ def test_figures_have_about_three_digits(number: float, text: str) -> None:
     [(0, "0 B"), (999, "999 B"), (1000, "1.0 kB"), (3_400_000, "3.4 MB"), (999_960, "1.0 MB"), (318e9, "318 GB")],
 )
 def test_sizes_are_in_decimal_units(number: float, text: str) -> None:
-    assert plain(fmt.size(number)) == text
+    assert plain(numbers.size(number)) == text
 
 
 @pytest.mark.parametrize(
@@ -46,14 +46,14 @@ def test_sizes_are_in_decimal_units(number: float, text: str) -> None:
     ],
 )
 def test_a_share_of_a_download_has_the_unit_of_the_whole(done: int, total: int, text: str) -> None:
-    assert plain(fmt.size_of(done, total)) == text
+    assert plain(numbers.size_of(done, total)) == text
 
 
 @pytest.mark.parametrize(
     ("number", "text"), [(0, "0 bit/s"), (262_500, "2.1 Mbit/s"), (125_000_000, "1.0 Gbit/s"), (1000, "8.0 kbit/s")]
 )
 def test_rates_are_bits_as_providers_sell_them(number: float, text: str) -> None:
-    assert plain(fmt.rate(number)) == text
+    assert plain(numbers.rate(number)) == text
 
 
 @pytest.mark.parametrize(
@@ -66,7 +66,7 @@ def test_rates_are_bits_as_providers_sell_them(number: float, text: str) -> None
     ],
 )
 def test_a_rate_has_the_unit_of_its_ceiling(now: float, ceiling: int, texts: tuple[str, str]) -> None:
-    assert tuple(map(plain, fmt.rate_of(now, ceiling))) == texts
+    assert tuple(map(plain, numbers.rate_of(now, ceiling))) == texts
 
 
 @pytest.fixture
@@ -79,15 +79,15 @@ def own_region() -> Iterator[None]:
 def test_the_time_of_day_follows_the_region(own_region: None) -> None:
     for region, time, hour in (("en_GB", "23:05", "23"), ("en_US", "11:05 PM", "11 PM"), ("de_DE", "23:05", "23")):
         QLocale.setDefault(QLocale(region))
-        assert plain(fmt.time_of_day(23, 5)) == time
-        assert plain(fmt.hour(23)) == hour
+        assert plain(numbers.time_of_day(23, 5)) == time
+        assert plain(numbers.hour(23)) == hour
 
 
 @pytest.mark.parametrize(
     ("share", "text"), [(0, "0 %"), (0.004, "< 1 %"), (0.09, "9 %"), (0.996, "99 %"), (1.0, "100 %")]
 )
 def test_percent_is_never_all_before_it_is_all(share: float, text: str) -> None:
-    assert plain(fmt.percent(share)) == text
+    assert plain(numbers.percent(share)) == text
 
 
 @pytest.mark.parametrize(
@@ -104,7 +104,7 @@ def test_percent_is_never_all_before_it_is_all(share: float, text: str) -> None:
     ],
 )
 def test_durations_have_two_units_at_most(seconds: float, text: str) -> None:
-    assert plain(fmt.duration(seconds)) == text
+    assert plain(numbers.duration(seconds)) == text
 
 
 @pytest.mark.parametrize(
@@ -113,4 +113,4 @@ def test_durations_have_two_units_at_most(seconds: float, text: str) -> None:
 )
 def test_a_moment_on_another_day_says_which(london: None, later: float, text: str) -> None:
     now = 1_750_000_000.0
-    assert fmt.clock(now + later, now) == text
+    assert numbers.clock(now + later, now) == text

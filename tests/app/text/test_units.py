@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from app.cli import units
+from app.text import units
 from core.api.errors import UsageError
 from core.api.preferences.preferences import PREFERENCES, Preference, Unit
 

@@ -2,8 +2,8 @@ import time
 
 import pytest
 
-from app.cli import words
 from app.cli.given import Given
+from app.text import plain
 from core.api.preferences.preferences import Limits
 from core.api.reasons import Kind, Reason
 from core.api.snapshot import CatchUp, Progress, Snapshot, Today, Traffic, Transfer
@@ -24,7 +24,7 @@ NOON = time.mktime((2026, 3, 5, 12, 0, 0, 0, 0, -1))
     ],
 )
 def test_a_duration_has_two_units_at_most(seconds: float, text: str) -> None:
-    assert words.duration(seconds) == text
+    assert plain.duration(seconds) == text
 
 
 @pytest.mark.parametrize(
@@ -32,37 +32,37 @@ def test_a_duration_has_two_units_at_most(seconds: float, text: str) -> None:
     [(0, "0 B"), (999, "999 B"), (1000, "1.0 kB"), (34_200_000, "34 MB"), (999_600, "1.0 MB"), (2e15, "2000 TB")],
 )
 def test_a_size_has_about_three_digits(number: float, text: str) -> None:
-    assert words.size(number) == text
+    assert plain.size(number) == text
 
 
 @pytest.mark.parametrize(("hours", "text"), [(11, "23:00"), (24, "Fri 12:00"), (240, "2026-03-15 12:00")])
 def test_a_moment_is_said_as_shortly_as_it_is_clear(hours: int, text: str) -> None:
-    assert words.clock(NOON + hours * 3600, NOON) == text
+    assert plain.clock(NOON + hours * 3600, NOON) == text
 
 
 def test_a_reason_gets_its_end() -> None:
     reason = Reason(Kind.SNOOZED, hold=True, text="You paused contributing for a while.", until=NOON + 3600)
-    assert words.reason(reason, NOON) == "You paused contributing for a while until 13:00."
+    assert plain.reason(reason, NOON) == "You paused contributing for a while until 13:00."
 
 
 def test_all_reasons_are_told() -> None:
     reasons = (Reason(Kind.PAUSED, True, "One."), Reason(Kind.NO_PROJECT, False, "Two."))
-    assert words.headline(Snapshot(state="holding", reasons=reasons, engine_pid=1), NOON) == "On hold: One. Two."
+    assert plain.headline(Snapshot(state="holding", reasons=reasons, engine_pid=1), NOON) == "On hold: One. Two."
 
 
 def test_a_failure_says_when_it_is_tried_again() -> None:
     snapshot = Snapshot(state="failed", error="No network.", retry_at=NOON + 60, engine_pid=1)
-    assert words.headline(snapshot, NOON) == "Failed: No network. Trying again at 12:01."
+    assert plain.headline(snapshot, NOON) == "Failed: No network. Trying again at 12:01."
 
 
 def test_a_download_tells_how_far_it_is() -> None:
     snapshot = Snapshot(state="syncing", transfer=Transfer(1_000_000, 34_000_000), engine_pid=1)
-    assert words.headline(snapshot, NOON) == "Catching up from peers: 1.0 MB of 34 MB"
+    assert plain.headline(snapshot, NOON) == "Catching up from peers: 1.0 MB of 34 MB"
 
 
 def test_a_hostile_name_cannot_steer_the_terminal() -> None:
     snapshot = Snapshot(state="contributing", project_name="Bees\x1b]0;owned\x07\r\n\u202e", engine_pid=1)
-    assert words.headline(snapshot, NOON).isprintable()
+    assert plain.headline(snapshot, NOON).isprintable()
 
 
 def test_what_was_given_counts_from_the_first_look_on() -> None:
@@ -87,7 +87,7 @@ def test_what_was_given_is_one_sentence() -> None:
 
 def test_the_epoch_is_never_more_than_full() -> None:
     snapshot = Snapshot(state="contributing", progress=Progress(epoch_samples=300, target_batch_size=200))
-    assert words.share(snapshot) == 1.0
+    assert plain.share(snapshot) == 1.0
 
 
 def _snapshot(samples: int, uploaded: int) -> Snapshot:
@@ -95,12 +95,12 @@ def _snapshot(samples: int, uploaded: int) -> Snapshot:
 
 
 def test_only_limits_that_differ_from_the_default_are_told() -> None:
-    assert words.limits(Limits()) == "as Idlehive comes"
-    assert words.limits(Limits(threads=2, cache_size=64 << 20)) == "threads 2, cache_size 64 MiB"
+    assert plain.limits(Limits()) == "as Idlehive comes"
+    assert plain.limits(Limits(threads=2, cache_size=64 << 20)) == "threads 2, cache_size 64 MiB"
 
 
 def test_catching_up_is_said_with_epochs_and_bytes() -> None:
     snapshot = Snapshot(
         "syncing", project_name="p", catching_up=CatchUp(17, 21), transfer=Transfer(2_000_000, 8_000_000)
     )
-    assert words.headline(snapshot, NOON) == f"{words.STATES['syncing']}, epoch 17 → 21: 2.0 MB of 8.0 MB"
+    assert plain.headline(snapshot, NOON) == f"{plain.STATES['syncing']}, epoch 17 → 21: 2.0 MB of 8.0 MB"

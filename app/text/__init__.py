@@ -1,0 +1,1 @@
+"""Every word a person reads, for window and command line."""
