@@ -7,7 +7,7 @@ from PySide6.QtCore import QPointF, QSize, Qt
 from PySide6.QtGui import QAction, QColor, QPainter, QPaintEvent, QPen, QPolygonF
 from PySide6.QtWidgets import QHBoxLayout, QMenu, QWidget
 
-from app.choices import main_choice, more_choices
+from app.link.choices import main_choice, more_choices
 from app.text.i18n import tr
 from app.widgets import theme
 from app.widgets.basic import Button

@@ -3,8 +3,8 @@
 from PySide6.QtCore import QObject, QTimer, Signal
 from PySide6.QtWidgets import QMessageBox, QWidget
 
-from app.choices import goes_on_by_itself
-from app.engine_link import EngineLink, Link
+from app.link.choices import goes_on_by_itself
+from app.link.engine_link import EngineLink, Link
 from app.text.i18n import tr
 from app.widgets.basic import Button
 from app.widgets.dialog import Question

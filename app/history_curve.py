@@ -2,8 +2,8 @@
 
 from PySide6.QtWidgets import QHBoxLayout
 
-from app.engine_link import EngineLink
 from app.gave_strip import GaveStrip
+from app.link.engine_link import EngineLink
 from app.menu_button import MenuButton
 from app.text.i18n import tr
 from app.widgets.basic import Card, Label

@@ -9,8 +9,8 @@ from PySide6.QtGui import QAction
 from PySide6.QtWidgets import QFileDialog, QMenu, QMessageBox, QWidget
 
 from app import keepsakes
-from app.engine_link import EngineLink
 from app.history_range import midnight
+from app.link.engine_link import EngineLink
 from app.text import numbers
 from app.text.i18n import tr
 from app.widgets.basic import Button, Notice

@@ -13,13 +13,13 @@ from PySide6.QtGui import QShowEvent
 from PySide6.QtWidgets import QHBoxLayout, QVBoxLayout, QWidget
 
 from app import history_range
-from app.engine_link import EngineLink, Link
 from app.history_cards import CalendarCard, HabitCards, MilestonesCard, ProjectsCard
 from app.history_curve import HistoryCurve
 from app.history_figures import HistoryFigures
 from app.history_files import HistoryFiles
 from app.history_range import Range
 from app.history_sessions import HistorySessions
+from app.link.engine_link import EngineLink, Link
 from app.text.i18n import tr
 from app.widgets import theme
 from app.widgets.basic import Button, Card, Label, Notice

@@ -9,8 +9,8 @@ from PySide6.QtWidgets import QHBoxLayout, QVBoxLayout
 from app.contribute_button import ContributeButton
 from app.day_strip import DayStrip
 from app.desktop.window_settings import Settings
-from app.engine_link import EngineLink, Link
 from app.epoch_ring import EpochRing
+from app.link.engine_link import EngineLink, Link
 from app.step_chips import StepChips
 from app.text import status, steps
 from app.text.i18n import said, tr

@@ -5,7 +5,7 @@ from pathlib import Path
 from PySide6.QtWidgets import QFileDialog, QHBoxLayout, QLineEdit
 
 from app.desktop import private_file
-from app.engine_link import EngineLink
+from app.link.engine_link import EngineLink
 from app.passphrase import PassphraseDialog
 from app.text.i18n import tr
 from app.widgets import theme

@@ -8,8 +8,8 @@ from itertools import groupby
 from PySide6.QtGui import QShowEvent
 from PySide6.QtWidgets import QFrame, QVBoxLayout
 
-from app.engine_link import EngineLink, Link
 from app.limit_row import Actions, LimitRow
+from app.link.engine_link import EngineLink, Link
 from app.programs_editor import ProgramsEditor
 from app.text import limits as limits_text
 from app.text.i18n import tr

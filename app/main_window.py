@@ -18,8 +18,8 @@ from PySide6.QtWidgets import (
 
 from app import pages
 from app.desktop.window_settings import Settings
-from app.engine_link import EngineLink, Link
 from app.home_page import HomePage
+from app.link.engine_link import EngineLink, Link
 from app.sidebar import Sidebar
 from app.text.i18n import tr
 from app.widgets import icons, theme

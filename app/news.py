@@ -11,7 +11,7 @@ from PySide6.QtWidgets import QApplication
 
 from app.desktop.notifications import Note
 from app.desktop.window_settings import Settings
-from app.engine_link import EngineLink, Link
+from app.link.engine_link import EngineLink, Link
 from app.text import numbers, status
 from app.text.i18n import said, tr, trn
 from core.api.messages import Event

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 from PySide6.QtWidgets import QWidget
 
 from app.desktop.window_settings import Settings
-from app.engine_link import EngineLink
+from app.link.engine_link import EngineLink
 from core.client.profile import Home
 
 if TYPE_CHECKING:

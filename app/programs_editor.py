@@ -5,7 +5,7 @@ from functools import partial
 
 from PySide6.QtWidgets import QHBoxLayout, QLineEdit, QVBoxLayout, QWidget
 
-from app.engine_link import EngineLink
+from app.link.engine_link import EngineLink
 from app.text.i18n import tr
 from app.widgets import theme
 from app.widgets.basic import Button, Card, Label, Notice, clear

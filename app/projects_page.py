@@ -9,7 +9,7 @@ from PySide6.QtWidgets import QHBoxLayout, QVBoxLayout
 
 from app.add_project import AddProject as AddPanel
 from app.add_project import dropped_source
-from app.engine_link import EngineLink, Link
+from app.link.engine_link import EngineLink, Link
 from app.order_handle import dragged_project
 from app.project_card import Actions, ProjectCard
 from app.project_filter import ProjectFilter

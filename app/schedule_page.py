@@ -9,8 +9,8 @@ from PySide6.QtCore import QLocale, Qt, QTimer
 from PySide6.QtGui import QHideEvent, QKeySequence, QShortcut, QShowEvent
 from PySide6.QtWidgets import QButtonGroup, QGridLayout, QHBoxLayout, QWidget
 
-from app.engine_link import EngineLink, Link
 from app.level_button import LevelButton
+from app.link.engine_link import EngineLink, Link
 from app.text import schedule
 from app.text.i18n import tr
 from app.week_grid import WeekGrid

@@ -7,8 +7,8 @@ from PySide6.QtWidgets import QGridLayout, QHBoxLayout, QLabel, QVBoxLayout
 from app import about
 from app.desktop import autostart
 from app.desktop.window_settings import Settings
-from app.engine_link import EngineLink, Link
 from app.identity_card import IdentityCard
+from app.link.engine_link import EngineLink, Link
 from app.setting_row import SettingRow
 from app.text import i18n
 from app.text.i18n import tr

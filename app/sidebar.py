@@ -6,7 +6,7 @@ from PySide6.QtCore import QRectF, Qt, Signal
 from PySide6.QtGui import QColor, QKeySequence, QPainter, QPaintEvent
 from PySide6.QtWidgets import QButtonGroup, QFrame, QHBoxLayout, QLabel, QVBoxLayout, QWidget
 
-from app.engine_link import Link
+from app.link.engine_link import Link
 from app.text.i18n import tr
 from app.widgets import icons, theme
 from app.widgets.basic import Button, Label

@@ -6,10 +6,10 @@ from PySide6.QtCore import QObject, QTimer, Signal
 from PySide6.QtGui import QAction
 from PySide6.QtWidgets import QMenu, QSystemTrayIcon
 
-from app.choices import goes_on_by_itself, is_under_way, main_choice, more_choices
 from app.contribute_button import Perform, fill_menu
 from app.desktop.notifications import Note
-from app.engine_link import EngineLink, Link
+from app.link.choices import goes_on_by_itself, is_under_way, main_choice, more_choices
+from app.link.engine_link import EngineLink, Link
 from app.text import status
 from app.text.i18n import tr
 from app.widgets import icons

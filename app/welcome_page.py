@@ -10,7 +10,7 @@ from PySide6.QtWidgets import QButtonGroup, QFrame, QGridLayout, QHBoxLayout, QL
 from app import comfort, found
 from app.choice_card import ChoiceCard
 from app.comfort import Comfort
-from app.engine_link import EngineLink, Link
+from app.link.engine_link import EngineLink, Link
 from app.text.i18n import tr
 from app.widgets import icons, theme
 from app.widgets.basic import Button, Card, Label, Notice, clear

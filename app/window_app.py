@@ -18,8 +18,8 @@ from app.desktop.single_instance import SingleInstance
 from app.desktop.tray_host import TrayHost
 from app.desktop.unix_signals import UnixSignals
 from app.desktop.window_settings import Settings
-from app.engine_link import EngineLink
 from app.farewell import Farewell
+from app.link.engine_link import EngineLink
 from app.main_window import MainWindow
 from app.news import News
 from app.tray import Tray

@@ -24,9 +24,9 @@ from PySide6.QtWidgets import QApplication, QWidget
 
 from app import keepsakes
 from app.desktop.window_settings import Settings
-from app.engine_link import EngineLink
 from app.history_page import HistoryPage
 from app.history_range import Range, midnight
+from app.link.engine_link import EngineLink
 from app.main_window import MainWindow
 from app.widgets import theme
 from app.window_app import make_application

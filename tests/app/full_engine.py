@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from msgspec.structs import replace
 from PySide6.QtWidgets import QApplication, QWidget
 
-from app.engine_link import Link
+from app.link.engine_link import Link
 from app.main_window import MainWindow
 from core.api.preferences.limits import ShowLimits
 from core.api.preferences.preferences import PREFERENCES

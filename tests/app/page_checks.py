@@ -101,7 +101,7 @@ def main() -> int:
     os.environ["QT_QPA_PLATFORM"] = "offscreen"
     from app.desktop import language
     from app.desktop.window_settings import Settings
-    from app.engine_link import EngineLink
+    from app.link.engine_link import EngineLink
     from app.main_window import MainWindow
     from app.text.i18n import languages
     from app.widgets import theme

@@ -11,9 +11,9 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QAbstractButton, QLineEdit, QWidget
 from pytestqt.qtbot import QtBot
 
-from app.engine_link import EngineLink, Link
 from app.epoch_ring import EpochRing
 from app.home_page import HomePage
+from app.link.engine_link import EngineLink, Link
 from app.main_window import MainWindow
 from app.step_chips import StepChips
 from app.widgets.basic import Label, Notice

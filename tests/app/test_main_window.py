@@ -10,8 +10,8 @@ from PySide6.QtWidgets import QApplication, QMessageBox, QSystemTrayIcon
 from pytestqt.qtbot import QtBot
 
 from app.desktop.window_settings import Settings
-from app.engine_link import EngineLink, Link
 from app.farewell import Farewell
+from app.link.engine_link import EngineLink, Link
 from app.main_window import MainWindow
 from app.widgets.basic import Button, Notice
 from core.api.intent import Pause

@@ -9,7 +9,7 @@ from pytestqt.qtbot import QtBot
 
 from app.desktop.notifications import Note
 from app.desktop.window_settings import Settings
-from app.engine_link import EngineLink
+from app.link.engine_link import EngineLink
 from app.news import News
 from core.api.messages import Event
 from core.api.reasons import Kind, Reason, Severity

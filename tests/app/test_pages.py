@@ -18,7 +18,7 @@ from PySide6.QtWidgets import QApplication, QLabel, QWidget
 from pytestqt.qtbot import QtBot
 
 from app.desktop.window_settings import Settings
-from app.engine_link import EngineLink, Link
+from app.link.engine_link import EngineLink, Link
 from app.main_window import MainWindow
 from app.widgets import theme
 from app.widgets.basic import Button, Notice

@@ -10,7 +10,7 @@ from PySide6.QtGui import QColor
 from PySide6.QtWidgets import QSystemTrayIcon
 from pytestqt.qtbot import QtBot
 
-from app.engine_link import EngineLink, Link
+from app.link.engine_link import EngineLink, Link
 from app.text.status import Tone
 from app.tray import Tray
 from app.widgets.icons import tray as tray_icon

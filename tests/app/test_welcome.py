@@ -11,7 +11,7 @@ from pytestqt.qtbot import QtBot
 from app import comfort, found
 from app.comfort import Comfort
 from app.desktop.window_settings import Settings
-from app.engine_link import EngineLink
+from app.link.engine_link import EngineLink
 from app.main_window import MainWindow
 from app.welcome_page import WelcomePage
 from app.widgets.basic import Label

@@ -16,7 +16,7 @@ import msgspec
 from PySide6.QtCore import QObject, QTimer, Signal
 from PySide6.QtNetwork import QLocalSocket
 
-from app import engine_process
+from app.link import engine_process
 from app.text.i18n import said, tr
 from core.api.errors import EngineGone, IdlehiveError
 from core.api.messages import (

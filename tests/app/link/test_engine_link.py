@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 from pytestqt.qtbot import QtBot
 
-from app.engine_link import EngineLink, Link
+from app.link.engine_link import EngineLink, Link
 from core.api.errors import UsageError
 from core.api.intent import Pause
 from core.api.messages import Event, Subscribe

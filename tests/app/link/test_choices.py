@@ -5,7 +5,7 @@ from datetime import UTC, datetime
 import pytest
 from msgspec.structs import replace
 
-from app.choices import Choice, goes_on_by_itself, main_choice, more_choices, morning
+from app.link.choices import Choice, goes_on_by_itself, main_choice, more_choices, morning
 from core.api.intent import Contribute, Pause, Resume
 from core.api.preferences.schedule import Level, ScheduleState
 from core.api.reasons import Kind, Reason
