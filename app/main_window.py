@@ -18,7 +18,7 @@ from PySide6.QtWidgets import (
 
 from app import pages
 from app.desktop.window_settings import Settings
-from app.home_page import HomePage
+from app.home.page import HomePage
 from app.link.engine_link import EngineLink, Link
 from app.sidebar import Sidebar
 from app.text.i18n import tr

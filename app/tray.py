@@ -6,8 +6,8 @@ from PySide6.QtCore import QObject, QTimer, Signal
 from PySide6.QtGui import QAction
 from PySide6.QtWidgets import QMenu, QSystemTrayIcon
 
-from app.contribute_button import Perform, fill_menu
 from app.desktop.notifications import Note
+from app.home.contribute_button import Perform, fill_menu
 from app.link.choices import goes_on_by_itself, is_under_way, main_choice, more_choices
 from app.link.engine_link import EngineLink, Link
 from app.text import status

@@ -10,7 +10,7 @@ from PySide6.QtCore import QPoint, Qt
 from PySide6.QtTest import QTest
 from pytestqt.qtbot import QtBot
 
-from app.day_strip import DayStrip
+from app.home.day_strip import DayStrip
 from app.main_window import MainWindow
 from app.schedule_page import SchedulePage
 from app.text import schedule, week

@@ -6,12 +6,12 @@ from PySide6.QtCore import Qt, QTimer
 from PySide6.QtGui import QHideEvent, QShowEvent
 from PySide6.QtWidgets import QHBoxLayout, QVBoxLayout
 
-from app.contribute_button import ContributeButton
-from app.day_strip import DayStrip
 from app.desktop.window_settings import Settings
-from app.epoch_ring import EpochRing
+from app.home.contribute_button import ContributeButton
+from app.home.day_strip import DayStrip
+from app.home.epoch_ring import EpochRing
+from app.home.step_chips import StepChips
 from app.link.engine_link import EngineLink, Link
-from app.step_chips import StepChips
 from app.text import status, steps
 from app.text.i18n import said, tr
 from app.widgets import theme

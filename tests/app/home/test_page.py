@@ -11,11 +11,11 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QAbstractButton, QLineEdit, QWidget
 from pytestqt.qtbot import QtBot
 
-from app.epoch_ring import EpochRing
-from app.home_page import HomePage
+from app.home.epoch_ring import EpochRing
+from app.home.page import HomePage
+from app.home.step_chips import StepChips
 from app.link.engine_link import EngineLink, Link
 from app.main_window import MainWindow
-from app.step_chips import StepChips
 from app.widgets.basic import Label, Notice
 from app.widgets.learning_curve import CurveView
 from core.api.errors import WorldError
