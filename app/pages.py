@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 def projects(link: EngineLink) -> QWidget:
-    from app.projects_page import ProjectsPage
+    from app.projects.page import ProjectsPage
 
     return ProjectsPage(link)
 

@@ -18,8 +18,8 @@ from core.api.record.record import GetHabits, GetOverview, GetSessions
 from core.api.sensors import GetSensors, SensorInfo
 from core.api.snapshot import GpuUse, Place, Snapshot
 from tests.app import full_record
+from tests.app.projects.test_page import BIRDS, DETAILS, PRACTICE
 from tests.app.snapshots import CONTRIBUTING
-from tests.app.test_projects_page import BIRDS, DETAILS, PRACTICE
 from tests.app.text.test_quantities import limit
 from tests.fakes.scripted_engine import ScriptedEngine
 

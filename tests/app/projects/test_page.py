@@ -12,10 +12,10 @@ from PySide6.QtWidgets import QLineEdit, QWidget
 from pytestqt.qtbot import QtBot
 
 from app.main_window import MainWindow
-from app.order_handle import MIME
-from app.project_card import ProjectCard
-from app.project_picture import unpacked
-from app.projects_page import ProjectsPage
+from app.projects.card import ProjectCard
+from app.projects.order_handle import MIME
+from app.projects.page import ProjectsPage
+from app.projects.picture import unpacked
 from app.text.projects import Which, moved
 from app.widgets.basic import Button, Label
 from core.api.errors import UsageError, WorldError

@@ -7,10 +7,10 @@ from dataclasses import dataclass
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QHBoxLayout, QVBoxLayout, QWidget
 
-from app.order_handle import OrderHandle
-from app.project_details import Details
-from app.project_picture import ProjectPicture
-from app.sparkline import Sparkline
+from app.projects.details import Details
+from app.projects.order_handle import OrderHandle
+from app.projects.picture import ProjectPicture
+from app.projects.sparkline import Sparkline
 from app.text import numbers, projects
 from app.text.i18n import tr
 from app.widgets import theme

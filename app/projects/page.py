@@ -7,12 +7,12 @@ from PySide6.QtCore import QPoint, QTimer
 from PySide6.QtGui import QDragEnterEvent, QDropEvent, QShowEvent
 from PySide6.QtWidgets import QHBoxLayout, QVBoxLayout
 
-from app.add_project import AddProject as AddPanel
-from app.add_project import dropped_source
 from app.link.engine_link import EngineLink, Link
-from app.order_handle import dragged_project
-from app.project_card import Actions, ProjectCard
-from app.project_filter import ProjectFilter
+from app.projects.add_project import AddProject as AddPanel
+from app.projects.add_project import dropped_source
+from app.projects.card import Actions, ProjectCard
+from app.projects.filter import ProjectFilter
+from app.projects.order_handle import dragged_project
 from app.text import projects as projects_text
 from app.text.i18n import tr
 from app.widgets import theme
