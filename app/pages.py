@@ -20,7 +20,7 @@ def projects(link: EngineLink) -> QWidget:
 
 
 def schedule(link: EngineLink) -> QWidget:
-    from app.schedule_page import SchedulePage
+    from app.schedule.page import SchedulePage
 
     return SchedulePage(link)
 

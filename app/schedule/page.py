@@ -9,11 +9,11 @@ from PySide6.QtCore import QLocale, Qt, QTimer
 from PySide6.QtGui import QHideEvent, QKeySequence, QShortcut, QShowEvent
 from PySide6.QtWidgets import QButtonGroup, QGridLayout, QHBoxLayout, QWidget
 
-from app.level_button import LevelButton
 from app.link.engine_link import EngineLink, Link
+from app.schedule.level_button import LevelButton
+from app.schedule.week_grid import WeekGrid
 from app.text import schedule
 from app.text.i18n import tr
-from app.week_grid import WeekGrid
 from app.widgets import theme
 from app.widgets.basic import Button, Card, Label, Notice
 from app.widgets.page import Page

@@ -12,12 +12,12 @@ from pytestqt.qtbot import QtBot
 
 from app.home.day_strip import DayStrip
 from app.main_window import MainWindow
-from app.schedule_page import SchedulePage
+from app.schedule.page import SchedulePage
+from app.schedule.week_grid import WeekGrid
+from app.schedule.week_painter import WeekGeometry
 from app.text import schedule, week
 from app.text.numbers import SPACE
 from app.text.week import Cell
-from app.week_grid import WeekGrid
-from app.week_painter import WeekGeometry
 from app.widgets.basic import Label
 from core.api.errors import WorldError
 from core.api.preferences.limits import LimitInfo, ShowLimits

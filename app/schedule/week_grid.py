@@ -10,10 +10,10 @@ from PySide6.QtCore import QEvent, QPointF, QSize, Qt, Signal
 from PySide6.QtGui import QAccessible, QFocusEvent, QKeyEvent, QMouseEvent, QPaintEvent
 from PySide6.QtWidgets import QSizePolicy, QWidget
 
+from app.schedule.week_painter import WeekGeometry, WeekPainter
 from app.text import week
 from app.text.i18n import tr
 from app.text.week import Cell
-from app.week_painter import WeekGeometry, WeekPainter
 from app.widgets import roles
 from core.api.preferences.schedule import CELLS_A_DAY, Level
 
