@@ -26,7 +26,7 @@ def schedule(link: EngineLink) -> QWidget:
 
 
 def limits(link: EngineLink) -> QWidget:
-    from app.limits_page import LimitsPage
+    from app.limits.page import LimitsPage
 
     return LimitsPage(link)
 

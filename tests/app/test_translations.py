@@ -12,7 +12,7 @@ from PySide6.QtWidgets import QApplication, QLabel, QPushButton, QWidget
 from pytestqt.qtbot import QtBot
 
 from app.desktop import language
-from app.limits_page import LimitsPage
+from app.limits.page import LimitsPage
 from app.link.engine_link import EngineLink
 from app.main_window import MainWindow
 from app.text import i18n, numbers

@@ -8,9 +8,9 @@ from itertools import groupby
 from PySide6.QtGui import QShowEvent
 from PySide6.QtWidgets import QFrame, QVBoxLayout
 
-from app.limit_row import Actions, LimitRow
+from app.limits.programs_editor import ProgramsEditor
+from app.limits.row import Actions, LimitRow
 from app.link.engine_link import EngineLink, Link
-from app.programs_editor import ProgramsEditor
 from app.text import limits as limits_text
 from app.text.i18n import tr
 from app.widgets import theme

@@ -6,7 +6,7 @@ from PySide6.QtCore import Qt
 from PySide6.QtGui import QFocusEvent, QKeyEvent
 from PySide6.QtWidgets import QHBoxLayout, QLineEdit, QWidget
 
-from app.limit_slider import LimitSlider
+from app.limits.slider import LimitSlider
 from app.text import quantities
 from app.widgets import theme
 from app.widgets.switch import Switch

@@ -7,7 +7,7 @@ from PySide6.QtCore import QPointF, QRectF, QSize, Qt
 from PySide6.QtGui import QColor, QFontMetrics, QPainter, QPaintEvent, QPen, QPolygonF
 from PySide6.QtWidgets import QGridLayout, QHBoxLayout, QVBoxLayout, QWidget
 
-from app.limit_editor import editor_for
+from app.limits.editor import editor_for
 from app.text import limits as limits_text
 from app.text import quantities, week
 from app.text.i18n import tr

@@ -11,10 +11,10 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QAbstractButton, QApplication, QLineEdit, QWidget
 from pytestqt.qtbot import QtBot
 
-from app.limit_editor import AmountEditor, SwitchEditor
-from app.limit_row import LimitLine
-from app.limit_slider import LimitSlider
-from app.limits_page import LimitsPage
+from app.limits.editor import AmountEditor, SwitchEditor
+from app.limits.page import LimitsPage
+from app.limits.row import LimitLine
+from app.limits.slider import LimitSlider
 from app.main_window import MainWindow
 from app.text import limits as limits_text
 from app.text import quantities
