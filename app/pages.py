@@ -32,7 +32,7 @@ def limits(link: EngineLink) -> QWidget:
 
 
 def history(link: EngineLink) -> QWidget:
-    from app.history_page import HistoryPage
+    from app.history.page import HistoryPage
 
     return HistoryPage(link)
 

@@ -22,10 +22,10 @@ os.environ["QT_QPA_PLATFORM"] = "offscreen"
 from PySide6.QtCore import QEventLoop
 from PySide6.QtWidgets import QApplication, QWidget
 
-from app import keepsakes
 from app.desktop.window_settings import Settings
-from app.history_page import HistoryPage
-from app.history_range import Range, midnight
+from app.history import certificate
+from app.history.page import HistoryPage
+from app.history.range import Range, midnight
 from app.link.engine_link import EngineLink
 from app.main_window import MainWindow
 from app.widgets import theme
@@ -139,9 +139,9 @@ def keep_pictures(application: QApplication, link: EngineLink, page: HistoryPage
     found: list[Overview] = []
     link.ask(GetOverview(begin, end, year - 1), found.append, kind=Overview)
     wait(application, lambda: bool(found))
-    keepsakes.save_summary(found[0], folder / "summary.png", svg=False)
-    keepsakes.save_summary(found[0], folder / "summary.svg", svg=True)
-    keepsakes.save_certificate(found[0], folder / "certificate.pdf", "Ada Lovelace")
+    certificate.save_summary(found[0], folder / "summary.png", svg=False)
+    certificate.save_summary(found[0], folder / "summary.svg", svg=True)
+    certificate.save_certificate(found[0], folder / "certificate.pdf", "Ada Lovelace")
 
 
 def whole(page: HistoryPage):

@@ -61,7 +61,7 @@ def run_summary(arguments: argparse.Namespace, home: Home) -> int:
     begin, end = (datetime(each, 1, 1).astimezone().timestamp() for each in (year, year + 1))
     overview = _overview(home, GetOverview(begin, end, year))
     _make_application()
-    from app import keepsakes
+    from app.history import certificate as keepsakes
 
     keepsakes.save_summary(overview, path, svg=form == ".svg")
     print(f"The year {year} is in {plain.clean(str(path))}.")
@@ -72,7 +72,7 @@ def run_certificate(arguments: argparse.Namespace, home: Home) -> int:
     path, _ = _path(arguments.file, ".pdf")
     overview = _overview(home, GetOverview())
     _make_application()
-    from app import keepsakes
+    from app.history import certificate as keepsakes
 
     keepsakes.save_certificate(overview, path, arguments.name)
     print(f"The certificate is in {plain.clean(str(path))}.")

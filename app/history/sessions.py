@@ -4,8 +4,8 @@ from collections.abc import Callable
 
 from PySide6.QtWidgets import QHBoxLayout
 
-from app.menu_button import MenuButton
-from app.sessions_table import SessionsTable
+from app.history.menu_button import MenuButton
+from app.history.sessions_table import SessionsTable
 from app.text import history, numbers
 from app.text.i18n import tr, trn
 from app.widgets.basic import Card, Label

@@ -10,7 +10,7 @@ from PySide6.QtCore import QMarginsF, QRectF, QSize, QSizeF, Qt
 from PySide6.QtGui import QColor, QFont, QFontMetricsF, QImage, QPageSize, QPainter, QPdfWriter, QPen
 from PySide6.QtSvg import QSvgGenerator
 
-from app import shades
+from app.history import shades
 from app.text import history, numbers
 from app.text.i18n import tr, trn
 from app.widgets import icons, theme

@@ -8,8 +8,8 @@ from PySide6.QtCore import QTimer
 from PySide6.QtGui import QAction
 from PySide6.QtWidgets import QFileDialog, QMenu, QMessageBox, QWidget
 
-from app import keepsakes
-from app.history_range import midnight
+from app.history import certificate
+from app.history.range import midnight
 from app.link.engine_link import EngineLink
 from app.text import numbers
 from app.text.i18n import tr
@@ -71,12 +71,12 @@ class HistoryFiles:
         self._keep(
             path,
             GetOverview(begin, end, year),
-            lambda overview: keepsakes.save_summary(overview, path, svg=path.suffix.lower() == ".svg"),
+            lambda overview: certificate.save_summary(overview, path, svg=path.suffix.lower() == ".svg"),
         )
 
     def save_certificate(self, path: Path) -> None:
         """Print everything into a file."""
-        self._keep(path, GetOverview(), lambda overview: keepsakes.save_certificate(overview, path))
+        self._keep(path, GetOverview(), lambda overview: certificate.save_certificate(overview, path))
 
     def delete_soon(self) -> None:
         """Delete all, unless somebody thinks better of it within ten seconds. A closed window deletes nothing."""

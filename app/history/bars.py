@@ -9,7 +9,7 @@ from PySide6.QtCore import QPointF, QRectF, QSize, Qt, Signal
 from PySide6.QtGui import QAccessible, QColor, QPainter, QPaintEvent, QPen
 from PySide6.QtWidgets import QWidget
 
-from app.places_view import PlacesView
+from app.history.time_chart import PlacesView
 from app.text import history, numbers
 from app.text.i18n import tr
 from app.widgets import axis, roles, theme

@@ -2,9 +2,9 @@
 
 from PySide6.QtWidgets import QHBoxLayout
 
-from app.gave_strip import GaveStrip
+from app.history.menu_button import MenuButton
+from app.history.samples_strip import GaveStrip
 from app.link.engine_link import EngineLink
-from app.menu_button import MenuButton
 from app.text.i18n import tr
 from app.widgets.basic import Card, Label
 from app.widgets.learning_curve import CurveView

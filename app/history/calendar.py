@@ -7,8 +7,8 @@ from typing import ClassVar
 from PySide6.QtCore import QPointF, QRectF, Qt, Signal
 from PySide6.QtGui import QAccessible, QColor, QFocusEvent, QPainter, QPaintEvent, QPen, QResizeEvent
 
-from app import shades
-from app.places_view import PlacesView
+from app.history import shades
+from app.history.time_chart import PlacesView
 from app.text import history, numbers, week
 from app.text.i18n import tr
 from app.widgets import roles, theme

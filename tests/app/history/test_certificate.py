@@ -14,12 +14,12 @@ from PySide6.QtGui import QColor, QImage
 from PySide6.QtSvg import QSvgRenderer
 from PySide6.QtWidgets import QApplication
 
-from app import keepsakes
 from app.desktop import language
+from app.history import certificate
 from app.widgets import theme
 from core.api.errors import WorldError
 from core.api.record.record import ProjectGiven
-from tests.app.test_history_page import OVERVIEW
+from tests.app.history.test_page import OVERVIEW
 
 FINGERPRINTS = ("0123456789abcdef" * 4, "f00d" * 16)
 PROJECTS = (
@@ -51,7 +51,7 @@ def german(qapp: QApplication) -> Iterator[None]:
 def test_another_program_reads_the_figures_and_fingerprints_of_the_certificate(
     qapp: QApplication, tmp_path: Path
 ) -> None:
-    keepsakes.save_certificate(GIVEN, tmp_path / "c.pdf", "Ada Lovelace")
+    certificate.save_certificate(GIVEN, tmp_path / "c.pdf", "Ada Lovelace")
     text = words_of(tmp_path / "c.pdf")
     for told in (
         "Certificate of contribution", "Ada Lovelace has given 10 h", "1 Mar – 30 Mar 2026",
@@ -69,12 +69,12 @@ def test_another_program_reads_the_figures_and_fingerprints_of_the_certificate(
 )
 def test_an_estimate_of_energy_is_told_as_one(joules: float | None, estimated: float | None, told: str) -> None:
     sums = msgspec.structs.replace(OVERVIEW.sums, joules=joules, estimated_joules=estimated)
-    assert keepsakes.figures(msgspec.structs.replace(OVERVIEW, sums=sums))[-1].name == told
+    assert certificate.figures(msgspec.structs.replace(OVERVIEW, sums=sums))[-1].name == told
 
 
 def test_the_certificate_is_one_page_of_a4_on_which_no_two_words_meet(qapp: QApplication, tmp_path: Path) -> None:
     many = tuple(msgspec.structs.replace(PROJECTS[0], name=f"Project {n} " + "of many bees " * 6) for n in range(9))
-    keepsakes.save_certificate(msgspec.structs.replace(GIVEN, projects=many), tmp_path / "c.pdf", "Ada Lovelace " * 9)
+    certificate.save_certificate(msgspec.structs.replace(GIVEN, projects=many), tmp_path / "c.pdf", "Ada Lovelace " * 9)
     about = poppler("pdfinfo", str(tmp_path / "c.pdf"))
     assert re.search(r"Pages: +1\n", about)
     assert re.search(r"Page size: +59[45](\.\d+)? x 84[12](\.\d+)? pts \(A4\)", about)
@@ -98,7 +98,7 @@ def boxes(pdf: Path) -> dict[tuple[str, int], QRectF]:
 
 
 def test_the_certificate_looks_on_paper_as_it_was_painted(qapp: QApplication, tmp_path: Path) -> None:
-    keepsakes.save_certificate(GIVEN, tmp_path / "c.pdf")
+    certificate.save_certificate(GIVEN, tmp_path / "c.pdf")
     poppler("pdftoppm", "-r", "72", "-png", "-singlefile", str(tmp_path / "c.pdf"), str(tmp_path / "c"))
     page = QImage(str(tmp_path / "c.png"))
     assert (page.width(), page.height()) == (595, 842)
@@ -109,7 +109,7 @@ def test_the_certificate_looks_on_paper_as_it_was_painted(qapp: QApplication, tm
 
 
 def test_the_certificate_can_be_in_german(german: None, tmp_path: Path) -> None:
-    keepsakes.save_certificate(GIVEN, tmp_path / "c.pdf")
+    certificate.save_certificate(GIVEN, tmp_path / "c.pdf")
     text = words_of(tmp_path / "c.pdf")
     for told in (
         "Urkunde über den Beitrag",
@@ -121,8 +121,8 @@ def test_the_certificate_can_be_in_german(german: None, tmp_path: Path) -> None:
 
 
 def test_the_year_becomes_a_picture_and_a_drawing(qapp: QApplication, tmp_path: Path) -> None:
-    keepsakes.save_summary(OVERVIEW, tmp_path / "y.png", svg=False)
-    keepsakes.save_summary(OVERVIEW, tmp_path / "y.svg", svg=True)
+    certificate.save_summary(OVERVIEW, tmp_path / "y.png", svg=False)
+    certificate.save_summary(OVERVIEW, tmp_path / "y.svg", svg=True)
     picture = QImage(str(tmp_path / "y.png"))
     assert (picture.width(), picture.height()) == (2400, 1440)
     assert QSvgRenderer(str(tmp_path / "y.svg")).isValid()
@@ -133,9 +133,9 @@ def test_the_year_becomes_a_picture_and_a_drawing(qapp: QApplication, tmp_path: 
     assert sorted(file.name for file in tmp_path.iterdir()) == ["y.png", "y.svg"]
 
 
-@pytest.mark.parametrize("save", [lambda path: keepsakes.save_summary(OVERVIEW, path, svg=False),
-                                  lambda path: keepsakes.save_summary(OVERVIEW, path, svg=True),
-                                  lambda path: keepsakes.save_certificate(OVERVIEW, path)])  # fmt: skip
+@pytest.mark.parametrize("save", [lambda path: certificate.save_summary(OVERVIEW, path, svg=False),
+                                  lambda path: certificate.save_summary(OVERVIEW, path, svg=True),
+                                  lambda path: certificate.save_certificate(OVERVIEW, path)])  # fmt: skip
 def test_a_file_that_cannot_be_written_is_told(
     qapp: QApplication, tmp_path: Path, save: Callable[[Path], None]
 ) -> None:

@@ -8,9 +8,9 @@ from functools import partial
 from PySide6.QtCore import QLocale
 from PySide6.QtWidgets import QHBoxLayout, QVBoxLayout
 
-from app.bars_view import BarsView, ProjectSwatch
-from app.calendar_view import CalendarView
-from app.habits_view import ReasonsView, WeekHoursView
+from app.history.bars import BarsView, ProjectSwatch
+from app.history.calendar import CalendarView
+from app.history.habits import ReasonsView, WeekHoursView
 from app.text import history
 from app.text.i18n import tr
 from app.widgets import theme

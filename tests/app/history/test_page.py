@@ -10,9 +10,9 @@ from PySide6.QtCore import QPointF, Qt
 from PySide6.QtTest import QTest
 from pytestqt.qtbot import QtBot
 
-from app.bars_view import following, starts
-from app.history_page import HistoryPage
-from app.history_range import Range, midnight
+from app.history.bars import following, starts
+from app.history.page import HistoryPage
+from app.history.range import Range, midnight
 from app.main_window import MainWindow
 from app.text import history
 from app.text.numbers import SPACE
