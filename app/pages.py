@@ -38,7 +38,7 @@ def history(link: EngineLink) -> QWidget:
 
 
 def log(home: Home) -> QWidget:
-    from app.log_page import LogPage
+    from app.log.page import LogPage
 
     return LogPage(home)
 

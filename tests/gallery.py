@@ -15,7 +15,7 @@ from PySide6.QtWidgets import QApplication
 from app.desktop import language
 from app.desktop.window_settings import Language, Settings
 from app.link.engine_link import EngineLink
-from app.log_page import LogPage
+from app.log.page import LogPage
 from app.main_window import MainWindow
 from app.widgets import theme
 from core.client.profile import Home

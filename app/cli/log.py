@@ -7,7 +7,7 @@ from contextlib import suppress
 from pathlib import Path
 
 from app.cli.parser import Verbs, add_verb
-from app.log_files import Tail, merge, tails
+from app.log.files import Tail, merge, tails
 from core.api.errors import UsageError
 from core.client.profile import Home
 

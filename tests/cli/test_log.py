@@ -1,6 +1,6 @@
 import threading
 
-from app.log_files import merge
+from app.log.files import merge
 from core.client.profile import Home
 from tests.cli.conftest import RunCli, StartCli
 

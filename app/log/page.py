@@ -7,8 +7,8 @@ from PySide6.QtCore import QEvent
 from PySide6.QtGui import QBrush, QColor, QGuiApplication, QHideEvent, QShowEvent, QTextCharFormat, QTextCursor
 from PySide6.QtWidgets import QHBoxLayout, QLineEdit, QPlainTextEdit, QVBoxLayout, QWidget
 
-from app.log_files import Level, Line
-from app.log_reader import LogReader
+from app.log.files import Level, Line
+from app.log.reader import LogReader
 from app.text.i18n import tr
 from app.widgets import theme
 from app.widgets.basic import Button, Label

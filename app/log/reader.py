@@ -5,7 +5,7 @@ from pathlib import Path
 
 from PySide6.QtCore import QObject, Signal
 
-from app.log_files import Level, Tail, merge, tails, with_levels
+from app.log.files import Level, Tail, merge, tails, with_levels
 from core.client.profile import Home
 
 _LOOK_AGAIN = 0.4

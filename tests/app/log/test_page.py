@@ -7,8 +7,8 @@ import pytest
 from PySide6.QtGui import QGuiApplication
 from pytestqt.qtbot import QtBot
 
-from app.log_files import Level, Line, with_levels
-from app.log_page import MOST_LINES, LogPage
+from app.log.files import Level, Line, with_levels
+from app.log.page import MOST_LINES, LogPage
 from app.main_window import MainWindow
 from core.client.profile import Home
 
