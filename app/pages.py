@@ -44,7 +44,7 @@ def log(home: Home) -> QWidget:
 
 
 def settings(link: EngineLink, stored: Settings) -> QWidget:
-    from app.settings_page import SettingsPage
+    from app.settings.page import SettingsPage
 
     return SettingsPage(link, stored)
 

@@ -4,12 +4,12 @@ from PySide6.QtCore import Qt, QUrl
 from PySide6.QtGui import QDesktopServices, QShowEvent
 from PySide6.QtWidgets import QGridLayout, QHBoxLayout, QLabel, QVBoxLayout
 
-from app import about
 from app.desktop import autostart
 from app.desktop.window_settings import Settings
-from app.identity_card import IdentityCard
 from app.link.engine_link import EngineLink, Link
-from app.setting_row import SettingRow
+from app.settings import about
+from app.settings.identity_card import IdentityCard
+from app.settings.setting_row import SettingRow
 from app.text import i18n
 from app.text.i18n import tr
 from app.widgets import icons, theme

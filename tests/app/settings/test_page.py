@@ -8,10 +8,10 @@ from msgspec.structs import replace
 from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 
-from app import about
 from app.desktop.window_settings import Settings
 from app.main_window import MainWindow
-from app.settings_page import SettingsPage
+from app.settings import about
+from app.settings.page import SettingsPage
 from app.widgets import theme
 from app.widgets.basic import Label
 from core.api.snapshot import Snapshot

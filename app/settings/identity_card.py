@@ -6,7 +6,7 @@ from PySide6.QtWidgets import QFileDialog, QHBoxLayout, QLineEdit
 
 from app.desktop import private_file
 from app.link.engine_link import EngineLink
-from app.passphrase import PassphraseDialog
+from app.settings.passphrase import PassphraseDialog
 from app.text.i18n import tr
 from app.widgets import theme
 from app.widgets.basic import Button, Card, Label, Notice
