@@ -28,7 +28,7 @@ from app.widgets.dialog import Question
 from core.api.snapshot import Snapshot
 
 if TYPE_CHECKING:
-    from app.welcome_page import WelcomePage
+    from app.welcome.page import WelcomePage
 
 
 class _Page(NamedTuple):

@@ -10,7 +10,7 @@ from app.link.engine_link import EngineLink
 from core.client.profile import Home
 
 if TYPE_CHECKING:
-    from app.welcome_page import WelcomePage
+    from app.welcome.page import WelcomePage
 
 
 def projects(link: EngineLink) -> QWidget:
@@ -50,6 +50,6 @@ def settings(link: EngineLink, stored: Settings) -> QWidget:
 
 
 def welcome(link: EngineLink, leave: Callable[[str], None]) -> "WelcomePage":
-    from app.welcome_page import WelcomePage
+    from app.welcome.page import WelcomePage
 
     return WelcomePage(link, leave)

@@ -8,12 +8,12 @@ from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
 from pytestqt.qtbot import QtBot
 
-from app import comfort, found
-from app.comfort import Comfort
 from app.desktop.window_settings import Settings
 from app.link.engine_link import EngineLink
 from app.main_window import MainWindow
-from app.welcome_page import WelcomePage
+from app.welcome import hardware_summary, usage_presets
+from app.welcome.page import WelcomePage
+from app.welcome.usage_presets import Comfort
 from app.widgets.basic import Label
 from core.api.errors import WorldError
 from core.api.intent import Contribute
@@ -107,19 +107,19 @@ def test_looking_around_first_sets_nothing_and_is_not_asked_twice(
 
 @pytest.mark.parametrize("level", Comfort)
 def test_every_comfort_level_has_words_and_settings_that_the_engine_knows(level: Comfort) -> None:
-    assert all(comfort.words(level))
-    for command in comfort.settings(level):
+    assert all(usage_presets.words(level))
+    for command in usage_presets.settings(level):
         assert isinstance(command, SetSchedule | SetLimit)
         if isinstance(command, SetSchedule):
             assert (command.preset in PRESETS) != (len(command.cells or "") == CELLS)
 
 
 def test_who_sets_everything_alone_gets_nothing_set() -> None:
-    assert comfort.settings(Comfort.CUSTOM) == ()
+    assert usage_presets.settings(Comfort.CUSTOM) == ()
 
 
 def test_only_nights_do_not_begin_in_the_afternoon() -> None:
-    assert {level: comfort.contribution(level, "p").override for level in Comfort} == {
+    assert {level: usage_presets.contribution(level, "p").override for level in Comfort} == {
         Comfort.GENTLE: "next_edge",
         Comfort.AWAY: "next_edge",
         Comfort.NIGHTS: "none",
@@ -128,4 +128,4 @@ def test_only_nights_do_not_begin_in_the_afternoon() -> None:
 
 
 def test_a_system_that_does_not_tell_its_memory_has_no_line_for_it() -> None:
-    assert [line.name for line in found.lines(found.Computer(4, 0), [])] == ["Processor"]
+    assert [line.name for line in hardware_summary.lines(hardware_summary.Computer(4, 0), [])] == ["Processor"]

@@ -7,11 +7,11 @@ from PySide6.QtCore import Qt
 from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QButtonGroup, QFrame, QGridLayout, QHBoxLayout, QLabel, QScrollArea, QVBoxLayout, QWidget
 
-from app import comfort, found
-from app.choice_card import ChoiceCard
-from app.comfort import Comfort
 from app.link.engine_link import EngineLink, Link
 from app.text.i18n import tr
+from app.welcome import hardware_summary, usage_presets
+from app.welcome.choice_card import ChoiceCard
+from app.welcome.usage_presets import Comfort
 from app.widgets import icons, theme
 from app.widgets.basic import Button, Card, Label, Notice, clear
 from app.widgets.theme import Type
@@ -55,7 +55,7 @@ class WelcomePage(QWidget):
         """Have the engine take everything over, one after the other, and contribute."""
         self._problem.say("")
         self.start.setEnabled(False)
-        self._send([*comfort.settings(self.level), comfort.contribution(self.level, self.project)])
+        self._send([*usage_presets.settings(self.level), usage_presets.contribution(self.level, self.project)])
 
     def _send(self, commands: Sequence[Command]) -> None:
         if not commands:
@@ -108,7 +108,7 @@ class WelcomePage(QWidget):
         self._levels.setSpacing(theme.UNIT * 2)
         group = QButtonGroup(self)
         for level in Comfort:
-            card = self.levels[level] = ChoiceCard(*comfort.words(level))
+            card = self.levels[level] = ChoiceCard(*usage_presets.words(level))
             card.toggled.connect(lambda _: self._sum_up())
             group.addButton(card)
         self.levels[Comfort.GENTLE].setChecked(True)
@@ -166,7 +166,7 @@ class WelcomePage(QWidget):
         while item := self._found.takeAt(0):
             if widget := item.widget():
                 widget.deleteLater()
-        for number, line in enumerate(found.lines(found.this_computer(), sensors)):
+        for number, line in enumerate(hardware_summary.lines(hardware_summary.this_computer(), sensors)):
             row, column = number // 2, number % 2 * 2
             self._found.addWidget(Label(line.name, Type.CAPTION, "muted"), row, column, Qt.AlignmentFlag.AlignTop)
             self._found.addWidget(Label(line.value, Type.CAPTION, wrap=True), row, column + 1)
