@@ -31,7 +31,7 @@ from tests.fakes.scripted_engine import ScriptedEngine
 _PAGES = 7
 _TICK = 0.5
 _SETTLES = 3.0
-_PROGRAM = "import sys; from app.window_app import open_app; sys.exit(open_app([]))"
+_PROGRAM = "import sys; from app.window.application import open_app; sys.exit(open_app([]))"
 
 
 class Life:

@@ -27,9 +27,9 @@ from app.history import certificate
 from app.history.page import HistoryPage
 from app.history.range import Range, midnight
 from app.link.engine_link import EngineLink
-from app.main_window import MainWindow
 from app.widgets import theme
-from app.window_app import make_application
+from app.window.application import make_application
+from app.window.main_window import MainWindow
 from benchmarks.years import fill
 from core.api.messages import GetSnapshot, Quit
 from core.api.preferences.limits import SetLimit

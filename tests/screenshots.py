@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from app.widgets import theme
-from app.window_app import open_app
+from app.window.application import open_app
 from tests.end_to_end.machine import Machine, Profile, wait_for
 from tests.end_to_end.x_display import XDisplay
 

@@ -124,7 +124,7 @@ def _tell(arguments: argparse.Namespace, written: Written, sentence: str) -> int
 def _make_application() -> None:
     """Qt, without a screen: it only draws into a file."""
     os.environ["QT_QPA_PLATFORM"] = "offscreen"
-    from app.window_app import make_application
+    from app.window.application import make_application
 
     global _application
     _application = make_application([])

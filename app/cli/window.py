@@ -25,7 +25,7 @@ def run(arguments: list[str]) -> int:
     if not has_display(os.environ):
         raise WorldError(NO_DISPLAY)
     try:
-        from app.window_app import open_app
+        from app.window.application import open_app
     except ImportError as error:
         raise WorldError(f"The window cannot be opened: {error}. `idlehive contribute` works without it.") from error
     return open_app(arguments)

@@ -15,8 +15,8 @@ from pytestqt.qtbot import QtBot
 
 from app.desktop.window_settings import Settings
 from app.link.engine_link import EngineLink, Link
-from app.main_window import MainWindow
 from app.widgets import theme
+from app.window.main_window import MainWindow
 from core.api.snapshot import Snapshot
 from core.client.profile import Home
 from tests.fakes.scripted_engine import ScriptedEngine

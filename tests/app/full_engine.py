@@ -8,7 +8,7 @@ from msgspec.structs import replace
 from PySide6.QtWidgets import QApplication, QWidget
 
 from app.link.engine_link import Link
-from app.main_window import MainWindow
+from app.window.main_window import MainWindow
 from core.api.preferences.limits import ShowLimits
 from core.api.preferences.preferences import PREFERENCES
 from core.api.preferences.schedule import CELLS, GetSchedule, Level, ScheduleInfo, ScheduleState

@@ -102,9 +102,9 @@ def main() -> int:
     from app.desktop import language
     from app.desktop.window_settings import Settings
     from app.link.engine_link import EngineLink
-    from app.main_window import MainWindow
     from app.text.i18n import languages
     from app.widgets import theme
+    from app.window.main_window import MainWindow
     from core.client.profile import Home
     from tests.app.full_engine import every_page, fill, settle
     from tests.fakes.scripted_engine import ScriptedEngine

@@ -30,7 +30,7 @@ pytestmark = [
 ]
 
 ROOT = Path(__file__).parents[2]
-PROGRAM = "import sys; from app.window_app import open_app; sys.exit(open_app([]))"
+PROGRAM = "import sys; from app.window.application import open_app; sys.exit(open_app([]))"
 ICON = (18, HEIGHT - 16)
 """Where both panels put a single icon."""
 _MOMENT = 10.0

@@ -14,10 +14,10 @@ from pytestqt.qtbot import QtBot
 from app.desktop import language
 from app.limits.page import LimitsPage
 from app.link.engine_link import EngineLink
-from app.main_window import MainWindow
 from app.text import i18n, numbers
 from app.text.i18n import said, tr, trn
-from app.tray import Tray
+from app.window.main_window import MainWindow
+from app.window.tray import Tray
 from core.api.snapshot import CatchUp, Transfer
 from core.engine.decision.decide import WORDING
 from tests import translations

@@ -10,11 +10,11 @@ from pytestqt.qtbot import QtBot
 
 from app.desktop.window_settings import Settings
 from app.link.engine_link import EngineLink
-from app.main_window import MainWindow
 from app.welcome import hardware_summary, usage_presets
 from app.welcome.page import WelcomePage
 from app.welcome.usage_presets import Comfort
 from app.widgets.basic import Label
+from app.window.main_window import MainWindow
 from core.api.errors import WorldError
 from core.api.intent import Contribute
 from core.api.preferences.limits import SetLimit

@@ -13,9 +13,9 @@ from pytestqt.qtbot import QtBot
 from app.history.bars import following, starts
 from app.history.page import HistoryPage
 from app.history.range import Range, midnight
-from app.main_window import MainWindow
 from app.text import history
 from app.text.numbers import SPACE
+from app.window.main_window import MainWindow
 from core.api.errors import UsageError
 from core.api.project.projects import CurvePoint, GetCurve
 from core.api.reasons import Kind

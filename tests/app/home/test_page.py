@@ -15,9 +15,9 @@ from app.home.epoch_ring import EpochRing
 from app.home.page import HomePage
 from app.home.step_chips import StepChips
 from app.link.engine_link import EngineLink, Link
-from app.main_window import MainWindow
 from app.widgets.basic import Label, Notice
 from app.widgets.learning_curve import CurveView
+from app.window.main_window import MainWindow
 from core.api.errors import WorldError
 from core.api.intent import Contribute, Pause, Resume
 from core.api.messages import Event

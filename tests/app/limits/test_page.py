@@ -15,11 +15,11 @@ from app.limits.editor import AmountEditor, SwitchEditor
 from app.limits.page import LimitsPage
 from app.limits.row import LimitLine
 from app.limits.slider import LimitSlider
-from app.main_window import MainWindow
 from app.text import limits as limits_text
 from app.text import quantities
 from app.text.numbers import SPACE
 from app.widgets.basic import Button, Label
+from app.window.main_window import MainWindow
 from core.api.errors import UsageError, WorldError
 from core.api.preferences.limits import LimitInfo, ResetLimit, SetLimit, ShowLimits
 from core.api.preferences.preferences import PREFERENCES

@@ -9,7 +9,7 @@ from pytestqt.qtbot import QtBot
 
 from app.log.files import Level, Line, with_levels
 from app.log.page import MOST_LINES, LogPage
-from app.main_window import MainWindow
+from app.window.main_window import MainWindow
 from core.client.profile import Home
 
 TEXT = """\

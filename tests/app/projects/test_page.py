@@ -11,13 +11,13 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QLineEdit, QWidget
 from pytestqt.qtbot import QtBot
 
-from app.main_window import MainWindow
 from app.projects.card import ProjectCard
 from app.projects.order_handle import MIME
 from app.projects.page import ProjectsPage
 from app.projects.picture import unpacked
 from app.text.projects import Which, moved
 from app.widgets.basic import Button, Label
+from app.window.main_window import MainWindow
 from core.api.errors import UsageError, WorldError
 from core.api.intent import Contribute
 from core.api.project.projects import (

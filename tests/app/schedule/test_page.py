@@ -11,7 +11,6 @@ from PySide6.QtTest import QTest
 from pytestqt.qtbot import QtBot
 
 from app.home.day_strip import DayStrip
-from app.main_window import MainWindow
 from app.schedule.page import SchedulePage
 from app.schedule.week_grid import WeekGrid
 from app.schedule.week_painter import WeekGeometry
@@ -19,6 +18,7 @@ from app.text import schedule, week
 from app.text.numbers import SPACE
 from app.text.week import Cell
 from app.widgets.basic import Label
+from app.window.main_window import MainWindow
 from core.api.errors import WorldError
 from core.api.preferences.limits import LimitInfo, ShowLimits
 from core.api.preferences.schedule import (

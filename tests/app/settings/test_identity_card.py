@@ -9,10 +9,10 @@ from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
 from pytestqt.qtbot import QtBot
 
-from app.main_window import MainWindow
 from app.settings.identity_card import IdentityCard
 from app.settings.passphrase import PassphraseDialog
 from app.widgets.basic import Label
+from app.window.main_window import MainWindow
 from core.api.errors import UsageError
 from core.api.identity import (
     ExportIdentity,

@@ -9,11 +9,11 @@ from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 
 from app.desktop.window_settings import Settings
-from app.main_window import MainWindow
 from app.settings import about
 from app.settings.page import SettingsPage
 from app.widgets import theme
 from app.widgets.basic import Label
+from app.window.main_window import MainWindow
 from core.api.snapshot import Snapshot
 from core.client.profile import Home
 from tests.app.snapshots import IDLE

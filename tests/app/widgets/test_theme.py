@@ -8,9 +8,9 @@ from PySide6.QtCore import Qt
 from PySide6.QtGui import QColor
 from PySide6.QtWidgets import QApplication
 
-from app.main_window import MainWindow
 from app.widgets import theme
 from app.widgets.theme import DARK, LIGHT, Tokens
+from app.window.main_window import MainWindow
 from tests.app.contrast import contrast
 
 

@@ -18,13 +18,13 @@ from app.desktop.single_instance import SingleInstance
 from app.desktop.tray_host import TrayHost
 from app.desktop.unix_signals import UnixSignals
 from app.desktop.window_settings import Settings
-from app.farewell import Farewell
 from app.link.engine_link import EngineLink
-from app.main_window import MainWindow
-from app.news import News
-from app.tray import Tray
 from app.widgets import icons, theme
 from app.widgets.focus_ring import FocusRing
+from app.window.main_window import MainWindow
+from app.window.notification_policy import News
+from app.window.quit import Farewell
+from app.window.tray import Tray
 from core.api.errors import WorldError
 from core.api.messages import Command
 from core.client.profile import Home

@@ -12,8 +12,8 @@ from pytestqt.qtbot import QtBot
 
 from app.link.engine_link import EngineLink, Link
 from app.text.status import Tone
-from app.tray import Tray
 from app.widgets.icons import tray as tray_icon
+from app.window.tray import Tray
 from core.api.intent import Pause, Resume
 from core.api.messages import Command
 from core.api.snapshot import Snapshot

@@ -22,7 +22,7 @@ from tests.app.snapshots import CONTRIBUTING, IDLE
 from tests.fakes.scripted_engine import ScriptedEngine
 
 ROOT = Path(__file__).parents[2]
-PROGRAM = "import sys; from app.window_app import open_app; sys.exit(open_app([]))"
+PROGRAM = "import sys; from app.window.application import open_app; sys.exit(open_app([]))"
 HEAVY = ("torch", "hivemind", "transformers", "numpy", "requests")
 
 Start = Callable[..., subprocess.Popen[str]]
@@ -106,7 +106,7 @@ def test_the_window_is_there_within_a_second_and_stays_small(start: Start, contr
 
 def test_nothing_heavy_is_imported(start: Start, contributing: ScriptedEngine) -> None:
     code = (
-        "import sys; from app.window_app import open_app; code = open_app([]); "
+        "import sys; from app.window.application import open_app; code = open_app([]); "
         f"heavy = [name for name in {HEAVY} if name in sys.modules]; sys.exit(' '.join(heavy) or code)"
     )
     process = start(code)

@@ -19,11 +19,11 @@ from pytestqt.qtbot import QtBot
 
 from app.desktop.window_settings import Settings
 from app.link.engine_link import EngineLink, Link
-from app.main_window import MainWindow
 from app.widgets import theme
 from app.widgets.basic import Button, Notice
 from app.widgets.focus_ring import FocusRing
 from app.widgets.theme import DARK, LIGHT, Tokens
+from app.window.main_window import MainWindow
 from core.client.profile import Home
 from tests.app.contrast import contrast
 from tests.app.full_engine import every_page, fill, settle

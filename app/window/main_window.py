@@ -16,15 +16,15 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from app import pages
 from app.desktop.window_settings import Settings
 from app.home.page import HomePage
 from app.link.engine_link import EngineLink, Link
-from app.sidebar import Sidebar
 from app.text.i18n import tr
 from app.widgets import icons, theme
 from app.widgets.basic import Notice
 from app.widgets.dialog import Question
+from app.window import pages
+from app.window.sidebar import Sidebar
 from core.api.snapshot import Snapshot
 
 if TYPE_CHECKING:

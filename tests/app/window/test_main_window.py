@@ -10,10 +10,10 @@ from PySide6.QtWidgets import QApplication, QMessageBox, QSystemTrayIcon
 from pytestqt.qtbot import QtBot
 
 from app.desktop.window_settings import Settings
-from app.farewell import Farewell
 from app.link.engine_link import EngineLink, Link
-from app.main_window import MainWindow
 from app.widgets.basic import Button, Notice
+from app.window.main_window import MainWindow
+from app.window.quit import Farewell
 from core.api.intent import Pause
 from core.api.messages import Quit
 from core.api.snapshot import Snapshot

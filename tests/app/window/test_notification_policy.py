@@ -10,7 +10,7 @@ from pytestqt.qtbot import QtBot
 from app.desktop.notifications import Note
 from app.desktop.window_settings import Settings
 from app.link.engine_link import EngineLink
-from app.news import News
+from app.window.notification_policy import News
 from core.api.messages import Event
 from core.api.reasons import Kind, Reason, Severity
 from core.api.record.record import Cost, GetOverview, Milestone, Overview, Sums
@@ -86,7 +86,7 @@ def test_a_problem_of_somebody_who_wants_nothing_is_no_news(told: list[Note], sh
 def test_a_milestone_is_told_when_it_is_reached_and_not_those_before(
     told: list[Note], show: Show, engine: ScriptedEngine, monkeypatch: pytest.MonkeyPatch, qtbot: QtBot
 ) -> None:
-    monkeypatch.setattr("app.news._LOOK_EVERY", 0.0)
+    monkeypatch.setattr("app.window.notification_policy._LOOK_EVERY", 0.0)
     hour = Milestone("seconds", 3600.0, time.time(), reached=True)
     engine.answer(GetOverview, overview(hour, Milestone("samples", 1000.0, None, reached=False)))
     show(CONTRIBUTING)

@@ -1,0 +1,1 @@
+"""The window, the tray icon, and how they begin and end."""
