@@ -9,10 +9,10 @@ from dataclasses import dataclass
 from enum import Enum, auto
 from types import FrameType, NoneType
 
-from app.cli import source
-from app.cli.display import Display, display
-from app.cli.given import Given
-from app.cli.parser import Verbs, add_verb
+from app.cli.console import source
+from app.cli.console.display import Display, display
+from app.cli.console.parser import Verbs, add_verb
+from app.cli.console.session_totals import Given
 from app.text import plain, units
 from core.api.errors import EngineGone, UsageError, WorldError
 from core.api.intent import Contribute, Override, Pause

@@ -3,10 +3,10 @@
 import argparse
 from collections.abc import Sequence
 
-from app.cli import output
-from app.cli.checks import Finding, examine
-from app.cli.parser import Verbs, add_json, add_verb
-from app.cli.sensors import sensors
+from app.cli.console import output
+from app.cli.console.parser import Verbs, add_json, add_verb
+from app.cli.doctor_checks import Finding, examine
+from app.cli.doctor_sensors import sensors
 from core.client.profile import Home
 
 TEXT = """

@@ -9,9 +9,10 @@ from datetime import UTC, datetime
 
 import msgspec
 
-from app.cli import output, record_files
-from app.cli.connection import borrowed
-from app.cli.parser import Parser, Verbs, add_json, add_verb
+from app.cli import record_files
+from app.cli.console import output
+from app.cli.console.connection import borrowed
+from app.cli.console.parser import Parser, Verbs, add_json, add_verb
 from app.text import plain, units
 from core.api.preferences.limits import LimitInfo, ShowLimits
 from core.api.record.history import MOST_HOURS, Contribution, GetHistory

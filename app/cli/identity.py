@@ -5,9 +5,9 @@ import getpass
 import sys
 from pathlib import Path
 
-from app.cli import output
-from app.cli.connection import borrowed
-from app.cli.parser import Parser, Verbs, add_json, add_verb
+from app.cli.console import output
+from app.cli.console.connection import borrowed
+from app.cli.console.parser import Parser, Verbs, add_json, add_verb
 from app.desktop import private_file
 from app.text import plain
 from core.api.errors import UsageError

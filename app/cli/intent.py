@@ -4,8 +4,8 @@ import argparse
 import time
 from types import NoneType
 
-from app.cli.connection import borrowed, needed, running
-from app.cli.parser import Verbs, add_verb
+from app.cli.console.connection import borrowed, needed, running
+from app.cli.console.parser import Verbs, add_verb
 from app.text import plain, units
 from core.api.errors import EngineGone
 from core.api.intent import Pause, Resume

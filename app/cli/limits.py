@@ -3,9 +3,10 @@
 import argparse
 import textwrap
 
-from app.cli import output, programs
-from app.cli.connection import borrowed
-from app.cli.parser import Parser, Verbs, add_json, add_verb
+from app.cli import programs
+from app.cli.console import output
+from app.cli.console.connection import borrowed
+from app.cli.console.parser import Parser, Verbs, add_json, add_verb
 from app.text import units
 from core.api.preferences.limits import LimitInfo, ResetLimit, SetLimit, ShowLimits
 from core.api.preferences.preferences import PREFERENCES, preference_named

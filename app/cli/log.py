@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from contextlib import suppress
 from pathlib import Path
 
-from app.cli.parser import Verbs, add_verb
+from app.cli.console.parser import Verbs, add_verb
 from app.log.files import Tail, merge, tails
 from core.api.errors import UsageError
 from core.client.profile import Home

@@ -11,7 +11,7 @@ import traceback
 from importlib.metadata import PackageNotFoundError, version
 
 from app.cli import contribute, doctor, history, host, identity, intent, limits, log, projects, schedule, status, window
-from app.cli.parser import Layout, Parser
+from app.cli.console.parser import Layout, Parser
 from core.api.errors import IdlehiveError, UsageError
 from core.client.profile import Home
 

@@ -2,9 +2,9 @@
 
 import argparse
 
-from app.cli import output
-from app.cli.connection import borrowed
-from app.cli.parser import Parser, Verbs, add_json, add_verb
+from app.cli.console import output
+from app.cli.console.connection import borrowed
+from app.cli.console.parser import Parser, Verbs, add_json, add_verb
 from core.api.errors import UsageError
 from core.api.preferences.program_names import GetPrograms, SetPrograms, checked
 from core.client.profile import Home

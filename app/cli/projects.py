@@ -5,9 +5,9 @@ import getpass
 import sys
 import textwrap
 
-from app.cli import output, source
-from app.cli.connection import borrowed
-from app.cli.parser import Parser, Verbs, add_json, add_verb
+from app.cli.console import output, source
+from app.cli.console.connection import borrowed
+from app.cli.console.parser import Parser, Verbs, add_json, add_verb
 from app.text import plain
 from core.api.errors import UsageError
 from core.api.messages import Command

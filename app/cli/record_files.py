@@ -7,9 +7,9 @@ from datetime import datetime
 from pathlib import Path
 from types import NoneType
 
-from app.cli import output
-from app.cli.connection import borrowed
-from app.cli.parser import Verbs, add_json, add_verb
+from app.cli.console import output
+from app.cli.console.connection import borrowed
+from app.cli.console.parser import Verbs, add_json, add_verb
 from app.text import plain
 from core.api.errors import UsageError
 from core.api.record.record import DeleteHistory, ExportHistory, GetOverview, ImportHistory, Overview, Written

@@ -9,9 +9,9 @@ from pathlib import Path
 
 import msgspec
 
-from app.cli import output
-from app.cli.connection import borrowed
-from app.cli.parser import Parser, Verbs, add_json, add_verb
+from app.cli.console import output
+from app.cli.console.connection import borrowed
+from app.cli.console.parser import Parser, Verbs, add_json, add_verb
 from app.text import plain
 from core.api.errors import UsageError, WorldError
 from core.api.messages import GetSnapshot

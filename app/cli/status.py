@@ -5,10 +5,10 @@ import time
 from collections.abc import Iterator
 from contextlib import suppress
 
-from app.cli import output
-from app.cli.connection import running
-from app.cli.display import display
-from app.cli.parser import Verbs, add_json, add_verb
+from app.cli.console import output
+from app.cli.console.connection import running
+from app.cli.console.display import display
+from app.cli.console.parser import Verbs, add_json, add_verb
 from app.text import plain
 from core.api.errors import EngineGone
 from core.api.messages import Event, GetSnapshot

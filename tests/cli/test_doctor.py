@@ -8,7 +8,7 @@ import keyring.errors
 import pynvml
 import pytest
 
-from app.cli import checks
+from app.cli import doctor_checks
 from core.client.profile import Home
 from core.engine.projects.credentials import Credentials
 from tests.cli.conftest import RunCli
@@ -34,31 +34,31 @@ def test_what_is_wrong_has_an_advice_and_code_1(run_cli: RunCli) -> None:
 
 
 def test_a_running_engine_is_found(home: Home, engine: ScriptedEngine) -> None:
-    assert "Running" in checks.engine(home).text
+    assert "Running" in doctor_checks.engine(home).text
 
 
 def test_an_engine_that_hangs_is_a_problem(home: Home, engine: ScriptedEngine, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(checks, "PATIENCE", 0.2)
+    monkeypatch.setattr(doctor_checks, "PATIENCE", 0.2)
     engine.hanging.set()
-    assert checks.engine(home).level == "problem"
+    assert doctor_checks.engine(home).level == "problem"
 
 
 def test_a_missing_package_is_a_problem(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(checks, "_NEEDED", ("msgspec", "no-such-package"))
-    finding = checks.packages()
+    monkeypatch.setattr(doctor_checks, "_NEEDED", ("msgspec", "no-such-package"))
+    finding = doctor_checks.packages()
     assert finding.level == "problem"
     assert "Missing: no-such-package." in finding.text
 
 
 def test_a_screen_without_a_tray_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("QT_QPA_PLATFORM", "offscreen")
-    assert checks.screen().text == "A display, but no tray."
+    assert doctor_checks.screen().text == "A display, but no tray."
 
 
 def test_no_display_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
     for name in ("DISPLAY", "WAYLAND_DISPLAY", "QT_QPA_PLATFORM"):
         monkeypatch.delenv(name, raising=False)
-    assert checks.screen().text == "No display here."
+    assert doctor_checks.screen().text == "No display here."
 
 
 def test_the_graphics_cards_are_named(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -69,7 +69,7 @@ def test_the_graphics_cards_are_named(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(pynvml, "nvmlDeviceGetHandleByIndex", lambda number: number)
     monkeypatch.setattr(pynvml, "nvmlDeviceGetName", lambda _: "RTX 3060")
     monkeypatch.setattr(pynvml, "nvmlDeviceGetMemoryInfo", lambda _: SimpleNamespace(total=12 * 10**9))
-    assert checks.graphics().text == "NVIDIA driver 575.1: RTX 3060, 12 GB."
+    assert doctor_checks.graphics().text == "NVIDIA driver 575.1: RTX 3060, 12 GB."
 
 
 def test_a_driver_that_is_not_loaded_is_no_problem_for_the_processor(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -77,7 +77,7 @@ def test_a_driver_that_is_not_loaded_is_no_problem_for_the_processor(monkeypatch
         raise pynvml.NVMLError(pynvml.NVML_ERROR_DRIVER_NOT_LOADED)
 
     monkeypatch.setattr(pynvml, "nvmlInit", fail)
-    assert checks.graphics().level == "warn"
+    assert doctor_checks.graphics().level == "warn"
 
 
 def test_a_keyring_that_never_answers_does_not_hold_up(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -89,10 +89,10 @@ def test_a_keyring_that_never_answers_does_not_hold_up(monkeypatch: pytest.Monke
         answers.wait()
         raise keyring.errors.KeyringError  # ends the check's thread, which outlives this test
 
-    monkeypatch.setattr(checks, "PATIENCE", 0.1)
+    monkeypatch.setattr(doctor_checks, "PATIENCE", 0.1)
     monkeypatch.setattr(keyring, "get_keyring", late)
     try:
-        assert checks.secrets().text == "The keyring does not answer."
+        assert doctor_checks.secrets().text == "The keyring does not answer."
     finally:
         answers.set()
 
@@ -111,11 +111,11 @@ def test_doctor_and_the_engine_judge_a_keyring_alike(
 ) -> None:
     monkeypatch.setattr(FakeKeyring, "__module__", module)
     with in_place():
-        assert checks.secrets().level == ("ok" if counts else "warn")
+        assert doctor_checks.secrets().level == ("ok" if counts else "warn")
         assert asyncio.run(Credentials(tmp_path).keep("p", "sesame")) == ("keyring" if counts else "file")
 
 
 def test_a_keyring_that_is_locked_is_found_out_although_it_is_there() -> None:
     with in_place() as fake:
         fake.error = keyring.errors.KeyringLocked("locked")
-        assert checks.secrets().text == "The keyring cannot be used (KeyringLocked)."
+        assert doctor_checks.secrets().text == "The keyring cannot be used (KeyringLocked)."

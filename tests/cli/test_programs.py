@@ -2,7 +2,7 @@
 
 import json
 
-from app.cli import sensors
+from app.cli import doctor_sensors
 from core.api.errors import WorldError
 from core.api.preferences.program_names import GetPrograms, SetPrograms
 from core.api.sensors import Attempt, GetSensors, SensorInfo
@@ -41,19 +41,19 @@ def test_what_is_no_program_or_not_listed_is_a_wrong_use(engine: ScriptedEngine,
 
 def test_doctor_tells_the_source_in_use_and_what_was_tried_before(home: Home, engine: ScriptedEngine) -> None:
     engine.answer(GetSensors, [PRESENCE])
-    (finding,) = sensors.sensors(home)
+    (finding,) = doctor_sensors.sensors(home)
     assert finding.text == f"{PRESENCE.value} Source: X11. Tried: Mutter: not running."
     assert (finding.name, finding.level, finding.advice) == ("presence", "ok", "")
 
 
 def test_what_is_unknown_is_a_warning_with_its_meaning(home: Home, engine: ScriptedEngine) -> None:
     engine.answer(GetSensors, [SensorInfo("presence", "Nobody tells.", False)])
-    (finding,) = sensors.sensors(home)
+    (finding,) = doctor_sensors.sensors(home)
     assert finding.level == "warn"
     assert "no effect" in finding.advice
 
 
 def test_an_engine_that_cannot_tell_is_a_problem(home: Home, engine: ScriptedEngine) -> None:
     engine.answer(GetSensors, WorldError("It is broken."))
-    (finding,) = sensors.sensors(home)
+    (finding,) = doctor_sensors.sensors(home)
     assert (finding.level, "It is broken." in finding.text) == ("problem", True)

@@ -2,7 +2,7 @@ import time
 
 import pytest
 
-from app.cli.given import Given
+from app.cli.console.session_totals import Given
 from app.text import plain
 from core.api.preferences.preferences import Limits
 from core.api.reasons import Kind, Reason

@@ -13,7 +13,7 @@ from typing import Literal
 import msgspec
 
 from app.cli import window
-from app.cli.connection import running
+from app.cli.console.connection import running
 from app.text import plain
 from core.api.errors import IdlehiveError
 from core.api.messages import GetSnapshot

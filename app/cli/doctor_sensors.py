@@ -4,8 +4,8 @@ import subprocess
 
 import msgspec
 
-from app.cli.checks import PATIENCE, Finding
-from app.cli.connection import running
+from app.cli.console.connection import running
+from app.cli.doctor_checks import PATIENCE, Finding
 from core.api.errors import IdlehiveError
 from core.api.sensors import GetSensors, SensorInfo
 from core.client.engine_client import core_command, core_environment

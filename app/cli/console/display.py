@@ -3,7 +3,7 @@
 import time
 from typing import TYPE_CHECKING, Self
 
-from app.cli import output
+from app.cli.console import output
 from app.text import plain
 from core.api.messages import Event
 from core.api.snapshot import Snapshot
