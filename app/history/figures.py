@@ -2,7 +2,7 @@
 
 from PySide6.QtWidgets import QGridLayout, QVBoxLayout
 
-from app.history.range import Range
+from app.history.range import TimeRange
 from app.text import history, numbers
 from app.text.i18n import tr, trn
 from app.widgets import theme
@@ -37,7 +37,7 @@ class HistoryFigures(QVBoxLayout):
         for column in range(_COLUMNS):
             self._grid.setColumnStretch(column, int(column < columns))
 
-    def show_overview(self, overview: Overview, shown: Range) -> None:
+    def show_overview(self, overview: Overview, shown: TimeRange) -> None:
         sums = overview.sums
         since = tr("since {day}", day=history.day(overview.first or overview.since))
         sessions = trn("1 session", "{n} sessions", overview.sessions, n=numbers.count(overview.sessions))

@@ -17,7 +17,7 @@ from app.history.cards import CalendarCard, HabitCards, MilestonesCard, Projects
 from app.history.curve import HistoryCurve
 from app.history.figures import HistoryFigures
 from app.history.files import HistoryFiles
-from app.history.range import Range
+from app.history.range import TimeRange
 from app.history.sessions import HistorySessions
 from app.link.engine_link import EngineLink, Link
 from app.text.i18n import tr
@@ -37,7 +37,7 @@ class HistoryPage(Page):
     def __init__(self, link: EngineLink) -> None:
         super().__init__()
         self._link = link
-        self._range = Range("year")
+        self._range = TimeRange("year")
         self._year: int | None = None
         self._asked = 0
         self._asked_at = 0.0
@@ -56,7 +56,7 @@ class HistoryPage(Page):
         self._ask(self._range.habits(now), self.show_habits, Habits)
         self._ask_sessions()
 
-    def choose(self, wanted: Range) -> None:
+    def choose(self, wanted: TimeRange) -> None:
         """Show another time."""
         self._range = wanted
         for kind, button in self.ranges.items():
@@ -105,7 +105,7 @@ class HistoryPage(Page):
     def _cards(self) -> QWidget:
         self.figures = HistoryFigures()
         self.days = CalendarCard(lambda day: self.choose(range.one_day(day)), self._turn_year)
-        self.projects = ProjectsCard(lambda since, until: self.choose(Range("own", since, until)))
+        self.projects = ProjectsCard(lambda since, until: self.choose(TimeRange("own", since, until)))
         self.habits = HabitCards()
         self.curve = HistoryCurve(self._link)
         self.sessions = HistorySessions(self._ask_sessions)
@@ -131,7 +131,7 @@ class HistoryPage(Page):
         row = QHBoxLayout()
         row.setSpacing(theme.UNIT * 2)
         row.addLayout(names, 1)
-        self._back = Button(tr("Back"), "link", lambda: self.choose(Range("year")))
+        self._back = Button(tr("Back"), "link", lambda: self.choose(TimeRange("year")))
         self._back.hide()
         row.addWidget(self._back)
         self.ranges: dict[range.Kind, Button] = {}
@@ -141,7 +141,7 @@ class HistoryPage(Page):
             ("all", tr("All")),
         )
         for kind, name in offered:
-            button = Button(name, "preset", partial(self.choose, Range(kind)))
+            button = Button(name, "preset", partial(self.choose, TimeRange(kind)))
             button.setCheckable(True)
             button.setChecked(kind == self._range.kind)
             self.ranges[kind] = button

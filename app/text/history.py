@@ -59,10 +59,8 @@ def cost(value: Cost) -> str:
     money = numbers.decimal(value.money, 2) if value.money is not None else ""
     parts = [f"{money}{numbers.SPACE}{value.currency}".strip()] if money else []
     if value.co2 is not None:
-        kilograms = value.co2 >= 1000
-        parts.append(
-            f"{numbers.figure(value.co2 / 1000 if kilograms else value.co2)}{numbers.SPACE}{'kg' if kilograms else 'g'} CO₂"
-        )
+        amount, unit = (value.co2 / 1000, "kg") if value.co2 >= 1000 else (value.co2, "g")
+        parts.append(f"{numbers.figure(amount)}{numbers.SPACE}{unit} CO₂")
     return " · ".join(parts)
 
 

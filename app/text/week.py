@@ -1,4 +1,4 @@
-"""What can be done to a week of cells, and how it reads. Pure; the marks are those of `core.api.preferences.schedule`."""
+"""What can be done to a week of cells, and how it reads. Pure; the marks are those of the schedule."""
 
 from collections.abc import Iterable
 from typing import NamedTuple

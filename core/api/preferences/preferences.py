@@ -37,7 +37,7 @@ Unit = Literal[
     "g/kWh",
     "currency",
 ]
-"""`price` is thousandths of the currency for a kWh, `currency` a number of ISO 4217 (`core.api.preferences.currencies`), `day` is
+"""`price` is thousandths of the currency for a kWh, `currency` a number of ISO 4217 (see `currencies`), `day` is
 a day of the month, `time` minutes since local midnight, `switch` 0 (off) or 1 (on)."""
 Page = Literal["processor", "gpu", "network", "presence", "storage", "privacy", "energy"]
 """Where front ends show it, in their order."""

@@ -1,8 +1,8 @@
 """A project's description: data, never code.
 
 Everything a peer needs to take part in a run is here by name and number; nothing in it is executed. `docs/manifest.md`
-explains the fields, `docs/manifest.schema.json` is made from these classes by `python -m core.api.project.manifest`. How one is
-read and checked is in `core.api.project.manifest_reading`.
+explains the fields, `python -m core.api.project.manifest` makes `docs/manifest.schema.json` of these classes.
+`core.api.project.manifest_reading` reads and checks one.
 """
 
 from pathlib import Path

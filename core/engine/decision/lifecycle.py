@@ -1,6 +1,6 @@
 """The life of a session as a pure state machine: `lifecycle(state, decision, news, now) -> (state, effects)`.
 
-There is never more than one session (`core.engine.decision.states`), and a deadline guards each state in which there is one.
+There is never more than one session, and a deadline guards each state (`core.engine.decision.states`) that has one.
 """
 
 from dataclasses import replace
