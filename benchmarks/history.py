@@ -25,7 +25,7 @@ from PySide6.QtWidgets import QApplication, QWidget
 from app.desktop.window_settings import Settings
 from app.history import certificate
 from app.history.page import HistoryPage
-from app.history.range import Range, midnight
+from app.history.time_range import Range, midnight
 from app.link.engine_link import EngineLink
 from app.widgets import theme
 from app.window.application import make_application

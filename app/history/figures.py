@@ -2,7 +2,7 @@
 
 from PySide6.QtWidgets import QGridLayout, QVBoxLayout
 
-from app.history.range import TimeRange
+from app.history.time_range import TimeRange
 from app.text import history, numbers
 from app.text.i18n import tr, trn
 from app.widgets import theme

@@ -9,7 +9,7 @@ from PySide6.QtGui import QAction
 from PySide6.QtWidgets import QFileDialog, QMenu, QMessageBox, QWidget
 
 from app.history import certificate
-from app.history.range import midnight
+from app.history.time_range import midnight
 from app.link.engine_link import EngineLink
 from app.text import numbers
 from app.text.i18n import tr

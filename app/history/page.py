@@ -12,13 +12,13 @@ from typing import Any
 from PySide6.QtGui import QShowEvent
 from PySide6.QtWidgets import QHBoxLayout, QVBoxLayout, QWidget
 
-from app.history import range
+from app.history import time_range
 from app.history.cards import CalendarCard, HabitCards, MilestonesCard, ProjectsCard
 from app.history.curve import HistoryCurve
 from app.history.figures import HistoryFigures
 from app.history.files import HistoryFiles
-from app.history.range import TimeRange
 from app.history.sessions import HistorySessions
+from app.history.time_range import TimeRange
 from app.link.engine_link import EngineLink, Link
 from app.text.i18n import tr
 from app.widgets import theme
@@ -104,7 +104,7 @@ class HistoryPage(Page):
 
     def _cards(self) -> QWidget:
         self.figures = HistoryFigures()
-        self.days = CalendarCard(lambda day: self.choose(range.one_day(day)), self._turn_year)
+        self.days = CalendarCard(lambda day: self.choose(time_range.one_day(day)), self._turn_year)
         self.projects = ProjectsCard(lambda since, until: self.choose(TimeRange("own", since, until)))
         self.habits = HabitCards()
         self.curve = HistoryCurve(self._link)
@@ -134,8 +134,8 @@ class HistoryPage(Page):
         self._back = Button(tr("Back"), "link", lambda: self.choose(TimeRange("year")))
         self._back.hide()
         row.addWidget(self._back)
-        self.ranges: dict[range.Kind, Button] = {}
-        offered: tuple[tuple[range.Kind, str], ...] = (
+        self.ranges: dict[time_range.Kind, Button] = {}
+        offered: tuple[tuple[time_range.Kind, str], ...] = (
             ("month", tr("30 days")),
             ("year", tr("Year")),
             ("all", tr("All")),

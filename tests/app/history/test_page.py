@@ -12,7 +12,7 @@ from pytestqt.qtbot import QtBot
 
 from app.history.bars import following, starts
 from app.history.page import HistoryPage
-from app.history.range import Range, midnight
+from app.history.time_range import Range, midnight
 from app.text import history
 from app.text.numbers import SPACE
 from app.window.main_window import MainWindow
