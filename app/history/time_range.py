@@ -12,7 +12,7 @@ Kind = Literal["month", "year", "all", "own"]
 
 
 @dataclass(frozen=True)
-class Range:
+class TimeRange:
     """`since` and `until` are UTC seconds and set for `own` alone; the others follow the present day."""
 
     kind: Kind
@@ -53,8 +53,8 @@ class Range:
                 return history.span(self.since or 0.0, self.until or 0.0)
 
 
-def one_day(day: date) -> Range:
-    return Range("own", midnight(day), midnight(day + timedelta(days=1)))
+def one_day(day: date) -> TimeRange:
+    return TimeRange("own", midnight(day), midnight(day + timedelta(days=1)))
 
 
 def midnight(day: date) -> float:

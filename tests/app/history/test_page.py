@@ -12,7 +12,7 @@ from pytestqt.qtbot import QtBot
 
 from app.history.bars import following, starts
 from app.history.page import HistoryPage
-from app.history.time_range import Range, midnight
+from app.history.time_range import TimeRange, midnight
 from app.text import history
 from app.text.numbers import SPACE
 from app.window.main_window import MainWindow
@@ -156,8 +156,8 @@ def test_sessions_are_filtered_and_more_are_fetched_at_the_end(
 def test_an_answer_to_an_earlier_range_is_dropped(page: HistoryPage, engine: ScriptedEngine, qtbot: QtBot) -> None:
     old, new = (msgspec.structs.replace(OVERVIEW, sessions=number) for number in (111, 222))
     engine.answer(GetOverview, lambda ask: old if ask.since is not None else new)
-    page.choose(Range("month"))
-    page.choose(Range("all"))
+    page.choose(TimeRange("month"))
+    page.choose(TimeRange("all"))
     qtbot.waitUntil(lambda: page.overview is not None and page.overview.sessions == 222)
     qtbot.wait(100)
     assert page.overview is not None
