@@ -21,7 +21,7 @@ from msgspec.structs import replace
 
 from benchmarks.footprint import memory
 from core.api.messages import Event
-from core.client.profile import Home
+from core.client.profile import Profile
 from tests.app.full_engine import fill
 from tests.app.snapshots import CONTRIBUTING
 from tests.end_to_end.machine import wait_for
@@ -66,10 +66,10 @@ class Life:
 
 def measure(seconds: float, snapshots: int) -> None:
     with TemporaryDirectory(prefix="hive") as folder, XDisplay("xembed", notifications=True) as display:
-        home = Home(Path(folder))
-        home.prepare()
-        (home.path / "window.ini").write_text("[told]\nwelcome=yes\ntray=yes\nepoch=yes\n")
-        with ScriptedEngine(home) as engine, window(home, display) as process:
+        profile = Profile(Path(folder))
+        profile.prepare()
+        (profile.path / "window.ini").write_text("[told]\nwelcome=yes\ntray=yes\nepoch=yes\n")
+        with ScriptedEngine(profile) as engine, window(profile, display) as process:
             fill(engine)
             life = Life(engine)
             life.live(10)
@@ -95,8 +95,8 @@ def measure(seconds: float, snapshots: int) -> None:
 
 
 @contextmanager
-def window(home: Home, display: XDisplay) -> Iterator[psutil.Process]:
-    environment = {**os.environ, **display.variables, "IDLEHIVE_HOME": str(home.path)}
+def window(profile: Profile, display: XDisplay) -> Iterator[psutil.Process]:
+    environment = {**os.environ, **display.variables, "IDLEHIVE_HOME": str(profile.path)}
     process = subprocess.Popen([sys.executable, "-c", _PROGRAM], env=environment)
     try:
         wait_for(lambda: display.find("Idlehive"), 30, "a window")

@@ -13,7 +13,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from tests.end_to_end.machine import Machine, Profile, Program, wait_for
+from tests.end_to_end.machine import Machine, Participant, Program, wait_for
 
 SETTLES = 3.0
 """Seconds without work after which a process counts as idle."""
@@ -40,7 +40,7 @@ def screen(machine: Machine) -> Iterator[str]:
         server.communicate()
 
 
-def open_window(volunteer: Profile, display: str, **environment: str) -> tuple[Program, float]:
+def open_window(volunteer: Participant, display: str, **environment: str) -> tuple[Program, float]:
     """The app, and the seconds from its start to its first picture."""
     # Without a bus the D-Bus library would start one by itself, and leave it.
     bus = "disabled:"
@@ -51,13 +51,13 @@ def open_window(volunteer: Profile, display: str, **environment: str) -> tuple[P
     return program, float(shown[0])
 
 
-def close_window(program: Program, volunteer: Profile) -> None:
+def close_window(program: Program, volunteer: Participant) -> None:
     program.process.terminate()
     program.end()
     volunteer.run("quit")
 
 
-def idle_engine(volunteer: Profile) -> int:
+def idle_engine(volunteer: Participant) -> int:
     """Its process, once it has nothing to do any more."""
     volunteer.run("resume")
     time.sleep(SETTLES)

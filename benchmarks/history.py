@@ -37,7 +37,7 @@ from core.api.project.projects import CurvePoint
 from core.api.record.record import GetOverview, GetSessions, Habits, Overview, SessionGiven
 from core.api.snapshot import Snapshot
 from core.client.engine_client import EngineClient, ensure_engine
-from core.client.profile import Home
+from core.client.profile import Profile
 
 TIMES = 10
 _RANGES = {"30 days": Range("month"), "year": Range("year"), "all": Range("all")}
@@ -49,23 +49,23 @@ def main() -> None:
     parser.add_argument("--pictures", type=Path)
     arguments = parser.parse_args()
     with TemporaryDirectory(prefix="hive") as folder:
-        home = Home(Path(folder))
-        home.prepare()
-        hours = fill(home.database, arguments.years, time.time(), always=arguments.pictures is None)
-        print(f"{hours} hours in {home.database.stat().st_size / 1e6:.1f} MB")
+        profile = Profile(Path(folder))
+        profile.prepare()
+        hours = fill(profile.database, arguments.years, time.time(), always=arguments.pictures is None)
+        print(f"{hours} hours in {profile.database.stat().st_size / 1e6:.1f} MB")
         for name, chosen in _RANGES.items():
-            with fresh_engine(home) as engine:
+            with fresh_engine(profile) as engine:
                 tell(f"first answer, {name}", partial(engine.request, chosen.overview(time.time(), None), Overview), 1)
-        with fresh_engine(home) as engine:
-            paint_everything(home, arguments.pictures)
+        with fresh_engine(profile) as engine:
+            paint_everything(profile, arguments.pictures)
             ask_everything(engine)
 
 
 @contextmanager
-def fresh_engine(home: Home) -> Iterator[EngineClient]:
+def fresh_engine(profile: Profile) -> Iterator[EngineClient]:
     """One that was asked nothing of the history yet, and has ended afterwards."""
-    ensure_engine(home)
-    with EngineClient.connect(home) as engine:
+    ensure_engine(profile)
+    with EngineClient.connect(profile) as engine:
         try:
             # As a window does before it can show any page.
             engine.request(GetSnapshot(), Snapshot)
@@ -85,13 +85,13 @@ def ask_everything(engine: EngineClient) -> None:
     tell("sessions of one project", lambda: engine.request(filtered, list[SessionGiven]))
 
 
-def paint_everything(home: Home, pictures: Path | None) -> None:
+def paint_everything(profile: Profile, pictures: Path | None) -> None:
     """Print how long filling and painting take."""
     application = make_application([])
     theme.apply(application, theme.LIGHT)
-    link = EngineLink(home)
+    link = EngineLink(profile)
     link.open()
-    window = MainWindow(link, Settings(home))
+    window = MainWindow(link, Settings(profile))
     window.resize(1080, 760)
     window.show()
     wait(application, lambda: link.snapshot is not None)

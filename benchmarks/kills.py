@@ -14,7 +14,7 @@ import time
 from collections import Counter
 from pathlib import Path
 
-from core.client.profile import Home
+from core.client.profile import Profile
 from tests.fakes.kills import Kills
 from tests.fakes.running_engine import RunningEngine
 
@@ -29,7 +29,7 @@ def main() -> None:
     moments, victims, began = random.Random(seed), Counter[str](), time.monotonic()
     with tempfile.TemporaryDirectory(prefix="hive") as name:
         folder = Path(name)
-        engine = RunningEngine(Home(folder / "home"), folder)
+        engine = RunningEngine(Profile(folder / "home"), folder)
         try:
             kills = Kills(engine, folder, seed)
             kills.begin()

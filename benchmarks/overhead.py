@@ -24,7 +24,7 @@ from core.learning.model import build_model
 from core.learning.tasks import task_for
 from core.swarm.build import make_optimizer
 from core.swarm.dht.peer import join_swarm
-from core.swarm.patches import live_in, pace_traffic
+from core.swarm.patches import throttle_traffic, use_session_folder
 from core.swarm.traffic.meter import Line
 from core.trainer.reporter import Reporter
 from core.trainer.session_status import Standing
@@ -43,10 +43,10 @@ def main() -> None:
         size = manifest.training.microbatch_size
         task = task_for(manifest, str(project / "tokenizer.json"))
         shards = sorted(project.glob("train-*.txt"))
-        live_in(Path(folder))
+        use_session_folder(Path(folder))
         line = Line()
         standing = Standing(manifest.training.target_batch_size, line)
-        pace_traffic(line)
+        throttle_traffic(line)
         dht = join_swarm([], Path(folder) / "identity")
         shared, bare = build_model(manifest), build_model(manifest)
         training = msgspec.structs.replace(manifest.training, target_batch_size=10**9)

@@ -15,7 +15,7 @@ from core.api.intent import Contribute
 from core.api.messages import GetSnapshot, Quit
 from core.api.snapshot import Snapshot, State
 from core.client.engine_client import EngineClient, ensure_engine
-from core.client.profile import Home
+from core.client.profile import Profile
 
 _STARTS_WITHIN = 300.0
 
@@ -23,8 +23,8 @@ _STARTS_WITHIN = 300.0
 class Practice:
     """A volunteer whose engine runs; every process of theirs is known by the profile's folder."""
 
-    def __init__(self, home: Home, engine: EngineClient) -> None:
-        self.home, self.engine = home, engine
+    def __init__(self, profile: Profile, engine: EngineClient) -> None:
+        self.home, self.engine = profile, engine
 
     def snapshot(self) -> Snapshot:
         return self.engine.request(GetSnapshot(), Snapshot)
@@ -52,10 +52,10 @@ def contributing() -> Iterator[Practice]:
     """Contribute to the practice project until the block ends."""
     folder = Path(tempfile.mkdtemp(prefix="hive"))
     os.environ["PYTHON_KEYRING_BACKEND"] = "keyring.backends.fail.Keyring"
-    home = Home(folder / "home")
-    ensure_engine(home)
-    with EngineClient.connect(home) as engine:
-        practice = Practice(home, engine)
+    profile = Profile(folder / "home")
+    ensure_engine(profile)
+    with EngineClient.connect(profile) as engine:
+        practice = Practice(profile, engine)
         try:
             engine.request(Contribute(), NoneType)
             # This trainer and the backbone's: before that one of them is still starting.

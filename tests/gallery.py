@@ -18,7 +18,7 @@ from app.link.engine_link import EngineLink
 from app.log.page import LogPage
 from app.widgets import theme
 from app.window.main_window import MainWindow
-from core.client.profile import Home
+from core.client.profile import Profile
 from tests.app.full_engine import every_page, fill, settle
 from tests.fakes.scripted_engine import ScriptedEngine
 
@@ -38,13 +38,13 @@ def take(folder: Path, application: QApplication) -> list[Path]:
     folder.mkdir(parents=True, exist_ok=True)
     taken: list[Path] = []
     with TemporaryDirectory(prefix="hive") as place:
-        home = Home(Path(place))
-        home.prepare()
-        (home.logs / "engine.log").write_text(_LOG)
-        with ScriptedEngine(home) as engine:
+        profile = Profile(Path(place))
+        profile.prepare()
+        (profile.logs / "engine.log").write_text(_LOG)
+        with ScriptedEngine(profile) as engine:
             fill(engine)
-            link = EngineLink(home)
-            window = MainWindow(link, Settings(home))
+            link = EngineLink(profile)
+            window = MainWindow(link, Settings(profile))
             window.show()
             link.open()
             while link.snapshot is None:

@@ -11,7 +11,7 @@ from typing import Any
 
 from app.widgets import theme
 from app.window.application import open_app
-from tests.end_to_end.machine import Machine, Profile, wait_for
+from tests.end_to_end.machine import Machine, Participant, wait_for
 from tests.end_to_end.x_display import XDisplay
 
 EPOCHS = 16
@@ -41,7 +41,7 @@ def main(arguments: list[str]) -> int:
     return 0
 
 
-def take_all(folder: Path, display: XDisplay, volunteer: Profile) -> None:
+def take_all(folder: Path, display: XDisplay, volunteer: Participant) -> None:
     volunteer.has_been_welcomed()
     volunteer.start("contribute")
     # The first epoch is celebrated in a window, once: that is not what every day looks like.
@@ -78,7 +78,7 @@ def at_rest(display: XDisplay) -> bool:
 
 
 @contextmanager
-def window(display: XDisplay, volunteer: Profile, module: str, *arguments: str) -> Iterator[str]:
+def window(display: XDisplay, volunteer: Participant, module: str, *arguments: str) -> Iterator[str]:
     """The number of the program's window, which shows that it contributes. The run goes on after it."""
     program = volunteer.start(*arguments, module=module, **display.variables)
     number = wait_for(lambda: display.find("Idlehive"), _MOMENT, "the window")
@@ -90,7 +90,7 @@ def window(display: XDisplay, volunteer: Profile, module: str, *arguments: str) 
     program.end()
 
 
-def progress(volunteer: Profile) -> dict[str, Any]:
+def progress(volunteer: Participant) -> dict[str, Any]:
     found: dict[str, Any] = volunteer.status()["progress"]
     return found
 

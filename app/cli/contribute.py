@@ -20,7 +20,7 @@ from core.api.messages import Command, Event, GetSnapshot, Quit
 from core.api.reasons import Kind
 from core.api.snapshot import Snapshot
 from core.client.engine_client import EngineClient, ensure_engine
-from core.client.profile import Home
+from core.client.profile import Profile
 
 TEXT = """
 Contribute in this terminal until Ctrl-C, for a while, or until the run has
@@ -83,15 +83,15 @@ def add(verbs: Verbs) -> None:
     parser.add_argument("--until-epoch", metavar="N", help="stop when the run has reached this epoch")
 
 
-def run(arguments: argparse.Namespace, home: Home) -> int:
+def run(arguments: argparse.Namespace, profile: Profile) -> int:
     goal = Goal(
         units.parse_duration(arguments.duration) if arguments.duration else None,
         _epoch(arguments.until_epoch) if arguments.until_epoch else None,
     )
     project = source.resolve(arguments.project) if arguments.project else None
     with _stop_on_signals() as stop:
-        started = ensure_engine(home)
-        with EngineClient.connect(home) as engine:
+        started = ensure_engine(profile)
+        with EngineClient.connect(profile) as engine:
             override: Override = "none" if arguments.by_schedule else "next_edge"
             command = Contribute(project, goal.seconds, goal.until_epoch, override)
             return _contribute(engine, command, stop, started)

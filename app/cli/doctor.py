@@ -7,7 +7,7 @@ from app.cli.console import output
 from app.cli.console.parser import Verbs, add_json, add_verb
 from app.cli.doctor_checks import Finding, examine
 from app.cli.doctor_sensors import sensors
-from core.client.profile import Home
+from core.client.profile import Profile
 
 TEXT = """
 Look at this computer: what Idlehive found, what is missing, and what to do.
@@ -24,8 +24,8 @@ def add(verbs: Verbs) -> None:
     add_json(add_verb(verbs, "doctor", "what was found on this computer", TEXT, run))
 
 
-def run(arguments: argparse.Namespace, home: Home) -> int:
-    findings = [*examine(home), *sensors(home)]
+def run(arguments: argparse.Namespace, profile: Profile) -> int:
+    findings = [*examine(profile), *sensors(profile)]
     if arguments.json:
         output.print_json(findings)
     else:

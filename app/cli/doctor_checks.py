@@ -19,7 +19,7 @@ from core.api.errors import IdlehiveError
 from core.api.messages import GetSnapshot
 from core.api.snapshot import Snapshot
 from core.client import keyrings
-from core.client.profile import Home
+from core.client.profile import Profile
 
 Level = Literal["ok", "warn", "problem"]
 
@@ -44,14 +44,14 @@ class Finding(msgspec.Struct, frozen=True):
     """What to do; empty if nothing."""
 
 
-def examine(home: Home) -> list[Finding]:
+def examine(profile: Profile) -> list[Finding]:
     """All findings, in the order in which things build on each other."""
     return [
         python(),
         packages(),
-        profile(home),
-        disk(home),
-        engine(home),
+        profile_folder(profile),
+        disk(profile),
+        engine(profile),
         graphics(),
         secrets(),
         screen(),
@@ -74,25 +74,25 @@ def packages() -> Finding:
     return Finding("packages", "ok", text)
 
 
-def profile(home: Home) -> Finding:
-    existing = _existing(home.path)
+def profile_folder(profile: Profile) -> Finding:
+    existing = _existing(profile.path)
     if not os.access(existing, os.W_OK | os.X_OK):
         advice = "Change its owner, or name another folder in IDLEHIVE_HOME."
-        return Finding("profile", "problem", f"{home.path} cannot be written.", advice)
-    return Finding("profile", "ok", f"{home.path}{'' if home.path.exists() else ' (not created yet)'}.")
+        return Finding("profile", "problem", f"{profile.path} cannot be written.", advice)
+    return Finding("profile", "ok", f"{profile.path}{'' if profile.path.exists() else ' (not created yet)'}.")
 
 
-def disk(home: Home) -> Finding:
-    free = shutil.disk_usage(_existing(home.path)).free
+def disk(profile: Profile) -> Finding:
+    free = shutil.disk_usage(_existing(profile.path)).free
     text = f"{plain.size(free)} free for the profile."
     if free < _LITTLE_SPACE:
         return Finding("disk", "warn", text, "Projects need some gigabytes: free some, or lower `cache_size`.")
     return Finding("disk", "ok", text)
 
 
-def engine(home: Home) -> Finding:
+def engine(profile: Profile) -> Finding:
     try:
-        with running(home) as client:
+        with running(profile) as client:
             snapshot = client.request(GetSnapshot(), Snapshot, timeout=PATIENCE) if client else None
     except IdlehiveError as error:
         return Finding("engine", "problem", str(error), "`idlehive log` may say why; ending the process helps.")

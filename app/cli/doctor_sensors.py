@@ -9,7 +9,7 @@ from app.cli.doctor_checks import PATIENCE, Finding
 from core.api.errors import IdlehiveError
 from core.api.sensors import GetSensors, SensorInfo
 from core.client.engine_client import core_command, core_environment
-from core.client.profile import Home
+from core.client.profile import Profile
 
 _ADVICE = {
     "presence": "Limits that wait for you to be away have no effect here.",
@@ -19,10 +19,10 @@ _SILENT = ("in use", "not needed")
 """What need not be told of a source."""
 
 
-def sensors(home: Home) -> list[Finding]:
+def sensors(profile: Profile) -> list[Finding]:
     """The engine's own if one runs, since it may see another desktop than this terminal does."""
     try:
-        with running(home) as engine:
+        with running(profile) as engine:
             found = engine.request(GetSensors(), list[SensorInfo], timeout=PATIENCE) if engine else _asked_aside()
     except (IdlehiveError, OSError, subprocess.SubprocessError, msgspec.DecodeError) as error:
         return [Finding("sensors", "problem", f"They cannot be asked: {error}", "`idlehive log` may say why.")]

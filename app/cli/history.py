@@ -19,7 +19,7 @@ from core.api.record.history import MOST_HOURS, Contribution, GetHistory
 from core.api.record.record import Sums, cost_of
 from core.api.record.totals import GIVEN, together
 from core.client.engine_client import EngineClient
-from core.client.profile import Home
+from core.client.profile import Profile
 
 TEXT = """
 What this computer has given, by day and project, with totals. JSON and CSV
@@ -72,9 +72,9 @@ def add(verbs: Verbs) -> None:
     )
 
 
-def run(arguments: argparse.Namespace, home: Home) -> int:
+def run(arguments: argparse.Namespace, profile: Profile) -> int:
     since = units.parse_since(arguments.since, datetime.now().astimezone()) if arguments.since else None
-    with borrowed(home) as engine:
+    with borrowed(profile) as engine:
         pages = _pages(engine, since.timestamp() if since else None)
         if arguments.csv:
             _print_csv(pages)

@@ -20,7 +20,7 @@ from core.api.identity import (
     ImportIdentity,
     SetDisplayName,
 )
-from core.client.profile import Home
+from core.client.profile import Profile
 
 TEXT = """
 The key that your contributions are signed with. The same key on several
@@ -59,19 +59,19 @@ def add(verbs: Verbs) -> None:
         add_json(part, again=True)
 
 
-def run_show(arguments: argparse.Namespace, home: Home) -> int:
-    return _tell(arguments, home, GetIdentity())
+def run_show(arguments: argparse.Namespace, profile: Profile) -> int:
+    return _tell(arguments, profile, GetIdentity())
 
 
-def run_name(arguments: argparse.Namespace, home: Home) -> int:
-    return _tell(arguments, home, SetDisplayName(None if arguments.none else arguments.name))
+def run_name(arguments: argparse.Namespace, profile: Profile) -> int:
+    return _tell(arguments, profile, SetDisplayName(None if arguments.none else arguments.name))
 
 
-def run_export(arguments: argparse.Namespace, home: Home) -> int:
+def run_export(arguments: argparse.Namespace, profile: Profile) -> int:
     if arguments.file.exists() and not arguments.replace:
         raise UsageError(f"There is a file {arguments.file} already; --replace writes over it.")
     command = ExportIdentity(_passphrase(twice=True))
-    with borrowed(home) as engine:
+    with borrowed(profile) as engine:
         text = engine.request(command, IdentityExport, timeout=_DERIVING).text
     private_file.write(arguments.file, text)
     if arguments.json:
@@ -81,13 +81,13 @@ def run_export(arguments: argparse.Namespace, home: Home) -> int:
     return 0
 
 
-def run_import(arguments: argparse.Namespace, home: Home) -> int:
+def run_import(arguments: argparse.Namespace, profile: Profile) -> int:
     text = private_file.read(arguments.file)
-    return _tell(arguments, home, ImportIdentity(text, _passphrase(), arguments.replace))
+    return _tell(arguments, profile, ImportIdentity(text, _passphrase(), arguments.replace))
 
 
-def _tell(arguments: argparse.Namespace, home: Home, command: IdentityCommand) -> int:
-    with borrowed(home) as engine:
+def _tell(arguments: argparse.Namespace, profile: Profile, command: IdentityCommand) -> int:
+    with borrowed(profile) as engine:
         info = engine.request(command, IdentityInfo, timeout=_DERIVING)
     if arguments.json:
         output.print_json(info)

@@ -11,7 +11,7 @@ from core.api.errors import EngineGone
 from core.api.intent import Pause, Resume
 from core.api.messages import GetSnapshot, Quit
 from core.api.snapshot import Snapshot
-from core.client.profile import Home
+from core.client.profile import Profile
 
 PAUSE = """
 Stop contributing, until you resume or for a while. The graphics card and the
@@ -47,10 +47,10 @@ def add(verbs: Verbs) -> None:
     add_verb(verbs, "quit", "end the engine", QUIT, run_quit)
 
 
-def run_pause(arguments: argparse.Namespace, home: Home) -> int:
+def run_pause(arguments: argparse.Namespace, profile: Profile) -> int:
     seconds = units.parse_duration(arguments.duration) if arguments.duration else None
     # A pause is kept in the profile, so it counts even when nothing runs yet.
-    with borrowed(home) as engine:
+    with borrowed(profile) as engine:
         edge = engine.request(GetSnapshot(), Snapshot).schedule.next_at if arguments.until_change else None
         engine.request(Pause(seconds, "next_edge" if arguments.until_change else None), NoneType)
     now = time.time()
@@ -59,23 +59,23 @@ def run_pause(arguments: argparse.Namespace, home: Home) -> int:
     return 0
 
 
-def run_resume(_: argparse.Namespace, home: Home) -> int:
-    with needed(home) as engine:
+def run_resume(_: argparse.Namespace, profile: Profile) -> int:
+    with needed(profile) as engine:
         engine.request(Resume(), NoneType)
         snapshot = engine.request(GetSnapshot(), Snapshot)
     print("Resumed." if snapshot.wanted else "Not paused any more; `idlehive contribute` starts contributing.")
     return 0
 
 
-def run_quit(_: argparse.Namespace, home: Home) -> int:
-    with running(home) as engine:
+def run_quit(_: argparse.Namespace, profile: Profile) -> int:
+    with running(profile) as engine:
         if engine is None:
             print("The engine was not running.")
             return 0
         try:
             engine.request(Quit(), NoneType, timeout=_LONGEST_GOODBYE)
         except EngineGone:
-            with running(home) as still_there:
+            with running(profile) as still_there:
                 if still_there:
                     raise
     print("The engine has ended.")

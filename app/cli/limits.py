@@ -10,7 +10,7 @@ from app.cli.console.parser import Parser, Verbs, add_json, add_verb
 from app.text import units
 from core.api.preferences.limits import LimitInfo, ResetLimit, SetLimit, ShowLimits
 from core.api.preferences.preferences import PREFERENCES, preference_named
-from core.client.profile import Home
+from core.client.profile import Profile
 
 _NAMES = textwrap.fill(", ".join(PREFERENCES), 79, initial_indent=" " * len("Names: ")).lstrip()
 _PAGES = {
@@ -55,8 +55,8 @@ def add(verbs: Verbs) -> None:
     programs.add(parts)
 
 
-def run_show(arguments: argparse.Namespace, home: Home) -> int:
-    with borrowed(home) as engine:
+def run_show(arguments: argparse.Namespace, profile: Profile) -> int:
+    with borrowed(profile) as engine:
         limits = engine.request(ShowLimits(), list[LimitInfo])
     if arguments.json:
         output.print_json(limits)
@@ -65,18 +65,18 @@ def run_show(arguments: argparse.Namespace, home: Home) -> int:
     return 0
 
 
-def run_set(arguments: argparse.Namespace, home: Home) -> int:
+def run_set(arguments: argparse.Namespace, profile: Profile) -> int:
     declared = preference_named(arguments.name)
     text = " ".join(arguments.value)
     value = units.parse_in_range(text, declared)
-    with borrowed(home) as engine:
+    with borrowed(profile) as engine:
         limit = engine.request(SetLimit(declared.name, value), LimitInfo)
     return _tell(arguments, limit)
 
 
-def run_reset(arguments: argparse.Namespace, home: Home) -> int:
+def run_reset(arguments: argparse.Namespace, profile: Profile) -> int:
     declared = preference_named(arguments.name)
-    with borrowed(home) as engine:
+    with borrowed(profile) as engine:
         limit = engine.request(ResetLimit(declared.name), LimitInfo)
     return _tell(arguments, limit)
 
@@ -85,9 +85,9 @@ def _tell(arguments: argparse.Namespace, limit: LimitInfo) -> int:
     if arguments.json:
         output.print_json(limit)
         return 0
-    restricted = limit.in_force != limit.value
+    restricted = limit.effective != limit.value
     why = f" ({limit.why})" if limit.why else ""
-    now = f"; in force now: {_value(limit, limit.in_force)}{why}" if restricted else ""
+    now = f"; in force now: {_value(limit, limit.effective)}{why}" if restricted else ""
     print(f"{limit.name} is {_value(limit, limit.value)}{now}.")
     return 0
 
@@ -105,7 +105,7 @@ def _print(limits: list[LimitInfo]) -> None:
 def _row(limit: LimitInfo) -> tuple[str, ...]:
     return (
         "  " + limit.name,
-        *(_value(limit, value) for value in (limit.value, limit.in_force, limit.default)),
+        *(_value(limit, value) for value in (limit.value, limit.effective, limit.default)),
         units.write_range(limit),
     )
 

@@ -9,7 +9,7 @@ from pathlib import Path
 from app.cli.console.parser import Verbs, add_verb
 from app.log.files import Tail, merge, tails
 from core.api.errors import UsageError
-from core.client.profile import Home
+from core.client.profile import Profile
 
 TEXT = """
 What the engine and the sessions wrote, the newest last.
@@ -28,24 +28,24 @@ def add(verbs: Verbs) -> None:
     parser.add_argument("-n", dest="lines", metavar="LINES", default="200", help="at most so many old lines (200)")
 
 
-def run(arguments: argparse.Namespace, home: Home) -> int:
+def run(arguments: argparse.Namespace, profile: Profile) -> int:
     if not arguments.lines.isascii() or not arguments.lines.isdigit() or len(arguments.lines) > 9:
         raise UsageError(f"{arguments.lines!r} is not a number of lines.")
     known: dict[Path, Tail] = {}
-    old = merge((tail.name, tail.read()) for tail in tails(home, known))
+    old = merge((tail.name, tail.read()) for tail in tails(profile, known))
     kept = old[-int(arguments.lines) :] if int(arguments.lines) else []
     if not old and not arguments.follow:
-        print(f"Nothing was logged yet in {home.logs}.")
+        print(f"Nothing was logged yet in {profile.logs}.")
     _print(kept)
     if arguments.follow:
         with suppress(KeyboardInterrupt):
-            _follow(home, known)
+            _follow(profile, known)
     return 0
 
 
-def _follow(home: Home, known: dict[Path, Tail]) -> None:
+def _follow(profile: Profile, known: dict[Path, Tail]) -> None:
     while True:
-        _print(merge([(tail.name, tail.read()) for tail in tails(home, known)]))
+        _print(merge([(tail.name, tail.read()) for tail in tails(profile, known)]))
         time.sleep(_LOOK_AGAIN)
 
 

@@ -13,7 +13,7 @@ from importlib.metadata import PackageNotFoundError, version
 from app.cli import contribute, doctor, history, host, identity, intent, limits, log, projects, schedule, status, window
 from app.cli.console.parser import Layout, Parser
 from core.api.errors import IdlehiveError, UsageError
-from core.client.profile import Home
+from core.client.profile import Profile
 
 TEXT = """
 Give your computer's idle time to open deep-learning collaborations.
@@ -81,7 +81,7 @@ def _run(arguments: list[str]) -> int:
         parsed = _parser().parse_args(arguments)
     except SystemExit as told:  # after --help and --version
         return told.code if isinstance(told.code, int) else 0
-    code: int = parsed.run(parsed, Home.from_environment())
+    code: int = parsed.run(parsed, Profile.from_environment())
     return code
 
 
@@ -116,7 +116,7 @@ def _complain(sentence: str, code: int) -> int:
 
 def _keep_traceback(error: Exception) -> str:
     what = f"something went wrong inside Idlehive ({type(error).__name__})"
-    path = Home.from_environment().logs / "cli-crash.log"
+    path = Profile.from_environment().logs / "cli-crash.log"
     try:
         path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
         path.write_text("".join(traceback.format_exception(error)))

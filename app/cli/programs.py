@@ -7,7 +7,7 @@ from app.cli.console.connection import borrowed
 from app.cli.console.parser import Parser, Verbs, add_json, add_verb
 from core.api.errors import UsageError
 from core.api.preferences.program_names import GetPrograms, SetPrograms, checked
-from core.client.profile import Home
+from core.client.profile import Profile
 
 TEXT = """
 Programs during which nothing is contributed, by the names of their
@@ -29,20 +29,20 @@ def add(parts: Verbs) -> None:
         add_json(verb, again=True)
 
 
-def run_list(arguments: argparse.Namespace, home: Home) -> int:
-    with borrowed(home) as engine:
+def run_list(arguments: argparse.Namespace, profile: Profile) -> int:
+    with borrowed(profile) as engine:
         return _tell(arguments, engine.request(GetPrograms(), list[str]))
 
 
-def run_add(arguments: argparse.Namespace, home: Home) -> int:
+def run_add(arguments: argparse.Namespace, profile: Profile) -> int:
     more = checked(arguments.names)
-    with borrowed(home) as engine:
+    with borrowed(profile) as engine:
         names = (*engine.request(GetPrograms(), list[str]), *more)
         return _tell(arguments, engine.request(SetPrograms(names), list[str]))
 
 
-def run_remove(arguments: argparse.Namespace, home: Home) -> int:
-    with borrowed(home) as engine:
+def run_remove(arguments: argparse.Namespace, profile: Profile) -> int:
+    with borrowed(profile) as engine:
         names = engine.request(GetPrograms(), list[str])
         gone = {name.lower() for name in arguments.names}
         unknown = gone - {name.lower() for name in names}

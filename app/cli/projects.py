@@ -21,7 +21,7 @@ from core.api.project.projects import (
     ProjectInfo,
     ShowProject,
 )
-from core.client.profile import Home
+from core.client.profile import Profile
 
 TEXT = """
 The projects you can contribute to. Without a word more: the list.
@@ -65,8 +65,8 @@ def add(verbs: Verbs) -> None:
         add_json(part, again=True)
 
 
-def run_list(arguments: argparse.Namespace, home: Home) -> int:
-    with borrowed(home) as engine:
+def run_list(arguments: argparse.Namespace, profile: Profile) -> int:
+    with borrowed(profile) as engine:
         projects = engine.request(ListProjects(), list[ProjectInfo])
     if arguments.json:
         output.print_json(projects)
@@ -77,8 +77,8 @@ def run_list(arguments: argparse.Namespace, home: Home) -> int:
     return 0
 
 
-def run_order(arguments: argparse.Namespace, home: Home) -> int:
-    with borrowed(home) as engine:
+def run_order(arguments: argparse.Namespace, profile: Profile) -> int:
+    with borrowed(profile) as engine:
         projects = engine.request(OrderProjects(tuple(arguments.projects)), list[ProjectInfo])
     if arguments.json:
         output.print_json(projects)
@@ -88,9 +88,9 @@ def run_order(arguments: argparse.Namespace, home: Home) -> int:
     return 0
 
 
-def run_show(arguments: argparse.Namespace, home: Home) -> int:
+def run_show(arguments: argparse.Namespace, profile: Profile) -> int:
     command = ShowProject(source.resolve(arguments.project))
-    with borrowed(home) as engine:
+    with borrowed(profile) as engine:
         details = engine.request(command, ProjectDetails)
     if arguments.json:
         output.print_json(details)
@@ -99,19 +99,19 @@ def run_show(arguments: argparse.Namespace, home: Home) -> int:
     return 0
 
 
-def run_add(arguments: argparse.Namespace, home: Home) -> int:
-    return _change(arguments, home, AddProject(source.resolve(arguments.source)), "{} is in the list now.")
+def run_add(arguments: argparse.Namespace, profile: Profile) -> int:
+    return _change(arguments, profile, AddProject(source.resolve(arguments.source)), "{} is in the list now.")
 
 
-def run_join(arguments: argparse.Namespace, home: Home) -> int:
+def run_join(arguments: argparse.Namespace, profile: Profile) -> int:
     invite = read_invite() if arguments.invite == _READ else arguments.invite
     command = JoinProject(source.resolve(arguments.project), invite)
-    return _change(arguments, home, command, "You are a member of {} now.")
+    return _change(arguments, profile, command, "You are a member of {} now.")
 
 
-def run_leave(arguments: argparse.Namespace, home: Home) -> int:
+def run_leave(arguments: argparse.Namespace, profile: Profile) -> int:
     command = LeaveProject(source.resolve(arguments.project))
-    return _change(arguments, home, command, "You have left {}; what you gave stays in your history.")
+    return _change(arguments, profile, command, "You have left {}; what you gave stays in your history.")
 
 
 def read_invite() -> str:
@@ -153,8 +153,8 @@ def describe(details: ProjectDetails) -> list[str]:
     return [plain.clean(f"{info.name} ({info.id})"), *summary, "", *said]
 
 
-def _change(arguments: argparse.Namespace, home: Home, command: Command, sentence: str) -> int:
-    with borrowed(home) as engine:
+def _change(arguments: argparse.Namespace, profile: Profile, command: Command, sentence: str) -> int:
+    with borrowed(profile) as engine:
         info = engine.request(command, ProjectInfo, timeout=_FETCHING)
     if arguments.json:
         output.print_json(info)

@@ -13,7 +13,7 @@ from app.cli.console.parser import Verbs, add_json, add_verb
 from app.text import plain
 from core.api.errors import UsageError
 from core.api.record.record import DeleteHistory, ExportHistory, GetOverview, ImportHistory, Overview, Written
-from core.client.profile import Home
+from core.client.profile import Profile
 
 _FILES = 600.0
 """Seconds in which a file is written or read."""
@@ -37,29 +37,29 @@ def add(parts: Verbs, text: str) -> None:
         add_json(part, again=True)
 
 
-def run_export(arguments: argparse.Namespace, home: Home) -> int:
+def run_export(arguments: argparse.Namespace, profile: Profile) -> int:
     path, form = _path(arguments.file, ".json", ".csv")
-    with borrowed(home) as engine:
+    with borrowed(profile) as engine:
         command = ExportHistory(str(path), "csv" if form == ".csv" else "json")
         written = engine.request(command, Written, _FILES)
     return _tell(arguments, written, f"{_contents(written)} written to {plain.clean(str(path))}.")
 
 
-def run_import(arguments: argparse.Namespace, home: Home) -> int:
+def run_import(arguments: argparse.Namespace, profile: Profile) -> int:
     path = _path(arguments.file)[0]
-    with borrowed(home) as engine:
+    with borrowed(profile) as engine:
         written = engine.request(ImportHistory(str(path)), Written, _FILES)
     new = plain.count(written.new_hours, "hour") if written.new_hours else "nothing"
     return _tell(arguments, written, f"{_contents(written)} read; {new} of it was new.")
 
 
-def run_summary(arguments: argparse.Namespace, home: Home) -> int:
+def run_summary(arguments: argparse.Namespace, profile: Profile) -> int:
     path, form = _path(arguments.file, ".png", ".svg")
     year = arguments.year or datetime.now().astimezone().year
     if not 1970 <= year <= 9998:
         raise UsageError(f"{year} is no year of this calendar.")
     begin, end = (datetime(each, 1, 1).astimezone().timestamp() for each in (year, year + 1))
-    overview = _overview(home, GetOverview(begin, end, year))
+    overview = _overview(profile, GetOverview(begin, end, year))
     _make_application()
     from app.history import certificate as keepsakes
 
@@ -68,9 +68,9 @@ def run_summary(arguments: argparse.Namespace, home: Home) -> int:
     return 0
 
 
-def run_certificate(arguments: argparse.Namespace, home: Home) -> int:
+def run_certificate(arguments: argparse.Namespace, profile: Profile) -> int:
     path, _ = _path(arguments.file, ".pdf")
-    overview = _overview(home, GetOverview())
+    overview = _overview(profile, GetOverview())
     _make_application()
     from app.history import certificate as keepsakes
 
@@ -79,11 +79,11 @@ def run_certificate(arguments: argparse.Namespace, home: Home) -> int:
     return 0
 
 
-def run_delete(arguments: argparse.Namespace, home: Home) -> int:
+def run_delete(arguments: argparse.Namespace, profile: Profile) -> int:
     if not arguments.yes and not _is_sure():
         print("Nothing was deleted.")
         return 1
-    with borrowed(home) as engine:
+    with borrowed(profile) as engine:
         engine.request(DeleteHistory(everything=True), NoneType)
     print("All that was given is deleted from this computer; projects and limits are as they were.")
     return 0
@@ -95,8 +95,8 @@ def _is_sure() -> bool:
     return sys.stdin.readline().strip().lower() == _SAID
 
 
-def _overview(home: Home, command: GetOverview) -> Overview:
-    with borrowed(home) as engine:
+def _overview(profile: Profile, command: GetOverview) -> Overview:
+    with borrowed(profile) as engine:
         return engine.request(command, Overview)
 
 

@@ -29,7 +29,7 @@ from core.api.preferences.schedule import (
 )
 from core.api.snapshot import Snapshot
 from core.client.engine_client import EngineClient
-from core.client.profile import Home
+from core.client.profile import Profile
 
 TEXT = f"""
 The week in which this computer contributes, in steps of half an hour: off,
@@ -67,19 +67,19 @@ def add(verbs: Verbs) -> None:
         add_json(part, again=True)
 
 
-def run_show(arguments: argparse.Namespace, home: Home) -> int:
-    with borrowed(home) as engine:
+def run_show(arguments: argparse.Namespace, profile: Profile) -> int:
+    with borrowed(profile) as engine:
         return _tell(arguments, engine, engine.request(GetSchedule(), ScheduleInfo))
 
 
-def run_set(arguments: argparse.Namespace, home: Home) -> int:
+def run_set(arguments: argparse.Namespace, profile: Profile) -> int:
     cells = week_text.parse(_text(arguments.week))
-    with borrowed(home) as engine:
+    with borrowed(profile) as engine:
         return _tell(arguments, engine, engine.request(SetSchedule(cells=cells), ScheduleInfo))
 
 
-def run_clear(arguments: argparse.Namespace, home: Home) -> int:
-    with borrowed(home) as engine:
+def run_clear(arguments: argparse.Namespace, profile: Profile) -> int:
+    with borrowed(profile) as engine:
         return _tell(arguments, engine, engine.request(ClearSchedule(), ScheduleInfo))
 
 

@@ -13,7 +13,7 @@ from app.text import plain
 from core.api.errors import EngineGone
 from core.api.messages import Event, GetSnapshot
 from core.api.snapshot import Snapshot
-from core.client.profile import Home
+from core.client.profile import Profile
 
 TEXT = """
 Tell what Idlehive is doing and, if it is not contributing, why. Never starts
@@ -35,12 +35,12 @@ def add(verbs: Verbs) -> None:
     parser.add_argument("--watch", action="store_true", help="go on telling, until Ctrl-C")
 
 
-def run(arguments: argparse.Namespace, home: Home) -> int:
+def run(arguments: argparse.Namespace, profile: Profile) -> int:
     if arguments.watch:
         with suppress(KeyboardInterrupt):
-            _watch_json(home) if arguments.json else _watch(home)
+            _watch_json(profile) if arguments.json else _watch(profile)
         return 0
-    with running(home) as engine:
+    with running(profile) as engine:
         snapshot = engine.request(GetSnapshot(), Snapshot) if engine else _NOTHING
     if arguments.json:
         output.print_json(output.status_json(snapshot))
@@ -82,9 +82,9 @@ def _session_lines(snapshot: Snapshot) -> list[str]:
     ]
 
 
-def _watch(home: Home) -> None:
+def _watch(profile: Profile) -> None:
     with display("Ctrl-C ends the watching, not the contributing.") as shown:
-        for message in _watched(home):
+        for message in _watched(profile):
             if isinstance(message, Snapshot):
                 shown.show(message)
             elif message:
@@ -93,23 +93,23 @@ def _watch(home: Home) -> None:
                 shown.tick()
 
 
-def _watch_json(home: Home) -> None:
-    for message in _watched(home):
+def _watch_json(profile: Profile) -> None:
+    for message in _watched(profile):
         if isinstance(message, Snapshot):
             output.print_json(output.status_json(message), one_line=True)
 
 
-def _watched(home: Home) -> Iterator[Snapshot | Event | None]:
+def _watched(profile: Profile) -> Iterator[Snapshot | Event | None]:
     """What the engine says, for as long as one listens; engines may come and go."""
     while True:
-        with running(home) as engine, suppress(EngineGone):
+        with running(profile) as engine, suppress(EngineGone):
             if engine:
                 yield from engine.messages(tick=1.0)
         yield _NOTHING
-        while not _listens(home):
+        while not _listens(profile):
             time.sleep(_LOOK_AGAIN)
 
 
-def _listens(home: Home) -> bool:
-    with running(home) as engine:
+def _listens(profile: Profile) -> bool:
+    with running(profile) as engine:
         return engine is not None

@@ -28,7 +28,7 @@ class Note(NamedTuple):
     """Stays until it is seen, where the desktop can do that."""
 
 
-class Notices(QObject):
+class Notifications(QObject):
     """`show` never waits. `otherwise` shows what the service did not take; `clicked`: a notice was chosen."""
 
     clicked = Signal()

@@ -7,7 +7,7 @@ from contextlib import suppress
 from PySide6.QtCore import QLockFile, QObject, Signal
 from PySide6.QtNetwork import QLocalServer
 
-from core.client.profile import Home
+from core.client.profile import Profile
 
 _ANSWER_SECONDS = 3.0
 
@@ -17,10 +17,10 @@ class SingleInstance(QObject):
 
     raised = Signal()
 
-    def __init__(self, home: Home) -> None:
+    def __init__(self, profile: Profile) -> None:
         super().__init__()
-        self._path = str(home.runtime / "window.sock")
-        self._lock = QLockFile(str(home.runtime / "window.lock"))
+        self._path = str(profile.runtime / "window.sock")
+        self._lock = QLockFile(str(profile.runtime / "window.lock"))
         self._lock.setStaleLockTime(0)
         self._server = QLocalServer(self)
         self._server.setSocketOptions(QLocalServer.SocketOption.UserAccessOption)

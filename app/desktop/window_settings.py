@@ -9,7 +9,7 @@ from typing import Literal, get_args
 from PySide6.QtCore import QByteArray, QObject, QSettings, Signal
 
 from app.widgets.theme import Scheme
-from core.client.profile import Home
+from core.client.profile import Profile
 
 Language = Literal["system", "en", "de"]
 
@@ -19,10 +19,10 @@ class Settings(QObject):
 
     changed = Signal(str)
 
-    def __init__(self, home: Home) -> None:
+    def __init__(self, profile: Profile) -> None:
         super().__init__()
-        self.home = home
-        self._file = QSettings(str(home.path / "window.ini"), QSettings.Format.IniFormat)
+        self.profile = profile
+        self._file = QSettings(str(profile.path / "window.ini"), QSettings.Format.IniFormat)
 
     @property
     def geometry(self) -> QByteArray | None:

@@ -9,7 +9,7 @@ from PySide6.QtCore import QPointF, QRectF, QSize, Qt, Signal
 from PySide6.QtGui import QAccessible, QColor, QPainter, QPaintEvent, QPen
 from PySide6.QtWidgets import QWidget
 
-from app.history.time_chart import PlacesView
+from app.history.time_chart import TimeChart
 from app.text import history, numbers
 from app.text.i18n import tr
 from app.widgets import axis, roles, theme
@@ -21,7 +21,7 @@ _LABEL = 64.0
 _WIDEST = 28.0
 
 
-class BarsView(PlacesView):
+class BarsView(TimeChart):
     """`chosen` gives the time of a bar that was clicked, UTC seconds."""
 
     chosen = Signal(float, float)

@@ -8,7 +8,7 @@ from PySide6.QtCore import QPointF, QRectF, Qt, Signal
 from PySide6.QtGui import QAccessible, QColor, QFocusEvent, QPainter, QPaintEvent, QPen, QResizeEvent
 
 from app.history import shades
-from app.history.time_chart import PlacesView
+from app.history.time_chart import TimeChart
 from app.text import history, numbers, week
 from app.text.i18n import tr
 from app.widgets import roles, theme
@@ -19,7 +19,7 @@ _WEEKS = 54
 _GAP = 3.0
 
 
-class CalendarView(PlacesView):
+class CalendarView(TimeChart):
     """`chosen` gives a day that was clicked."""
 
     chosen = Signal(date)

@@ -3,7 +3,7 @@
 from PySide6.QtWidgets import QHBoxLayout
 
 from app.history.menu_button import MenuButton
-from app.history.samples_strip import GaveStrip
+from app.history.samples_strip import SamplesStrip
 from app.link.engine_link import EngineLink
 from app.text.i18n import tr
 from app.widgets.basic import Card, Label
@@ -21,7 +21,7 @@ class HistoryCurve(Card):
         self.setAccessibleName(tr("Learning curve"))
         self._link = link
         self._project: str | None = None
-        self._curve, self._strip = CurveView(), GaveStrip()
+        self._curve, self._strip = CurveView(), SamplesStrip()
         self._curve.setMinimumHeight(150)
         self._choice = MenuButton(tr("Project of the learning curve"), self._choose)
         row = QHBoxLayout()

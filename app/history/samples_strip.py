@@ -15,7 +15,7 @@ from core.api.project.projects import CurvePoint
 _LEFT, _RIGHT = 40.0, 8.0
 
 
-class GaveStrip(QWidget):
+class SamplesStrip(QWidget):
     """Repaints when it gets points."""
 
     def __init__(self) -> None:

@@ -8,7 +8,7 @@ from PySide6.QtGui import QHelpEvent, QKeyEvent, QMouseEvent
 from PySide6.QtWidgets import QSizePolicy, QToolTip, QWidget
 
 
-class PlacesView(QWidget):
+class TimeChart(QWidget):
     """Draws nothing itself. `marked` is the place that the keys work on."""
 
     STEPS: ClassVar[Mapping[Qt.Key, int]]

@@ -59,7 +59,7 @@ class LimitRow(QWidget):
         situation = limits_text.situation(self._limits[0], snapshot)
         self._situation.setText(situation)
         self._situation.setVisible(bool(situation))
-        restricted = self._limits[0].in_force != self._limits[0].value
+        restricted = self._limits[0].effective != self._limits[0].value
         theme.set_role(self._situation, "accent" if restricted else "muted")
         gentle_now = snapshot.schedule.level is Level.GENTLE
         for name, line in self.lines.items():

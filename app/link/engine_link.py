@@ -34,7 +34,7 @@ from core.api.messages import (
 )
 from core.api.snapshot import Snapshot
 from core.client.engine_client import ensure_engine
-from core.client.profile import Home
+from core.client.profile import Profile
 
 Done = Callable[[Any], None]
 Refused = Callable[[str], None]
@@ -76,12 +76,14 @@ class EngineLink(QObject):
     """The new state, and a sentence for SILENT and GONE."""
     _start_ended = Signal(str)
 
-    def __init__(self, home: Home, engine_command: Sequence[str] | None = None, parent: QObject | None = None) -> None:
+    def __init__(
+        self, profile: Profile, engine_command: Sequence[str] | None = None, parent: QObject | None = None
+    ) -> None:
         super().__init__(parent)
         self.state = Link.STARTING
         self.snapshot: Snapshot | None = None
         self._words: Words = str
-        self._home = home
+        self._profile = profile
         self._engine_command = engine_command
         self._questions: dict[int, _Question] = {}
         self._last_id = 0
@@ -154,11 +156,11 @@ class EngineLink(QObject):
     def _connect(self) -> None:
         if self._starting or self._socket.state() is not QLocalSocket.LocalSocketState.UnconnectedState:
             return
-        if engine_process.belongs_to_somebody_else(self._home):
-            path = self._home.socket
+        if engine_process.belongs_to_somebody_else(self._profile):
+            path = self._profile.socket
             self._change(Link.GONE, lambda: tr("The engine's socket belongs to another user: {path}.", path=path))
             return
-        self._socket.connectToServer(str(self._home.socket))
+        self._socket.connectToServer(str(self._profile.socket))
 
     def _on_connected(self) -> None:
         self._may_start = False
@@ -198,10 +200,10 @@ class EngineLink(QObject):
     def _start_in_thread(self) -> None:
         try:
             try:
-                ensure_engine(self._home, command=self._engine_command)
+                ensure_engine(self._profile, command=self._engine_command)
             except EngineGone:  # met the old one while it was dying
                 time.sleep(_DYING_SECONDS)
-                ensure_engine(self._home, command=self._engine_command)
+                ensure_engine(self._profile, command=self._engine_command)
         except IdlehiveError as error:
             self._start_ended.emit(str(error))
         else:

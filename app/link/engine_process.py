@@ -5,7 +5,7 @@ import signal
 import socket
 import sys
 
-from core.client.profile import Home
+from core.client.profile import Profile
 
 _SOL_LOCAL, _LOCAL_PEERPID = 0, 2
 """Of macOS's <sys/un.h>; Python has no names for them."""
@@ -36,9 +36,9 @@ def end(pid: int, how: signal.Signals) -> None:
         return
 
 
-def belongs_to_somebody_else(home: Home) -> bool:
+def belongs_to_somebody_else(profile: Profile) -> bool:
     """The socket may lie in the common temporary folder, where another user could have put theirs."""
     try:
-        return home.socket.stat().st_uid != os.getuid()
+        return profile.socket.stat().st_uid != os.getuid()
     except OSError:
         return False

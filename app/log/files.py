@@ -10,7 +10,7 @@ from enum import IntEnum
 from pathlib import Path
 from typing import NamedTuple
 
-from core.client.profile import Home
+from core.client.profile import Profile
 
 TAIL = 4 << 20
 """Bytes of a file that are read at first: its end."""
@@ -66,9 +66,9 @@ class Tail:
         return [_clean(line.decode(errors="replace")) for line in whole]
 
 
-def tails(home: Home, known: dict[Path, Tail]) -> Iterator[Tail]:
+def tails(profile: Profile, known: dict[Path, Tail]) -> Iterator[Tail]:
     """Every log file of the profile; those that are `known` go on where they were."""
-    for path in sorted(home.logs.glob("*.log")):
+    for path in sorted(profile.logs.glob("*.log")):
         yield known.setdefault(path, Tail(path))
 
 

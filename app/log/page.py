@@ -14,7 +14,7 @@ from app.widgets import theme
 from app.widgets.basic import Button, Label
 from app.widgets.combo import Combo
 from app.widgets.theme import Type
-from core.client.profile import Home
+from core.client.profile import Profile
 
 MOST_LINES = 5000
 """That are kept and shown; older ones are still in the files."""
@@ -23,12 +23,12 @@ MOST_LINES = 5000
 class LogPage(QWidget):
     """Reads only while somebody looks."""
 
-    def __init__(self, home: Home) -> None:
+    def __init__(self, profile: Profile) -> None:
         super().__init__()
-        self._home = home
+        self._profile = profile
         self._lines: deque[Line] = deque(maxlen=MOST_LINES)
         self._build()
-        self._reader = LogReader(home, self)
+        self._reader = LogReader(profile, self)
         self._reader.came.connect(self.add)
 
     def add(self, lines: Sequence[Line]) -> None:
@@ -136,7 +136,7 @@ class LogPage(QWidget):
 
     def _say_count(self) -> None:
         if not self._lines:
-            self._count.setText(tr("Nothing was logged yet in {folder}.", folder=self._home.logs))
+            self._count.setText(tr("Nothing was logged yet in {folder}.", folder=self._profile.logs))
             return
         shown = 0 if self.view.document().isEmpty() else self.view.blockCount()
         self._count.setText(
@@ -144,7 +144,7 @@ class LogPage(QWidget):
                 "{shown} of the newest {all} lines · all of it is in {folder}",
                 shown=shown,
                 all=len(self._lines),
-                folder=self._home.logs,
+                folder=self._profile.logs,
             )
         )
 

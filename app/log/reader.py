@@ -6,7 +6,7 @@ from pathlib import Path
 from PySide6.QtCore import QObject, Signal
 
 from app.log.files import Level, Tail, merge, tails, with_levels
-from core.client.profile import Home
+from core.client.profile import Profile
 
 _LOOK_AGAIN = 0.4
 _AT_ONCE = 512 << 10
@@ -18,9 +18,9 @@ class LogReader(QObject):
 
     came = Signal(list)
 
-    def __init__(self, home: Home, parent: QObject | None = None) -> None:
+    def __init__(self, profile: Profile, parent: QObject | None = None) -> None:
         super().__init__(parent)
-        self._home = home
+        self._profile = profile
         self._tails: dict[Path, Tail] = {}
         self._levels: dict[str, Level] = {}
         self._stopped = threading.Event()
@@ -43,7 +43,7 @@ class LogReader(QObject):
         if before is not None:
             before.join()  # two of them would read the same lines
         while not stopped.is_set():
-            lines = merge([(tail.name, tail.read(_AT_ONCE)) for tail in tails(self._home, self._tails)])
+            lines = merge([(tail.name, tail.read(_AT_ONCE)) for tail in tails(self._profile, self._tails)])
             if lines and not stopped.is_set():
                 try:
                     self.came.emit(with_levels(lines, self._levels))

@@ -31,7 +31,7 @@ class SettingsPage(Page):
         self._settings = settings
         self._engine: str | None = None
         """The version that the page tells of."""
-        self._login = autostart.for_this_system(settings.home)
+        self._login = autostart.for_this_system(settings.profile)
         self._build()
         settings.changed.connect(self._show)
         link.snapshot_changed.connect(self._on_snapshot)
@@ -112,7 +112,7 @@ class SettingsPage(Page):
         head.addWidget(picture, 0, Qt.AlignmentFlag.AlignTop)
         head.addLayout(words, 1)
         self.licences = Button(tr("Made with"), "secondary", self._show_licences)
-        folder = QUrl.fromLocalFile(str(self._settings.home.path))
+        folder = QUrl.fromLocalFile(str(self._settings.profile.path))
         self.folder = Button(tr("Open the profile's folder"), "secondary", lambda: QDesktopServices.openUrl(folder))
         buttons = QHBoxLayout()
         buttons.setSpacing(theme.UNIT * 2)

@@ -59,9 +59,9 @@ def short(limit: LimitInfo, value: int) -> str:
 def situation(limit: LimitInfo, snapshot: Snapshot) -> str:
     """The live value against what counts now, and why that is not the value chosen; empty if there is no news."""
     live = live_value(limit.name, snapshot)
-    ceiling = quantities.write(limit.in_force, limit)
+    ceiling = quantities.write(limit.effective, limit)
     now = tr("Now {live}", live=quantities.write_live(live, limit)) if live is not None else _seen(limit.name, snapshot)
-    if limit.in_force == limit.value:
+    if limit.effective == limit.value:
         return now
     because = tr("in force: {ceiling} ({why})", ceiling=ceiling, why=reason(limit.why))
     return f"{now} · {because}" if now else because[:1].upper() + because[1:]

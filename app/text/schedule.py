@@ -70,6 +70,6 @@ def level_meaning(level: Level, limits: Sequence[LimitInfo], *, uses_gpu: bool) 
     known = {limit.name: limit for limit in limits}
     shown = [known[prefix + name] for name in names if prefix + name in known]
     # Of a limit for gentle hours, what is in force tells what would count in one.
-    values = [(limit, limit.in_force if prefix else limit.value) for limit in shown]
+    values = [(limit, limit.effective if prefix else limit.value) for limit in shown]
     told = [limits_text.short(limit, value) for limit, value in values if value or not limit.zero]
     return " · ".join(told) or tr("with your limits")

@@ -11,7 +11,7 @@ from app.link.engine_link import EngineLink, Link
 from app.text.i18n import tr
 from app.welcome import hardware_summary, usage_presets
 from app.welcome.choice_card import ChoiceCard
-from app.welcome.usage_presets import Comfort
+from app.welcome.usage_presets import UsagePreset
 from app.widgets import icons, theme
 from app.widgets.basic import Button, Card, Label, Notice, clear
 from app.widgets.theme import Type
@@ -30,7 +30,7 @@ class WelcomePage(QWidget):
         super().__init__()
         self._link = link
         self._left = left
-        self.levels: dict[Comfort, ChoiceCard] = {}
+        self.levels: dict[UsagePreset, ChoiceCard] = {}
         self.projects: dict[str, ChoiceCard] = {}
         self._summary = Label(kind=Type.CAPTION, role="muted", wrap=True)
         self._build()
@@ -42,7 +42,7 @@ class WelcomePage(QWidget):
         self._arrange(4 if self.width() >= _ROOMY_WIDTH else 2)
 
     @property
-    def level(self) -> Comfort:
+    def level(self) -> UsagePreset:
         """The comfort level that is chosen."""
         return next(level for level, card in self.levels.items() if card.isChecked())
 
@@ -59,7 +59,7 @@ class WelcomePage(QWidget):
 
     def _send(self, commands: Sequence[Command]) -> None:
         if not commands:
-            self._left("schedule" if self.level is Comfort.CUSTOM else "home")
+            self._left("schedule" if self.level is UsagePreset.CUSTOM else "home")
             return
         self._link.ask(commands[0], lambda _: self._send(commands[1:]), self._on_refused)
 
@@ -76,7 +76,7 @@ class WelcomePage(QWidget):
         column.addLayout(promises)
         column.addWidget(self._machine())
         column.addWidget(Label(tr("How much may it use?"), Type.NAME))
-        column.addLayout(self._comfort())
+        column.addLayout(self._usage_preset())
         column.addWidget(Label(tr("What do you want to help with?"), Type.NAME))
         self._list = QVBoxLayout()
         self._list.setSpacing(theme.UNIT * 2)
@@ -103,15 +103,15 @@ class WelcomePage(QWidget):
         self._show_found([])
         return card
 
-    def _comfort(self) -> QGridLayout:
+    def _usage_preset(self) -> QGridLayout:
         self._levels = QGridLayout()
         self._levels.setSpacing(theme.UNIT * 2)
         group = QButtonGroup(self)
-        for level in Comfort:
+        for level in UsagePreset:
             card = self.levels[level] = ChoiceCard(*usage_presets.words(level))
             card.toggled.connect(lambda _: self._sum_up())
             group.addButton(card)
-        self.levels[Comfort.GENTLE].setChecked(True)
+        self.levels[UsagePreset.GENTLE].setChecked(True)
         self._columns = 0
         self._arrange(4)
         return self._levels

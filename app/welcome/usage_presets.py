@@ -16,7 +16,7 @@ _AWAY = 180
 """Seconds without mouse and keyboard after which nobody counts as there."""
 
 
-class Comfort(Enum):
+class UsagePreset(Enum):
     """In the order in which they are offered."""
 
     GENTLE = "gentle"
@@ -30,41 +30,41 @@ class Words(NamedTuple):
     meaning: str
 
 
-def words(comfort: Comfort) -> Words:
+def words(usage_preset: UsagePreset) -> Words:
     return {
-        Comfort.GENTLE: Words(
+        UsagePreset.GENTLE: Words(
             tr("Gently, always"),
             tr("A small part of the computer at any time, also while you work. You will hardly notice."),
         ),
-        Comfort.AWAY: Words(
+        UsagePreset.AWAY: Words(
             tr("When I am away"),
             tr("All that your limits allow, once mouse and keyboard have rested for three minutes."),
         ),
-        Comfort.NIGHTS: Words(
+        UsagePreset.NIGHTS: Words(
             tr("Nights only"), tr("From 22:00 to 06:00, and even then not while somebody uses the computer.")
         ),
-        Comfort.CUSTOM: Words(
+        UsagePreset.CUSTOM: Words(
             tr("As I say"), tr("Nothing is set for you: paint your week and choose every limit yourself.")
         ),
-    }[comfort]
+    }[usage_preset]
 
 
-def settings(comfort: Comfort) -> tuple[Command, ...]:
+def settings(usage_preset: UsagePreset) -> tuple[Command, ...]:
     """What to ask of the engine; nothing for a volunteer who sets everything alone."""
-    match comfort:
-        case Comfort.GENTLE:
+    match usage_preset:
+        case UsagePreset.GENTLE:
             return SetSchedule(cells=mark_of(Level.GENTLE) * CELLS), *_waits(0)
-        case Comfort.AWAY:
+        case UsagePreset.AWAY:
             return SetSchedule(preset="always"), *_waits(_AWAY)
-        case Comfort.NIGHTS:
+        case UsagePreset.NIGHTS:
             return SetSchedule(preset="nights"), *_waits(_AWAY)
-        case Comfort.CUSTOM:
+        case UsagePreset.CUSTOM:
             return ()
 
 
-def contribution(comfort: Comfort, project: str | None) -> Contribute:
+def contribution(usage_preset: UsagePreset, project: str | None) -> Contribute:
     """To begin with. Who asked for nights does not ask for this afternoon."""
-    override: Override = "none" if comfort is Comfort.NIGHTS else "next_edge"
+    override: Override = "none" if usage_preset is UsagePreset.NIGHTS else "next_edge"
     return Contribute(project, override=override)
 
 

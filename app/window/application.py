@@ -13,7 +13,7 @@ from PySide6.QtWidgets import QApplication
 
 from app.desktop import language
 from app.desktop.autostart import IN_TRAY
-from app.desktop.notifications import Notices
+from app.desktop.notifications import Notifications
 from app.desktop.single_instance import SingleInstance
 from app.desktop.tray_host import TrayHost
 from app.desktop.unix_signals import UnixSignals
@@ -23,11 +23,11 @@ from app.widgets import icons, theme
 from app.widgets.focus_ring import FocusRing
 from app.window.main_window import MainWindow
 from app.window.notification_policy import News
-from app.window.quit import Farewell
+from app.window.quit import QuitDialog
 from app.window.tray import Tray
 from core.api.errors import WorldError
 from core.api.messages import Command
-from core.client.profile import Home
+from core.client.profile import Profile
 
 
 def open_app(argv: list[str]) -> int:
@@ -36,18 +36,18 @@ def open_app(argv: list[str]) -> int:
     Raises:
         WorldError: the profile's folder cannot be used, or its window does not answer.
     """
-    home = Home.from_environment()
+    profile = Profile.from_environment()
     try:
-        home.prepare()
+        profile.prepare()
     except OSError as error:
-        raise WorldError(f"The folder {home.path} cannot be used: {error.strerror or error}.") from error
-    instance = SingleInstance(home)
+        raise WorldError(f"The folder {profile.path} cannot be used: {error.strerror or error}.") from error
+    instance = SingleInstance(profile)
     if not instance.is_first():
         if not instance.raise_first():
             raise WorldError("Idlehive is already open for this profile, but its window does not answer.")
         return 0
     application = make_application(argv)
-    app = WindowApp(application, home, instance)
+    app = WindowApp(application, profile, instance)
     try:
         return app.run(IN_TRAY in argv)
     finally:
@@ -69,23 +69,23 @@ def make_application(argv: list[str]) -> QApplication:
 class WindowApp(QObject):
     """Owns the parts and connects them."""
 
-    def __init__(self, application: QApplication, home: Home, instance: SingleInstance) -> None:
+    def __init__(self, application: QApplication, profile: Profile, instance: SingleInstance) -> None:
         super().__init__()
         self._application = application
-        self.link = EngineLink(home, parent=self)
-        self.settings = Settings(home)
+        self.link = EngineLink(profile, parent=self)
+        self.settings = Settings(profile)
         language.speak(application, self.settings.language)
         theme.wear(application, self.settings.scheme)
         self.window = MainWindow(self.link, self.settings)
         self.tray = Tray(self.link, self._perform, self)
         self.host = TrayHost(self)
-        self.notices = Notices(self.tray.show_notice, self)
-        self.news = News(self.link, self.settings, self.notices.show, self)
-        self.farewell = Farewell(self.link, self.window)
+        self.notifications = Notifications(self.tray.show_notice, self)
+        self.news = News(self.link, self.settings, self.notifications.show, self)
+        self.quit_dialog = QuitDialog(self.link, self.window)
         self._focus_ring = FocusRing(application)
         self._instance = instance
         self._connect()
-        QShortcut(QKeySequence("Ctrl+Q"), self.window, self.farewell.ask)
+        QShortcut(QKeySequence("Ctrl+Q"), self.window, self.quit_dialog.ask)
         if started := os.environ.get("IDLEHIVE_TIMING"):
             self.window.painted.connect(lambda: _print_time_since(float(started)))
 
@@ -98,7 +98,7 @@ class WindowApp(QObject):
             # The engine starts after the first picture: on two cores it would delay it.
             self.window.painted.connect(self.link.open, Qt.ConnectionType.QueuedConnection)
             self.window.show()
-        signals = UnixSignals(self.farewell.leave_politely, self)
+        signals = UnixSignals(self.quit_dialog.leave_politely, self)
         code = self._application.exec()
         signals.stop()
         self.host.stop()
@@ -111,15 +111,15 @@ class WindowApp(QObject):
         self._instance.raised.connect(self.window.bring_up)
         self.tray.toggled.connect(self.window.toggle)
         self.tray.opened.connect(self.window.bring_up)
-        self.notices.clicked.connect(self.window.bring_up)
+        self.notifications.clicked.connect(self.window.bring_up)
         self.tray.quit_asked.connect(self._ask_to_quit)
-        self.window.quit_asked.connect(self.farewell.ask)
+        self.window.quit_asked.connect(self.quit_dialog.ask)
         self.host.came.connect(self.tray.renew)
         self.host.missed.connect(self._stay_in_reach)
-        self.farewell.leaving.connect(self.host.stop)
-        self.farewell.leaving.connect(self.window.hide)
+        self.quit_dialog.leaving.connect(self.host.stop)
+        self.quit_dialog.leaving.connect(self.window.hide)
         # Not quit(): that asks the windows first, and they only hide.
-        self.farewell.done.connect(lambda: self._application.exit(0))
+        self.quit_dialog.done.connect(lambda: self._application.exit(0))
 
     def _on_setting(self, name: str) -> None:
         if name == "scheme":
@@ -144,9 +144,9 @@ class WindowApp(QObject):
 
     def _ask_to_quit(self) -> None:
         """From the tray: the question needs its window."""
-        if not self.window.isVisible() and self.farewell.has_question:
+        if not self.window.isVisible() and self.quit_dialog.has_question:
             self.window.bring_up()
-        self.farewell.ask()
+        self.quit_dialog.ask()
 
 
 def _print_time_since(started: float) -> None:

@@ -163,7 +163,7 @@ class MainWindow(QMainWindow):
             _Page("schedule", tr("Schedule"), lambda: pages.schedule(self._link)),
             _Page("limits", tr("Limits"), lambda: pages.limits(self._link)),
             _Page("history", tr("History"), lambda: pages.history(self._link)),
-            _Page("log", tr("Log"), lambda: pages.log(self._settings.home)),
+            _Page("log", tr("Log"), lambda: pages.log(self._settings.profile)),
             _Page("settings", tr("Settings"), lambda: pages.settings(self._link, self._settings)),
         ]
         self._built: dict[int, QWidget] = {}

@@ -7,7 +7,7 @@ from PySide6.QtWidgets import QWidget
 
 from app.desktop.window_settings import Settings
 from app.link.engine_link import EngineLink
-from core.client.profile import Home
+from core.client.profile import Profile
 
 if TYPE_CHECKING:
     from app.welcome.page import WelcomePage
@@ -37,10 +37,10 @@ def history(link: EngineLink) -> QWidget:
     return HistoryPage(link)
 
 
-def log(home: Home) -> QWidget:
+def log(profile: Profile) -> QWidget:
     from app.log.page import LogPage
 
-    return LogPage(home)
+    return LogPage(profile)
 
 
 def settings(link: EngineLink, stored: Settings) -> QWidget:

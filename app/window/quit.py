@@ -13,7 +13,7 @@ _LONGEST_GOODBYE_MS = 15_000
 """A session ends within seconds, or the engine ends it: longer than that, the engine itself is stuck."""
 
 
-class Farewell(QObject):
+class QuitDialog(QObject):
     """`done` is emitted when the program may end."""
 
     done = Signal()

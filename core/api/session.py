@@ -77,7 +77,7 @@ class Report(msgspec.Struct, frozen=True, tag=True):
     catching_up: CatchUp | None = None
     cut_off: bool = False
     """Neither another peer nor the backbone is in reach: nothing is computed."""
-    slowest_line: int = 0
+    min_bandwidth: int = 0
     """Bytes per second, in each direction, below which the project's averaging rounds cannot end in time; 0 until the
     model is built."""
     memory: int = 0

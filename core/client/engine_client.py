@@ -1,6 +1,6 @@
 """A blocking client of the engine, for scripts and the command line.
 
-    home = Home.from_environment()
+    home = Profile.from_environment()
     ensure_engine(home)
     with EngineClient.connect(home) as engine:
         engine.request(Contribute("practice"), NoneType)
@@ -39,7 +39,7 @@ from core.api.messages import (
 )
 from core.api.phrases import phrase
 from core.api.snapshot import Snapshot
-from core.client.profile import Home
+from core.client.profile import Profile
 
 Result = TypeVar("Result")
 
@@ -60,7 +60,7 @@ class EngineClient:
         self._subscribed = False
 
     @classmethod
-    def connect(cls, home: Home, timeout: float = 5.0) -> Self:
+    def connect(cls, profile: Profile, timeout: float = 5.0) -> Self:
         """Connect to the engine of a profile.
 
         Raises:
@@ -70,14 +70,14 @@ class EngineClient:
         connection = socket.socket(socket.AF_UNIX)
         connection.settimeout(timeout)
         try:
-            _check_owner(home.socket)
-            connection.connect(os.fspath(home.socket))
+            _check_owner(profile.socket)
+            connection.connect(os.fspath(profile.socket))
         except (FileNotFoundError, NotADirectoryError, ConnectionRefusedError):
             connection.close()
             raise EngineGone("The engine is not running.") from None
         except OSError as error:
             connection.close()
-            raise WorldError(f"The engine cannot be reached at {home.socket}: {error.strerror or error}.") from None
+            raise WorldError(f"The engine cannot be reached at {profile.socket}: {error.strerror or error}.") from None
         return cls(connection)
 
     def __enter__(self) -> Self:
@@ -169,7 +169,7 @@ class EngineClient:
         return data
 
 
-def ensure_engine(home: Home, timeout: float = 20.0, command: Sequence[str] | None = None) -> bool:
+def ensure_engine(profile: Profile, timeout: float = 20.0, command: Sequence[str] | None = None) -> bool:
     """Start the profile's engine if none is running; True if it was started here.
 
     It is detached: it outlives this process and its terminal. What it says until it has a log of its own goes to
@@ -178,13 +178,13 @@ def ensure_engine(home: Home, timeout: float = 20.0, command: Sequence[str] | No
     Raises:
         WorldError: it did not start; the sentence has the last line of that log.
     """
-    if _engine_pid(home) is not None:
+    if _engine_pid(profile) is not None:
         return False
-    log = home.logs / "engine-start.log"
-    process = _start(home, log, command or core_command("core.engine"))
+    log = profile.logs / "engine-start.log"
+    process = _start(profile, log, command or core_command("core.engine"))
     deadline = time.monotonic() + timeout
     while time.monotonic() < deadline:
-        pid = _engine_pid(home)
+        pid = _engine_pid(profile)
         if pid is not None:
             return pid == process.pid
         if process.returncode is None and process.poll() is not None:
@@ -207,21 +207,21 @@ def core_environment() -> dict[str, str]:
     return {**os.environ, "PYTHONPATH": f"{_SOURCES}{os.pathsep}{others}" if others else str(_SOURCES)}
 
 
-def _start(home: Home, log: Path, command: Sequence[str]) -> subprocess.Popen[bytes]:
+def _start(profile: Profile, log: Path, command: Sequence[str]) -> subprocess.Popen[bytes]:
     try:
-        home.prepare()
+        profile.prepare()
         with log.open("wb") as errors:
             return subprocess.Popen(
                 command,
                 stdin=subprocess.DEVNULL,
                 stdout=subprocess.DEVNULL,
                 stderr=errors,
-                cwd=home.path,
-                env={**core_environment(), "IDLEHIVE_HOME": str(home.path)},
+                cwd=profile.path,
+                env={**core_environment(), "IDLEHIVE_HOME": str(profile.path)},
                 start_new_session=True,
             )
     except OSError as error:
-        raise WorldError(f"The engine cannot be started in {home.path}: {error.strerror or error}.") from error
+        raise WorldError(f"The engine cannot be started in {profile.path}: {error.strerror or error}.") from error
 
 
 def _end(process: subprocess.Popen[bytes]) -> None:
@@ -233,10 +233,10 @@ def _end(process: subprocess.Popen[bytes]) -> None:
         process.wait()
 
 
-def _engine_pid(home: Home) -> int | None:
+def _engine_pid(profile: Profile) -> int | None:
     """The process of the engine that answers, None if none listens."""
     try:
-        client = EngineClient.connect(home)
+        client = EngineClient.connect(profile)
     except EngineGone:
         return None
     with client:

@@ -16,13 +16,13 @@ _LONGEST_RUNTIME_PATH = 50
 
 
 @dataclass(frozen=True)
-class Home:
+class Profile:
     """Paths of one profile. Nothing is created until `prepare` is called."""
 
     path: Path
 
     @classmethod
-    def from_environment(cls) -> "Home":
+    def from_environment(cls) -> "Profile":
         """The profile of this process: `IDLEHIVE_HOME`, or the platform's data folder."""
         named = os.environ.get("IDLEHIVE_HOME")
         return cls(Path(named).expanduser().resolve() if named else Path(platformdirs.user_data_dir("idlehive", False)))

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 
 from core.api.errors import IdlehiveError, WorldError
 from core.client.engine_client import core_command
-from core.client.profile import Home
+from core.client.profile import Profile
 from core.conditions.machine import Machine, NoMachine, ThisMachine
 from core.conditions.sleep.watch import announcer_here
 from core.engine.engine import Engine
@@ -29,38 +29,38 @@ _log = logging.getLogger("core.engine")
 def main(arguments: Sequence[str] | None = None) -> int:
     options = _options(arguments)
     machine: Machine = NoMachine() if options.blind else ThisMachine()
-    home = Home.from_environment()
+    profile = Profile.from_environment()
     try:
-        with contextlib.ExitStack() as profile:
-            profile.enter_context(profile_lock.held(home))
-            open_logs(home.logs)
-            if killed := orphans.sweep(home.runtime):
+        with contextlib.ExitStack() as closing:
+            closing.enter_context(profile_lock.held(profile))
+            open_logs(profile.logs)
+            if killed := orphans.sweep(profile.runtime):
                 _log.warning("%s processes of an engine that was killed were still there and are ended now.", killed)
-            store = Store(home.database)
-            profile.callback(_close, store)
-            engine = Engine(home, store, _programs(options), machine, time.time, announcer=announcer_here())
-            asyncio.run(_serve(home, engine, profile))
+            store = Store(profile.database)
+            closing.callback(_close, store)
+            engine = Engine(profile, store, _programs(options), machine, time.time, announcer=announcer_here())
+            asyncio.run(_serve(profile, engine, closing))
     except IdlehiveError as error:
         print(error, file=sys.stderr)
         return 1
     return 0
 
 
-async def _serve(home: Home, engine: Engine, profile: contextlib.ExitStack) -> None:
+async def _serve(profile: Profile, engine: Engine, closing: contextlib.ExitStack) -> None:
     quitting, over = asyncio.Event(), asyncio.Event()
 
     async def on_quit() -> None:
         quitting.set()
         await over.wait()
 
-    server = Server(engine, home.socket, on_quit)
+    server = Server(engine, profile.socket, on_quit)
     loop = asyncio.get_running_loop()
     for number in (signal.SIGTERM, signal.SIGINT):
         loop.add_signal_handler(number, quitting.set)
     try:
         await server.start()
     except OSError as error:
-        raise WorldError(f"The engine cannot listen at {home.socket}: {error.strerror or error}.") from None
+        raise WorldError(f"The engine cannot listen at {profile.socket}: {error.strerror or error}.") from None
     _log.info("Ready.")
     # From here on front ends can connect; what is slow to load need not delay them.
     loop.call_soon(engine.start)
@@ -68,7 +68,7 @@ async def _serve(home: Home, engine: Engine, profile: contextlib.ExitStack) -> N
     await engine.close()
     server.stop_listening()
     # Before Quit is answered: whoever reads the answer may start the next engine at once.
-    profile.close()
+    closing.close()
     over.set()
     # One turn of the loop for the answers.
     await asyncio.sleep(0)

@@ -14,30 +14,30 @@ from core.api.reasons import Kind
 from core.api.sensors import SensorInfo
 from core.api.session import EpochDone, Fault, Remark, Report
 from core.api.snapshot import DataMonth, Snapshot
-from core.client.profile import Home
+from core.client.profile import Profile
 from core.conditions.machine import Machine
 from core.conditions.sleep.watch import Announcer, Nobody, SleepWatch
 from core.engine import log_texts
 from core.engine.broadcast import Broadcast
 from core.engine.decision import gpu_rules, machine_rules, network_rules, states
-from core.engine.decision.decide import Conditions, Decision, Membership, Trouble, decide
+from core.engine.decision.decide import Conditions, Decision, Failure, Membership, decide
 from core.engine.decision.intent import Intent
 from core.engine.decision.lifecycle import forgive, lifecycle, next_moment
-from core.engine.decision.memberships import Contenders
-from core.engine.decision.network_rules import LineUse
-from core.engine.decision.schedule import Timetable
+from core.engine.decision.memberships import JoinedProjects
+from core.engine.decision.network_rules import NetworkUse
+from core.engine.decision.schedule import WeeklySchedule
 from core.engine.decision.states import Contributing, Effect, Ended, Failed, Idle, Starting, StartSession, State
 from core.engine.decision.stored_intent import StoredIntent
 from core.engine.machine import gpu_power
 from core.engine.machine.alarms import Alarms
 from core.engine.machine.gpu_power import PowerLimit
-from core.engine.machine.sensor_thread import KEEN, RESTING, WATCHFUL, Senses
+from core.engine.machine.sensor_thread import KEEN, RESTING, WATCHFUL, SensorThread
 from core.engine.projects.catalogue import Catalogue
 from core.engine.projects.credentials import Credentials
 from core.engine.projects.identity import Identity
 from core.engine.projects.pictures import Pictures
-from core.engine.projects.ranking import Places
-from core.engine.recorder import Ledger
+from core.engine.projects.ranking import Ranking
+from core.engine.recorder import Recorder
 from core.engine.session.commands import Programs
 from core.engine.session.session import News
 from core.engine.session.sessions import Sessions
@@ -56,7 +56,7 @@ class Engine:
 
     def __init__(
         self,
-        home: Home,
+        profile: Profile,
         store: Store,
         programs: Programs,
         machine: Machine,
@@ -66,33 +66,33 @@ class Engine:
     ) -> None:
         self.clock = clock
         self.store = store
-        self.catalogue = Catalogue(store, home.cache, clock)
-        self.pictures = Pictures(home.path / "pictures")
-        self.credentials = Credentials(home.path)
-        self.identity = Identity(home.volunteer, store.journal)
-        self.places = Places(self.update, clock)
+        self.catalogue = Catalogue(store, profile.cache, clock)
+        self.pictures = Pictures(profile.path / "pictures")
+        self.credentials = Credentials(profile.path)
+        self.identity = Identity(profile.volunteer, store.journal)
+        self.places = Ranking(self.update, clock)
         self.broadcast = Broadcast()
         self.preferences = store.preferences.load()
-        self.timetable = Timetable(store.journal.read_setting(_WEEK))
-        self.senses = Senses(machine, store.journal, self.update)
-        self._sleep = SleepWatch(announcer or Nobody(), self._poke)
+        self.weekly_schedule = WeeklySchedule(store.journal.read_setting(_WEEK))
+        self.sensor_thread = SensorThread(machine, store.journal, self.update)
+        self._sleep = SleepWatch(announcer or Nobody(), self._request_update)
         self._power_limit = PowerLimit(
-            home.path / "gpu-power-limit.json", lambda sentence: self.tell(Event("warning", sentence, clock()))
+            profile.path / "gpu-power-limit.json", lambda sentence: self.tell(Event("warning", sentence, clock()))
         )
-        self._ledger = Ledger(store, self.tell)
+        self._recorder = Recorder(store, self.tell)
         self._intent = StoredIntent(store.journal)
         self._closing = False
-        self.contenders = Contenders(self.catalogue)
+        self.joined_projects = JoinedProjects(self.catalogue)
         self._state: State = Idle()
         self._sessions = Sessions(
-            home,
+            profile,
             programs,
             self.catalogue,
             self.credentials,
             self.identity,
             sleep=self._sleep,
             tell=self.update,
-            name_run=self._ledger.name_run,
+            name_run=self._recorder.name_run,
             comes_back=self._comes_back,
         )
         self._decision = self._decide(clock())
@@ -117,7 +117,7 @@ class Engine:
         self._loop = asyncio.get_running_loop()
         self._alarms = Alarms(self.update, self.clock)
         self._sleep.start()
-        self.senses.start()
+        self.sensor_thread.start()
         self.update()
 
     def want(self, intent: Intent, *, anew: bool = False) -> None:
@@ -125,12 +125,12 @@ class Engine:
         self._intent.take(intent)
         if anew:
             self._state = forgive(self._state)
-            self.contenders.anew()
+            self.joined_projects.anew()
         self.update()
 
     def paint_week(self, cells: str) -> None:
         """Take the volunteer's schedule."""
-        self.timetable.paint(cells)
+        self.weekly_schedule.paint(cells)
         self.store.journal.setting(_WEEK, cells)
         self.update()
 
@@ -140,20 +140,22 @@ class Engine:
         self._note(news, now)
         self._settle(None if isinstance(news, EpochDone | Remark) else news, now)
         self._sessions.apply(self._decision.limits)
-        self._ledger.watch(log_texts.idle_for(self._state, self._decision), now)
-        self._ledger.settle(self.timetable.zone(now), now)
-        self._ledger.keep(now)
+        self._recorder.watch(log_texts.idle_for(self._state, self._decision), now)
+        self._recorder.settle(self.weekly_schedule.zone(now), now)
+        self._recorder.keep(now)
         self._sessions.rest_between()
         self._set_alarm(now, self._ask_for_place(now))
-        self.senses.attend(self._pace())
-        self._power_limit.keep(gpu_power.wanted(self.senses.readings.gpus, self._decision.counts, self._sessions.gpu))
+        self.sensor_thread.attend(self._pace())
+        self._power_limit.keep(
+            gpu_power.wanted(self.sensor_thread.readings.gpus, self._decision.counts, self._sessions.gpu)
+        )
         self.broadcast.offer(self.snapshot())
 
     def snapshot(self) -> Snapshot:
         now = self.clock()
         active = self.active_project
-        at_hand = active or self._decision.project
-        project = self.catalogue.get(at_hand) if at_hand else None
+        selected = active or self._decision.project
+        project = self.catalogue.get(selected) if selected else None
         return look(
             self._state,
             self._decision,
@@ -161,19 +163,19 @@ class Engine:
             project=self.catalogue.info(project) if project else None,
             pinned=self.intent.project,
             wanted=self.intent.wanted,
-            today=self._ledger.today(now),
-            place=self.places.get(at_hand) if at_hand else None,
+            today=self._recorder.today(now),
+            place=self.places.get(selected) if selected else None,
             pid=self._sessions.pid,
             started_at=self._sessions.started_at,
-            around=machine_rules.look(self.senses.readings),
+            around=machine_rules.look(self.sensor_thread.readings),
             processor=self._sessions.processor_use(self._decision.limits),
-            gpu=gpu_rules.look(self.senses.readings.gpus, self._decision.limits.gpu),
-            data_month=DataMonth(self._line_use(now).used, cap) if (cap := self.preferences["data_cap"]) else None,
+            gpu=gpu_rules.look(self.sensor_thread.readings.gpus, self._decision.limits.gpu),
+            data_month=DataMonth(self._network_use(now).used, cap) if (cap := self.preferences["data_cap"]) else None,
         )
 
     def sensors(self) -> list[SensorInfo]:
         """What doctor says of them."""
-        return [*self.senses.info(), self._sleep.info()]
+        return [*self.sensor_thread.info(), self._sleep.info()]
 
     def tell(self, event: Event) -> None:
         """Tell those who watch, and write it down."""
@@ -193,24 +195,24 @@ class Engine:
         await self._sessions.close()
         if self._alarms is not None:
             self._alarms.close()
-        self.senses.close()
+        self.sensor_thread.close()
         self._sleep.close()
         self._power_limit.restore()
         self.broadcast.close()
 
     def _decide(self, now: float) -> Decision:
         intent = self._intent.at(now)
-        asked = intent if self.senses.ready and not self._closing else intent.fulfilled()
-        week, line, sleep = self.timetable.outlook(now), self._line_use(now), self._sleep.now
+        asked = intent if self.sensor_thread.ready and not self._closing else intent.fulfilled()
+        week, line, sleep = self.weekly_schedule.outlook(now), self._network_use(now), self._sleep.now
         slept = self._sessions.slept
 
-        def judge(membership: Membership | None, trouble: Trouble | None, in_session: bool) -> Decision:
+        def judge(membership: Membership | None, failure: Failure | None, in_session: bool) -> Decision:
             session_gpu = self._sessions.gpu if in_session else None
-            conditions = Conditions(trouble, session_gpu, self.senses.readings, line, sleep.near, slept)
+            conditions = Conditions(failure, session_gpu, self.sensor_thread.readings, line, sleep.near, slept)
             return decide(asked, self.preferences, conditions, membership, now, week=week)
 
-        decision = self.contenders.decide(asked.project, judge, self._state, now)
-        return replace(decision, failures=self.contenders.earlier_failures())
+        decision = self.joined_projects.decide(asked.project, judge, self._state, now)
+        return replace(decision, failures=self.joined_projects.earlier_failures())
 
     def _settle(self, news: states.News | None, now: float) -> None:
         """Let the lifecycle take its steps."""
@@ -225,7 +227,7 @@ class Engine:
             if self._state == before:
                 break
 
-    def _poke(self) -> None:
+    def _request_update(self) -> None:
         """Called on the thread that watches for sleep."""
         if self._loop is not None and not self._loop.is_closed():
             self._loop.call_soon_threadsafe(self.update)
@@ -235,10 +237,10 @@ class Engine:
         kinds = {reason.kind for reason in self._decision.reasons}
         return self._decision.wanted and bool(kinds) and kinds <= {Kind.GOING_TO_SLEEP, Kind.WOKEN}
 
-    def _line_use(self, now: float) -> LineUse:
-        zone = self.timetable.zone(now)
+    def _network_use(self, now: float) -> NetworkUse:
+        zone = self.weekly_schedule.zone(now)
         since = network_rules.month_begin(self.preferences["data_cap_day"], now, zone)
-        used = self._ledger.used_since(since) if self.preferences["data_cap"] else 0
+        used = self._recorder.used_since(since) if self.preferences["data_cap"] else 0
         return network_rules.look(self.preferences, used, now, zone)
 
     def _pace(self) -> float:
@@ -251,12 +253,12 @@ class Engine:
         self._sessions.note(news, now)
         match news:
             case Report():
-                if news.slowest_line and (project := self.active_project):
-                    self.contenders.needs_line(project, news.slowest_line)
-                self._ledger.report(news, now, self.preferences["processor_power"])
+                if news.min_bandwidth and (project := self.active_project):
+                    self.joined_projects.needs_bandwidth(project, news.min_bandwidth)
+                self._recorder.report(news, now, self.preferences["processor_power"])
                 self._intent.reached(news.progress.epoch)
             case EpochDone():
-                self._ledger.epoch(news)
+                self._recorder.epoch(news)
                 self._intent.reached(news.epoch)
             case Remark(text):
                 _log.warning("%s", text)
@@ -264,12 +266,12 @@ class Engine:
             case Fault():
                 _log.warning("The session failed: %s", news.error)
             case Ended():
-                self._ledger.end(news.error or log_texts.ending(self._decision), now)
+                self._recorder.end(news.error or log_texts.ending(self._decision), now)
 
     def _perform(self, effect: Effect, now: float) -> None:
         if isinstance(effect, StartSession):
             project = self.catalogue.get(effect.project)
-            self._ledger.begin(project.id, project.manifest.run_id if project.manifest else "", now)
+            self._recorder.begin(project.id, project.manifest.run_id if project.manifest else "", now)
         self._sessions.perform(effect, self._decision.limits, now)
 
     def _ask_for_place(self, now: float) -> float | None:
@@ -285,7 +287,7 @@ class Engine:
         if type(after) is not type(before):
             _log.info("%s", log_texts.change(before, after, self._decision))
         if isinstance(after, Failed) and not isinstance(before, Failed):
-            self.tell(Event("session_failed", after.trouble.error, now, project=after.project))
+            self.tell(Event("session_failed", after.failure.error, now, project=after.project))
         if isinstance(after, Starting) and not isinstance(before, Starting):
             self._rest.clear()
         if self._closing and isinstance(after, Idle | Failed):
@@ -298,13 +300,13 @@ class Engine:
             self.intent.override_until,
             self._decision.schedule.next_at,
             next_moment(self._state),
-            self._ledger.next_moment(now),
+            self._recorder.next_moment(now),
             machine_rules.next_moment(
-                self.senses.readings, self._decision.counts, now, uses_gpu=self._decision.uses_gpu
+                self.sensor_thread.readings, self._decision.counts, now, uses_gpu=self._decision.uses_gpu
             ),
-            self._line_use(now).next_edge,
+            self._network_use(now).next_edge,
             place_at,
-            *self.contenders.moments(),
+            *self.joined_projects.moments(),
             *(reason.until for reason in self._decision.reasons),
         ]
         if self._alarms is not None:

@@ -23,7 +23,7 @@ def idle_for(state: State, decision: Decision) -> str | None:
 
 def _why(state: State, decision: Decision) -> str:
     if isinstance(state, Failed):
-        return state.trouble.error
+        return state.failure.error
     return _kinds(decision) or ("nothing against it" if decision.wanted else "not wanted")
 
 

@@ -18,7 +18,7 @@ FLUSH_EVERY = 10.0
 _log = logging.getLogger(__name__)
 
 
-class Ledger:
+class Recorder:
     def __init__(
         self, store: Store, tell: Callable[[Event], None], steady: Callable[[], float] = time.monotonic
     ) -> None:

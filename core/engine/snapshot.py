@@ -21,7 +21,7 @@ from core.api.snapshot import (
     Transfer,
 )
 from core.api.snapshot import State as StateName
-from core.engine.decision.decide import Decision, Trouble
+from core.engine.decision.decide import Decision, Failure
 from core.engine.decision.states import Failed, Idle, Leaving, Starting, State, Syncing
 
 _ADVISE_AFTER = 4
@@ -57,7 +57,7 @@ def look(
 ) -> Snapshot:
     """Everything a front end shows without asking. Numbers of a session are those of its last report."""
     alive = not isinstance(state, Idle | Failed)
-    trouble = state.trouble if isinstance(state, Failed | Leaving) else None
+    failure = state.failure if isinstance(state, Failed | Leaving) else None
     return Snapshot(
         state=cast("StateName", type(state).__name__.lower()),
         reasons=(*decision.reasons, *_cut_off(report if alive else None)),
@@ -76,8 +76,8 @@ def look(
         session=Session(pid, started_at) if pid is not None and alive else None,
         transfer=_transfer(state),
         catching_up=report.catching_up if report and isinstance(state, Syncing) else None,
-        error=_told(trouble) if trouble else None,
-        retry_at=None if trouble is None or trouble.permanent or isinstance(state, Leaving) else trouble.retry_at,
+        error=_told(failure) if failure else None,
+        retry_at=None if failure is None or failure.permanent or isinstance(state, Leaving) else failure.retry_at,
         today=today,
         place=place,
         engine_pid=os.getpid(),
@@ -85,10 +85,10 @@ def look(
     )
 
 
-def _told(trouble: Trouble) -> str:
-    if trouble.permanent or trouble.failures < _ADVISE_AFTER:
-        return trouble.error
-    return f"{trouble.error} It failed {trouble.failures} times in a row: the log and `idlehive doctor` tell more."
+def _told(failure: Failure) -> str:
+    if failure.permanent or failure.failures < _ADVISE_AFTER:
+        return failure.error
+    return f"{failure.error} It failed {failure.failures} times in a row: the log and `idlehive doctor` tell more."
 
 
 def _cut_off(report: Report | None) -> tuple[Reason, ...]:

@@ -15,7 +15,7 @@ from core.api.errors import IdlehiveError, UsageError, WorldError
 from core.client.engine_client import core_command, core_environment
 from core.host.control import Orders
 from core.host.project import load
-from core.system.priority import stand_back
+from core.system.priority import lower_priority
 from core.system.subreaper import TAG
 
 log = logging.getLogger("core.host")
@@ -43,7 +43,7 @@ def main(argv: list[str]) -> int:
     chosen = arguments(argv)
     if chosen.embedded:
         # It runs on a volunteer's computer; an organiser's own gives it what it needs.
-        stand_back()
+        lower_priority()
     pipe = os.dup(1)
     os.dup2(2, 1)
     logging.basicConfig(level=logging.INFO, format="%(asctime)s %(levelname)s %(name)s: %(message)s")
@@ -86,7 +86,7 @@ def _serve(chosen: argparse.Namespace, ending: threading.Event, orders: Orders |
         log.info("ending")
 
 
-def _put_on_leash() -> None:
+def _put_under_subreaper() -> None:
     """Go on as a child of the leash, so that nothing of this process's making is left, however it ends.
 
     On a leash that is itself on one: here is no engine that would clear up after a leash that was killed.
@@ -99,7 +99,7 @@ def _put_on_leash() -> None:
 
 if __name__ == "__main__":
     if TAG not in os.environ:
-        _put_on_leash()
+        _put_under_subreaper()
     code = main(sys.argv[1:])
     logging.shutdown()
     os._exit(code)

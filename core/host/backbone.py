@@ -13,8 +13,8 @@ from core.api.errors import WorldError
 from core.api.preferences.preferences import Limits
 from core.api.project.manifest import Manifest
 from core.host.companion import Companion
-from core.host.contribution_audit import Audit, Clerk
-from core.host.contribution_store import Register
+from core.host.contribution_audit import Audit, ContributionAuditor
+from core.host.contribution_store import ContributionStore
 from core.host.curve import Curve
 from core.host.follower import Follower
 from core.host.project import Host
@@ -35,7 +35,7 @@ class Backbone:
     checkpoint_folder: Path
     curve: Curve
     board: Board
-    register: Register
+    store: ContributionStore
     follower: Follower
     evaluate: Callable[[], float] | None
     """The loss of the follower's model on held-out data."""
@@ -43,8 +43,10 @@ class Backbone:
     progress: RunProgress = field(default_factory=RunProgress)
 
     def __post_init__(self) -> None:
-        audit = Audit(self.register, self.curve, self.manifest.run_id, self.manifest.training)
-        self.clerk = Clerk(self.dht, self.manifest.run_id, audit, self.register, lambda: self.follower.epoch)
+        audit = Audit(self.store, self.curve, self.manifest.run_id, self.manifest.training)
+        self.auditor = ContributionAuditor(
+            self.dht, self.manifest.run_id, audit, self.store, lambda: self.follower.epoch
+        )
         self._last_checkpoint = 0
         self._held = False
         self._lock = threading.Lock()
@@ -61,7 +63,7 @@ class Backbone:
     def hold(self, held: bool) -> None:
         """Compute nothing while `held`; peers can still reach this one. May be called from any thread."""
         with self._lock:
-            self._held = self.clerk.held = held
+            self._held = self.auditor.held = held
             self._employ()
 
     def limit_companion(self, limits: Limits) -> None:
@@ -76,7 +78,7 @@ class Backbone:
         """
         if self._held:
             return
-        self.progress = self.clerk.progress
+        self.progress = self.auditor.progress
         with self._lock:
             if self.companion is not None:
                 self.companion.look()
@@ -94,10 +96,10 @@ class Backbone:
         if self.follower.epoch > self._last_checkpoint:
             self._keep()
         self.follower.shutdown()
-        self.clerk.close()
+        self.auditor.close()
         self.dht.shutdown()
         self.curve.close()
-        self.register.close()
+        self.store.close()
 
     def _employ(self) -> None:
         if self.companion is not None:

@@ -18,7 +18,7 @@ from core.api.project.manifest_reading import parse
 from core.host.backbone import Backbone
 from core.host.companion import Companion
 from core.host.contribution_audit import MOST_TOGETHER
-from core.host.contribution_store import Register
+from core.host.contribution_store import ContributionStore
 from core.host.curve import Curve
 from core.host.follower import Follower
 from core.host.project import Project
@@ -27,9 +27,9 @@ from core.host.web.server import Web
 from core.learning.model import build_model
 from core.learning.tasks import task_for
 from core.swarm.dht.peer import LOOPBACK, join_swarm, own_addresses
-from core.swarm.patches import live_in, pace_traffic
+from core.swarm.patches import throttle_traffic, use_session_folder
 from core.swarm.traffic.meter import Line
-from core.system.atomic_file import write_whole
+from core.system.atomic_file import write_atomically
 
 log = logging.getLogger(__name__)
 
@@ -43,17 +43,17 @@ def assemble(chosen: argparse.Namespace, project: Project, session_folder: Path)
     """
     state = (chosen.state or project.state()).expanduser().absolute()
     torch.set_num_threads(1)
-    live_in(session_folder)
+    use_session_folder(session_folder)
     # It has no ceiling of its own, but volunteers tell how fast it may send them the state.
-    pace_traffic(Line())
+    throttle_traffic(Line())
     with ExitStack() as opened:
         opened.enter_context(_claimed(state))
         draft = project.manifest(state, ())
         model = build_model(draft)
         evaluate = _evaluation(project, draft, model)
         curve = Curve(state, draft.run_id, MOST_TOGETHER * draft.training.target_batch_size)
-        register = Register(state, draft.run_id)
-        board = Board(project.files, curve, register, state / "checkpoints")
+        store = ContributionStore(state, draft.run_id)
+        board = Board(project.files, curve, store, state / "checkpoints")
         web = Web(board, chosen.http)
         opened.callback(web.close)
         dht = _join(chosen, project, state)
@@ -66,7 +66,7 @@ def assemble(chosen: argparse.Namespace, project: Project, session_folder: Path)
             checkpoint_folder=state / "checkpoints",
             curve=curve,
             board=board,
-            register=register,
+            store=store,
             follower=Follower(dht, manifest, model),
             evaluate=evaluate,
             companion=_companion(chosen, manifest, url, state, session_folder),
@@ -74,7 +74,7 @@ def assemble(chosen: argparse.Namespace, project: Project, session_folder: Path)
         opened.callback(backbone.close)
         _remember_place(state, manifest)
         backbone.resume()
-        backbone.clerk.start()
+        backbone.auditor.start()
         board.publish(manifest)
         yield backbone, url
 
@@ -142,4 +142,4 @@ def _listen(chosen: argparse.Namespace, state: Path) -> str:
 
 def _remember_place(state: Path, manifest: Manifest) -> None:
     address = manifest.initial_peers[0]
-    write_whole(state / "port", address.partition("/tcp/")[2].partition("/")[0].encode())
+    write_atomically(state / "port", address.partition("/tcp/")[2].partition("/")[0].encode())

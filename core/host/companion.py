@@ -18,8 +18,8 @@ from core.api.project.manifest import Manifest
 from core.api.session import ApplyLimits, Fault, Hold, Leave, Resume, Start, TrainerCommand, line, report_decoder
 from core.client.engine_client import core_command
 from core.system import orphans
-from core.system.atomic_file import write_whole
-from core.system.backoff import FORGIVEN_AFTER, wait_after
+from core.system.atomic_file import write_atomically
+from core.system.backoff import FORGIVEN_AFTER, backoff
 
 log = logging.getLogger(__name__)
 
@@ -54,7 +54,7 @@ class Companion:
         self._key = state / "companion.key"
         volunteer = state / "companion-volunteer.key"
         if not volunteer.exists():
-            write_whole(volunteer, Ed25519PrivateKey.generate().private_bytes_raw())
+            write_atomically(volunteer, Ed25519PrivateKey.generate().private_bytes_raw())
         self._start = Start(
             manifest,
             identity=str(self._key),
@@ -128,7 +128,7 @@ class Companion:
 
     def _wait(self, now: float) -> float:
         self._ends = 1 if now - self._began_at >= FORGIVEN_AFTER else self._ends + 1
-        seconds = wait_after(self._ends)
+        seconds = backoff(self._ends)
         log.warning(
             "the companion ended by itself (code %s); it is started again in %.0f s", self._process.returncode, seconds
         )

@@ -19,10 +19,10 @@ from hivemind import DHT
 from core.api.errors import UsageError, WorldError
 from core.api.identity import check_name
 from core.api.project.manifest import Training
-from core.host.contribution_store import Claim, Register, Slot
+from core.host.contribution_store import Claim, ContributionStore, Slot
 from core.host.curve import Curve
 from core.swarm.dht.contributions import BadStatement, ContributionsBoard, Found, Round, Statement, verify
-from core.swarm.dht.run_monitor import PeerProgress, RunProgress, RunWatch
+from core.swarm.dht.run_monitor import PeerProgress, RunMonitor, RunProgress
 
 log = logging.getLogger(__name__)
 
@@ -54,8 +54,8 @@ class Sight:
 class Audit:
     """Judges statements one by one; no clock and no network of its own."""
 
-    def __init__(self, register: Register, curve: Curve, run_id: str, training: Training) -> None:
-        self._register, self._curve, self._run_id, self._training = register, curve, run_id, training
+    def __init__(self, store: ContributionStore, curve: Curve, run_id: str, training: Training) -> None:
+        self._store, self._curve, self._run_id, self._training = store, curve, run_id, training
         self._sights: dict[bytes, list[Sight]] = {}
         self._peers: dict[bytes, bytes] = {}
         self._judged: dict[bytes, set[int]] = {}
@@ -84,8 +84,8 @@ class Audit:
             self._last[found.slot] = found.data
             return
         accepted = [claim for claim in claims if claim is not None]
-        self._register.accept(accepted, _name(statement), now)
-        self._register.remember(msgspec.structs.replace(slot, sequence=statement.sequence))
+        self._store.accept(accepted, _name(statement), now)
+        self._store.remember(msgspec.structs.replace(slot, sequence=statement.sequence))
         for claim in accepted:
             self._judged.setdefault(found.slot, set()).add(claim.epoch)
             self._fit(claim.epoch)
@@ -103,8 +103,8 @@ class Audit:
         sights = self._sights.setdefault(slot, [])
         if slot not in self._peers:
             self._peers[slot] = peer.peer
-            if self._register.slot(slot.hex()) is None:
-                self._register.remember(Slot(slot.hex(), peer.peer.hex(), peer.epoch, 0))
+            if self._store.slot(slot.hex()) is None:
+                self._store.remember(Slot(slot.hex(), peer.peer.hex(), peer.epoch, 0))
         sight = Sight(peer.epoch, peer.samples, peer.samples_per_second, now)
         if sights and sights[-1].epoch == peer.epoch:
             # A peer on hold reports none for a while.
@@ -122,7 +122,7 @@ class Audit:
             raise BadStatement("replayed")
         if not math.isfinite(statement.samples_per_second) or statement.samples_per_second < 0:
             raise BadStatement("malformed")
-        slot = self._register.slot(found.slot.hex())
+        slot = self._store.slot(found.slot.hex())
         if slot is None:
             raise BadStatement("of an unknown peer")
         if slot.peer != statement.peer.hex():
@@ -166,12 +166,12 @@ class Audit:
 
     def _fit(self, epoch: int) -> None:
         """Take the largest claims of a round back until the round can hold the rest."""
-        claims = sorted(self._register.claims(epoch), key=lambda claim: claim.samples)
+        claims = sorted(self._store.claims(epoch), key=lambda claim: claim.samples)
         together = sum(claim.samples for claim in claims)
         while claims and together > MOST_TOGETHER * self._training.target_batch_size:
             largest = claims.pop()
             together -= largest.samples
-            self._register.take_back(largest)
+            self._store.take_back(largest)
             self._reject(bytes.fromhex(largest.slot), "more than a round holds", epoch)
 
     def _tell_curve(self, statement: Statement, accepted: list[Claim], now: float) -> None:
@@ -188,7 +188,7 @@ class Audit:
 
     def _refuse(self, slot: bytes, volunteer: str, reason: str, epoch: int) -> None:
         self._judged.setdefault(slot, set()).add(epoch)
-        self._register.refuse(epoch, slot.hex(), volunteer)
+        self._store.refuse(epoch, slot.hex(), volunteer)
         self._reject(slot, reason, epoch)
 
     def _reject(self, slot: bytes, reason: str, epoch: int) -> None:
@@ -197,16 +197,16 @@ class Audit:
             return
         told.add((reason, epoch))
         log.warning("slot %s: a contribution was rejected: %s%s", slot.hex()[:8], reason, f", {epoch}" if epoch else "")
-        self._register.reject(reason)
+        self._store.reject(reason)
 
 
-class Clerk:
+class ContributionAuditor:
     """An `Audit` with a network and a thread."""
 
-    def __init__(self, dht: DHT, run_id: str, audit: Audit, register: Register, epoch: Callable[[], int]) -> None:
+    def __init__(self, dht: DHT, run_id: str, audit: Audit, store: ContributionStore, epoch: Callable[[], int]) -> None:
         """`epoch` tells where the run is for certain."""
-        self._watch, self._board = RunWatch(dht, run_id), ContributionsBoard(dht, run_id)
-        self._audit, self._register, self._epoch = audit, register, epoch
+        self._watch, self._board = RunMonitor(dht, run_id), ContributionsBoard(dht, run_id)
+        self._audit, self._store, self._epoch = audit, store, epoch
         self._closing = threading.Event()
         self._thread = threading.Thread(target=self._run, name="clerk", daemon=True)
         self._noted_at = 0.0
@@ -230,8 +230,8 @@ class Clerk:
         self._audit.forget({record.slot for record in found} | set(self.progress.slots))
         if now >= self._noted_at + _NOTE_EVERY or now < self._noted_at:
             self._noted_at = now
-            self._register.show_presence(len(self.progress.peers), self.progress.samples_per_second, now)
-            self._register.tidy(self._audit.epoch)
+            self._store.show_presence(len(self.progress.peers), self.progress.samples_per_second, now)
+            self._store.tidy(self._audit.epoch)
 
     def close(self) -> None:
         self._closing.set()

@@ -85,7 +85,7 @@ class Presence(msgspec.Struct, frozen=True):
     samples_per_second: float
 
 
-class Register:
+class ContributionStore:
     """Of one run, in the state folder; any thread may call. All raise WorldError if the file is not usable."""
 
     def __init__(self, state: Path, run_id: str) -> None:

@@ -23,7 +23,7 @@ from core.api.project.manifest import Manifest, Positive
 from core.api.project.peer_address import is_peer_address
 from core.api.project.plain_json import NotPlainError
 from core.api.project.plain_json import check as check_plain
-from core.system.atomic_file import write_whole
+from core.system.atomic_file import write_atomically
 
 _CHUNK = 1 << 20
 _ROOM_FOR_PEERS = 64 << 10
@@ -118,7 +118,7 @@ def run_id_of(project: str, state: Path) -> str:
     try:
         if not file.exists():
             state.mkdir(mode=0o700, parents=True, exist_ok=True)
-            write_whole(file, f"{project[:55]}-{secrets.token_hex(4)}\n".encode())
+            write_atomically(file, f"{project[:55]}-{secrets.token_hex(4)}\n".encode())
         run_id = file.read_text().strip()
     except (OSError, UnicodeDecodeError) as error:
         why = error.strerror if isinstance(error, OSError) else error

@@ -12,8 +12,8 @@ from core.swarm.averaging import bandwidth
 from core.swarm.averaging.averagers import COMPRESSIONS
 from core.swarm.averaging.collaborative_step import Update
 from core.swarm.averaging.optimizer import CollaborativeOptimizer
-from core.swarm.dht.backbone_monitor import Company
-from core.swarm.patches import average_as_a_whole, balance_load, cancel_rounds_for_good
+from core.swarm.dht.backbone_monitor import BackboneMonitor
+from core.swarm.patches import average_atomically, balance_load, cancel_rounds_for_good
 
 _PROGRESS_LASTS = 30.0
 """Seconds for which the others believe a peer that fell silent. hivemind's 60 would be two averaging time-outs in which
@@ -28,7 +28,7 @@ def make_optimizer(
     parameters: Any,
     training: Training,
     averaging: Averaging,
-    company: Company,
+    company: BackboneMonitor,
     on_update: Callable[[Update], None] = lambda _update: None,
     yielding: Callable[[], bool] = lambda: False,
     extrapolate: bool = True,
@@ -37,7 +37,7 @@ def make_optimizer(
 ) -> CollaborativeOptimizer:
     """The optimizer of one run as its manifest describes it. Must be called on the main thread (hivemind)."""
     cancel_rounds_for_good()
-    average_as_a_whole(bandwidth.silence(averaging))
+    average_atomically(bandwidth.silence(averaging))
     compression = COMPRESSIONS[averaging.compression]
     parameters = list(parameters)
     size = sum(parameter.numel() for parameter in parameters)

@@ -14,17 +14,17 @@ from hivemind.p2p import P2P
 from hivemind.p2p.p2p_daemon_bindings import control
 from hivemind.utils import MPFuture
 
-from core.swarm.averaging.all_reduce import WholeRound
+from core.swarm.averaging.all_reduce import AtomicAllReduce
 from core.swarm.averaging.load_balancing import load_balance
 from core.swarm.traffic.meter import Line
-from core.swarm.traffic.rate_negotiation import Courtesy, courteous_open, courteous_serve
-from core.swarm.traffic.throttled_streams import PacedStreams
+from core.swarm.traffic.rate_negotiation import RateNegotiation, negotiated_open, negotiated_serve
+from core.swarm.traffic.throttled_streams import ThrottledStreams
 
 _DESCRIPTORS = 10_240
 """What macOS admits at most; each shared tensor takes one, and shells often allow no more than 1024."""
 
 
-def live_in(folder: Path) -> None:
+def use_session_folder(folder: Path) -> None:
     """Leave nothing outside of `folder`, however this process and its children end.
 
     The daemon's sockets lie in it (hivemind: always in /tmp, where a killed process leaves them for ever). Tensors are
@@ -39,16 +39,16 @@ def live_in(folder: Path) -> None:
         resource.setrlimit(resource.RLIMIT_NOFILE, (wanted, hard))
 
 
-def pace_traffic(line: Line) -> None:
+def throttle_traffic(line: Line) -> None:
     """Pace and count what goes between the daemon and this process and those forked from it later.
 
     hivemind has neither a ceiling nor a counter. Streams pass through `send_raw_data` and `receive_raw_data`, single
     calls to peers through the control connection.
     """
-    courtesy = Courtesy(line)
-    streams = PacedStreams(line, courtesy)
-    P2P.call_binary_stream_handler = courteous_open(P2P.call_binary_stream_handler, courtesy)
-    P2P.add_binary_stream_handler = courteous_serve(P2P.add_binary_stream_handler, courtesy)
+    rate_negotiation = RateNegotiation(line)
+    streams = ThrottledStreams(line, rate_negotiation)
+    P2P.call_binary_stream_handler = negotiated_open(P2P.call_binary_stream_handler, rate_negotiation)
+    P2P.add_binary_stream_handler = negotiated_serve(P2P.add_binary_stream_handler, rate_negotiation)
     P2P.send_raw_data = staticmethod(streams.send)
     P2P.receive_raw_data = staticmethod(streams.receive)
     control.write_pbmsg = streams.write_call
@@ -60,12 +60,12 @@ def balance_load() -> None:
     averager.load_balance_peers = load_balance
 
 
-def average_as_a_whole(silence: float) -> None:
+def average_atomically(silence: float) -> None:
     """Let all peers of a round end with the same bits, or none (hivemind: each with its own, and with lost parts).
 
-    To be called before the averager is made: its process has it from then on. `silence` is `WholeRound`'s.
+    To be called before the averager is made: its process has it from then on. `silence` is `AtomicAllReduce`'s.
     """
-    averager.AllReduceRunner = partial(WholeRound, silence=silence)
+    averager.AllReduceRunner = partial(AtomicAllReduce, silence=silence)
 
 
 def cancel_rounds_for_good() -> None:

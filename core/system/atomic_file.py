@@ -6,7 +6,7 @@ import tempfile
 from pathlib import Path
 
 
-def write_whole(path: Path, data: bytes) -> None:
+def write_atomically(path: Path, data: bytes) -> None:
     """Replace the file, readable for its owner alone. Afterwards it is on the disk, not only on its way there.
 
     Raises:

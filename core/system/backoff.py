@@ -7,6 +7,6 @@ FORGIVEN_AFTER = 300.0
 """Seconds of going well after which earlier failures are forgotten."""
 
 
-def wait_after(failures: int) -> float:
+def backoff(failures: int) -> float:
     """Seconds, after so many in a row."""
     return min(LONGEST_WAIT, FIRST_WAIT * 2.0 ** min(failures - 1, 30))

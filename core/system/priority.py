@@ -22,7 +22,7 @@ _PRIO_DARWIN_PROCESS = 4
 _PRIO_DARWIN_BG = 0x1000
 
 
-def stand_back() -> None:
+def lower_priority() -> None:
     """Give this process, and all that it starts from now on, only what nobody else wants. Never fails: what the system
     refuses is left as it is.
 
@@ -32,12 +32,12 @@ def stand_back() -> None:
     with contextlib.suppress(OSError):
         os.setpriority(os.PRIO_PROCESS, 0, _NICEST)
     if sys.platform == "linux":
-        _stand_back_on_linux()
+        _lower_priority_on_linux()
     elif sys.platform == "darwin":
         ctypes.CDLL(None).setpriority(_PRIO_DARWIN_PROCESS, 0, _PRIO_DARWIN_BG)
 
 
-def _stand_back_on_linux() -> None:
+def _lower_priority_on_linux() -> None:
     with contextlib.suppress(OSError):
         os.sched_setscheduler(0, os.SCHED_IDLE, os.sched_param(0))
     # Where the kernel groups tasks by session (sched(7), autogroup), priorities count within the group alone.

@@ -104,14 +104,14 @@ def _kill_the_rest() -> None:
 
 
 def _start(command: list[str], folder: Path) -> int:
-    leash_pid = os.getpid()
+    subreaper_pid = os.getpid()
     child = os.fork()
     if child:
         return child
     # This is the child until exec: a fault here must end it, never return into the parent's code.
     try:
         _prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
-        if os.getppid() == leash_pid:
+        if os.getppid() == subreaper_pid:
             # Libraries put sockets into the temporary folder, and a killed process leaves them there.
             os.execvpe(command[0], command, {**os.environ, TAG: str(folder), "TMPDIR": str(folder)})
     except OSError as error:

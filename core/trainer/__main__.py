@@ -6,7 +6,7 @@ import threading
 
 from core.api.errors import IdlehiveError, UsageError
 from core.api.session import Fault
-from core.system.priority import stand_back
+from core.system.priority import lower_priority
 from core.trainer.control import Control, read_start
 from core.trainer.reporter import Reporter
 
@@ -15,7 +15,7 @@ log = logging.getLogger("core.trainer")
 
 def main() -> int:
     # Before the first thread: they inherit it.
-    stand_back()
+    lower_priority()
     reporter = Reporter.take_standard_output()
     logging.basicConfig(level=logging.INFO, format="%(asctime)s %(levelname)s %(name)s: %(message)s")
     # Not sys.stdin: a forked process closes that first, and would wait for the lock that the reading thread holds.

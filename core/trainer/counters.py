@@ -10,7 +10,7 @@ from core.swarm.averaging.collaborative_step import Update
 from core.swarm.traffic.meter import Kind
 
 
-class Ledger:
+class SessionCounters:
     """Counters and the running loss. Every method may be called from any thread."""
 
     def __init__(self, processor_time: Callable[[], float] = time.process_time) -> None:

@@ -14,7 +14,7 @@ _FACTOR = 3.0
 _IN_A_ROW = 4
 
 
-class LossWatch:
+class DivergenceDetector:
     """Sees the loss of each microbatch before its gradients count."""
 
     def __init__(self) -> None:

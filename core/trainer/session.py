@@ -20,16 +20,16 @@ from core.learning.data.download import Client
 from core.learning.data.shards import Fetcher, text_stream
 from core.learning.model import build_model, count_parameters
 from core.learning.tasks import Task, task_for
-from core.swarm.averaging.bandwidth import slowest_line
+from core.swarm.averaging.bandwidth import min_bandwidth
 from core.swarm.averaging.collaborative_step import Interrupted, Isolated, RoundFailed, StateUnavailable, Update
 from core.swarm.averaging.optimizer import CollaborativeOptimizer
 from core.swarm.build import make_optimizer
-from core.swarm.dht.backbone_monitor import Company
+from core.swarm.dht.backbone_monitor import BackboneMonitor
 from core.swarm.dht.contributions import Publisher, Round, publisher_of
 from core.swarm.dht.peer import join_swarm, listening_place, peer_id_of
-from core.swarm.patches import live_in, pace_traffic
+from core.swarm.patches import throttle_traffic, use_session_folder
 from core.swarm.traffic.meter import Line
-from core.swarm.traffic.throttled_download import PacedDownload
+from core.swarm.traffic.throttled_download import ThrottledDownload
 from core.trainer.contention import Contention
 from core.trainer.control import Control
 from core.trainer.device import cap_memory, device_of, reader_of
@@ -38,9 +38,9 @@ from core.trainer.local_copy import LocalCopy
 from core.trainer.memory_guard import MemoryGuard
 from core.trainer.microbatch import Microbatches
 from core.trainer.reporter import Reporter
-from core.trainer.session_status import Standing
-from core.trainer.state_sync import InStep
-from core.trainer.throttle import Governor
+from core.trainer.session_status import SessionStatus
+from core.trainer.state_sync import StateSync
+from core.trainer.throttle import Throttle
 
 log = logging.getLogger(__name__)
 
@@ -61,14 +61,14 @@ class Session:
         # Not only between two microbatches: a round on a slow line takes a minute.
         control.on_limits = self._take_ceilings
         self._line.apply(control.limits)
-        self._standing = Standing(start.manifest.training.target_batch_size, self._line)
+        self._status = SessionStatus(start.manifest.training.target_batch_size, self._line)
         self._limits: Limits | None = None
         self._device = device_of(start.limits.gpu)
-        self._governor = Governor(reader_of(start.limits.gpu), contention=Contention())
+        self._throttle = Throttle(reader_of(start.limits.gpu), contention=Contention())
         self._memory = MemoryGuard()
-        self._company: Company | None = None
-        self._standing.remark = lambda sentence: reporter.send(Remark(sentence))
-        self._in_step: InStep | None = None
+        self._company: BackboneMonitor | None = None
+        self._status.remark = lambda sentence: reporter.send(Remark(sentence))
+        self._state_sync: StateSync | None = None
         self._liveness: Liveness | None = None
 
     def run(self) -> None:
@@ -78,12 +78,12 @@ class Session:
             StoppedError: told to leave while data was being fetched.
             IdlehiveError: the session cannot go on; the sentence tells why.
         """
-        self._reporter.start(self._standing.report)
+        self._reporter.start(self._status.report)
         self._apply_limits()
         with closing(Cache(Path(self._start.cache), self._start.limits.cache_size)) as cache:
             task, shards = self._prepare(cache)
             model = build_model(self._manifest)
-            self._standing.slowest_line = slowest_line(count_parameters(model), self._manifest.averaging)
+            self._status.min_bandwidth = min_bandwidth(count_parameters(model), self._manifest.averaging)
             model.to(device=self._device)  # type: ignore[call-arg]  # transformers hides torch's signature
             if not self._control.leaving.is_set():
                 self._take_part(task, shards, model)
@@ -91,12 +91,12 @@ class Session:
     # -- prepare and join --------------------------------------------------------------------------------------
 
     def _prepare(self, cache: Cache) -> tuple[Task, list[Path]]:
-        read = PacedDownload(self._line, self._control.leaving)
+        read = ThrottledDownload(self._line, self._control.leaving)
         client = Client(self._start.access_token, self._start.origin, read=read)
         files = (self._manifest.tokenizer, *self._manifest.data.shards)
         fetcher = Fetcher(cache, client, self._control.leaving)
-        tokenizer, *shards = fetcher.fetch(files, self._standing.show_transfer)
-        self._standing.enter("joining")
+        tokenizer, *shards = fetcher.fetch(files, self._status.show_transfer)
+        self._status.enter("joining")
         return task_for(self._manifest, str(tokenizer)), shards
 
     def _take_part(self, task: Task, shards: list[Path], model: PreTrainedModel) -> None:
@@ -106,29 +106,31 @@ class Session:
             optimizer = self._optimizer = self._make_optimizer(dht, model)
             self._control.on_interruption = optimizer.interrupt
             self._liveness = Liveness(processes_of(dht, optimizer), self._end_for_want_of)
-            self._standing.watch(optimizer)
+            self._status.watch(optimizer)
             folder = _path(self._start.copies)
             copy = LocalCopy(folder, self._manifest.run_id) if folder is not None else None
-            in_step = self._in_step = InStep(optimizer, copy, self._standing, self._control)
-            in_step.begin()
+            state_sync = self._state_sync = StateSync(optimizer, copy, self._status, self._control)
+            state_sync.begin()
             seed = _seed(dht, optimizer.local_epoch)
             size = self._manifest.training.microbatch_size
             batches = task.batches(text_stream(shards, seed), size, seed)
             model.train()
-            self._contribute(optimizer, in_step, Microbatches(task, model, batches, size, self._device))
+            self._contribute(optimizer, state_sync, Microbatches(task, model, batches, size, self._device))
         finally:
             self._say_goodbye(dht, optimizer)
 
     def _join(self) -> DHT:
-        live_in(Path(self._start.session_folder))
-        pace_traffic(self._line)
+        use_session_folder(Path(self._start.session_folder))
+        throttle_traffic(self._line)
         initial_peers = self._manifest.initial_peers
         place = listening_place(initial_peers, self._control.limits.listen_port)
         return join_swarm(initial_peers, Path(self._start.identity), place)
 
     def _make_optimizer(self, dht: DHT, model: PreTrainedModel) -> CollaborativeOptimizer:
         publisher = publisher_of(dht, self._manifest.run_id, _path(self._start.volunteer))
-        company = self._company = Company(dht, [peer_id_of(address) for address in self._manifest.initial_peers])
+        company = self._company = BackboneMonitor(
+            dht, [peer_id_of(address) for address in self._manifest.initial_peers]
+        )
         company.start()
 
         def on_update(update: Update) -> None:
@@ -153,8 +155,8 @@ class Session:
 
     # -- contribute --------------------------------------------------------------------------------------------
 
-    def _contribute(self, optimizer: CollaborativeOptimizer, in_step: InStep, microbatches: Microbatches) -> None:
-        ledger = self._standing.ledger
+    def _contribute(self, optimizer: CollaborativeOptimizer, state_sync: StateSync, microbatches: Microbatches) -> None:
+        counters = self._status.counters
         self._begin()
         while not self._control.leaving.is_set():
             if self._control.held:
@@ -163,21 +165,21 @@ class Session:
             limits = self._apply_limits(optimizer)
             done = microbatches.compute(limits.latency_target)
             gpu_seconds = done.seconds if limits.gpu else 0.0
-            if not in_step.is_good(done.loss):
+            if not state_sync.is_good(done.loss):
                 optimizer.zero_grad()
                 continue
-            ledger.add_microbatch(done.samples, done.loss, gpu_seconds, done.flops_per_sample)
+            counters.add_microbatch(done.samples, done.loss, gpu_seconds, done.flops_per_sample)
             self._together(optimizer, partial(optimizer.step, batch_size=done.samples))
             optimizer.zero_grad()
             self._rest(optimizer, done.seconds)
-            ledger.joules = self._governor.joules
-            in_step.keep_now_and_then()
-        ledger.end(time.monotonic())
+            counters.joules = self._throttle.joules
+            state_sync.keep_now_and_then()
+        counters.end(time.monotonic())
 
     def _rest(self, optimizer: CollaborativeOptimizer, busy: float) -> None:
         """Stay under the ceilings. Rounds go on meanwhile: they cost little, and a group counts on this peer."""
         while not self._control.interrupted:
-            seconds = self._governor.rest(self._control.limits, torch.get_num_threads(), busy)
+            seconds = self._throttle.rest(self._control.limits, torch.get_num_threads(), busy)
             if not seconds:
                 return
             self._control.pause(seconds)
@@ -191,7 +193,7 @@ class Session:
         except Interrupted as error:
             log.info("epoch %d: %s", optimizer.local_epoch, error)
         except RoundFailed as error:
-            self._standing.ledger.add_failed_round()
+            self._status.counters.add_failed_round()
             log.warning("epoch %d: %s", optimizer.local_epoch, error)
             if act != optimizer.follow and not self._control.interrupted:
                 # At once, as the others do: who computed first would find no group any more.
@@ -200,8 +202,8 @@ class Session:
             self._wait_for_company(optimizer, error)
         except StateUnavailable as error:
             log.warning("out of step: %s", error)
-            if self._in_step is not None:
-                self._in_step.catch_up()
+            if self._state_sync is not None:
+                self._state_sync.catch_up()
 
     def _wait_for_company(self, optimizer: CollaborativeOptimizer, error: Isolated) -> None:
         """Cut off: compute nothing until somebody can be reached. What was accumulated counts if the epoch still does.
@@ -210,42 +212,42 @@ class Session:
             Isolated: it takes too long; only a new session contacts the backbone anew.
         """
         log.warning("epoch %d: %s", optimizer.local_epoch, error)
-        self._standing.ledger.end(time.monotonic())
-        self._standing.enter("joining")
-        self._standing.cut_off = True
+        self._status.counters.end(time.monotonic())
+        self._status.enter("joining")
+        self._status.cut_off = True
         give_up = time.monotonic() + _ALONE_FOR
         while not self._control.interrupted and not optimizer.is_in_company:
             if time.monotonic() > give_up:
                 raise error
             self._control.pause(1.0)
-        self._standing.cut_off = False
-        self._standing.enter("contributing")
+        self._status.cut_off = False
+        self._status.enter("contributing")
         self._begin()
 
     def _tell_update(self, update: Update, publisher: Publisher) -> None:
-        loss = self._standing.ledger.add_update(update)
-        peers = self._standing.peers
+        loss = self._status.counters.add_update(update)
+        peers = self._status.peers
         log.info("epoch %d: %d own samples, %d in the group", update.epoch, update.own_samples, update.group_size)
         self._reporter.send(EpochDone(update.epoch, loss, update.own_samples, peers, time.time()))
         if update.own_samples:
-            limits, speed = self._control.limits, self._standing.samples_per_second
+            limits, speed = self._control.limits, self._status.samples_per_second
             done = Round(update.epoch, update.own_samples, loss)
             publisher.tell(done, speed, wanted=bool(limits.publish_contributions), name=limits.display_name)
 
     def _hold(self, optimizer: CollaborativeOptimizer) -> None:
-        self._standing.ledger.end(time.monotonic())
-        self._standing.enter("holding")
+        self._status.counters.end(time.monotonic())
+        self._status.enter("holding")
         optimizer.hold()
         while self._control.wait_while_held(_LET_GO_EVERY):
             optimizer.let_go()
         if not self._control.leaving.is_set():
             optimizer.resume()
-            self._standing.enter("contributing")
+            self._status.enter("contributing")
             self._begin()
 
     def _begin(self) -> None:
-        self._standing.ledger.begin(time.monotonic())
-        self._governor.begin()
+        self._status.counters.begin(time.monotonic())
+        self._throttle.begin()
 
     def _apply_limits(self, optimizer: CollaborativeOptimizer | None = None) -> Limits:
         limits = self._control.limits
@@ -256,7 +258,7 @@ class Session:
             if optimizer is not None:
                 optimizer.fit_to(limits)
         self._memory.check(limits.memory_limit)
-        self._standing.memory = self._memory.held
+        self._status.memory = self._memory.held
         return limits
 
     # -- leave -------------------------------------------------------------------------------------------------
@@ -276,8 +278,8 @@ class Session:
             self._end_for_want_of(missing)
         if self._control.leaving.is_set():
             # A session that fails tells why after its goodbye; the engine would take this for an end without a reason.
-            self._standing.enter("leaving")
-        keep = self._in_step.last_copy() if self._in_step is not None else None
+            self._status.enter("leaving")
+        keep = self._state_sync.last_copy() if self._state_sync is not None else None
         if self._liveness is not None:
             self._liveness.stop()
         if self._company is not None:

@@ -10,18 +10,18 @@ from core.api.session import Counters, Report, Stage
 from core.api.snapshot import CatchUp, Progress, Transfer
 from core.swarm.averaging.optimizer import CollaborativeOptimizer
 from core.swarm.traffic.meter import Kind, Line, RateWatch
-from core.trainer.counters import Ledger
+from core.trainer.counters import SessionCounters
 from core.trainer.processor_time import ProcessorTime
 
 
-class Standing:
+class SessionStatus:
     """Everything a report says, put together when it is asked for."""
 
     def __init__(self, target_batch_size: int, line: Line) -> None:
-        self.slowest_line = 0
+        self.min_bandwidth = 0
         self.memory = 0
         self._meter = line.meter
-        self.ledger = Ledger(ProcessorTime().read)
+        self.counters = SessionCounters(ProcessorTime().read)
         self._target_batch_size = target_batch_size
         self._rates = RateWatch(self._meter)
         self._lock = threading.Lock()
@@ -75,13 +75,13 @@ class Standing:
             transfer,
             catching_up,
             self.cut_off,
-            self.slowest_line,
+            self.min_bandwidth,
             self.memory,
         )
 
     def _counters(self, now: float, kinds: Mapping[Kind, tuple[int, int]]) -> Counters:
         given = self._optimizer.state_averager.states_given if self._optimizer is not None else 0
-        return msgspec.structs.replace(self.ledger.counters(now, kinds), states_given=given)
+        return msgspec.structs.replace(self.counters.counters(now, kinds), states_given=given)
 
     def _progress(self, samples: int) -> Progress:
         optimizer = self._optimizer
@@ -91,7 +91,7 @@ class Standing:
         return Progress(
             epoch=optimizer.local_epoch,
             samples=samples,
-            loss=self.ledger.loss,
+            loss=self.counters.loss,
             peers=swarm.num_peers,
             samples_per_second=self.samples_per_second,
             swarm_samples_per_second=optimizer.tracker.swarm_samples_per_second,

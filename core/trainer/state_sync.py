@@ -10,9 +10,9 @@ from core.swarm.averaging.collaborative_step import Interrupted, StateUnavailabl
 from core.swarm.averaging.optimizer import CollaborativeOptimizer
 from core.swarm.state.checks import BadState
 from core.trainer.control import Control
-from core.trainer.divergence import LossWatch
+from core.trainer.divergence import DivergenceDetector
 from core.trainer.local_copy import LocalCopy
-from core.trainer.session_status import Standing
+from core.trainer.session_status import SessionStatus
 
 log = logging.getLogger(__name__)
 
@@ -25,14 +25,14 @@ _HEALED_AFTER = 64
 """Good microbatches in a row after which earlier returns are forgotten."""
 
 
-class InStep:
+class StateSync:
     """Of one session, on its training thread."""
 
     def __init__(
-        self, optimizer: CollaborativeOptimizer, copy: LocalCopy | None, standing: Standing, control: Control
+        self, optimizer: CollaborativeOptimizer, copy: LocalCopy | None, status: SessionStatus, control: Control
     ) -> None:
-        self._optimizer, self._copy, self._standing, self._control = optimizer, copy, standing, control
-        self._losses = LossWatch()
+        self._optimizer, self._copy, self._status, self._control = optimizer, copy, status, control
+        self._losses = DivergenceDetector()
         self._returns = 0
 
     def begin(self) -> None:
@@ -42,10 +42,10 @@ class InStep:
             StateUnavailable: the run has moved on, and nobody gives its state.
         """
         kept = self._copy.read() if self._copy is not None else None
-        self._standing.enter("syncing")
+        self._status.enter("syncing")
         if kept is not None and self._optimizer.is_present(kept.epoch) and self._restore():
             log.info("epoch %d: the run is where the local copy is, nothing is fetched", kept.epoch)
-            self._standing.enter("contributing")
+            self._status.enter("contributing")
             return
         self.catch_up(kept.epoch if kept is not None else 0)
 
@@ -60,8 +60,8 @@ class InStep:
         here = optimizer.local_epoch if here is None else here
         tries_left = _TRIES_FOR_STATE
         while True:
-            self._standing.enter("syncing")
-            self._standing.catching_up = CatchUp(here, max(here, optimizer.run_epoch))
+            self._status.enter("syncing")
+            self._status.catching_up = CatchUp(here, max(here, optimizer.run_epoch))
             try:
                 optimizer.load_state_from_peers()
                 log.info("caught up: epoch %d to %d", here, optimizer.local_epoch)
@@ -78,7 +78,7 @@ class InStep:
                 if not tries_left:
                     raise
                 self._control.pause(_WAIT_FOR_STATE)
-        self._standing.enter("contributing")
+        self._status.enter("contributing")
 
     def is_good(self, loss: float) -> bool:
         """Whether gradients of this loss may count. If not, the session is back at a good state.
@@ -111,7 +111,7 @@ class InStep:
 
     def _wait_while_held(self) -> None:
         """Nothing is fetched for who paused."""
-        self._standing.enter("holding")
+        self._status.enter("holding")
         self._optimizer.hold()
         while self._control.wait_while_held(_WAIT_FOR_STATE):
             self._optimizer.let_go()
@@ -131,7 +131,7 @@ class InStep:
         else:
             self.catch_up()
             back = "took the run's state over again"
-        self._standing.remark(f"The loss got out of hand at epoch {epoch} ({wrong}); the session {back}.")
+        self._status.remark(f"The loss got out of hand at epoch {epoch} ({wrong}); the session {back}.")
 
     def _restore(self) -> bool:
         """Go on from the local copy, if there is a good one."""

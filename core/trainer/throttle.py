@@ -1,6 +1,6 @@
 """How long to rest between two microbatches, so that processor and GPU stay under their ceilings.
 
-`rest` is the whole law, pure; `Governor` feeds it from clock and sensor. What it steers is the duty: the part of the
+`rest` is the whole law, pure; `Throttle` feeds it from clock and sensor. What it steers is the duty: the part of the
 time that is spent computing. Each ceiling allows a duty, the lowest counts, and the rest after a microbatch is as long
 as that duty asks: so utilisation, temperature and power move in the rhythm of microbatches and not in waves.
 """
@@ -126,7 +126,7 @@ def _power_duty(ceiling: float | None, reading: Reading, others: float, passed: 
     return min(1.0, max(_LEAST_DUTY, min(duty, max(surely, others * _FURTHER))))
 
 
-class Governor:
+class Throttle:
     """Applies the law to one session. `read` looks at the session's GPU, None if it does not answer.
 
     The processor's share is taken of processor time, so that waiting for peers is no computing; the GPU's of the time

@@ -18,7 +18,7 @@ from app.link.engine_link import EngineLink, Link
 from app.widgets import theme
 from app.window.main_window import MainWindow
 from core.api.snapshot import Snapshot
-from core.client.profile import Home
+from core.client.profile import Profile
 from tests.fakes.scripted_engine import ScriptedEngine
 
 
@@ -30,24 +30,24 @@ def light(qapp: QApplication) -> None:
 
 
 @pytest.fixture
-def home() -> Iterator[Home]:
+def profile() -> Iterator[Profile]:
     """A profile with a path short enough for a socket inside it."""
     with TemporaryDirectory(prefix="hive") as folder:
-        profile = Home(Path(folder))
+        profile = Profile(Path(folder))
         profile.prepare()
         yield profile
 
 
 @pytest.fixture
-def engine(home: Home) -> Iterator[ScriptedEngine]:
-    with ScriptedEngine(home) as running:
+def engine(profile: Profile) -> Iterator[ScriptedEngine]:
+    with ScriptedEngine(profile) as running:
         yield running
 
 
 @pytest.fixture
-def link(home: Home, engine: ScriptedEngine, qtbot: QtBot) -> Iterator[EngineLink]:
+def link(profile: Profile, engine: ScriptedEngine, qtbot: QtBot) -> Iterator[EngineLink]:
     """Connected to `engine`, and has its first snapshot."""
-    connection = EngineLink(home)
+    connection = EngineLink(profile)
     connection.open()
     qtbot.waitUntil(lambda: connection.state is Link.UP and connection.snapshot is not None)
     yield connection
@@ -55,9 +55,9 @@ def link(home: Home, engine: ScriptedEngine, qtbot: QtBot) -> Iterator[EngineLin
 
 
 @pytest.fixture
-def window(link: EngineLink, home: Home, qtbot: QtBot) -> Iterator[MainWindow]:
+def window(link: EngineLink, profile: Profile, qtbot: QtBot) -> Iterator[MainWindow]:
     """On the screen, the home page open, as for a volunteer who has seen the welcome."""
-    settings = Settings(home)
+    settings = Settings(profile)
     settings.first_time("welcome")
     shown = MainWindow(link, settings)
     shown.show()

@@ -105,7 +105,7 @@ def main() -> int:
     from app.text.i18n import languages
     from app.widgets import theme
     from app.window.main_window import MainWindow
-    from core.client.profile import Home
+    from core.client.profile import Profile
     from tests.app.full_engine import every_page, fill, settle
     from tests.fakes.scripted_engine import ScriptedEngine
 
@@ -113,12 +113,12 @@ def main() -> int:
     theme.apply(application, theme.LIGHT)
     found = []
     with TemporaryDirectory(prefix="hive") as folder:
-        home = Home(Path(folder))
-        home.prepare()
-        with ScriptedEngine(home) as engine:
+        profile = Profile(Path(folder))
+        profile.prepare()
+        with ScriptedEngine(profile) as engine:
             fill(engine)
-            link = EngineLink(home)
-            window = MainWindow(link, Settings(home))
+            link = EngineLink(profile)
+            window = MainWindow(link, Settings(profile))
             link.open()
             while link.snapshot is None:
                 application.processEvents()

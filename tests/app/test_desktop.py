@@ -17,7 +17,7 @@ from app.desktop import autostart
 from app.widgets import theme
 from core.api.intent import Pause
 from core.api.messages import Event, Quit, Subscribe
-from core.client.profile import Home
+from core.client.profile import Profile
 from tests.app.snapshots import CONTRIBUTING, IDLE
 from tests.end_to_end.machine import wait_for
 from tests.end_to_end.picture import Picture
@@ -47,11 +47,11 @@ def display(request: pytest.FixtureRequest) -> Iterator[XDisplay]:
 
 
 @pytest.fixture
-def start(home: Home, engine: ScriptedEngine) -> Iterator[Start]:
+def start(profile: Profile, engine: ScriptedEngine) -> Iterator[Start]:
     running: list[subprocess.Popen[bytes]] = []
 
     def run(display: XDisplay) -> subprocess.Popen[bytes]:
-        environment = {**os.environ, **display.variables, "IDLEHIVE_HOME": str(home.path)}
+        environment = {**os.environ, **display.variables, "IDLEHIVE_HOME": str(profile.path)}
         running.append(subprocess.Popen([sys.executable, "-c", PROGRAM], cwd=ROOT, env=environment))
         wait_for(lambda: display.find("Idlehive"), 20, "a window")
         return running[-1]
@@ -172,12 +172,12 @@ def test_a_window_in_the_tray_comes_back_minimised_when_the_panel_goes_away(
 
 
 def test_started_at_login_it_waits_in_the_tray_of_a_panel_that_comes_after_it(
-    home: Home, tmp_path: Path, engine: ScriptedEngine, display: XDisplay
+    profile: Profile, tmp_path: Path, engine: ScriptedEngine, display: XDisplay
 ) -> None:
     """By dex, which starts what the desktop's autostart folders hold, as a session without one of its own does."""
     display.end_tray()
-    own = {"XDG_CONFIG_HOME": str(tmp_path), "XDG_CONFIG_DIRS": str(tmp_path), "IDLEHIVE_HOME": str(home.path)}
-    login_file = autostart.for_this_system(home, environment=own)
+    own = {"XDG_CONFIG_HOME": str(tmp_path), "XDG_CONFIG_DIRS": str(tmp_path), "IDLEHIVE_HOME": str(profile.path)}
+    login_file = autostart.for_this_system(profile, environment=own)
     assert login_file
     login_file.set(True)
     engine.show(CONTRIBUTING)

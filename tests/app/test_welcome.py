@@ -12,7 +12,7 @@ from app.desktop.window_settings import Settings
 from app.link.engine_link import EngineLink
 from app.welcome import hardware_summary, usage_presets
 from app.welcome.page import WelcomePage
-from app.welcome.usage_presets import Comfort
+from app.welcome.usage_presets import UsagePreset
 from app.widgets.basic import Label
 from app.window.main_window import MainWindow
 from core.api.errors import WorldError
@@ -22,7 +22,7 @@ from core.api.preferences.schedule import CELLS, PRESETS, SetSchedule
 from core.api.project.projects import ListProjects, ProjectInfo
 from core.api.sensors import GetSensors, SensorInfo
 from core.api.snapshot import Snapshot
-from core.client.profile import Home
+from core.client.profile import Profile
 from tests.fakes.scripted_engine import ScriptedEngine
 
 PRACTICE = ProjectInfo("practice", "Practice", "A tiny model.", "Idlehive", "CC0-1.0", "builtin", practice=True)
@@ -30,11 +30,11 @@ BIRDS = ProjectInfo("birds", "Birdsong", "Voices of birds.", "Ornithologists", "
 
 
 @pytest.fixture
-def first(engine: ScriptedEngine, link: EngineLink, home: Home, qtbot: QtBot) -> Iterator[MainWindow]:
+def first(engine: ScriptedEngine, link: EngineLink, profile: Profile, qtbot: QtBot) -> Iterator[MainWindow]:
     """A window that this profile never had before."""
     engine.answer(ListProjects, [PRACTICE, BIRDS])
     engine.answer(GetSensors, [SensorInfo("gpu", "RTX 3060, 12 GiB.", True)])
-    window = MainWindow(link, Settings(home))
+    window = MainWindow(link, Settings(profile))
     window.show()
     qtbot.waitExposed(window)
     engine.show(replace(link.snapshot or Snapshot(state="idle"), version="0.1.1"))
@@ -64,7 +64,7 @@ def test_three_clicks_choose_level_and_project_and_begin(
     first: MainWindow, engine: ScriptedEngine, qtbot: QtBot
 ) -> None:
     page = page_of(first, qtbot)
-    page.levels[Comfort.NIGHTS].click()
+    page.levels[UsagePreset.NIGHTS].click()
     page.projects["birds"].click()
     page.start.click()
     qtbot.waitUntil(lambda: engine.received(Contribute) == [Contribute("birds", override="none")])
@@ -75,8 +75,8 @@ def test_three_clicks_choose_level_and_project_and_begin(
 def test_level_and_project_are_chosen_apart_from_each_other(first: MainWindow, qtbot: QtBot) -> None:
     page = page_of(first, qtbot)
     page.projects["birds"].click()
-    page.levels[Comfort.AWAY].click()
-    assert (page.level, page.project) == (Comfort.AWAY, "birds")
+    page.levels[UsagePreset.AWAY].click()
+    assert (page.level, page.project) == (UsagePreset.AWAY, "birds")
 
 
 def test_what_was_found_in_the_machine_is_shown(first: MainWindow, qtbot: QtBot) -> None:
@@ -105,8 +105,8 @@ def test_looking_around_first_sets_nothing_and_is_not_asked_twice(
     assert engine.received(SetSchedule) == []
 
 
-@pytest.mark.parametrize("level", Comfort)
-def test_every_comfort_level_has_words_and_settings_that_the_engine_knows(level: Comfort) -> None:
+@pytest.mark.parametrize("level", UsagePreset)
+def test_every_comfort_level_has_words_and_settings_that_the_engine_knows(level: UsagePreset) -> None:
     assert all(usage_presets.words(level))
     for command in usage_presets.settings(level):
         assert isinstance(command, SetSchedule | SetLimit)
@@ -115,15 +115,15 @@ def test_every_comfort_level_has_words_and_settings_that_the_engine_knows(level:
 
 
 def test_who_sets_everything_alone_gets_nothing_set() -> None:
-    assert usage_presets.settings(Comfort.CUSTOM) == ()
+    assert usage_presets.settings(UsagePreset.CUSTOM) == ()
 
 
 def test_only_nights_do_not_begin_in_the_afternoon() -> None:
-    assert {level: usage_presets.contribution(level, "p").override for level in Comfort} == {
-        Comfort.GENTLE: "next_edge",
-        Comfort.AWAY: "next_edge",
-        Comfort.NIGHTS: "none",
-        Comfort.CUSTOM: "next_edge",
+    assert {level: usage_presets.contribution(level, "p").override for level in UsagePreset} == {
+        UsagePreset.GENTLE: "next_edge",
+        UsagePreset.AWAY: "next_edge",
+        UsagePreset.NIGHTS: "none",
+        UsagePreset.CUSTOM: "next_edge",
     }
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from core.api.intent import Contribute, Pause
-from core.client.profile import Home
+from core.client.profile import Profile
 from tests.cli.snapshots import AFTER, BEFORE, active
 from tests.fakes.scripted_engine import ScriptedEngine
 
@@ -18,22 +18,22 @@ StartCli = Callable[..., "subprocess.Popen[str]"]
 
 
 @pytest.fixture
-def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Home]:
+def profile(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Profile]:
     """A profile of its own; this process and those it starts see it as theirs."""
     monkeypatch.setenv("IDLEHIVE_HOME", str(tmp_path / "profile"))
-    profile = Home.from_environment()
+    profile = Profile.from_environment()
     yield profile
     shutil.rmtree(profile.runtime, ignore_errors=True)
 
 
 @pytest.fixture
-def engine(home: Home) -> Iterator[ScriptedEngine]:
-    with ScriptedEngine(home) as scripted:
+def engine(profile: Profile) -> Iterator[ScriptedEngine]:
+    with ScriptedEngine(profile) as scripted:
         yield scripted
 
 
 @pytest.fixture
-def start_cli(home: Home) -> Iterator[StartCli]:
+def start_cli(profile: Profile) -> Iterator[StartCli]:
     """Starts `idlehive …` as a person would; what is left at the end is killed."""
     started: list[subprocess.Popen[str]] = []
 
@@ -48,7 +48,7 @@ def start_cli(home: Home) -> Iterator[StartCli]:
             stderr=subprocess.PIPE,
             text=True,
             cwd=ROOT,
-            env={**without_screen, "IDLEHIVE_HOME": str(home.path), **environment},
+            env={**without_screen, "IDLEHIVE_HOME": str(profile.path), **environment},
         )
         started.append(process)
         return process

@@ -9,7 +9,7 @@ import pytest
 
 from app.cli import contribute, main
 from core.client.engine_client import ensure_engine
-from core.client.profile import Home
+from core.client.profile import Profile
 
 ENGINE = """
 import os
@@ -22,7 +22,7 @@ REFUSING = ENGINE.replace("),)),", "),), refusals={'Contribute': 'There is no su
 
 
 @pytest.fixture
-def own_engine(home: Home, monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[[str], None]]:
+def own_engine(profile: Profile, monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[[str], None]]:
     """Has `contribute` start a given program as its engine; the test fails if it has not ended soon afterwards."""
 
     def use(code: str) -> None:
@@ -40,16 +40,16 @@ def own_engine(home: Home, monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable
 
 
 def test_an_engine_that_it_started_is_ended(
-    home: Home, own_engine: Callable[[str], None], capsys: pytest.CaptureFixture[str]
+    profile: Profile, own_engine: Callable[[str], None], capsys: pytest.CaptureFixture[str]
 ) -> None:
     own_engine(ENGINE)
-    assert not home.socket.exists()
+    assert not profile.socket.exists()
     assert main(["contribute", "--for", "1s"]) == 0
     assert "Nothing was given this time." in capsys.readouterr().out
 
 
 def test_an_engine_that_it_started_is_ended_after_a_refusal(
-    home: Home, own_engine: Callable[[str], None], capsys: pytest.CaptureFixture[str]
+    profile: Profile, own_engine: Callable[[str], None], capsys: pytest.CaptureFixture[str]
 ) -> None:
     own_engine(REFUSING)
     assert main(["contribute", "bees"]) == 2

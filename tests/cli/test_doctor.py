@@ -9,20 +9,20 @@ import pynvml
 import pytest
 
 from app.cli import doctor_checks
-from core.client.profile import Home
+from core.client.profile import Profile
 from core.engine.projects.credentials import Credentials
 from tests.cli.conftest import RunCli
 from tests.fakes.keyring_in_memory import FakeKeyring, in_place
 from tests.fakes.scripted_engine import ScriptedEngine
 
 
-def test_every_check_says_something_and_nothing_is_created(home: Home, run_cli: RunCli) -> None:
+def test_every_check_says_something_and_nothing_is_created(profile: Profile, run_cli: RunCli) -> None:
     found = json.loads(run_cli("doctor", "--json").stdout)
     names = [finding["name"] for finding in found]
     assert names[:8] == ["python", "packages", "profile", "disk", "engine", "graphics", "keyring", "display"]
     assert {"presence", "full screen", "power", "network"} <= set(names[8:])
     assert all(finding["level"] in ("ok", "warn", "problem") and finding["text"] for finding in found)
-    assert not home.path.exists()
+    assert not profile.path.exists()
 
 
 def test_what_is_wrong_has_an_advice_and_code_1(run_cli: RunCli) -> None:
@@ -33,14 +33,16 @@ def test_what_is_wrong_has_an_advice_and_code_1(run_cli: RunCli) -> None:
     assert "IDLEHIVE_HOME" in line
 
 
-def test_a_running_engine_is_found(home: Home, engine: ScriptedEngine) -> None:
-    assert "Running" in doctor_checks.engine(home).text
+def test_a_running_engine_is_found(profile: Profile, engine: ScriptedEngine) -> None:
+    assert "Running" in doctor_checks.engine(profile).text
 
 
-def test_an_engine_that_hangs_is_a_problem(home: Home, engine: ScriptedEngine, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_engine_that_hangs_is_a_problem(
+    profile: Profile, engine: ScriptedEngine, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(doctor_checks, "PATIENCE", 0.2)
     engine.hanging.set()
-    assert doctor_checks.engine(home).level == "problem"
+    assert doctor_checks.engine(profile).level == "problem"
 
 
 def test_a_missing_package_is_a_problem(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,7 +1,7 @@
 import threading
 
 from app.log.files import merge
-from core.client.profile import Home
+from core.client.profile import Profile
 from tests.cli.conftest import RunCli, StartCli
 
 
@@ -13,10 +13,10 @@ def test_lines_are_merged_by_time_and_tracebacks_stay_together() -> None:
     assert [line for _, line in merged][3:5] == ["Traceback", "  File"]
 
 
-def test_the_last_lines_of_all_logs_are_shown(home: Home, run_cli: RunCli) -> None:
-    home.prepare()
-    (home.logs / "engine.log").write_text("2026-03-05 12:00:00 one\n2026-03-05 12:00:02 three\n")
-    (home.logs / "session-1.log").write_text("2026-03-05 12:00:01 two\x1b[31m\n")
+def test_the_last_lines_of_all_logs_are_shown(profile: Profile, run_cli: RunCli) -> None:
+    profile.prepare()
+    (profile.logs / "engine.log").write_text("2026-03-05 12:00:00 one\n2026-03-05 12:00:02 three\n")
+    (profile.logs / "session-1.log").write_text("2026-03-05 12:00:01 two\x1b[31m\n")
     said = run_cli("log", "-n", "2").stdout.splitlines()
     assert [line.split()[0] for line in said] == ["session-1", "engine"]
     assert "\x1b" not in said[0]
@@ -26,9 +26,9 @@ def test_no_logs_yet_is_said(run_cli: RunCli) -> None:
     assert run_cli("log").stdout.startswith("Nothing was logged yet")
 
 
-def test_following_sees_what_comes_a_new_file_and_one_begun_again(home: Home, start_cli: StartCli) -> None:
-    home.prepare()
-    engine_log = home.logs / "engine.log"
+def test_following_sees_what_comes_a_new_file_and_one_begun_again(profile: Profile, start_cli: StartCli) -> None:
+    profile.prepare()
+    engine_log = profile.logs / "engine.log"
     engine_log.write_text("2026-03-05 12:00:00 old and rather long\n")
     following = start_cli("log", "-f")
     assert following.stdout
@@ -39,7 +39,7 @@ def test_following_sees_what_comes_a_new_file_and_one_begun_again(home: Home, st
         with engine_log.open("a") as file:
             file.write("2026-03-05 12:00:01 new\n")
         assert "new" in following.stdout.readline()
-        (home.logs / "session-2.log").write_text("2026-03-05 12:00:02 other\n")
+        (profile.logs / "session-2.log").write_text("2026-03-05 12:00:02 other\n")
         assert following.stdout.readline().split()[0] == "session-2"
         engine_log.write_text("again\n")
         assert "again" in following.stdout.readline()

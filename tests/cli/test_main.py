@@ -9,7 +9,7 @@ import pytest
 
 from app.cli import main, window
 from core.client.engine_client import core_command, core_environment
-from core.client.profile import Home
+from core.client.profile import Profile
 from tests.cli.conftest import ROOT
 
 VERBS = ("contribute", "status", "pause", "resume", "quit", "projects", "limits", "history", "log", "doctor")
@@ -34,7 +34,7 @@ def test_the_version_is_told(capsys: pytest.CaptureFixture[str]) -> None:
 
 
 def test_a_fault_of_the_program_keeps_its_traceback_in_a_file(
-    home: Home, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    profile: Profile, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     def fail(*_: object) -> None:
         raise ZeroDivisionError("a fault")
@@ -43,11 +43,11 @@ def test_a_fault_of_the_program_keeps_its_traceback_in_a_file(
     assert main(["status"]) == 1
     said = capsys.readouterr().err
     assert said.startswith("idlehive: something went wrong inside Idlehive (ZeroDivisionError); ")
-    assert said.endswith(f"{home.logs}/cli-crash.log has the details.\n")
-    assert "ZeroDivisionError: a fault" in (home.logs / "cli-crash.log").read_text()
+    assert said.endswith(f"{profile.logs}/cli-crash.log has the details.\n")
+    assert "ZeroDivisionError: a fault" in (profile.logs / "cli-crash.log").read_text()
 
 
-def test_a_full_disk_behind_the_output_is_one_sentence(home: Home) -> None:
+def test_a_full_disk_behind_the_output_is_one_sentence(profile: Profile) -> None:
     with Path("/dev/full").open("w") as full:
         done = subprocess.run(
             [sys.executable, "-m", "app", "status"],

@@ -6,7 +6,7 @@ from app.cli import doctor_sensors
 from core.api.errors import WorldError
 from core.api.preferences.program_names import GetPrograms, SetPrograms
 from core.api.sensors import Attempt, GetSensors, SensorInfo
-from core.client.profile import Home
+from core.client.profile import Profile
 from tests.cli.conftest import RunCli
 from tests.fakes.scripted_engine import ScriptedEngine
 
@@ -39,21 +39,21 @@ def test_what_is_no_program_or_not_listed_is_a_wrong_use(engine: ScriptedEngine,
     assert not engine.received(SetPrograms)
 
 
-def test_doctor_tells_the_source_in_use_and_what_was_tried_before(home: Home, engine: ScriptedEngine) -> None:
+def test_doctor_tells_the_source_in_use_and_what_was_tried_before(profile: Profile, engine: ScriptedEngine) -> None:
     engine.answer(GetSensors, [PRESENCE])
-    (finding,) = doctor_sensors.sensors(home)
+    (finding,) = doctor_sensors.sensors(profile)
     assert finding.text == f"{PRESENCE.value} Source: X11. Tried: Mutter: not running."
     assert (finding.name, finding.level, finding.advice) == ("presence", "ok", "")
 
 
-def test_what_is_unknown_is_a_warning_with_its_meaning(home: Home, engine: ScriptedEngine) -> None:
+def test_what_is_unknown_is_a_warning_with_its_meaning(profile: Profile, engine: ScriptedEngine) -> None:
     engine.answer(GetSensors, [SensorInfo("presence", "Nobody tells.", False)])
-    (finding,) = doctor_sensors.sensors(home)
+    (finding,) = doctor_sensors.sensors(profile)
     assert finding.level == "warn"
     assert "no effect" in finding.advice
 
 
-def test_an_engine_that_cannot_tell_is_a_problem(home: Home, engine: ScriptedEngine) -> None:
+def test_an_engine_that_cannot_tell_is_a_problem(profile: Profile, engine: ScriptedEngine) -> None:
     engine.answer(GetSensors, WorldError("It is broken."))
-    (finding,) = doctor_sensors.sensors(home)
+    (finding,) = doctor_sensors.sensors(profile)
     assert (finding.level, "It is broken." in finding.text) == ("problem", True)

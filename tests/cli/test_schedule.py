@@ -93,7 +93,7 @@ def test_a_week_is_set_from_a_file_or_from_standard_input(
     assert [command.cells for command in scheduled.received(SetSchedule)] == [WEEK, preset_cells("weekends")]
 
 
-def test_a_file_that_is_no_text_is_a_wrong_use(home: object, run_cli: RunCli, tmp_path: Path) -> None:
+def test_a_file_that_is_no_text_is_a_wrong_use(profile: object, run_cli: RunCli, tmp_path: Path) -> None:
     file = tmp_path / "week"
     file.write_bytes(b"\xff\xfe")
     done = run_cli("schedule", "set", str(file))

@@ -35,11 +35,11 @@ def test_status_json_keeps_its_contract(engine: ScriptedEngine, run_cli: RunCli)
     assert told["engine_pid"] == 4242
 
 
-def test_status_json_without_an_engine_has_the_same_keys_and_starts_none(home: Any, run_cli: RunCli) -> None:
+def test_status_json_without_an_engine_has_the_same_keys_and_starts_none(profile: Any, run_cli: RunCli) -> None:
     told = json.loads(run_cli("status", "--json").stdout)
     assert (told["state"], told["engine_pid"], told["session"], told["reasons"]) == ("idle", 0, None, [])
     assert told.keys() == _fields(ACTIVE).keys()
-    assert not home.path.exists()
+    assert not profile.path.exists()
 
 
 def test_status_tells_a_person_what_goes_on(engine: ScriptedEngine, run_cli: RunCli) -> None:

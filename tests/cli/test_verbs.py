@@ -37,12 +37,12 @@ from tests.fakes.scripted_engine import ScriptedEngine
     ],
 )
 def test_a_wrong_use_is_one_clear_line_and_code_2(
-    home: Any, run_cli: RunCli, words: tuple[str, ...], sentence: str
+    profile: Any, run_cli: RunCli, words: tuple[str, ...], sentence: str
 ) -> None:
     done = run_cli(*words)
     assert (done.returncode, done.stdout) == (2, "")
     assert sentence in the_line(done.stderr)
-    assert not home.path.exists()
+    assert not profile.path.exists()
 
 
 def test_the_worlds_doing_is_one_line_and_code_1(engine: ScriptedEngine, run_cli: RunCli) -> None:

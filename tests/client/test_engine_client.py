@@ -15,7 +15,7 @@ from core.api.preferences.limits import ShowLimits
 from core.api.project.projects import ListProjects, ProjectInfo
 from core.api.snapshot import Snapshot
 from core.client.engine_client import EngineClient, ensure_engine
-from core.client.profile import Home
+from core.client.profile import Profile
 from tests.fakes.scripted_engine import ScriptedEngine
 
 SCRIPTED = """
@@ -29,8 +29,8 @@ PROJECT = ProjectInfo("bees", "Bees", "About bees.", "Org", "MIT", "https://exam
 
 
 @pytest.fixture
-def home(tmp_path: Path) -> Iterator[Home]:
-    profile = Home(tmp_path / "profile")
+def profile(tmp_path: Path) -> Iterator[Profile]:
+    profile = Profile(tmp_path / "profile")
     yield profile
     for path in (profile.socket, profile.lock):
         path.unlink(missing_ok=True)
@@ -39,14 +39,14 @@ def home(tmp_path: Path) -> Iterator[Home]:
 
 
 @pytest.fixture
-def engine(home: Home) -> Iterator[ScriptedEngine]:
-    with ScriptedEngine(home) as scripted:
+def engine(profile: Profile) -> Iterator[ScriptedEngine]:
+    with ScriptedEngine(profile) as scripted:
         yield scripted
 
 
 @pytest.fixture
-def client(home: Home, engine: ScriptedEngine) -> Iterator[EngineClient]:
-    with EngineClient.connect(home) as connected:
+def client(profile: Profile, engine: ScriptedEngine) -> Iterator[EngineClient]:
+    with EngineClient.connect(profile) as connected:
         yield connected
 
 
@@ -78,27 +78,27 @@ def test_a_result_of_another_version_says_what_to_do(engine: ScriptedEngine, cli
         client.request(ShowLimits(), list[ProjectInfo])
 
 
-def test_without_an_engine_connecting_says_so(home: Home) -> None:
+def test_without_an_engine_connecting_says_so(profile: Profile) -> None:
     with pytest.raises(EngineGone, match="not running"):
-        EngineClient.connect(home)
+        EngineClient.connect(profile)
 
 
-def test_the_socket_of_a_killed_engine_counts_as_none(home: Home, engine: ScriptedEngine) -> None:
+def test_the_socket_of_a_killed_engine_counts_as_none(profile: Profile, engine: ScriptedEngine) -> None:
     engine.stop()
-    home.socket.touch()
+    profile.socket.touch()
     with pytest.raises(EngineGone, match="not running"):
-        EngineClient.connect(home)
+        EngineClient.connect(profile)
 
 
 def test_a_socket_of_another_user_is_not_trusted(
-    home: Home, engine: ScriptedEngine, monkeypatch: pytest.MonkeyPatch
+    profile: Profile, engine: ScriptedEngine, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     somebody_else = os.getuid() + 1
-    socket = home.socket
-    monkeypatch.setattr(Home, "socket", socket)
+    socket = profile.socket
+    monkeypatch.setattr(Profile, "socket", socket)
     monkeypatch.setattr(os, "getuid", lambda: somebody_else)
     with pytest.raises(WorldError, match="another user"):
-        EngineClient.connect(home)
+        EngineClient.connect(profile)
 
 
 def test_an_engine_that_hangs_is_given_up_in_time(engine: ScriptedEngine, client: EngineClient) -> None:
@@ -162,38 +162,38 @@ def ended() -> Iterator[Callable[[int], None]]:
             psutil.Process(pid).kill()
 
 
-def test_an_engine_is_started_detached_and_once(home: Home, ended: Callable[[int], None]) -> None:
+def test_an_engine_is_started_detached_and_once(profile: Profile, ended: Callable[[int], None]) -> None:
     command = [sys.executable, "-c", SCRIPTED]
-    assert ensure_engine(home, command=command) is True
-    with EngineClient.connect(home) as client:
+    assert ensure_engine(profile, command=command) is True
+    with EngineClient.connect(profile) as client:
         pid = client.request(GetSnapshot(), Snapshot).engine_pid
         assert os.getsid(pid) == pid
-        assert ensure_engine(home, command=command) is False
+        assert ensure_engine(profile, command=command) is False
         client.request(Quit(), NoneType)
     ended(pid)
 
 
-def test_an_engine_that_cannot_start_tells_why(home: Home) -> None:
+def test_an_engine_that_cannot_start_tells_why(profile: Profile) -> None:
     command = [sys.executable, "-c", "import sys; print('first'); sys.exit('The disk is full.\\n')"]
     with pytest.raises(WorldError, match=r"^The engine could not be started: The disk is full\.$"):
-        ensure_engine(home, command=command)
-    assert "The disk is full." in (home.logs / "engine-start.log").read_text()
+        ensure_engine(profile, command=command)
+    assert "The disk is full." in (profile.logs / "engine-start.log").read_text()
 
 
-def test_an_engine_that_ends_without_a_word_names_the_log(home: Home) -> None:
+def test_an_engine_that_ends_without_a_word_names_the_log(profile: Profile) -> None:
     with pytest.raises(WorldError, match=r"ended at once \(code 3\).*engine-start\.log"):
-        ensure_engine(home, command=[sys.executable, "-c", "raise SystemExit(3)"])
+        ensure_engine(profile, command=[sys.executable, "-c", "raise SystemExit(3)"])
 
 
-def test_an_engine_that_never_answers_is_ended(home: Home, tmp_path: Path) -> None:
+def test_an_engine_that_never_answers_is_ended(profile: Profile, tmp_path: Path) -> None:
     pid_file = tmp_path / "pid"
     code = f"import os, pathlib, time; pathlib.Path({str(pid_file)!r}).write_text(str(os.getpid())); time.sleep(60)"
     with pytest.raises(WorldError, match=r"did not answer within 1 seconds"):
-        ensure_engine(home, timeout=1.0, command=[sys.executable, "-c", code])
+        ensure_engine(profile, timeout=1.0, command=[sys.executable, "-c", code])
     assert not psutil.pid_exists(int(pid_file.read_text()))
 
 
 def test_a_profile_that_cannot_be_written_is_one_sentence(tmp_path: Path) -> None:
     (tmp_path / "file").touch()
     with pytest.raises(WorldError, match=r"cannot be started in .*: Not a directory"):
-        ensure_engine(Home(tmp_path / "file" / "profile"))
+        ensure_engine(Profile(tmp_path / "file" / "profile"))

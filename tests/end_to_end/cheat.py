@@ -12,8 +12,8 @@ from hivemind.utils import get_dht_time
 
 from core.swarm.dht.contributions import ContributionsBoard, Round, Statement, sign
 from core.swarm.dht.peer import join_swarm
-from core.swarm.dht.run_monitor import RunWatch
-from core.swarm.patches import live_in
+from core.swarm.dht.run_monitor import RunMonitor
+from core.swarm.patches import use_session_folder
 
 _SHOWN = 4.0
 """Seconds for which each lie stands: the host looks every second."""
@@ -22,9 +22,9 @@ _SAMPLES, _SPEED = 20, 5.0
 
 def main() -> None:
     folder, run_id, peer = Path(sys.argv[1]), sys.argv[2], sys.argv[3]
-    live_in(folder)
+    use_session_folder(folder)
     dht = join_swarm([peer], folder / "cheat.key")
-    board, watch = ContributionsBoard(dht, run_id), RunWatch(dht, run_id)
+    board, watch = ContributionsBoard(dht, run_id), RunMonitor(dht, run_id)
     key, own = Ed25519PrivateKey.generate(), dht.peer_id.to_bytes()
 
     def lie(kind: str, data: bytes) -> None:

@@ -5,7 +5,7 @@ import pytest
 from core.api.session import Counters
 from core.api.snapshot import Traffic
 from core.store.store import Store
-from tests.end_to_end.machine import Machine, Profile
+from tests.end_to_end.machine import Machine, Participant
 from tests.end_to_end.refusals import RUN_AT
 
 
@@ -17,7 +17,7 @@ def machine() -> Iterator[Machine]:
 
 
 @pytest.fixture
-def ann(machine: Machine) -> Profile:
+def ann(machine: Machine) -> Participant:
     """A volunteer with a membership, a preference and a history."""
     volunteer = machine.profile("ann")
     assert volunteer.run("projects", "join", "practice").returncode == 0

@@ -16,7 +16,7 @@ from typing import Any
 
 import psutil
 
-from core.client.profile import Home
+from core.client.profile import Profile
 from tests import waiting
 from tests.waiting import Result
 
@@ -49,11 +49,11 @@ class Program:
         return self.process.wait(seconds)
 
 
-class Profile:
+class Participant:
     """One volunteer, or one organiser, on the machine."""
 
     def __init__(self, machine: "Machine", name: str, at: Sequence[str], environment: dict[str, str]) -> None:
-        self.home = Home(machine.folder / name)
+        self.home = Profile(machine.folder / name)
         self._machine, self._at, self._environment = machine, tuple(at), environment
 
     def environment(self) -> dict[str, str]:
@@ -116,9 +116,9 @@ class Machine:
         self._started: list[Program] = []
         self._seen: set[int] = set()
 
-    def profile(self, name: str, *, at: Sequence[str] = (), **environment: str) -> Profile:
+    def profile(self, name: str, *, at: Sequence[str] = (), **environment: str) -> Participant:
         """`at` is the command that runs another one elsewhere, as in a network namespace."""
-        return Profile(self, name, at, environment)
+        return Participant(self, name, at, environment)
 
     def start(self, command: list[str], environment: dict[str, str], at: Sequence[str] = ()) -> Program:
         output, errors = (self.folder / f"{len(self._started)}.{kind}" for kind in ("out", "err"))

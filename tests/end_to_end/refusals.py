@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from tests.end_to_end.machine import Machine, Profile, Program, wait_for
+from tests.end_to_end.machine import Machine, Participant, Program, wait_for
 from tests.end_to_end.projects import manifest, project
 from tests.fakes.http_server import FakeServer
 
@@ -16,7 +16,7 @@ RUN_AT = 1_790_000_000.0
 Rows = dict[str, list[tuple[Any, ...]]]
 
 
-def kept(volunteer: Profile) -> Rows:
+def kept(volunteer: Participant) -> Rows:
     """What must never be lost, as it stands in the file."""
     connection = sqlite3.connect(f"file:{volunteer.home.database}?mode=ro", uri=True)
     try:
@@ -29,7 +29,7 @@ def kept(volunteer: Profile) -> Rows:
 
 
 @contextmanager
-def nothing_lost(volunteer: Profile) -> Iterator[None]:
+def nothing_lost(volunteer: Participant) -> Iterator[None]:
     before = kept(volunteer)
     assert all(before.values())
     yield
@@ -61,7 +61,7 @@ def published(machine: Machine, spoil: Spoil) -> tuple[Path, dict[str, Any]]:
     return description, plain
 
 
-def failing(ann: Profile, server: FakeServer, words: str) -> tuple[Program, dict[str, Any]]:
+def failing(ann: Participant, server: FakeServer, words: str) -> tuple[Program, dict[str, Any]]:
     """A contribution whose session fails in a way that may pass, and its status then."""
     program = ann.start("contribute", server.url("manifest.json"), "--until-epoch", "5")
     wait_for(lambda: words in program.said() or program.process.poll() is not None, 60.0, words)

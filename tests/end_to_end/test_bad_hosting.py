@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from tests.end_to_end.machine import Machine, Profile, Program, wait_for
+from tests.end_to_end.machine import Machine, Participant, Program, wait_for
 from tests.end_to_end.projects import project
 from tests.end_to_end.refusals import sentence
 from tests.fakes.http_server import closed_port
@@ -15,17 +15,17 @@ pytestmark = pytest.mark.timeout(120)
 
 
 @pytest.fixture
-def organiser(machine: Machine) -> Profile:
+def organiser(machine: Machine) -> Participant:
     return machine.profile("organiser")
 
 
-def host(organiser: Profile, description: Path, *options: str) -> Program:
+def host(organiser: Participant, description: Path, *options: str) -> Program:
     state = organiser.home.path.parent / "state"
     return organiser.start("host", str(description), "--http", "127.0.0.1:0", "--state", str(state), *options)
 
 
 @pytest.mark.slow
-def test_a_port_in_use_is_told(machine: Machine, organiser: Profile) -> None:
+def test_a_port_in_use_is_told(machine: Machine, organiser: Participant) -> None:
     description = project(machine.folder)
     with socket.create_server(("127.0.0.1", 0)) as taken:
         port = taken.getsockname()[1]
@@ -41,7 +41,7 @@ def test_a_port_in_use_is_told(machine: Machine, organiser: Profile) -> None:
 
 @pytest.mark.slow
 def test_a_second_backbone_in_the_same_folder_is_refused_and_the_first_goes_on(
-    machine: Machine, organiser: Profile
+    machine: Machine, organiser: Participant
 ) -> None:
     description = project(machine.folder)
     first = host(organiser, description)
@@ -69,7 +69,7 @@ def test_a_second_backbone_in_the_same_folder_is_refused_and_the_first_goes_on(
     ids=lambda value: next(iter(value)) if isinstance(value, dict) else None,
 )
 def test_a_wrong_project_is_refused_with_the_field(
-    machine: Machine, organiser: Profile, change: dict[str, Any], words: str
+    machine: Machine, organiser: Participant, change: dict[str, Any], words: str
 ) -> None:
     program = host(organiser, project(machine.folder, **change))
     assert program.end(60.0) == 2
@@ -77,7 +77,7 @@ def test_a_wrong_project_is_refused_with_the_field(
     machine.wait_until_nothing_is_left()
 
 
-def test_what_is_no_toml_is_refused(machine: Machine, organiser: Profile) -> None:
+def test_what_is_no_toml_is_refused(machine: Machine, organiser: Participant) -> None:
     file = machine.folder / "project.toml"
     file.write_text("format = = 1")
     program = host(organiser, file)

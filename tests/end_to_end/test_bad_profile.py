@@ -5,13 +5,13 @@ import stat
 
 import pytest
 
-from tests.end_to_end.machine import Machine, Profile, wait_for
+from tests.end_to_end.machine import Machine, Participant, wait_for
 from tests.end_to_end.refusals import nothing_lost, sentence
 
 pytestmark = pytest.mark.timeout(120)
 
 
-def test_a_second_engine_of_a_profile_is_refused_and_the_first_goes_on(machine: Machine, ann: Profile) -> None:
+def test_a_second_engine_of_a_profile_is_refused_and_the_first_goes_on(machine: Machine, ann: Participant) -> None:
     first = ann.start(module="core.engine")
     pid = wait_for(lambda: ann.status()["engine_pid"], 20.0, "the engine answers")
     second = ann.start(module="core.engine")
@@ -23,7 +23,9 @@ def test_a_second_engine_of_a_profile_is_refused_and_the_first_goes_on(machine: 
     machine.wait_until_nothing_is_left()
 
 
-def test_without_a_keyring_an_invite_goes_to_a_private_file_and_this_is_said(machine: Machine, ann: Profile) -> None:
+def test_without_a_keyring_an_invite_goes_to_a_private_file_and_this_is_said(
+    machine: Machine, ann: Participant
+) -> None:
     token = "honeycomb-7421-secret"
     with nothing_lost(ann):
         done = ann.run("projects", "join", "practice", "--invite", "-", stdin=f"{token}\n")

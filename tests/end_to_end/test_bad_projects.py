@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from tests.end_to_end.machine import PRACTICE, Machine, Profile
+from tests.end_to_end.machine import PRACTICE, Machine, Participant
 from tests.end_to_end.projects import manifest, project, site
 from tests.end_to_end.refusals import Spoil, failing, nothing_lost, published, refused, stop
 from tests.fakes.http_server import answer, closed_port, serving
@@ -14,7 +14,7 @@ pytestmark = pytest.mark.timeout(120)
 
 
 @pytest.mark.parametrize("verb", [("contribute",), ("projects", "add"), ("projects", "join")])
-def test_a_broken_manifest_names_the_field(machine: Machine, ann: Profile, verb: tuple[str, ...]) -> None:
+def test_a_broken_manifest_names_the_field(machine: Machine, ann: Participant, verb: tuple[str, ...]) -> None:
     broken = manifest(project(machine.folder, id="bees"), machine.folder / "state")
     broken["training"]["microbatch_size"] = "sixteen"
     file = machine.folder / "bees.json"
@@ -25,7 +25,7 @@ def test_a_broken_manifest_names_the_field(machine: Machine, ann: Profile, verb:
     machine.wait_until_nothing_is_left()
 
 
-def test_what_is_no_manifest_at_all_is_refused(machine: Machine, ann: Profile) -> None:
+def test_what_is_no_manifest_at_all_is_refused(machine: Machine, ann: Participant) -> None:
     file = machine.folder / "page.json"
     file.write_text("<html>Not found</html>")
     with serving(answer(200, file.read_bytes())) as server, nothing_lost(ann):
@@ -33,7 +33,7 @@ def test_what_is_no_manifest_at_all_is_refused(machine: Machine, ann: Profile) -
             assert "The project's manifest is not usable: $: " in refused(ann.run("contribute", source), 2)
 
 
-def test_a_project_that_cannot_be_reached_is_told(machine: Machine, ann: Profile) -> None:
+def test_a_project_that_cannot_be_reached_is_told(machine: Machine, ann: Participant) -> None:
     url = f"http://127.0.0.1:{closed_port()}/manifest.json"
     with nothing_lost(ann):
         for verb in (("contribute",), ("projects", "add")):
@@ -64,7 +64,7 @@ def spoil_configuration(plain: dict[str, Any]) -> None:
     ],
 )
 def test_a_model_that_cannot_be_built_ends_the_contribution_with_the_field(
-    machine: Machine, ann: Profile, spoil: Spoil, field: str
+    machine: Machine, ann: Participant, spoil: Spoil, field: str
 ) -> None:
     description, plain = published(machine, spoil)
     with serving(site(description, plain)) as server, nothing_lost(ann):
@@ -74,7 +74,7 @@ def test_a_model_that_cannot_be_built_ends_the_contribution_with_the_field(
 
 
 @pytest.mark.slow
-def test_a_shard_with_the_wrong_hash_is_told_and_thrown_away(machine: Machine, ann: Profile) -> None:
+def test_a_shard_with_the_wrong_hash_is_told_and_thrown_away(machine: Machine, ann: Participant) -> None:
     description, plain = published(machine, lambda _: None)
     right = (PRACTICE / "train-2.txt").read_bytes()
     behave = site(description, plain, train_2=right.replace(b"love", b"hate", 1))
@@ -92,7 +92,7 @@ def test_a_shard_with_the_wrong_hash_is_told_and_thrown_away(machine: Machine, a
 
 
 @pytest.mark.slow
-def test_a_run_whose_peers_do_not_answer_is_told_and_tried_again(machine: Machine, ann: Profile) -> None:
+def test_a_run_whose_peers_do_not_answer_is_told_and_tried_again(machine: Machine, ann: Participant) -> None:
     description, plain = published(machine, lambda _: None)
     with serving(site(description, plain)) as server, nothing_lost(ann):
         program, status = failing(ann, server, "None of the project's peers answers")

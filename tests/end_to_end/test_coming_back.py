@@ -11,7 +11,7 @@ from app.text import plain
 from core.api.snapshot import Snapshot
 from core.client.engine_client import EngineClient
 from tests.conditions.desktop.dbus_services import PrivateBus, Service
-from tests.end_to_end.machine import Machine, Profile, wait_for
+from tests.end_to_end.machine import Machine, Participant, wait_for
 from tests.end_to_end.organiser import Organiser
 
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(600)]
@@ -39,7 +39,7 @@ class Login:
 
 
 class Volunteer:
-    def __init__(self, profile: Profile) -> None:
+    def __init__(self, profile: Participant) -> None:
         self.profile = profile
 
     @property

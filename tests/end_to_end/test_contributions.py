@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from tests.end_to_end.machine import Machine, Profile, wait_for
+from tests.end_to_end.machine import Machine, Participant, wait_for
 from tests.end_to_end.test_two_volunteers import host
 from tests.fakes.http_server import closed_port
 
@@ -21,13 +21,13 @@ def read(port: int, path: str) -> Any:
         return json.load(answer)
 
 
-def identity(volunteer: Profile) -> str:
+def identity(volunteer: Participant) -> str:
     done = volunteer.run("identity", "--json")
     assert done.returncode == 0, done.stderr
     return str(json.loads(done.stdout)["id"])
 
 
-def accepted(volunteer: Profile) -> int:
+def accepted(volunteer: Participant) -> int:
     """By the volunteer's own record."""
     rows = json.loads(volunteer.run("history", "--json").stdout)["contributions"]
     return sum(row["accepted"] or 0 for row in rows)

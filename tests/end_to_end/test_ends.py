@@ -7,14 +7,14 @@ from typing import Any
 import psutil
 import pytest
 
-from tests.end_to_end.machine import Machine, Profile, Program, wait_for
+from tests.end_to_end.machine import Machine, Participant, Program, wait_for
 from tests.end_to_end.projects import project
 from tests.fakes.http_server import closed_port
 
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(240)]
 
 
-def contribute(volunteer: Profile) -> tuple[Program, dict[str, Any]]:
+def contribute(volunteer: Participant) -> tuple[Program, dict[str, Any]]:
     """The practice project, trained by engine, trainer, backbone and companion."""
     program = volunteer.start("contribute", "practice")
     return program, volunteer.until("contributing")

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from tests.end_to_end.machine import Machine, Profile, wait_for
+from tests.end_to_end.machine import Machine, Participant, wait_for
 from tests.end_to_end.projects import site
 from tests.end_to_end.refusals import failing, nothing_lost, published, refused, stop
 from tests.fakes.http_server import serving
@@ -49,7 +49,7 @@ def fill(folder: Path) -> Path:
 
 @pytest.mark.slow
 @pytest.mark.root
-def test_a_full_disk_is_told_and_costs_nothing(small_disk: Path, machine: Machine, ann: Profile) -> None:
+def test_a_full_disk_is_told_and_costs_nothing(small_disk: Path, machine: Machine, ann: Participant) -> None:
     with nothing_lost(ann):
         ballast = fill(small_disk)
         done = ann.run("limits", "set", "cache_size", "9GiB")
@@ -68,7 +68,7 @@ def test_a_full_disk_is_told_and_costs_nothing(small_disk: Path, machine: Machin
 
 @pytest.mark.root
 def test_a_disk_that_fills_up_while_the_engine_runs_is_told_and_costs_nothing(
-    small_disk: Path, machine: Machine, ann: Profile
+    small_disk: Path, machine: Machine, ann: Participant
 ) -> None:
     assert ann.run("resume").returncode == 0
     with nothing_lost(ann):
@@ -83,7 +83,7 @@ def test_a_disk_that_fills_up_while_the_engine_runs_is_told_and_costs_nothing(
 
 @pytest.mark.slow
 @pytest.mark.root
-def test_data_that_does_not_fit_onto_the_disk_is_told(small_disk: Path, machine: Machine, ann: Profile) -> None:
+def test_data_that_does_not_fit_onto_the_disk_is_told(small_disk: Path, machine: Machine, ann: Participant) -> None:
     def enlarge(plain: dict[str, Any]) -> None:
         plain["data"]["shards"][0]["size"] = 1 << 24
 

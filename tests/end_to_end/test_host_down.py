@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.end_to_end.machine import Machine, Profile, wait_for
+from tests.end_to_end.machine import Machine, Participant, wait_for
 from tests.end_to_end.organiser import Organiser
 
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(600)]
@@ -11,18 +11,18 @@ STARTS_WITHIN = 300.0
 """Seconds for a session on a busy computer: most of it is loading libraries."""
 
 
-def epoch(volunteer: Profile) -> int:
+def epoch(volunteer: Participant) -> int:
     number: int = volunteer.status()["progress"]["epoch"]
     return number
 
 
-def goes_on(volunteer: Profile, epochs: int = 3) -> int:
+def goes_on(volunteer: Participant, epochs: int = 3) -> int:
     """The epoch after some more that this volunteer has taken part in."""
     target = epoch(volunteer) + epochs
     return wait_for(lambda: now if (now := epoch(volunteer)) >= target else 0, 120.0, f"epoch {target}")
 
 
-def knows(volunteer: Profile, peers: int) -> None:
+def knows(volunteer: Participant, peers: int) -> None:
     wait_for(lambda: volunteer.status()["progress"]["peers"] == peers, 60.0, f"{peers} peers")
 
 

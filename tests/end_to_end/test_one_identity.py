@@ -9,7 +9,7 @@ from typing import Any
 import psutil
 import pytest
 
-from tests.end_to_end.machine import Machine, Profile, wait_for
+from tests.end_to_end.machine import Machine, Participant, wait_for
 from tests.end_to_end.test_contributions import identity, read
 from tests.end_to_end.test_two_volunteers import host
 from tests.fakes.http_server import closed_port
@@ -25,7 +25,7 @@ FLOPS = 3 * TOKENS * 2 * (WEIGHTS + ATTENTION)
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(500)]
 
 
-def given(volunteer: Profile) -> dict[str, Any]:
+def given(volunteer: Participant) -> dict[str, Any]:
     """All that the volunteer's own record tells."""
     done = volunteer.run("history", "--json")
     assert done.returncode == 0, done.stderr
@@ -33,7 +33,7 @@ def given(volunteer: Profile) -> dict[str, Any]:
     return totals
 
 
-def carry_over(desk: Profile, laptop: Profile) -> None:
+def carry_over(desk: Participant, laptop: Participant) -> None:
     """The identity, in a file under a passphrase."""
     file = str(desk.home.path / "ann.identity")
     for volunteer, verb in ((desk, "export"), (laptop, "import")):
@@ -41,7 +41,7 @@ def carry_over(desk: Profile, laptop: Profile) -> None:
         assert done.returncode == 0, done.stderr
 
 
-def freeze_until_a_round_fails(laptop: Profile, desk: Profile) -> None:
+def freeze_until_a_round_fails(laptop: Participant, desk: Participant) -> None:
     """As a computer that is gone without a word, and comes back."""
     trainer = psutil.Process(laptop.status()["session"]["pid"])
     frozen = [trainer, *trainer.children(recursive=True)]

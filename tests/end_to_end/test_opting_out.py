@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from core.engine.projects.ranking import SOON
-from tests.end_to_end.machine import Machine, Profile, wait_for
+from tests.end_to_end.machine import Machine, Participant, wait_for
 from tests.end_to_end.test_contributions import identity, read
 from tests.end_to_end.test_two_volunteers import host
 from tests.fakes.http_server import FakeServer, answer, closed_port, serving
@@ -37,7 +37,7 @@ def manifest_with(port: int, leaderboard: str, file: Path) -> Path:
     return file
 
 
-def epoch(volunteer: Profile) -> int:
+def epoch(volunteer: Participant) -> int:
     """In which the session is, once it contributes."""
     status = volunteer.status()
     return int(status["progress"]["epoch"]) if status["state"] == "contributing" else 0

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from tests.end_to_end.machine import PRACTICE, Machine, Profile, Program, wait_for
+from tests.end_to_end.machine import PRACTICE, Machine, Participant, Program, wait_for
 from tests.fakes.http_server import closed_port
 
 EPOCHS = 20
@@ -41,7 +41,7 @@ def most_peers(watch: Program) -> int:
     return max((json.loads(line)["progress"]["peers"] for line in lines[:-1]), default=0)
 
 
-def watch(volunteer: Profile) -> Program:
+def watch(volunteer: Participant) -> Program:
     return volunteer.start("status", "--json", "--watch")
 
 

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from app.widgets import theme
-from tests.end_to_end.machine import Machine, Profile, Program, wait_for
+from tests.end_to_end.machine import Machine, Participant, Program, wait_for
 from tests.end_to_end.picture import Picture
 from tests.end_to_end.x_display import HEIGHT, XDisplay
 
@@ -38,7 +38,7 @@ def dots_on_the_curve(seen: Picture) -> int:
 class Volunteer:
     """Sees the screen, and has a pointer and keys; asks the engine only to compare."""
 
-    def __init__(self, display: XDisplay, profile: Profile, pictures: Path) -> None:
+    def __init__(self, display: XDisplay, profile: Participant, pictures: Path) -> None:
         self.display = display
         self.profile = profile
         self._pictures = pictures

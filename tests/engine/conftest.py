@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from core.client.profile import Home
+from core.client.profile import Profile
 from tests.engine.world import WEEK, Scenario, a_world
 from tests.fakes.running_engine import RunningEngine
 
@@ -14,8 +14,8 @@ from tests.fakes.running_engine import RunningEngine
 @pytest.fixture
 def engine(tmp_path: Path) -> Iterator[RunningEngine]:
     """Not started yet, so that a test may prepare the profile and the scripts."""
-    home = Home(tmp_path / "home")
-    running = RunningEngine(home, tmp_path)
+    profile = Profile(tmp_path / "home")
+    running = RunningEngine(profile, tmp_path)
     yield running
     running.clean_up()
 

@@ -130,7 +130,7 @@ def test_leaving_the_project_ends_its_session_and_keeps_the_history(engine: Runn
 
 def test_limits_go_to_the_trainer_and_survive(engine: RunningEngine) -> None:
     engine.start().contribute()
-    assert engine.ask(SetLimit("memory_limit", 8 << 30), LimitInfo).in_force == 8 << 30
+    assert engine.ask(SetLimit("memory_limit", 8 << 30), LimitInfo).effective == 8 << 30
     wait_for(lambda: engine.heard()[-1].get("limits", {}).get("memory_limit") == 8 << 30)
     assert engine.snapshot().limits.memory_limit == 8 << 30
     assert engine.quit() == 0

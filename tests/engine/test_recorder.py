@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from core.engine.recorder import FLUSH_EVERY, Ledger
+from core.engine.recorder import FLUSH_EVERY, Recorder
 from core.store.store import Store
 
 START = 1_800_000_000.0
@@ -39,32 +39,32 @@ def idle(store: Store) -> dict[str, float]:
 
 def test_the_time_until_a_change_counts_for_the_reason_before_it(store: Store) -> None:
     clocks = Clocks()
-    ledger = Ledger(store, lambda _event: None, lambda: clocks.steady)
-    ledger.watch("in_use", clocks.now)
-    ledger.watch("on_battery", clocks.go_on(40))
-    ledger.watch(None, clocks.go_on(2))
-    ledger.watch("in_use", clocks.go_on(1000))
-    ledger.watch(None, clocks.go_on(5))
+    recorder = Recorder(store, lambda _event: None, lambda: clocks.steady)
+    recorder.watch("in_use", clocks.now)
+    recorder.watch("on_battery", clocks.go_on(40))
+    recorder.watch(None, clocks.go_on(2))
+    recorder.watch("in_use", clocks.go_on(1000))
+    recorder.watch(None, clocks.go_on(5))
     assert idle(store) == {"in_use": 45.0, "on_battery": 2.0}
 
 
 @pytest.mark.parametrize("change", [-7200.0, 7200.0, -365 * 86_400.0])
 def test_a_change_of_the_clock_makes_no_time(store: Store, change: float) -> None:
     clocks = Clocks()
-    ledger = Ledger(store, lambda _event: None, lambda: clocks.steady)
-    ledger.watch("in_use", clocks.now)
+    recorder = Recorder(store, lambda _event: None, lambda: clocks.steady)
+    recorder.watch("in_use", clocks.now)
     clocks.now += change
-    ledger.watch("in_use", clocks.go_on(30))
+    recorder.watch("in_use", clocks.go_on(30))
     assert idle(store) == {"in_use": 30.0}
 
 
 def test_at_most_ten_seconds_are_in_memory_alone_while_something_is_watched(store: Store) -> None:
     clocks = Clocks()
-    ledger = Ledger(store, lambda _event: None, lambda: clocks.steady)
+    recorder = Recorder(store, lambda _event: None, lambda: clocks.steady)
     for _ in range(100):
-        ledger.watch("in_use", clocks.now)
-        ledger.keep(clocks.now)
-        following = ledger.next_moment(clocks.now)
+        recorder.watch("in_use", clocks.now)
+        recorder.keep(clocks.now)
+        following = recorder.next_moment(clocks.now)
         assert following is not None
         assert following <= clocks.now + FLUSH_EVERY
         clocks.go_on(max(0.5, following - clocks.now))
@@ -75,13 +75,13 @@ def test_at_most_ten_seconds_are_in_memory_alone_while_something_is_watched(stor
 
 def test_what_the_volunteer_chose_is_on_disk_at_once_however_lately_something_was_written(store: Store) -> None:
     clocks = Clocks()
-    ledger = Ledger(store, lambda _event: None, lambda: clocks.steady)
+    recorder = Recorder(store, lambda _event: None, lambda: clocks.steady)
     store.journal.notice("joined", "You joined.", None, clocks.now)
-    ledger.keep(clocks.now)
+    recorder.keep(clocks.now)
     store.journal.notice("left", "You left.", None, clocks.now)
-    ledger.keep(clocks.go_on(1))
+    recorder.keep(clocks.go_on(1))
     assert store.journal.is_waiting
     store.journal.setting("display_name", "Ada")
-    assert ledger.next_moment(clocks.now) == clocks.now
-    ledger.keep(clocks.now)
+    assert recorder.next_moment(clocks.now) == clocks.now
+    recorder.keep(clocks.now)
     assert not store.journal.is_waiting

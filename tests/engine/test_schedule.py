@@ -13,7 +13,7 @@ from core.api.preferences.limits import LimitInfo, SetLimit, ShowLimits
 from core.api.preferences.schedule import CELLS, ClearSchedule, GetSchedule, Level, ScheduleInfo, SetSchedule
 from core.api.preferences.week_text import preset_cells
 from core.api.reasons import Kind
-from core.engine.decision.schedule import Timetable
+from core.engine.decision.schedule import WeeklySchedule
 from core.engine.server.commands import Commands
 from tests.engine.world import BERLIN, NEW_YORK, WEEK, Play, World, berlin, kinds
 from tests.fakes.running_engine import RunningEngine
@@ -78,22 +78,22 @@ def test_a_clock_set_back_or_another_zone_counts_at_once(play: Play) -> None:
 
 
 def test_a_stored_week_that_cannot_be_read_counts_as_off() -> None:
-    assert Timetable("nonsense", lambda: BERLIN).outlook(berlin("2026-06-01T23:00")).level is Level.OFF
+    assert WeeklySchedule("nonsense", lambda: BERLIN).outlook(berlin("2026-06-01T23:00")).level is Level.OFF
 
 
 def test_the_limits_tell_what_gentle_hours_make_of_them(play: Play) -> None:
     async def scenario(world: World) -> None:
         commands = Commands(world.engine)
         full = {limit.name: limit for limit in await commands.carry_out(ShowLimits())}
-        assert (full["threads"].in_force, full["threads"].why) == (0, None)
-        assert (full["gentle.threads"].in_force, full["gentle.threads"].page) == (1, "processor")
+        assert (full["threads"].effective, full["threads"].why) == (0, None)
+        assert (full["gentle.threads"].effective, full["gentle.threads"].page) == (1, "processor")
         world.at("2026-06-02T06:30")
         gentle = {limit.name: limit for limit in await commands.carry_out(ShowLimits())}
-        assert (gentle["threads"].in_force, gentle["threads"].why) == (1, "gentle hours")
-        assert (gentle["gentle.threads"].in_force, gentle["gentle.threads"].why) == (1, None)
+        assert (gentle["threads"].effective, gentle["threads"].why) == (1, "gentle hours")
+        assert (gentle["gentle.threads"].effective, gentle["gentle.threads"].why) == (1, None)
         await commands.carry_out(SetLimit("threads", 2))
         lower: LimitInfo = await commands.carry_out(SetLimit("gentle.threads", 3))
-        assert (lower.value, lower.in_force, lower.why) == (3, 2, "threads is lower")
+        assert (lower.value, lower.effective, lower.why) == (3, 2, "threads is lower")
         assert world.engine.snapshot().limits.threads == 2
 
     play(scenario)

@@ -6,7 +6,7 @@ from core.api.preferences.preferences import Limits
 from core.api.reasons import Kind
 from core.api.session import Report
 from core.api.snapshot import CatchUp, Snapshot, Surroundings, Today
-from core.engine.decision.decide import Decision, Trouble
+from core.engine.decision.decide import Decision, Failure
 from core.engine.decision.states import Failed, State, Syncing
 from core.engine.snapshot import look
 
@@ -35,12 +35,12 @@ def test_a_session_that_is_cut_off_says_so_among_the_reasons() -> None:
 def test_epochs_are_shown_while_catching_up_only() -> None:
     report = Report("syncing", catching_up=CatchUp(3, 9))
     assert seen(Syncing("p", 0.0), report).catching_up == CatchUp(3, 9)
-    assert seen(Failed("p", Trouble("Why.", False, 1, 5.0)), report).catching_up is None
+    assert seen(Failed("p", Failure("Why.", False, 1, 5.0)), report).catching_up is None
 
 
 @pytest.mark.parametrize(("failures", "advises"), [(1, False), (3, False), (4, True), (9, True)])
 def test_after_repeated_failures_the_volunteer_is_told_where_to_look(failures: int, advises: bool) -> None:
-    error = seen(Failed("p", Trouble("Why.", False, failures, 5.0)), None).error
+    error = seen(Failed("p", Failure("Why.", False, failures, 5.0)), None).error
     assert error is not None
     assert error.startswith("Why.")
     assert ("idlehive doctor" in error) == advises

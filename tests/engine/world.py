@@ -16,9 +16,9 @@ from core.api.messages import Command
 from core.api.preferences.week_text import parse
 from core.api.reasons import Kind
 from core.api.snapshot import Snapshot
-from core.client.profile import Home
+from core.client.profile import Profile
 from core.conditions.machine import NoMachine
-from core.engine.decision.schedule import Timetable
+from core.engine.decision.schedule import WeeklySchedule
 from core.engine.engine import Engine
 from core.engine.machine import profile_lock
 from core.engine.server.commands import Commands
@@ -84,24 +84,24 @@ async def a_world(folder: Path, monkeypatch: pytest.MonkeyPatch, week: str) -> A
     (folder / "host.json").write_text("{}")
     monkeypatch.setenv(scripted_trainer.VARIABLE, str(script))
     monkeypatch.setenv(scripted_host.VARIABLE, str(folder / "host.json"))
-    home = Home(folder / "home")
-    profile = ExitStack()
-    profile.enter_context(profile_lock.held(home))
-    store = Store(home.database)
+    profile = Profile(folder / "home")
+    lock = ExitStack()
+    lock.enter_context(profile_lock.held(profile))
+    store = Store(profile.database)
     programs = Programs(*([sys.executable, str(FAKES / name)] for name in ("scripted_trainer.py", "scripted_host.py")))
     worlds: list[World] = []
-    engine = Engine(home, store, programs, NoMachine(), lambda: worlds[0].now if worlds else NIGHT)
-    engine.timetable = Timetable(week, lambda: worlds[0].zone)
+    engine = Engine(profile, store, programs, NoMachine(), lambda: worlds[0].now if worlds else NIGHT)
+    engine.weekly_schedule = WeeklySchedule(week, lambda: worlds[0].zone)
     worlds.append(World(engine, heard))
     try:
         # Without `engine.start`: its alarms follow the real clock.
-        engine.senses.start()
-        await worlds[0].wait_for(lambda: engine.senses.ready)
+        engine.sensor_thread.start()
+        await worlds[0].wait_for(lambda: engine.sensor_thread.ready)
         yield worlds[0]
     finally:
         await engine.close()
         store.close()
-        profile.close()
+        lock.close()
 
 
 Scenario = Callable[[World], Awaitable[None]]

@@ -1,9 +1,9 @@
 """A backbone that is in reach or not, as a test says."""
 
-from core.swarm.dht.backbone_monitor import Company
+from core.swarm.dht.backbone_monitor import BackboneMonitor
 
 
-class ScriptedCompany(Company):
+class ScriptedCompany(BackboneMonitor):
     def __init__(self) -> None:
         self.is_there = True
 

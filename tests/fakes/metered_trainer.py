@@ -14,8 +14,8 @@ from core.api.preferences.preferences import Limits
 from core.api.session import Leave, Report, command_decoder
 from core.conditions.energy import Rapl
 from core.conditions.nvml import Gpu, Nvml
-from core.trainer.counters import Ledger
-from core.trainer.throttle import LONGEST_REST, Governor
+from core.trainer.counters import SessionCounters
+from core.trainer.throttle import LONGEST_REST, Throttle
 from tests.fakes.scripted_trainer import ON_THE_WAY, say
 
 POWERCAP = "POWERCAP"
@@ -31,26 +31,26 @@ def listen(left: "queue.Queue[None]") -> None:
 def main() -> None:
     left: queue.Queue[None] = queue.Queue()
     threading.Thread(target=listen, args=(left,), daemon=True).start()
-    nvml, ledger = Nvml(), Ledger()
+    nvml, session_counters = Nvml(), SessionCounters()
 
     def read() -> Gpu | None:
         return next(iter(nvml.read().present), None)
 
-    governor = Governor(read, rapl=Rapl(Path(os.environ[POWERCAP])))
+    throttle = Throttle(read, rapl=Rapl(Path(os.environ[POWERCAP])))
     for stage in ON_THE_WAY:
         say(Report(stage))
-    ledger.begin(time.monotonic())
-    governor.begin()
+    session_counters.begin(time.monotonic())
+    throttle.begin()
     while True:
-        governor.rest(Limits(), 1, 0.001)
-        ledger.add_microbatch(1, 4.0, gpu_seconds=0.001, flops_per_sample=1e6)
-        ledger.joules = governor.joules
-        say(Report("contributing", counters=ledger.counters(time.monotonic())))
+        throttle.rest(Limits(), 1, 0.001)
+        session_counters.add_microbatch(1, 4.0, gpu_seconds=0.001, flops_per_sample=1e6)
+        session_counters.joules = throttle.joules
+        say(Report("contributing", counters=session_counters.counters(time.monotonic())))
         try:
             left.get(timeout=LONGEST_REST)
         except queue.Empty:
             continue
-        say(Report("leaving", counters=ledger.counters(time.monotonic())))
+        say(Report("leaving", counters=session_counters.counters(time.monotonic())))
         return
 
 

@@ -17,7 +17,7 @@ from core.api.intent import Contribute
 from core.api.messages import Command, Event, GetSnapshot, Quit
 from core.api.snapshot import Snapshot
 from core.client.engine_client import EngineClient, core_command, core_environment
-from core.client.profile import Home
+from core.client.profile import Profile
 from tests.fakes import scripted_host, scripted_trainer
 from tests.waiting import wait_for
 
@@ -28,8 +28,8 @@ FAKES = Path(__file__).parent
 class RunningEngine:
     """The engine's process, a client of it, and the scripts of its children."""
 
-    def __init__(self, home: Home, folder: Path) -> None:
-        self.home = home
+    def __init__(self, profile: Profile, folder: Path) -> None:
+        self.home = profile
         self.heard_file = folder / "heard.jsonl"
         self._trainer_script = folder / "trainer.json"
         self._host_script = folder / "host.json"
@@ -117,7 +117,7 @@ class RunningEngine:
 
     def members(self) -> list[psutil.Process]:
         """Every process that belongs to this profile, the engine too."""
-        return [process for process in psutil.process_iter() if _home(process) == str(self.home.path)]
+        return [process for process in psutil.process_iter() if _profile(process) == str(self.home.path)]
 
     def log(self) -> str:
         return (self.home.logs / "engine.log").read_text()
@@ -144,7 +144,7 @@ class RunningEngine:
         shutil.rmtree(self.home.runtime, ignore_errors=True)
 
 
-def _home(process: psutil.Process) -> str | None:
+def _profile(process: psutil.Process) -> str | None:
     try:
         if process.pid == os.getpid() or process.status() == psutil.STATUS_ZOMBIE:
             return None

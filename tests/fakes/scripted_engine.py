@@ -38,7 +38,7 @@ from core.api.messages import (
 from core.api.preferences.schedule import CELLS, ScheduleInfo
 from core.api.record.record import Cost, Habits, Overview, Sums
 from core.api.snapshot import Snapshot
-from core.client.profile import Home
+from core.client.profile import Profile
 
 Answer = Any | IdlehiveError | Callable[[Any], Any]
 Sent = TypeVar("Sent", bound=Command)
@@ -61,8 +61,8 @@ class Script(msgspec.Struct, frozen=True):
 class ScriptedEngine:
     """A server in its own thread. Everything may be called from any thread."""
 
-    def __init__(self, home: Home, snapshot: Snapshot | None = None) -> None:
-        self.home = home
+    def __init__(self, profile: Profile, snapshot: Snapshot | None = None) -> None:
+        self.home = profile
         self._snapshot = snapshot or Snapshot(state="idle", engine_pid=os.getpid(), version="0.1.0")
         self._answers: dict[str, Answer] = {
             "ListProjects": [],
@@ -239,11 +239,11 @@ class _Connection(socketserver.StreamRequestHandler):
             self.server.engine.remove(self)
 
 
-def run(script: Script, home: Home) -> None:
+def run(script: Script, profile: Profile) -> None:
     """Play `script` until a front end sends Quit or SIGTERM comes."""
     time.sleep(script.start_delay)
     snapshots = [msgspec.structs.replace(snapshot, engine_pid=os.getpid()) for snapshot in script.snapshots]
-    with ScriptedEngine(home, snapshots[0]) as engine:
+    with ScriptedEngine(profile, snapshots[0]) as engine:
         signal.signal(signal.SIGTERM, lambda *_: engine.ended.set())
         for name, result in script.replies.items():
             engine.answer(name, result)
@@ -258,4 +258,4 @@ def run(script: Script, home: Home) -> None:
 
 if __name__ == "__main__":
     text = Path(sys.argv[1]).read_bytes() if len(sys.argv) > 1 else b"{}"
-    run(msgspec.json.decode(text, type=Script), Home.from_environment())
+    run(msgspec.json.decode(text, type=Script), Profile.from_environment())

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from core.host.contribution_store import Register
+from core.host.contribution_store import ContributionStore
 from core.host.curve import Curve
 from core.host.project import load
 from core.host.web.published import Board
@@ -20,13 +20,13 @@ def board(tmp_path: Path) -> Iterator[Board]:
     curve = Curve(tmp_path, "run", most_samples=1000)
     curve.add_training("a", epoch=1, loss=6.5, samples=512, at=10.0, current=1)
     curve.add_evaluation(1, 6.0, at=11.0)
-    register = Register(tmp_path, "run")
-    made = Board(project.files, curve, register, tmp_path / "checkpoints")
+    store = ContributionStore(tmp_path, "run")
+    made = Board(project.files, curve, store, tmp_path / "checkpoints")
     made.publish(project.manifest(tmp_path, [PEER]))
     made.show(epoch=3, peers=2)
     yield made
     curve.close()
-    register.close()
+    store.close()
 
 
 @pytest.fixture

@@ -16,7 +16,7 @@ from core.learning import checkpoints
 from core.learning.model import build_model
 from core.swarm.averaging.averagers import state_prefix
 from core.swarm.dht.peer import join_swarm, own_addresses
-from core.swarm.patches import live_in
+from core.swarm.patches import use_session_folder
 from core.swarm.state.checks import BadState
 from tests.learning.small_project import small_manifest
 
@@ -26,7 +26,7 @@ EPOCH = 7
 def main() -> None:
     folder = Path(sys.argv[1])
     torch.set_num_threads(1)
-    live_in(folder)
+    use_session_folder(folder)
     manifest = small_manifest()
     dht = join_swarm([], folder / "first.key")
     first = Follower(dht, manifest, build_model(manifest))

@@ -11,7 +11,7 @@ from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
 from core.api.project.manifest import Training
 from core.host.contribution_audit import Audit
-from core.host.contribution_store import Register
+from core.host.contribution_store import ContributionStore
 from core.host.curve import Curve
 from core.swarm.dht.contributions import Found, Round, Statement, sign, slot_of
 from core.swarm.dht.run_monitor import PeerProgress, RunProgress
@@ -57,12 +57,12 @@ class Books:
     """An audit with its files and a clock."""
 
     def __init__(self, folder: Path) -> None:
-        self.register, self.curve = Register(folder, RUN), Curve(folder, RUN, 4 * TARGET)
+        self.store, self.curve = ContributionStore(folder, RUN), Curve(folder, RUN, 4 * TARGET)
         self.now = 1000.0
         self.restart()
 
     def restart(self) -> None:
-        self.audit = Audit(self.register, self.curve, RUN, training())
+        self.audit = Audit(self.store, self.curve, RUN, training())
 
     def see(self, epoch: int, *reports: tuple[bytes, PeerProgress]) -> None:
         self.now += 1.0
@@ -73,11 +73,11 @@ class Books:
             self.audit.judge(each, self.now)
 
     def total(self, peer: Peer) -> int:
-        entry = self.register.entry(peer.id)
+        entry = self.store.entry(peer.id)
         return entry.samples if entry else 0
 
     def close(self) -> None:
-        self.register.close()
+        self.store.close()
         self.curve.close()
 
 
@@ -109,8 +109,8 @@ def test_what_was_given_is_counted_once_however_often_it_is_read(books: Books, a
     books.see(2, ann.reports(2, 10))
     books.hear(said)
     assert books.total(ann) == 172 + 120
-    assert books.register.rejections() == {}
-    assert books.register.totals() == (3, 3 * 172 + 120)
+    assert books.store.rejections() == {}
+    assert books.store.totals() == (3, 3 * 172 + 120)
 
 
 def test_an_inflated_claim_counts_nothing_and_is_logged(
@@ -121,7 +121,7 @@ def test_an_inflated_claim_counts_nothing_and_is_logged(
     with caplog.at_level(logging.WARNING):
         books.hear(ann.says(2, 1720))
     assert books.total(ann) == 172
-    assert books.register.rejections() == {"inflated": 1}
+    assert books.store.rejections() == {"inflated": 1}
     assert "inflated" in caplog.text
     books.restart()
     books.see(2, ann.reports(2, 0))
@@ -144,7 +144,7 @@ def test_a_forged_statement_counts_for_nobody(books: Books, ann: Peer) -> None:
     under_anns_name = ann.key.public_key().public_bytes_raw() + signed_by_thief[32:]
     books.hear(Found(thief.slot, under_anns_name))
     assert (books.total(ann), books.total(thief)) == (172, 0)
-    assert books.register.rejections() == {"forged": 1}
+    assert books.store.rejections() == {"forged": 1}
 
 
 def test_a_statement_copied_to_another_place_is_a_replay(books: Books, ann: Peer) -> None:
@@ -153,7 +153,7 @@ def test_a_statement_copied_to_another_place_is_a_replay(books: Books, ann: Peer
     books.see(2, ann.reports(2, 0), thief.reports(2, 0))
     books.hear(Found(thief.slot, ann.says(2, 110).data))
     assert books.total(ann) == 172
-    assert books.register.rejections() == {"replayed": 1}
+    assert books.store.rejections() == {"replayed": 1}
 
 
 def test_an_older_statement_of_the_same_session_is_a_replay(books: Books, ann: Peer) -> None:
@@ -162,14 +162,14 @@ def test_an_older_statement_of_the_same_session_is_a_replay(books: Books, ann: P
     older, newer = ann.says(2, 110), ann.says(2, 110)
     books.hear(newer, older)
     assert books.total(ann) == 172 + 110
-    assert books.register.rejections() == {"replayed": 1}
+    assert books.store.rejections() == {"replayed": 1}
 
 
 @pytest.mark.parametrize("data", [b"", b"x" * 40, b"\x00" * 300, b"\xff" * 5000])
 def test_what_is_no_statement_changes_nothing(books: Books, ann: Peer, data: bytes) -> None:
     books.hear(Found(ann.slot, data), Found(ann.slot, data))
     assert books.total(ann) == 172
-    assert sum(books.register.rejections().values()) == 1, "each is told of once"
+    assert sum(books.store.rejections().values()) == 1, "each is told of once"
 
 
 @pytest.mark.parametrize(
@@ -190,7 +190,7 @@ def test_a_statement_that_does_not_fit_its_place_counts_nothing(
     books.see(2, ann.reports(2, 0))
     books.hear(ann.says(2, 110, **changes))
     assert books.total(ann) == 172
-    assert list(books.register.rejections()) == ([reason] if reason else [])
+    assert list(books.store.rejections()) == ([reason] if reason else [])
 
 
 def test_a_session_cannot_claim_rounds_from_before_it_was_seen(books: Books, ann: Peer) -> None:
@@ -201,7 +201,7 @@ def test_a_session_cannot_claim_rounds_from_before_it_was_seen(books: Books, ann
     late.rounds = [Round(epoch, 100, 4.0) for epoch in range(10, 20)]
     books.hear(late.says(20, 100))
     assert books.total(ann) == 172 + 100
-    assert books.register.rejections() == {"of a round it was not in": 10}
+    assert books.store.rejections() == {"of a round it was not in": 10}
 
 
 def test_a_round_that_has_not_been_is_counted_when_it_has(books: Books, ann: Peer) -> None:
@@ -222,7 +222,7 @@ def test_of_claims_that_no_round_can_hold_the_largest_go_first(books: Books, ann
     assert books.total(ann) == 172 + 150
     assert sum(map(books.total, liars)) <= 4 * TARGET
     assert books.total(liars[2]) == 0
-    assert books.register.rejections() == {"more than a round holds": 1}
+    assert books.store.rejections() == {"more than a round holds": 1}
 
 
 def test_one_identity_on_two_machines_adds_up(books: Books, ann: Peer) -> None:
@@ -230,7 +230,7 @@ def test_one_identity_on_two_machines_adds_up(books: Books, ann: Peer) -> None:
     books.see(1, ann.reports(1, 100), other.reports(1, 200))
     books.see(2, ann.reports(2, 0), other.reports(2, 0))
     books.hear(ann.says(2, 100), other.says(2, 200))
-    entry = books.register.entry(ann.id)
+    entry = books.store.entry(ann.id)
     assert entry is not None
     assert (entry.samples, entry.rounds, entry.place) == (172 + 300, 3, 1)
     assert entry.share == pytest.approx(472 / (3 * 172 + 300))
@@ -245,6 +245,6 @@ def test_a_name_that_misleads_is_not_shown(books: Books, ann: Peer) -> None:
     books.see(1, ann.reports(1, 100))
     books.see(2, ann.reports(2, 0))
     books.hear(ann.says(2, 100, name="turn\u202eround"))
-    entry = books.register.entry(ann.id)
+    entry = books.store.entry(ann.id)
     assert entry is not None
     assert entry.name is None

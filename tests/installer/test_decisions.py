@@ -21,9 +21,9 @@ from tests.installer.machine import Machine
     ],
 )
 def test_torch_follows_the_wheel_at_hand_then_the_driver(
-    system: str, driver: bool, at_hand: str | None, expected: TorchBuild
+    system: str, driver: bool, selected: str | None, expected: TorchBuild
 ) -> None:
-    assert torch_build.choose("2.13.0", system, driver, at_hand) == expected
+    assert torch_build.choose("2.13.0", system, driver, selected) == expected
 
 
 def test_a_torch_that_is_not_to_be_had_falls_back_step_by_step() -> None:

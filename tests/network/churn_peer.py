@@ -25,9 +25,9 @@ from core.api.project.manifest import Averaging, Optimizer, Training
 from core.swarm.averaging.collaborative_step import Isolated, RoundFailed, StateUnavailable, Update
 from core.swarm.averaging.optimizer import CollaborativeOptimizer
 from core.swarm.build import make_optimizer
-from core.swarm.dht.backbone_monitor import Company
+from core.swarm.dht.backbone_monitor import BackboneMonitor
 from core.swarm.dht.peer import join_swarm, own_addresses, peer_id_of
-from core.swarm.patches import live_in, pace_traffic
+from core.swarm.patches import throttle_traffic, use_session_folder
 from core.swarm.state.checks import BadState
 from core.swarm.traffic.meter import Line
 
@@ -43,8 +43,8 @@ def main() -> None:
     torch.set_num_threads(1)
     sockets = Path(os.environ.get("TMPDIR", folder), f"s-{name}-{os.getpid()}")
     sockets.mkdir()
-    live_in(sockets)
-    pace_traffic(Line())
+    use_session_folder(sockets)
+    throttle_traffic(Line())
     leaving = threading.Event()
     threading.Thread(target=partial(_listen, leaving), daemon=True).start()
     dht = join_swarm(initial_peers, Path(folder, f"identity-{name}"), listen or None)
@@ -66,7 +66,7 @@ def _take_part(dht: DHT, initial_peers: list[str], pause: float, leaving: thread
     torch.manual_seed(0)
     teacher, model = network(), network()
     losses: list[float] = []
-    company = Company(dht, [peer_id_of(address) for address in initial_peers])
+    company = BackboneMonitor(dht, [peer_id_of(address) for address in initial_peers])
     company.start()
 
     def tell(update: Update) -> None:

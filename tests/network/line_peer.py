@@ -26,11 +26,11 @@ from core.learning.data.download import Client
 from core.swarm.averaging.collaborative_step import RoundFailed, StateUnavailable, Update
 from core.swarm.averaging.optimizer import CollaborativeOptimizer
 from core.swarm.build import make_optimizer
-from core.swarm.dht.backbone_monitor import Company
+from core.swarm.dht.backbone_monitor import BackboneMonitor
 from core.swarm.dht.peer import join_swarm, own_addresses, peer_id_of
-from core.swarm.patches import live_in, pace_traffic
+from core.swarm.patches import throttle_traffic, use_session_folder
 from core.swarm.traffic.meter import Line
-from core.swarm.traffic.throttled_download import PacedDownload
+from core.swarm.traffic.throttled_download import ThrottledDownload
 from tests.fakes.company import ScriptedCompany
 
 BATCH = 32
@@ -82,7 +82,7 @@ class Peer:
             case "traffic":
                 return self.line.meter.by_kind()
             case "contact":
-                return Company(self.dht, self._first).ask()
+                return BackboneMonitor(self.dht, self._first).ask()
         raise ValueError(order)
 
     def _epoch(self) -> dict[str, Any]:
@@ -109,7 +109,7 @@ class Peer:
 
     def _file(self, url: str) -> dict[str, Any]:
         begin, size = time.monotonic(), 0
-        client = Client(None, None, read=PacedDownload(self.line, threading.Event()))
+        client = Client(None, None, read=ThrottledDownload(self.line, threading.Event()))
         with client.get(url, 0) as response:
             while chunk := client.read(response, 1 << 18):
                 size += len(chunk)
@@ -123,8 +123,8 @@ def main() -> None:
     torch.set_num_threads(1)
     line, sockets = Line(), Path(folder, f"sockets-{name}")
     sockets.mkdir()
-    live_in(sockets)
-    pace_traffic(line)
+    use_session_folder(sockets)
+    throttle_traffic(line)
     dht = join_swarm(initial_peers, Path(folder, f"identity-{name}"), listen or None)
     peer = Peer(dht, line, averaging, training, initial_peers)
     say({"address": own_addresses(peer.dht)[0] if listen else ""})

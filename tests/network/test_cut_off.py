@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from tests.end_to_end.machine import Machine, Profile, wait_for
+from tests.end_to_end.machine import Machine, Participant, wait_for
 from tests.end_to_end.organiser import Organiser
 from tests.network.namespaces import Host, hosts, why_not
 
@@ -24,7 +24,7 @@ pytestmark = [
 class Volunteer:
     """On a computer of their own."""
 
-    profile: Profile
+    profile: Participant
     host: Host
 
     def progress(self) -> dict[str, Any]:

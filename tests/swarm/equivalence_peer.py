@@ -13,7 +13,7 @@ from safetensors.torch import save_file
 
 from core.swarm.build import make_optimizer
 from core.swarm.dht.peer import join_swarm, own_addresses
-from core.swarm.patches import live_in
+from core.swarm.patches import use_session_folder
 from tests.fakes.company import ScriptedCompany
 from tests.swarm.fixed_data import AVERAGING, MICROBATCH, MICROBATCHES, TRAINING, make_model, microbatch_loss
 
@@ -25,7 +25,7 @@ def main() -> None:
     torch.set_num_threads(1)
     sockets = folder / f"sockets-{index}"
     sockets.mkdir()
-    live_in(sockets)
+    use_session_folder(sockets)
     address = folder / "address"
     dht = join_swarm([] if index == 0 else [address.read_text()], folder / f"identity-{index}")
     if index == 0:

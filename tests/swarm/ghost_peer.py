@@ -12,16 +12,16 @@ from hivemind.utils import get_dht_time
 
 from core.swarm.dht.contributions import ContributionsBoard
 from core.swarm.dht.peer import join_swarm
-from core.swarm.dht.run_monitor import RunWatch
-from core.swarm.patches import live_in
+from core.swarm.dht.run_monitor import RunMonitor
+from core.swarm.patches import use_session_folder
 
 
 def main() -> None:
     folder, run_id, samples, peer = Path(sys.argv[1]), sys.argv[2], int(sys.argv[3]), sys.argv[4]
     listens = sys.argv[5:] == ["listens"]
-    live_in(folder)
+    use_session_folder(folder)
     dht = join_swarm([peer], folder / "ghost.key")
-    RunWatch(dht, run_id)
+    RunMonitor(dht, run_id)
     subkey = ContributionsBoard(dht, run_id)._own_key  # progress stands in the same slot
     ended = threading.Event()
     threading.Thread(target=_listen, args=(ended,), daemon=True).start()

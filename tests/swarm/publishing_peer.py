@@ -10,12 +10,12 @@ from pathlib import Path
 
 from core.swarm.dht.contributions import Round, publisher_of, verify
 from core.swarm.dht.peer import join_swarm, own_addresses
-from core.swarm.patches import live_in
+from core.swarm.patches import use_session_folder
 
 
 def main() -> None:
     folder, run_id, key, *peers = sys.argv[1:]
-    live_in(Path(folder))
+    use_session_folder(Path(folder))
     dht = join_swarm(peers, Path(folder, "peer.key"))
     publisher = publisher_of(dht, run_id, Path(key))
     print(own_addresses(dht)[0], flush=True)

@@ -14,7 +14,7 @@ from core.api.project.manifest import Optimizer, Schedule
 from core.learning.optimizers import optimizer_factory, scheduler_factory
 from core.swarm.averaging.averagers import CheckedStateAverager, state_prefix
 from core.swarm.dht.peer import join_swarm, own_addresses
-from core.swarm.patches import live_in, pace_traffic
+from core.swarm.patches import throttle_traffic, use_session_folder
 from core.swarm.state.checks import digest_of
 from core.swarm.traffic.meter import Line
 from tests.swarm.fixed_data import TRAINING, make_model
@@ -39,7 +39,7 @@ class Swarm:
         parameters: Callable[[], Sequence[torch.nn.Parameter]] = lambda: [torch.nn.Parameter(torch.zeros(SIZE))],
     ) -> None:
         self._parameters = parameters
-        live_in(folder)
+        use_session_folder(folder)
         self.line = line
         self._folder = folder
         self._dhts: list[DHT] = []
@@ -138,7 +138,7 @@ def counted() -> Iterator[Line]:
     places = [*((P2P, name) for name in names), (control, "write_pbmsg"), (control, "read_pbmsg_safe")]
     before = [(owner, name, vars(owner)[name]) for owner, name in places]
     line = Line()
-    pace_traffic(line)
+    throttle_traffic(line)
     yield line
     for owner, name, function in before:
         setattr(owner, name, function)

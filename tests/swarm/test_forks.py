@@ -11,7 +11,7 @@ from hivemind.utils.crypto import RSAPrivateKey
 from core.swarm.averaging.averagers import CheckedStateAverager
 from core.swarm.averaging.optimizer import CollaborativeOptimizer
 from core.swarm.build import make_optimizer
-from core.swarm.state.fork_detection import ForkWatch
+from core.swarm.state.fork_detection import ForkDetector
 from core.swarm.state.update_chain import Mark, extended
 from core.swarm.traffic.meter import Line
 from tests.fakes.company import ScriptedCompany
@@ -36,11 +36,11 @@ def trail(group: int) -> tuple[Mark, ...]:
 @pytest.fixture
 def run(swarm: Swarm) -> Iterator[list[CheckedStateAverager]]:
     """Two peers of a run, which tell of their way."""
-    way, watches = trail(2), list[ForkWatch]()
+    way, watches = trail(2), list[ForkDetector]()
     donors = [swarm.donor(), swarm.donor()]
     for donor in donors:
         donor.trail = way
-        watches.append(ForkWatch(donor.dht, "run", gives=True, key=RSAPrivateKey()))
+        watches.append(ForkDetector(donor.dht, "run", gives=True, key=RSAPrivateKey()))
         watches[-1].start()
         watches[-1].tell(way)
     yield donors
@@ -97,11 +97,11 @@ def test_a_peer_on_the_way_of_the_run_fetches_nothing(
     swarm: Swarm, run: list[CheckedStateAverager], volunteer: CollaborativeOptimizer
 ) -> None:
     go_another_way(volunteer, run[0].trail)
-    other = ForkWatch(swarm.join(), "run", gives=True, key=RSAPrivateKey())
+    other = ForkDetector(swarm.join(), "run", gives=True, key=RSAPrivateKey())
     other.start()
     other.tell(trail(1))
     # Once the stray one has seen that it is astray, the volunteer can have seen it, too.
-    swarm.until(lambda: other.rival() is not None)
+    swarm.until(lambda: other.canonical_fork() is not None)
     other.stop()
     other.join()
     volunteer.follow()
@@ -115,7 +115,7 @@ def test_a_donor_that_only_claims_to_be_on_the_way_is_not_believed(
         donor.trail = trail(2)
     go_another_way(volunteer, trail(1))
     before = digest(volunteer.state_averager)
-    swarm.until(lambda: volunteer._forks.rival() is not None)
+    swarm.until(lambda: volunteer._forks.canonical_fork() is not None)
     volunteer.follow()
-    assert volunteer._forks.rival() is None, "it goes on, and looks again after the next update"
+    assert volunteer._forks.canonical_fork() is None, "it goes on, and looks again after the next update"
     assert digest(volunteer.state_averager) == before

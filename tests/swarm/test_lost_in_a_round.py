@@ -14,7 +14,7 @@ from hivemind.averaging.control import AveragingStage, StepControl
 
 from core.swarm.averaging.averagers import EpochGradientAverager
 from core.swarm.dht.peer import join_swarm, own_addresses
-from core.swarm.patches import average_as_a_whole, cancel_rounds_for_good, live_in
+from core.swarm.patches import average_atomically, cancel_rounds_for_good, use_session_folder
 
 TIMEOUT, SILENCE = 60.0, 2.0
 """Seconds. What a round that waits for somebody lost may take in hivemind, and what it takes here."""
@@ -59,9 +59,9 @@ class Member:
 @pytest.fixture
 def members(short_folder: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[list[Member]]:
     monkeypatch.setattr(averager, "AllReduceRunner", averager.AllReduceRunner)
-    live_in(short_folder)
+    use_session_folder(short_folder)
     cancel_rounds_for_good()
-    average_as_a_whole(SILENCE)
+    average_atomically(SILENCE)
     with ExitStack() as opened:
         first = Member(short_folder, 1.0, [], opened)
         contact = own_addresses(first.dht)

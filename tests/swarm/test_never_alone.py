@@ -15,7 +15,7 @@ from core.swarm.averaging.collaborative_step import Isolated, RoundFailed, Updat
 from core.swarm.averaging.optimizer import CollaborativeOptimizer
 from core.swarm.build import make_optimizer
 from core.swarm.dht.peer import LOOPBACK, join_swarm, own_addresses
-from core.swarm.patches import live_in
+from core.swarm.patches import use_session_folder
 from tests.fakes.company import ScriptedCompany
 from tests.swarm.fixed_data import MICROBATCH, TRAINING, make_model, microbatch_loss
 from tests.swarm.state_swarm import digest
@@ -28,7 +28,7 @@ class Peer:
     """One that trains, in this process; `contact` are those whom one that only calls others begins with."""
 
     def __init__(self, folder: Path, opened: ExitStack, contact: Sequence[str] = ()) -> None:
-        live_in(folder)
+        use_session_folder(folder)
         self.dht = join_swarm(contact, folder / "peer.key", None if contact else LOOPBACK)
         opened.callback(self.dht.shutdown)
         self.model = make_model()
@@ -124,7 +124,7 @@ def test_who_is_cut_off_steps_only_when_somebody_is_back_and_what_was_accumulate
 def test_who_only_calls_others_does_not_train_alone_and_waits_for_somebody_who_listens(
     short_folder: Path, opened: ExitStack
 ) -> None:
-    live_in(short_folder)
+    use_session_folder(short_folder)
     contact = join_swarm([], short_folder / "contact.key")
     opened.callback(contact.shutdown)
     (address, *_) = own_addresses(contact)

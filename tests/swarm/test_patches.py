@@ -15,7 +15,7 @@ from hivemind.proto import p2pd_pb2
 
 from core.api.preferences.preferences import Limits
 from core.swarm import patches
-from core.swarm.averaging.all_reduce import WholeRound
+from core.swarm.averaging.all_reduce import AtomicAllReduce
 from core.swarm.averaging.load_balancing import load_balance
 from core.swarm.traffic.meter import Line, RateWatch, current_kind
 
@@ -63,8 +63,8 @@ def test_rounds_are_run_where_we_put_our_own(monkeypatch: pytest.MonkeyPatch) ->
     assert "runner = AllReduceRunner(" in source
     assert "tensor.add_(update" in source
     assert inspect.getsource(AllReduceRunner).count("averaged_part - tensor_part") == 2
-    patches.average_as_a_whole(1.0)
-    assert averager.AllReduceRunner.func is WholeRound
+    patches.average_atomically(1.0)
+    assert averager.AllReduceRunner.func is AtomicAllReduce
 
 
 def test_averagers_divide_the_work_where_we_put_our_own_arithmetic(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -109,7 +109,7 @@ def line(monkeypatch: pytest.MonkeyPatch) -> Line:
     for name in ("write_pbmsg", "read_pbmsg_safe"):
         monkeypatch.setattr(control, name, getattr(control, name))
     line = Line()
-    patches.pace_traffic(line)
+    patches.throttle_traffic(line)
     return line
 
 

@@ -14,12 +14,12 @@ from hivemind.averaging.partition import AllreduceException
 from core.swarm.averaging.averagers import EpochGradientAverager
 from core.swarm.averaging.optimizer import CollaborativeOptimizer
 from core.swarm.dht.peer import join_swarm
-from core.swarm.patches import cancel_rounds_for_good, live_in
+from core.swarm.patches import cancel_rounds_for_good, use_session_folder
 
 
 @pytest.fixture
 def dht(short_folder: Path) -> Iterator[DHT]:
-    live_in(short_folder)
+    use_session_folder(short_folder)
     alone = join_swarm([], short_folder / "identity")
     yield alone
     alone.shutdown()

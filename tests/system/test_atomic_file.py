@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from core.system.atomic_file import write_whole
+from core.system.atomic_file import write_atomically
 
 
 @pytest.fixture
@@ -34,7 +34,7 @@ def _kind(descriptor: int) -> str:
 def test_content_goes_to_the_disk_before_the_name_and_the_name_before_the_answer(
     tmp_path: Path, calls: list[str]
 ) -> None:
-    write_whole(tmp_path / "kept", b"new")
+    write_atomically(tmp_path / "kept", b"new")
     assert calls == ["sync file", "rename part", "sync folder"]
     assert (tmp_path / "kept").read_bytes() == b"new"
 
@@ -42,13 +42,13 @@ def test_content_goes_to_the_disk_before_the_name_and_the_name_before_the_answer
 def test_a_write_that_fails_leaves_the_old_file_and_nothing_else(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    write_whole(tmp_path / "kept", b"old")
+    write_atomically(tmp_path / "kept", b"old")
 
     def full(_descriptor: int) -> None:
         raise OSError(28, "No space left on device")
 
     monkeypatch.setattr(os, "fsync", full)
     with pytest.raises(OSError, match="No space"):
-        write_whole(tmp_path / "kept", b"new")
+        write_atomically(tmp_path / "kept", b"new")
     assert [path.name for path in tmp_path.iterdir()] == ["kept"]
     assert (tmp_path / "kept").read_bytes() == b"old"

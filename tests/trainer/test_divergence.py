@@ -2,11 +2,11 @@
 
 import pytest
 
-from core.trainer.divergence import LossWatch
+from core.trainer.divergence import DivergenceDetector
 
 
-def settled(loss: float = 2.0, times: int = 16) -> LossWatch:
-    watch = LossWatch()
+def settled(loss: float = 2.0, times: int = 16) -> DivergenceDetector:
+    watch = DivergenceDetector()
     for _ in range(times):
         assert watch.judge(loss) is None
     return watch
@@ -14,7 +14,7 @@ def settled(loss: float = 2.0, times: int = 16) -> LossWatch:
 
 @pytest.mark.parametrize("loss", [float("nan"), float("inf"), -float("inf")])
 def test_a_loss_that_is_not_finite_is_out_of_hand_at_once(loss: float) -> None:
-    watch = LossWatch()
+    watch = DivergenceDetector()
     assert watch.judge(loss) == "it is not a finite number"
     assert not watch.is_calm
 

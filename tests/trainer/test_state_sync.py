@@ -25,8 +25,8 @@ from core.swarm.build import make_optimizer
 from core.swarm.traffic.meter import Line
 from core.trainer.control import Control
 from core.trainer.local_copy import LocalCopy
-from core.trainer.session_status import Standing
-from core.trainer.state_sync import InStep
+from core.trainer.session_status import SessionStatus
+from core.trainer.state_sync import StateSync
 from tests.fakes.company import ScriptedCompany
 from tests.swarm.fixed_data import AVERAGING, TRAINING, make_model
 from tests.swarm.state_swarm import EPOCH, Swarm, counted, digest, run_swarm, train
@@ -62,15 +62,15 @@ class Volunteer:
             company=ScriptedCompany(),
             yielding=lambda: self.control.interrupted,
         )
-        self.standing = Standing(TRAINING.target_batch_size, swarm.line)
-        self.standing.watch(self.optimizer)
+        self.status = SessionStatus(TRAINING.target_batch_size, swarm.line)
+        self.status.watch(self.optimizer)
         self.remarks: list[str] = []
-        self.standing.remark = self.remarks.append
+        self.status.remark = self.remarks.append
         self.copy = LocalCopy(folder, "run")
-        self.in_step = self.begun_anew()
+        self.state_sync = self.begun_anew()
 
-    def begun_anew(self) -> InStep:
-        return InStep(self.optimizer, self.copy, self.standing, self.control)
+    def begun_anew(self) -> StateSync:
+        return StateSync(self.optimizer, self.copy, self.status, self.control)
 
 
 @pytest.fixture
@@ -91,7 +91,7 @@ def test_with_a_copy_of_the_present_epoch_nothing_is_fetched(
 ) -> None:
     volunteer.copy.write(donor.snapshot())
     before = swarm.state_bytes
-    volunteer.in_step.begin()
+    volunteer.state_sync.begin()
     assert swarm.state_bytes == before
     assert volunteer.optimizer.local_epoch == EPOCH
     assert digest(volunteer.optimizer.state_averager) == digest(donor)
@@ -106,15 +106,15 @@ def test_when_the_run_has_moved_on_one_state_is_fetched_and_no_more(
     donor.state_sharing_priority = EPOCH + 2
     swarm.until(lambda: volunteer.optimizer.run_epoch == EPOCH + 2)
     told: list[Any] = []
-    enter = volunteer.standing.enter
+    enter = volunteer.status.enter
 
     def watch(stage: Stage) -> None:
-        told.append(volunteer.standing.catching_up)
+        told.append(volunteer.status.catching_up)
         enter(stage)
 
-    volunteer.standing.enter = watch  # type: ignore[method-assign]
+    volunteer.status.enter = watch  # type: ignore[method-assign]
     before = swarm.state_bytes
-    volunteer.in_step.begin()
+    volunteer.state_sync.begin()
     fetched, size = swarm.state_bytes - before, volunteer.optimizer.state_averager.state_size()
     with capsys.disabled():
         print(f"\n{fetched} bytes fetched for a state of {size} bytes", end=" ")
@@ -130,7 +130,7 @@ def test_a_damaged_copy_costs_one_state_and_the_session_nothing(
 ) -> None:
     metadata, tensors = donor.snapshot()
     volunteer.copy.write((metadata, [tensor * float("nan") for tensor in tensors]))
-    volunteer.in_step.begin()
+    volunteer.state_sync.begin()
     assert donor.states_given == 1
     assert digest(volunteer.optimizer.state_averager) == digest(donor)
     assert volunteer.copy.read() is None
@@ -139,8 +139,8 @@ def test_a_damaged_copy_costs_one_state_and_the_session_nothing(
 def test_what_a_session_leaves_behind_is_its_state(
     swarm: Swarm, donor: CheckedStateAverager, volunteer: Volunteer
 ) -> None:
-    volunteer.in_step.begin()
-    volunteer.in_step.last_copy()()
+    volunteer.state_sync.begin()
+    volunteer.state_sync.last_copy()()
     kept = volunteer.copy.read()
     assert kept is not None
     assert kept.epoch == EPOCH
@@ -153,14 +153,14 @@ def test_a_loss_out_of_hand_brings_the_last_good_state_back_and_is_told(
     donor: CheckedStateAverager, volunteer: Volunteer
 ) -> None:
     volunteer.copy.write(donor.snapshot())
-    volunteer.in_step.begin()
+    volunteer.state_sync.begin()
     averager = volunteer.optimizer.state_averager
     good = digest(averager)
     with torch.no_grad():
         for group in averager.optimizer.param_groups:
             for parameter in group["params"]:
                 parameter.fill_(float("nan"))
-    assert not volunteer.in_step.is_good(float("nan"))
+    assert not volunteer.state_sync.is_good(float("nan"))
     assert digest(averager) == good
     assert volunteer.optimizer.own_samples == 0
     (remark,) = volunteer.remarks
@@ -172,14 +172,14 @@ def test_after_three_returns_in_vain_the_session_ends_and_leaves_no_copy_of_that
     donor: CheckedStateAverager, volunteer: Volunteer
 ) -> None:
     volunteer.copy.write(donor.snapshot())
-    volunteer.in_step.begin()
+    volunteer.state_sync.begin()
     for _ in range(3):
-        assert not volunteer.in_step.is_good(float("inf"))
+        assert not volunteer.state_sync.is_good(float("inf"))
     with pytest.raises(WorldError, match="again and again"):
-        volunteer.in_step.is_good(float("inf"))
+        volunteer.state_sync.is_good(float("inf"))
     (path,) = volunteer.copy._folder.iterdir()
     before = path.stat().st_mtime_ns
-    volunteer.in_step.last_copy()()
+    volunteer.state_sync.last_copy()()
     assert path.stat().st_mtime_ns == before
 
 
@@ -207,7 +207,7 @@ def slowly(swarm: Swarm, tmp_path: Path) -> Iterator[Volunteer]:
 
 
 def test_who_leaves_while_the_state_is_on_its_way_does_not_wait_for_it(swarm: Swarm, slowly: Volunteer) -> None:
-    with in_background(slowly.in_step.begin) as beginning:
+    with in_background(slowly.state_sync.begin) as beginning:
         swarm.until(lambda: slowly.optimizer.state_averager.state_received > 0)
         slowly.control.leave()
         begin = time.monotonic()
@@ -219,22 +219,22 @@ def test_who_leaves_while_the_state_is_on_its_way_does_not_wait_for_it(swarm: Sw
 
 def test_who_pauses_while_the_state_is_on_its_way_gets_it_after_the_pause(swarm: Swarm, slowly: Volunteer) -> None:
     averager = slowly.optimizer.state_averager
-    with in_background(slowly.in_step.begin) as beginning:
+    with in_background(slowly.state_sync.begin) as beginning:
         swarm.until(lambda: averager.state_received > 0)
         slowly.control._obey(Hold())
-        swarm.until(lambda: slowly.standing.report().stage == "holding")
+        swarm.until(lambda: slowly.status.report().stage == "holding")
         received = swarm.state_bytes
         time.sleep(0.5)  # in which ten messages would come
         assert swarm.state_bytes == received
         slowly.control._obey(Resume())
         beginning.result(20.0)
-    assert slowly.standing.report().stage == "contributing"
+    assert slowly.status.report().stage == "contributing"
     assert slowly.optimizer.local_epoch == EPOCH
 
 
 def test_without_a_copy_the_state_is_taken_over_again(donor: CheckedStateAverager, volunteer: Volunteer) -> None:
-    volunteer.in_step.begin()
+    volunteer.state_sync.begin()
     assert donor.states_given == 1
-    assert not volunteer.in_step.is_good(float("nan"))
+    assert not volunteer.state_sync.is_good(float("nan"))
     assert donor.states_given == 2
     assert "took the run's state over again" in volunteer.remarks[0]

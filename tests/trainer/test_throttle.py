@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from core.api.preferences.preferences import Limits
 from core.conditions.nvml import Gpu
-from core.trainer.throttle import LONGEST_REST, Ceilings, Governor, Memory, Reading, rest
+from core.trainer.throttle import LONGEST_REST, Ceilings, Memory, Reading, Throttle, rest
 from tests.trainer.thermal_model import Model, Moment, simulate
 
 SETTLED = 300
@@ -131,10 +131,10 @@ class Time:
 GPU = Gpu(0, "GPU-0", "Pretended GPU", 8 << 30, 1 << 30, temperature=40, power=30.0, power_limit=250.0, energy=100.0)
 
 
-def rests(governor: Governor, time: Time, limits: Limits, busy: float, threads: int = 1) -> float:
+def rests(throttle: Throttle, time: Time, limits: Limits, busy: float, threads: int = 1) -> float:
     """Seconds that it rests after a microbatch."""
     total = 0.0
-    while seconds := governor.rest(limits, threads, busy):
+    while seconds := throttle.rest(limits, threads, busy):
         total, busy = total + seconds, 0.0
         time.now += seconds
         assert total < 60.0, "it never ends"
@@ -144,73 +144,73 @@ def rests(governor: Governor, time: Time, limits: Limits, busy: float, threads: 
 @pytest.mark.parametrize("threads", [1, 4])
 def test_the_processor_has_its_share_of_the_allowed_threads(threads: int) -> None:
     time = Time()
-    governor = Governor(None, lambda: time.now, lambda: time.processor)
+    throttle = Throttle(None, lambda: time.now, lambda: time.processor)
     for _ in range(100):
         time.compute(0.1, threads)
-        rests(governor, time, Limits(processor_share=50), 0.1, threads)
+        rests(throttle, time, Limits(processor_share=50), 0.1, threads)
     assert time.processor / threads / time.now == pytest.approx(0.5, rel=0.02)
 
 
 def test_waiting_for_peers_is_no_computing() -> None:
     time = Time()
-    governor = Governor(None, lambda: time.now, lambda: time.processor)
+    throttle = Throttle(None, lambda: time.now, lambda: time.processor)
     time.compute(0.1)
     time.now += 5.0
-    assert rests(governor, time, Limits(processor_share=50), 0.1) == 0.0
+    assert rests(throttle, time, Limits(processor_share=50), 0.1) == 0.0
 
 
 def test_a_share_that_is_raised_counts_at_once() -> None:
     time = Time()
-    governor = Governor(None, lambda: time.now, lambda: time.processor)
+    throttle = Throttle(None, lambda: time.now, lambda: time.processor)
     time.compute(1.0)
-    assert governor.rest(Limits(processor_share=5), 1) > 0
-    assert rests(governor, time, Limits(processor_share=100), 0.0) < 2.0
+    assert throttle.rest(Limits(processor_share=5), 1) > 0
+    assert rests(throttle, time, Limits(processor_share=100), 0.0) < 2.0
 
 
 def test_the_gpu_has_its_own_share() -> None:
     time = Time()
-    governor = Governor(lambda: GPU, lambda: time.now, lambda: time.processor)
+    throttle = Throttle(lambda: GPU, lambda: time.now, lambda: time.processor)
     busy = 0.0
     for _ in range(100):
         time.now += 0.1
         busy += 0.1
-        rests(governor, time, Limits(gpu_share=40), 0.1)
+        rests(throttle, time, Limits(gpu_share=40), 0.1)
     assert busy / time.now == pytest.approx(0.4, rel=0.02)
 
 
 def test_a_gpu_that_does_not_answer_is_left_alone_and_looked_for_again() -> None:
     time = Time()
     answers: list[Gpu | None] = [GPU, None, None, GPU]
-    governor = Governor(lambda: answers.pop(0) if len(answers) > 1 else answers[0], lambda: time.now, lambda: 0.0)
+    throttle = Throttle(lambda: answers.pop(0) if len(answers) > 1 else answers[0], lambda: time.now, lambda: 0.0)
     time.now += 1.0
-    assert governor.rest(Limits(gpu_share=100), 1, 0.1) == 0.0
+    assert throttle.rest(Limits(gpu_share=100), 1, 0.1) == 0.0
     time.now += 1.0
-    assert governor.rest(Limits(gpu_share=100), 1, 0.1) == LONGEST_REST
-    assert rests(governor, time, Limits(gpu_share=100), 0.0) == LONGEST_REST * 2
+    assert throttle.rest(Limits(gpu_share=100), 1, 0.1) == LONGEST_REST
+    assert rests(throttle, time, Limits(gpu_share=100), 0.0) == LONGEST_REST * 2
 
 
 def test_energy_is_counted_while_at_work_only() -> None:
     time = Time()
     joules = [100.0, 150.0, 1000.0, 1030.0, 5.0, 15.0]
-    governor = Governor(lambda: replace(GPU, energy=joules.pop(0)), lambda: time.now, lambda: 0.0)
-    assert governor.joules.gpu is None
+    throttle = Throttle(lambda: replace(GPU, energy=joules.pop(0)), lambda: time.now, lambda: 0.0)
+    assert throttle.joules.gpu is None
     for expected in (None, 50.0):
         time.now += 1.0
-        governor.rest(Limits(gpu_share=100), 1)
-        assert governor.joules.gpu == expected
-    governor.begin()
+        throttle.rest(Limits(gpu_share=100), 1)
+        assert throttle.joules.gpu == expected
+    throttle.begin()
     for expected in (50.0, 80.0, 80.0, 90.0):
         time.now += 1.0
-        governor.rest(Limits(gpu_share=100), 1)
-        assert governor.joules.gpu == expected
+        throttle.rest(Limits(gpu_share=100), 1)
+        assert throttle.joules.gpu == expected
 
 
 def test_a_card_without_a_counter_is_estimated_from_its_watts() -> None:
     time = Time()
-    governor = Governor(lambda: replace(GPU, energy=None, power=100.0), lambda: time.now, lambda: 0.0)
+    throttle = Throttle(lambda: replace(GPU, energy=None, power=100.0), lambda: time.now, lambda: 0.0)
     for _ in range(4):
-        governor.rest(Limits(), 1)
+        throttle.rest(Limits(), 1)
         time.now += LONGEST_REST
-    governor.rest(Limits(), 1)
-    assert governor.joules.gpu is None
-    assert governor.joules.estimated == pytest.approx(100.0 * 4 * LONGEST_REST)
+    throttle.rest(Limits(), 1)
+    assert throttle.joules.gpu is None
+    assert throttle.joules.estimated == pytest.approx(100.0 * 4 * LONGEST_REST)

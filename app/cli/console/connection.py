@@ -7,14 +7,14 @@ from types import NoneType
 from core.api.errors import EngineGone
 from core.api.messages import Quit
 from core.client.engine_client import EngineClient, ensure_engine
-from core.client.profile import Home
+from core.client.profile import Profile
 
 
 @contextmanager
-def running(home: Home) -> Iterator[EngineClient | None]:
+def running(profile: Profile) -> Iterator[EngineClient | None]:
     """The engine if one is running, else None: never starts one."""
     try:
-        client = EngineClient.connect(home)
+        client = EngineClient.connect(profile)
     except EngineGone:
         yield None
         return
@@ -23,10 +23,10 @@ def running(home: Home) -> Iterator[EngineClient | None]:
 
 
 @contextmanager
-def borrowed(home: Home) -> Iterator[EngineClient]:
+def borrowed(profile: Profile) -> Iterator[EngineClient]:
     """The engine, started for one question if none is running, and then ended again: a look leaves nothing behind."""
-    started = ensure_engine(home)
-    with EngineClient.connect(home) as client:
+    started = ensure_engine(profile)
+    with EngineClient.connect(profile) as client:
         try:
             yield client
         finally:
@@ -36,8 +36,8 @@ def borrowed(home: Home) -> Iterator[EngineClient]:
 
 
 @contextmanager
-def needed(home: Home) -> Iterator[EngineClient]:
+def needed(profile: Profile) -> Iterator[EngineClient]:
     """The engine, started if none is running, and left running."""
-    ensure_engine(home)
-    with EngineClient.connect(home) as client:
+    ensure_engine(profile)
+    with EngineClient.connect(profile) as client:
         yield client

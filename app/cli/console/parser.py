@@ -7,9 +7,9 @@ from collections.abc import Callable
 from typing import NoReturn, TypeAlias
 
 from core.api.errors import UsageError
-from core.client.profile import Home
+from core.client.profile import Profile
 
-Verb = Callable[[argparse.Namespace, Home], int]
+Verb = Callable[[argparse.Namespace, Profile], int]
 """What a verb does; the result is the exit code."""
 
 

@@ -9,20 +9,20 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from app.desktop.autostart.login_file import LoginFile
-from core.client.profile import Home
+from core.client.profile import Profile
 
 IN_TRAY = "--in-tray"
 """Start without opening the window, where there is a tray."""
 
 
 def for_this_system(
-    home: Home, system: str = sys.platform, environment: Mapping[str, str] = os.environ, user: Path | None = None
+    profile: Profile, system: str = sys.platform, environment: Mapping[str, str] = os.environ, user: Path | None = None
 ) -> LoginFile | None:
     """The file for this profile; None on a system whose way is not known. Profiles have files of their own."""
     user = user or Path.home()
-    command, profile = _command(), environment.get("IDLEHIVE_HOME")
-    name = f"idlehive-{home.path.name}" if profile else "idlehive"
-    variables = {"IDLEHIVE_HOME": str(home.path)} if profile else {}
+    command, is_named = _command(), bool(environment.get("IDLEHIVE_HOME"))
+    name = f"idlehive-{profile.path.name}" if is_named else "idlehive"
+    variables = {"IDLEHIVE_HOME": str(profile.path)} if is_named else {}
     if system.startswith("linux"):
         from app.desktop.autostart import xdg
 

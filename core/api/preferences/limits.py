@@ -29,7 +29,7 @@ class LimitInfo(msgspec.Struct, frozen=True):
     unit: str
     lowest: int
     highest: int
-    in_force: int
+    effective: int
     """After everything that restricts it; of a limit for gentle hours: what would count in one."""
     page: str = ""
     """Where front ends show it."""

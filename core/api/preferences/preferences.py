@@ -221,7 +221,7 @@ def one_gpu(name: str) -> tuple[int, str] | None:
     return (int(one["number"]), f"gpu_{one['what']}") if one else None
 
 
-def in_force(values: Mapping[str, int], *, gentle: bool) -> dict[str, int]:
+def effective(values: Mapping[str, int], *, gentle: bool) -> dict[str, int]:
     """What counts now of all that was chosen, by plain name.
 
     In gentle hours `gentle.NAME` takes the place of NAME, but a ceiling never rises by that: who lowers the limit for

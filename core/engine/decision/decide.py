@@ -9,20 +9,20 @@ from dataclasses import dataclass, field
 
 import msgspec
 
-from core.api.preferences.preferences import PREFERENCES, Limits, counts_for_gpu, in_force
+from core.api.preferences.preferences import PREFERENCES, Limits, counts_for_gpu, effective
 from core.api.preferences.schedule import ALWAYS, Level, Outlook, ScheduleState
 from core.api.reasons import Kind, Reason, Severity
 from core.conditions.machine import Readings
 from core.engine.decision import gpu_rules, machine_rules, network_rules
 from core.engine.decision.intent import Intent
-from core.engine.decision.network_rules import LineUse
+from core.engine.decision.network_rules import NetworkUse
 from core.system.backoff import LONGEST_WAIT
 
 DEFAULTS = {name: preference.default for name, preference in PREFERENCES.items()}
 
 
 @dataclass(frozen=True)
-class Trouble:
+class Failure:
     """Why the last session failed. `failures` counts those in a row, this one included."""
 
     error: str
@@ -39,11 +39,11 @@ class Trouble:
 class Conditions:
     """What the machine and the program are doing, apart from what the volunteer wants."""
 
-    trouble: Trouble | None = None
+    failure: Failure | None = None
     session_gpu: str | None = None
     """UUID of the GPU that the session uses, empty for the processor, None without a session."""
     machine: Readings = field(default_factory=Readings)
-    line: LineUse = field(default_factory=LineUse)
+    line: NetworkUse = field(default_factory=NetworkUse)
     near_sleep: bool = False
     """The computer is about to sleep."""
     slept: bool = False
@@ -59,7 +59,7 @@ class Membership:
     gpu_memory: int = 0
     """Bytes that it needs on a GPU."""
     needs_internet: bool = True
-    slowest_line: int = 0
+    min_bandwidth: int = 0
     """Bytes per second, in each direction, below which its averaging rounds cannot end in time; 0 until known."""
     has_own_backbone: bool = False
     """All other peers are processes of this program: ceilings, hours and data cap are not about it."""
@@ -159,7 +159,7 @@ def decide(
     week: Outlook = ALWAYS,
 ) -> Decision:
     """All reasons that hold at `now`, in the order of `RULES`, and the limits that apply."""
-    counts = in_force(preferences, gentle=week.level is Level.GENTLE)
+    counts = effective(preferences, gentle=week.level is Level.GENTLE)
     card = gpu_rules.choose(conditions.machine.gpus, counts, conditions.session_gpu)
     if card is not None:
         counts = counts_for_gpu(counts, card.gpu.number)
@@ -237,7 +237,7 @@ def _line(kind: Kind) -> Callable[[Facts], Reason | None]:
         project = facts.membership
         if not facts.intent.wanted or (project is not None and project.has_own_backbone):
             return None
-        slowest = project.slowest_line if project is not None else 0
+        slowest = project.min_bandwidth if project is not None else 0
         found = network_rules.objections(facts.conditions.line, facts.preferences, slowest)
         return next((_reason(kind, detail, until) for k, detail, until in found if k is kind), None)
 
@@ -257,15 +257,15 @@ def no_project(facts: Facts) -> Reason | None:
 
 
 def backing_off(facts: Facts) -> Reason | None:
-    trouble = facts.conditions.trouble
-    if trouble is None or trouble.permanent or trouble.is_over(facts.now):
+    failure = facts.conditions.failure
+    if failure is None or failure.permanent or failure.is_over(facts.now):
         return None
-    return _reason(Kind.BACKING_OFF, trouble.error, trouble.retry_at)
+    return _reason(Kind.BACKING_OFF, failure.error, failure.retry_at)
 
 
 def gave_up(facts: Facts) -> Reason | None:
-    trouble = facts.conditions.trouble
-    return _reason(Kind.GAVE_UP, trouble.error) if trouble is not None and trouble.permanent else None
+    failure = facts.conditions.failure
+    return _reason(Kind.GAVE_UP, failure.error) if failure is not None and failure.permanent else None
 
 
 RULES: tuple[Callable[[Facts], Reason | None], ...] = (

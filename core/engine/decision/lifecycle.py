@@ -8,7 +8,7 @@ from functools import partial
 
 from core.api.reasons import Kind
 from core.api.session import Fault, Report
-from core.engine.decision.decide import Decision, Trouble
+from core.engine.decision.decide import Decision, Failure
 from core.engine.decision.states import (
     Contributing,
     Ended,
@@ -29,7 +29,7 @@ from core.engine.decision.states import (
     Syncing,
     Working,
 )
-from core.system.backoff import FORGIVEN_AFTER, wait_after
+from core.system.backoff import FORGIVEN_AFTER, backoff
 
 LONGEST_HOLD = 300.0
 """Seconds of holding memory before it is given back."""
@@ -67,7 +67,7 @@ def forgive(state: State) -> State:
         case Failed():
             return Idle()
         case Leaving():
-            return replace(state, failures=0, trouble=None)
+            return replace(state, failures=0, failure=None)
         case _:
             return replace(state, failures=0)
 
@@ -77,8 +77,8 @@ def next_moment(state: State) -> float | None:
     match state:
         case Idle():
             return None
-        case Failed(trouble=trouble):
-            return None if trouble.permanent else trouble.retry_at
+        case Failed(failure=failure):
+            return None if failure.permanent else failure.retry_at
         case Holding(since=since, obeyed=obeyed):
             return since + (LONGEST_HOLD if obeyed else HOLD_WITHIN)
         case _:
@@ -98,7 +98,7 @@ def _failed(state: Failed, decision: Decision, now: float) -> Step:
     others = [reason for reason in decision.reasons if reason.kind not in (Kind.BACKING_OFF, Kind.GAVE_UP)]
     if decision.project != state.project:
         return Idle(decision.reasons), ()
-    if not decision.wanted or others or state.trouble.is_over(now):
+    if not decision.wanted or others or state.failure.is_over(now):
         return Idle(decision.reasons, state.failures), ()
     return state, ()
 
@@ -115,7 +115,7 @@ def _working(state: Working, decision: Decision, news: News | None, now: float) 
     state = _follow(state, news, now) if isinstance(news, Report) else state
     if _is_past(state.deadline, now, max(PATIENCE.values())):
         error = f"The session made no progress while {type(state).__name__.lower()}."
-        return _leave(state, decision, now, _trouble(state, error, now))
+        return _leave(state, decision, now, _failure(state, error, now))
     return state, ()
 
 
@@ -135,9 +135,9 @@ def _holding(state: Holding, decision: Decision, news: News | None, now: float) 
 
 def _leaving(state: Leaving, decision: Decision, news: News | None, now: float) -> Step:
     if isinstance(news, Ended):
-        if state.trouble is not None and decision.wanted:
+        if state.failure is not None and decision.wanted:
             # The wait begins now, however long the failed session took to end.
-            again = _trouble(state, state.trouble.error, now, permanent=state.trouble.permanent)
+            again = _failure(state, state.failure.error, now, permanent=state.failure.permanent)
             return Failed(state.project, again), ()
         # What failed in one project says nothing about another.
         failures = state.failures if decision.project in (None, state.project) else 0
@@ -153,19 +153,19 @@ def _ends(state: Working | Holding, decision: Decision, news: News | None, now: 
         case Ended(error=error):
             if not decision.wanted:
                 return Idle(decision.reasons, state.failures), ()
-            return Failed(state.project, _trouble(state, error or "The session ended by itself.", now)), ()
+            return Failed(state.project, _failure(state, error or "The session ended by itself.", now)), ()
         case Fault(error=error, permanent=permanent):
-            return _leave(state, decision, now, _trouble(state, error, now, permanent=permanent))
+            return _leave(state, decision, now, _failure(state, error, now, permanent=permanent))
         case Report(stage="leaving") if decision.wanted:
-            return _leave(state, decision, now, _trouble(state, "The session ended by itself.", now))
+            return _leave(state, decision, now, _failure(state, "The session ended by itself.", now))
     if not decision.wanted or decision.project != state.project or any(not r.hold for r in decision.reasons):
         return _leave(state, decision, now)
     return None
 
 
-def _leave(state: Working | Holding, decision: Decision, now: float, trouble: Trouble | None = None) -> Step:
+def _leave(state: Working | Holding, decision: Decision, now: float, failure: Failure | None = None) -> Step:
     seconds = min((IN_HASTE[reason.kind] for reason in decision.reasons if reason.kind in IN_HASTE), default=KILL_AFTER)
-    leaving = Leaving(state.project, decision.reasons, now + seconds, state.failures, trouble)
+    leaving = Leaving(state.project, decision.reasons, now + seconds, state.failures, failure)
     return leaving, (SendLeave(min(LEAVE_WITHIN, seconds)),)
 
 
@@ -196,9 +196,9 @@ def _extended(state: Working, report: Report, now: float, stage: str) -> float:
     return now + PATIENCE[stage] if begins or moves else state.deadline
 
 
-def _trouble(state: Working | Holding | Leaving, error: str, now: float, *, permanent: bool = False) -> Trouble:
+def _failure(state: Working | Holding | Leaving, error: str, now: float, *, permanent: bool = False) -> Failure:
     failures = state.failures + 1
-    return Trouble(error, permanent, failures, now + wait_after(failures))
+    return Failure(error, permanent, failures, now + backoff(failures))
 
 
 def _is_past(moment: float, now: float, longest: float) -> bool:

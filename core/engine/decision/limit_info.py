@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 
 from core.api.preferences.limits import LimitInfo
-from core.api.preferences.preferences import Preference, counts_for_gpu, in_force, one_gpu, preference_named
+from core.api.preferences.preferences import Preference, counts_for_gpu, effective, one_gpu, preference_named
 from core.api.preferences.schedule import Level
 
 GENTLE_HOURS = "gentle hours"
@@ -26,7 +26,7 @@ def limit_info(name: str, values: Mapping[str, int], counts: Mapping[str, int], 
         unit=preference.unit,
         lowest=preference.lowest,
         highest=preference.highest,
-        in_force=now,
+        effective=now,
         page=preference.page,
         zero=preference.zero,
         least=preference.least,
@@ -39,8 +39,8 @@ def _in_force(
 ) -> tuple[int, str]:
     plain, gentle = preference.plain_name, level is Level.GENTLE
     if preference.is_for_gentle_hours:
-        return in_force(values, gentle=True)[plain], f"{plain} is lower"
-    of_this_hour = in_force(values, gentle=gentle)
+        return effective(values, gentle=True)[plain], f"{plain} is lower"
+    of_this_hour = effective(values, gentle=gentle)
     if one := one_gpu(plain):
         number, general = one
         here = counts_for_gpu(of_this_hour, number)[general] if plain in values else value

@@ -5,23 +5,23 @@ from collections.abc import Callable
 from core.api.project.manifest import Requirements
 from core.api.reasons import Reason
 from core.engine.decision import machine_rules
-from core.engine.decision.decide import Decision, Membership, Trouble
+from core.engine.decision.decide import Decision, Failure, Membership
 from core.engine.decision.project_selection import Candidate, Choice, choose, own_reasons
 from core.engine.decision.states import Contributing, Failed, Idle, State
 from core.engine.projects.catalogue import BUILTIN, Catalogue
 from core.store.projects import Project
 
-Judge = Callable[[Membership | None, Trouble | None, bool], Decision]
+Judge = Callable[[Membership | None, Failure | None, bool], Decision]
 """The decision about a membership, its last failure, and whether the session at hand is in it."""
 
 
-class Contenders:
+class JoinedProjects:
     """Remembers which project is at hand, and of the others how their last session failed."""
 
     def __init__(self, catalogue: Catalogue) -> None:
         self._catalogue = catalogue
-        self._troubles: dict[str, Trouble] = {}
-        self._slowest_lines: dict[str, int] = {}
+        self._last_failures: dict[str, Failure] = {}
+        self._min_bandwidths: dict[str, int] = {}
         self._candidates: tuple[Candidate, ...] = ()
         self._choice = Choice()
 
@@ -31,7 +31,7 @@ class Contenders:
         members = [p for p in self._catalogue.all() if p.joined_at is not None and pinned in (None, p.id)]
         active = None if isinstance(state, Idle | Failed) else state.project
         decisions = {
-            project.id: judge(self._membership(project), self._trouble(project.id, state), project.id == active)
+            project.id: judge(self._membership(project), self._failure(project.id, state), project.id == active)
             for project in members
         }
         self._candidates = tuple(
@@ -58,28 +58,28 @@ class Contenders:
     def anew(self) -> None:
         """The volunteer says what to do: no waiting for better times, and earlier failures are forgotten."""
         self._choice = Choice()
-        self._troubles.clear()
+        self._last_failures.clear()
 
-    def needs_line(self, project: str, slowest: int) -> None:
+    def needs_bandwidth(self, project: str, slowest: int) -> None:
         """A session has found below which speed its rounds cannot end, bytes per second."""
-        self._slowest_lines[project] = slowest
+        self._min_bandwidths[project] = slowest
 
     def _note(self, state: State) -> None:
         match state:
             case Failed():
-                self._troubles[state.project] = state.trouble
+                self._last_failures[state.project] = state.failure
             case Contributing(failures=0):
-                self._troubles.pop(state.project, None)
+                self._last_failures.pop(state.project, None)
 
-    def _trouble(self, project: str, state: State) -> Trouble | None:
+    def _failure(self, project: str, state: State) -> Failure | None:
         # The lifecycle itself knows when a failure of the project at hand is over.
         if isinstance(state, Failed) and state.project == project:
-            return state.trouble
-        return None if project == self._choice.project else self._troubles.get(project)
+            return state.failure
+        return None if project == self._choice.project else self._last_failures.get(project)
 
     def _failures(self, project: str) -> int:
-        trouble = self._troubles.get(project)
-        return trouble.failures if trouble else 0
+        failure = self._last_failures.get(project)
+        return failure.failures if failure else 0
 
     def _membership(self, project: Project) -> Membership:
         manifest, is_practice = project.manifest, project.source == BUILTIN
@@ -89,6 +89,6 @@ class Contenders:
             self._catalogue.info(project).name,
             gpu_memory=needs.gpu_memory,
             needs_internet=not is_practice and machine_rules.needs_internet(manifest),
-            slowest_line=max(needs.upload, needs.download, self._slowest_lines.get(project.id, 0)),
+            min_bandwidth=max(needs.upload, needs.download, self._min_bandwidths.get(project.id, 0)),
             has_own_backbone=is_practice,
         )

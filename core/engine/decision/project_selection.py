@@ -40,14 +40,14 @@ def choose(before: Choice, candidates: Sequence[Candidate], now: float, *, in_se
     if not candidates:
         return Choice()
     best = _best(candidates, now)
-    at_hand = before.project if in_session and any(c.project == before.project for c in candidates) else None
-    if at_hand in (None, best.project):
+    selected = before.project if in_session and any(c.project == before.project for c in candidates) else None
+    if selected in (None, best.project):
         return Choice(best.project)
     # A clock that was set back begins the wait anew.
     known = before.better == best.project and before.since <= now
     since = before.since if known else now
     change_at = since + (SETTLED_AFTER_FAILURE if best.failures else SETTLED)
-    return Choice(best.project) if now >= change_at else Choice(at_hand, best.project, since, change_at)
+    return Choice(best.project) if now >= change_at else Choice(selected, best.project, since, change_at)
 
 
 def own_reasons(candidates: Sequence[Candidate]) -> dict[str, tuple[Reason, ...]]:

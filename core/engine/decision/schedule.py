@@ -16,7 +16,7 @@ _ZONE_HOLDS = 30.0
 _log = logging.getLogger(__name__)
 
 
-class Timetable:
+class WeeklySchedule:
     """`read_zone` is asked for the computer's zone now and then."""
 
     def __init__(self, stored: str | None, read_zone: Callable[[], tzinfo] | None = None) -> None:

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from core.api.reasons import Reason
 from core.api.session import Fault, Report
 from core.api.snapshot import Transfer
-from core.engine.decision.decide import Trouble
+from core.engine.decision.decide import Failure
 
 
 @dataclass(frozen=True)
@@ -65,18 +65,18 @@ class Leaving:
     reasons: tuple[Reason, ...]
     deadline: float
     failures: int = 0
-    trouble: Trouble | None = None
+    failure: Failure | None = None
     """Set if the session leaves because it failed."""
 
 
 @dataclass(frozen=True)
 class Failed:
     project: str
-    trouble: Trouble
+    failure: Failure
 
     @property
     def failures(self) -> int:
-        return self.trouble.failures
+        return self.failure.failures
 
 
 Working = Starting | Joining | Syncing | Contributing

@@ -13,12 +13,12 @@ _FURTHEST = 366 * 86_400.0
 
 
 class Alarms:
-    def __init__(self, poke: Callable[[], None], clock: Callable[[], float]) -> None:
+    def __init__(self, request_update: Callable[[], None], clock: Callable[[], float]) -> None:
         """Needs a running event loop; pokes come from it."""
         from apscheduler.schedulers.asyncio import AsyncIOScheduler
 
         self._clock = clock
-        self._poke = poke
+        self._request_update = request_update
         self._moment: float | None = None
         self._scheduler = AsyncIOScheduler(
             timezone=UTC, job_defaults={"misfire_grace_time": None, "coalesce": True, "max_instances": 2}
@@ -40,9 +40,9 @@ class Alarms:
         self._scheduler.shutdown(wait=False)
 
     async def _beat(self) -> None:
-        self._poke()
+        self._request_update()
 
     async def _ring(self) -> None:
         # Forgotten first: if it rang a little early the same moment must be armed again.
         self._moment = None
-        self._poke()
+        self._request_update()

@@ -13,7 +13,7 @@ import msgspec
 from core.api.phrases import phrase
 from core.conditions import nvml
 from core.conditions.gpu import GpuStates
-from core.system.atomic_file import write_whole
+from core.system.atomic_file import write_atomically
 
 _log = logging.getLogger(__name__)
 
@@ -66,7 +66,7 @@ class PowerLimit:
     def _set(self, wanted: Setting) -> None:
         try:
             before = nvml.get_power_limit(wanted.number)
-            write_whole(self._note, msgspec.json.encode(Setting(wanted.uuid, wanted.number, before)))
+            write_atomically(self._note, msgspec.json.encode(Setting(wanted.uuid, wanted.number, before)))
             nvml.set_power_limit(wanted.number, wanted.watts)
         except OSError as error:
             self._refused = wanted

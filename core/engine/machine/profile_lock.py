@@ -7,43 +7,43 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from core.api.errors import WorldError
-from core.client.profile import Home
+from core.client.profile import Profile
 
 
 @contextlib.contextmanager
-def held(home: Home) -> Iterator[None]:
+def held(profile: Profile) -> Iterator[None]:
     """Hold the profile's lock.
 
     Raises:
         WorldError: another engine has it, or the profile cannot be written.
     """
-    with _sentence(home):
-        home.path.mkdir(mode=0o700, parents=True, exist_ok=True)
-        descriptor = os.open(home.lock, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+    with _sentence(profile):
+        profile.path.mkdir(mode=0o700, parents=True, exist_ok=True)
+        descriptor = os.open(profile.lock, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
     try:
-        _take(descriptor, home.path)
-        with _sentence(home):
-            home.prepare()
-            _check_private(home.runtime)
+        _take(descriptor, profile.path)
+        with _sentence(profile):
+            profile.prepare()
+            _check_private(profile.runtime)
         yield
-        _leave(home)
+        _leave(profile)
     finally:
         os.close(descriptor)
 
 
 @contextlib.contextmanager
-def _sentence(home: Home) -> Iterator[None]:
+def _sentence(profile: Profile) -> Iterator[None]:
     try:
         yield
     except OSError as error:
-        raise WorldError(f"The profile {home.path} cannot be used: {error.strerror or error}.") from None
+        raise WorldError(f"The profile {profile.path} cannot be used: {error.strerror or error}.") from None
 
 
-def _leave(home: Home) -> None:
+def _leave(profile: Profile) -> None:
     """Nothing stays in the common temporary folder; a window that is still open has its own files there."""
-    if home.runtime.parent != home.path:
+    if profile.runtime.parent != profile.path:
         with contextlib.suppress(OSError):
-            home.runtime.rmdir()
+            profile.runtime.rmdir()
 
 
 def _take(descriptor: int, profile: Path) -> None:

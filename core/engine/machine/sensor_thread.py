@@ -17,13 +17,13 @@ _FIRST_LOOK_WITHIN = 5.0
 _AWAITED = "awaited_programs"
 
 
-class Senses:
-    """Lives in the event loop, where `poke` is called whenever the readings have changed."""
+class SensorThread:
+    """Lives in the event loop, where `request_update` is called whenever the readings have changed."""
 
-    def __init__(self, machine: Machine, journal: Journal, poke: Callable[[], None]) -> None:
+    def __init__(self, machine: Machine, journal: Journal, request_update: Callable[[], None]) -> None:
         self._machine = machine
         self._journal = journal
-        self._poke = poke
+        self._request_update = request_update
         self._pace = RESTING
         self._look = threading.Event()
         self._closed = False
@@ -79,7 +79,7 @@ class Senses:
     def _deliver(self, readings: Readings) -> None:
         self.readings, self.ready = readings, True
         if not self._closed:
-            self._poke()
+            self._request_update()
 
 
 def _programs(stored: str | None) -> tuple[str, ...]:

@@ -55,7 +55,7 @@ class Catalogue:
             )
         return found
 
-    def at_hand(self, wanted: str | None) -> Project | None:
+    def selected(self, wanted: str | None) -> Project | None:
         """The membership that is wanted, or the first one."""
         members = [project for project in self._projects if project.joined_at is not None]
         return next((p for p in members if wanted in (None, p.id)), None)
@@ -67,7 +67,7 @@ class Catalogue:
             UsageError, WorldError: there is no such project, or its manifest cannot be had.
         """
         if project is None:
-            return self.at_hand(None) or self._practice()
+            return self.selected(None) or self._practice()
         if any(project == listed.id for listed in self._projects):
             return self.get(project)
         if fetch.is_url(project) or "/" in project or project.endswith(".json"):

@@ -14,7 +14,7 @@ from core.api.errors import WorldError
 from core.client.keyrings import SERVICE, Keyring, NoKeyring, Result, ask
 from core.engine.machine.threads import in_thread
 from core.store.projects import Keeper
-from core.system.atomic_file import write_whole
+from core.system.atomic_file import write_atomically
 
 WARNING = "This computer has no usable keyring, so the invite is kept in a file that only your account can read."
 _SECONDS = 5.0
@@ -81,6 +81,6 @@ class Credentials:
 
     def _write(self, secrets: dict[str, str]) -> None:
         try:
-            write_whole(self._file, json.dumps(secrets).encode())
+            write_atomically(self._file, json.dumps(secrets).encode())
         except OSError as error:
             raise WorldError(f"The invite cannot be kept in {self._file}: {error.strerror}.") from None

@@ -18,7 +18,7 @@ from core.api.errors import UsageError, WorldError
 from core.api.identity import IdentityExport, IdentityInfo
 from core.engine.machine.threads import in_thread
 from core.store.journal import Journal
-from core.system.atomic_file import write_whole
+from core.system.atomic_file import write_atomically
 
 _FORMAT = "idlehive identity 1"
 _SECONDS = 30.0
@@ -109,7 +109,7 @@ class Identity:
 
     def _write(self, key: Ed25519PrivateKey) -> None:
         try:
-            write_whole(self.file, key.private_bytes_raw())
+            write_atomically(self.file, key.private_bytes_raw())
         except OSError as error:
             raise WorldError(f"The identity cannot be kept in {self.file}: {error.strerror}.") from None
 

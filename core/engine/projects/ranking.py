@@ -37,7 +37,7 @@ class _Leaderboard(msgspec.Struct, frozen=True):
     you: _You | None = None
 
 
-class Places:
+class Ranking:
     """Lives in the event loop. Never blocks, and is silent about a backbone that does not answer."""
 
     def __init__(self, on_news: Callable[[], None], clock: Callable[[], float]) -> None:

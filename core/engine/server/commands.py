@@ -34,7 +34,7 @@ from core.api.snapshot import Snapshot
 from core.engine.decision.limit_info import limit_info
 from core.engine.engine import Engine
 from core.engine.projects.credentials import WARNING
-from core.engine.server.history_queries import Bookkeeping
+from core.engine.server.history_queries import HistoryQueries
 from core.store.projects import Project
 
 _LONGEST = 366 * 86_400.0
@@ -47,7 +47,7 @@ class Commands:
 
     def __init__(self, engine: Engine) -> None:
         self._engine = engine
-        books = Bookkeeping(engine)
+        books = HistoryQueries(engine)
         self._handlers: dict[type[Any], Callable[[Any], Any]] = {
             GetSnapshot: self._get_snapshot,
             Pause: self._pause,
@@ -101,7 +101,7 @@ class Commands:
         self._join(project)
         now = engine.clock()
         until = None if seconds is None else now + seconds
-        chosen, week = command.project and project.id, engine.timetable.outlook(now)
+        chosen, week = command.project and project.id, engine.weekly_schedule.outlook(now)
         intent = engine.intent.contribute(chosen, until, command.until_epoch, override=command.override, week=week)
         engine.want(intent, anew=True)
 
@@ -109,7 +109,7 @@ class Commands:
         now, seconds = self._engine.clock(), _duration(command.seconds)
         until = None if seconds is None else now + seconds
         if seconds is None and command.until == "next_edge":
-            until = self._engine.timetable.outlook(now).next_at
+            until = self._engine.weekly_schedule.outlook(now).next_at
             if until is None:
                 raise UsageError("Your schedule never changes: pause for a while, or until you resume.")
         self._engine.want(self._engine.intent.pause(until))
@@ -186,24 +186,24 @@ class Commands:
         return self._limit(command.name)
 
     def _get_schedule(self, _command: GetSchedule) -> ScheduleInfo:
-        return self._engine.timetable.info(self._engine.clock())
+        return self._engine.weekly_schedule.info(self._engine.clock())
 
     def _set_schedule(self, command: SetSchedule) -> ScheduleInfo:
         if (command.preset is None) == (command.cells is None):
             raise UsageError("A schedule is either a preset or cells.")
         self._engine.paint_week(preset_cells(command.preset) if command.preset else read(command.cells or ""))
-        return self._engine.timetable.info(self._engine.clock())
+        return self._engine.weekly_schedule.info(self._engine.clock())
 
     def _clear_schedule(self, _command: ClearSchedule) -> ScheduleInfo:
         self._engine.paint_week(preset_cells("always"))
-        return self._engine.timetable.info(self._engine.clock())
+        return self._engine.weekly_schedule.info(self._engine.clock())
 
     def _get_programs(self, _command: GetPrograms) -> list[str]:
-        return list(self._engine.senses.awaited)
+        return list(self._engine.sensor_thread.awaited)
 
     def _set_programs(self, command: SetPrograms) -> list[str]:
         names = checked(command.names)
-        self._engine.senses.wait_for(names)
+        self._engine.sensor_thread.wait_for(names)
         self._engine.update()
         return list(names)
 
@@ -232,7 +232,7 @@ class Commands:
     def _info(self, id: str) -> ProjectInfo:  # noqa: A002 - the project's own word
         engine = self._engine
         info = engine.catalogue.info(engine.catalogue.get(id), engine.active_project)
-        return msgspec.structs.replace(info, reasons=engine.contenders.reasons(id))
+        return msgspec.structs.replace(info, reasons=engine.joined_projects.reasons(id))
 
     def _limit(self, name: str) -> LimitInfo:
         decision = self._engine.decision

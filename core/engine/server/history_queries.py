@@ -41,7 +41,7 @@ from core.store.habits import habits
 from core.store.overview import overview
 from core.store.sessions import sessions
 from core.store.view import View
-from core.system.atomic_file import write_whole
+from core.system.atomic_file import write_atomically
 
 Result = TypeVar("Result")
 _SECONDS = 30.0
@@ -50,7 +50,7 @@ _FILE_SECONDS = 300.0
 _RECORD_ID = "record_id"
 
 
-class Bookkeeping:
+class HistoryQueries:
     """Carries out the commands of `core.api.record.record` against one engine."""
 
     def __init__(self, engine: Engine) -> None:
@@ -60,7 +60,7 @@ class Bookkeeping:
 
     async def overview(self, command: GetOverview) -> Overview:
         now = self._engine.clock()
-        zone = self._engine.timetable.zone(now)
+        zone = self._engine.weekly_schedule.zone(now)
         names = self._projects()
         found = await self._look(
             lambda view: overview(view, command, zone, now, lambda *given: _described(names, *given))
@@ -68,7 +68,7 @@ class Bookkeeping:
         return msgspec.structs.replace(found, cost=cost_of(found.sums, self._engine.preferences))
 
     async def habits(self, command: GetHabits) -> Habits:
-        zone = self._engine.timetable.zone(self._engine.clock())
+        zone = self._engine.weekly_schedule.zone(self._engine.clock())
         return await self._look(lambda view: habits(view, command, zone))
 
     async def sessions(self, command: GetSessions) -> list[SessionGiven]:
@@ -171,7 +171,7 @@ def _absolute(text: str) -> Path:
 def _replace(path: Path, data: bytes) -> None:
     """All of it or nothing: a full disk leaves the file that was there."""
     try:
-        write_whole(path, data)
+        write_atomically(path, data)
     except OSError as error:
         raise WorldError(f"{path} cannot be written: {error.strerror or error}.") from error
 

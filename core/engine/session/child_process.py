@@ -64,7 +64,7 @@ class Child(asyncio.SubprocessProtocol):
         return child
 
     @property
-    def leash_pid(self) -> int:
+    def subreaper_pid(self) -> int:
         return self._transport.get_pid()
 
     @property
@@ -75,7 +75,7 @@ class Child(asyncio.SubprocessProtocol):
         if self.code is not None:
             return None
         try:
-            children = psutil.Process(self.leash_pid).children()
+            children = psutil.Process(self.subreaper_pid).children()
             return min(children, key=lambda process: process.create_time()).pid
         except (psutil.Error, ValueError):
             return None
@@ -95,7 +95,7 @@ class Child(asyncio.SubprocessProtocol):
         """End the whole group at once, the leash too, and whatever else belongs to it."""
         if self._transport.get_returncode() is None:
             with contextlib.suppress(ProcessLookupError):
-                os.killpg(self.leash_pid, signal.SIGKILL)
+                os.killpg(self.subreaper_pid, signal.SIGKILL)
 
     async def stop(self, grace: float) -> None:
         """Close stdin, kill the group if the program is still there after `grace` seconds, and wait for its end."""
@@ -136,7 +136,7 @@ class Child(asyncio.SubprocessProtocol):
         if code < 0:
             # The leash itself was killed: what it would have done is done here.
             with contextlib.suppress(ProcessLookupError, PermissionError):
-                os.killpg(self.leash_pid, signal.SIGKILL)
+                os.killpg(self.subreaper_pid, signal.SIGKILL)
             with contextlib.suppress(TimeoutError):
                 await in_thread(partial(orphans.kill_all, self.folder), _CLEARS_WITHIN)
         with contextlib.suppress(TimeoutError):

@@ -31,7 +31,7 @@ from core.api.session import (
     line,
     report_decoder,
 )
-from core.client.profile import Home
+from core.client.profile import Profile
 from core.engine.decision.states import Ended
 from core.engine.projects.catalogue import BUILTIN, Catalogue
 from core.engine.projects.credentials import Credentials
@@ -61,7 +61,7 @@ class Session:
 
     def __init__(
         self,
-        home: Home,
+        profile: Profile,
         terms: Terms,
         *,
         catalogue: Catalogue,
@@ -72,7 +72,7 @@ class Session:
         name_run: Callable[[str], None],
         comes_back: Callable[[], bool] = lambda: False,
     ) -> None:
-        self._home = home
+        self._profile = profile
         self._terms = terms
         self._catalogue = catalogue
         self._credentials = credentials
@@ -169,7 +169,7 @@ class Session:
 
     async def _run(self) -> None:
         # Before there is anything to tell it: it loads its libraries, which takes seconds, while the rest is prepared.
-        trainer = self._recruit = await start_child(self._program, self._home.runtime, self._on_line, "trainer")
+        trainer = self._recruit = await start_child(self._program, self._profile.runtime, self._on_line, "trainer")
         manifest = await self._manifest()
         if manifest.closed:
             raise UsageError(f"The organiser has ended {manifest.name}; thank you for helping.")
@@ -209,10 +209,10 @@ class Session:
     def _start_message(self, manifest: Manifest, token: str | None, trainer: Child) -> Start:
         return Start(
             manifest=manifest,
-            identity=str(self._home.identity),
-            volunteer=str(self._home.volunteer),
-            cache=str(self._home.cache),
-            copies=str(self._home.copies),
+            identity=str(self._profile.identity),
+            volunteer=str(self._profile.volunteer),
+            cache=str(self._profile.cache),
+            copies=str(self._profile.copies),
             session_folder=str(trainer.folder),
             limits=self._parts()[0],
             origin=self._origin,

@@ -10,7 +10,7 @@ from core.api.errors import WorldError
 from core.api.preferences.preferences import Limits
 from core.api.session import Report
 from core.api.snapshot import ProcessorUse
-from core.client.profile import Home
+from core.client.profile import Profile
 from core.conditions.sleep.watch import SleepWatch
 from core.engine.decision.states import Effect, Ended, KillGroup, SendHold, SendLeave, SendResume, StartSession
 from core.engine.projects.catalogue import Catalogue
@@ -28,7 +28,7 @@ class Sessions:
 
     def __init__(
         self,
-        home: Home,
+        profile: Profile,
         programs: Programs,
         catalogue: Catalogue,
         credentials: Credentials,
@@ -39,11 +39,11 @@ class Sessions:
         name_run: Callable[[str], None],
         comes_back: Callable[[], bool],
     ) -> None:
-        self._home, self._programs = home, programs
+        self._profile, self._programs = profile, programs
         self._catalogue, self._credentials, self._identity = catalogue, credentials, identity
         self._sleep = sleep
         self._tell, self._name_run, self._comes_back = tell, name_run, comes_back
-        self._backbone = Backbone(programs.host_for(catalogue.practice_file, home.practice), home.runtime)
+        self._backbone = Backbone(programs.host_for(catalogue.practice_file, profile.practice), profile.runtime)
         self._processor = ProcessorWatch()
         self._session: Session | None = None
         self._wakes_before = 0
@@ -119,7 +119,7 @@ class Sessions:
             # Made here, not by the session: both at once would make two keys. Without one, nothing is published.
             self._identity.info()
         self._session = Session(
-            self._home,
+            self._profile,
             Terms(project, self._named(limits)),
             catalogue=self._catalogue,
             credentials=self._credentials,

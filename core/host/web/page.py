@@ -11,7 +11,7 @@ from core.api.project.manifest import Manifest
 from core.host.contribution_store import Entry, Presence
 from core.host.curve import Point
 from core.host.web.charts import chart
-from core.host.web.published import Standing
+from core.host.web.published import RunStatus
 from core.host.web.ranking import LABEL
 
 _PAGE = """<!doctype html>
@@ -68,7 +68,7 @@ svg polyline.first, svg polyline.second {{ fill: none; }}
 class Shown:
     """What stands on the page beside the project itself."""
 
-    standing: Standing
+    standing: RunStatus
     points: Sequence[Point]
     leaders: Sequence[Entry]
     volunteers: int

@@ -11,14 +11,14 @@ from threading import Lock
 import msgspec
 
 from core.api.project.manifest import Manifest
-from core.host.contribution_store import Register
+from core.host.contribution_store import ContributionStore
 from core.host.curve import Curve
 from core.host.project import Published
 from core.learning import checkpoints
 
 
 @dataclass(frozen=True)
-class Standing:
+class RunStatus:
     """How the run stands; `at` is UTC seconds of the backbone's last word."""
 
     epoch: int = 0
@@ -31,12 +31,12 @@ class Board:
     """Where the backbone pins up what the server shows; any thread may call."""
 
     def __init__(
-        self, files: Mapping[str, Published], curve: Curve, register: Register, checkpoint_folder: Path
+        self, files: Mapping[str, Published], curve: Curve, store: ContributionStore, checkpoint_folder: Path
     ) -> None:
-        self.files, self.curve, self.register, self.checkpoint_folder = files, curve, register, checkpoint_folder
+        self.files, self.curve, self.store, self.checkpoint_folder = files, curve, store, checkpoint_folder
         self.manifest: Manifest | None = None
         """None until the backbone can be reached by peers."""
-        self.standing = Standing()
+        self.standing = RunStatus()
         self._lock = Lock()
         self._digests: dict[tuple[str, int], str] = {}
         self._points: tuple[int, bytes] = (-1, b"")
@@ -47,7 +47,7 @@ class Board:
 
     def show(self, epoch: int, peers: int, samples_per_second: float = 0.0) -> None:
         """Tell how the run stands now."""
-        self.standing = Standing(epoch, peers, samples_per_second, time.time())
+        self.standing = RunStatus(epoch, peers, samples_per_second, time.time())
 
     def curve_json(self, since: int) -> bytes:
         """The points from `since` on; the whole curve is encoded once for each change of it."""

@@ -16,7 +16,7 @@ _STEP = 10
 
 def leaderboard_json(board: Board, volunteer: str) -> bytes:
     """Those who gave most; and `you`, the place of `volunteer`, on the board or not."""
-    volunteers, samples = board.register.totals()
+    volunteers, samples = board.store.totals()
     told = {
         "run_id": board.manifest and board.manifest.run_id,
         "epoch": board.standing.epoch,
@@ -24,16 +24,16 @@ def leaderboard_json(board: Board, volunteer: str) -> bytes:
         "note": LABEL,
         "volunteers": volunteers,
         "samples": samples,
-        "entries": board.register.leaders(),
-        "you": board.register.entry(volunteer) if volunteer else None,
-        "rejected": board.register.rejections(),
+        "entries": board.store.leaders(),
+        "you": board.store.entry(volunteer) if volunteer else None,
+        "rejected": board.store.rejections(),
     }
     return msgspec.json.encode(told)
 
 
 def volunteer_json(board: Board, volunteer: str) -> bytes | None:
     """One volunteer's totals; None: nothing of theirs was accepted."""
-    entry = board.register.entry(volunteer)
+    entry = board.store.entry(volunteer)
     return None if entry is None else msgspec.json.encode({"self_reported": True, **msgspec.structs.asdict(entry)})
 
 
@@ -44,7 +44,7 @@ def peers_json(board: Board) -> bytes:
 
 def presence(board: Board) -> list[Presence]:
     """Of the last days."""
-    return board.register.presence(time.time() - _DAYS * 86_400, _STEP)
+    return board.store.presence(time.time() - _DAYS * 86_400, _STEP)
 
 
 def metrics_text(board: Board) -> bytes:
@@ -54,7 +54,7 @@ def metrics_text(board: Board) -> bytes:
 
 def _metrics(board: Board) -> Iterator[str]:
     standing = board.standing
-    volunteers, samples = board.register.totals()
+    volunteers, samples = board.store.totals()
     yield from _one("epoch", "gauge", "Epoch of the run.", standing.epoch)
     yield from _one("peers", "gauge", "Peers that add samples now, self-reported.", standing.peers)
     speed = standing.samples_per_second
@@ -66,10 +66,10 @@ def _metrics(board: Board) -> Iterator[str]:
         if told:
             yield from _one(name, "gauge", f"{what}, of the last epoch that has one.", told[-1])
     yield from _head("rejected_contributions_total", "counter", "Contributions that were refused, by reason.")
-    for reason, count in board.register.rejections().items():
+    for reason, count in board.store.rejections().items():
         yield f'idlehive_rejected_contributions_total{{reason="{_escaped(reason)}"}} {count}'
     yield from _head("volunteer_samples", "gauge", "Accepted samples of those who gave most, self-reported.")
-    for entry in board.register.leaders():
+    for entry in board.store.leaders():
         labels = f'volunteer="{entry.volunteer}",name="{_escaped(entry.name or "")}"'
         yield f"idlehive_volunteer_samples{{{labels}}} {entry.samples}"
 

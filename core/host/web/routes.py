@@ -47,8 +47,8 @@ def answer(board: Board, target: str, host: str) -> Answer:
 
 
 def _page(board: Board, _query: Query, host: str) -> Answer:
-    volunteers, _ = board.register.totals()
-    presence, leaders = ranking.presence(board), board.register.leaders()
+    volunteers, _ = board.store.totals()
+    presence, leaders = ranking.presence(board), board.store.leaders()
     shown = page.Shown(board.standing, board.curve.points(), leaders, volunteers, presence)
     made = page.render(board.manifest, shown, host)
     policy = ("Content-Security-Policy", "default-src 'none'; style-src 'unsafe-inline'")

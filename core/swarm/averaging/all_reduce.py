@@ -39,7 +39,7 @@ class _Averages(TensorPartReducer):
         return average.as_subclass(_Average)
 
 
-class WholeRound(AllReduceRunner):
+class AtomicAllReduce(AllReduceRunner):
     """One round; see the module.
 
     Parameters beside hivemind's own:

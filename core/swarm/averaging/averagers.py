@@ -22,8 +22,8 @@ from hivemind.p2p import P2PContext
 from hivemind.proto import dht_pb2
 
 from core.swarm.state.checks import Layout, State, check_epoch, check_numbers, check_tensors
-from core.swarm.state.transfer import StateTaking
-from core.swarm.state.update_chain import Mark, Rival, extended, trail_of
+from core.swarm.state.transfer import StateTransfer
+from core.swarm.state.update_chain import CanonicalFork, Mark, extended, trail_of
 
 _NUMBER = 8
 """Bytes of the random number that a peer brings to a round."""
@@ -129,7 +129,7 @@ def _is_of(epoch: int, brought: object) -> bool:
     return False
 
 
-class _CheckedDownload(StateTaking, _ForkedAverager):
+class _CheckedDownload(StateTransfer, _ForkedAverager):
     """Stands between the download and its use in `TrainingStateAverager.load_state_from_peers`."""
 
     local_epoch: int
@@ -143,16 +143,16 @@ class _CheckedDownload(StateTaking, _ForkedAverager):
         oldest: int = 0,
         known_epoch: int | None = None,
         stop: Callable[[], bool] = lambda: False,
-        rival: Rival | None = None,
+        canonical_fork: CanonicalFork | None = None,
     ) -> Any:
         """Take over a checked state: `offered`, or the first good one of a peer, until `stop` says that none is wanted.
 
         A state older than `oldest`, or than the present one, is of no use. `known_epoch` is that which others are known
-        to work on: one far ahead of it is not believed. With a `rival`, only its givers are asked, for its state.
+        to work on: one far ahead of it is not believed. With a `canonical_fork`, only its givers are asked.
         """
         self.state_was_loaded = False
         oldest = max(self.local_epoch, oldest)
-        loaded = offered if offered is not None else self.fetch_state(oldest, known_epoch, stop, rival)
+        loaded = offered if offered is not None else self.fetch_state(oldest, known_epoch, stop, canonical_fork)
         self.state_was_loaded = loaded is not None
         if loaded is not None:
             self.trail = trail_of(loaded[0].get("trail"))

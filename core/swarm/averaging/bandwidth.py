@@ -18,7 +18,7 @@ _NOMINAL = 12_500_000
 as fast as the mean of the others, and then a single slow peer would count as much as everybody else."""
 
 
-def slowest_line(parameters: int, averaging: Averaging) -> int:
+def min_bandwidth(parameters: int, averaging: Averaging) -> int:
     """Bytes per second, in either direction, below which an averaging round cannot end in time.
 
     A peer that only sends and fetches (in client mode, or with no share of the reducing) sends the whole vector first
@@ -30,7 +30,7 @@ def slowest_line(parameters: int, averaging: Averaging) -> int:
 
 def part_size(parameters: int, averaging: Averaging) -> int:
     """Bytes of a part: about a second of the slowest line, so that the parts of many peers come in turns."""
-    second = slowest_line(parameters, averaging)
+    second = min_bandwidth(parameters, averaging)
     return min(_LARGEST_PART, max(_SMALLEST_PART, 1 << second.bit_length() - 1))
 
 

@@ -13,9 +13,9 @@ from hivemind.compression import NoCompression
 
 from core.api.errors import WorldError
 from core.swarm.averaging.averagers import CheckedStateAverager, EpochGradientAverager, numbers_of, state_prefix
-from core.swarm.dht.backbone_monitor import Company
-from core.swarm.dht.progress_tracker import SwarmTracker
-from core.swarm.state.fork_detection import ForkWatch
+from core.swarm.dht.backbone_monitor import BackboneMonitor
+from core.swarm.dht.progress_tracker import SwarmProgressTracker
+from core.swarm.state.fork_detection import ForkDetector
 
 _NEVER = 1 << 62
 _LOOK_EVERY = 2.0
@@ -61,11 +61,11 @@ class CollaborativeStep(hivemind.Optimizer):
         company: the run's backbone. Asked before this peer steps without others.
         on_update: called after each step of the collaboration.
         yielding: whether this peer is to stop computing: it then begins no round, and `interrupt` ends a search.
-        extrapolate: see `SwarmTracker`.
+        extrapolate: see `SwarmProgressTracker`.
         group_options: of both averagers, as hivemind names them.
     """
 
-    tracker: SwarmTracker
+    tracker: SwarmProgressTracker
     state_averager: CheckedStateAverager
     scheduled_grads: StepControl | None
     scheduled_state: StepControl | None
@@ -73,7 +73,7 @@ class CollaborativeStep(hivemind.Optimizer):
     def __init__(
         self,
         *,
-        company: Company,
+        company: BackboneMonitor,
         on_update: Callable[[Update], None],
         yielding: Callable[[], bool],
         extrapolate: bool,
@@ -91,15 +91,15 @@ class CollaborativeStep(hivemind.Optimizer):
         self._group_size, self._partners = 1, frozenset[str]()
         self._is_lone = False
         super().__init__(**options)
-        self._forks = ForkWatch(
+        self._forks = ForkDetector(
             self.dht, self.run_id, gives=not self.client_mode, is_one_group=lambda: self._is_one_group
         )
         self._forks.start()
 
     # -- construction ------------------------------------------------------------------------------------------
 
-    def _make_progress_tracker(self, target_batch_size: int, **options: Any) -> SwarmTracker:
-        return SwarmTracker(
+    def _make_progress_tracker(self, target_batch_size: int, **options: Any) -> SwarmProgressTracker:
+        return SwarmProgressTracker(
             dht=self.dht,
             prefix=self.run_id,
             target_batch_size=target_batch_size,
@@ -172,7 +172,7 @@ class CollaborativeStep(hivemind.Optimizer):
         self._is_lone = self._find_out_if_lone()
         if not self.tracker.ready_to_update_epoch or self._is_lone_too_early():
             return
-        if self._missed_the_round() or self._forks.rival() is not None:
+        if self._missed_the_round() or self._forks.canonical_fork() is not None:
             self.load_state_from_peers()
             return
         own_samples = self.own_samples

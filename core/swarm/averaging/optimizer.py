@@ -57,26 +57,29 @@ class CollaborativeOptimizer(CollaborativeStep):
         self._release(self.scheduled_grads)
         self.scheduled_grads = None
         self.state_averager.step(wait_for_delayed_updates=True)
-        rival = self._forks.rival()
+        canonical_fork = self._forks.canonical_fork()
         # Who was stopped or asleep knows only how far the run was then.
         self.tracker.look_again()
         with self.tracker.pause_updates():
             known = self.tracker.reported_epoch
             self.state_averager.load_state_from_peers(
-                oldest=0 if rival is not None else known or 0, known_epoch=known, stop=self._yielding, rival=rival
+                oldest=0 if canonical_fork is not None else known or 0,
+                known_epoch=known,
+                stop=self._yielding,
+                canonical_fork=canonical_fork,
             )
             if self.state_averager.state_was_loaded:
                 self._begin_epoch()
             elif self._yielding():
                 raise Interrupted("Asked to stop while the state was on its way.")
-            elif rival is not None:
+            elif canonical_fork is not None:
                 # Going on beside the run is no good, but better than to stop; the next update shows where it is.
-                self._forks.forget_rival()
+                self._forks.forget_canonical_fork()
             else:
                 raise StateUnavailable("No peer gives away the present state of the run.")
 
     def _should_load_state_from_peers(self) -> bool:
-        return self._forks.rival() is not None or bool(super()._should_load_state_from_peers())
+        return self._forks.canonical_fork() is not None or bool(super()._should_load_state_from_peers())
 
     def resume_from(
         self, epoch: int, optimizer_numbers: list[Any], tensors: list[torch.Tensor], trail: Any = ()

@@ -27,7 +27,7 @@ _KNOWN = 32
 """Peers besides the backbone that are remembered, for when the whole backbone is away."""
 
 
-class Company(threading.Thread):
+class BackboneMonitor(threading.Thread):
     """Of one session. Begin it with `start`."""
 
     def __init__(self, dht: DHT, backbone: Sequence[PeerID]) -> None:

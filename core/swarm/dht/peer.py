@@ -10,7 +10,7 @@ from hivemind.p2p.p2p_daemon_bindings.utils import P2PDaemonError
 from hivemind.utils.mpfuture import InvalidStateError
 
 from core.api.errors import WorldError
-from core.system.atomic_file import write_whole
+from core.system.atomic_file import write_atomically
 
 _STARTUP_TIMEOUT = 60.0
 """Seconds for the daemon: a busy machine easily needs more than hivemind's 15."""
@@ -71,7 +71,7 @@ def _see_to_identity(file: Path) -> None:
     with tempfile.TemporaryDirectory(dir=file.parent, prefix=".key-") as folder:
         fresh = Path(folder, "key")
         P2P.generate_identity(str(fresh))
-        write_whole(file, fresh.read_bytes())
+        write_atomically(file, fresh.read_bytes())
 
 
 def _why_not_joined(error: str, initial_peers: Sequence[str], listen: str | None) -> str:

@@ -6,7 +6,7 @@ from typing import Any
 from hivemind.optim.progress_tracker import GlobalTrainingProgress, LocalTrainingProgress, ProgressTracker
 
 
-class SwarmTracker(ProgressTracker):
+class SwarmProgressTracker(ProgressTracker):
     """Adds the swarm's speed, a pause that peers see, and steps at the exact batch for fixed data.
 
     Parameters:

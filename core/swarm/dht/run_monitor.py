@@ -38,7 +38,7 @@ class RunProgress:
     """Every report, by the slot of the DHT that it stands in; also of peers on hold."""
 
 
-class RunWatch:
+class RunMonitor:
     """Reads the records that hivemind's trackers publish, and keeps others from publishing malformed ones here."""
 
     def __init__(self, dht: DHT, run_id: str) -> None:

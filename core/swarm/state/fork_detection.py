@@ -13,7 +13,7 @@ from hivemind.utils.crypto import RSAPrivateKey
 from msgspec import Meta
 from pydantic.v1 import BaseModel, conbytes
 
-from core.swarm.state.update_chain import Mark, Rival, Told, Trail, rival_of
+from core.swarm.state.update_chain import CanonicalFork, Mark, Told, Trail, canonical_fork_of
 
 log = logging.getLogger(__name__)
 
@@ -33,7 +33,7 @@ class _Schema(BaseModel):
     lineage: dict[BytesWithPublicKey, conbytes(strict=True, max_length=_LARGEST)]  # type: ignore[valid-type]
 
 
-class ForkWatch(threading.Thread):
+class ForkDetector(threading.Thread):
     """Of one session. It waits for the DHT, so that training does not.
 
     Parameters:
@@ -59,21 +59,21 @@ class ForkWatch(threading.Thread):
         self._own_key = signature.local_public_key
         dht.add_validators([SchemaValidator(_Schema, prefix=run_id), signature])
         self._trail: tuple[Mark, ...] = ()
-        self._rival: Rival | None = None
+        self._canonical_fork: CanonicalFork | None = None
         self._news, self._over = threading.Event(), False
 
     def tell(self, trail: tuple[Mark, ...]) -> None:
         """After an update, or when a state was taken over. Does not block."""
-        self._trail, self._rival = trail, None
+        self._trail, self._canonical_fork = trail, None
         self._news.set()
 
-    def rival(self) -> Rival | None:
+    def canonical_fork(self) -> CanonicalFork | None:
         """The way to change over to; None if this peer is on the run's."""
-        return self._rival
+        return self._canonical_fork
 
-    def forget_rival(self) -> None:
+    def forget_canonical_fork(self) -> None:
         """Its state cannot be had now: go on, and look again after the next update."""
-        self._rival = None
+        self._canonical_fork = None
 
     def stop(self) -> None:
         self._over = True
@@ -88,13 +88,17 @@ class ForkWatch(threading.Thread):
             try:
                 trail = self._trail
                 self._put(trail)
-                rival = rival_of(trail, self._others()) if is_news and self._is_one_group() else None
+                canonical_fork = canonical_fork_of(trail, self._others()) if is_news and self._is_one_group() else None
             except Exception:  # top level of the thread: the DHT may be ending, and training goes on without a watch
                 log.exception("the other peers' ways cannot be read")
                 continue
-            if rival is not None and trail == self._trail:
-                log.warning("the run went another way at epoch %d, with %d peers", rival.mark.epoch, rival.mark.group)
-                self._rival = rival
+            if canonical_fork is not None and trail == self._trail:
+                log.warning(
+                    "the run went another way at epoch %d, with %d peers",
+                    canonical_fork.mark.epoch,
+                    canonical_fork.mark.group,
+                )
+                self._canonical_fork = canonical_fork
 
     def _put(self, trail: tuple[Mark, ...]) -> None:
         record = msgspec.msgpack.encode(_Record(self._dht.peer_id.to_bytes(), trail, self._gives))

@@ -37,7 +37,7 @@ from core.swarm.state.checks import (
     digest_of,
     newest_plausible,
 )
-from core.swarm.state.update_chain import Mark, Rival, trail_of
+from core.swarm.state.update_chain import CanonicalFork, Mark, trail_of
 from core.swarm.traffic.meter import current_kind
 
 log = logging.getLogger(__name__)
@@ -63,7 +63,7 @@ class Terms:
     """That the state's trail has to have."""
 
 
-class StateTaking(DecentralizedAverager):
+class StateTransfer(DecentralizedAverager):
     """An averager's part in handing the run's state around. Methods with `_` and coroutines run in its own process."""
 
     layout: Callable[[], Layout]
@@ -116,7 +116,7 @@ class StateTaking(DecentralizedAverager):
         return sorted(offers, key=lambda offer: -offer[1])
 
     def fetch_state(
-        self, oldest: int, known: int | None, stop: Callable[[], bool], rival: Rival | None = None
+        self, oldest: int, known: int | None, stop: Callable[[], bool], canonical_fork: CanonicalFork | None = None
     ) -> State | None:
         """The first good state that a donor gives, asked one after the other; None if there is none.
 
@@ -128,18 +128,18 @@ class StateTaking(DecentralizedAverager):
         """
         self.is_taking = True
         try:
-            return self._first_good(oldest, known, stop, rival)
+            return self._first_good(oldest, known, stop, canonical_fork)
         finally:
             self.is_taking = False
 
     def _first_good(
-        self, oldest: int, known: int | None, stop: Callable[[], bool], rival: Rival | None
+        self, oldest: int, known: int | None, stop: Callable[[], bool], canonical_fork: CanonicalFork | None
     ) -> State | None:
-        way = rival.mark if rival is not None else None
+        way = canonical_fork.mark if canonical_fork is not None else None
         for donor, announced in self.donors():
             if stop():
                 return None
-            if rival is not None and donor.to_bytes() not in rival.givers:
+            if canonical_fork is not None and donor.to_bytes() not in canonical_fork.givers:
                 continue
             if announced < oldest:
                 log.info("the state of %s is of epoch %d, older than %d: not asked for", donor, announced, oldest)

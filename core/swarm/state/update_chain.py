@@ -46,7 +46,7 @@ class Told:
 
 
 @dataclass(frozen=True)
-class Rival:
+class CanonicalFork:
     """A way other than this peer's own, which is the run's."""
 
     mark: Mark
@@ -72,7 +72,7 @@ def trail_of(told: object) -> tuple[Mark, ...]:
         return ()
 
 
-def rival_of(own: Sequence[Mark], told: Sequence[Told]) -> Rival | None:
+def canonical_fork_of(own: Sequence[Mark], told: Sequence[Told]) -> CanonicalFork | None:
     """The way that this peer should change over to; None if its own is the run's.
 
     Ways are compared where they parted. The newest mark of a trail does not count yet: its group may not have told of
@@ -89,7 +89,7 @@ def rival_of(own: Sequence[Mark], told: Sequence[Told]) -> Rival | None:
         # This peer is on its own way, whether or not its record has arrived among the others.
         givers = frozenset(peer.peer for peer in told if peer.gives and theirs in peer.trail)
         if givers and rank[0] and rank > _rank(mine, told, own=True) and (best_rank is None or rank > best_rank):
-            best, best_rank = Rival(theirs, givers), rank
+            best, best_rank = CanonicalFork(theirs, givers), rank
     return best
 
 

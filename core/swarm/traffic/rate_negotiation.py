@@ -44,7 +44,7 @@ class _Inflow:
     told: float = 0.0
 
 
-class Courtesy:
+class RateNegotiation:
     """Of one session, in each of its processes: what we tell others, and what they have told us."""
 
     def __init__(self, line: Line) -> None:
@@ -135,17 +135,17 @@ Open = Callable[[P2P, PeerID, str], Awaitable[Any]]
 Serve = Callable[..., Awaitable[None]]
 
 
-def courteous_open(call_stream: Open, courtesy: Courtesy) -> Open:
+def negotiated_open(call_stream: Open, rate_negotiation: RateNegotiation) -> Open:
     """In place of `P2P.call_binary_stream_handler`."""
 
     async def opened(p2p: P2P, peer: PeerID, name: str) -> Any:
         if not name.endswith(_TENSOR_STREAMS):
             return await call_stream(p2p, peer, name)
-        inflow = await courtesy.expect(p2p, peer, name)
+        inflow = await rate_negotiation.expect(p2p, peer, name)
         try:
             info, reader, writer = await call_stream(p2p, peer, name)
         except BaseException:
-            courtesy.drop(inflow)
+            rate_negotiation.drop(inflow)
             raise
         inflow.writer, writer.remote_peer = writer, peer
         return info, reader, writer
@@ -153,7 +153,7 @@ def courteous_open(call_stream: Open, courtesy: Courtesy) -> Open:
     return opened
 
 
-def courteous_serve(add_handler: Serve, courtesy: Courtesy) -> Serve:
+def negotiated_serve(add_handler: Serve, rate_negotiation: RateNegotiation) -> Serve:
     """In place of `P2P.add_binary_stream_handler`."""
 
     async def served(p2p: P2P, name: str, handler: Callable[..., Awaitable[None]], balanced: bool = False) -> None:
@@ -164,10 +164,10 @@ def courteous_serve(add_handler: Serve, courtesy: Courtesy) -> Serve:
             writer.remote_peer = info.peer_id
             if not name.endswith(".rpc_download_state"):
                 # Of a state only the request comes in.
-                courtesy.accept(p2p, info.peer_id, name, writer)
+                rate_negotiation.accept(p2p, info.peer_id, name, writer)
             await handler(info, reader, writer)
 
-        await p2p._client.add_unary_handler(_wish_name(name), courtesy.answer)
+        await p2p._client.add_unary_handler(_wish_name(name), rate_negotiation.answer)
         return await add_handler(p2p, name, noted, balanced=balanced)
 
     return served

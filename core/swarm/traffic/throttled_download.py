@@ -13,7 +13,7 @@ _AHEAD = 0.1
 """Seconds of the ceiling that a server may send before they are read: the size of the socket's buffer."""
 
 
-class PacedDownload:
+class ThrottledDownload:
     """Reads a response as `read_chunk` does, waits for its turn and counts."""
 
     def __init__(self, line: Line, stop: Event) -> None:

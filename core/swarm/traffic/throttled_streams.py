@@ -11,7 +11,7 @@ from hivemind.p2p import P2P
 from hivemind.p2p.p2p_daemon_bindings.utils import read_pbmsg_safe, write_pbmsg
 
 from core.swarm.traffic.meter import OVERHEAD, Line, current_kind
-from core.swarm.traffic.rate_negotiation import Courtesy
+from core.swarm.traffic.rate_negotiation import RateNegotiation
 
 _PIECE = 1 << 16
 _SMALLEST_PIECE = 1 << 10
@@ -23,20 +23,20 @@ _CALLS = ("callUnary", "unaryResponse", "callUnaryResponse", "requestHandling")
 """Messages to and from the daemon that go over the network; the others are between it and us."""
 
 
-class PacedStreams:
+class ThrottledStreams:
     """In place of hivemind's functions of the same purpose, which neither wait nor count."""
 
-    def __init__(self, line: Line, courtesy: Courtesy) -> None:
+    def __init__(self, line: Line, rate_negotiation: RateNegotiation) -> None:
         self._line = line
-        self._courtesy = courtesy
+        self._rate_negotiation = rate_negotiation
 
     async def send(self, data: bytes, writer: asyncio.StreamWriter, **_options: Any) -> None:
         """As `P2P.send_raw_data`: the length, then the bytes."""
         header = len(data).to_bytes(P2P.HEADER_LEN, P2P.BYTEORDER)
         rest = memoryview(header + data)
         while rest:
-            piece = rest[: piece_size(self._line.up.rate, self._courtesy.rate_for(writer))]
-            await self._courtesy.wait_for(writer, on_the_wire(len(piece)))
+            piece = rest[: piece_size(self._line.up.rate, self._rate_negotiation.rate_for(writer))]
+            await self._rate_negotiation.wait_for(writer, on_the_wire(len(piece)))
             await self._line.up.pass_through(on_the_wire(len(piece)))
             self._line.meter.add_uploaded(on_the_wire(len(piece)), current_kind.get())
             writer.write(piece)

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from core.api.errors import UsageError
-from core.api.preferences.preferences import GENTLE, PREFERENCES, Limits, Page, Preference, Unit, in_force, limits_of
+from core.api.preferences.preferences import GENTLE, PREFERENCES, Limits, Page, Preference, Unit, effective, limits_of
 
 DEFAULTS = {name: preference.default for name, preference in PREFERENCES.items()}
 RATE = Preference("rate", "bytes/s", 0, 1 << 40, 0, page="network", zero="unlimited")
@@ -23,7 +23,7 @@ def test_each_preference_has_a_default_in_its_range_a_unit_and_a_page(preference
 
 
 def test_every_limit_of_the_trainer_is_a_preference_with_the_same_default() -> None:
-    assert limits_of(in_force(DEFAULTS, gentle=False)) == Limits()
+    assert limits_of(effective(DEFAULTS, gentle=False)) == Limits()
 
 
 def test_a_limit_for_gentle_hours_follows_the_one_it_belongs_to() -> None:
@@ -40,13 +40,13 @@ def test_a_limit_for_gentle_hours_follows_the_one_it_belongs_to() -> None:
 )
 def test_in_gentle_hours_the_stricter_of_both_limits_counts(every_hour: int, gentle: int, counts: int) -> None:
     values = {**DEFAULTS, "threads": every_hour, "gentle.threads": gentle}
-    assert in_force(values, gentle=True)["threads"] == counts
-    assert in_force(values, gentle=False)["threads"] == every_hour
+    assert effective(values, gentle=True)["threads"] == counts
+    assert effective(values, gentle=False)["threads"] == every_hour
 
 
 @given(chosen)
 def test_gentle_hours_never_allow_more(values: dict[str, int]) -> None:
-    always, gently = in_force(values, gentle=False), in_force(values, gentle=True)
+    always, gently = effective(values, gentle=False), effective(values, gentle=True)
     for preference in [preference for preference in PREFERENCES.values() if preference.travels]:
         name = preference.plain_name
         assert preference.stricter(always[name], gently[name]) == gently[name]

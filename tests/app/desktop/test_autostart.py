@@ -12,11 +12,11 @@ from app.desktop import autostart
 from app.desktop.autostart import IN_TRAY, launchd, windows, xdg
 from app.desktop.autostart.login_file import LoginFile
 from core.api.errors import WorldError
-from core.client.profile import Home
+from core.client.profile import Profile
 
 
 def on_linux(folder: Path, **environment: str) -> LoginFile:
-    found = autostart.for_this_system(Home(folder / "profile"), "linux", environment, folder)
+    found = autostart.for_this_system(Profile(folder / "profile"), "linux", environment, folder)
     assert found is not None
     return found
 
@@ -79,7 +79,7 @@ def test_a_file_where_the_folder_belongs_is_one_clear_sentence(tmp_path: Path) -
 
 
 def test_macos_gets_a_launch_agent(tmp_path: Path) -> None:
-    login = autostart.for_this_system(Home(tmp_path), "darwin", {}, tmp_path)
+    login = autostart.for_this_system(Profile(tmp_path), "darwin", {}, tmp_path)
     assert login is not None
     assert login.path == tmp_path / "Library" / "LaunchAgents" / "org.idlehive.plist"
     agent = plistlib.loads(launchd.text("org.idlehive", ["/a b/idlehive"], {"IDLEHIVE_HOME": "/p"}).encode())
@@ -88,7 +88,7 @@ def test_macos_gets_a_launch_agent(tmp_path: Path) -> None:
 
 
 def test_windows_gets_a_batch_file_in_the_startup_folder(tmp_path: Path) -> None:
-    login = autostart.for_this_system(Home(tmp_path), "win32", {"APPDATA": str(tmp_path)}, tmp_path)
+    login = autostart.for_this_system(Profile(tmp_path), "win32", {"APPDATA": str(tmp_path)}, tmp_path)
     assert login is not None
     assert login.path.parent.name == "Startup"
     text = windows.text(["C:\\Program Files\\idlehive.exe"], {"IDLEHIVE_HOME": "D:\\100%"})
@@ -101,4 +101,4 @@ def test_windows_gets_a_batch_file_in_the_startup_folder(tmp_path: Path) -> None
 
 @pytest.mark.parametrize(("system", "environment"), [("win32", {}), ("sunos5", {})])
 def test_a_system_whose_way_is_not_known_has_none(tmp_path: Path, system: str, environment: dict[str, str]) -> None:
-    assert autostart.for_this_system(Home(tmp_path), system, environment, tmp_path) is None
+    assert autostart.for_this_system(Profile(tmp_path), system, environment, tmp_path) is None

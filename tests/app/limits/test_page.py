@@ -50,7 +50,7 @@ class Limits:
         return self.change(command.name, self.now[command.name].default)
 
     def change(self, name: str, value: int) -> LimitInfo:
-        self.now[name] = replace(self.now[name], value=value, in_force=value)
+        self.now[name] = replace(self.now[name], value=value, effective=value)
         return self.now[name]
 
 
@@ -215,7 +215,7 @@ def test_a_switch_moves_when_the_engine_has_agreed(page: LimitsPage, engine: Scr
 def test_the_live_value_and_what_is_in_force_stand_beside_a_limit(
     page: LimitsPage, limits: Limits, show: Show, qtbot: QtBot
 ) -> None:
-    upload = replace(limits.now["upload_limit"], value=1_500_000, in_force=250_000, why="gentle hours")
+    upload = replace(limits.now["upload_limit"], value=1_500_000, effective=250_000, why="gentle hours")
     limits.now["upload_limit"] = upload
     show(replace(CONTRIBUTING, schedule=ScheduleState(Level.GENTLE)))
     qtbot.waitUntil(lambda: "Now 2.1 Mbit/s · in force: 2 Mbit/s (gentle hours)" in texts(page.rows["upload_limit"]))

@@ -21,7 +21,7 @@ from core.api.intent import Pause
 from core.api.messages import Event, Subscribe
 from core.api.project.projects import AddProject, ListProjects, ProjectInfo
 from core.api.snapshot import Snapshot
-from core.client.profile import Home
+from core.client.profile import Profile
 from tests.app.snapshots import CONTRIBUTING
 from tests.fakes.scripted_engine import ScriptedEngine
 
@@ -29,18 +29,18 @@ ROOT = Path(__file__).parents[2]
 PROJECT = ProjectInfo("birds", "Birdsong", "Voices of birds.", "Ornithologists", "MIT", "https://example.org/p.json")
 
 
-def command(home: Home, **script: Any) -> list[str]:
+def command(profile: Profile, **script: Any) -> list[str]:
     """The command line of a scripted engine as a process of its own."""
-    path = home.path / "script.json"
+    path = profile.path / "script.json"
     path.write_text(json.dumps(script))
     return [sys.executable, "-m", "tests.fakes.scripted_engine", str(path)]
 
 
 @pytest.fixture
-def own_engine(home: Home, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch) -> Iterator[EngineLink]:
+def own_engine(profile: Profile, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch) -> Iterator[EngineLink]:
     """A link that has started its engine, a process, itself."""
     monkeypatch.setenv("PYTHONPATH", str(ROOT))
-    connection = EngineLink(home, command(home))
+    connection = EngineLink(profile, command(profile))
     connection.open()
     qtbot.waitUntil(lambda: connection.snapshot is not None, timeout=15_000)
     pids = [connection.snapshot.engine_pid] if connection.snapshot else []
@@ -133,21 +133,21 @@ def test_restart_ends_a_hung_engine_first(own_engine: EngineLink, qtbot: QtBot) 
     assert own_engine.snapshot.engine_pid != first
 
 
-def test_an_engine_that_cannot_start_says_why(home: Home, qtbot: QtBot) -> None:
-    link = EngineLink(home, [sys.executable, "-c", "raise SystemExit('The disk is full.')"])
+def test_an_engine_that_cannot_start_says_why(profile: Profile, qtbot: QtBot) -> None:
+    link = EngineLink(profile, [sys.executable, "-c", "raise SystemExit('The disk is full.')"])
     link.open()
     qtbot.waitUntil(lambda: link.state is Link.GONE, timeout=15_000)
     assert "The disk is full." in link.sentence
     link.close()
 
 
-def test_an_engine_that_somebody_else_starts_is_found(home: Home, qtbot: QtBot) -> None:
-    with ScriptedEngine(home):
-        link = EngineLink(home)
+def test_an_engine_that_somebody_else_starts_is_found(profile: Profile, qtbot: QtBot) -> None:
+    with ScriptedEngine(profile):
+        link = EngineLink(profile)
         link.open()
         qtbot.waitUntil(lambda: link.state is Link.UP)
     qtbot.waitUntil(lambda: link.state is Link.GONE)
-    with ScriptedEngine(home):
+    with ScriptedEngine(profile):
         qtbot.waitUntil(lambda: link.state is Link.UP)
     link.close()
 
@@ -175,11 +175,11 @@ def test_a_quiet_engine_is_asked_once_a_second_and_stays_up(
     assert len(engine.received(Subscribe)) == 1
 
 
-def test_an_engine_of_another_version_is_told_apart_from_none(home: Home, qtbot: QtBot) -> None:
+def test_an_engine_of_another_version_is_told_apart_from_none(profile: Profile, qtbot: QtBot) -> None:
     with socket.socket(socket.AF_UNIX) as listener:
-        listener.bind(str(home.socket))
+        listener.bind(str(profile.socket))
         listener.listen()
-        link = EngineLink(home)
+        link = EngineLink(profile)
 
         def babble() -> None:
             connection, _ = listener.accept()

@@ -10,7 +10,7 @@ from pytestqt.qtbot import QtBot
 from app.log.files import Level, Line, with_levels
 from app.log.page import MOST_LINES, LogPage
 from app.window.main_window import MainWindow
-from core.client.profile import Home
+from core.client.profile import Profile
 
 TEXT = """\
 2026-03-05 12:00:00,100 INFO core.engine: start
@@ -22,9 +22,9 @@ Traceback (most recent call last):
 
 
 @pytest.fixture
-def page(window: MainWindow, home: Home, qtbot: QtBot) -> Iterator[LogPage]:
+def page(window: MainWindow, profile: Profile, qtbot: QtBot) -> Iterator[LogPage]:
     """Opened, with five lines."""
-    (home.logs / "engine.log").write_text(TEXT)
+    (profile.logs / "engine.log").write_text(TEXT)
     window.open_named("log")
     opened = window.findChild(LogPage)
     assert opened is not None
@@ -37,8 +37,8 @@ def test_all_lines_are_shown_in_order(page: LogPage) -> None:
     assert [line.split()[-1] for line in page.shown.splitlines()] == ["start", "renewed", "failed", "last):", "again"]
 
 
-def test_new_lines_come_by_themselves(page: LogPage, home: Home, qtbot: QtBot) -> None:
-    with (home.logs / "trainer.log").open("w") as file:
+def test_new_lines_come_by_themselves(page: LogPage, profile: Profile, qtbot: QtBot) -> None:
+    with (profile.logs / "trainer.log").open("w") as file:
         file.write("2026-03-05 12:00:04 from the session\n")
     qtbot.waitUntil(lambda: page.shown.endswith("from the session"))
 
@@ -86,8 +86,8 @@ def test_following_stays_at_the_newest_line_and_reading_is_left_alone(page: LogP
     assert bar.value() == 10
 
 
-def test_a_disk_that_hangs_does_not_hold_up_the_window(window: MainWindow, home: Home, qtbot: QtBot) -> None:
-    stuck = home.logs / "engine.log"
+def test_a_disk_that_hangs_does_not_hold_up_the_window(window: MainWindow, profile: Profile, qtbot: QtBot) -> None:
+    stuck = profile.logs / "engine.log"
     os.mkfifo(stuck)
     window.open_named("log")
     window.open_named("home")

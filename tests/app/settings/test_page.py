@@ -15,7 +15,7 @@ from app.widgets import theme
 from app.widgets.basic import Label
 from app.window.main_window import MainWindow
 from core.api.snapshot import Snapshot
-from core.client.profile import Home
+from core.client.profile import Profile
 from tests.app.snapshots import IDLE
 
 
@@ -52,16 +52,16 @@ def test_a_login_file_that_cannot_be_written_is_told_and_the_switch_stays_off(
     assert not page.login.isChecked()
 
 
-def test_notifications_can_be_switched_off_and_stay_so(page: SettingsPage, home: Home) -> None:
+def test_notifications_can_be_switched_off_and_stay_so(page: SettingsPage, profile: Profile) -> None:
     assert page.notifications.isChecked()
     page.notifications.click()
-    assert not Settings(home).notifications
+    assert not Settings(profile).notifications
 
 
-def test_a_theme_is_chosen_and_kept(page: SettingsPage, home: Home) -> None:
+def test_a_theme_is_chosen_and_kept(page: SettingsPage, profile: Profile) -> None:
     page.scheme.setCurrentIndex(page.scheme.findData("dark"))
     page.scheme.activated.emit(page.scheme.currentIndex())
-    assert Settings(home).scheme == "dark"
+    assert Settings(profile).scheme == "dark"
 
 
 def test_a_chosen_theme_is_worn_whatever_the_desktop_has(qapp: QApplication) -> None:

@@ -19,7 +19,7 @@ def limit(preference: Preference, value: int | None = None) -> LimitInfo:
     fields = {
         name: declared[name] for name in ("name", "default", "unit", "lowest", "highest", "page", "zero", "least")
     }
-    return LimitInfo(value=now, in_force=now, **fields)
+    return LimitInfo(value=now, effective=now, **fields)
 
 
 def plain(text: str) -> str:

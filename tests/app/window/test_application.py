@@ -17,7 +17,7 @@ from msgspec.structs import replace
 from core.api.messages import Quit, Subscribe
 from core.api.project.projects import GetCurve
 from core.api.snapshot import Snapshot
-from core.client.profile import Home
+from core.client.profile import Profile
 from tests.app.snapshots import CONTRIBUTING, IDLE
 from tests.fakes.scripted_engine import ScriptedEngine
 
@@ -29,12 +29,12 @@ Start = Callable[..., subprocess.Popen[str]]
 
 
 @pytest.fixture
-def start(home: Home) -> Iterator[Start]:
+def start(profile: Profile) -> Iterator[Start]:
     """Start the program with some Python code around it."""
     running: list[subprocess.Popen[str]] = []
 
     def run(code: str = PROGRAM, **variables: str) -> subprocess.Popen[str]:
-        environment = {**os.environ, "IDLEHIVE_HOME": str(home.path), "QT_QPA_PLATFORM": "offscreen", **variables}
+        environment = {**os.environ, "IDLEHIVE_HOME": str(profile.path), "QT_QPA_PLATFORM": "offscreen", **variables}
         process = subprocess.Popen(
             [sys.executable, "-c", code], cwd=ROOT, env=environment, stderr=subprocess.PIPE, text=True
         )

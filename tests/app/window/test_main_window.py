@@ -13,11 +13,11 @@ from app.desktop.window_settings import Settings
 from app.link.engine_link import EngineLink, Link
 from app.widgets.basic import Button, Notice
 from app.window.main_window import MainWindow
-from app.window.quit import Farewell
+from app.window.quit import QuitDialog
 from core.api.intent import Pause
 from core.api.messages import Quit
 from core.api.snapshot import Snapshot
-from core.client.profile import Home
+from core.client.profile import Profile
 from tests.app.snapshots import CONTRIBUTING, IDLE
 from tests.fakes.scripted_engine import ScriptedEngine
 
@@ -25,8 +25,8 @@ Show = Callable[[Snapshot], None]
 
 
 @pytest.fixture
-def farewell(window: MainWindow, link: EngineLink) -> Iterator[Farewell]:
-    asked = Farewell(link, window)
+def quit_dialog(window: MainWindow, link: EngineLink) -> Iterator[QuitDialog]:
+    asked = QuitDialog(link, window)
     yield asked
     for box in window.findChildren(QMessageBox):
         box.close()
@@ -53,7 +53,7 @@ def test_with_no_tray_closing_minimises(window: MainWindow) -> None:
 
 
 def test_the_first_close_to_the_tray_explains_itself_and_the_second_does_not(
-    window: MainWindow, tray: None, home: Home
+    window: MainWindow, tray: None, profile: Profile
 ) -> None:
     window.close()
     box = question(window)
@@ -65,7 +65,7 @@ def test_the_first_close_to_the_tray_explains_itself_and_the_second_does_not(
     window.bring_up()
     window.close()
     assert not window.isVisible()
-    assert not Settings(home).first_time("tray")
+    assert not Settings(profile).first_time("tray")
 
 
 def test_the_pages_have_shortcuts(window: MainWindow, show: Show, qtbot: QtBot) -> None:
@@ -94,55 +94,55 @@ def test_a_gone_engine_offers_a_restart_above_every_page(
     assert not notice.isVisible()
 
 
-def test_the_place_on_the_screen_is_remembered(window: MainWindow, link: EngineLink, home: Home) -> None:
+def test_the_place_on_the_screen_is_remembered(window: MainWindow, link: EngineLink, profile: Profile) -> None:
     window.resize(870, 590)
     window.close()
-    again = MainWindow(link, Settings(home))
+    again = MainWindow(link, Settings(profile))
     assert again.height() == 590
     again.deleteLater()
 
 
 def test_quitting_with_nothing_running_ends_both_silently(
-    window: MainWindow, farewell: Farewell, show: Show, engine: ScriptedEngine, qtbot: QtBot
+    window: MainWindow, quit_dialog: QuitDialog, show: Show, engine: ScriptedEngine, qtbot: QtBot
 ) -> None:
     show(IDLE)
-    with qtbot.waitSignal(farewell.done):
-        farewell.ask()
+    with qtbot.waitSignal(quit_dialog.done):
+        quit_dialog.ask()
     assert question(window) is None
     engine.wait_for(Quit)
 
 
 def test_quitting_while_contributing_can_leave_the_engine_running(
-    window: MainWindow, farewell: Farewell, show: Show, engine: ScriptedEngine, qtbot: QtBot
+    window: MainWindow, quit_dialog: QuitDialog, show: Show, engine: ScriptedEngine, qtbot: QtBot
 ) -> None:
     show(CONTRIBUTING)
-    farewell.ask()
+    quit_dialog.ask()
     box = question(window)
     assert box
-    with qtbot.waitSignal(farewell.done):
+    with qtbot.waitSignal(quit_dialog.done):
         press(box, "Go on in the background")
     assert engine.received(Quit) == []
 
 
 def test_quitting_while_contributing_can_stop_the_engine(
-    window: MainWindow, farewell: Farewell, show: Show, engine: ScriptedEngine, qtbot: QtBot
+    window: MainWindow, quit_dialog: QuitDialog, show: Show, engine: ScriptedEngine, qtbot: QtBot
 ) -> None:
     show(CONTRIBUTING)
-    farewell.ask()
+    quit_dialog.ask()
     box = question(window)
     assert box
-    with qtbot.waitSignals([farewell.leaving, farewell.done]):
+    with qtbot.waitSignals([quit_dialog.leaving, quit_dialog.done]):
         press(box, "Stop contributing")
     engine.wait_for(Quit)
 
 
 def test_escape_at_the_question_changes_nothing(
-    window: MainWindow, farewell: Farewell, show: Show, engine: ScriptedEngine, link: EngineLink
+    window: MainWindow, quit_dialog: QuitDialog, show: Show, engine: ScriptedEngine, link: EngineLink
 ) -> None:
     show(CONTRIBUTING)
     ended: list[bool] = []
-    farewell.done.connect(lambda: ended.append(True))
-    farewell.ask()
+    quit_dialog.done.connect(lambda: ended.append(True))
+    quit_dialog.ask()
     box = question(window)
     assert box
     QTest.keyClick(box, Qt.Key.Key_Escape)
@@ -154,15 +154,15 @@ def test_escape_at_the_question_changes_nothing(
 
 
 def test_a_signal_leaves_a_running_session_alone_and_ends_an_idle_engine(
-    farewell: Farewell, show: Show, engine: ScriptedEngine, qtbot: QtBot
+    quit_dialog: QuitDialog, show: Show, engine: ScriptedEngine, qtbot: QtBot
 ) -> None:
     show(CONTRIBUTING)
-    with qtbot.waitSignal(farewell.done):
-        farewell.leave_politely()
+    with qtbot.waitSignal(quit_dialog.done):
+        quit_dialog.leave_politely()
     assert engine.received(Quit) == []
     show(IDLE)
-    with qtbot.waitSignal(farewell.done):
-        farewell.leave_politely()
+    with qtbot.waitSignal(quit_dialog.done):
+        quit_dialog.leave_politely()
     engine.wait_for(Quit)
 
 

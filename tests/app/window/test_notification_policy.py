@@ -15,7 +15,7 @@ from core.api.messages import Event
 from core.api.reasons import Kind, Reason, Severity
 from core.api.record.record import Cost, GetOverview, Milestone, Overview, Sums
 from core.api.snapshot import Snapshot
-from core.client.profile import Home
+from core.client.profile import Profile
 from tests.app.snapshots import CONTRIBUTING, IDLE
 from tests.fakes.scripted_engine import ScriptedEngine
 
@@ -26,8 +26,8 @@ MISSING = Reason(Kind.GPU_MISSING, False, "The graphics card does not answer: it
 
 
 @pytest.fixture
-def settings(home: Home) -> Settings:
-    return Settings(home)
+def settings(profile: Profile) -> Settings:
+    return Settings(profile)
 
 
 @pytest.fixture

@@ -24,7 +24,7 @@ from app.widgets.basic import Button, Notice
 from app.widgets.focus_ring import FocusRing
 from app.widgets.theme import DARK, LIGHT, Tokens
 from app.window.main_window import MainWindow
-from core.client.profile import Home
+from core.client.profile import Profile
 from tests.app.contrast import contrast
 from tests.app.full_engine import every_page, fill, settle
 from tests.app.page_checks import SMALLEST, controls, nameless
@@ -182,16 +182,16 @@ def strongest(picture: QImage) -> float:
 
 @pytest.mark.parametrize("how", [signal.SIGSTOP, signal.SIGKILL], ids=["hung", "killed"])
 def test_a_hung_or_killed_engine_shows_within_two_seconds_and_is_offered_a_restart(
-    home: Home, how: signal.Signals, qtbot: QtBot, tmp_path: Path
+    profile: Profile, how: signal.Signals, qtbot: QtBot, tmp_path: Path
 ) -> None:
     script = tmp_path / "script.json"
     script.write_text("{}")
-    environment = {**os.environ, "IDLEHIVE_HOME": str(home.path), "PYTHONPATH": str(ROOT)}
+    environment = {**os.environ, "IDLEHIVE_HOME": str(profile.path), "PYTHONPATH": str(ROOT)}
     command = [sys.executable, "-m", "tests.fakes.scripted_engine", str(script)]
     engine = subprocess.Popen(command, env=environment, cwd=ROOT)
-    wait_for(home.socket.exists, 10, "an engine")
-    link = EngineLink(home)
-    window = MainWindow(link, Settings(home))
+    wait_for(profile.socket.exists, 10, "an engine")
+    link = EngineLink(profile)
+    window = MainWindow(link, Settings(profile))
     window.show()
     link.open()
     try:

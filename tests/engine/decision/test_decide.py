@@ -17,16 +17,16 @@ from core.conditions.nvml import Gpu
 from core.conditions.power import Power
 from core.conditions.presence import Presence
 from core.conditions.programs import RunningPrograms
-from core.engine.decision.decide import RULES, WORDING, Conditions, Decision, Facts, Membership, Trouble, decide
+from core.engine.decision.decide import RULES, WORDING, Conditions, Decision, Facts, Failure, Membership, decide
 from core.engine.decision.intent import Intent, read
-from core.engine.decision.network_rules import LineUse
+from core.engine.decision.network_rules import NetworkUse
 
 NOW = 1_000_000.0
 DEFAULTS = {name: preference.default for name, preference in PREFERENCES.items()}
 MEMBERSHIP = Membership("p", "Project")
 GPU = Gpu(0, "GPU-0", "Pretended GPU", memory_total=8 << 30, memory_used=1 << 30)
-BACKING_OFF = Trouble("No peers were found.", permanent=False, failures=1, retry_at=NOW + 5)
-GAVE_UP = Trouble("The manifest is wrong.", permanent=True, failures=1, retry_at=NOW + 5)
+BACKING_OFF = Failure("No peers were found.", permanent=False, failures=1, retry_at=NOW + 5)
+GAVE_UP = Failure("The manifest is wrong.", permanent=True, failures=1, retry_at=NOW + 5)
 
 GOOD = Facts(Intent(wanted=True), Conditions(), MEMBERSHIP, NOW)
 CAUSES: dict[Kind, dict[str, Any]] = {
@@ -78,18 +78,18 @@ UNTIL = {
 def facts_of(*kinds: Kind) -> Facts:
     causes = [CAUSES[kind] for kind in kinds]
     intent = Intent(wanted=True, **{k: v for cause in causes for k, v in cause.get("intent", {}).items()})
-    troubles = [cause["trouble"] for cause in causes if "trouble" in cause]
+    failures_by_project = [cause["trouble"] for cause in causes if "trouble" in cause]
     no_membership = any("membership" in cause for cause in causes)
-    trouble = troubles[0] if troubles else None
+    failure = failures_by_project[0] if failures_by_project else None
     week = next((cause["week"] for cause in causes if "week" in cause), Outlook())
     needs = max(cause.get("needs", 0) for cause in causes)
     slowest = max(cause.get("slowest_line", 0) for cause in causes)
-    membership = None if no_membership else replace(MEMBERSHIP, gpu_memory=needs, slowest_line=slowest)
-    line = LineUse(**{k: v for cause in causes for k, v in cause.get("line", {}).items()})
+    membership = None if no_membership else replace(MEMBERSHIP, gpu_memory=needs, min_bandwidth=slowest)
+    line = NetworkUse(**{k: v for cause in causes for k, v in cause.get("line", {}).items()})
     of_gpu = gpu_conditions(causes)
     machine = replace(readings(causes), gpus=of_gpu.machine.gpus)
     sleep = {name: value for cause in causes for name, value in cause.get("sleep", {}).items()}
-    conditions = Conditions(trouble, of_gpu.session_gpu, machine, line, **sleep)
+    conditions = Conditions(failure, of_gpu.session_gpu, machine, line, **sleep)
     return Facts(intent, conditions, membership, NOW, chosen(causes), week=week)
 
 
@@ -168,8 +168,8 @@ def test_two_reasons_are_both_told(pair: tuple[Kind, Kind]) -> None:
 
 
 def test_the_sentence_of_a_failure_is_in_the_reason_with_its_braces() -> None:
-    trouble = Trouble("It said {detail} {0}.", permanent=False, failures=1, retry_at=NOW + 5)
-    decision = decide(GOOD.intent, DEFAULTS, Conditions(trouble), MEMBERSHIP, NOW)
+    failure = Failure("It said {detail} {0}.", permanent=False, failures=1, retry_at=NOW + 5)
+    decision = decide(GOOD.intent, DEFAULTS, Conditions(failure), MEMBERSHIP, NOW)
     assert decision.reasons[0].text.endswith("It said {detail} {0}.")
 
 
@@ -181,8 +181,8 @@ def test_a_snooze_is_over_at_its_very_end() -> None:
     ("retry_at", "holds"), [(NOW + 1, True), (NOW, False), (NOW + 600, True), (NOW + 86_400, False)]
 )
 def test_a_retry_is_waited_for_but_not_for_ever_if_the_clock_was_set_back(retry_at: float, holds: bool) -> None:
-    trouble = Trouble("It failed.", permanent=False, failures=1, retry_at=retry_at)
-    assert kinds(Facts(GOOD.intent, Conditions(trouble), MEMBERSHIP, NOW)) == ({Kind.BACKING_OFF} if holds else set())
+    failure = Failure("It failed.", permanent=False, failures=1, retry_at=retry_at)
+    assert kinds(Facts(GOOD.intent, Conditions(failure), MEMBERSHIP, NOW)) == ({Kind.BACKING_OFF} if holds else set())
 
 
 def test_without_intent_or_project_nothing_is_wanted() -> None:
@@ -191,8 +191,8 @@ def test_without_intent_or_project_nothing_is_wanted() -> None:
 
 
 def test_the_practice_project_is_not_about_the_line() -> None:
-    practice = replace(MEMBERSHIP, has_own_backbone=True, slowest_line=600_000)
-    line = LineUse(used=1 << 40, open=False)
+    practice = replace(MEMBERSHIP, has_own_backbone=True, min_bandwidth=600_000)
+    line = NetworkUse(used=1 << 40, open=False)
     chosen = {**DEFAULTS, "upload_limit": 125_000, "data_cap": 1 << 30}
     decision = decide(GOOD.intent, chosen, Conditions(line=line), practice, NOW)
     assert decision.reasons == ()
@@ -201,7 +201,7 @@ def test_the_practice_project_is_not_about_the_line() -> None:
 
 
 def test_a_project_that_is_too_heavy_names_what_it_needs_and_what_it_would_get() -> None:
-    heavy = replace(MEMBERSHIP, slowest_line=600_000)
+    heavy = replace(MEMBERSHIP, min_bandwidth=600_000)
     chosen = {**DEFAULTS, "upload_limit": 125_000, "download_limit": 600_000}
     (reason,) = decide(GOOD.intent, chosen, Conditions(), heavy, NOW).reasons
     assert "at least 4.8 Mbit/s up, and your ceiling is 1 Mbit/s." in reason.text

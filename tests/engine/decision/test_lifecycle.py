@@ -7,7 +7,7 @@ import pytest
 from core.api.reasons import Kind, Reason
 from core.api.session import Fault
 from core.api.snapshot import Transfer
-from core.engine.decision.decide import Decision, Trouble
+from core.engine.decision.decide import Decision, Failure
 from core.engine.decision.lifecycle import (
     HOLD_WITHIN,
     KILL_AFTER,
@@ -53,7 +53,7 @@ from tests.engine.decisions import (
     report,
 )
 
-TROUBLE = Trouble("It failed.", permanent=False, failures=1, retry_at=NOW + FIRST_WAIT)
+TROUBLE = Failure("It failed.", permanent=False, failures=1, retry_at=NOW + FIRST_WAIT)
 FOR_GOOD = replace(TROUBLE, permanent=True)
 OTHER = replace(GO, project="q")
 PAUSE = replace(GO, reasons=(PAUSED,))
@@ -61,12 +61,12 @@ LEAVE = replace(GO, reasons=(PAUSED, MUST_LEAVE))
 BACKING_OFF = replace(GO, reasons=(Reason(Kind.BACKING_OFF, hold=False, text="It failed."),))
 PAUSED_TOO = replace(GO, reasons=(*BACKING_OFF.reasons, PAUSED))
 LEAVING = Leaving("p", (), NOW + KILL_AFTER)
-FAILING = replace(LEAVING, trouble=TROUBLE)
+FAILING = replace(LEAVING, failure=TROUBLE)
 FAILED = Failed("p", TROUBLE)
 
 
-def leaving(*reasons: Reason, trouble: Trouble | None = None) -> Leaving:
-    return Leaving("p", reasons, NOW + KILL_AFTER, trouble=trouble)
+def leaving(*reasons: Reason, failure: Failure | None = None) -> Leaving:
+    return Leaving("p", reasons, NOW + KILL_AFTER, failure=failure)
 
 
 Row = tuple[State, Decision, News | None, State, tuple[Effect, ...]]
@@ -138,17 +138,17 @@ TABLE: dict[str, Row] = {
         replace(JOINING, deadline=NOW),
         GO,
         None,
-        leaving(trouble=replace(TROUBLE, error="The session made no progress while joining.")),
+        leaving(failure=replace(TROUBLE, error="The session made no progress while joining.")),
         GOODBYE,
     ),
-    "a fault": (CONTRIBUTING, GO, Fault("It failed."), leaving(trouble=TROUBLE), GOODBYE),
-    "a fault while holding": (HOLDING, PAUSE, Fault("It failed."), leaving(PAUSED, trouble=TROUBLE), GOODBYE),
-    "a fault for good": (STARTING, GO, Fault("It failed.", permanent=True), leaving(trouble=FOR_GOOD), GOODBYE),
+    "a fault": (CONTRIBUTING, GO, Fault("It failed."), leaving(failure=TROUBLE), GOODBYE),
+    "a fault while holding": (HOLDING, PAUSE, Fault("It failed."), leaving(PAUSED, failure=TROUBLE), GOODBYE),
+    "a fault for good": (STARTING, GO, Fault("It failed.", permanent=True), leaving(failure=FOR_GOOD), GOODBYE),
     "leaves unasked": (
         CONTRIBUTING,
         GO,
         report("leaving"),
-        leaving(trouble=replace(TROUBLE, error="The session ended by itself.")),
+        leaving(failure=replace(TROUBLE, error="The session ended by itself.")),
         GOODBYE,
     ),
     "killed": (CONTRIBUTING, GO, Ended("It failed."), FAILED, ()),
@@ -195,7 +195,7 @@ def test_waits_grow_to_ten_minutes() -> None:
     for _ in range(10):
         failed, _effects = lifecycle(state, GO, Ended("It failed."), NOW)
         assert isinstance(failed, Failed)
-        waits.append(failed.trouble.retry_at - NOW)
+        waits.append(failed.failure.retry_at - NOW)
         state = replace(CONTRIBUTING, failures=failed.failures)
     assert waits == [5, 10, 20, 40, 80, 160, 320, 600, 600, 600]
     assert waits[-1] == LONGEST_WAIT

@@ -2,7 +2,7 @@
 
 import pytest
 
-from core.api.preferences.preferences import PREFERENCES, counts_for_gpu, in_force
+from core.api.preferences.preferences import PREFERENCES, counts_for_gpu, effective
 from core.api.preferences.schedule import Level
 from core.engine.decision.limit_info import limit_info
 
@@ -12,11 +12,11 @@ DEFAULTS = {name: preference.default for name, preference in PREFERENCES.items()
 def told(name: str, level: Level = Level.FULL, card: int | None = None, **chosen: int) -> tuple[int, str | None]:
     """(in force, why); `card` is the one that is computed on, and `gpu1_share` stands for `gpu1.share`."""
     values = DEFAULTS | {_name(key): value for key, value in chosen.items()}
-    counts = in_force(values, gentle=level is Level.GENTLE)
+    counts = effective(values, gentle=level is Level.GENTLE)
     if card is not None:
         counts = counts_for_gpu(counts, card)
     info = limit_info(name, values, counts, level)
-    return info.in_force, info.why
+    return info.effective, info.why
 
 
 def _name(key: str) -> str:

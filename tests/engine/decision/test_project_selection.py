@@ -31,7 +31,7 @@ SLOW_A = Candidate("a", (SLOW,))
 __all__ = ["organiser"]
 
 
-def at_hand(before: Choice, *candidates: Candidate, now: float = NOW, in_session: bool = True) -> str | None:
+def selected(before: Choice, *candidates: Candidate, now: float = NOW, in_session: bool = True) -> str | None:
     return choose(before, candidates, now, in_session=in_session).project
 
 
@@ -40,32 +40,32 @@ def test_without_projects_there_is_none_at_hand() -> None:
 
 
 def test_the_first_that_can_run_is_chosen_at_once_where_nothing_runs() -> None:
-    assert at_hand(Choice(), A, B, in_session=False) == "a"
-    assert at_hand(Choice(), SLOW_A, B, in_session=False) == "b"
-    assert at_hand(Choice("a"), SLOW_A, B, in_session=False) == "b"
+    assert selected(Choice(), A, B, in_session=False) == "a"
+    assert selected(Choice(), SLOW_A, B, in_session=False) == "b"
+    assert selected(Choice("a"), SLOW_A, B, in_session=False) == "b"
 
 
 def test_where_none_can_run_the_first_waits() -> None:
-    assert at_hand(Choice(), SLOW_A, Candidate("b", (OFFLINE,)), in_session=False) == "a"
+    assert selected(Choice(), SLOW_A, Candidate("b", (OFFLINE,)), in_session=False) == "a"
 
 
 def test_what_stands_against_all_is_no_reason_to_change() -> None:
     paused = Candidate("a", (PAUSED,)), Candidate("b", (PAUSED,))
-    assert at_hand(Choice("a"), *paused) == "a"
+    assert selected(Choice("a"), *paused) == "a"
     assert own_reasons([Candidate("a", (PAUSED, SLOW)), Candidate("b", (PAUSED,))]) == {"a": (SLOW,), "b": ()}
 
 
 def test_a_session_is_left_only_for_what_lasts_a_minute() -> None:
     waiting = choose(Choice("a"), [SLOW_A, B], NOW, in_session=True)
     assert (waiting.project, waiting.better, waiting.change_at) == ("a", "b", NOW + SETTLED)
-    assert at_hand(waiting, SLOW_A, B, now=NOW + SETTLED - 1) == "a"
-    assert at_hand(waiting, SLOW_A, B, now=NOW + SETTLED) == "b"
+    assert selected(waiting, SLOW_A, B, now=NOW + SETTLED - 1) == "a"
+    assert selected(waiting, SLOW_A, B, now=NOW + SETTLED) == "b"
 
 
 def test_it_goes_back_to_the_first_when_that_could_have_run_for_a_minute() -> None:
     waiting = choose(Choice("b"), [A, B], NOW, in_session=True)
     assert waiting.project == "b"
-    assert at_hand(waiting, A, B, now=NOW + SETTLED) == "a"
+    assert selected(waiting, A, B, now=NOW + SETTLED) == "a"
 
 
 def test_a_first_that_comes_and_goes_does_not_interrupt_the_second() -> None:
@@ -80,14 +80,14 @@ def test_a_first_whose_sessions_failed_is_tried_again_after_half_an_hour() -> No
     failed = Candidate("a", failures=5)
     waiting = choose(Choice("b"), [failed, B], NOW, in_session=True)
     assert waiting.change_at == NOW + SETTLED_AFTER_FAILURE
-    assert at_hand(waiting, failed, B, now=NOW + SETTLED) == "b"
-    assert at_hand(waiting, failed, B, now=NOW + SETTLED_AFTER_FAILURE) == "a"
+    assert selected(waiting, failed, B, now=NOW + SETTLED) == "b"
+    assert selected(waiting, failed, B, now=NOW + SETTLED_AFTER_FAILURE) == "a"
 
 
 @pytest.mark.parametrize(("wait", "expected"), [(20.0, "a"), (SETTLED + 20, "b")])
 def test_a_reason_that_is_over_soon_is_waited_for(wait: float, expected: str) -> None:
     backing_off = Candidate("a", (Reason(Kind.BACKING_OFF, False, "It failed.", NOW + wait),))
-    assert at_hand(Choice(), backing_off, B, in_session=False) == expected
+    assert selected(Choice(), backing_off, B, in_session=False) == expected
 
 
 def test_a_clock_that_was_set_back_begins_the_wait_anew() -> None:
@@ -97,7 +97,7 @@ def test_a_clock_that_was_set_back_begins_the_wait_anew() -> None:
 
 
 def test_a_project_that_was_left_is_not_kept() -> None:
-    assert at_hand(Choice("c"), A, B) == "a"
+    assert selected(Choice("c"), A, B) == "a"
 
 
 def joined(engine: RunningEngine, organiser: Organiser) -> None:

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from core.api.preferences.schedule import PRESETS, Level, Outlook, outlook
 from core.api.preferences.week_text import preset_cells
-from core.engine.decision.schedule import Timetable, local_zone
+from core.engine.decision.schedule import WeeklySchedule, local_zone
 
 START = datetime(2026, 3, 27, tzinfo=UTC).timestamp()
 ZONES = (ZoneInfo("Europe/Berlin"), ZoneInfo("America/New_York"), ZoneInfo("Asia/Kathmandu"))
@@ -30,21 +30,25 @@ def zone_of_the_system() -> Iterator[pytest.MonkeyPatch]:
 @given(steps)
 def test_what_it_remembers_is_what_it_would_find_again(steps: list[tuple[float, tzinfo, str]]) -> None:
     now, zone = START, ZONES[0]
-    timetable = Timetable(None, lambda: zone)
+    weekly_schedule = WeeklySchedule(None, lambda: zone)
     for passed, new_zone, preset in steps:
         # The zone is looked at again after half a minute.
         now += passed if abs(passed) > 31 else 31
         zone = new_zone  # type: ignore[assignment]  # all of them are zones
-        timetable.paint(preset_cells(preset))  # type: ignore[arg-type]  # drawn from the presets
-        assert timetable.outlook(now) == timetable.outlook(now + 0.25) == outlook(timetable.cells, now, zone)
+        weekly_schedule.paint(preset_cells(preset))  # type: ignore[arg-type]  # drawn from the presets
+        assert (
+            weekly_schedule.outlook(now)
+            == weekly_schedule.outlook(now + 0.25)
+            == outlook(weekly_schedule.cells, now, zone)
+        )
 
 
 def test_between_two_edges_nothing_is_computed_again() -> None:
-    timetable = Timetable(preset_cells("nights"), lambda: UTC)
-    first = timetable.outlook(START)
-    assert timetable.outlook(START + 5.9 * 3600) is first
-    assert timetable.outlook(START + 6 * 3600) == Outlook(Level.OFF, Level.FULL, START + 22 * 3600)
-    assert timetable.outlook(START - 1) == first
+    weekly_schedule = WeeklySchedule(preset_cells("nights"), lambda: UTC)
+    first = weekly_schedule.outlook(START)
+    assert weekly_schedule.outlook(START + 5.9 * 3600) is first
+    assert weekly_schedule.outlook(START + 6 * 3600) == Outlook(Level.OFF, Level.FULL, START + 22 * 3600)
+    assert weekly_schedule.outlook(START - 1) == first
 
 
 def test_the_zone_is_read_once_in_half_a_minute_and_after_a_jump_of_the_clock() -> None:
@@ -54,16 +58,16 @@ def test_the_zone_is_read_once_in_half_a_minute_and_after_a_jump_of_the_clock() 
         reads.append(now)
         return UTC
 
-    timetable = Timetable(None, read)
+    weekly_schedule = WeeklySchedule(None, read)
     for now in (START, START + 29, START + 30, START + 31, START - 5):
-        timetable.outlook(now)
+        weekly_schedule.outlook(now)
     assert reads == [START, START + 30, START - 5]
 
 
 def test_the_zone_is_that_of_the_systems_settings(zone_of_the_system: pytest.MonkeyPatch) -> None:
     zone_of_the_system.setenv("TZ", "Australia/Lord_Howe")
     assert local_zone() == ZoneInfo("Australia/Lord_Howe")
-    assert Timetable(None).info(START).zone == "Australia/Lord_Howe"
+    assert WeeklySchedule(None).info(START).zone == "Australia/Lord_Howe"
 
 
 def test_a_zone_that_only_the_c_library_understands_has_its_present_offset(

@@ -11,7 +11,7 @@ import pytest
 
 from core.api.errors import UsageError
 from core.api.identity import ExportIdentity, GetIdentity, IdentityExport, IdentityInfo, ImportIdentity, SetDisplayName
-from core.client.profile import Home
+from core.client.profile import Profile
 from tests.fakes.running_engine import RunningEngine
 
 PASSPHRASE = "correct horse battery"
@@ -45,7 +45,7 @@ def test_an_exported_identity_is_the_same_on_another_machine(engine: RunningEngi
     text = exported(engine)
     other_folder = tmp_path / "other"
     other_folder.mkdir()
-    other = RunningEngine(Home(tmp_path / "other-home"), other_folder)
+    other = RunningEngine(Profile(tmp_path / "other-home"), other_folder)
     try:
         assert other.start().ask(ImportIdentity(text, PASSPHRASE), IdentityInfo).id == here.id
         assert other.ask(GetIdentity(), IdentityInfo).id == here.id

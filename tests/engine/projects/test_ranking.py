@@ -13,7 +13,7 @@ from core.api.messages import GetSnapshot
 from core.api.preferences.limits import LimitInfo, SetLimit
 from core.api.project.projects import ProjectDetails, ShowProject
 from core.api.snapshot import Place, Snapshot
-from core.engine.projects.ranking import SOON, Places
+from core.engine.projects.ranking import SOON, Ranking
 from tests.engine.projects.test_catalogue import Organiser, organiser
 from tests.fakes.http_server import FakeServer, answer, serving
 from tests.fakes.running_engine import RunningEngine
@@ -53,7 +53,7 @@ def test_an_answer_that_comes_after_opting_out_is_for_nobody() -> None:
         told(handler)
 
     async def ask(server: FakeServer, *, opt_out: bool) -> Place | None:
-        places = Places(lambda: None, time.time)
+        places = Ranking(lambda: None, time.time)
         project = SimpleNamespace(id="poems", manifest=SimpleNamespace(leaderboard=server.url("leaderboard.json")))
         for now in (0.0, SOON):
             places.attend(project, lambda: "ab" * 32, now)  # type: ignore[arg-type]  # all that is looked at

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 import requests
 
-from core.host.contribution_store import Claim, Register
+from core.host.contribution_store import Claim, ContributionStore
 from core.host.curve import Curve
 from core.host.project import load
 from core.host.web.published import Board
@@ -28,23 +28,23 @@ _QUIET = (
 @pytest.fixture
 def server(tmp_path: Path) -> Iterator[Web]:
     project = load(PRACTICE / "project.toml")
-    curve, register = Curve(tmp_path, "run", 4096), Register(tmp_path, "run")
+    curve, store = Curve(tmp_path, "run", 4096), ContributionStore(tmp_path, "run")
     for epoch in range(1, 40):
         curve.add_training("a", epoch=epoch, loss=6.0 / epoch + 2.0, samples=512, at=float(epoch), current=epoch)
         curve.add_evaluation(epoch, 6.5 / epoch + 2.2, at=float(epoch))
     at = 1_750_000_000.0
-    register.accept([Claim(epoch, "slot-a", ANN, 300) for epoch in range(1, 11)], "Ann of the Hill", at)
-    register.accept([Claim(epoch, "slot-b", BEN, 150) for epoch in range(1, 11)], None, at + 60)
-    register.accept([Claim(1, "slot-c", CEM, 10)], EVIL, at + 120)
-    register.reject("inflated")
-    board = Board(project.files, curve, register, tmp_path / "checkpoints")
+    store.accept([Claim(epoch, "slot-a", ANN, 300) for epoch in range(1, 11)], "Ann of the Hill", at)
+    store.accept([Claim(epoch, "slot-b", BEN, 150) for epoch in range(1, 11)], None, at + 60)
+    store.accept([Claim(1, "slot-c", CEM, 10)], EVIL, at + 120)
+    store.reject("inflated")
+    board = Board(project.files, curve, store, tmp_path / "checkpoints")
     board.publish(project.manifest(tmp_path, [PEER]))
     board.show(epoch=39, peers=3, samples_per_second=120.5)
     running = Web(board, "127.0.0.1:0")
     yield running
     running.close()
     curve.close()
-    register.close()
+    store.close()
 
 
 def browse(url: str, profile: Path, *options: str) -> str:
@@ -110,10 +110,10 @@ def test_prometheus_can_read_the_metrics(server: Web) -> None:
 
 
 def test_peers_over_time_are_averages_of_minutes(tmp_path: Path) -> None:
-    register = Register(tmp_path, "run")
+    store = ContributionStore(tmp_path, "run")
     for minute, peers in enumerate((2, 4, 9)):
-        register.show_presence(peers, 10.0 * peers, at=6000.0 + 60 * minute)
-        register.show_presence(peers, 10.0 * peers, at=6030.0 + 60 * minute)
-    (point,) = register.presence(0.0, 10)
-    register.close()
+        store.show_presence(peers, 10.0 * peers, at=6000.0 + 60 * minute)
+        store.show_presence(peers, 10.0 * peers, at=6030.0 + 60 * minute)
+    (point,) = store.presence(0.0, 10)
+    store.close()
     assert (point.at, point.peers, point.samples_per_second) == (6000.0, 5.0, 50.0)

@@ -149,10 +149,10 @@ def test_a_server_that_gives_and_takes_back_is_left_in_the_end(cache: Cache) -> 
 
 
 def test_the_token_goes_to_the_manifest_s_own_origin_alone(cache: Cache) -> None:
-    with serving(ranged(CONTENT)) as mirror, serving(redirect(mirror.url("train.txt"))) as home:
-        origin = home.url("manifest.json")
-        fetcher(cache, token="secret", origin=origin).fetch([described(home.url("train.txt"))])
-        assert [request.get("authorization") for request in home.seen] == ["Bearer secret"]
+    with serving(ranged(CONTENT)) as mirror, serving(redirect(mirror.url("train.txt"))) as profile:
+        origin = profile.url("manifest.json")
+        fetcher(cache, token="secret", origin=origin).fetch([described(profile.url("train.txt"))])
+        assert [request.get("authorization") for request in profile.seen] == ["Bearer secret"]
         assert [request.get("authorization") for request in mirror.seen] == [None]
 
 

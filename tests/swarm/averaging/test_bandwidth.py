@@ -2,27 +2,27 @@ import pytest
 
 from core.api.preferences.preferences import Limits
 from core.api.project.manifest import Averaging
-from core.swarm.averaging.bandwidth import bandwidth, part_size, part_timeout, slowest_line, state_timeout
+from core.swarm.averaging.bandwidth import bandwidth, min_bandwidth, part_size, part_timeout, state_timeout
 
 MBIT = 125_000
 
 
 def test_a_million_parameters_pass_a_line_of_one_megabit() -> None:
-    assert 0.5 * MBIT < slowest_line(1_000_000, Averaging(averaging_timeout=60)) < MBIT
+    assert 0.5 * MBIT < min_bandwidth(1_000_000, Averaging(averaging_timeout=60)) < MBIT
 
 
 def test_eighteen_million_parameters_need_more_than_the_bare_bytes() -> None:
     bare = 36_000_000 / 60
-    assert 2 * bare < slowest_line(18_000_000, Averaging(averaging_timeout=60)) < 3 * bare
+    assert 2 * bare < min_bandwidth(18_000_000, Averaging(averaging_timeout=60)) < 3 * bare
 
 
 @pytest.mark.parametrize(("compression", "times"), [("none", 4), ("float16", 2), ("uniform8bit", 1)])
 def test_the_need_grows_with_the_bytes_of_a_value_and_shrinks_with_the_time(compression: str, times: int) -> None:
-    least = slowest_line(10**6, Averaging(compression="blockwise8bit", averaging_timeout=100))
-    assert slowest_line(10**6, Averaging(compression=compression, averaging_timeout=100)) == pytest.approx(  # type: ignore[arg-type]
+    least = min_bandwidth(10**6, Averaging(compression="blockwise8bit", averaging_timeout=100))
+    assert min_bandwidth(10**6, Averaging(compression=compression, averaging_timeout=100)) == pytest.approx(  # type: ignore[arg-type]
         times * least, rel=1e-4
     )
-    assert slowest_line(10**6, Averaging(compression="blockwise8bit", averaging_timeout=50)) == pytest.approx(
+    assert min_bandwidth(10**6, Averaging(compression="blockwise8bit", averaging_timeout=50)) == pytest.approx(
         2 * least, 1
     )
 

@@ -7,15 +7,15 @@ import pytest
 from hivemind import DHT
 from hivemind.dht.node import DHTNode
 
-from core.swarm.dht.backbone_monitor import Company
+from core.swarm.dht.backbone_monitor import BackboneMonitor
 from core.swarm.dht.peer import join_swarm, own_addresses
-from core.swarm.patches import live_in
+from core.swarm.patches import use_session_folder
 
 
 @pytest.fixture
 def swarm(short_folder: Path) -> Iterator[list[DHT]]:
     """The backbone, and two peers that know it."""
-    live_in(short_folder)
+    use_session_folder(short_folder)
     made = [join_swarm([], short_folder / "backbone.key")]
     made += [join_swarm(own_addresses(made[0]), short_folder / f"{name}.key") for name in ("one", "two")]
     yield made
@@ -46,7 +46,7 @@ def known_to(dht: DHT) -> set[str]:
 
 def test_who_lost_everybody_finds_backbone_and_peers_again(swarm: list[DHT]) -> None:
     backbone, one, two = swarm
-    company = Company(one, [backbone.peer_id])
+    company = BackboneMonitor(one, [backbone.peer_id])
     one.run_coroutine(_lose_everybody)
     assert known_to(one) == set()
     assert company.ask()
@@ -56,7 +56,7 @@ def test_who_lost_everybody_finds_backbone_and_peers_again(swarm: list[DHT]) -> 
 
 def test_without_the_backbone_those_who_met_stay_together(swarm: list[DHT]) -> None:
     backbone, one, two = swarm
-    company = Company(one, [backbone.peer_id])
+    company = BackboneMonitor(one, [backbone.peer_id])
     assert company.ask()
     backbone.shutdown()
     one.run_coroutine(_lose_everybody)
@@ -66,7 +66,7 @@ def test_without_the_backbone_those_who_met_stay_together(swarm: list[DHT]) -> N
 
 def test_a_backbone_that_does_not_answer_is_no_company(swarm: list[DHT]) -> None:
     backbone, one, _two = swarm
-    company = Company(one, [backbone.peer_id])
+    company = BackboneMonitor(one, [backbone.peer_id])
     assert company.is_near(), "joining was an answer"
     backbone.shutdown()
     assert not company.ask()
@@ -75,6 +75,6 @@ def test_a_backbone_that_does_not_answer_is_no_company(swarm: list[DHT]) -> None
 
 def test_a_dht_that_is_gone_is_no_answer(swarm: list[DHT]) -> None:
     backbone, one, _two = swarm
-    company = Company(one, [backbone.peer_id])
+    company = BackboneMonitor(one, [backbone.peer_id])
     one.shutdown()
     assert not company.ask()

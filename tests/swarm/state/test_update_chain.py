@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from hypothesis import given
 from hypothesis import strategies as st
 
-from core.swarm.state.update_chain import LENGTH, Mark, Told, extended, rival_of, trail_of
+from core.swarm.state.update_chain import LENGTH, Mark, Told, canonical_fork_of, extended, trail_of
 
 Way = tuple[Mark, ...]
 
@@ -42,18 +42,18 @@ def test_a_trail_forgets_what_is_long_ago() -> None:
 def test_nobody_changes_over_while_all_go_the_same_way() -> None:
     run = way(5)
     for number in range(4):
-        assert rival_of(run, others(told(run, run, run[:-1], run), number)) is None
+        assert canonical_fork_of(run, others(told(run, run, run[:-1], run), number)) is None
 
 
 def test_the_smaller_group_changes_over_to_the_larger_one() -> None:
     common = way(3)
     large, small = way(3, 3, common), way(3, 1, common)
     everybody = told(large, large, large, small)
-    rival = rival_of(small, others(everybody, 3))
-    assert rival is not None
-    assert rival.mark == large[3]
-    assert rival.givers == {b"\0", b"\1", b"\2"}
-    assert rival_of(large, others(everybody, 0)) is None
+    canonical_fork = canonical_fork_of(small, others(everybody, 3))
+    assert canonical_fork is not None
+    assert canonical_fork.mark == large[3]
+    assert canonical_fork.givers == {b"\0", b"\1", b"\2"}
+    assert canonical_fork_of(large, others(everybody, 0)) is None
 
 
 def test_of_one_group_with_different_pasts_most_of_it_is_the_run() -> None:
@@ -62,8 +62,8 @@ def test_of_one_group_with_different_pasts_most_of_it_is_the_run() -> None:
     most, one = extended(way(3), 4, numbers), extended((), 4, numbers)
     most, one = way(2, 4, most), way(2, 4, one)
     everybody = told(most, most, most, one)
-    assert rival_of(one, others(everybody, 3)) is not None
-    assert all(rival_of(most, others(everybody, number)) is None for number in range(3))
+    assert canonical_fork_of(one, others(everybody, 3)) is not None
+    assert all(canonical_fork_of(most, others(everybody, number)) is None for number in range(3))
 
 
 @given(st.integers(1, 3), st.integers(1, 3))
@@ -71,30 +71,32 @@ def test_exactly_one_of_two_ways_stays_the_run(before: int, after: int) -> None:
     common = way(before)
     one, two = way(1 + after, 2, common), way(1 + after, 2, common)
     everybody = told(one, one, two, two)
-    change = [rival_of(peer.trail, others(everybody, number)) is not None for number, peer in enumerate(everybody)]
+    change = [
+        canonical_fork_of(peer.trail, others(everybody, number)) is not None for number, peer in enumerate(everybody)
+    ]
     assert change in ([True, True, False, False], [False, False, True, True])
 
 
 def test_a_way_that_began_with_the_newest_update_is_not_judged_yet() -> None:
     common = way(3)
-    assert rival_of(way(1, 1, common), told(way(2, 3, common), way(2, 3, common), way(2, 3, common))) is None
+    assert canonical_fork_of(way(1, 1, common), told(way(2, 3, common), way(2, 3, common), way(2, 3, common))) is None
 
 
 def test_a_way_that_its_own_group_has_left_is_not_changed_over_to() -> None:
     common = way(3)
     boaster = way(3, 50, common)
-    assert rival_of(way(3, 1, common), told(boaster)) is None
+    assert canonical_fork_of(way(3, 1, common), told(boaster)) is None
 
 
 def test_a_way_whose_peers_give_no_state_away_is_not_changed_over_to() -> None:
     common = way(3)
     large = way(3, 2, common)
-    assert rival_of(way(3, 1, common), told(large, large, gives=False)) is None
+    assert canonical_fork_of(way(3, 1, common), told(large, large, gives=False)) is None
 
 
 def test_trails_without_a_common_epoch_are_not_compared() -> None:
     run = way(LENGTH * 2)
-    assert rival_of(way(3), told(run, run)) is None
+    assert canonical_fork_of(way(3), told(run, run)) is None
 
 
 def test_what_is_no_trail_counts_as_none() -> None:
