@@ -20,7 +20,7 @@ import psutil
 from msgspec.structs import replace
 
 from benchmarks.footprint import memory
-from core.api.messages import Event
+from core.api.protocol import Event
 from core.client.profile import Profile
 from tests.app.full_engine import fill
 from tests.app.snapshots import CONTRIBUTING

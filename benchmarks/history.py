@@ -31,9 +31,9 @@ from app.widgets import theme
 from app.window.application import make_application
 from app.window.main_window import MainWindow
 from benchmarks.years import fill
-from core.api.messages import GetSnapshot, Quit
 from core.api.preferences.limits import SetLimit
 from core.api.project.projects import CurvePoint
+from core.api.protocol import GetSnapshot, Quit
 from core.api.record.record import GetOverview, GetSessions, Habits, Overview, SessionGiven
 from core.api.snapshot import Snapshot
 from core.client.engine_client import EngineClient, ensure_engine

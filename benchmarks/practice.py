@@ -12,7 +12,7 @@ from types import NoneType
 import psutil
 
 from core.api.intent import Contribute
-from core.api.messages import GetSnapshot, Quit
+from core.api.protocol import GetSnapshot, Quit
 from core.api.snapshot import Snapshot, State
 from core.client.engine_client import EngineClient, ensure_engine
 from core.client.profile import Profile

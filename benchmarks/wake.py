@@ -20,7 +20,7 @@ import psutil
 from jeepney import DBusAddress, new_method_call
 
 from benchmarks.practice import Practice, contributing
-from core.api.messages import Event
+from core.api.protocol import Event
 from core.api.snapshot import Snapshot
 from core.client.engine_client import EngineClient
 from core.conditions.sleep.watch import GAP

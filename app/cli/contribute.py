@@ -16,7 +16,7 @@ from app.cli.console.session_totals import Given
 from app.text import plain, units
 from core.api.errors import EngineGone, UsageError, WorldError
 from core.api.intent import Contribute, Override, Pause
-from core.api.messages import Command, Event, GetSnapshot, Quit
+from core.api.protocol import Command, Event, GetSnapshot, Quit
 from core.api.reasons import Kind
 from core.api.snapshot import Snapshot
 from core.client.engine_client import EngineClient, ensure_engine

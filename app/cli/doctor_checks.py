@@ -16,7 +16,7 @@ from app.cli import window
 from app.cli.console.connection import running
 from app.text import plain
 from core.api.errors import IdlehiveError
-from core.api.messages import GetSnapshot
+from core.api.protocol import GetSnapshot
 from core.api.snapshot import Snapshot
 from core.client import keyrings
 from core.client.profile import Profile

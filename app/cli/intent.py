@@ -9,7 +9,7 @@ from app.cli.console.parser import Verbs, add_verb
 from app.text import plain, units
 from core.api.errors import EngineGone
 from core.api.intent import Pause, Resume
-from core.api.messages import GetSnapshot, Quit
+from core.api.protocol import GetSnapshot, Quit
 from core.api.snapshot import Snapshot
 from core.client.profile import Profile
 

@@ -10,7 +10,6 @@ from app.cli.console.connection import borrowed
 from app.cli.console.parser import Parser, Verbs, add_json, add_verb
 from app.text import plain
 from core.api.errors import UsageError
-from core.api.messages import Command
 from core.api.project.projects import (
     AddProject,
     JoinProject,
@@ -21,6 +20,7 @@ from core.api.project.projects import (
     ProjectInfo,
     ShowProject,
 )
+from core.api.protocol import Command
 from core.client.profile import Profile
 
 TEXT = """

@@ -14,7 +14,6 @@ from app.cli.console.connection import borrowed
 from app.cli.console.parser import Parser, Verbs, add_json, add_verb
 from app.text import plain
 from core.api.errors import UsageError, WorldError
-from core.api.messages import GetSnapshot
 from core.api.preferences import week_text
 from core.api.preferences.schedule import (
     CELLS_A_DAY,
@@ -27,6 +26,7 @@ from core.api.preferences.schedule import (
     ScheduleInfo,
     SetSchedule,
 )
+from core.api.protocol import GetSnapshot
 from core.api.snapshot import Snapshot
 from core.client.engine_client import EngineClient
 from core.client.profile import Profile

@@ -11,7 +11,7 @@ from app.cli.console.display import display
 from app.cli.console.parser import Verbs, add_json, add_verb
 from app.text import plain
 from core.api.errors import EngineGone
-from core.api.messages import Event, GetSnapshot
+from core.api.protocol import Event, GetSnapshot
 from core.api.snapshot import Snapshot
 from core.client.profile import Profile
 

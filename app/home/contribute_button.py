@@ -11,7 +11,7 @@ from app.link.choices import main_choice, more_choices
 from app.text.i18n import tr
 from app.widgets import theme
 from app.widgets.basic import Button
-from core.api.messages import Command
+from core.api.protocol import Command
 from core.api.snapshot import Snapshot
 
 Perform = Callable[[Command], None]

@@ -20,9 +20,9 @@ from app.widgets.learning_curve import CurveView, Legend
 from app.widgets.page import Page
 from app.widgets.theme import Type
 from app.widgets.tiles import Tiles
-from core.api.messages import Command, Event
 from core.api.preferences.schedule import GetSchedule, ScheduleInfo, ScheduleState
 from core.api.project.projects import CurvePoint, GetCurve
+from core.api.protocol import Command, Event
 from core.api.snapshot import Snapshot
 
 

@@ -17,9 +17,9 @@ from app.widgets import theme
 from app.widgets.basic import Card, Label, Notice, clear
 from app.widgets.page import Page
 from app.widgets.theme import Type
-from core.api.messages import Command
 from core.api.preferences.limits import LimitInfo, ResetLimit, SetLimit, ShowLimits
 from core.api.preferences.preferences import GENTLE
+from core.api.protocol import Command
 from core.api.snapshot import Snapshot
 
 

@@ -7,8 +7,8 @@ from app.text import numbers
 from app.text.i18n import tr
 from app.text.status import is_paused
 from core.api.intent import Contribute, Pause, Resume
-from core.api.messages import Command
 from core.api.preferences.schedule import Level
+from core.api.protocol import Command
 from core.api.reasons import Kind
 from core.api.snapshot import Snapshot
 

@@ -19,7 +19,7 @@ from PySide6.QtNetwork import QLocalSocket
 from app.link import engine_process
 from app.text.i18n import said, tr
 from core.api.errors import EngineGone, IdlehiveError
-from core.api.messages import (
+from core.api.protocol import (
     Command,
     EngineMessage,
     Event,

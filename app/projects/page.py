@@ -20,7 +20,6 @@ from app.widgets.basic import Button, Label, Notice, clear
 from app.widgets.page import Page
 from app.widgets.theme import Type
 from core.api.intent import Contribute
-from core.api.messages import Command, Event
 from core.api.project.projects import (
     AddProject,
     CurvePoint,
@@ -35,6 +34,7 @@ from core.api.project.projects import (
     ProjectInfo,
     ShowProject,
 )
+from core.api.protocol import Command, Event
 from core.api.snapshot import Snapshot
 
 

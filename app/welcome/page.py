@@ -15,8 +15,8 @@ from app.welcome.usage_presets import UsagePreset
 from app.widgets import icons, theme
 from app.widgets.basic import Button, Card, Label, Notice, clear
 from app.widgets.theme import Type
-from core.api.messages import Command
 from core.api.project.projects import ListProjects, ProjectInfo
+from core.api.protocol import Command
 from core.api.sensors import GetSensors, SensorInfo
 
 _ROOMY_WIDTH = 900

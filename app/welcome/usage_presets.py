@@ -8,9 +8,9 @@ from typing import NamedTuple
 
 from app.text.i18n import tr
 from core.api.intent import Contribute, Override
-from core.api.messages import Command
 from core.api.preferences.limits import SetLimit
 from core.api.preferences.schedule import CELLS, Level, SetSchedule, mark_of
+from core.api.protocol import Command
 
 _AWAY = 180
 """Seconds without mouse and keyboard after which nobody counts as there."""

@@ -26,7 +26,7 @@ from app.window.notification_policy import News
 from app.window.quit import QuitDialog
 from app.window.tray import Tray
 from core.api.errors import WorldError
-from core.api.messages import Command
+from core.api.protocol import Command
 from core.client.profile import Profile
 
 

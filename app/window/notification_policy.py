@@ -14,7 +14,7 @@ from app.desktop.window_settings import Settings
 from app.link.engine_link import EngineLink, Link
 from app.text import numbers, status
 from app.text.i18n import said, tr, trn
-from core.api.messages import Event
+from core.api.protocol import Event
 from core.api.reasons import Severity
 from core.api.record.record import GetOverview, Milestone, Overview
 from core.api.snapshot import Snapshot

@@ -25,7 +25,8 @@ from typing import Self, TypeVar
 import msgspec
 
 from core.api.errors import EngineGone, UsageError, WorldError
-from core.api.messages import (
+from core.api.phrases import phrase
+from core.api.protocol import (
     Command,
     EngineMessage,
     Event,
@@ -37,7 +38,6 @@ from core.api.messages import (
     engine_decoder,
     line,
 )
-from core.api.phrases import phrase
 from core.api.snapshot import Snapshot
 from core.client.profile import Profile
 

@@ -5,7 +5,7 @@ from collections.abc import Callable
 
 import msgspec
 
-from core.api.messages import Event, line
+from core.api.protocol import Event, line
 from core.api.snapshot import Progress, Snapshot, Today, Traffic
 
 INTERVAL = 0.5

@@ -9,7 +9,7 @@ import logging
 from collections.abc import Callable
 from dataclasses import replace
 
-from core.api.messages import Event
+from core.api.protocol import Event
 from core.api.reasons import Kind
 from core.api.sensors import SensorInfo
 from core.api.session import EpochDone, Fault, Remark, Report

@@ -6,7 +6,7 @@ import time
 from collections.abc import Callable
 from datetime import tzinfo
 
-from core.api.messages import Event
+from core.api.protocol import Event
 from core.api.session import EpochDone, Report
 from core.api.snapshot import Today
 from core.store.database import StoreError

@@ -16,7 +16,7 @@ import pytest
 from app.desktop import autostart
 from app.widgets import theme
 from core.api.intent import Pause
-from core.api.messages import Event, Quit, Subscribe
+from core.api.protocol import Event, Quit, Subscribe
 from core.client.profile import Profile
 from tests.app.snapshots import CONTRIBUTING, IDLE
 from tests.end_to_end.machine import wait_for

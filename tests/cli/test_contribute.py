@@ -8,8 +8,8 @@ import pytest
 from app.cli.contribute import Goal, Outcome, judge, restoring
 from core.api.errors import UsageError, WorldError
 from core.api.intent import Contribute, Pause
-from core.api.messages import Command, Event, Quit
 from core.api.preferences.schedule import Level, ScheduleState
+from core.api.protocol import Command, Event, Quit
 from core.api.reasons import Kind, Reason
 from core.api.snapshot import Snapshot
 from tests.cli.conftest import RunCli, StartCli

@@ -13,7 +13,7 @@ import time
 
 import pytest
 
-from core.api.messages import Event
+from core.api.protocol import Event
 from tests.cli.conftest import ROOT, StartCli
 from tests.cli.snapshots import BEFORE, NOW, active, wait_for_line
 from tests.fakes.scripted_engine import ScriptedEngine

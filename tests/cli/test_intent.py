@@ -1,7 +1,7 @@
 """`idlehive pause`, `resume` and `quit`."""
 
 from core.api.intent import Pause, Resume
-from core.api.messages import Quit
+from core.api.protocol import Quit
 from tests.cli.conftest import RunCli
 from tests.cli.given import ACTIVE, the_line
 from tests.fakes.scripted_engine import ScriptedEngine

@@ -10,9 +10,9 @@ import pytest
 
 from core.api.errors import EngineGone, UsageError, WorldError
 from core.api.intent import Pause, Resume
-from core.api.messages import Event, GetSnapshot, Quit
 from core.api.preferences.limits import ShowLimits
 from core.api.project.projects import ListProjects, ProjectInfo
+from core.api.protocol import Event, GetSnapshot, Quit
 from core.api.snapshot import Snapshot
 from core.client.engine_client import EngineClient, ensure_engine
 from core.client.profile import Profile

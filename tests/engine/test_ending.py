@@ -10,7 +10,7 @@ import psutil
 import pytest
 
 from core.api.intent import Contribute, Pause, Resume
-from core.api.messages import Quit
+from core.api.protocol import Quit
 from core.api.reasons import Kind
 from core.system import orphans
 from core.system.subreaper import TAG

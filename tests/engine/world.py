@@ -12,8 +12,8 @@ from zoneinfo import ZoneInfo
 
 import pytest
 
-from core.api.messages import Command
 from core.api.preferences.week_text import parse
+from core.api.protocol import Command
 from core.api.reasons import Kind
 from core.api.snapshot import Snapshot
 from core.client.profile import Profile

@@ -14,7 +14,7 @@ import psutil
 
 from core.api.errors import EngineGone
 from core.api.intent import Contribute
-from core.api.messages import Command, Event, GetSnapshot, Quit
+from core.api.protocol import Command, Event, GetSnapshot, Quit
 from core.api.snapshot import Snapshot
 from core.client.engine_client import EngineClient, core_command, core_environment
 from core.client.profile import Profile

@@ -23,7 +23,8 @@ import msgspec
 
 from core.api.errors import IdlehiveError, UsageError, WorldError
 from core.api.identity import IdentityInfo
-from core.api.messages import (
+from core.api.preferences.schedule import CELLS, ScheduleInfo
+from core.api.protocol import (
     Command,
     EngineMessage,
     Event,
@@ -35,7 +36,6 @@ from core.api.messages import (
     line,
     request_decoder,
 )
-from core.api.preferences.schedule import CELLS, ScheduleInfo
 from core.api.record.record import Cost, Habits, Overview, Sums
 from core.api.snapshot import Snapshot
 from core.client.profile import Profile

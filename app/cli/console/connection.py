@@ -5,7 +5,7 @@ from contextlib import contextmanager, suppress
 from types import NoneType
 
 from core.api.errors import EngineGone
-from core.api.messages import Quit
+from core.api.protocol import Quit
 from core.client.engine_client import EngineClient, ensure_engine
 from core.client.profile import Profile
 

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Self
 
 from app.cli.console import output
 from app.text import plain
-from core.api.messages import Event
+from core.api.protocol import Event
 from core.api.snapshot import Snapshot
 
 if TYPE_CHECKING:

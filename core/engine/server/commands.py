@@ -8,7 +8,6 @@ import msgspec
 from core.api.errors import UsageError
 from core.api.identity import ExportIdentity, GetIdentity, IdentityInfo, ImportIdentity, SetDisplayName
 from core.api.intent import Contribute, Pause, Resume
-from core.api.messages import Command, Event, GetSnapshot
 from core.api.preferences.limits import LimitInfo, ResetLimit, SetLimit, ShowLimits
 from core.api.preferences.program_names import GetPrograms, SetPrograms, checked
 from core.api.preferences.schedule import ClearSchedule, GetSchedule, ScheduleInfo, SetSchedule, read
@@ -27,6 +26,7 @@ from core.api.project.projects import (
     ProjectInfo,
     ShowProject,
 )
+from core.api.protocol import Command, Event, GetSnapshot
 from core.api.record.history import MOST_HOURS, Contribution, GetHistory
 from core.api.record.record import DeleteHistory, ExportHistory, GetHabits, GetOverview, GetSessions, ImportHistory
 from core.api.sensors import GetSensors, SensorInfo

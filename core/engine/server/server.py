@@ -16,7 +16,7 @@ from typing import Any, cast
 import msgspec
 
 from core.api.errors import UsageError, WorldError
-from core.api.messages import Event, Quit, Refusal, Reply, Request, Subscribe, line, request_decoder
+from core.api.protocol import Event, Quit, Refusal, Reply, Request, Subscribe, line, request_decoder
 from core.api.snapshot import Snapshot
 from core.engine.engine import Engine
 from core.engine.server.commands import Commands

@@ -20,8 +20,8 @@ from app.widgets.learning_curve import CurveView
 from app.window.main_window import MainWindow
 from core.api.errors import WorldError
 from core.api.intent import Contribute, Pause, Resume
-from core.api.messages import Event
 from core.api.project.projects import CurvePoint, GetCurve
+from core.api.protocol import Event
 from core.api.snapshot import GpuUse, Place, Snapshot
 from tests.app.snapshots import CONTRIBUTING, IDLE, PROGRESS, STARTING, failed, paused
 from tests.fakes.scripted_engine import ScriptedEngine

@@ -18,8 +18,8 @@ from pytestqt.qtbot import QtBot
 from app.link.engine_link import EngineLink, Link
 from core.api.errors import UsageError
 from core.api.intent import Pause
-from core.api.messages import Event, Subscribe
 from core.api.project.projects import AddProject, ListProjects, ProjectInfo
+from core.api.protocol import Event, Subscribe
 from core.api.snapshot import Snapshot
 from core.client.profile import Profile
 from tests.app.snapshots import CONTRIBUTING

@@ -14,8 +14,8 @@ import psutil
 import pytest
 from msgspec.structs import replace
 
-from core.api.messages import Quit, Subscribe
 from core.api.project.projects import GetCurve
+from core.api.protocol import Quit, Subscribe
 from core.api.snapshot import Snapshot
 from core.client.profile import Profile
 from tests.app.snapshots import CONTRIBUTING, IDLE

@@ -15,7 +15,7 @@ from app.widgets.basic import Button, Notice
 from app.window.main_window import MainWindow
 from app.window.quit import QuitDialog
 from core.api.intent import Pause
-from core.api.messages import Quit
+from core.api.protocol import Quit
 from core.api.snapshot import Snapshot
 from core.client.profile import Profile
 from tests.app.snapshots import CONTRIBUTING, IDLE

@@ -11,7 +11,7 @@ from app.desktop.notifications import Note
 from app.desktop.window_settings import Settings
 from app.link.engine_link import EngineLink
 from app.window.notification_policy import News
-from core.api.messages import Event
+from core.api.protocol import Event
 from core.api.reasons import Kind, Reason, Severity
 from core.api.record.record import Cost, GetOverview, Milestone, Overview, Sums
 from core.api.snapshot import Snapshot

@@ -15,7 +15,7 @@ from app.text.status import Tone
 from app.widgets.icons import tray as tray_icon
 from app.window.tray import Tray
 from core.api.intent import Pause, Resume
-from core.api.messages import Command
+from core.api.protocol import Command
 from core.api.snapshot import Snapshot
 from tests.app.contrast import contrast
 from tests.app.snapshots import CONTRIBUTING, IDLE, NOW, STARTING, failed, paused

@@ -9,9 +9,9 @@ from types import SimpleNamespace
 
 from core.api.identity import GetIdentity, IdentityInfo
 from core.api.intent import Contribute
-from core.api.messages import GetSnapshot
 from core.api.preferences.limits import LimitInfo, SetLimit
 from core.api.project.projects import ProjectDetails, ShowProject
+from core.api.protocol import GetSnapshot
 from core.api.snapshot import Place, Snapshot
 from core.engine.projects.ranking import SOON, Ranking
 from tests.engine.projects.test_catalogue import Organiser, organiser

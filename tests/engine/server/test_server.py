@@ -14,8 +14,8 @@ import psutil
 import pytest
 
 from core.api.intent import Pause
-from core.api.messages import GetSnapshot, Subscribe, line
-from core.api.messages import Request as Asked
+from core.api.protocol import GetSnapshot, Subscribe, line
+from core.api.protocol import Request as Asked
 from core.api.record.history import Contribution, GetHistory
 from core.api.snapshot import Snapshot
 from tests.fakes.running_engine import RunningEngine
