@@ -29,8 +29,8 @@ from core.api.protocol import (
     Reply,
     Request,
     Subscribe,
+    encode,
     engine_decoder,
-    line,
 )
 from core.api.snapshot import Snapshot
 from core.client.engine_client import ensure_engine
@@ -141,7 +141,7 @@ class EngineLink(QObject):
             return
         self._last_id += 1
         self._questions[self._last_id] = _Question(kind, done, refused)
-        self._socket.write(line(Request(self._last_id, command)))
+        self._socket.write(encode(Request(self._last_id, command)))
         self._socket.flush()
 
     def forget_questions(self) -> None:

@@ -1,13 +1,19 @@
-"""Errors as a person reads them: every message is one sentence that says what is wrong and what to do.
+"""Errors as data: a kind and its parameters, which front ends put into a sentence (`app.text.messages`).
 
 Two families, because they ask for different answers: `WorldError` is the world's doing (no network, a full disk,
 a wrong file) and may go away by itself; `UsageError` is an input that will never work and is answered with exit code 2.
 Anything else that escapes is a fault of the program and keeps its traceback.
 """
 
+from core.api.message import Message, Param
+
 
 class IdlehiveError(Exception):
-    """A failure with a sentence for the volunteer."""
+    """A failure that the volunteer is told about: `WorldError("disk_full", path="/data")`."""
+
+    def __init__(self, kind: str, /, **params: Param) -> None:
+        self.message = Message(kind, params)
+        super().__init__(str(self.message))
 
 
 class WorldError(IdlehiveError):

@@ -31,6 +31,6 @@ host_command_decoder = msgspec.json.Decoder(HostCommand)
 host_decoder = msgspec.json.Decoder(HostReport)
 
 
-def line(message: HostReport | HostCommand) -> bytes:
+def encode(message: HostReport | HostCommand) -> bytes:
     """A message as it goes over the pipe."""
     return msgspec.json.encode(message) + b"\n"

@@ -84,6 +84,6 @@ request_decoder = msgspec.json.Decoder(Request)
 engine_decoder = msgspec.json.Decoder(EngineMessage)
 
 
-def line(message: Request | EngineMessage) -> bytes:
+def encode(message: Request | EngineMessage) -> bytes:
     """A message as it goes over the socket."""
     return msgspec.json.encode(message) + b"\n"

@@ -119,6 +119,6 @@ command_decoder = msgspec.json.Decoder(TrainerCommand)
 report_decoder = msgspec.json.Decoder(TrainerReport)
 
 
-def line(message: TrainerCommand | TrainerReport) -> bytes:
+def encode(message: TrainerCommand | TrainerReport) -> bytes:
     """A message as it goes over the pipe."""
     return msgspec.json.encode(message) + b"\n"

@@ -35,8 +35,8 @@ from core.api.protocol import (
     Reply,
     Request,
     Subscribe,
+    encode,
     engine_decoder,
-    line,
 )
 from core.api.snapshot import Snapshot
 from core.client.profile import Profile
@@ -97,7 +97,7 @@ class EngineClient:
             EngineGone: the engine ended, or did not answer within `timeout`.
         """
         self._requests += 1
-        self._send(line(Request(self._requests, command)))
+        self._send(encode(Request(self._requests, command)))
         answer = self._answer(self._requests, _deadline(timeout))
         if isinstance(answer, Refusal):
             raise UsageError(answer.error) if answer.usage else WorldError(answer.error)

@@ -5,7 +5,7 @@ from collections.abc import Callable
 
 import msgspec
 
-from core.api.protocol import Event, line
+from core.api.protocol import Event, encode
 from core.api.snapshot import Progress, Snapshot, Today, Traffic
 
 INTERVAL = 0.5
@@ -40,7 +40,7 @@ class Broadcast:
             self._timer = loop.call_at(self._sent_at + INTERVAL, self._send)
 
     def tell(self, event: Event) -> None:
-        data = line(event)
+        data = encode(event)
         for listener in tuple(self._listeners):
             listener(event, data)
 
@@ -54,7 +54,7 @@ class Broadcast:
         if self._latest is None or self._latest == self._sent:
             return
         self._sent, self._sent_at = self._latest, asyncio.get_running_loop().time()
-        data = line(self._latest)
+        data = encode(self._latest)
         for listener in tuple(self._listeners):
             listener(self._latest, data)
 

@@ -57,7 +57,7 @@ def main(argv: list[str]) -> int:
         _serve(chosen, ending, orders, pipe)
     except IdlehiveError as error:
         if chosen.embedded:
-            os.write(pipe, hosting.line(hosting.Fault(str(error))))
+            os.write(pipe, hosting.encode(hosting.Fault(str(error))))
         else:
             print(error, file=sys.stderr)
         return 2 if isinstance(error, UsageError) else 1
@@ -76,7 +76,7 @@ def _serve(chosen: argparse.Namespace, ending: threading.Event, orders: Orders |
             orders.obey(backbone.hold, backbone.limit_companion)
             # An evaluation takes seconds: it waits in the middle, and goes on where it was.
             backbone.follower.model.register_forward_pre_hook(lambda *_: orders.wait_while_held())
-            os.write(pipe, hosting.line(hosting.Serving(url)))
+            os.write(pipe, hosting.encode(hosting.Serving(url)))
         else:
             os.write(pipe, f"Serving {url}\nVolunteers join with: idlehive contribute {url}\n".encode())
         while not ending.wait(_PERIOD):

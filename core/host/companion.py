@@ -15,7 +15,7 @@ from hivemind.p2p import PeerID
 
 from core.api.preferences.preferences import Limits
 from core.api.project.manifest import Manifest
-from core.api.session import ApplyLimits, Fault, Hold, Leave, Resume, Start, TrainerCommand, line, report_decoder
+from core.api.session import ApplyLimits, Fault, Hold, Leave, Resume, Start, TrainerCommand, encode, report_decoder
 from core.client.engine_client import core_command
 from core.system import orphans
 from core.system.atomic_file import write_atomically
@@ -141,7 +141,7 @@ class Companion:
         # One that has ended hears nothing; the next one is told all that counts when it begins.
         with contextlib.suppress(BrokenPipeError):
             if not self._wire.closed:
-                self._wire.write(line(command))
+                self._wire.write(encode(command))
                 self._wire.flush()
 
     def _clear(self) -> None:

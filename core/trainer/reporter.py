@@ -4,7 +4,7 @@ import os
 import threading
 from collections.abc import Callable
 
-from core.api.session import EpochDone, Fault, Remark, Report, TrainerReport, line
+from core.api.session import EpochDone, Fault, Remark, Report, TrainerReport, encode
 
 _PERIOD = 0.5
 
@@ -52,7 +52,7 @@ class Reporter:
             self._stopped.wait(_PERIOD)
 
     def _write(self, message: TrainerReport) -> None:
-        data = line(message)
+        data = encode(message)
         with self._lock:
             try:
                 while data:

@@ -33,7 +33,7 @@ from core.api.protocol import (
     Refusal,
     Reply,
     Subscribe,
-    line,
+    encode,
     request_decoder,
 )
 from core.api.record.record import Cost, Habits, Overview, Sums
@@ -228,7 +228,7 @@ class _Connection(socketserver.StreamRequestHandler):
     def send(self, message: EngineMessage) -> None:
         try:
             with self._sending:
-                self.wfile.write(line(message))
+                self.wfile.write(encode(message))
         except (OSError, ValueError):
             self.server.engine.remove(self)
 

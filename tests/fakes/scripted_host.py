@@ -14,7 +14,7 @@ from typing import Any
 
 import msgspec
 
-from core.api.hosting import Fault, HostReport, Serving, line
+from core.api.hosting import Fault, HostReport, Serving, encode
 
 VARIABLE = "SCRIPTED_HOST"
 
@@ -86,7 +86,7 @@ class _Handler(http.server.BaseHTTPRequestHandler):
 
 
 def say(report: HostReport) -> None:
-    sys.stdout.buffer.write(line(report))
+    sys.stdout.buffer.write(encode(report))
     sys.stdout.buffer.flush()
 
 

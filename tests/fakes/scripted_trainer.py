@@ -28,7 +28,7 @@ from core.api.session import (
     TrainerCommand,
     TrainerReport,
     command_decoder,
-    line,
+    encode,
 )
 from core.api.snapshot import Progress, Traffic, Transfer
 
@@ -138,7 +138,7 @@ class Trainer:
 
 
 def say(report: TrainerReport) -> None:
-    sys.stdout.buffer.write(line(report))
+    sys.stdout.buffer.write(encode(report))
     sys.stdout.buffer.flush()
 
 

@@ -44,12 +44,12 @@ class Beside:
 
     def trainers(self) -> list[int]:
         """The processes that began so far, in their order."""
-        return [int(line) for line in self._lines() if not line.startswith("{")]
+        return [int(encode) for encode in self._lines() if not encode.startswith("{")]
 
     def heard(self) -> list[dict[str, Any]]:
         """By the last one."""
         lines = self._lines()
-        return [json.loads(line) for line in lines[lines.index(str(self.trainers()[-1])) + 1 :]]
+        return [json.loads(encode) for encode in lines[lines.index(str(self.trainers()[-1])) + 1 :]]
 
     def members(self) -> list[psutil.Process]:
         """The leash, the trainer and all that it started."""

@@ -9,7 +9,7 @@ import msgspec
 import pytest
 
 from core.api.preferences.preferences import Limits
-from core.api.session import ApplyLimits, Hold, Leave, Report, Resume, TrainerCommand, line, report_decoder
+from core.api.session import ApplyLimits, Hold, Leave, Report, Resume, TrainerCommand, encode, report_decoder
 from core.trainer.control import Control, read_start
 from core.trainer.reporter import Reporter
 from tests.waiting import wait_for
@@ -24,7 +24,7 @@ class Engine:
         self._open = True
 
     def say(self, command: TrainerCommand) -> None:
-        os.write(self._writing, line(command))
+        os.write(self._writing, encode(command))
 
     def say_raw(self, text: bytes) -> None:
         os.write(self._writing, text)

@@ -16,7 +16,7 @@ from typing import Any, cast
 import msgspec
 
 from core.api.errors import UsageError, WorldError
-from core.api.protocol import Event, Quit, Refusal, Reply, Request, Subscribe, line, request_decoder
+from core.api.protocol import Event, Quit, Refusal, Reply, Request, Subscribe, encode, request_decoder
 from core.api.snapshot import Snapshot
 from core.engine.engine import Engine
 from core.engine.server.commands import Commands
@@ -130,7 +130,7 @@ class _Client:
         await self.finish()
 
     def refuse(self, number: int, error: str, *, usage: bool = True) -> None:
-        self._send(line(Refusal(number, error, usage)))
+        self._send(encode(Refusal(number, error, usage)))
 
     async def finish(self) -> None:
         """Hang up: what is being carried out goes on, what is written is sent if the front end reads it."""
@@ -176,7 +176,7 @@ class _Client:
 
     async def _answer(self, request: Request) -> None:
         try:
-            self._send(line(Reply(request.id, await self._carry_out(request.command))))
+            self._send(encode(Reply(request.id, await self._carry_out(request.command))))
         except (UsageError, WorldError) as error:
             self.refuse(request.id, str(error), usage=isinstance(error, UsageError))
             return
@@ -185,7 +185,7 @@ class _Client:
             self.refuse(request.id, "The engine made a mistake; its log tells more.", usage=False)
             return
         if isinstance(request.command, Subscribe):
-            self._push(self._server.engine.snapshot(), line(self._server.engine.snapshot()))
+            self._push(self._server.engine.snapshot(), encode(self._server.engine.snapshot()))
 
     async def _carry_out(self, command: Any) -> Any:
         if isinstance(command, Subscribe):

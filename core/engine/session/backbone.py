@@ -75,7 +75,7 @@ class Backbone:
 
     def send(self, command: hosting.HostCommand) -> None:
         if self._child is not None:
-            self._child.send(hosting.line(command))
+            self._child.send(hosting.encode(command))
 
     def kill(self) -> None:
         if self._child is not None:

@@ -28,7 +28,7 @@ from core.api.session import (
     Resume,
     Start,
     TrainerCommand,
-    line,
+    encode,
     report_decoder,
 )
 from core.client.profile import Profile
@@ -107,7 +107,7 @@ class Session:
 
     def send(self, command: TrainerCommand) -> None:
         if self._trainer is not None:
-            self._trainer.send(line(command))
+            self._trainer.send(encode(command))
 
     def hold(self) -> None:
         """Compute nothing, keep everything."""
@@ -176,7 +176,7 @@ class Session:
         self._name_run(manifest.run_id)
         token = await self._token()
         self._trainer = trainer
-        trainer.send(line(self._start_message(manifest, token, trainer)))
+        trainer.send(encode(self._start_message(manifest, token, trainer)))
         code = await self._until_over(trainer)
         if code != 0 and not self._leaving:
             raise WorldError(in_words(code))

@@ -14,7 +14,7 @@ import psutil
 import pytest
 
 from core.api.intent import Pause
-from core.api.protocol import GetSnapshot, Subscribe, line
+from core.api.protocol import GetSnapshot, Subscribe, encode
 from core.api.protocol import Request as Asked
 from core.api.record.history import Contribution, GetHistory
 from core.api.snapshot import Snapshot
@@ -119,7 +119,7 @@ def test_who_does_not_speak_the_language_is_refused_and_hung_up_on(engine: Runni
 def test_a_wrong_command_is_refused_by_its_number_and_the_talk_goes_on(engine: RunningEngine, command: object) -> None:
     engine.start()
     with connected(engine) as connection:
-        connection.sendall(json.dumps({"id": 5, "command": command}).encode() + b"\n" + line(Asked(6, GetSnapshot())))
+        connection.sendall(json.dumps({"id": 5, "command": command}).encode() + b"\n" + encode(Asked(6, GetSnapshot())))
         replies = received(connection)
         refusal = next(replies)
         assert (refusal["type"], refusal["id"], refusal["usage"]) == ("Refusal", 5, True)
@@ -130,7 +130,7 @@ def test_a_wrong_command_is_refused_by_its_number_and_the_talk_goes_on(engine: R
 def test_a_pause_of_no_sensible_length_is_refused(engine: RunningEngine, seconds: float) -> None:
     engine.start()
     with connected(engine) as connection:
-        connection.sendall(line(Asked(1, Pause(seconds))))
+        connection.sendall(encode(Asked(1, Pause(seconds))))
         refusal = next(received(connection))
     assert refusal["error"].startswith("A duration must be more than 0 and at most a year")
     assert engine.snapshot().reasons[0].kind != "snoozed"
@@ -179,9 +179,9 @@ def test_half_a_line_that_stays_holds_up_nobody(engine: RunningEngine) -> None:
 
 def test_who_never_reads_is_hung_up_on_and_holds_up_nobody(engine: RunningEngine) -> None:
     engine.start().contribute()
-    requests = b"".join(line(Asked(number, GetSnapshot())) for number in range(1000))
+    requests = b"".join(encode(Asked(number, GetSnapshot())) for number in range(1000))
     with connected(engine) as connection:
-        connection.sendall(line(Asked(0, Subscribe())))
+        connection.sendall(encode(Asked(0, Subscribe())))
         with pytest.raises((BrokenPipeError, ConnectionResetError)):
             send_for_ever(connection, requests)
         assert answers(engine)
@@ -211,7 +211,7 @@ def test_front_ends_are_counted(engine: RunningEngine) -> None:
 
 def _is_welcome(engine: RunningEngine) -> bool:
     with connected(engine) as connection:
-        connection.sendall(line(Asked(1, GetSnapshot())))
+        connection.sendall(encode(Asked(1, GetSnapshot())))
         return bool(next(received(connection))["type"] == "Reply")
 
 
@@ -237,7 +237,7 @@ def test_snapshots_come_at_most_twice_a_second_but_a_change_of_state_at_once(eng
 def test_a_subscriber_gets_the_present_snapshot_at_once(engine: RunningEngine) -> None:
     engine.start()
     with connected(engine) as connection:
-        connection.sendall(line(Asked(1, Subscribe())))
+        connection.sendall(encode(Asked(1, Subscribe())))
         replies = received(connection)
         assert next(replies) == {"type": "Reply", "id": 1, "result": None}
         assert next(replies)["type"] == "Snapshot"
