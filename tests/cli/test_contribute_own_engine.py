@@ -13,10 +13,10 @@ from core.client.profile import Profile
 
 ENGINE = """
 import os
-from core.client.profile import Home
+from core.client.profile import Profile
 from core.api.snapshot import Snapshot
 from tests.fakes.scripted_engine import Script, run
-run(Script(snapshots=(Snapshot(state="idle", engine_pid=os.getpid()),)), Home.from_environment())
+run(Script(snapshots=(Snapshot(state="idle", engine_pid=os.getpid()),)), Profile.from_environment())
 """
 REFUSING = ENGINE.replace("),)),", "),), refusals={'Contribute': 'There is no such project.'}),")
 

@@ -12,7 +12,7 @@ from core.api.project import manifest_schema
 from core.api.project.manifest_reading import parse
 from tests.api.project.test_manifest import SAMPLE
 
-DOCS = Path(__file__).parents[2] / "docs"
+DOCS = Path(__file__).parents[3] / "docs"
 
 
 def test_the_schema_in_docs_is_the_one_of_the_classes(tmp_path: Path) -> None:

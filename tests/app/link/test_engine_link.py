@@ -25,7 +25,7 @@ from core.client.profile import Profile
 from tests.app.snapshots import CONTRIBUTING
 from tests.fakes.scripted_engine import ScriptedEngine
 
-ROOT = Path(__file__).parents[2]
+ROOT = Path(__file__).parents[3]
 PROJECT = ProjectInfo("birds", "Birdsong", "Voices of birds.", "Ornithologists", "MIT", "https://example.org/p.json")
 
 

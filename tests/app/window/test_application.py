@@ -21,7 +21,7 @@ from core.client.profile import Profile
 from tests.app.snapshots import CONTRIBUTING, IDLE
 from tests.fakes.scripted_engine import ScriptedEngine
 
-ROOT = Path(__file__).parents[2]
+ROOT = Path(__file__).parents[3]
 PROGRAM = "import sys; from app.window.application import open_app; sys.exit(open_app([]))"
 HEAVY = ("torch", "hivemind", "transformers", "numpy", "requests")
 

@@ -31,7 +31,7 @@ from tests.app.page_checks import SMALLEST, controls, nameless
 from tests.end_to_end.machine import wait_for
 from tests.fakes.scripted_engine import ScriptedEngine
 
-ROOT = Path(__file__).parents[2]
+ROOT = Path(__file__).parents[3]
 _MAGNIFIED = 3
 """Text is drawn so much larger than on the screen, so that strokes are not mixed with what is behind them."""
 LARGE_TEXT = 24

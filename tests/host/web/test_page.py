@@ -15,7 +15,7 @@ from core.host.project import load
 from core.host.web.published import Board
 from core.host.web.server import Web
 
-PRACTICE = Path(__file__).parents[2] / "resources" / "practice"
+PRACTICE = Path(__file__).parents[3] / "resources" / "practice"
 PEER = "/ip4/192.0.2.1/tcp/31337/p2p/12D3KooWJ7TyrZcJ4BNrUdgCkHQKAzfAzfmAhp2bqMqXWzVvRxFL"
 ANN, BEN, CEM = ("a1" * 32, "b2" * 32, "c3" * 32)
 EVIL = "<script>document.title='taken'</script>"
