@@ -1,4 +1,4 @@
-"""What is to be told to a person, as data: a kind and its parameters. Only `app.text.messages` makes sentences of it."""
+"""What a person is told, as data: a kind and its parameters. Only `app.text.messages` makes sentences of it."""
 
 import msgspec
 

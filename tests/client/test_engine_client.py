@@ -20,10 +20,10 @@ from tests.fakes.scripted_engine import ScriptedEngine
 
 SCRIPTED = """
 import os
-from core.client.profile import Home
+from core.client.profile import Profile
 from core.api.snapshot import Snapshot
 from tests.fakes.scripted_engine import Script, run
-run(Script(snapshots=(Snapshot(state="idle", engine_pid=os.getpid()),), start_delay=0.2), Home.from_environment())
+run(Script(snapshots=(Snapshot(state="idle", engine_pid=os.getpid()),), start_delay=0.2), Profile.from_environment())
 """
 PROJECT = ProjectInfo("bees", "Bees", "About bees.", "Org", "MIT", "https://example.org/bees.json")
 

@@ -12,7 +12,7 @@ from tests.installer.machine import Machine
 
 
 @pytest.mark.parametrize(
-    ("system", "driver", "at_hand", "expected"),
+    ("system", "driver", "local_wheel", "expected"),
     [
         ("Linux", False, None, TorchBuild("torch==2.13.0", "cpu")),
         ("Linux", True, None, TorchBuild("torch==2.13.0", "auto")),
@@ -20,10 +20,10 @@ from tests.installer.machine import Machine
         ("Darwin", False, None, TorchBuild("torch==2.13.0", None)),
     ],
 )
-def test_torch_follows_the_wheel_at_hand_then_the_driver(
-    system: str, driver: bool, selected: str | None, expected: TorchBuild
+def test_torch_follows_the_local_wheel_then_the_driver(
+    system: str, driver: bool, local_wheel: str | None, expected: TorchBuild
 ) -> None:
-    assert torch_build.choose("2.13.0", system, driver, selected) == expected
+    assert torch_build.choose("2.13.0", system, driver, local_wheel) == expected
 
 
 def test_a_torch_that_is_not_to_be_had_falls_back_step_by_step() -> None:

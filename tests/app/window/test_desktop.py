@@ -29,7 +29,7 @@ pytestmark = [
     pytest.mark.skipif(sys.platform != "linux", reason="these panels are those of X11"),
 ]
 
-ROOT = Path(__file__).parents[2]
+ROOT = Path(__file__).parents[3]
 PROGRAM = "import sys; from app.window.application import open_app; sys.exit(open_app([]))"
 ICON = (18, HEIGHT - 16)
 """Where both panels put a single icon."""
