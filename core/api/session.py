@@ -26,7 +26,7 @@ class Start(msgspec.Struct, frozen=True, tag=True):
     """File of the peer's private key, created by the trainer if missing."""
     cache: str
     session_folder: str
-    """Short-lived folder for sockets; the leash removes it."""
+    """Short-lived folder for sockets; the subreaper removes it."""
     limits: Limits = Limits()
     volunteer: str | None = None
     """File of the volunteer's private key, created if missing; None: nothing is published under a name."""

@@ -87,13 +87,13 @@ def _serve(chosen: argparse.Namespace, ending: threading.Event, orders: Orders |
 
 
 def _put_under_subreaper() -> None:
-    """Go on as a child of the leash, so that nothing of this process's making is left, however it ends.
+    """Go on as a child of the subreaper, so that nothing of this process's making is left, however it ends.
 
-    On a leash that is itself on one: here is no engine that would clear up after a leash that was killed.
+    Under a subreaper that is itself on one: here is no engine that would clear up after a subreaper that was killed.
     """
     folder = tempfile.mkdtemp(prefix="idlehive-")
-    leash = core_command("core.system.subreaper", folder, "--")
-    command = [*leash, *leash, *core_command("core.host", *sys.argv[1:])]
+    subreaper = core_command("core.system.subreaper", folder, "--")
+    command = [*subreaper, *subreaper, *core_command("core.host", *sys.argv[1:])]
     os.execve(command[0], command, core_environment())
 
 

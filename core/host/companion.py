@@ -30,9 +30,9 @@ _NAME = "The backbone's companion"
 
 
 class Companion:
-    """A trainer that works only while others do: it is there for their sake. Begun again when it ends by itself.
+    """A trainer that works only while others do. It is started again when it ends by itself.
 
-    On a leash, so that a trainer which is killed leaves nothing that the next one would meet under its own identity.
+    It runs under a subreaper, so that a killed trainer leaves no process with the identity of the next one.
     """
 
     def __init__(
@@ -79,7 +79,7 @@ class Companion:
             return None
 
     def look(self) -> None:
-        """Begin again what has ended by itself, when it is time. By the thread that made this: the leash takes that
+        """Begin again what has ended by itself, when it is time. By the thread that made this: the subreaper takes that
         one's end for its parent's."""
         with self._lock:
             now = self._clock()
@@ -147,7 +147,7 @@ class Companion:
     def _clear(self) -> None:
         self._hang_up()
         if self._process.returncode < 0:
-            # The leash itself was killed: what it would have done is done here.
+            # The subreaper itself was killed: what it would have done is done here.
             orphans.kill_all(self._folder)
 
     def _hang_up(self) -> None:

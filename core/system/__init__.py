@@ -1,1 +1,1 @@
-"""What keeps processes and files in order: nothing of it knows what Idlehive is for."""
+"""Processes and files of the operating system: nothing here knows what Idlehive is for."""

@@ -1,4 +1,4 @@
-"""Files that are there whole or not at all, whatever is killed or loses its power in the middle."""
+"""Atomic file writes: after a crash or a power cut a file has its old or its new content, never a part."""
 
 import contextlib
 import os
@@ -7,12 +7,12 @@ from pathlib import Path
 
 
 def write_atomically(path: Path, data: bytes) -> None:
-    """Replace the file, readable for its owner alone. Afterwards it is on the disk, not only on its way there.
+    """Replace the file; only its owner may read it. On return the data is on the disk (fsync), not only in a cache.
 
     Raises:
-        OSError: it could not be written; the one that was there is untouched.
+        OSError: the file could not be written; the old one is unchanged.
     """
-    # mkstemp makes it 0600 from its first moment on.
+    # mkstemp creates the file with mode 0600.
     descriptor, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.", suffix=".part")
     try:
         with os.fdopen(descriptor, "wb") as file:
@@ -28,7 +28,7 @@ def write_atomically(path: Path, data: bytes) -> None:
 
 
 def sync_folder(folder: Path) -> None:
-    """Bring new and changed names in it to the disk, where the system offers that."""
+    """Flush the folder's entries to the disk, where the system supports that."""
     with contextlib.suppress(OSError):
         descriptor = os.open(folder, os.O_RDONLY)
         try:

@@ -1,4 +1,4 @@
-"""What a killed engine or a killed leash left behind: folders, and processes known by the tag that the leash gives."""
+"""Cleans up after a killed engine or subreaper: session folders, and processes that carry the subreaper's tag."""
 
 import contextlib
 import shutil
@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from core.system.subreaper import TAG
 
 if TYPE_CHECKING:
-    # Where it is used it is imported in the function: an engine that has nothing to clear up starts faster without.
+    # Imported inside the functions: an engine with nothing to clean up starts faster without it.
     import psutil
 
 FOLDER_PREFIX = "session-"
@@ -17,19 +17,19 @@ _KILL_PATIENCE = 2.0
 
 
 def processes_of(folder: Path) -> list["psutil.Process"]:
-    """Living processes whose tag names the folder or one in it: ours for certain, in whatever group they are."""
+    """Living processes whose tag names the folder or a folder in it. They are ours, whatever group they are in."""
     import psutil
 
     return [process for process in psutil.process_iter() if _is_in(folder, _tag(process))]
 
 
 def kill_all(folder: Path) -> int:
-    """Kill what still carries the folder's tag and remove the folder; how many processes there were. Blocks."""
+    """Kill all processes with the folder's tag and remove the folder. Blocks; returns how many were killed."""
     import psutil
 
     killed = set()
     deadline = time.monotonic() + _KILL_PATIENCE
-    # The leash last: while it lives it adopts what the killed leave, and cleans up behind us.
+    # The oldest last, which is the subreaper: while it lives it adopts and kills the orphans.
     while (rest := processes_of(folder)) and time.monotonic() < deadline:
         for process in sorted(rest, key=lambda process: process.create_time(), reverse=True):
             with contextlib.suppress(psutil.NoSuchProcess):
@@ -41,7 +41,7 @@ def kill_all(folder: Path) -> int:
 
 
 def sweep(runtime: Path) -> int:
-    """Clear what sessions of an earlier engine left in the runtime folder; how many processes were killed."""
+    """Clean up after the sessions of an earlier engine; returns how many processes were killed."""
     return sum(kill_all(folder) for folder in sorted(runtime.glob(f"{FOLDER_PREFIX}*")) if folder.is_dir())
 
 

@@ -1,11 +1,13 @@
-"""Keeps a group of processes on a leash: `python -m core.system.subreaper [--grace S] SESSION_FOLDER -- COMMAND...`.
+"""Runs a command and leaves none of its processes behind.
 
-A session forks processes that outlive their parent, some of them in sessions of their own. The leash leads the group,
-adopts every orphan (`PR_SET_CHILD_SUBREAPER`, Linux) and lives exactly as long as the command. When the command ends,
-or whoever started the leash is gone, it kills and reaps all that is left, removes the session folder, and exits with
-the command's code (128 + signal if a signal ended it). stdin, stdout and stderr are the command's own.
+    python -m core.system.subreaper [--grace SECONDS] SESSION_FOLDER -- COMMAND...
 
-Standard library only, for it must start fast and stay small.
+A session forks processes that outlive their parent, some of them in sessions of their own. The subreaper leads the
+process group, adopts every orphan (`PR_SET_CHILD_SUBREAPER`, Linux) and lives exactly as long as the command. When the
+command ends or the subreaper's parent dies, it kills and reaps all remaining processes, removes the session folder, and
+exits with the command's code (128 + signal if a signal ended it). The command uses stdin, stdout and stderr.
+
+Standard library only, so that it starts fast and stays small.
 """
 
 import contextlib
@@ -20,9 +22,9 @@ from pathlib import Path
 from types import FrameType
 
 GRACE = 5.0
-"""Seconds a command has to leave politely after SIGTERM, or after the end of file that a dead parent leaves."""
+"""Seconds the command has to end by itself after SIGTERM, or after end of file on stdin when the parent dies."""
 TAG = "IDLEHIVE_SESSION"
-"""Environment variable with the session folder: every process of the session inherits it and can be known by it."""
+"""Environment variable with the session folder: every process of the session inherits it, which identifies it."""
 
 _PR_SET_PDEATHSIG = 1
 _PR_SET_CHILD_SUBREAPER = 36
@@ -30,25 +32,25 @@ _POLL = 0.5
 _COMMAND_NOT_FOUND = 127
 
 
-def leash(folder: Path, command: list[str], grace: float = GRACE) -> int:
-    """Run `command` to its end and leave nothing of it; its exit code. See the module's docstring."""
+def run(folder: Path, command: list[str], grace: float = GRACE) -> int:
+    """Run `command` to its end; its exit code. See the module's docstring."""
     parent = os.getppid()
     if os.getpgrp() != os.getpid():
         os.setsid()
-    bell = _listen()
+    wakeup = _wakeup_pipe()
     _prctl(_PR_SET_CHILD_SUBREAPER, 1)
     _prctl(_PR_SET_PDEATHSIG, signal.SIGUSR1)
     folder.mkdir(mode=0o700, parents=True, exist_ok=True)
     child = _start(command, folder)
     try:
-        return _exit_code(_watch(child, parent, grace, bell))
+        return _exit_code(_watch(child, parent, grace, wakeup))
     finally:
         _kill_the_rest()
         shutil.rmtree(folder, ignore_errors=True)
 
 
 def relatives() -> list[int]:
-    """Processes that descend from this one or are of its group, itself left out."""
+    """Descendants of this process and members of its group, without itself."""
     me, group, known = os.getpid(), os.getpgrp(), _processes()
     family = {me}
     grown = True
@@ -59,26 +61,26 @@ def relatives() -> list[int]:
     return sorted(family - {me})
 
 
-def _watch(child: int, parent: int, grace: float, bell: int) -> int:
-    """Wait status of `child`, which is asked to go when this process is, and killed when the grace is over."""
+def _watch(child: int, parent: int, grace: float, wakeup: int) -> int:
+    """Wait status of `child`. It gets SIGTERM when this process does, and SIGKILL when the grace period is over."""
     deadline = None
     while True:
         status = _reap(child)
         if status is not None:
             return status
-        if deadline is None and (_asked_to_go or os.getppid() != parent):
+        if deadline is None and (_terminating or os.getppid() != parent):
             deadline = time.monotonic() + grace
-            if _asked_to_go:
+            if _terminating:
                 os.kill(child, signal.SIGTERM)
         elif deadline is not None and time.monotonic() >= deadline:
             os.kill(child, signal.SIGKILL)
-        select.select([bell], [], [], _POLL)
+        select.select([wakeup], [], [], _POLL)
         with contextlib.suppress(BlockingIOError):
-            os.read(bell, 4096)
+            os.read(wakeup, 4096)
 
 
 def _reap(child: int) -> int | None:
-    """Bury the dead, adopted ones too; the wait status of `child` if it was among them."""
+    """Reap ended processes, adopted ones too; the wait status of `child` if it is among them."""
     while True:
         pid, status = os.waitpid(-1, os.WNOHANG)
         if pid == child:
@@ -88,7 +90,7 @@ def _reap(child: int) -> int | None:
 
 
 def _kill_the_rest() -> None:
-    """SIGKILL until there is no relative left: on Linux every orphan has become a child, so ECHILD is the proof."""
+    """SIGKILL until no relative is left. On Linux every orphan has become a child, so ECHILD proves it."""
     while True:
         rest = relatives()
         for pid in rest:
@@ -108,7 +110,7 @@ def _start(command: list[str], folder: Path) -> int:
     child = os.fork()
     if child:
         return child
-    # This is the child until exec: a fault here must end it, never return into the parent's code.
+    # This is the child until exec: an error here must end it, never return into the parent's code.
     try:
         _prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
         if os.getppid() == subreaper_pid:
@@ -119,29 +121,29 @@ def _start(command: list[str], folder: Path) -> int:
     os._exit(_COMMAND_NOT_FOUND)
 
 
-_asked_to_go = False
+_terminating = False
 
 
-def _listen() -> int:
-    """Let signals ring a bell instead of interrupting: the file descriptor to wait on."""
+def _wakeup_pipe() -> int:
+    """Turn signals into bytes on a pipe (signal.set_wakeup_fd); returns the file descriptor to wait on."""
 
-    def ask_to_go(_number: int, _frame: FrameType | None) -> None:
-        global _asked_to_go
-        _asked_to_go = True
+    def terminate(_number: int, _frame: FrameType | None) -> None:
+        global _terminating
+        _terminating = True
 
-    bell, rope = os.pipe()
-    os.set_blocking(bell, False)
-    os.set_blocking(rope, False)
-    signal.set_wakeup_fd(rope, warn_on_full_buffer=False)
+    reader, writer = os.pipe()
+    os.set_blocking(reader, False)
+    os.set_blocking(writer, False)
+    signal.set_wakeup_fd(writer, warn_on_full_buffer=False)
     for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
-        signal.signal(number, ask_to_go)
+        signal.signal(number, terminate)
     for number in (signal.SIGCHLD, signal.SIGUSR1):
         signal.signal(number, lambda _number, _frame: None)
-    return bell
+    return reader
 
 
 def _prctl(option: int, value: int) -> None:
-    """Linux only; elsewhere the poll of `_watch` and the process group have to do."""
+    """Linux only; elsewhere the polling in `_watch` and the process group do the work."""
     if sys.platform == "linux":
         import ctypes
 
@@ -159,7 +161,7 @@ def _processes() -> dict[int, tuple[int, int]]:
 
 def _from_proc(entry: Path) -> tuple[int, tuple[int, int]] | None:
     try:
-        # The name stands in parentheses and may hold anything, so read on after the last of them.
+        # The name is in parentheses and may contain any character, so parsing starts after the last one.
         state, ppid, pgid = (entry / "stat").read_text(errors="replace").rpartition(")")[2].split()[:3]
     except (OSError, ValueError):
         return None
@@ -180,7 +182,7 @@ def main(arguments: list[str]) -> int:
     except (ValueError, IndexError):
         print("usage: python -m core.system.subreaper [--grace SECONDS] SESSION_FOLDER -- COMMAND...", file=sys.stderr)
         return 2
-    return leash(Path(folder), command, grace)
+    return run(Path(folder), command, grace)
 
 
 if __name__ == "__main__":

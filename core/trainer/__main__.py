@@ -72,5 +72,5 @@ def _fail(reporter: Reporter, control: Control, sentence: str, *, permanent: boo
 if __name__ == "__main__":
     code = main()
     logging.shutdown()
-    # Not sys.exit: hivemind's threads and processes would be waited for; the leash ends what is left of them.
+    # Not sys.exit: hivemind's threads and processes would be waited for; the subreaper ends what is left of them.
     os._exit(code)

@@ -264,7 +264,7 @@ class Session:
     # -- leave -------------------------------------------------------------------------------------------------
 
     def _end_for_want_of(self, name: str) -> None:
-        """On the watching thread: the training loop may wait for ever for what has ended. The leash clears up."""
+        """On the watching thread: the training loop may wait for ever for what has ended. The subreaper clears up."""
         if self._control.leaving.is_set():
             return
         self._reporter.stop()

@@ -124,7 +124,7 @@ def test_the_doctor_is_told_what_the_gpu_does(driver: Driver, sensor: GpuSensor)
 
 @pytest.fixture
 def sleeper(tmp_path: Path) -> Iterator[int]:
-    """A process of a session, as the leash marks it."""
+    """A process of a session, as the subreaper marks it."""
     environment = {**os.environ, TAG: str(tmp_path)}
     process = subprocess.Popen([sys.executable, "-c", "print(flush=True); input()"], env=environment,
                                stdin=subprocess.PIPE, stdout=subprocess.PIPE)  # fmt: skip

@@ -1,4 +1,4 @@
-"""The backbone's companion: a scripted trainer in its place, on the real leash, killed for real."""
+"""The backbone's companion: a scripted trainer in its place, on the real subreaper, killed for real."""
 
 import json
 import os
@@ -52,7 +52,7 @@ class Beside:
         return [json.loads(encode) for encode in lines[lines.index(str(self.trainers()[-1])) + 1 :]]
 
     def members(self) -> list[psutil.Process]:
-        """The leash, the trainer and all that it started."""
+        """The subreaper, the trainer and all that it started."""
         return [child for child in psutil.Process().children(recursive=True) if _lives(child)]
 
     def kill(self) -> None:
@@ -113,11 +113,11 @@ def test_the_waits_grow_until_a_trainer_has_lived_for_a_while(beside: Beside) ->
     assert [*waits, beside.seconds_until_begun()] == [5.0, 10.0, 20.0, 5.0]
 
 
-def test_a_killed_leash_leaves_nothing_that_the_next_companion_would_meet(beside: Beside) -> None:
+def test_a_killed_subreaper_leaves_nothing_that_the_next_companion_would_meet(beside: Beside) -> None:
     before = beside.members()
-    leash = min(before, key=lambda process: process.create_time())
-    leash.kill()
-    wait_for(lambda: not _lives(leash))
+    subreaper = min(before, key=lambda process: process.create_time())
+    subreaper.kill()
+    wait_for(lambda: not _lives(subreaper))
     assert any(_lives(process) for process in before)
     assert beside.seconds_until_begun() == FIRST_WAIT
     assert not any(_lives(process) for process in before)

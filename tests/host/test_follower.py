@@ -16,10 +16,10 @@ from tests.host.state_peers import EPOCH
 @pytest.fixture(scope="module")
 def outcome() -> Any:
     folder = Path(tempfile.mkdtemp(prefix="hive"))
-    leash = [sys.executable, "-m", "core.system.subreaper", str(folder / "leash"), "--"]
+    subreaper = [sys.executable, "-m", "core.system.subreaper", str(folder / "subreaper"), "--"]
     try:
         run = subprocess.run(
-            [*leash, sys.executable, "-m", "tests.host.state_peers", str(folder)],
+            [*subreaper, sys.executable, "-m", "tests.host.state_peers", str(folder)],
             capture_output=True,
             text=True,
             timeout=110,

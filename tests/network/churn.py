@@ -48,7 +48,7 @@ class Volunteer:
 
     def begin(self) -> None:
         self.begun += 1
-        leash = [
+        subreaper = [
             sys.executable,
             "-m",
             "core.system.subreaper",
@@ -59,7 +59,7 @@ class Volunteer:
         peer = [sys.executable, "-m", "tests.network.churn_peer", str(self.folder), self.name, listen, str(self.pause)]
         with (self.folder / f"{self.name}.log").open("ab") as log:
             self.process = subprocess.Popen(
-                self.host.command(*leash, *peer, *self.contact),
+                self.host.command(*subreaper, *peer, *self.contact),
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
                 stderr=log,

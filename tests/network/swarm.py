@@ -18,7 +18,7 @@ SECONDS_TO_END = 30
 
 
 class RemotePeer:
-    """`line_peer` in a process on a leash."""
+    """`line_peer` in a process under a subreaper."""
 
     def __init__(self, host: Host, process: "subprocess.Popen[str]", interface: InterfaceLog) -> None:
         self.host = host
@@ -70,10 +70,10 @@ def swarm(folder: Path, listening: list[bool], timeout: float = 60.0) -> Iterato
 
 
 def _start(host: Host, folder: Path, number: int, arguments: list[str]) -> "subprocess.Popen[str]":
-    leash = host.command(sys.executable, "-m", "core.system.subreaper", str(folder / f"leash-{number}"), "--")
+    subreaper = host.command(sys.executable, "-m", "core.system.subreaper", str(folder / f"subreaper-{number}"), "--")
     peer = [sys.executable, "-m", "tests.network.line_peer", str(folder), str(number), *arguments]
     with (folder / f"{number}.log").open("wb") as log:
-        return subprocess.Popen(leash + peer, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=log, text=True)
+        return subprocess.Popen(subreaper + peer, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=log, text=True)
 
 
 def _end(process: "subprocess.Popen[str]") -> None:

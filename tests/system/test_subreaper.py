@@ -1,4 +1,4 @@
-"""The leash, with real trees of processes."""
+"""The subreaper, with real trees of processes."""
 
 import os
 import signal
@@ -33,8 +33,8 @@ subprocess.Popen([sys.executable, "-c", middle], start_new_session=True)
 """Four stragglers of a session: one in its group, one in a session of its own, one such with a child in yet another."""
 
 
-class Leashed:
-    """A leash with its command, and every process that carries its tag."""
+class Supervised:
+    """A subreaper with its command, and every process that carries its tag."""
 
     def __init__(self, folder: Path, program: str, grace: float = 0.5) -> None:
         self.folder = folder
@@ -75,86 +75,90 @@ def _tag(process: psutil.Process) -> str | None:
         return None
 
 
-Leash = Callable[..., Leashed]
+Subreaper = Callable[..., Supervised]
 
 
 @pytest.fixture
-def leash(tmp_path: Path) -> Iterator[Leash]:
-    started: list[Leashed] = []
+def subreaper(tmp_path: Path) -> Iterator[Subreaper]:
+    started: list[Supervised] = []
 
-    def start(program: str, grace: float = 0.5) -> Leashed:
-        started.append(Leashed(tmp_path / f"session-{len(started)}", program, grace))
+    def start(program: str, grace: float = 0.5) -> Supervised:
+        started.append(Supervised(tmp_path / f"session-{len(started)}", program, grace))
         return started[-1]
 
     yield start
-    for leashed in started:
-        leashed.clean_up()
+    for supervised in started:
+        supervised.clean_up()
 
 
-def test_stdin_and_stdout_are_the_commands_own_and_its_exit_code_comes_back(leash: Leash) -> None:
-    leashed = leash("import sys; print(sys.stdin.readline().upper(), end=''); sys.exit(7)")
-    out, _ = leashed.process.communicate(b"hello\n", timeout=10)
-    assert (out, leashed.process.returncode) == (b"HELLO\n", 7)
+def test_stdin_and_stdout_are_the_commands_own_and_its_exit_code_comes_back(subreaper: Subreaper) -> None:
+    supervised = subreaper("import sys; print(sys.stdin.readline().upper(), end=''); sys.exit(7)")
+    out, _ = supervised.process.communicate(b"hello\n", timeout=10)
+    assert (out, supervised.process.returncode) == (b"HELLO\n", 7)
 
 
-def test_the_session_folder_is_private_while_the_command_runs_and_gone_afterwards(leash: Leash) -> None:
-    leashed = leash(f"import os, sys; print(oct(os.stat(os.environ[{TAG!r}]).st_mode & 0o777)); sys.stdin.read()")
-    assert leashed.process.stdout is not None
-    assert leashed.process.stdout.readline() == b"0o700\n"
-    leashed.process.communicate(timeout=10)
-    assert not leashed.folder.exists()
+def test_the_session_folder_is_private_while_the_command_runs_and_gone_afterwards(subreaper: Subreaper) -> None:
+    supervised = subreaper(
+        f"import os, sys; print(oct(os.stat(os.environ[{TAG!r}]).st_mode & 0o777)); sys.stdin.read()"
+    )
+    assert supervised.process.stdout is not None
+    assert supervised.process.stdout.readline() == b"0o700\n"
+    supervised.process.communicate(timeout=10)
+    assert not supervised.folder.exists()
 
 
-def test_everything_is_in_the_leashs_group_unless_it_leaves_it(leash: Leash) -> None:
-    leashed = leash("import os, sys; print(os.getpgrp(), os.getsid(0)); sys.stdin.read()")
-    assert leashed.process.stdout is not None
-    assert leashed.process.stdout.readline() == f"{leashed.process.pid} {leashed.process.pid}\n".encode()
+def test_everything_is_in_the_subreapers_group_unless_it_leaves_it(subreaper: Subreaper) -> None:
+    supervised = subreaper("import os, sys; print(os.getpgrp(), os.getsid(0)); sys.stdin.read()")
+    assert supervised.process.stdout is not None
+    assert supervised.process.stdout.readline() == f"{supervised.process.pid} {supervised.process.pid}\n".encode()
 
 
-def test_when_the_command_ends_its_stragglers_end_too_in_whatever_session_they_are(leash: Leash) -> None:
-    leashed = leash(TREE + "sys.stdin.read()")
-    wait_for(lambda: len(leashed.members()) == 6)
-    leashed.process.communicate(timeout=10)
-    assert leashed.is_gone()
+def test_when_the_command_ends_its_stragglers_end_too_in_whatever_session_they_are(subreaper: Subreaper) -> None:
+    supervised = subreaper(TREE + "sys.stdin.read()")
+    wait_for(lambda: len(supervised.members()) == 6)
+    supervised.process.communicate(timeout=10)
+    assert supervised.is_gone()
 
 
-def test_a_killed_command_ends_the_rest_within_a_second_and_its_signal_comes_back(leash: Leash) -> None:
-    leashed = leash(TREE + "time.sleep(600)")
-    wait_for(lambda: len(leashed.members()) == 6)
-    leashed.child().kill()
-    assert leashed.process.wait(1.0) == 128 + signal.SIGKILL
-    assert leashed.is_gone()
-    assert not leashed.folder.exists()
+def test_a_killed_command_ends_the_rest_within_a_second_and_its_signal_comes_back(subreaper: Subreaper) -> None:
+    supervised = subreaper(TREE + "time.sleep(600)")
+    wait_for(lambda: len(supervised.members()) == 6)
+    supervised.child().kill()
+    assert supervised.process.wait(1.0) == 128 + signal.SIGKILL
+    assert supervised.is_gone()
+    assert not supervised.folder.exists()
 
 
-def test_sigterm_is_passed_on_and_the_command_may_leave_politely(leash: Leash) -> None:
-    leashed = leash("import signal, sys; signal.signal(15, lambda *_: sys.exit(3)); print(); signal.pause()", 10.0)
-    assert leashed.process.stdout is not None
-    leashed.process.stdout.readline()
-    leashed.process.terminate()
-    assert leashed.process.wait(5) == 3
+def test_sigterm_is_passed_on_and_the_command_may_leave_politely(subreaper: Subreaper) -> None:
+    supervised = subreaper(
+        "import signal, sys; signal.signal(15, lambda *_: sys.exit(3)); print(); signal.pause()", 10.0
+    )
+    assert supervised.process.stdout is not None
+    supervised.process.stdout.readline()
+    supervised.process.terminate()
+    assert supervised.process.wait(5) == 3
 
 
-def test_a_command_that_ignores_sigterm_is_killed_after_the_grace(leash: Leash) -> None:
-    leashed = leash(TREE + STUBBORN + "; print(flush=True); time.sleep(600)")
-    assert leashed.process.stdout is not None
-    leashed.process.stdout.readline()
-    wait_for(lambda: len(leashed.members()) == 6)
-    leashed.process.terminate()
-    assert leashed.process.wait(5) == 128 + signal.SIGKILL
-    assert leashed.is_gone()
+def test_a_command_that_ignores_sigterm_is_killed_after_the_grace(subreaper: Subreaper) -> None:
+    supervised = subreaper(TREE + STUBBORN + "; print(flush=True); time.sleep(600)")
+    assert supervised.process.stdout is not None
+    supervised.process.stdout.readline()
+    wait_for(lambda: len(supervised.members()) == 6)
+    supervised.process.terminate()
+    assert supervised.process.wait(5) == 128 + signal.SIGKILL
+    assert supervised.is_gone()
 
 
-def test_a_killed_leash_takes_its_command_along_and_the_group_can_be_killed(leash: Leash) -> None:
+def test_a_killed_subreaper_takes_its_command_along_and_the_group_can_be_killed(subreaper: Subreaper) -> None:
     straggler = STUBBORN + "; time.sleep(600)"
-    leashed = leash(f"import subprocess, sys; subprocess.run([sys.executable, '-c', {straggler!r}])")
-    wait_for(lambda: len(leashed.members()) == 3)
-    child = leashed.child()
-    leashed.process.kill()
-    leashed.process.wait(5)
+    supervised = subreaper(f"import subprocess, sys; subprocess.run([sys.executable, '-c', {straggler!r}])")
+    wait_for(lambda: len(supervised.members()) == 3)
+    child = supervised.child()
+    supervised.process.kill()
+    supervised.process.wait(5)
     wait_for(lambda: not child.is_running() or child.status() == psutil.STATUS_ZOMBIE)
-    os.killpg(leashed.process.pid, signal.SIGKILL)
-    wait_for(leashed.is_gone)
+    os.killpg(supervised.process.pid, signal.SIGKILL)
+    wait_for(supervised.is_gone)
 
 
 @pytest.mark.parametrize("manners", ["sys.stdin.read()", STUBBORN + "; time.sleep(600)"], ids=["polite", "stubborn"])

@@ -1,4 +1,4 @@
-"""A program on a leash, with lines of JSON on its stdin and stdout, and its stderr in a log of bounded size."""
+"""A program under a subreaper, with lines of JSON on its stdin and stdout, and its stderr in a log of bounded size."""
 
 import asyncio
 import contextlib
@@ -56,10 +56,10 @@ class Child(asyncio.SubprocessProtocol):
         child = cls(folder, on_line, log)
         # Made here too, so that a sweep knows of the session from its first moment on.
         folder.mkdir(mode=0o700)
-        leash = core_command("core.system.subreaper", str(folder), "--", *command)
+        subreaper = core_command("core.system.subreaper", str(folder), "--", *command)
         # The parent-death signal is bound to the thread that forks: this must be the event loop's, which lives on.
         await asyncio.get_running_loop().subprocess_exec(
-            lambda: child, *leash, env={**core_environment(), TAG: str(folder)}, start_new_session=True
+            lambda: child, *subreaper, env={**core_environment(), TAG: str(folder)}, start_new_session=True
         )
         return child
 
@@ -69,7 +69,7 @@ class Child(asyncio.SubprocessProtocol):
 
     @property
     def pid(self) -> int | None:
-        """The program's own process, the leash's first child; None when there is none (yet, or any more)."""
+        """The program's own process, the subreaper's first child; None when there is none (yet, or any more)."""
         import psutil
 
         if self.code is not None:
@@ -92,7 +92,7 @@ class Child(asyncio.SubprocessProtocol):
             stdin.close()
 
     def kill(self) -> None:
-        """End the whole group at once, the leash too, and whatever else belongs to it."""
+        """End the whole group at once, the subreaper too, and whatever else belongs to it."""
         if self._transport.get_returncode() is None:
             with contextlib.suppress(ProcessLookupError):
                 os.killpg(self.subreaper_pid, signal.SIGKILL)
@@ -134,7 +134,7 @@ class Child(asyncio.SubprocessProtocol):
     async def _finish(self) -> None:
         code = self._transport.get_returncode() or 0
         if code < 0:
-            # The leash itself was killed: what it would have done is done here.
+            # The subreaper itself was killed: what it would have done is done here.
             with contextlib.suppress(ProcessLookupError, PermissionError):
                 os.killpg(self.subreaper_pid, signal.SIGKILL)
             with contextlib.suppress(TimeoutError):

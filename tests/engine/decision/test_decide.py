@@ -42,7 +42,7 @@ CAUSES: dict[Kind, dict[str, Any]] = {
     Kind.OFFLINE: {"machine": {"network": Network(online=False)}},
     Kind.DATA_CAP: {"line": {"used": 1 << 30, "month_ends": NOW + 9000}, "preferences": {"data_cap": 1 << 30}},
     Kind.NETWORK_HOURS: {"line": {"open": False, "next_edge": NOW + 900}},
-    Kind.NETWORK_TOO_SLOW: {"slowest_line": 600_000, "preferences": {"upload_limit": 125_000}},
+    Kind.NETWORK_TOO_SLOW: {"min_bandwidth": 600_000, "preferences": {"upload_limit": 125_000}},
     Kind.GPU_TAKEN: {"gpu": {"taken_by": ("game",), "taken_since": NOW - 1}},
     Kind.GPU_HOT: {"gpu": {"coolest": 90}},
     Kind.GPU_MISSING: {"gpu": {}, "in_use": "GPU-gone"},
@@ -83,7 +83,7 @@ def facts_of(*kinds: Kind) -> Facts:
     failure = failures_by_project[0] if failures_by_project else None
     week = next((cause["week"] for cause in causes if "week" in cause), Outlook())
     needs = max(cause.get("needs", 0) for cause in causes)
-    slowest = max(cause.get("slowest_line", 0) for cause in causes)
+    slowest = max(cause.get("min_bandwidth", 0) for cause in causes)
     membership = None if no_membership else replace(MEMBERSHIP, gpu_memory=needs, min_bandwidth=slowest)
     line = NetworkUse(**{k: v for cause in causes for k, v in cause.get("line", {}).items()})
     of_gpu = gpu_conditions(causes)

@@ -1,4 +1,4 @@
-"""Programs on a leash: their lines, their logs, their ends."""
+"""Programs under a subreaper: their lines, their logs, their ends."""
 
 import asyncio
 import logging

@@ -65,13 +65,13 @@ def test_a_killed_engine_leaves_no_process(engine: RunningEngine) -> None:
     assert list(engine.home.runtime.glob("session-*")) == []
 
 
-def test_the_next_engine_ends_what_a_killed_engine_and_its_killed_leashes_left(engine: RunningEngine) -> None:
+def test_the_next_engine_ends_what_a_killed_engine_and_its_killed_subreaperes_left(engine: RunningEngine) -> None:
     engine.script(stragglers=True, ignores_leave=True)
     engine.start().contribute()
-    leashes = psutil.Process(engine.pid).children()
+    subreapers = psutil.Process(engine.pid).children()
     os.kill(engine.pid, signal.SIGKILL)
-    for leash in leashes:
-        leash.kill()
+    for subreaper in subreapers:
+        subreaper.kill()
     wait_for(lambda: 0 < len(engine.members()) <= 4)
     left = {process.pid for process in engine.members()}
     assert left
@@ -128,13 +128,13 @@ def test_a_failure_is_told_at_once_even_if_the_backbone_takes_its_time_to_end(en
     assert sum("scripted_host.py" in " ".join(process.cmdline()[1:2]) for process in engine.members()) == 1
 
 
-def test_a_killed_leash_takes_nothing_to_hide(engine: RunningEngine) -> None:
+def test_a_killed_subreaper_takes_nothing_to_hide(engine: RunningEngine) -> None:
     engine.script(stragglers=True)
     session = engine.start().contribute().session
     assert session is not None
-    leash = psutil.Process(session.pid).parent()
-    assert leash is not None
-    leash.kill()
+    subreaper = psutil.Process(session.pid).parent()
+    assert subreaper is not None
+    subreaper.kill()
     failed = engine.until("failed", 3.0)
     assert failed.error == "The session's process was ended from outside (SIGKILL)."
     wait_for(lambda: [process.pid for process in engine.members()] == [engine.pid], 2.0)

@@ -20,10 +20,10 @@ between peers, 3e-7 to one process. What training changes is 10^5 times as much.
 
 
 def start_peer(folder: Path, index: int, peers: int) -> subprocess.Popen[bytes]:
-    leash = [sys.executable, "-m", "core.system.subreaper", str(folder / f"leash-{index}"), "--"]
+    subreaper = [sys.executable, "-m", "core.system.subreaper", str(folder / f"subreaper-{index}"), "--"]
     peer = [sys.executable, "-m", "tests.swarm.equivalence_peer", *map(str, (folder, index, peers, EPOCHS))]
     with (folder / f"{index}.log").open("wb") as log:
-        return subprocess.Popen(leash + peer, stderr=log)
+        return subprocess.Popen(subreaper + peer, stderr=log)
 
 
 def wait_for(path: Path, process: subprocess.Popen[bytes], seconds: float) -> None:

@@ -76,9 +76,9 @@ def peer(short_folder: Path, opened: ExitStack) -> Peer:
 def haunt(folder: Path, opened: ExitStack, contact: str, *what: str) -> None:
     """One more peer of the run, with half of the batch, that comes to no round."""
     folder.mkdir()
-    leash = [sys.executable, "-m", "core.system.subreaper", str(folder / "leash"), "--"]
+    subreaper = [sys.executable, "-m", "core.system.subreaper", str(folder / "subreaper"), "--"]
     script = [sys.executable, "-m", "tests.swarm.ghost_peer", str(folder), "run", str(BATCH // 2), contact, *what]
-    process = subprocess.Popen([*leash, *script], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+    process = subprocess.Popen([*subreaper, *script], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
     opened.callback(process.communicate, timeout=30)
     assert process.stdout is not None
     assert process.stdout.readline() == "reported\n"

@@ -18,14 +18,14 @@ Told = list[list[object]]
 
 
 class Peer:
-    """A `publishing_peer.py`, on a leash."""
+    """A `publishing_peer.py`, under a subreaper."""
 
     def __init__(self, folder: Path, key: Path, *peers: str, run: str = RUN) -> None:
         folder.mkdir()
-        leash = [sys.executable, "-m", "core.system.subreaper", str(folder / "leash"), "--"]
+        subreaper = [sys.executable, "-m", "core.system.subreaper", str(folder / "subreaper"), "--"]
         program = [sys.executable, "-m", "tests.swarm.publishing_peer", str(folder), run, str(key), *peers]
         self._process = subprocess.Popen(
-            [*leash, *program], stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True
+            [*subreaper, *program], stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True
         )
         assert self._process.stdout is not None
         assert self._process.stdin is not None

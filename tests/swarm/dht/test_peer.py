@@ -11,9 +11,9 @@ JOIN = """
 import sys
 from pathlib import Path
 import psutil
-from core.swarm.patches import live_in
+from core.swarm.patches import use_session_folder
 from core.swarm.dht.peer import join_swarm
-live_in(Path(sys.argv[1]))
+use_session_folder(Path(sys.argv[1]))
 dht = join_swarm([], Path(sys.argv[1], "identity"))
 daemons = [child for child in psutil.Process(dht.pid).children() if "p2pd" in child.name()]
 print(*daemons[0].cmdline(), sep="\\n")
@@ -37,9 +37,13 @@ def test_a_volunteer_listens_on_the_chosen_port_and_otherwise_not_at_all(
 
 
 def test_the_daemon_is_told_to_relay_for_nobody(short_folder: Path) -> None:
-    leash = [sys.executable, "-m", "core.system.subreaper", str(short_folder / "leash"), "--"]
+    subreaper = [sys.executable, "-m", "core.system.subreaper", str(short_folder / "subreaper"), "--"]
     told = subprocess.run(
-        [*leash, sys.executable, "-c", JOIN, str(short_folder)], capture_output=True, text=True, timeout=100, check=True
+        [*subreaper, sys.executable, "-c", JOIN, str(short_folder)],
+        capture_output=True,
+        text=True,
+        timeout=100,
+        check=True,
     )
     arguments = told.stdout.splitlines()
     assert "-relay=0" in arguments

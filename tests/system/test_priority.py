@@ -12,8 +12,8 @@ pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="asks Linux's ke
 
 PROGRAM = """
 import os, threading
-from core.system.priority import stand_back
-stand_back()
+from core.system.priority import lower_priority
+lower_priority()
 def tell():
     print(os.sched_getscheduler(0) == os.SCHED_IDLE, os.getpriority(os.PRIO_PROCESS, 0))
 tell()
@@ -34,17 +34,19 @@ def test_processor_disk_and_memory_come_last_and_threads_and_children_inherit_it
     assert told.splitlines() == ["True 19", "True 19", "True 19", "800", "idle"]
 
 
-TELL_GROUP = "from core.system.priority import stand_back; stand_back(); print(open('/proc/self/autogroup').read())"
+PRINT_GROUP = (
+    "from core.system.priority import lower_priority as low; low(); print(open('/proc/self/autogroup').read())"
+)
 
 
-@pytest.mark.parametrize(("on_leash", "nice"), [(True, "19"), (False, "0")])
+@pytest.mark.parametrize(("under_subreaper", "nice"), [(True, "19"), (False, "0")])
 def test_the_group_of_a_session_stands_back_as_a_whole_but_never_somebodys_shell(
-    tmp_path: Path, on_leash: bool, nice: str
+    tmp_path: Path, under_subreaper: bool, nice: str
 ) -> None:
     if not Path("/proc/self/autogroup").exists():
         pytest.skip("this kernel does not group tasks by session")
-    leash = core_command("core.system.subreaper", str(tmp_path / "session"), "--") if on_leash else []
-    command = [*leash, sys.executable, "-c", TELL_GROUP]
+    subreaper = core_command("core.system.subreaper", str(tmp_path / "session"), "--") if under_subreaper else []
+    command = [*subreaper, sys.executable, "-c", PRINT_GROUP]
     told = subprocess.run(
         command, capture_output=True, text=True, check=True, start_new_session=True, env=core_environment()
     )
@@ -53,11 +55,11 @@ def test_the_group_of_a_session_stands_back_as_a_whole_but_never_somebodys_shell
 
 REFUSED = """
 import os, sys
-from core import priority
+from core.system import priority
 def refuse(*_):
     raise PermissionError
 setattr(os, sys.argv[1], refuse)
-priority.stand_back()
+priority.lower_priority()
 print(os.sched_getscheduler(0) == os.SCHED_IDLE, os.getpriority(os.PRIO_PROCESS, 0))
 print(open("/proc/self/oom_score_adj").read().strip())
 """
