@@ -1,1 +1,1 @@
-"""What the machine is doing: one sensor a file, each `read()` gives a frozen value."""
+"""What the machine is doing: one sensor per file; each `read()` returns a frozen value."""

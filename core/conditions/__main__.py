@@ -12,7 +12,7 @@ from core.conditions.sleep.watch import announcer_here, probe
 def main() -> int:
     machine = ThisMachine()
     machine.read()
-    # Which programs to look for is the volunteer's choice, and known to the engine alone.
+    # Only the engine knows which programs the volunteer listed.
     told = [sensor for sensor in machine.info() if sensor.name != ProgramsSensor.name]
     told.append(probe(announcer_here()))
     sys.stdout.write(msgspec.json.encode(told).decode() + "\n")

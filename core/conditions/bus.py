@@ -17,13 +17,13 @@ if TYPE_CHECKING:
 PATIENCE = 1.0
 """Seconds for one answer."""
 _REST = 30.0
-"""Seconds in which a bus that cannot be reached, or hangs, is left alone: each of its sources would wait in turn."""
+"""Seconds before a bus that failed or hung is tried again; otherwise each of its sources would wait in turn."""
 
 _ABSENT = ("org.freedesktop.DBus.Error.ServiceUnknown", "org.freedesktop.DBus.Error.NameHasNoOwner")
 
 
 class Bus:
-    """The session or the system bus, connected when it is needed. Not for use by two threads at once."""
+    """The session or the system bus, connected on first use. Not thread-safe."""
 
     def __init__(self, kind: Literal["SESSION", "SYSTEM"]) -> None:
         self._kind: Literal["SESSION", "SYSTEM"] = kind
@@ -82,12 +82,12 @@ class Bus:
 
 
 def connect(kind: Literal["SESSION", "SYSTEM"], *, with_descriptors: bool = False) -> "DBusConnection":
-    """A new connection, on which file descriptors may come too. Raises OSError or what jeepney raises."""
+    """A new connection that can receive file descriptors. Raises OSError or what jeepney raises."""
     from jeepney.bus import get_bus
     from jeepney.io import blocking
 
     class Connection(blocking.DBusConnection):  # type: ignore[misc]  # jeepney has no annotations
-        """One whose first exchange has a time limit too."""
+        """A connection whose authentication has a time limit too."""
 
         def receive(self, *, timeout: float | None = None) -> "Message":
             return super().receive(timeout=PATIENCE if timeout is None else timeout)
@@ -97,7 +97,7 @@ def connect(kind: Literal["SESSION", "SYSTEM"], *, with_descriptors: bool = Fals
 
 
 def _session_address() -> str:
-    """As libraries of the desktops find it: a login by ssh has no variable, and yet there may be a session."""
+    """Found as desktop libraries find it: an ssh login has no environment variable although a session may exist."""
     address = os.environ.get("DBUS_SESSION_BUS_ADDRESS")
     if address:
         return address

@@ -1,7 +1,7 @@
-"""What a session takes: the processor's own counter of energy, and where every joule is known from.
+"""Energy that a session uses: the processor's own counter, and the source of every joule.
 
-RAPL is Intel's and AMD's (Linux: Documentation/power/powercap/powercap.rst). Many systems let only root read it, since
-its steps tell secrets of other programs (CVE-2020-8694); it then counts as not there.
+RAPL is Intel's and AMD's (Linux: Documentation/power/powercap/powercap.rst). On many systems only
+root may read it, because it leaks secrets of other programs (CVE-2020-8694); then it counts as missing.
 """
 
 from dataclasses import dataclass, replace
@@ -12,14 +12,14 @@ _POWERCAP = Path("/sys/class/powercap")
 
 @dataclass(frozen=True)
 class Joules:
-    """By source. None: that source tells nothing."""
+    """By source. None: this source has no value."""
 
     gpu: float | None = None
     """The graphics card's counter (NVML)."""
     processor: float | None = None
     """The processor's counter (RAPL), all packages together."""
     estimated: float | None = None
-    """From watts that were told."""
+    """Computed from a wattage that the volunteer gave."""
 
     @property
     def measured(self) -> float | None:
@@ -27,7 +27,7 @@ class Joules:
         return sum(told) if told else None
 
     def plus(self, gpu: float | None = None, estimated: float | None = None) -> "Joules":
-        """With so much more."""
+        """The sum with these joules added."""
         return replace(
             self,
             gpu=self.gpu if gpu is None else (self.gpu or 0.0) + gpu,
@@ -36,10 +36,10 @@ class Joules:
 
 
 class Rapl:
-    """Sums up the packages' counters, which are microjoules and begin at 0 again after a few minutes to hours."""
+    """Adds up the packages' counters. They count microjoules and wrap to 0 after minutes or hours."""
 
     def __init__(self, folder: Path = _POWERCAP) -> None:
-        # A package is `intel-rapl:0`; `intel-rapl:0:1` is a part of it, and `intel-rapl-mmio:0` the same once more.
+        # A package is `intel-rapl:0`; `intel-rapl:0:1` is a part of it, `intel-rapl-mmio:0` the same package again.
         zones = [zone for zone in sorted(folder.glob("intel-rapl:*")) if zone.name.count(":") == 1]
         # `psys` is the whole platform where there is one, the packages included.
         self._zones = [zone for zone in zones if (_text(zone / "name") or "").startswith("package")]
@@ -47,12 +47,12 @@ class Rapl:
         self._joules: float | None = None
 
     def begin(self) -> None:
-        """Count from now on."""
+        """Start counting."""
         self._last = {zone: value for zone in self._zones if (value := _number(zone / "energy_uj")) is not None}
 
     @property
     def joules(self) -> float | None:
-        """What was taken since `begin`, over all times that were counted; None where it cannot be read."""
+        """Energy since `begin`, summed over all counted periods; None where it cannot be read."""
         for zone, before in self._last.items():
             now = _number(zone / "energy_uj")
             if now is None:

@@ -11,13 +11,13 @@ from core.conditions.idle.x11 import X11, Display
 from core.conditions.source import RETRY, Chain, Latch, NotAvailable, Source
 
 LINGER = 10.0
-"""Seconds that full screen still counts after it has ended: a game is left for a moment to look something up."""
+"""Seconds that full screen counts on after it ended: players leave a game for a moment to look something up."""
 
 
 @dataclass(frozen=True)
 class FullScreen:
     what: str = ""
-    """What fills the screen, as the beginning of a sentence; empty if nothing does."""
+    """What fills the screen; empty if nothing does."""
 
 
 class FullScreenSensor:
@@ -46,7 +46,7 @@ class FullScreenSensor:
 class ActiveWindow:
     """The state that the window manager gives the active window (Extended Window Manager Hints, _NET_WM_STATE).
 
-    Also of use under Wayland: most games run as X programs there.
+    Useful under Wayland too: most games run as X programs there.
     """
 
     name = "X11 (active window)"
@@ -64,7 +64,7 @@ class ActiveWindow:
 
 
 class GameMode:
-    """Feral's GameMode: games register while they run. The service starts with the first, so each look asks for it."""
+    """Feral's GameMode: games register while they run. The service may start at any time, so every poll asks."""
 
     name = "GameMode"
     retry = 0.0

@@ -1,4 +1,4 @@
-"""GPUs: which there are, which are taken by other programs, and which went away."""
+"""GPUs: which exist, which other programs use, and which disappeared."""
 
 import contextlib
 import os
@@ -15,25 +15,25 @@ from core.conditions.source import Latch
 from core.system.subreaper import TAG
 
 _TAKEN_FROM = 20
-"""Percent of a GPU that other programs use together. A desktop and a video on it stay below."""
+"""Percent of a GPU that other programs use together before it counts as taken. A desktop with a video stays below."""
 _QUIET_FOR = 20.0
 """Seconds without such use until a GPU is free again: a game that loads its next scene has not ended."""
 _HEAT_STAYS = 20.0
-"""Seconds: a GPU that is as warm as that all the while is not warm because of the last microbatch."""
+"""Seconds: a GPU that stays this warm for so long is not warm because of the last microbatch."""
 _SOURCE = "NVML"
 
 
 @dataclass(frozen=True)
 class GpuState:
-    """A GPU with what only time tells."""
+    """A GPU with values that need several readings."""
 
     gpu: Gpu
     taken_by: tuple[str, ...] = ()
-    """Names of other programs that compute or draw on it a lot."""
+    """Names of other programs that use it a lot."""
     taken_since: float | None = None
     """UTC seconds."""
     coolest: int | None = None
-    """The lowest temperature of the last moments; None until it was watched that long."""
+    """The lowest temperature of the last seconds; None until it was watched that long."""
     others_memory: int = 0
     """Bytes that other programs hold."""
 
@@ -42,16 +42,16 @@ class GpuState:
 class GpuStates:
     present: tuple[GpuState, ...] = ()
     gone: tuple[Gpu, ...] = ()
-    """Were there since this program started, and do not answer any more."""
+    """Answered since this program started, and do not answer any more."""
     trouble: str | None = None
-    """What the driver says, if it fails."""
+    """The driver's error, if it fails."""
     can_learn: bool = False
-    """The installed PyTorch can use GPUs; otherwise none of them matters."""
+    """The installed PyTorch can use GPUs; otherwise no GPU matters."""
 
 
 @dataclass
 class _Past:
-    """What is remembered of one GPU."""
+    """The history of one GPU."""
 
     last: Gpu
     latch: Latch
@@ -70,7 +70,7 @@ class GpuSensor:
         read: Callable[[], Gpus] | None = None,
         is_other: Callable[[int], bool] | None = None,
     ) -> None:
-        """`clock` gives UTC seconds; `is_other` tells of a process id whether it is somebody else's program."""
+        """`clock` gives UTC seconds; `is_other` says whether a process id belongs to another program."""
         self._clock, self._tick = clock, tick
         self._read_all = read or Nvml().read
         self._is_other = is_other or is_other_program
@@ -124,7 +124,7 @@ class GpuSensor:
 
 
 def busy_programs(programs: list[Program]) -> list[Program]:
-    """Those that take the GPU. Where the driver does not tell how busy they are, those that compute count."""
+    """Programs that use the GPU. Where the driver does not report utilisation, programs that compute count."""
     told = [program for program in programs if program.utilization is not None]
     if sum(program.utilization or 0 for program in told) >= _TAKEN_FROM:
         return [program for program in told if program.utilization]
@@ -132,14 +132,14 @@ def busy_programs(programs: list[Program]) -> list[Program]:
 
 
 def is_other_program(pid: int) -> bool:
-    """Whether a process is none of ours. One that does not exist here is of another container, and not judged."""
+    """Whether a process is not ours. An id that does not exist here belongs to another container and is ignored."""
     import psutil
 
     if not psutil.pid_exists(pid):
         return False
     with contextlib.suppress(OSError):
         return f"\0{TAG}=".encode() not in b"\0" + Path(f"/proc/{pid}/environ").read_bytes()
-    # Somebody else's processes do not show their environment.
+    # The environment of other users' processes cannot be read.
     return pid != os.getpid()
 
 

@@ -29,7 +29,7 @@ _log = logging.getLogger(__name__)
 
 @dataclass(frozen=True)
 class Readings:
-    """What the sensors say. Without arguments nothing is known, and nothing stands against contributing."""
+    """The readings of all sensors. Without arguments nothing is known, and nothing prevents contributing."""
 
     presence: Presence = field(default_factory=Presence)
     full_screen: FullScreen = field(default_factory=FullScreen)
@@ -40,13 +40,13 @@ class Readings:
 
 
 class Sensor(Protocol):
-    """`every` is the shortest time between two readings that are worth their cost, in seconds."""
+    """`every` is the shortest useful time between two readings, in seconds."""
 
     name: str
     every: float
 
     def read(self) -> Any:
-        """A frozen value; never raises where the machine just does not tell."""
+        """A frozen value; never raises when the machine merely has no answer."""
         ...
 
     def info(self) -> SensorInfo: ...
@@ -56,18 +56,18 @@ class Machine(Protocol):
     """Something that has sensors: this computer, or none."""
 
     def look_for(self, programs: Sequence[str]) -> None:
-        """The programs that the volunteer wants to be left alone with, from the next reading on."""
+        """Set the programs to look for, from the next reading on."""
         ...
 
     def read(self) -> Readings:
-        """May take seconds if a service hangs: call it from a thread, always the same one."""
+        """May take seconds if a service hangs: always call it from the same thread."""
         ...
 
     def info(self) -> list[SensorInfo]: ...
 
 
 class NoMachine:
-    """Knows nothing: for tests, and wherever the sensors shall have no say."""
+    """A machine without sensors, for tests."""
 
     def look_for(self, programs: Sequence[str]) -> None:
         pass
@@ -81,7 +81,7 @@ class NoMachine:
 
 @dataclass
 class _Seat:
-    """A sensor, when it is due, and whether its failure was told."""
+    """A sensor, when it is due, and whether its failure was logged."""
 
     sensor: Sensor
     due: float = 0.0
@@ -91,7 +91,7 @@ class _Seat:
 
 class ThisMachine:
     def __init__(self, clock: Callable[[], float] = time.time, tick: Callable[[], float] = time.monotonic) -> None:
-        """`clock` gives UTC seconds; `tick` seconds of a clock that is never set."""
+        """`clock` gives UTC seconds; `tick` seconds of a monotonic clock."""
         session_bus, system_bus, x11 = Bus("SESSION"), Bus("SYSTEM"), X11()
         self._tick = tick
         self._programs = ProgramsSensor()
@@ -129,7 +129,7 @@ class ThisMachine:
         seat.due = now + seat.sensor.every
         try:
             seat.value = seat.sensor.read()
-        except Exception:  # noqa: BLE001 - a sensor's fault must not cost the engine its others
+        except Exception:  # noqa: BLE001 - a failing sensor must not stop the others
             seat.value = None
             if not seat.failed:
                 _log.exception("The sensor for %s failed.", seat.sensor.name)

@@ -1,4 +1,4 @@
-"""Network: whether there is a way to the internet, and whether its traffic is paid for by the byte."""
+"""Network: whether the internet is reachable, and whether the connection is metered."""
 
 import socket
 from collections.abc import Callable, Sequence
@@ -14,13 +14,13 @@ _CONNECTED = 60
 _METERED: dict[int, bool | None] = {1: True, 2: False, 3: True, 4: False}
 """NMMetered: yes, no, guess yes, guess no. 0 is unknown, and unknown is not metered."""
 _ELSEWHERE = ((socket.AF_INET, "192.0.2.1"), (socket.AF_INET6, "2001:db8::1"))
-"""Addresses kept for documentation (RFC 5737, RFC 3849): nobody is there, but the way leads through the internet."""
+"""Addresses reserved for documentation (RFC 5737, RFC 3849): nothing answers there, but the route is the internet's."""
 
 
 @dataclass(frozen=True)
 class Network:
     online: bool | None = None
-    """None: nobody tells."""
+    """None: unknown."""
     metered: bool | None = None
 
 
@@ -54,13 +54,13 @@ class NetworkSensor:
 
 
 class Route:
-    """The system's own table of routes: asked with a datagram socket, which sends nothing when it connects."""
+    """The system's routing table, queried by connecting a datagram socket, which sends nothing."""
 
     name = "routes"
     retry = 0.0
 
     def read(self) -> bool:
-        """Raises NotAvailable: there is no way out, and others may know better."""
+        """Raises NotAvailable if there is no route; another source may know more."""
         if not any(_has_route(family, address) for family, address in _ELSEWHERE):
             raise NotAvailable("no route to the internet")
         return True
@@ -79,7 +79,7 @@ class NetworkManagerState:
 
 
 class NoRoute:
-    """The end of the chain: no route, and nobody who knows of another way."""
+    """The end of the chain: no route, and no other source."""
 
     name = "no other way"
     retry = 0.0

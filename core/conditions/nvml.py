@@ -1,4 +1,4 @@
-"""NVIDIA's management library (docs.nvidia.com/deploy/nvml-api): what the GPUs say of themselves. Needs no rights.
+"""NVIDIA's management library (docs.nvidia.com/deploy/nvml-api): the state of the GPUs. Needs no privileges.
 
 Shared by the engine, which decides whether a GPU may be used, and the trainer, which keeps it under its ceilings.
 """
@@ -16,7 +16,7 @@ from typing import Any
 _LIBRARY = "libnvidia-ml.so.1"
 _NEVER_SEEN = 0
 _UTILIZATION_WINDOW = 2_000_000
-"""Microseconds back from the newest sample over which a program's utilisation is taken."""
+"""Microseconds before the newest sample over which a program's utilisation is averaged."""
 
 
 @dataclass(frozen=True)
@@ -27,14 +27,14 @@ class Program:
     computes: bool
     """CUDA, not drawing."""
     memory: int = 0
-    """Bytes; 0 where the driver does not tell."""
+    """Bytes; 0 where the driver does not report it."""
     utilization: int | None = None
-    """Percent of the last moments; None where the driver does not tell."""
+    """Percent of the last seconds; None where the driver does not report it."""
 
 
 @dataclass(frozen=True)
 class Gpu:
-    """One GPU at one moment. None: it does not tell."""
+    """One GPU at one moment. None: not reported."""
 
     number: int
     """As `nvidia-smi` counts."""
@@ -51,7 +51,7 @@ class Gpu:
     power: float | None = None
     """Watts."""
     power_limit: float | None = None
-    """Watts that the driver enforces."""
+    """The power limit in watts that the driver enforces."""
     energy: float | None = None
     """Joules since the driver was loaded."""
     programs: tuple[Program, ...] = ()
@@ -69,7 +69,7 @@ class Gpus:
 
 
 class Nvml:
-    """Reads all GPUs, and begins anew after a failure. Never raises: a machine without NVIDIA's driver has no GPU."""
+    """Reads all GPUs and reconnects after a failure. Never raises: a machine without NVIDIA's driver has no GPU."""
 
     def __init__(self) -> None:
         self._nvml: ModuleType | None = None
@@ -78,7 +78,7 @@ class Nvml:
         """All GPUs now; takes about a millisecond."""
         if not _has_driver():
             return Gpus()
-        # Only now: a process without a GPU need not carry pynvml's 14 MB.
+        # Imported late: a process without a GPU saves pynvml's 14 MB.
         import pynvml
 
         try:
@@ -104,13 +104,13 @@ class Nvml:
             except nvml.NVMLError as error:
                 trouble = _sentence(error)
         if trouble is not None:
-            # A driver that was loaded again answers only those who begin again.
+            # A reloaded driver only answers after a new nvmlInit.
             self.close()
         return Gpus(tuple(found), trouble)
 
 
 def can_learn() -> bool:
-    """Whether the installed PyTorch is built for NVIDIA's GPUs. Looked up without loading it."""
+    """Whether the installed PyTorch is built for NVIDIA's GPUs. Found without importing it."""
     found = importlib.util.find_spec("torch")
     if found is None or found.origin is None:
         return False
@@ -122,16 +122,16 @@ def can_learn() -> bool:
 
 
 def get_power_limit(number: int) -> float:
-    """Watts that GPU `number` is set to keep. Raises OSError with the driver's reason."""
+    """The power limit of GPU `number` in watts. Raises OSError with the driver's reason."""
     with _handle(number) as (nvml, handle):
         return float(nvml.nvmlDeviceGetPowerManagementLimit(handle)) / 1000
 
 
 def set_power_limit(number: int, watts: float) -> None:
-    """Have the driver keep GPU `number` at `watts`, or the nearest it allows. Needs root.
+    """Set the power limit of GPU `number` to `watts`, or the nearest allowed value. Needs root.
 
     Raises:
-        OSError: the driver refuses; the sentence tells why.
+        OSError: the driver refuses; the text is its reason.
     """
     with _handle(number) as (nvml, handle):
         lowest, highest = nvml.nvmlDeviceGetPowerManagementLimitConstraints(handle)
@@ -186,7 +186,7 @@ def _programs(nvml: ModuleType, handle: Any) -> tuple[Program, ...]:
     drawing = _told(nvml, nvml.nvmlDeviceGetGraphicsRunningProcesses, handle) or []
     computing = _told(nvml, nvml.nvmlDeviceGetComputeRunningProcesses, handle) or []
     programs = {}
-    # A program that does both is listed twice, and counts as computing.
+    # A program that computes and draws is listed twice and counts as computing.
     for processes, computes in ((drawing, False), (computing, True)):
         for process in processes:
             utilization = None if busy is None else busy.get(process.pid, 0)
@@ -195,7 +195,7 @@ def _programs(nvml: ModuleType, handle: Any) -> tuple[Program, ...]:
 
 
 def _utilizations(nvml: ModuleType, handle: Any) -> dict[int, int] | None:
-    """Percent by process id; None where the driver does not tell."""
+    """Percent by process id; None where the driver does not report it."""
     try:
         samples = nvml.nvmlDeviceGetProcessUtilization(handle, _NEVER_SEEN)
     except nvml.NVMLError as error:
@@ -213,7 +213,7 @@ def _utilizations(nvml: ModuleType, handle: Any) -> dict[int, int] | None:
 
 
 def _told(nvml: ModuleType, ask: Callable[..., Any], *arguments: Any) -> Any:
-    """The answer, or None where this GPU has none to give; other errors are raised."""
+    """The answer, or None where this GPU does not support the question; raises other errors."""
     try:
         return ask(*arguments)
     except nvml.NVMLError as error:

@@ -1,4 +1,4 @@
-"""Power: whether the computer runs on its battery, and how full that is."""
+"""Power: whether the computer runs on battery, and how full the battery is."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
@@ -12,7 +12,7 @@ from core.conditions.source import RETRY, Chain, NotAvailable, Source
 @dataclass(frozen=True)
 class Power:
     on_battery: bool | None = None
-    """None: there is no battery, or nobody tells."""
+    """None: there is no battery, or the state is unknown."""
     level: int | None = None
     """Percent."""
 
@@ -27,7 +27,7 @@ class PowerSensor:
 
     def read(self) -> Power:
         now, before = self._chain.read() or Power(), self._value
-        # A gauge that wavers while the battery empties must not end what a low level began.
+        # A battery gauge that wavers must not end the pause that a low level began.
         wavers = now.on_battery and before.on_battery and (now.level or 0) > (before.level or 100)
         self._value = replace(now, level=before.level) if wavers else now
         return self._value
@@ -44,7 +44,7 @@ class PowerSensor:
 
 
 class UPower:
-    """The service that desktops ask themselves."""
+    """UPower, the service that desktops use."""
 
     name = "UPower"
     retry = RETRY
@@ -64,7 +64,7 @@ class UPower:
 
 
 class System:
-    """The operating system itself."""
+    """The operating system, through psutil."""
 
     name = "system"
     retry = RETRY

@@ -18,7 +18,7 @@ _JITTER = 1.0
 @dataclass(frozen=True)
 class Presence:
     last_input: float | None = None
-    """UTC seconds; None: this computer does not tell, which is not the same as nobody being there."""
+    """UTC seconds; None: unknown, which does not mean that the computer is unused."""
 
 
 class PresenceSensor:
@@ -54,7 +54,7 @@ class PresenceSensor:
 def sources(
     session_bus: Bus, system_bus: Bus, x11: X11, clock: Callable[[], float], tick: Callable[[], float]
 ) -> list[Source[float]]:
-    """Those of this platform, the most truthful first."""
+    """The sources of this platform, the most reliable first."""
     if sys.platform == "darwin":
         from core.conditions.idle.macos import HidIdleTime
 

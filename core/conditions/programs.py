@@ -1,4 +1,4 @@
-"""Programs: which of those that the volunteer named are running."""
+"""Programs: which programs of the volunteer's list are running."""
 
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
@@ -34,7 +34,7 @@ class ProgramsSensor:
         self._processes = processes
         self._value = RunningPrograms()
         self.wanted: tuple[str, ...] = ()
-        """What to look for."""
+        """Set the programs to look for."""
 
     def read(self) -> RunningPrograms:
         wanted = self.wanted
@@ -51,5 +51,5 @@ class ProgramsSensor:
 
 
 def _plain(name: str) -> str:
-    """Windows programs keep their ending under Wine, and nobody writes it."""
+    """Under Wine a program keeps its ending .exe, which people leave out."""
     return name.lower().removesuffix(".exe")

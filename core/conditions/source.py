@@ -1,4 +1,4 @@
-"""Where a sensor gets its value: a chain of sources, of which the first that answers is in use."""
+"""A sensor's sources: a chain of which the first that answers is used."""
 
 from collections.abc import Callable, Sequence
 from typing import Generic, Protocol, TypeVar
@@ -6,20 +6,20 @@ from typing import Generic, Protocol, TypeVar
 from core.api.sensors import Attempt
 
 RETRY = 30.0
-"""Seconds until a source that could not answer is asked again."""
+"""Seconds until a source that failed is asked again."""
 LINGER = 10.0
-"""Seconds that the last value counts while the source in use misses its answers: a busy desktop is not a dead one."""
+"""Seconds that the last value stays valid while the source misses answers: a busy desktop is not a dead one."""
 
 Value = TypeVar("Value")
 Value_co = TypeVar("Value_co", covariant=True)
 
 
 class NotAvailable(Exception):
-    """This source has no answer on this computer, or none now; the text says why, without a full stop."""
+    """This source has no answer on this computer, or none now; the text says why."""
 
 
 class Source(Protocol[Value_co]):
-    """One way to learn something. `retry` is the time in seconds to its next chance after it had no answer."""
+    """One way to read a value. `retry`: seconds until it is asked again after a failure."""
 
     name: str
     retry: float
@@ -30,10 +30,10 @@ class Source(Protocol[Value_co]):
 
 
 class Chain(Generic[Value]):
-    """Sources in order of trust. Not for use by two threads at once."""
+    """Sources in order of trust. Not thread-safe."""
 
     def __init__(self, sources: Sequence[Source[Value]], tick: Callable[[], float]) -> None:
-        """`tick` is a clock that is never set, in seconds."""
+        """`tick` is a monotonic clock, in seconds."""
         self._sources = sources
         self._tick = tick
         self._rests: dict[str, float] = {}
@@ -43,7 +43,7 @@ class Chain(Generic[Value]):
         self.in_use: str | None = None
 
     def read(self) -> Value | None:
-        """What the first source that answers says; None if none does."""
+        """The answer of the first source that has one, or None."""
         for source in self._sources:
             now = self._tick()
             if now < self._rests.get(source.name, now):
@@ -63,7 +63,7 @@ class Chain(Generic[Value]):
 
     @property
     def tried(self) -> tuple[Attempt, ...]:
-        """What came of each source, in their order."""
+        """The outcome of each source, in order."""
         return tuple(Attempt(source.name, self._outcome(source.name)) for source in self._sources)
 
     def _outcome(self, name: str) -> str:
@@ -71,7 +71,7 @@ class Chain(Generic[Value]):
 
 
 class Latch:
-    """Sets in at once and lets go only after a while: what comes and goes quickly counts as staying."""
+    """Hysteresis: becomes true at once and false only after a delay, so that short interruptions do not count."""
 
     def __init__(self, seconds: float, tick: Callable[[], float]) -> None:
         self._seconds = seconds

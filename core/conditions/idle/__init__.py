@@ -1,1 +1,1 @@
-"""For how long nobody has used mouse and keyboard: one source a file."""
+"""Idle time of mouse and keyboard: one platform per file."""

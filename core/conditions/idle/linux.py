@@ -1,4 +1,4 @@
-"""Where a Linux desktop tells for how long nobody has used mouse and keyboard. Each source answers in seconds."""
+"""Idle time of a Linux desktop, in seconds: one class per source."""
 
 import os
 import struct
@@ -25,7 +25,7 @@ class Mutter:
 
 
 class XScreenSaver:
-    """The X server's own count. Under Xwayland it sees only what goes to X programs, so there it is never asked."""
+    """The X server's own count. Under Xwayland it only sees input to X programs, so it is not used there."""
 
     name = "X11"
     retry = RETRY
@@ -63,7 +63,7 @@ class ScreenSaver:
 
 
 class Logind:
-    """What the desktop told logind about this user's session, often only after minutes."""
+    """logind's idle hint for this user's session, which desktops often set only after minutes."""
 
     name = "logind"
     retry = RETRY
@@ -82,7 +82,7 @@ class Logind:
         return max(self._clock() - since / 1e6, 0.0) if idle else 0.0
 
     def _session(self) -> str:
-        """The session at a screen."""
+        """The graphical session."""
         user = f"{self._SERVICE}.User"
         name, path = self._bus.get(self._SERVICE, "/org/freedesktop/login1/user/self", user, "Display")
         if not name:

@@ -9,7 +9,7 @@ _PATIENCE = 2.0
 
 
 class HidIdleTime:
-    """`ioreg` prints what IOKit knows of the HID system; it comes with macOS."""
+    """`ioreg`, part of macOS, prints IOKit's properties of the HID system."""
 
     name = "IOKit (HIDIdleTime)"
     retry = RETRY
@@ -32,7 +32,7 @@ class HidIdleTime:
 
 
 def _find(tree: object) -> int | None:
-    """The first HIDIdleTime, in nanoseconds, wherever it stands."""
+    """The first HIDIdleTime in the output, in nanoseconds."""
     if isinstance(tree, dict):
         if isinstance(found := tree.get("HIDIdleTime"), int):
             return found

@@ -1,7 +1,7 @@
 """Idle time from a Wayland compositor: the protocol ext-idle-notify-v1, spoken on the compositor's socket.
 
-The compositor tells when input has been absent for a second and when it comes back; the time between is counted here.
-Protocol: wayland.app/protocols/ext-idle-notify-v1. KWin, sway, Hyprland and others have it; Mutter has its own way.
+The compositor sends an event after a second without input and when input returns; this counts the time between.
+Protocol: wayland.app/protocols/ext-idle-notify-v1. KWin, sway and Hyprland support it, Mutter does not.
 """
 
 import os
@@ -16,13 +16,13 @@ PATIENCE = 1.0
 """Seconds for one answer."""
 _SECOND = 1000
 _DISPLAY, _REGISTRY, _CALLBACK, _SEAT, _NOTIFIER, _NOTIFICATION = 1, 2, 3, 4, 5, 6
-"""Numbers of the objects; those after the first are given by us."""
+"""Object ids; the client chooses those after the first."""
 _SYNC, _GET_REGISTRY, _BIND, _GET_IDLE_NOTIFICATION, _GET_INPUT_IDLE_NOTIFICATION = 0, 1, 0, 1, 2
 _ERROR, _GLOBAL, _IDLED, _RESUMED = 0, 0, 0, 1
 
 
 class IdleNotify:
-    """Connected when it is first asked, and again after the compositor was lost."""
+    """Connects on first use, and again after the connection was lost."""
 
     name = "Wayland (ext-idle-notify)"
     retry = RETRY
@@ -51,7 +51,7 @@ class IdleNotify:
 
 
 class _Notification:
-    """A connection that has asked to be told. Methods may raise OSError, struct.error and NotAvailable."""
+    """A connection that has requested the idle events. Methods may raise OSError, struct.error and NotAvailable."""
 
     def __init__(self, connection: socket.socket, tick: Callable[[], float]) -> None:
         self._socket = connection
@@ -71,7 +71,7 @@ class _Notification:
         number, version = offered["ext_idle_notifier_v1"]
         self._bind(offered["wl_seat"][0], "wl_seat", 1, _SEAT)
         self._bind(number, "ext_idle_notifier_v1", min(version, 2), _NOTIFIER)
-        # The second version can tell of input alone; the first also counts a playing film as presence.
+        # Version 2 can report input alone; version 1 also counts a playing video as presence.
         ask = _GET_INPUT_IDLE_NOTIFICATION if version >= 2 else _GET_IDLE_NOTIFICATION
         self._send(_NOTIFIER, ask, struct.pack("=III", _NOTIFICATION, _SECOND, _SEAT))
 
@@ -83,7 +83,7 @@ class _Notification:
         return 0.0 if self._idle_since is None else self._tick() - self._idle_since
 
     def _globals(self) -> Iterator[tuple[str, tuple[int, int]]]:
-        """Name, and number and version, of everything that the compositor offers."""
+        """Name, id and version of every global that the compositor offers."""
         while True:
             for sender, opcode, body in self._events(wait=True):
                 if sender == _CALLBACK:
@@ -94,7 +94,7 @@ class _Notification:
                     yield interface, (number, struct.unpack_from("=I", body, 8 + length + -length % 4)[0])
 
     def _events(self, *, wait: bool) -> Iterator[tuple[int, int, bytes]]:
-        """Object, opcode and arguments of what has arrived; with `wait`, of at least something."""
+        """Object, opcode and arguments of the events that arrived; with `wait`, at least one."""
         self._receive(wait=wait)
         while len(self._unread) >= 8:
             sender, word = struct.unpack_from("=II", self._unread)

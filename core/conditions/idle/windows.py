@@ -10,7 +10,7 @@ class _LastInputInfo(ctypes.Structure):
 
 
 class LastInput:
-    """Of the session that this process runs in."""
+    """Idle time of this process's session."""
 
     name = "Windows (GetLastInputInfo)"
     retry = RETRY
@@ -23,5 +23,5 @@ class LastInput:
         info = _LastInputInfo(ctypes.sizeof(_LastInputInfo), 0)
         if not libraries.user32.GetLastInputInfo(ctypes.byref(info)):
             raise NotAvailable("the session has no input")
-        # Both count milliseconds in 32 bits, and start again at 0 after 49 days.
+        # Both count milliseconds in 32 bits and wrap to 0 after 49 days.
         return float((libraries.kernel32.GetTickCount() - info.dwTime) % (1 << 32)) / 1000

@@ -1,6 +1,6 @@
-"""The few questions to an X server that sensors have, in X's own protocol on its local socket.
+"""The few X requests that sensors need, in the X protocol on the server's local socket.
 
-Not through libX11: that library ends the whole process when the server goes away, and the engine outlives desktops.
+Not through libX11: that library ends the whole process when the server exits, and the engine outlives desktops.
 X Window System Protocol, X Version 11, Release 7.7 (www.x.org/releases/X11R7.7/doc/xproto/x11protocol.html).
 """
 
@@ -23,13 +23,13 @@ _ERROR, _REPLY, _GENERIC_EVENT = 0, 1, 35
 
 
 class X11:
-    """The display of this session, connected when it is needed and again after it was lost."""
+    """The display of this session; connects on first use, and again after the connection was lost."""
 
     def __init__(self) -> None:
         self._display: Display | None = None
 
     def display(self) -> "Display":
-        """Raises NotAvailable: there is none on this computer, or it does not let us in."""
+        """Raises NotAvailable if there is no display or it refuses the connection."""
         if self._display is None:
             try:
                 self._display = Display(_local_number(os.environ.get("DISPLAY", "")))
@@ -38,7 +38,7 @@ class X11:
         return self._display
 
     def lost(self, error: Exception) -> NotAvailable:
-        """What to raise when the display failed to answer; the next question connects anew."""
+        """The error to raise when the display failed to answer; the next request reconnects."""
         self.close()
         return NotAvailable(f"the display does not answer ({error})")
 
@@ -72,14 +72,14 @@ class Display:
         return self._extension("MIT-SCREEN-SAVER")
 
     def idle(self) -> float | None:
-        """Seconds since the last input; None if this server does not tell (MIT-SCREEN-SAVER's QueryInfo)."""
+        """Seconds since the last input; None if the server has no MIT-SCREEN-SAVER extension (QueryInfo)."""
         if self._screen_saver is None:
             return None
         reply = self._ask(struct.pack("<BBHI", self._screen_saver, 1, 2, self.root))
         return int(struct.unpack_from("<I", reply, 16)[0]) / 1000
 
     def atom(self, name: str) -> int:
-        """The server's number for a name."""
+        """The atom of a name."""
         if name not in self._atoms:
             data = name.encode()
             reply = self._ask(_request(_INTERN_ATOM, 0, struct.pack("<HH", len(data), 0) + data))
@@ -96,7 +96,7 @@ class Display:
         return self._property(window, name, 8).decode(errors="replace")
 
     def _property(self, window: int, name: str, bits: int) -> bytes:
-        """The first kilobyte of a property whose elements have so many bits."""
+        """The first kilobyte of a property with elements of `bits` bits."""
         wanted = struct.pack("<IIIII", window, self.atom(name), 0, 0, 256)
         reply = self._ask(_request(_GET_PROPERTY, 0, wanted))
         if not reply or reply[1] != bits:
@@ -117,12 +117,12 @@ class Display:
             answer = self._receive(32)
             if answer[0] in (_REPLY, _GENERIC_EVENT):
                 answer += self._receive(4 * struct.unpack_from("<I", answer, 4)[0])
-            # Everything else are events: some are sent to all who are connected.
+            # Anything else is an event; some go to every client.
             if answer[0] in (_ERROR, _REPLY):
                 return answer if answer[0] == _REPLY else b""
 
     def _set_up(self, name: bytes, data: bytes) -> int:
-        """Introduce ourselves; the result is the root window of the first screen."""
+        """Set up the connection; returns the root window of the first screen."""
         greeting = struct.pack("<cxHHHHxx", b"l", 11, 0, len(name), len(data))
         self._socket.sendall(greeting + _padded(name) + _padded(data))
         status, length = struct.unpack("<B5xH", self._receive(8))
@@ -174,7 +174,7 @@ def _connect(number: int) -> socket.socket:
 
 
 def _credentials(number: int) -> tuple[bytes, bytes]:
-    """Name and data of the cookie for a display; empty where there is none, which some servers accept."""
+    """Name and data of the display's cookie; empty if there is none, which some servers accept."""
     file = Path(os.environ.get("XAUTHORITY") or Path.home() / ".Xauthority")
     try:
         entries = _entries(file.read_bytes())

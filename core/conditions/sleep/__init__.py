@@ -1,1 +1,1 @@
-"""Sleep of the computer: one system a file."""
+"""Sleep of the computer: one platform per file."""

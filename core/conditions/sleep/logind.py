@@ -36,7 +36,7 @@ class Logind:
             self._connection = connect("SYSTEM", with_descriptors=True)
             signal = {"type": "signal", "path": _PATH, "interface": _MANAGER, "member": "PrepareForSleep"}
             self._ask(message_bus.AddMatch(MatchRule(sender=_SERVICE, **signal)))
-            # What arrives has the bus's own number for a sender; the bus has looked at its name.
+            # Signals carry the sender's unique name; the bus has matched the well-known one.
             self._connection.filter(MatchRule(**signal), queue=self._signals)
         except (OSError, RuntimeError, ValueError, KeyError, TimeoutError) as error:
             _log.debug("logind cannot be used: %r", error)

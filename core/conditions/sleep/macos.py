@@ -12,14 +12,14 @@ _CALLBACK = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_uint32, ctypes.c_ui
 
 
 class PowerManagement:
-    """Sleep waits for `let_go`, for 30 seconds at most."""
+    """The system waits for `let_go` for at most 30 seconds."""
 
     name = "IOKit (IORegisterForSystemPower)"
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
         self._waiting: int | None = None
-        """What sleep waits for an answer to."""
+        """The notification that the system waits for an answer to."""
         self._news: bool | None = None
         self._root = 0
         self._callback = _CALLBACK(self._hear)
@@ -50,7 +50,7 @@ class PowerManagement:
         return self._news
 
     def hold_back(self) -> None:
-        """Every sleep asks anew."""
+        """Every sleep sends a new notification."""
 
     def let_go(self) -> None:
         with self._lock:

@@ -1,4 +1,4 @@
-"""Sleep: told before it comes, so that a session ends in time, and found out afterwards where nobody told."""
+"""Sleep: announced by the system, so that a session ends in time, or detected by a gap in the clocks afterwards."""
 
 import sys
 import threading
@@ -11,50 +11,50 @@ from core.api.sensors import Attempt, SensorInfo
 from core.conditions.source import RETRY, NotAvailable
 
 GAP = 10.0
-"""Seconds without a look after which the computer counts as having slept. Peers believe a silent one for 30, and a busy
-processor keeps a thread that only looks at clocks waiting for far less."""
+"""Seconds between two readings of the clock after which the computer counts as having slept. Peers wait 30 for a silent
+peer, and even on a busy processor this thread is delayed far less."""
 PACE = 1.0
-"""Seconds between two looks at the clocks."""
+"""Seconds between two readings of the clocks."""
 
 Clock = Callable[[], float]
 
 
 @dataclass(frozen=True)
 class Sleep:
-    """Without arguments: the computer is awake, and has been."""
+    """Without arguments: the computer is awake and has not slept."""
 
     near: bool = False
-    """It was told that the computer is about to sleep, and not yet that it woke."""
+    """Sleep was announced, and waking not yet."""
     wakes: int = 0
-    """How often it woke while being watched: what began before the last time is out of date."""
+    """How often it woke since the start: sessions from before the last time are out of date."""
 
 
 class Announcer(Protocol):
-    """Whoever tells of sleep before it comes, and waits with it for a while. Used from one thread, but for `let_go`."""
+    """A platform's announcement of sleep, which delays sleep for a while. One thread only, except `let_go`."""
 
     name: str
 
     def open(self) -> bool:
-        """Begin to listen, and have sleep wait for `let_go`; whether it is near already. Raises NotAvailable."""
+        """Listen, and delay sleep until `let_go`; returns whether sleep is already near. Raises NotAvailable."""
         ...
 
     def wait(self, seconds: float) -> bool | None:
-        """True once sleep is near, False once it is over, None if nothing was told. Raises NotAvailable."""
+        """True if sleep is near, False if it is over, None without news. Raises NotAvailable."""
         ...
 
     def hold_back(self) -> None:
-        """Have the next sleep wait too. Raises NotAvailable."""
+        """Delay the next sleep too. Raises NotAvailable."""
         ...
 
     def let_go(self) -> None:
-        """The computer may sleep now. From any thread, and as often as one likes."""
+        """Let the computer sleep now. May be called from any thread, repeatedly."""
         ...
 
     def close(self) -> None: ...
 
 
 class Nobody:
-    """The announcer of a computer that has none: only the clocks tell."""
+    """For a computer that does not announce sleep: only the clocks show it."""
 
     name = "nobody"
 
@@ -76,10 +76,10 @@ class Nobody:
 
 
 class ClockGap:
-    """Finds sleep out afterwards: a clock has gone on while nobody looked at it.
+    """Detects sleep afterwards: a clock moved on while this thread did not run.
 
     A clock that runs through sleep shows a suspended computer and a stopped process; the wall clock also a virtual
-    machine that was paused. Who sets the wall clock forward by more than `GAP` costs one session its new beginning.
+    machine that was paused. Setting the wall clock forward by more than `GAP` restarts a session.
     """
 
     def __init__(self, clocks: Sequence[Clock]) -> None:
@@ -87,20 +87,20 @@ class ClockGap:
         self._seen = [clock() for clock in clocks]
 
     def look(self) -> bool:
-        """Whether the computer has slept since the last look."""
+        """Whether the computer has slept since the last call."""
         before, self._seen = self._seen, [clock() for clock in self._clocks]
         return any(now - then >= GAP for then, now in zip(before, self._seen, strict=True))
 
 
 def through_sleep() -> float:
-    """Seconds of a clock that is never set and goes on while the computer sleeps, where there is one."""
+    """Seconds of a monotonic clock that includes sleep, where the platform has one."""
     name = {"linux": "CLOCK_BOOTTIME", "darwin": "CLOCK_MONOTONIC"}.get(sys.platform)
     number = getattr(time, name, None) if name else None
     return time.monotonic() if number is None else time.clock_gettime(number)
 
 
 class SleepWatch:
-    """Watches in a thread of its own. `tell` is called there whenever `now` has changed."""
+    """Watches in a thread of its own, which calls `tell` when `now` changed."""
 
     def __init__(
         self, announcer: Announcer, tell: Callable[[], None], clocks: Sequence[Clock] = (through_sleep, time.time)
@@ -118,11 +118,11 @@ class SleepWatch:
         threading.Thread(target=self._watch, name="sleep", daemon=True).start()
 
     def let_go(self) -> None:
-        """Nothing of ours stands against sleep any more."""
+        """Stop delaying sleep."""
         self._announcer.let_go()
 
     def info(self) -> SensorInfo:
-        """What doctor says."""
+        """For doctor."""
         return described(self._announcer, self._trouble)
 
     def close(self) -> None:
@@ -133,7 +133,7 @@ class SleepWatch:
         while not self._closed.is_set():
             before, told = self.now, self._listen()
             slept = self._gap.look()
-            # A gap after sleep was told of is that sleep, and its end is told later or never.
+            # A gap after an announcement is the announced sleep; its end may be announced later or never.
             near = (before.near and not slept) if told is None else told
             woke = slept or (before.near and not near)
             self.now = replace(before, near=near, wakes=before.wakes + woke)
@@ -147,7 +147,7 @@ class SleepWatch:
         if self._trouble is None:
             told: list[bool | None] = []
             self._attempt(lambda: told.append(self._announcer.wait(PACE)))
-            # Who cannot be heard any more will not tell that it is over.
+            # A lost announcer cannot announce waking.
             return told[0] if told else False
         if self._tick() >= self._retry_at:
             self._trouble, opened = None, list[bool]()
@@ -175,7 +175,7 @@ def described(announcer: Announcer, trouble: str | None) -> SensorInfo:
 
 
 def probe(announcer: Announcer) -> SensorInfo:
-    """The same, without a watch."""
+    """The same, without starting a watch."""
     try:
         announcer.open()
     except NotAvailable as why:
@@ -185,7 +185,7 @@ def probe(announcer: Announcer) -> SensorInfo:
 
 
 def announcer_here() -> Announcer:
-    """The one of this platform."""
+    """The announcer of this platform."""
     if sys.platform == "linux":
         from core.conditions.sleep.logind import Logind
 

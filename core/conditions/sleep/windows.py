@@ -10,7 +10,7 @@ from core.conditions.source import NotAvailable
 _BY_CALLBACK = 2
 _SUSPENDS, _RESUMES = 4, 18
 _LONGEST = 1.8
-"""Seconds: Windows waits two for the callback to return."""
+"""Seconds: Windows waits two seconds for the callback."""
 _CALLBACK = ctypes.CFUNCTYPE(ctypes.c_uint32, ctypes.c_void_p, ctypes.c_uint32, ctypes.c_void_p)
 
 
