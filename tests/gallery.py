@@ -52,7 +52,7 @@ def take(folder: Path, application: QApplication) -> list[Path]:
             for name, tokens in _THEMES.items():
                 theme.apply(application, tokens)
                 for code in _LANGUAGES:
-                    language.speak(application, code)
+                    language.apply(application, code)
                     window.retranslate()
                     taken += _pages(window, folder, f"{name}-{code}")
             link.close()

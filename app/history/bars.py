@@ -10,7 +10,7 @@ from PySide6.QtGui import QAccessible, QColor, QPainter, QPaintEvent, QPen
 from PySide6.QtWidgets import QWidget
 
 from app.history.time_chart import TimeChart
-from app.text import history, numbers
+from app.text import numbers, times
 from app.text.i18n import tr
 from app.widgets import axis, roles, theme
 from app.widgets.theme import Type
@@ -81,7 +81,7 @@ class BarsView(TimeChart):
 
     def tip(self, place: int) -> str:
         start = self._starts[place]
-        lines = [history.bucket(self._bucket, start)]
+        lines = [times.bucket(self._bucket, start)]
         for bar in self._bars.get(start, []):
             name = self._names[bar.project] if bar.project >= 0 else tr("others")
             lines.append(
@@ -114,7 +114,7 @@ class BarsView(TimeChart):
             painter.setPen(QPen(QColor(now.line), 1))
             painter.drawLine(QPointF(_LEFT, height), QPointF(self.width(), height))
             painter.setPen(QColor(now.muted))
-            text = f"{numbers.figure(tick)}{numbers.SPACE}{tr('h') if unit > 60 else tr('min')}" if tick else "0"
+            text = numbers.with_unit(numbers.figure(tick), tr("h") if unit > 60 else tr("min")) if tick else "0"
             where = QRectF(0, height - 9, _LEFT - 8, 18)
             painter.drawText(where, Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter, text)
         every = max(1, round(_LABEL / self._step() + 0.49)) if self._starts else 1
@@ -127,10 +127,10 @@ class BarsView(TimeChart):
     def _label(self, start: float) -> str:
         local = datetime.fromtimestamp(start).astimezone()
         if self._bucket == "hour":
-            return numbers.hour(local.hour)
+            return times.hour(local.hour)
         if self._bucket == "month":
-            return f"{history.month(local.month)} {local.year % 100:02}"
-        return history.short_day(start)
+            return f"{times.month(local.month)} {local.year % 100:02}"
+        return times.short_day(start)
 
     def _paint_bar(self, painter: QPainter, place: int, stack: Sequence[Bar]) -> None:
         painter.setPen(Qt.PenStyle.NoPen)

@@ -9,7 +9,7 @@ from PySide6.QtGui import QAccessible, QColor, QFocusEvent, QPainter, QPaintEven
 
 from app.history import shades
 from app.history.time_chart import TimeChart
-from app.text import history, numbers, week
+from app.text import numbers, times
 from app.text.i18n import tr
 from app.widgets import roles, theme
 from app.widgets.theme import Type
@@ -93,9 +93,8 @@ class CalendarView(TimeChart):
     def tip(self, place: int) -> str:
         there = self._begin + timedelta(days=place)
         seconds = self._days[place]
-        return f"{there.day} {history.month(there.month)} {there.year}: " + (
-            numbers.duration(seconds) if seconds else tr("nothing")
-        )
+        given = numbers.duration(seconds) if seconds else tr("nothing")
+        return f"{times.date_text(there)}: {given}"
 
     def open(self, place: int) -> None:
         self.chosen.emit(self._begin + timedelta(days=place))
@@ -111,12 +110,12 @@ class CalendarView(TimeChart):
         painter.setPen(QColor(theme.tokens().muted))
         for row in (0, 2, 4, 6):
             where = QRectF(0, _TOP + row * self._size() - 2, _LEFT - 6, self._size())
-            name = week.day_short((row + self._first_day) % 7)
+            name = times.short_weekday((row + self._first_day) % 7)
             painter.drawText(where, Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignLeft, name)
         for number in range(1, 13):
             place = (self._begin.replace(month=number) - self._begin).days
             where = QRectF(self.area(place).left(), 0, 60, _TOP - 5)
-            painter.drawText(where, Qt.AlignmentFlag.AlignBottom | Qt.AlignmentFlag.AlignLeft, history.month(number))
+            painter.drawText(where, Qt.AlignmentFlag.AlignBottom | Qt.AlignmentFlag.AlignLeft, times.month(number))
 
 
 roles.is_a(CalendarView, QAccessible.Role.Table)

@@ -5,13 +5,12 @@ from collections.abc import Callable
 from datetime import date
 from functools import partial
 
-from PySide6.QtCore import QLocale
 from PySide6.QtWidgets import QHBoxLayout, QVBoxLayout
 
 from app.history.bars import BarsView, ProjectSwatch
 from app.history.calendar import CalendarView
 from app.history.habits import ReasonsView, WeekHoursView
-from app.text import history
+from app.text import history, region, times
 from app.text.i18n import tr
 from app.widgets import theme
 from app.widgets.basic import Button, Card, Label, clear
@@ -28,7 +27,7 @@ class CalendarCard(Card):
     def __init__(self, choose: Callable[[date], None], turn: Callable[[int], None]) -> None:
         super().__init__()
         self.setAccessibleName(tr("Calendar"))
-        self.calendar = CalendarView(_first_day())
+        self.calendar = CalendarView(region.current().first_day)
         self.calendar.chosen.connect(choose)
         self._year = Label("", Type.LABEL, "muted")
         self.earlier = Button("‹", "icon", partial(turn, -1))
@@ -87,7 +86,7 @@ class HabitCards(QHBoxLayout):
     def __init__(self) -> None:
         super().__init__()
         self.setSpacing(theme.GAP)
-        self.week, self.reasons = WeekHoursView(_first_day()), ReasonsView()
+        self.week, self.reasons = WeekHoursView(region.current().first_day), ReasonsView()
         self._habit, self._reason = Label("", Type.STRONG, wrap=True), Label("", Type.STRONG, wrap=True)
         when, why = Card(tr("Hours of the week")), Card(tr("Wanted, but not given"))
         for card, sentence, view in ((when, self._habit, self.week), (why, self._reason, self.reasons)):
@@ -117,14 +116,9 @@ class MilestonesCard(Card):
         now = time.time()
         reached = [milestone for milestone in overview.milestones if milestone.reached]
         for milestone in reversed(reached[-_MOST_REACHED:]):
-            day = history.day(milestone.at or now)
+            day = times.day(milestone.at or now)
             line = tr("{name} · {day}", name=history.milestone(milestone), day=day)
             self._lines.addWidget(Label(line))
         for milestone in overview.milestones:
             if not milestone.reached:
                 self._lines.addWidget(Label(history.coming(milestone, now), Type.TEXT, "muted"))
-
-
-def _first_day() -> int:
-    """Of the week in this region, Monday = 0."""
-    return QLocale().firstDayOfWeek().value - 1

@@ -11,7 +11,7 @@ from PySide6.QtGui import QColor, QFont, QFontMetricsF, QImage, QPageSize, QPain
 from PySide6.QtSvg import QSvgGenerator
 
 from app.history import shades
-from app.text import history, numbers
+from app.text import history, numbers, times
 from app.text.i18n import tr, trn
 from app.widgets import icons, theme
 from core.api.errors import WorldError
@@ -53,10 +53,9 @@ def figures(overview: Overview) -> list[Figure]:
         Figure(numbers.count(sums.rounds), "", tr("rounds")),
     ]
     if sums.flops:
-        value, _, unit = history.work(sums.flops).partition(numbers.SPACE)
-        found.append(Figure(value, unit, tr("computed")))
+        found.append(Figure(*numbers.work_parts(sums.flops), tr("computed")))
     if sums.energy is not None:
-        found.append(Figure(*history.energy(sums.energy), _of_energy(sums)))
+        found.append(Figure(*numbers.energy_parts(sums.energy), _of_energy(sums)))
     return found
 
 
@@ -162,7 +161,7 @@ def _paint_figure(painter: QPainter, where: QRectF, figure: Figure) -> None:
     painter.drawRoundedRect(where, theme.RADIUS_CARD, theme.RADIUS_CARD)
     inner = where.adjusted(18, 24, -10, -10)
     size = 34 if len(figure.value) + len(figure.unit) < 8 else 26
-    _text(painter, inner, f"{figure.value}{numbers.SPACE}{figure.unit}".strip(), Ink(size, now.text, QFont.Weight.Bold))
+    _text(painter, inner, numbers.with_unit(figure.value, figure.unit), Ink(size, now.text, QFont.Weight.Bold))
     _text(painter, inner.adjusted(0, 52, 0, 0), figure.name, Ink(16, now.muted, QFont.Weight.Normal))
 
 
@@ -178,7 +177,7 @@ def _paint_calendar(painter: QPainter, overview: Overview) -> None:
     for number in range(1, 13):
         column = ((first.replace(month=number) - first).days + first.weekday()) // 7
         where = QRectF(_LEFT + column * size, 350, 80, 22)
-        _text(painter, where, history.month(number), Ink(14, now.muted, QFont.Weight.Normal))
+        _text(painter, where, times.month(number), Ink(14, now.muted, QFont.Weight.Normal))
 
 
 def _paint_certificate(painter: QPainter, overview: Overview, name: str) -> None:
@@ -195,19 +194,19 @@ def _paint_certificate(painter: QPainter, overview: Overview, name: str) -> None
     whom = tr("{name} has given", name=name) if name else tr("This computer has given")
     _line(painter, middle.translated(0, 410), whom, Ink(32, now.muted, QFont.Weight.Normal, _CENTRE))
     told = figures(overview)
-    hours = f"{told[0].value}{numbers.SPACE}{told[0].unit}"
+    hours = numbers.with_unit(told[0].value, told[0].unit)
     _text(painter, middle.translated(0, 465), hours, Ink(84, now.accent_text, QFont.Weight.Bold, _CENTRE), 120)
-    line = tr("of idle computer time to open deep learning, {span}.", span=history.span(overview.since, overview.until))
+    line = tr("of idle computer time to open deep learning, {span}.", span=times.span(overview.since, overview.until))
     _text(painter, middle.translated(0, 595), line, Ink(28, now.text, QFont.Weight.Normal, _CENTRE))
     top = 690.0
     for figure in told[1:]:
-        text = f"{figure.value}{numbers.SPACE}{figure.unit}".strip()
+        text = numbers.with_unit(figure.value, figure.unit)
         left, right = QRectF(130, top, 470, 46), QRectF(625, top, 500, 46)
         _text(painter, left, text, Ink(32, now.text, QFont.Weight.DemiBold, Qt.AlignmentFlag.AlignRight))
         _text(painter, right, figure.name, Ink(28, now.muted, QFont.Weight.Normal))
         top += 54
     _paint_runs(painter, overview, max(top + 40, 960.0))
-    today = history.day(time.time())
+    today = times.day(time.time())
     foot = tr(
         "Issued by this computer's own record on {day}. The figures are its own; nobody else has signed them.",
         day=today,

@@ -3,7 +3,7 @@
 from PySide6.QtWidgets import QGridLayout, QVBoxLayout
 
 from app.history.time_range import TimeRange
-from app.text import history, numbers
+from app.text import history, numbers, times
 from app.text.i18n import tr, trn
 from app.widgets import theme
 from app.widgets.basic import Card, Label
@@ -39,16 +39,16 @@ class HistoryFigures(QVBoxLayout):
 
     def show_overview(self, overview: Overview, shown: TimeRange) -> None:
         sums = overview.sums
-        since = tr("since {day}", day=history.day(overview.first or overview.since))
+        since = tr("since {day}", day=times.day(overview.first or overview.since))
         sessions = trn("1 session", "{n} sessions", overview.sessions, n=numbers.count(overview.sessions))
         self.time.say(*history.hours(sums.seconds), since if shown.kind == "all" else sessions)
         self._show_samples(sums)
-        figure = history.energy(sums.energy) if sums.energy is not None else ("–", "")
+        figure = numbers.energy_parts(sums.energy) if sums.energy is not None else ("–", "")
         cost = history.cost(overview.cost)
         self.energy.say(*figure, " · ".join(part for part in (cost, history.energy_source(sums)) if part))
-        number, _, unit = numbers.size(sums.uploaded + sums.downloaded).partition(numbers.SPACE)
         up, down = numbers.size(sums.uploaded), numbers.size(sums.downloaded)
-        self.network.say(number, unit, tr("{up} up · {down} down", up=up, down=down))
+        moved = numbers.size_parts(sums.uploaded + sums.downloaded)
+        self.network.say(*moved, tr("{up} up · {down} down", up=up, down=down))
         told = history.comparisons(sums)
         self._comparison.setText(" ".join(told))
         self._comparisons.setVisible(bool(told))

@@ -7,7 +7,7 @@ from PySide6.QtGui import QColor, QHelpEvent, QPainter, QPaintEvent
 from PySide6.QtWidgets import QSizePolicy, QToolTip, QWidget
 
 from app.history import shades
-from app.text import history, numbers, week
+from app.text import history, numbers, times
 from app.text.i18n import tr
 from app.widgets import theme
 from app.widgets.theme import Type
@@ -50,11 +50,11 @@ class WeekHoursView(QWidget):
         size = self._size()
         for row in range(7):
             where = QRectF(0, row * size.height(), _LEFT, size.height())
-            name = week.day_short((row + self._first_day) % 7)
+            name = times.short_weekday((row + self._first_day) % 7)
             painter.drawText(where, Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignLeft, name)
         for hour in range(0, 24, 6):
             where = QRectF(_LEFT + hour * size.width(), self.height() - _BOTTOM + 4, 60, 16)
-            painter.drawText(where, Qt.AlignmentFlag.AlignLeft, numbers.hour(hour))
+            painter.drawText(where, Qt.AlignmentFlag.AlignLeft, times.hour(hour))
         painter.setPen(Qt.PenStyle.NoPen)
         colours = [shades.shade(step) for step in range(shades.STEPS + 1)]
         most, radius = max(self._seconds), min(theme.RADIUS_CELL, size.height() / 4)

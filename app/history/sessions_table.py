@@ -7,7 +7,7 @@ from typing import Any
 from PySide6.QtCore import QAbstractTableModel, QModelIndex, QPersistentModelIndex, Qt
 from PySide6.QtWidgets import QAbstractItemView, QHeaderView, QTableView
 
-from app.text import history, numbers
+from app.text import history, numbers, times
 from app.text.i18n import tr
 from app.widgets import theme
 from app.widgets.theme import Type
@@ -104,7 +104,7 @@ class SessionsTable(QTableView):
 def cells(session: SessionGiven) -> tuple[str, ...]:
     """A row in words."""
     begin = datetime.fromtimestamp(session.started_at).astimezone()
-    began = f"{history.short_day(session.started_at)} {begin.year}, {numbers.time_of_day(begin.hour, begin.minute)}"
+    began = f"{times.short_day(session.started_at)} {begin.year}, {times.time_of_day(begin.hour, begin.minute)}"
     sums = session.sums
     given = sums.samples if sums.accepted is None else sums.accepted
     ending = tr("still running") if session.ending is None else history.reason(session.ending)
@@ -116,9 +116,7 @@ def cells(session: SessionGiven) -> tuple[str, ...]:
         tr("{done}, {failed} failed", done=numbers.count(sums.rounds), failed=numbers.count(sums.failed_rounds))
         if sums.failed_rounds
         else numbers.count(sums.rounds),
-        "".join((*history.energy(sums.energy)[:1], numbers.SPACE, history.energy(sums.energy)[1]))
-        if sums.energy is not None
-        else "–",
+        "–" if sums.energy is None else numbers.energy(sums.energy),
         ending,
     )
 

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from datetime import date, datetime, timedelta
 from typing import Literal
 
-from app.text import history
+from app.text import times
 from app.text.i18n import tr
 from core.api.record.record import GetHabits, GetOverview, GetSessions
 
@@ -50,7 +50,7 @@ class TimeRange:
             case "all":
                 return tr("Since the beginning")
             case "own":
-                return history.span(self.since or 0.0, self.until or 0.0)
+                return times.span(self.since or 0.0, self.until or 0.0)
 
 
 def one_day(day: date) -> TimeRange:

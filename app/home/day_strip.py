@@ -7,7 +7,7 @@ from PySide6.QtCore import QRectF, QSize, Qt, Signal
 from PySide6.QtGui import QColor, QMouseEvent, QPainter, QPaintEvent, QPen
 from PySide6.QtWidgets import QHBoxLayout, QSizePolicy, QWidget
 
-from app.text import numbers, schedule, week
+from app.text import schedule, times, week
 from app.text.week import Cell
 from app.widgets import theme
 from app.widgets.basic import Card, Label
@@ -36,9 +36,9 @@ class DayStrip(Card):
         row.setSpacing(theme.UNIT * 2)
         row.addWidget(self._words, 1)
         row.addSpacing(theme.UNIT * 2)
-        row.addWidget(Label(numbers.hour(0), Type.CAPTION, "muted"))
+        row.addWidget(Label(times.hour(0), Type.CAPTION, "muted"))
         row.addWidget(self._cells, 1)
-        row.addWidget(Label(numbers.hour(24), Type.CAPTION, "muted"))
+        row.addWidget(Label(times.hour(24), Type.CAPTION, "muted"))
         self.column.setContentsMargins(theme.CARD_PADDING, theme.UNIT * 3, theme.CARD_PADDING, theme.UNIT * 3)
         self.column.addLayout(row)
 

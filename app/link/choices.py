@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
-from app.text import numbers
+from app.text import numbers, times
 from app.text.i18n import tr
 from app.text.status import is_paused
 from core.api.intent import Contribute, Pause, Resume
@@ -87,11 +87,11 @@ def _contributions(snapshot: Snapshot, now: float) -> tuple[Choice, ...]:
 
 
 def _until_morning(now: float) -> str:
-    return tr("Until tomorrow morning ({time})", time=numbers.clock(morning(now), morning(now)))
+    return tr("Until tomorrow morning ({time})", time=times.clock(morning(now), morning(now)))
 
 
 def _until_edge(edge: float, now: float) -> str:
-    return tr("Until the schedule changes ({time})", time=numbers.clock(edge, now))
+    return tr("Until the schedule changes ({time})", time=times.clock(edge, now))
 
 
 def is_under_way(snapshot: Snapshot) -> bool:

@@ -5,14 +5,14 @@ from datetime import UTC, datetime, tzinfo
 from functools import partial
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
-from PySide6.QtCore import QLocale, Qt, QTimer
+from PySide6.QtCore import Qt, QTimer
 from PySide6.QtGui import QHideEvent, QKeySequence, QShortcut, QShowEvent
 from PySide6.QtWidgets import QButtonGroup, QGridLayout, QHBoxLayout, QWidget
 
 from app.link.engine_link import EngineLink, Link
 from app.schedule.level_button import LevelButton
 from app.schedule.week_grid import WeekGrid
-from app.text import schedule
+from app.text import region, schedule
 from app.text.i18n import tr
 from app.widgets import theme
 from app.widgets.basic import Button, Card, Label, Notice
@@ -130,7 +130,7 @@ class SchedulePage(Page):
     def _grid_card(self) -> Card:
         card = Card()
         card.setAccessibleName(tr("The week"))
-        self.grid = WeekGrid(_first_day())
+        self.grid = WeekGrid(region.current().first_day)
         self.grid.painted.connect(self.paint)
         self.grid.pointed.connect(self._on_pointed)
         self._readout = Label("", Type.CAPTION, "muted", wrap=True)
@@ -240,11 +240,6 @@ def _preset_names() -> dict[Preset, str]:
         "weekends": tr("Weekends"),
         "working_day_off": tr("Not in working hours"),
     }
-
-
-def _first_day() -> int:
-    """Of the week in this region, Monday = 0."""
-    return QLocale.system().firstDayOfWeek().value - 1
 
 
 def _zone(info: ScheduleInfo) -> tzinfo:

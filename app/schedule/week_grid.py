@@ -11,7 +11,7 @@ from PySide6.QtGui import QAccessible, QFocusEvent, QKeyEvent, QMouseEvent, QPai
 from PySide6.QtWidgets import QSizePolicy, QWidget
 
 from app.schedule.week_painter import WeekGeometry, WeekPainter
-from app.text import week
+from app.text import times, week
 from app.text.i18n import tr
 from app.text.week import Cell
 from app.widgets import roles
@@ -233,7 +233,7 @@ class WeekGrid(QWidget):
         self.pointed.emit(self._text(*_between(place, place), self._level(place)))
 
     def _text(self, rows: range, slots: range, level: Level) -> str:
-        first, last = week.day_name(self._days[rows.start]), week.day_name(self._days[rows.stop - 1])
+        first, last = times.weekday(self._days[rows.start]), times.weekday(self._days[rows.stop - 1])
         days = first if len(rows) == 1 else tr("{first} to {last}", first=first, last=last)
         return tr("{days}, {time}: {level}", days=days, time=week.span_text(slots), level=week.level_name(level))
 

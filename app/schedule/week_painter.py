@@ -7,7 +7,7 @@ from PySide6.QtCore import QPointF, QRectF, Qt
 from PySide6.QtGui import QColor, QPainter, QPen
 from PySide6.QtWidgets import QWidget
 
-from app.text import numbers, week
+from app.text import times, week
 from app.text.week import Cell
 from app.widgets import theme
 from app.widgets.swatch import level_colour
@@ -82,13 +82,14 @@ class WeekPainter:
             painter.setFont(theme.font(Type.LABEL if row == today else Type.CAPTION))
             painter.setPen(QColor(now.text if row == today else now.muted))
             where = QRectF(0, geometry.area(range(row, row + 1), range(1)).top(), _LEFT, geometry.row_height)
-            painter.drawText(where, Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignLeft, week.day_short(day))
+            name = times.short_weekday(day)
+            painter.drawText(where, Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignLeft, name)
         painter.setFont(theme.font(Type.CAPTION))
         painter.setPen(QColor(now.muted))
         for hour in range(0, 24, _HOURS_APART):
             left = geometry.area(range(1), range(hour * 2, hour * 2 + 1)).left()
             where = QRectF(left + 1, 0, _HOUR_WIDTH, _TOP - 4)
-            painter.drawText(where, Qt.AlignmentFlag.AlignBottom | Qt.AlignmentFlag.AlignLeft, numbers.hour(hour))
+            painter.drawText(where, Qt.AlignmentFlag.AlignBottom | Qt.AlignmentFlag.AlignLeft, times.hour(hour))
 
     def paint_cells(self, cells: str) -> None:
         painter = self._painter

@@ -1,14 +1,11 @@
 """What the history page says: comparisons, habits, milestones and why sessions ended. Pure."""
 
 from collections.abc import Callable, Mapping, Sequence
-from datetime import datetime
 
-from PySide6.QtCore import QDate, QLocale
-
-from app.text import numbers, week
+from app.text import numbers, times
 from app.text.i18n import said, tr, trn
 from core.api.reasons import Kind
-from core.api.record.record import JOULES_IN_KWH, Bucket, Cost, Milestone, MilestoneKind, Sums
+from core.api.record.record import JOULES_IN_KWH, Cost, Milestone, MilestoneKind, Sums
 
 _PEOPLE = 8e9
 """On Earth, roughly (United Nations, World Population Prospects 2024: 8.2 thousand million)."""
@@ -16,25 +13,6 @@ _KWH_A_LITRE = 0.093
 """To heat a litre of water from 20 °C to 100 °C: 4.19 kJ for each degree."""
 _CLEAR = 1.25
 """How much more than everywhere else a habit must be to be told as one."""
-
-
-def work(flops: float) -> str:
-    """Floating-point operations: 3.2 PFLOP."""
-    units = ("FLOP", "kFLOP", "MFLOP", "GFLOP", "TFLOP", "PFLOP", "EFLOP", "ZFLOP")
-    power = 0
-    while flops >= 999.5 and power < len(units) - 1:
-        flops, power = flops / 1000, power + 1
-    return f"{numbers.figure(flops)}{numbers.SPACE}{units[power]}"
-
-
-def energy(joules: float) -> tuple[str, str]:
-    """A figure and its unit."""
-    kilowatt_hours = joules / JOULES_IN_KWH
-    return (
-        (numbers.figure(kilowatt_hours), "kWh")
-        if kilowatt_hours >= 1
-        else (numbers.figure(kilowatt_hours * 1000), "Wh")
-    )
 
 
 def energy_source(sums: Sums) -> str:
@@ -57,10 +35,10 @@ def energy_source(sums: Sums) -> str:
 def cost(value: Cost) -> str:
     """Empty without figures of the volunteer's."""
     money = numbers.decimal(value.money, 2) if value.money is not None else ""
-    parts = [f"{money}{numbers.SPACE}{value.currency}".strip()] if money else []
+    parts = [numbers.with_unit(money, value.currency)] if money else []
     if value.co2 is not None:
         amount, unit = (value.co2 / 1000, "kg") if value.co2 >= 1000 else (value.co2, "g")
-        parts.append(f"{numbers.figure(amount)}{numbers.SPACE}{unit} CO₂")
+        parts.append(numbers.with_unit(numbers.figure(amount), f"{unit} CO₂"))
     return " · ".join(parts)
 
 
@@ -74,7 +52,7 @@ def comparisons(sums: Sums) -> list[str]:
                 tr(
                     "Your computer did {work}. Everyone on Earth together, at one calculation a second, would need"
                     " {time}.",
-                    work=work(sums.flops),
+                    work=numbers.work(sums.flops),
                     time=long_time(seconds),
                 )
             )
@@ -95,45 +73,6 @@ def hours(seconds: float) -> tuple[str, str]:
     if seconds < 3600:
         return (numbers.figure(seconds / 60), tr("min")) if seconds >= 60 else (numbers.figure(round(seconds)), tr("s"))
     return numbers.figure(seconds / 3600), tr("h")
-
-
-def day(moment: float) -> str:
-    """A local day: 14 March 2026."""
-    local = datetime.fromtimestamp(moment).astimezone()
-    return QLocale().toString(QDate(local.year, local.month, local.day), tr("d MMMM yyyy"))
-
-
-def short_day(moment: float) -> str:
-    local = datetime.fromtimestamp(moment).astimezone()
-    return QLocale().toString(QDate(local.year, local.month, local.day), tr("d MMM"))
-
-
-def month(number: int) -> str:
-    """Jan to Dec, in the region's language."""
-    return QLocale().standaloneMonthName(number, QLocale.FormatType.ShortFormat)
-
-
-def span(since: float, until: float) -> str:
-    """A range of days: 3 – 12 Mar 2026, or one day in full."""
-    first, last = (datetime.fromtimestamp(moment).astimezone() for moment in (since, until - 1))
-    if first.date() == last.date():
-        return day(since)
-    years = "" if first.year == last.year else f" {first.year}"
-    return f"{short_day(since)}{years} – {short_day(until - 1)} {last.year}"
-
-
-def bucket(kind: Bucket, start: float) -> str:
-    """The time that a bar stands for."""
-    local = datetime.fromtimestamp(start).astimezone()
-    match kind:
-        case "hour":
-            return f"{day(start)}, {numbers.time_of_day(local.hour, 0)}"
-        case "day":
-            return day(start)
-        case "week":
-            return tr("Week of {day}", day=day(start))
-        case "month":
-            return f"{QLocale().standaloneMonthName(local.month)} {local.year}"
 
 
 def habit(seconds: Sequence[float]) -> str:
@@ -160,7 +99,7 @@ def _share(seconds: Sequence[float], counts: Callable[[int, int], bool], fair: f
 
 def week_hour(place: int) -> str:
     """One of the 168 hours: Mon 14:00."""
-    return f"{week.day_short(place // 24)} {numbers.time_of_day(place % 24, 0)}"
+    return f"{times.short_weekday(place // 24)} {times.time_of_day(place % 24, 0)}"
 
 
 def milestone(value: Milestone) -> str:

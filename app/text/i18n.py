@@ -11,13 +11,14 @@ from functools import cache
 from itertools import chain, zip_longest
 from pathlib import Path
 
+from app.text import region
+
 LOCALE = Path(__file__).resolve().parents[2] / "resources" / "locale"
 DOMAIN = "idlehive"
 ENGINE = LOCALE / "engine.json"
 """What the engine can say, with fields, found in its code by `python -m tests.translations`; most specific first."""
 
 _catalogue: gettext.NullTranslations = gettext.NullTranslations()
-_decimal_mark = "."
 
 
 def languages() -> dict[str, str]:
@@ -25,10 +26,9 @@ def languages() -> dict[str, str]:
     return {"en": "English", "de": "Deutsch"}
 
 
-def use(code: str, decimal_mark: str = ".") -> None:
-    """Speak a language of `languages` from now on. Texts that are already shown stay as they are."""
-    global _catalogue, _decimal_mark
-    _decimal_mark = decimal_mark
+def use(code: str) -> None:
+    """Use a language of `languages` from now on. Texts that are already shown stay as they are."""
+    global _catalogue
     _catalogue = gettext.translation(DOMAIN, LOCALE, [code], fallback=code == "en")
 
 
@@ -46,7 +46,7 @@ def trn(singular: str, plural: str, count: int, /, **values: object) -> str:
 
 def said(sentence: str) -> str:
     """A sentence of the engine, which speaks English, in the volunteer's language; as it is if nobody knows it."""
-    return _FRACTION.sub(rf"\1{_decimal_mark}\2", _translated(sentence))
+    return _FRACTION.sub(rf"\1{region.current().decimal_mark}\2", _translated(sentence))
 
 
 _FRACTION = re.compile(r"(?<![\w.])(\d+)\.(\d+)(?=\s(?:[KMGT]i?B|[kMG]?bit/s|W|%)(?!\w))")

@@ -1,28 +1,23 @@
-"""Numbers as people read them. Human units exist here and nowhere else: bytes, seconds and samples come in.
+"""Numbers and amounts as people read them, as the region writes them. Bytes, seconds and samples come in."""
 
-Figures are grouped by a narrow space and units follow after a space that does not break (ISO 80000-1). The decimal
-mark, times and names of days are those of Qt's default locale, which `app.desktop.language` sets.
-"""
-
-from datetime import datetime
-
-from PySide6.QtCore import QDate, QLocale, QTime
-
+from app.text import region
 from app.text.i18n import tr
+from core.api.record.record import JOULES_IN_KWH
 
 SPACE = "\N{NO-BREAK SPACE}"
 GROUP = "\N{NARROW NO-BREAK SPACE}"
 
 _BYTE_UNITS = ("B", "kB", "MB", "GB", "TB", "PB")
 _BIT_RATES = ("bit/s", "kbit/s", "Mbit/s", "Gbit/s")
+_WORK_UNITS = ("FLOP", "kFLOP", "MFLOP", "GFLOP", "TFLOP", "PFLOP", "EFLOP", "ZFLOP")
 
 
 def count(number: float) -> str:
     """A whole number, grouped: 48 210; from ten million on with a unit: 12.3 M."""
     for size, unit in ((1e12, "T"), (1e9, "G"), (1e6, "M")):
         if number >= 10e6 and round(number / size, 1) >= 1:
-            return f"{decimal(number / size)}{SPACE}{unit}"
-    return f"{round(number):,}".replace(",", GROUP)
+            return with_unit(decimal(number / size), unit)
+    return f"{round(number):,}".replace(",", region.current().group)
 
 
 def figure(number: float) -> str:
@@ -39,8 +34,12 @@ def decimal(number: float, places: int = 1) -> str:
 
 def size(number: float) -> str:
     """Bytes in decimal units: 3.4 MB."""
-    value, unit = _scaled(number, _BYTE_UNITS)
-    return f"{value}{SPACE}{unit}"
+    return with_unit(*size_parts(number))
+
+
+def size_parts(number: float) -> tuple[str, str]:
+    """Bytes as a figure and its unit."""
+    return _scaled(number, _BYTE_UNITS)
 
 
 def size_of(done: float, total: float) -> str:
@@ -50,13 +49,12 @@ def size_of(done: float, total: float) -> str:
     whole, unit = _scaled(total, _BYTE_UNITS)
     power = _BYTE_UNITS.index(unit)
     part = decimal(min(done, total) / 1000**power) if power else f"{min(done, total):.0f}"
-    return tr("{done} of {total}", done=part, total=f"{whole}{SPACE}{unit}")
+    return tr("{done} of {total}", done=part, total=with_unit(whole, unit))
 
 
 def rate(bytes_per_second: float) -> str:
     """A transfer rate as providers sell it: 2.1 Mbit/s."""
-    value, unit = _scaled(bytes_per_second * 8, _BIT_RATES)
-    return f"{value}{SPACE}{unit}"
+    return with_unit(*_scaled(bytes_per_second * 8, _BIT_RATES))
 
 
 def rate_of(now: float, ceiling: int) -> tuple[str, str]:
@@ -69,65 +67,68 @@ def size_under(now: float, ceiling: int) -> tuple[str, str]:
     return _under(now, ceiling, _BYTE_UNITS)
 
 
+def work(flops: float) -> str:
+    """Floating-point operations: 3.2 PFLOP."""
+    return with_unit(*work_parts(flops))
+
+
+def work_parts(flops: float) -> tuple[str, str]:
+    """Floating-point operations as a figure and its unit."""
+    power = 0
+    while flops >= 999.5 and power < len(_WORK_UNITS) - 1:
+        flops, power = flops / 1000, power + 1
+    return figure(flops), _WORK_UNITS[power]
+
+
+def energy(joules: float) -> str:
+    """1.2 kWh."""
+    return with_unit(*energy_parts(joules))
+
+
+def energy_parts(joules: float) -> tuple[str, str]:
+    """Energy as a figure and its unit."""
+    kilowatt_hours = joules / JOULES_IN_KWH
+    return (figure(kilowatt_hours), "kWh") if kilowatt_hours >= 1 else (figure(kilowatt_hours * 1000), "Wh")
+
+
 def percent(share: float) -> str:
     """A share of one: 9 %. Never 100 before it is all of it, never 0 when there is something."""
     if 0 < share < 0.01:
-        return f"<{SPACE}1{SPACE}%"
+        return with_unit(with_unit("<", "1"), "%")
     whole = 99 if 0.99 < share < 1 else round(share * 100)
-    return f"{whole}{SPACE}%"
+    return with_unit(str(whole), "%")
 
 
 def duration(seconds: float) -> str:
     """How long something takes or took, in two units at most: 20 s, 42 min, 3 h 12 min, 2 d 4 h."""
-    whole = max(0, round(seconds))
-    if whole < 60:
-        return f"{whole}{SPACE}s"
-    minutes = round(whole / 60)
-    if minutes < 60:
-        return f"{minutes}{SPACE}min"
-    hours, minutes = divmod(minutes, 60)
-    if hours < 24:
-        return _two(hours, "h", minutes, "min")
-    days, hours = divmod(hours, 24)
-    return _two(days, "d", hours, "h")
+    return " ".join(with_unit(number, unit) for number, unit in _duration_parts(seconds))
 
 
 def age(seconds: float) -> str:
-    """How long ago something was, in one unit, since nobody counts further back: 20 s, 42 min, 3 h, 2 d."""
-    return duration(seconds).partition(" ")[0]
+    """How long ago something was, in one unit: 20 s, 42 min, 3 h, 2 d."""
+    return with_unit(*_duration_parts(seconds)[0])
 
 
-def clock(moment: float, now: float) -> str:
-    """A moment (UTC seconds) as local time of day: 14:30, tomorrow 08:00, Mon 08:00, 24 Dec 08:00."""
-    then, today = datetime.fromtimestamp(moment).astimezone(), datetime.fromtimestamp(now).astimezone()
-    time = time_of_day(then.hour, then.minute)
-    days = (then.date() - today.date()).days
-    if days == 0:
-        return time
-    if days == 1:
-        return tr("tomorrow {time}", time=time)
-    day = QDate(then.year, then.month, then.day)
-    return QLocale().toString(day, "ddd" if 1 < days < 7 else tr("d MMM")) + f" {time}"
+def with_unit(number: str, unit: str) -> str:
+    """A number before its unit; just the number if there is no unit."""
+    return f"{number}{region.current().space}{unit}" if unit else number
 
 
-def time_of_day(hour: int, minute: int) -> str:
-    """As the system's region writes it: 23:00, or 11:00 PM."""
-    if _counts_to_24():
-        return f"{hour % 24:02}:{minute:02}"
-    return QLocale().toString(QTime(hour % 24, minute), f"h:mm{SPACE}AP")
-
-
-def hour(number: int) -> str:
-    """A full hour on an axis: 23, or 11 PM."""
-    return f"{number:02}" if _counts_to_24() else QLocale().toString(QTime(number % 24, 0), f"h{SPACE}AP")
-
-
-def _counts_to_24() -> bool:
-    return "a" not in QLocale().timeFormat(QLocale.FormatType.ShortFormat).lower()
+def _duration_parts(seconds: float) -> list[tuple[str, str]]:
+    whole = max(0, round(seconds))
+    minutes = round(whole / 60)
+    if whole < 60:
+        return [(str(whole), "s")]
+    if minutes < 60:
+        return [(str(minutes), "min")]
+    hours, minutes = divmod(minutes, 60)
+    days, rest = divmod(hours, 24)
+    first, second = ((days, "d"), (rest, "h")) if days else ((hours, "h"), (minutes, "min"))
+    return [(str(number), unit) for number, unit in (first, second) if number]
 
 
 def _marked(number: str) -> str:
-    return number.replace(".", QLocale().decimalPoint())
+    return number.replace(".", region.current().decimal_mark)
 
 
 def _scaled(number: float, units: tuple[str, ...]) -> tuple[str, str]:
@@ -142,10 +143,5 @@ def _scaled(number: float, units: tuple[str, ...]) -> tuple[str, str]:
 def _under(number: float, ceiling: float, units: tuple[str, ...]) -> tuple[str, str]:
     whole, unit = _scaled(ceiling, units)
     part = number / 1000 ** units.index(unit)
-    amount = f"{whole.removesuffix(_marked('.0'))}{SPACE}{unit}"
+    amount = with_unit(whole.removesuffix(_marked(".0")), unit)
     return decimal(part) if part < 99.95 else f"{part:.0f}", tr("of {amount}", amount=amount)
-
-
-def _two(large: int, unit: str, small: int, small_unit: str) -> str:
-    first = f"{large}{SPACE}{unit}"
-    return f"{first} {small}{SPACE}{small_unit}" if small else first

@@ -11,7 +11,7 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 from app.text import numbers as numbers_text
-from app.text import units
+from app.text import times, units
 from app.text.i18n import tr
 from core.api.errors import UsageError
 from core.api.preferences import currencies
@@ -182,7 +182,7 @@ def _bytes(value: int) -> str:
 
 
 def _time(minutes: int) -> str:
-    return tr("midnight") if minutes == _MIDNIGHT else numbers_text.time_of_day(*divmod(minutes, 60))
+    return tr("midnight") if minutes == _MIDNIGHT else times.time_of_day(*divmod(minutes, 60))
 
 
 def _of(name: str) -> Callable[[int], str]:

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from datetime import tzinfo
 
 from app.text import limits as limits_text
-from app.text import numbers, week
+from app.text import times, week
 from app.text.i18n import tr
 from core.api.preferences.limits import LimitInfo
 from core.api.preferences.preferences import GENTLE
@@ -18,7 +18,7 @@ def next_change(state: ScheduleState, now: float) -> str:
     return tr(
         "Next change: {level} at {time}",
         level=week.power_name(state.next_level),
-        time=numbers.clock(state.next_at, now),
+        time=times.clock(state.next_at, now),
     )
 
 
@@ -32,10 +32,10 @@ def until(state: ScheduleState, cells: str, zone: tzinfo, now: float) -> str:
     if state.next_at is None or state.next_level is None:
         return tr("at all times")
     following = outlook(cells, state.next_at, zone)
-    values = {"time": numbers.clock(state.next_at, now), "level": week.power_name(state.next_level)}
+    values = {"time": times.clock(state.next_at, now), "level": week.power_name(state.next_level)}
     if following.next_at is None:
         return tr("until {time}, then {level}", **values)
-    return tr("until {time}, then {level} until {end}", end=numbers.clock(following.next_at, now), **values)
+    return tr("until {time}, then {level} until {end}", end=times.clock(following.next_at, now), **values)
 
 
 def override(state: ScheduleState, now: float) -> str:
@@ -44,7 +44,7 @@ def override(state: ScheduleState, now: float) -> str:
         return ""
     if state.override_until is None:
         return tr("You contribute now all the same, until you resume the schedule.")
-    return tr("You contribute now all the same, until {time}.", time=numbers.clock(state.override_until, now))
+    return tr("You contribute now all the same, until {time}.", time=times.clock(state.override_until, now))
 
 
 def week_hours(cells: str) -> str:

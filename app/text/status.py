@@ -5,7 +5,7 @@ The engine says why in plain English; here it gets a language, its end ("until 1
 
 from typing import Literal
 
-from app.text import numbers, reasons
+from app.text import numbers, reasons, times
 from app.text.i18n import said, tr, trn
 from app.text.steps import getting_ready, is_getting_ready, place_in_getting_ready, step_meaning
 from core.api.reasons import Kind, Reason, Severity
@@ -132,7 +132,7 @@ def reason_sentence(reason: Reason, now: float) -> str:
         case Kind.PAUSED | Kind.SNOOZED:
             if reason.until is None:
                 return tr("Paused until you resume")
-            return tr("Paused until {time}", time=numbers.clock(reason.until, now))
+            return tr("Paused until {time}", time=times.clock(reason.until, now))
         case Kind.BACKING_OFF if reason.until:
             return tr("{text} (in {time})", text=text, time=numbers.duration(reason.until - now))
         case _:
@@ -193,7 +193,7 @@ def _error(snapshot: Snapshot) -> str:
 def _until(text: str, until: float | None, now: float) -> str:
     if until is None:
         return text
-    return tr("{text}, until {time}", text=text, time=numbers.clock(until, now))
+    return tr("{text}, until {time}", text=text, time=times.clock(until, now))
 
 
 def _meaning(snapshot: Snapshot) -> str:

@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 from typing import NamedTuple
 
-from app.text import numbers
+from app.text import times
 from app.text.i18n import tr
 from core.api.preferences.schedule import CELL, CELLS, CELLS_A_DAY, MARKS, Level, mark_of
 
@@ -50,20 +50,9 @@ def next_level(level: Level) -> Level:
     return levels[(levels.index(level) + 1) % len(levels)]
 
 
-def day_name(day: int) -> str:
-    days = (
-        tr("Monday"), tr("Tuesday"), tr("Wednesday"), tr("Thursday"), tr("Friday"), tr("Saturday"), tr("Sunday"),
-    )  # fmt: skip
-    return days[day]
-
-
-def day_short(day: int) -> str:
-    return (tr("Mon"), tr("Tue"), tr("Wed"), tr("Thu"), tr("Fri"), tr("Sat"), tr("Sun"))[day]
-
-
 def slot_time(slot: int) -> str:
     """When a half hour begins, or the one before it ends."""
-    return tr("midnight") if slot == CELLS_A_DAY else numbers.time_of_day(*divmod(slot * CELL, 60))
+    return tr("midnight") if slot == CELLS_A_DAY else times.time_of_day(*divmod(slot * CELL, 60))
 
 
 def span_text(slots: range) -> str:

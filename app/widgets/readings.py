@@ -54,7 +54,7 @@ def _amount(name: str, now: int | None, ceiling: int, unit: str) -> Reading:
     value = NOTHING if now is None else str(now)
     if not ceiling:
         return Reading(name, value, unit, None)
-    return Reading(name, value, tr("of {amount}", amount=f"{ceiling}{numbers.SPACE}{unit}"), (now or 0) / ceiling)
+    return Reading(name, value, tr("of {amount}", amount=numbers.with_unit(str(ceiling), unit)), (now or 0) / ceiling)
 
 
 def _month(month: DataMonth) -> Reading:

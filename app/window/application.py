@@ -74,7 +74,7 @@ class WindowApp(QObject):
         self._application = application
         self.link = EngineLink(profile, parent=self)
         self.settings = Settings(profile)
-        language.speak(application, self.settings.language)
+        language.apply(application, self.settings.language)
         theme.wear(application, self.settings.scheme)
         self.window = MainWindow(self.link, self.settings)
         self.tray = Tray(self.link, self._perform, self)
@@ -125,7 +125,7 @@ class WindowApp(QObject):
         if name == "scheme":
             theme.wear(self._application, self.settings.scheme)
         elif name == "language":
-            language.speak(self._application, self.settings.language)
+            language.apply(self._application, self.settings.language)
             # Later: the page on which it was chosen is made anew too.
             QTimer.singleShot(0, self, self._retranslate)
 

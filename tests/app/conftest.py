@@ -13,8 +13,11 @@ from PySide6.QtCore import QLocale
 from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 
+from app.desktop import language
 from app.desktop.window_settings import Settings
 from app.link.engine_link import EngineLink, Link
+from app.text import region
+from app.text.region import Region
 from app.widgets import theme
 from app.window.main_window import MainWindow
 from core.api.snapshot import Snapshot
@@ -23,10 +26,12 @@ from tests.fakes.scripted_engine import ScriptedEngine
 
 
 @pytest.fixture(scope="session", autouse=True)
-def light(qapp: QApplication) -> None:
+def light(qapp: QApplication) -> Iterator[None]:
     """The program's look, as `make_application` puts it on."""
     theme.apply(qapp, theme.LIGHT)
-    QLocale.setDefault(QLocale.c())  # whatever region the computer is set to
+    region.use(language.region_of(QLocale.c()))  # whatever region the computer is set to
+    yield
+    region.use(Region())
 
 
 @pytest.fixture

@@ -125,7 +125,7 @@ def main() -> int:
             window.resize(SMALLEST)
             window.show()
             for code in languages():
-                language.speak(application, code)  # type: ignore[arg-type]
+                language.apply(application, code)  # type: ignore[arg-type]
                 window.retranslate()
                 settle(window)
                 for word, page in every_page(window):

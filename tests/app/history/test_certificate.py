@@ -43,9 +43,9 @@ def words_of(pdf: Path) -> str:
 
 @pytest.fixture
 def german(qapp: QApplication) -> Iterator[None]:
-    language.speak(qapp, "de")
+    language.apply(qapp, "de")
     yield
-    language.speak(qapp, "en")
+    language.apply(qapp, "en")
 
 
 def test_another_program_reads_the_figures_and_fingerprints_of_the_certificate(

@@ -117,7 +117,7 @@ def test_a_bar_that_is_clicked_becomes_the_range(page: HistoryPage, engine: Scri
 def test_calendar_and_bars_can_be_used_by_keyboard(page: HistoryPage, engine: ScriptedEngine) -> None:
     page.days.calendar.setFocus()
     QTest.keyClick(page.days.calendar, Qt.Key.Key_Right)
-    assert "8 Jan 2026: nothing" in page.days.calendar.accessibleDescription().replace(SPACE, " ")
+    assert "8 January 2026: nothing" in page.days.calendar.accessibleDescription().replace(SPACE, " ")
     asked = len(engine.received(GetOverview))
     QTest.keyClick(page.days.calendar, Qt.Key.Key_Return)
     assert engine.wait_for(GetOverview, asked + 1).since == midnight(date(2026, 1, 8))

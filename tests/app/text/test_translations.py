@@ -14,7 +14,7 @@ from pytestqt.qtbot import QtBot
 from app.desktop import language
 from app.limits.page import LimitsPage
 from app.link.engine_link import EngineLink
-from app.text import i18n, numbers
+from app.text import i18n, numbers, times
 from app.text.i18n import said, tr, trn
 from app.window.main_window import MainWindow
 from app.window.tray import Tray
@@ -36,7 +36,7 @@ FIELD = re.compile(r"\{(\w+)\}")
 @pytest.fixture(autouse=True)
 def english_again(qapp: QApplication) -> Iterator[None]:
     yield
-    language.speak(qapp, "en")
+    language.apply(qapp, "en")
     QLocale.setDefault(QLocale.c())
 
 
@@ -103,7 +103,7 @@ AMOUNTS = {
 
 @pytest.mark.parametrize("english", AMOUNTS)
 def test_amounts_in_a_sentence_are_written_the_language_s_way(qapp: QApplication, english: str) -> None:
-    language.speak(qapp, "de")
+    language.apply(qapp, "de")
     assert said(english) == AMOUNTS[english]
 
 
@@ -125,25 +125,25 @@ def test_a_language_that_nobody_has_translated_is_english() -> None:
 
 
 def test_numbers_times_and_dates_are_written_the_language_s_way(qapp: QApplication, london: None) -> None:
-    language.speak(qapp, "de")
-    assert QLocale().language() is QLocale.Language.German
+    language.apply(qapp, "de")
     assert numbers.size(3_400_000) == "3,4\N{NO-BREAK SPACE}MB"
     assert numbers.figure(7.25) == "7,2"
+    assert times.day(0) == "1. Januar 1970"
     assert trn("1 thread", "{amount} threads", 1, amount=1) == "1 Thread"
     assert trn("1 thread", "{amount} threads", 4, amount=4) == "4 Threads"
     now = datetime(2025, 6, 16, 11, tzinfo=UTC).timestamp()  # a Monday, noon in London
-    assert numbers.clock(now + 3600, now) == "13:00"
-    assert numbers.clock(now + 86400, now) == "morgen 12:00"
-    assert numbers.clock(now + 2 * 86400, now) == "Mi. 12:00"
-    assert numbers.clock(now + 10 * 86400, now) == "26. Juni 12:00"
+    assert times.clock(now + 3600, now) == "13:00"
+    assert times.clock(now + 86400, now) == "morgen 12:00"
+    assert times.clock(now + 2 * 86400, now) == "Mi. 12:00"
+    assert times.clock(now + 10 * 86400, now) == "26. Juni 12:00"
 
 
 def test_the_region_of_the_system_counts_where_it_speaks_the_language() -> None:
     austria, britain = QLocale("de_AT"), QLocale("en_GB")
-    assert language.region("de", austria) == austria
-    assert language.region("en", britain) == britain
-    assert language.region("en", QLocale.c()) == QLocale.c()
-    assert language.region("de", QLocale.c()).language() is QLocale.Language.German
+    assert language.locale_for("de", austria) == austria
+    assert language.locale_for("en", britain) == britain
+    assert language.locale_for("en", QLocale.c()) == QLocale.c()
+    assert language.locale_for("de", QLocale.c()).language() is QLocale.Language.German
 
 
 def test_every_page_speaks_another_language_at_once(
@@ -154,7 +154,7 @@ def test_every_page_speaks_another_language_at_once(
     for number in pages:
         window.open_page(number)
     english = shown_texts(window)
-    language.speak(qapp, "de")
+    language.apply(qapp, "de")
     window.retranslate()
     tray.retranslate()
     for number in pages:
@@ -174,7 +174,7 @@ def test_the_open_page_and_what_is_on_it_survive_another_language(
     engine.show(CONTRIBUTING)
     qtbot.waitUntil(lambda: link.snapshot == CONTRIBUTING)
     window.open_named("limits")
-    language.speak(qapp, "de")
+    language.apply(qapp, "de")
     window.retranslate()
     assert isinstance(window._stack.currentWidget(), LimitsPage)
     assert window._stack.currentWidget() is window.page(3)
@@ -188,7 +188,7 @@ def test_what_is_said_of_a_gone_engine_follows_the_language(
 ) -> None:
     engine.stop()
     qtbot.waitUntil(lambda: "The engine has ended." in shown_texts(window))
-    language.speak(qapp, "de")
+    language.apply(qapp, "de")
     window.retranslate()
     assert window._notice.label.text() == "Der Dienst ist beendet."
 
@@ -198,7 +198,7 @@ def test_catching_up_fits_into_the_smallest_german_window(
 ) -> None:
     engine.show(CATCHING_UP)
     qtbot.waitUntil(lambda: link.snapshot == CATCHING_UP)
-    language.speak(qapp, "de")
+    language.apply(qapp, "de")
     window.retranslate()
     window.resize(SMALLEST)
     window.open_named("home")

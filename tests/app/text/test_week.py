@@ -41,5 +41,4 @@ def test_a_span_says_from_when_to_when(slots: range, text: str) -> None:
 
 def test_every_level_and_day_has_its_words() -> None:
     assert len({week.level_name(level) for level in Level}) == len({week.power_name(level) for level in Level}) == 3
-    assert len({week.day_name(day) for day in range(7)}) == len({week.day_short(day) for day in range(7)}) == 7
     assert len(week.ALWAYS) == CELLS
