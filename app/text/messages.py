@@ -1,42 +1,45 @@
-"""Messages of the engine in sentences: the only place that words a kind and its parameters."""
+"""Messages of the engine in sentences: the only place that words a kind and its parameters.
 
+The tables are in `app.text.wordings`, one an area; each names how its parameters are written: `{free:size}`.
+"""
+
+from collections.abc import Mapping, Sequence
 from string import Formatter
 from typing import Any
 
 from app.text import numbers
-from app.text.i18n import tr
-from core.api.message import Message
+from app.text.wordings import TABLES
+from core.api.message import Message, Param
 
 
 def sentence(message: Message) -> str:
     """The message in the language in use; a kind without words is shown as it is."""
-    template = _wordings().get(message.kind)
-    return _FILL.vformat(template, (), message.params) if template else str(message)
+    template = next((words[message.kind] for table in TABLES if message.kind in (words := table())), None)
+    return str(message) if template is None else _FILL.vformat(template, (), message.params)
 
 
 class _Fill(Formatter):
-    """Templates name how a parameter is written: `{free:size}`, `{wait:duration}`, `{ceiling:rate}`."""
+    def get_value(self, key: int | str, args: Sequence[Any], kwargs: Mapping[str, Param]) -> Param:  # noqa: ARG002
+        """An engine of another version may leave a parameter out."""
+        return kwargs.get(str(key), "?")
 
-    def format_field(self, value: Any, format_spec: str) -> str:
-        if write := _WRITERS.get(format_spec):
+    def format_field(self, value: Param, format_spec: str) -> str:
+        if isinstance(value, Message):
+            return sentence(value)
+        if isinstance(value, Sequence) and not isinstance(value, str):
+            return ", ".join(self.format_field(each, format_spec) for each in value)
+        if isinstance(value, int | float) and (write := WRITERS.get(format_spec)):
             return write(value)
-        if isinstance(value, list):
-            return ", ".join(value)
-        return str(super().format_field(value, format_spec))
+        return str(value)
 
 
 _FILL = _Fill()
-_WRITERS = {
+WRITERS = {
     "size": numbers.size,
     "rate": numbers.rate,
     "duration": numbers.duration,
     "count": numbers.count,
+    "figure": numbers.figure,
     "percent": numbers.percent,
 }
-
-
-def _wordings() -> dict[str, str]:
-    """By kind."""
-    return {
-        "disk_full": tr("The disk is full. Free some space for {path}."),
-    }
+"""How a parameter is written, in numbers and units of the language."""

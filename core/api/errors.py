@@ -11,8 +11,9 @@ from core.api.message import Message, Param
 class IdlehiveError(Exception):
     """A failure that the volunteer is told about: `WorldError("disk_full", path="/data")`."""
 
-    def __init__(self, kind: str, /, **params: Param) -> None:
-        self.message = Message(kind, params)
+    def __init__(self, kind: str | Message, /, **params: Param) -> None:
+        """`kind` with its parameters, or the whole message of an error that is passed on."""
+        self.message = kind if isinstance(kind, Message) else Message(kind, params)
         super().__init__(str(self.message))
 
 
@@ -27,10 +28,10 @@ class UsageError(IdlehiveError):
 class ManifestError(UsageError):
     """A manifest is not usable. `field` is the JSON path of the first wrong value, `$` for the document."""
 
-    def __init__(self, problem: str, field: str = "$") -> None:
-        super().__init__(f"The project's manifest is not usable: {field}: {problem}")
+    def __init__(self, problem: str | Message, /, field: str = "$", **params: Param) -> None:
+        self.problem = problem if isinstance(problem, Message) else Message(problem, params)
         self.field = field
-        self.problem = problem
+        super().__init__("manifest_unusable", field=field, problem=self.problem)
 
 
 class EngineGone(WorldError):

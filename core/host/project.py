@@ -104,7 +104,7 @@ def load(path: Path) -> Project:
     except NotPlainError as error:
         raise _wrong(path, error.path, error.problem) from None
     except ManifestError as error:
-        raise _wrong(path, error.field, error.problem) from None
+        raise _wrong(path, error.field, str(error.problem)) from None
     return Project(path, template, host, {file.name: file for file in files}, "run_id" not in table)
 
 

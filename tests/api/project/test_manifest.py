@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from app.text.messages import sentence
 from core.api.errors import ManifestError
 from core.api.project.manifest_reading import LARGEST, parse
 
@@ -112,13 +113,13 @@ def test_a_sample_is_read_with_absolute_urls() -> None:
 def test_a_broken_manifest_names_the_field(path: str, value: object, field: str, words: str) -> None:
     error = error_of(changed(path, value))
     assert error.field == field
-    assert words in error.problem
+    assert words in sentence(error.problem)
 
 
 @pytest.mark.parametrize("name", [name for name in SAMPLE if name != "curve"])
 def test_a_missing_field_is_named(name: str) -> None:
     error = error_of(json.dumps({key: value for key, value in SAMPLE.items() if key != name}).encode())
-    assert (error.field, error.problem) == (f"$.{name}", "It is missing.")
+    assert (error.field, sentence(error.problem)) == (f"$.{name}", "It is missing.")
 
 
 @pytest.mark.parametrize(
@@ -152,7 +153,7 @@ def test_a_closed_project_needs_no_peers() -> None:
 def test_a_repeated_key_is_named() -> None:
     text = json.dumps(SAMPLE).replace('"size": 10', '"size": 10, "size": 11').encode()
     error = error_of(text)
-    assert (error.field, error.problem) == ("$.tokenizer.size", "It is given twice.")
+    assert (error.field, sentence(error.problem)) == ("$.tokenizer.size", "It is given twice.")
 
 
 def test_a_relative_url_needs_a_base() -> None:
@@ -177,7 +178,7 @@ def test_a_relative_url_needs_a_base() -> None:
 def test_what_is_no_manifest_at_all_is_one_sentence(text: bytes, words: str) -> None:
     error = error_of(text)
     assert error.field.startswith("$")
-    assert words in error.problem
+    assert words in sentence(error.problem)
     assert len(str(error)) < 400
 
 
