@@ -1,4 +1,4 @@
-"""`idlehive host PROJECT.toml`: the backbone of a run, in the foreground until it is told to end."""
+"""`idlehive host PROJECT.toml`: the backbone of a run, in the foreground until a signal or its engine ends it."""
 
 import argparse
 import logging
@@ -13,7 +13,7 @@ from pathlib import Path
 from core.api import hosting
 from core.api.errors import IdlehiveError, UsageError, WorldError
 from core.client.engine_client import core_command, core_environment
-from core.host.control import Orders
+from core.host.control import HostControl
 from core.host.project import load
 from core.system.priority import lower_priority
 from core.system.subreaper import TAG
@@ -21,7 +21,7 @@ from core.system.subreaper import TAG
 log = logging.getLogger("core.host")
 
 _PERIOD = 1.0
-"""Seconds between two looks at the run."""
+"""Seconds between two polls of the run."""
 
 
 def arguments(argv: list[str]) -> argparse.Namespace:
@@ -31,7 +31,7 @@ def arguments(argv: list[str]) -> argparse.Namespace:
     )
     parser.add_argument("project", type=Path, metavar="PROJECT.toml")
     parser.add_argument("--listen", metavar="MULTIADDR", help="where peers connect (default: loopback only)")
-    parser.add_argument("--announce", metavar="MULTIADDR", help="the address peers are told, if it is another one")
+    parser.add_argument("--announce", metavar="MULTIADDR", help="the address that peers get, if it is another one")
     parser.add_argument("--http", metavar="HOST:PORT", default="127.0.0.1:8330", help="(default: %(default)s)")
     parser.add_argument("--state", type=Path, metavar="DIR", help="checkpoints, identity and learning curve")
     parser.add_argument("--companion", action="store_true", help="add a trainer that works while others do")
@@ -42,19 +42,19 @@ def arguments(argv: list[str]) -> argparse.Namespace:
 def main(argv: list[str]) -> int:
     chosen = arguments(argv)
     if chosen.embedded:
-        # It runs on a volunteer's computer; an organiser's own gives it what it needs.
+        # It runs on a volunteer's computer; an organiser's own computer gives it what it needs.
         lower_priority()
     pipe = os.dup(1)
     os.dup2(2, 1)
     logging.basicConfig(level=logging.INFO, format="%(asctime)s %(levelname)s %(name)s: %(message)s")
-    # hivemind's processes are forked from this one and ended by SIGTERM, which they must not take for ours.
+    # hivemind forks its processes from this one and ends them by SIGTERM: they must not inherit our handler.
     os.register_at_fork(after_in_child=lambda: signal.signal(signal.SIGTERM, signal.SIG_DFL))
     ending = threading.Event()
     for number in (signal.SIGTERM, signal.SIGINT):
         signal.signal(number, lambda *_: ending.set())
-    orders = Orders(ending) if chosen.embedded else None
+    control = HostControl(ending) if chosen.embedded else None
     try:
-        _serve(chosen, ending, orders, pipe)
+        _serve(chosen, ending, control, pipe)
     except IdlehiveError as error:
         if chosen.embedded:
             os.write(pipe, hosting.encode(hosting.Fault(str(error))))
@@ -64,32 +64,32 @@ def main(argv: list[str]) -> int:
     return 0
 
 
-def _serve(chosen: argparse.Namespace, ending: threading.Event, orders: Orders | None, pipe: int) -> None:
-    # A mistake in the file is told at once: torch takes seconds to load.
+def _serve(chosen: argparse.Namespace, ending: threading.Event, control: HostControl | None, pipe: int) -> None:
+    # A mistake in the file is reported at once: torch takes seconds to load.
     project = load(chosen.project)
     from core.host.build import assemble
 
     with assemble(chosen, project, Path(os.environ[TAG])) as (backbone, url):
         # hivemind has set SIGINT to ignored in this process.
         signal.signal(signal.SIGINT, lambda *_: ending.set())
-        if orders is not None:
-            orders.obey(backbone.hold, backbone.limit_companion)
-            # An evaluation takes seconds: it waits in the middle, and goes on where it was.
-            backbone.follower.model.register_forward_pre_hook(lambda *_: orders.wait_while_held())
+        if control is not None:
+            control.subscribe(backbone.hold, backbone.limit_companion)
+            # An evaluation takes seconds: it pauses in the middle, and continues where it was.
+            backbone.follower.model.register_forward_pre_hook(lambda *_: control.wait_while_held())
             os.write(pipe, hosting.encode(hosting.Serving(url)))
         else:
             os.write(pipe, f"Serving {url}\nVolunteers join with: idlehive contribute {url}\n".encode())
         while not ending.wait(_PERIOD):
             if not backbone.dht.is_alive() or not backbone.follower.is_alive():
                 raise WorldError("A part of the backbone has ended; start it again.")
-            backbone.look(time.time())
+            backbone.poll(time.time())
         log.info("ending")
 
 
 def _put_under_subreaper() -> None:
-    """Go on as a child of the subreaper, so that nothing of this process's making is left, however it ends.
+    """Continue as a child of the subreaper, so that no process of the backbone stays behind, however it ends.
 
-    Under a subreaper that is itself on one: here is no engine that would clear up after a subreaper that was killed.
+    Of two, one inside the other: there is no engine here that would clean up after a killed subreaper.
     """
     folder = tempfile.mkdtemp(prefix="idlehive-")
     subreaper = core_command("core.system.subreaper", folder, "--")

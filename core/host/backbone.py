@@ -18,7 +18,7 @@ from core.host.contribution_store import ContributionStore
 from core.host.curve import Curve
 from core.host.follower import Follower
 from core.host.project import Host
-from core.host.web.published import Board
+from core.host.web.published import PublishedRun
 from core.learning import checkpoints
 from core.swarm.dht.run_monitor import RunProgress
 
@@ -27,14 +27,14 @@ log = logging.getLogger(__name__)
 
 @dataclass
 class Backbone:
-    """Looks at the run again and again. One `look` is one glance: it leaves nothing to wait for."""
+    """Polls the run: each `poll` reads its progress, sets the companion to work and follows its state."""
 
     dht: DHT
     manifest: Manifest
     settings: Host
     checkpoint_folder: Path
     curve: Curve
-    board: Board
+    published: PublishedRun
     store: ContributionStore
     follower: Follower
     evaluate: Callable[[], float] | None
@@ -64,15 +64,15 @@ class Backbone:
         """Compute nothing while `held`; peers can still reach this one. May be called from any thread."""
         with self._lock:
             self._held = self.auditor.held = held
-            self._employ()
+            self._update_companion()
 
     def limit_companion(self, limits: Limits) -> None:
         """What the companion may use of this computer, live. May be called from any thread."""
         if self.companion is not None:
             self.companion.limit(limits)
 
-    def look(self, now: float) -> None:
-        """Take what the clerk has read, keep the companion at work only beside others, and follow the run's state.
+    def poll(self, now: float) -> None:
+        """Show the progress that the auditor has read, let the companion work only beside others, follow the state.
 
         `now` is UTC seconds.
         """
@@ -81,44 +81,44 @@ class Backbone:
         self.progress = self.auditor.progress
         with self._lock:
             if self.companion is not None:
-                self.companion.look()
-            self._employ()
+                self.companion.restart_if_ended()
+            self._update_companion()
         epoch = max(self.progress.epoch, self.follower.epoch)
-        self.board.show(epoch, len(self.progress.peers), self.progress.samples_per_second)
+        self.published.update_status(epoch, len(self.progress.peers), self.progress.samples_per_second)
         behind = self.progress.epoch - self.follower.epoch
         if behind >= self.settings.evaluate_every and self.follower.catch_up(self.progress.epoch):
-            self._examine(now)
+            self._evaluate_and_save(now)
 
     def close(self) -> None:
-        """Say goodbye; the last state followed is kept."""
+        """Shut down in order; the last state followed is saved."""
         if self.companion is not None:
             self.companion.stop()
         if self.follower.epoch > self._last_checkpoint:
-            self._keep()
+            self._save_checkpoint()
         self.follower.shutdown()
         self.auditor.close()
         self.dht.shutdown()
         self.curve.close()
         self.store.close()
 
-    def _employ(self) -> None:
+    def _update_companion(self) -> None:
         if self.companion is not None:
-            self.companion.work(bool(self._others()) and not self._held)
+            self.companion.set_working(bool(self._others()) and not self._held)
 
     def _others(self) -> list[bytes]:
         """Peers at work that are not the companion."""
         own = self.companion.identity if self.companion is not None else None
         return [peer for peer in self.progress.peers if own is None or peer != own]
 
-    def _examine(self, now: float) -> None:
+    def _evaluate_and_save(self, now: float) -> None:
         if self.evaluate is not None:
             loss = self.evaluate()
             log.info("epoch %d: evaluation loss %.4f", self.follower.epoch, loss)
             self.curve.add_evaluation(self.follower.epoch, loss, now)
         if self.follower.epoch - self._last_checkpoint >= self.settings.checkpoint_every:
-            self._keep()
+            self._save_checkpoint()
 
-    def _keep(self) -> None:
+    def _save_checkpoint(self) -> None:
         try:
             checkpoints.save(
                 self.checkpoint_folder,

@@ -22,7 +22,7 @@ from core.host.contribution_store import ContributionStore
 from core.host.curve import Curve
 from core.host.follower import Follower
 from core.host.project import Project
-from core.host.web.published import Board
+from core.host.web.published import PublishedRun
 from core.host.web.server import Web
 from core.learning.model import build_model
 from core.learning.tasks import task_for
@@ -44,7 +44,7 @@ def assemble(chosen: argparse.Namespace, project: Project, session_folder: Path)
     state = (chosen.state or project.state()).expanduser().absolute()
     torch.set_num_threads(1)
     use_session_folder(session_folder)
-    # It has no ceiling of its own, but volunteers tell how fast it may send them the state.
+    # It has no limit of its own, but volunteers announce how fast it may send them the state.
     throttle_traffic(Line())
     with ExitStack() as opened:
         opened.enter_context(_claimed(state))
@@ -53,8 +53,8 @@ def assemble(chosen: argparse.Namespace, project: Project, session_folder: Path)
         evaluate = _evaluation(project, draft, model)
         curve = Curve(state, draft.run_id, MOST_TOGETHER * draft.training.target_batch_size)
         store = ContributionStore(state, draft.run_id)
-        board = Board(project.files, curve, store, state / "checkpoints")
-        web = Web(board, chosen.http)
+        published = PublishedRun(project.files, curve, store, state / "checkpoints")
+        web = Web(published, chosen.http)
         opened.callback(web.close)
         dht = _join(chosen, project, state)
         manifest = project.manifest(state, own_addresses(dht))
@@ -65,22 +65,22 @@ def assemble(chosen: argparse.Namespace, project: Project, session_folder: Path)
             settings=project.host,
             checkpoint_folder=state / "checkpoints",
             curve=curve,
-            board=board,
+            published=published,
             store=store,
             follower=Follower(dht, manifest, model),
             evaluate=evaluate,
             companion=_companion(chosen, manifest, url, state, session_folder),
         )
         opened.callback(backbone.close)
-        _remember_place(state, manifest)
+        _remember_port(state, manifest)
         backbone.resume()
         backbone.auditor.start()
-        board.publish(manifest)
+        published.publish(manifest)
         yield backbone, url
 
 
 def _join(chosen: argparse.Namespace, project: Project, state: Path) -> DHT:
-    """Beside the other backbones; alone if they are all away, for then it is this one that others look for."""
+    """Join beside the other backbones; alone if none of them answers, because peers then need this one."""
     others, here = project.host.extra_peers, (state / "identity.key", _listen(chosen, state), chosen.announce)
     try:
         return join_swarm(others, *here)
@@ -130,7 +130,7 @@ def _companion(
 
 
 def _listen(chosen: argparse.Namespace, state: Path) -> str:
-    """The chosen address; else loopback, at the same port as last time, for volunteers remember it."""
+    """The chosen address; else loopback, at the same port as last time, because volunteers remember it."""
     if chosen.listen:
         return str(chosen.listen)
     try:
@@ -140,6 +140,6 @@ def _listen(chosen: argparse.Namespace, state: Path) -> str:
     return LOOPBACK.replace("/tcp/0", f"/tcp/{port}")
 
 
-def _remember_place(state: Path, manifest: Manifest) -> None:
+def _remember_port(state: Path, manifest: Manifest) -> None:
     address = manifest.initial_peers[0]
     write_atomically(state / "port", address.partition("/tcp/")[2].partition("/")[0].encode())

@@ -1,4 +1,4 @@
-"""One more peer beside the backbone, so that nobody has to train alone: an ordinary trainer, worked by the backbone."""
+"""One more peer beside the backbone, so that nobody has to train alone: an ordinary trainer that the backbone runs."""
 
 import contextlib
 import logging
@@ -30,9 +30,10 @@ _NAME = "The backbone's companion"
 
 
 class Companion:
-    """A trainer that works only while others do. It is started again when it ends by itself.
+    """A trainer that works only while others do. Restarted when it ends by itself.
 
-    It runs under a subreaper, so that a killed trainer leaves no process with the identity of the next one.
+    It runs under the subreaper, so that a killed trainer leaves no process that the next one would meet under its own
+    identity.
     """
 
     def __init__(
@@ -44,7 +45,7 @@ class Companion:
         program: Sequence[str] = (),
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
-        """`program` stands in for the trainer, and `clock` gives seconds that only go on, for tests."""
+        """Tests replace the trainer by `program` and the monotonic `clock`, in seconds."""
         trainer = program or core_command("core.trainer")
         self._command = core_command(
             "core.system.subreaper", "--grace", str(_GRACE), str(session_folder), "--", *trainer
@@ -66,9 +67,9 @@ class Companion:
         self._lock = threading.Lock()
         self._working = False
         self._ends = 0
-        """In a row, of trainers that ended by themselves."""
+        """Trainers in a row that ended by themselves."""
         self._retry_at: float | None = None
-        self._begin()
+        self._launch()
 
     @property
     def identity(self) -> bytes | None:
@@ -78,36 +79,38 @@ class Companion:
         except FileNotFoundError:
             return None
 
-    def look(self) -> None:
-        """Begin again what has ended by itself, when it is time. By the thread that made this: the subreaper takes that
-        one's end for its parent's."""
+    def restart_if_ended(self) -> None:
+        """Start the trainer again if it has ended by itself and the wait is over.
+
+        Call it on the thread that made this object: the subreaper takes the end of that thread for its parent's.
+        """
         with self._lock:
             now = self._clock()
             if self._process.poll() is None:
                 return
             if self._retry_at is None:
-                self._clear()
-                self._retry_at = now + self._wait(now)
+                self._clean_up()
+                self._retry_at = now + self._next_wait(now)
             elif now >= self._retry_at:
-                self._begin()
+                self._launch()
 
-    def work(self, wanted: bool) -> None:
+    def set_working(self, wanted: bool) -> None:
         """Compute, or hold with everything in memory."""
         with self._lock:
             if wanted != self._working:
                 self._working = wanted
-                self._send(self._task())
+                self._send(self._current_command())
 
     def limit(self, limits: Limits) -> None:
         """Keep within these from now on. May be called from any thread."""
         with self._lock:
-            # The volunteer's own name is not this one's.
+            # The limits carry the volunteer's name, and the companion has its own.
             named = msgspec.structs.replace(limits, display_name=_NAME)
             self._start = msgspec.structs.replace(self._start, limits=named)
             self._send(ApplyLimits(named))
 
     def stop(self) -> None:
-        """Ask it to leave; end it if it does not."""
+        """Ask it to leave; kill it if it does not."""
         with self._lock:
             self._send(Leave(_TIME_TO_LEAVE))
         try:
@@ -115,53 +118,53 @@ class Companion:
         except subprocess.TimeoutExpired:
             self._process.terminate()
             self._process.wait()
-        self._hang_up()
+        self._close_pipe()
 
-    def _begin(self) -> None:
+    def _launch(self) -> None:
         self._retry_at = None
-        self._began_at = self._clock()
+        self._started_at = self._clock()
         self._process = subprocess.Popen(self._command, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
         self._wire, reports = cast("tuple[IO[bytes], IO[bytes]]", (self._process.stdin, self._process.stdout))
-        threading.Thread(target=_listen, args=(reports,), name="companion", daemon=True).start()
+        threading.Thread(target=_log_faults, args=(reports,), name="companion", daemon=True).start()
         self._send(self._start)
-        self._send(self._task())
+        self._send(self._current_command())
 
-    def _wait(self, now: float) -> float:
-        self._ends = 1 if now - self._began_at >= FORGIVEN_AFTER else self._ends + 1
+    def _next_wait(self, now: float) -> float:
+        self._ends = 1 if now - self._started_at >= FORGIVEN_AFTER else self._ends + 1
         seconds = backoff(self._ends)
         log.warning(
             "the companion ended by itself (code %s); it is started again in %.0f s", self._process.returncode, seconds
         )
         return seconds
 
-    def _task(self) -> Hold | Resume:
+    def _current_command(self) -> Hold | Resume:
         return Resume() if self._working else Hold()
 
     def _send(self, command: TrainerCommand) -> None:
-        # One that has ended hears nothing; the next one is told all that counts when it begins.
+        # A trainer that has ended reads nothing; the next one gets the present limits and command when it starts.
         with contextlib.suppress(BrokenPipeError):
             if not self._wire.closed:
                 self._wire.write(encode(command))
                 self._wire.flush()
 
-    def _clear(self) -> None:
-        self._hang_up()
+    def _clean_up(self) -> None:
+        self._close_pipe()
         if self._process.returncode < 0:
-            # The subreaper itself was killed: what it would have done is done here.
+            # The subreaper itself was killed: its work is done here.
             orphans.kill_all(self._folder)
 
-    def _hang_up(self) -> None:
+    def _close_pipe(self) -> None:
         with contextlib.suppress(BrokenPipeError):
             self._wire.close()
 
 
-def _listen(reports: IO[bytes]) -> None:
+def _log_faults(reports: IO[bytes]) -> None:
     with reports:
         for text in reports:
             try:
                 report = report_decoder.decode(text)
             except msgspec.DecodeError as error:
-                log.warning("the companion sent a line that is no report: %s", error)
+                log.warning("the companion sent a line that is not a report: %s", error)
                 continue
             if isinstance(report, Fault):
                 log.error("the companion: %s", report.error)

@@ -69,7 +69,7 @@ class Claim(msgspec.Struct, frozen=True):
 
 
 class Slot(msgspec.Struct, frozen=True):
-    """One session of a peer, by the place that it has in the DHT."""
+    """One session of a peer, by its subkey in the DHT."""
 
     id: str
     peer: str
@@ -91,14 +91,14 @@ class ContributionStore:
     def __init__(self, state: Path, run_id: str) -> None:
         self.path = state / f"contributions-{run_id}.sqlite"
         self._lock = Lock()
-        with self._told_plainly():
+        with self._as_world_error():
             self._database = sqlite3.connect(self.path, check_same_thread=False, isolation_level=None)
             self._database.execute("PRAGMA journal_mode = WAL")
-            # What a crash of the machine takes of the last second, peers tell again.
+            # What a crash of the machine loses of the last second, peers report again.
             self._database.execute("PRAGMA synchronous = NORMAL")
             self._database.executescript(_TABLES)
 
-    # -- what the clerk writes ---------------------------------------------------------------------------------
+    # -- written by the audit ----------------------------------------------------------------------------------
 
     def accept(self, claims: Iterable[Claim], name: str | None, at: float) -> None:
         """Add claims of one volunteer, all or none. Each is counted once: one that is there already changes nothing."""
@@ -114,19 +114,19 @@ class ContributionStore:
         with self._changing() as database:
             database.execute("INSERT OR IGNORE INTO claim VALUES (?, ?, ?, 0)", (epoch, slot, volunteer))
 
-    def take_back(self, claim: Claim) -> None:
+    def withdraw(self, claim: Claim) -> None:
         """Count nothing for a claim that was accepted; it cannot be made again."""
         with self._changing() as database:
             key = (claim.epoch, claim.slot, claim.samples)
-            take = "UPDATE claim SET samples = 0 WHERE epoch = ? AND slot = ? AND samples = ?"
-            if claim.samples and database.execute(take, key).rowcount:
+            withdraw = "UPDATE claim SET samples = 0 WHERE epoch = ? AND slot = ? AND samples = ?"
+            if claim.samples and database.execute(withdraw, key).rowcount:
                 database.execute(
                     "UPDATE volunteer SET samples = samples - ?, rounds = rounds - 1 WHERE id = ?",
                     (claim.samples, claim.volunteer),
                 )
 
     def remember(self, slot: Slot) -> None:
-        """Keep or renew what is known of a slot."""
+        """Insert or replace a slot."""
         with self._changing() as database:
             database.execute("INSERT OR REPLACE INTO slot VALUES (?, ?, ?, ?)", msgspec.structs.astuple(slot))
 
@@ -137,7 +137,7 @@ class ContributionStore:
             )
 
     def show_presence(self, peers: int, samples_per_second: float, at: float) -> None:
-        """How many peers are at work now; the last word of a minute stands for it."""
+        """Record how many peers are at work now; the last record of a minute counts for it."""
         with self._changing() as database:
             row = (int(at // 60), peers, samples_per_second)
             database.execute("INSERT OR REPLACE INTO presence VALUES (?, ?, ?)", row)
@@ -147,9 +147,9 @@ class ContributionStore:
         with self._changing() as database:
             database.execute("DELETE FROM claim WHERE epoch < ?", (epoch - _KEPT_EPOCHS,))
 
-    # -- what the clerk and the web server read ----------------------------------------------------------------
+    # -- read by the audit and the web server ------------------------------------------------------------------
 
-    def slot(self, id: str) -> Slot | None:  # noqa: A002 - the slot's own word
+    def slot(self, id: str) -> Slot | None:  # noqa: A002 - as the field is called
         return next((Slot(*row) for row in self._rows("SELECT * FROM slot WHERE id = ?", id)), None)
 
     def claims(self, epoch: int) -> list[Claim]:
@@ -157,7 +157,7 @@ class ContributionStore:
         return [Claim(*row) for row in self._rows("SELECT * FROM claim WHERE epoch = ? AND samples > 0", epoch)]
 
     def leaders(self, most: int = MOST_SHOWN) -> list[Entry]:
-        """Those who gave most, most first."""
+        """The volunteers with most samples, most first."""
         return [
             Entry(*row) for row in self._rows(f"{_ENTRY} WHERE samples > 0 ORDER BY samples DESC, id LIMIT ?", most)
         ]
@@ -189,17 +189,17 @@ class ContributionStore:
             self._database.close()
 
     def _rows(self, query: str, *values: object) -> list[Any]:
-        with self._lock, self._told_plainly():
+        with self._lock, self._as_world_error():
             return self._database.execute(query, values).fetchall()
 
     @contextmanager
     def _changing(self) -> Iterator[sqlite3.Connection]:
-        with self._lock, self._told_plainly(), self._database:
+        with self._lock, self._as_world_error(), self._database:
             self._database.execute("BEGIN IMMEDIATE")
             yield self._database
 
     @contextmanager
-    def _told_plainly(self) -> Iterator[None]:
+    def _as_world_error(self) -> Iterator[None]:
         try:
             yield
         except sqlite3.DatabaseError as error:

@@ -1,4 +1,4 @@
-"""What an embedded backbone is told by its engine, on stdin: hold, resume, limits, and by the end of the file to go."""
+"""Commands that an embedded backbone gets from its engine on stdin: hold, resume, limits. End of file: end."""
 
 import logging
 import os
@@ -13,11 +13,12 @@ from core.api.session import ApplyLimits, Hold
 
 log = logging.getLogger(__name__)
 
-_LOOK_EVERY = 0.1
+_HELD_PERIOD = 0.1
+"""Seconds between two checks whether the hold is over."""
 
 
-class Orders:
-    """Read on a thread of its own, so that a pause is obeyed while the backbone looks at the run."""
+class HostControl:
+    """Reads on a thread of its own, so that a pause takes effect while the backbone polls the run."""
 
     def __init__(self, ending: threading.Event) -> None:
         self.held = False
@@ -25,18 +26,18 @@ class Orders:
         self._on_change: Callable[[bool], None] = lambda _held: None
         self._on_limits: Callable[[Limits], None] = lambda _limits: None
         self._limits: Limits | None = None
-        threading.Thread(target=self._listen, name="orders", daemon=True).start()
+        threading.Thread(target=self._listen, name="control", daemon=True).start()
 
-    def obey(self, on_change: Callable[[bool], None], on_limits: Callable[[Limits], None]) -> None:
-        """Call these with each new word, and with the last one now."""
+    def subscribe(self, on_change: Callable[[bool], None], on_limits: Callable[[Limits], None]) -> None:
+        """Call these with each new command, and with the latest one now."""
         self._on_change, self._on_limits = on_change, on_limits
         on_change(self.held)
         if self._limits is not None:
             on_limits(self._limits)
 
     def wait_while_held(self) -> None:
-        """Return when told to go on, or to go."""
-        while self.held and not self._ending.wait(_LOOK_EVERY):
+        """Return at `Resume`, or when the backbone ends."""
+        while self.held and not self._ending.wait(_HELD_PERIOD):
             pass
 
     def _listen(self) -> None:
@@ -45,14 +46,14 @@ class Orders:
         while data := os.read(0, 4096):
             *lines, rest = (rest + data).split(b"\n")
             for line in lines:
-                self._follow(line)
+                self._apply(line)
         self._ending.set()
 
-    def _follow(self, line: bytes) -> None:
+    def _apply(self, line: bytes) -> None:
         try:
             command = host_command_decoder.decode(line)
         except msgspec.DecodeError as error:
-            log.warning("unknown order: %s", error)
+            log.warning("unknown command: %s", error)
             return
         if isinstance(command, ApplyLimits):
             self._limits = command.limits

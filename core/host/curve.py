@@ -1,7 +1,7 @@
-"""The learning curve of a run, kept by the backbone: training losses that peers tell, evaluation losses of its own.
+"""The learning curve of a run, kept by the backbone: training losses that peers report, its own evaluation losses.
 
-What peers tell is weighted by the samples they claim; claims that cannot be true are left out, so that one peer cannot
-bend the curve much.
+Reports are weighted by the samples they claim; impossible claims are left out, so that one peer cannot bend the curve
+much.
 """
 
 import math
@@ -25,14 +25,14 @@ CREATE TABLE IF NOT EXISTS training (
 CREATE TABLE IF NOT EXISTS evaluation (epoch INTEGER PRIMARY KEY, loss REAL NOT NULL, at REAL NOT NULL) STRICT;
 """
 _POINTS = """
-WITH told AS (
+WITH reported AS (
     SELECT epoch, sum(loss * samples) / sum(samples) AS loss, count(*) AS peers, sum(samples) AS samples, max(at) AS at
     FROM training WHERE epoch >= :since GROUP BY epoch
 )
-SELECT epochs.epoch, told.loss, evaluation.loss, coalesce(peers, 0), coalesce(samples, 0),
-    coalesce(told.at, evaluation.at)
-FROM (SELECT epoch FROM told UNION SELECT epoch FROM evaluation WHERE epoch >= :since) AS epochs
-LEFT JOIN told USING (epoch) LEFT JOIN evaluation USING (epoch) ORDER BY epoch
+SELECT epochs.epoch, reported.loss, evaluation.loss, coalesce(peers, 0), coalesce(samples, 0),
+    coalesce(reported.at, evaluation.at)
+FROM (SELECT epoch FROM reported UNION SELECT epoch FROM evaluation WHERE epoch >= :since) AS epochs
+LEFT JOIN reported USING (epoch) LEFT JOIN evaluation USING (epoch) ORDER BY epoch
 """
 
 
@@ -41,11 +41,11 @@ class Point(msgspec.Struct, frozen=True):
 
     epoch: int
     loss: float | None
-    """Training loss, mean over the peers that told, weighted by their samples."""
+    """Training loss, mean over the peers that reported one, weighted by their samples."""
     evaluation_loss: float | None
     """On held-out data, measured by the backbone."""
     peers: int
-    """That told their loss."""
+    """That reported their loss."""
     samples: int
     """That they claim, together."""
     at: float
@@ -65,18 +65,18 @@ class Curve:
         """Grows with every change."""
         self._most_samples = most_samples
         self._lock = Lock()
-        with self._told_plainly():
+        with self._as_world_error():
             self._database = sqlite3.connect(self.path, check_same_thread=False, isolation_level=None)
             self._database.execute("PRAGMA journal_mode = WAL")
             self._database.executescript(_TABLES)
 
     def add_training(self, peer: str, *, epoch: int, loss: float, samples: int, at: float, current: int) -> bool:
-        """Take what `peer` tells of `epoch`; a later word of the same peer replaces the earlier.
+        """Record what `peer` reports of `epoch`; a later report of the same peer replaces the earlier.
 
         `current` is the epoch that the run is in, as the backbone knows it.
 
         Returns:
-            Whether it was taken: False for what cannot be true, or is known already.
+            Whether it was recorded: False for what is impossible, or known already.
 
         Raises:
             WorldError: the file cannot be written.
@@ -92,7 +92,7 @@ class Curve:
         )
 
     def add_evaluation(self, epoch: int, loss: float, at: float) -> bool:
-        """Take the backbone's own measurement.
+        """Record the backbone's own measurement.
 
         Returns:
             False if the loss is not a finite number: a diverged model has no place on a curve.
@@ -109,7 +109,7 @@ class Curve:
 
     def points(self, since: int = 0) -> list[Point]:
         """The curve from epoch `since` on."""
-        with self._lock, self._told_plainly():
+        with self._lock, self._as_world_error():
             return [Point(*row) for row in self._database.execute(_POINTS, {"since": since})]
 
     def close(self) -> None:
@@ -117,13 +117,13 @@ class Curve:
             self._database.close()
 
     def _change(self, statement: str, values: dict[str, object]) -> bool:
-        with self._lock, self._told_plainly():
+        with self._lock, self._as_world_error():
             changed = self._database.execute(statement, values).rowcount > 0
             self.version += changed
             return changed
 
     @contextmanager
-    def _told_plainly(self) -> Iterator[None]:
+    def _as_world_error(self) -> Iterator[None]:
         try:
             yield
         except sqlite3.DatabaseError as error:

@@ -1,4 +1,4 @@
-"""An organiser's `project.toml`: the manifest's own words, with local files where the manifest has URLs.
+"""An organiser's `project.toml`: the manifest's fields, with local files where the manifest has URLs.
 
 From it come the manifest that volunteers read and the files that the backbone serves. `docs/hosting.md` explains it.
 """
@@ -41,14 +41,14 @@ class Host(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     keep_every: Annotated[int, Meta(ge=0, le=1 << 53)] = 0
     """Checkpoints of epochs that this number divides stay for good; 0 keeps none."""
     state: str | None = None
-    """Folder of checkpoints, identity and learning curve, from the TOML's own; the command line goes before it."""
+    """Folder of checkpoints, identity and learning curve, from the TOML's own; the command line overrides it."""
     extra_peers: Annotated[tuple[str, ...], Meta(max_length=32)] = ()
     """Multiaddresses of the project's other backbones."""
 
 
 @dataclass(frozen=True)
-class Published:
-    """A local file as it is served. `size` (bytes) and `changed` (nanoseconds) tell whether it is still the same."""
+class ServedFile:
+    """A local file as it is served. `size` (bytes) and `changed` (nanoseconds) show whether it is still the same."""
 
     path: Path
     sha256: str
@@ -69,7 +69,7 @@ class Project:
     template: Manifest
     """With URLs relative to the manifest; run_id and initial peers come from the running backbone."""
     host: Host
-    files: Mapping[str, Published]
+    files: Mapping[str, ServedFile]
     """By name in URLs: what is served under `data/`."""
     own_run_id: bool
     """The TOML names no run_id, so the state folder decides."""
@@ -166,7 +166,7 @@ def _host(table: object) -> Host:
     return host
 
 
-def _publish(table: dict[str, Any], folder: Path) -> list[Published]:
+def _publish(table: dict[str, Any], folder: Path) -> list[ServedFile]:
     """Put the manifest's File entries in the place of local paths, and return the files."""
     published = []
 
@@ -192,7 +192,7 @@ def _publish(table: dict[str, Any], folder: Path) -> list[Published]:
     return published
 
 
-def _entry(file: Published) -> dict[str, Any]:
+def _entry(file: ServedFile) -> dict[str, Any]:
     return {"url": f"data/{file.name}", "sha256": file.sha256, "size": file.size}
 
 
@@ -219,7 +219,7 @@ def _local(name: object, folder: Path, field: str) -> Path:
     return folder / name
 
 
-def _published(path: Path, field: str, text: bool) -> Published:
+def _published(path: Path, field: str, text: bool) -> ServedFile:
     """Hash the file in one pass; a text is checked to be UTF-8, which a volunteer's trainer would stumble over."""
     digest, decoder = hashlib.sha256(), codecs.getincrementaldecoder("utf-8")()
     try:
@@ -236,4 +236,4 @@ def _published(path: Path, field: str, text: bool) -> Published:
         raise ManifestError(f"{path} cannot be read: {error.strerror}.", field) from None
     if not status.st_size:
         raise ManifestError(f"{path.name} is empty.", field)
-    return Published(path.resolve(), digest.hexdigest(), status.st_size, status.st_mtime_ns)
+    return ServedFile(path.resolve(), digest.hexdigest(), status.st_size, status.st_mtime_ns)

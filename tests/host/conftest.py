@@ -1,4 +1,4 @@
-"""A backbone's board and its web server."""
+"""A backbone's published and its web server."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -8,29 +8,29 @@ import pytest
 from core.host.contribution_store import ContributionStore
 from core.host.curve import Curve
 from core.host.project import load
-from core.host.web.published import Board
+from core.host.web.published import PublishedRun
 from core.host.web.server import Web
 from tests.host.web_client import PEER, PRACTICE
 
 
 @pytest.fixture
-def board(tmp_path: Path) -> Iterator[Board]:
+def published(tmp_path: Path) -> Iterator[PublishedRun]:
     """The practice project's, with a run of epoch 3."""
     project = load(PRACTICE / "project.toml")
     curve = Curve(tmp_path, "run", most_samples=1000)
     curve.add_training("a", epoch=1, loss=6.5, samples=512, at=10.0, current=1)
     curve.add_evaluation(1, 6.0, at=11.0)
     store = ContributionStore(tmp_path, "run")
-    made = Board(project.files, curve, store, tmp_path / "checkpoints")
+    made = PublishedRun(project.files, curve, store, tmp_path / "checkpoints")
     made.publish(project.manifest(tmp_path, [PEER]))
-    made.show(epoch=3, peers=2)
+    made.update_status(epoch=3, peers=2)
     yield made
     curve.close()
     store.close()
 
 
 @pytest.fixture
-def server(board: Board) -> Iterator[Web]:
-    running = Web(board, "127.0.0.1:0")
+def server(published: PublishedRun) -> Iterator[Web]:
+    running = Web(published, "127.0.0.1:0")
     yield running
     running.close()

@@ -1,4 +1,4 @@
-"""The backbone's companion: a scripted trainer in its place, on the real subreaper, killed for real."""
+"""The backbone's companion: a scripted trainer in its place, under the real subreaper, killed for real."""
 
 import json
 import os
@@ -23,7 +23,7 @@ from tests.waiting import wait_for
 
 
 class Beside:
-    """A companion, with the clock that it looks at and what its trainers hear."""
+    """A companion with its clock, and the commands that its trainers read."""
 
     def __init__(self, folder: Path) -> None:
         self.now = 1000.0
@@ -64,7 +64,7 @@ class Beside:
         """From now until it has begun again."""
         since, begun = self.now, len(self.trainers())
         while not self.members():
-            self.companion.look()
+            self.companion.restart_if_ended()
             self.now += 1.0
         wait_for(lambda: len(self.trainers()) > begun)
         return self.now - 1.0 - since
@@ -90,11 +90,11 @@ def beside(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Beside]:
     assert beside.members() == []
 
 
-def test_a_companion_that_is_killed_begins_again_with_all_that_it_was_told(
+def test_a_killed_companion_is_restarted_with_the_present_limits_and_command(
     beside: Beside, caplog: pytest.LogCaptureFixture
 ) -> None:
     beside.companion.limit(Limits(threads=3))
-    beside.companion.work(True)
+    beside.companion.set_working(True)
     wait_for(lambda: [command["type"] for command in beside.heard()] == ["Start", "Hold", "ApplyLimits", "Resume"])
     beside.kill()
     assert beside.seconds_until_begun() == FIRST_WAIT
@@ -113,7 +113,7 @@ def test_the_waits_grow_until_a_trainer_has_lived_for_a_while(beside: Beside) ->
     assert [*waits, beside.seconds_until_begun()] == [5.0, 10.0, 20.0, 5.0]
 
 
-def test_a_killed_subreaper_leaves_nothing_that_the_next_companion_would_meet(beside: Beside) -> None:
+def test_a_killed_subreaper_leaves_no_process_that_the_next_companion_would_meet(beside: Beside) -> None:
     before = beside.members()
     subreaper = min(before, key=lambda process: process.create_time())
     subreaper.kill()

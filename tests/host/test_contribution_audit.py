@@ -66,7 +66,7 @@ class Books:
 
     def see(self, epoch: int, *reports: tuple[bytes, PeerProgress]) -> None:
         self.now += 1.0
-        self.audit.see(RunProgress(epoch=epoch, slots=dict(reports)), 0, self.now)
+        self.audit.observe(RunProgress(epoch=epoch, slots=dict(reports)), 0, self.now)
 
     def hear(self, *found: Found) -> None:
         for each in found:
@@ -169,7 +169,7 @@ def test_an_older_statement_of_the_same_session_is_a_replay(books: Books, ann: P
 def test_what_is_no_statement_changes_nothing(books: Books, ann: Peer, data: bytes) -> None:
     books.hear(Found(ann.slot, data), Found(ann.slot, data))
     assert books.total(ann) == 172
-    assert sum(books.store.rejections().values()) == 1, "each is told of once"
+    assert sum(books.store.rejections().values()) == 1, "each is logged once"
 
 
 @pytest.mark.parametrize(

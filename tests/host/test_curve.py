@@ -90,11 +90,11 @@ def test_the_curve_outlives_the_process_and_belongs_to_its_run(tmp_path: Path) -
 
 
 def test_many_threads_write_at_once(curve: Curve) -> None:
-    def tell(peer: str) -> None:
+    def report(peer: str) -> None:
         for epoch in range(50):
             curve.add_training(peer, epoch=epoch, loss=1.0, samples=1, at=1.0, current=50)
 
-    threads = [Thread(target=tell, args=(f"peer-{number}",)) for number in range(4)]
+    threads = [Thread(target=report, args=(f"peer-{number}",)) for number in range(4)]
     for thread in threads:
         thread.start()
     for thread in threads:

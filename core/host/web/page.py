@@ -1,4 +1,4 @@
-"""The backbone's page for people: what the project is, how the run stands, who gave how much, and how to join."""
+"""The backbone's page for people: the project, the run's progress, who contributed how much, and how to join."""
 
 import re
 from collections.abc import Sequence
@@ -65,52 +65,52 @@ svg polyline.first, svg polyline.second {{ fill: none; }}
 
 
 @dataclass(frozen=True)
-class Shown:
-    """What stands on the page beside the project itself."""
+class PageContent:
+    """What the page shows beside the project itself."""
 
-    standing: RunStatus
+    status: RunStatus
     points: Sequence[Point]
     leaders: Sequence[Entry]
     volunteers: int
     presence: Sequence[Presence]
 
 
-def render(manifest: Manifest | None, shown: Shown, host: str) -> str:
-    """The page as HTML. `host` is what the visitor calls this server; it stands in the line that joins."""
+def render(manifest: Manifest | None, content: PageContent, host: str) -> str:
+    """The page as HTML. `host` is what the visitor calls this server; it is part of the command that joins."""
     if manifest is None:
         return _PAGE.format(name="Idlehive", body="<p>The backbone is starting.</p>")
     sections = (
-        f"<section>\n{_facts(manifest, shown)}\n</section>",
-        f"<section>\n<h2>Who gives</h2>\n{_leaderboard(shown)}\n</section>",
-        f"<section>\n<h2>Learning curve</h2>\n{_learning(shown.points)}\n</section>",
-        f"<section>\n<h2>Peers over the last days</h2>\n{_peers(shown.presence)}\n</section>",
+        f"<section>\n{_facts(manifest, content)}\n</section>",
+        f"<section>\n<h2>Who gives</h2>\n{_leaderboard(content)}\n</section>",
+        f"<section>\n<h2>Learning curve</h2>\n{_learning(content.points)}\n</section>",
+        f"<section>\n<h2>Peers over the last days</h2>\n{_peers(content.presence)}\n</section>",
         f"<section>\n<h2>Join</h2>\n{_join(manifest, host)}\n</section>",
     )
     body = f"<p>{escape(manifest.summary)}</p>\n" + "\n".join(sections)
     return _PAGE.format(name=escape(manifest.name), body=body)
 
 
-def _facts(manifest: Manifest, shown: Shown) -> str:
+def _facts(manifest: Manifest, content: PageContent) -> str:
     facts = {
         "Organiser": manifest.organiser,
         "Licence of the result": manifest.license,
         "Run": manifest.run_id + (" (closed)" if manifest.closed else ""),
-        "Epoch": f"{shown.standing.epoch:,}",
-        "Peers": f"{shown.standing.peers:,}",
-        "Speed": f"{shown.standing.samples_per_second:,.3g} samples a second",
+        "Epoch": f"{content.status.epoch:,}",
+        "Peers": f"{content.status.peers:,}",
+        "Speed": f"{content.status.samples_per_second:,.3g} samples a second",
     }
     rows = "\n".join(f"<dt>{name}</dt><dd>{escape(value)}</dd>" for name, value in facts.items())
     return f"<dl>\n{rows}\n</dl>"
 
 
-def _leaderboard(shown: Shown) -> str:
-    if not shown.leaders:
+def _leaderboard(content: PageContent) -> str:
+    if not content.leaders:
         return '<p class="quiet">Nobody has published a contribution yet.</p>'
     heads = ("", "Volunteer", "Samples", "Share", "Rounds", "Last (UTC)")
     head = "".join(f"<th{_side(number)}>{text}</th>" for number, text in enumerate(heads))
-    rows = "\n".join(_row(entry) for entry in shown.leaders)
-    more = shown.volunteers - len(shown.leaders)
-    rest = f" {more:,} more are not shown." if more > 0 else ""
+    rows = "\n".join(_row(entry) for entry in content.leaders)
+    more = content.volunteers - len(content.leaders)
+    rest = f" {more:,} more are not content." if more > 0 else ""
     return (
         f'<table id="leaderboard">\n<thead><tr>{head}</tr></thead>\n<tbody>\n{rows}\n</tbody>\n</table>\n'
         f'<p class="quiet">Self-reported. {LABEL} A name is what somebody chose; the digits beside it are the '
@@ -132,12 +132,12 @@ def _side(column: int) -> str:
 
 
 def _learning(points: Sequence[Point]) -> str:
-    told = [(point.epoch, point.loss) for point in points if point.loss is not None]
+    reported = [(point.epoch, point.loss) for point in points if point.loss is not None]
     measured = [(point.epoch, point.evaluation_loss) for point in points if point.evaluation_loss is not None]
-    epochs = [epoch for epoch, _ in told + measured] or [0]
-    lines = (("training loss", "first", told), ("evaluation loss", "second", measured))
+    epochs = [epoch for epoch, _ in reported + measured] or [0]
+    lines = (("training loss", "first", reported), ("evaluation loss", "second", measured))
     note = '<p class="quiet">The training loss is self-reported; the evaluation loss is measured by the backbone.</p>'
-    return chart("Loss by epoch", lines, f"epoch {min(epochs):,}", f"{max(epochs):,}") + (note if told else "")
+    return chart("Loss by epoch", lines, f"epoch {min(epochs):,}", f"{max(epochs):,}") + (note if reported else "")
 
 
 def _peers(presence: Sequence[Presence]) -> str:

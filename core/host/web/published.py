@@ -1,4 +1,4 @@
-"""Where the backbone pins up what its web server shows."""
+"""What the backbone publishes: its web server reads everything from here."""
 
 import hashlib
 import os
@@ -13,13 +13,13 @@ import msgspec
 from core.api.project.manifest import Manifest
 from core.host.contribution_store import ContributionStore
 from core.host.curve import Curve
-from core.host.project import Published
+from core.host.project import ServedFile
 from core.learning import checkpoints
 
 
 @dataclass(frozen=True)
 class RunStatus:
-    """How the run stands; `at` is UTC seconds of the backbone's last word."""
+    """Progress of the run; `at` is UTC seconds of the last update."""
 
     epoch: int = 0
     peers: int = 0
@@ -27,16 +27,16 @@ class RunStatus:
     at: float = 0.0
 
 
-class Board:
-    """Where the backbone pins up what the server shows; any thread may call."""
+class PublishedRun:
+    """What the web server shows of one run; any thread may call."""
 
     def __init__(
-        self, files: Mapping[str, Published], curve: Curve, store: ContributionStore, checkpoint_folder: Path
+        self, files: Mapping[str, ServedFile], curve: Curve, store: ContributionStore, checkpoint_folder: Path
     ) -> None:
         self.files, self.curve, self.store, self.checkpoint_folder = files, curve, store, checkpoint_folder
         self.manifest: Manifest | None = None
         """None until the backbone can be reached by peers."""
-        self.standing = RunStatus()
+        self.status = RunStatus()
         self._lock = Lock()
         self._digests: dict[tuple[str, int], str] = {}
         self._points: tuple[int, bytes] = (-1, b"")
@@ -45,9 +45,9 @@ class Board:
         """Show `manifest` from now on."""
         self.manifest = manifest
 
-    def show(self, epoch: int, peers: int, samples_per_second: float = 0.0) -> None:
-        """Tell how the run stands now."""
-        self.standing = RunStatus(epoch, peers, samples_per_second, time.time())
+    def update_status(self, epoch: int, peers: int, samples_per_second: float = 0.0) -> None:
+        """Show this progress from now on."""
+        self.status = RunStatus(epoch, peers, samples_per_second, time.time())
 
     def curve_json(self, since: int) -> bytes:
         """The points from `since` on; the whole curve is encoded once for each change of it."""
@@ -58,7 +58,7 @@ class Board:
             self._points = version, msgspec.json.encode({"points": self.curve.points()})
         return self._points[1]
 
-    def checkpoint(self, name: str) -> Published | None:
+    def checkpoint(self, name: str) -> ServedFile | None:
         """The checkpoint of that name; its SHA-256 is computed once."""
         path = next((path for path in checkpoints.saved(self.checkpoint_folder) if path.name == name), None)
         if path is None:
@@ -71,4 +71,4 @@ class Board:
                     self._digests = {**self._digests, key: hashlib.file_digest(file, "sha256").hexdigest()}
         except FileNotFoundError:
             return None
-        return Published(path, self._digests[key], status.st_size, status.st_mtime_ns)
+        return ServedFile(path, self._digests[key], status.st_size, status.st_mtime_ns)

@@ -8,9 +8,9 @@ from urllib.parse import parse_qs, unquote, urlsplit
 
 import msgspec
 
-from core.host.project import Published
+from core.host.project import ServedFile
 from core.host.web import page, ranking
-from core.host.web.published import Board
+from core.host.web.published import PublishedRun
 from core.learning import checkpoints
 
 Query = dict[str, str]
@@ -23,71 +23,71 @@ class Answer:
     status: int
     body: bytes = b""
     type: str = "application/json"
-    file: Published | None = None
+    file: ServedFile | None = None
     headers: tuple[tuple[str, str], ...] = ()
 
 
-def answer(board: Board, target: str, host: str) -> Answer:
+def answer(published: PublishedRun, target: str, host: str) -> Answer:
     """The response to a GET of `target` at the server that the client calls `host`."""
     try:
         url = urlsplit(target)
     except ValueError:
-        return error(400, "this is no address")
+        return error(400, "this is not an address")
     path, query = unquote(url.path), parse_qs(url.query)
     folder, _, name = path.removeprefix("/").partition("/")
-    if folder == "data" and (file := board.files.get(name)):
+    if folder == "data" and (file := published.files.get(name)):
         return Answer(200, file=file, type=_type(file.path))
-    if folder == "checkpoints" and name != "latest.json" and (file := board.checkpoint(name)):
+    if folder == "checkpoints" and name != "latest.json" and (file := published.checkpoint(name)):
         return Answer(200, file=file, type="application/octet-stream")
-    if folder == "volunteers" and (totals := ranking.volunteer_json(board, _key(name.removesuffix(".json")))):
+    if folder == "volunteers" and (totals := ranking.volunteer_json(published, _key(name.removesuffix(".json")))):
         return Answer(200, totals)
-    if path in _MADE:
-        return _MADE[path](board, {name: values[0] for name, values in query.items()}, host)
+    if path in _GENERATED:
+        return _GENERATED[path](published, {name: values[0] for name, values in query.items()}, host)
     return error(404, "there is nothing at this address")
 
 
-def _page(board: Board, _query: Query, host: str) -> Answer:
-    volunteers, _ = board.store.totals()
-    presence, leaders = ranking.presence(board), board.store.leaders()
-    shown = page.Shown(board.standing, board.curve.points(), leaders, volunteers, presence)
-    made = page.render(board.manifest, shown, host)
+def _page(published: PublishedRun, _query: Query, host: str) -> Answer:
+    volunteers, _ = published.store.totals()
+    presence, leaders = ranking.presence(published), published.store.leaders()
+    content = page.PageContent(published.status, published.curve.points(), leaders, volunteers, presence)
+    made = page.render(published.manifest, content, host)
     policy = ("Content-Security-Policy", "default-src 'none'; style-src 'unsafe-inline'")
     return Answer(200, made.encode(), "text/html; charset=utf-8", headers=(policy,))
 
 
-def _manifest(board: Board, _query: Query, _host: str) -> Answer:
-    if board.manifest is None:
+def _manifest(published: PublishedRun, _query: Query, _host: str) -> Answer:
+    if published.manifest is None:
         return error(503, "the backbone is still starting")
-    return Answer(200, msgspec.json.encode(board.manifest))
+    return Answer(200, msgspec.json.encode(published.manifest))
 
 
-def _catalogue(board: Board) -> list[dict[str, str]]:
-    made = board.manifest
+def _catalogue(published: PublishedRun) -> list[dict[str, str]]:
+    made = published.manifest
     if made is None:
         return []
     words = {field: getattr(made, field) for field in ("id", "name", "summary", "organiser", "license")}
     return [{**words, "manifest": "manifest.json"}]
 
 
-def _latest(board: Board, _query: Query, _host: str) -> Answer:
-    paths = checkpoints.saved(board.checkpoint_folder)
-    file = board.checkpoint(paths[-1].name) if paths else None
+def _latest(published: PublishedRun, _query: Query, _host: str) -> Answer:
+    paths = checkpoints.saved(published.checkpoint_folder)
+    file = published.checkpoint(paths[-1].name) if paths else None
     if file is None:
         return error(404, "there is no checkpoint yet")
     name = file.path.name
     facts = {"epoch": checkpoints.epoch_of(file.path), "url": name, "size": file.size, "sha256": file.sha256}
-    return Answer(200, msgspec.json.encode({**facts, "run_id": board.manifest and board.manifest.run_id}))
+    return Answer(200, msgspec.json.encode({**facts, "run_id": published.manifest and published.manifest.run_id}))
 
 
-def _health(board: Board, _query: Query, _host: str) -> Answer:
-    standing, manifest = board.standing, board.manifest
+def _health(published: PublishedRun, _query: Query, _host: str) -> Answer:
+    status, manifest = published.status, published.manifest
     facts = {
         "status": "ok" if manifest else "starting",
         "run_id": manifest and manifest.run_id,
-        "epoch": standing.epoch,
-        "peers": standing.peers,
-        "samples_per_second": standing.samples_per_second,
-        "at": standing.at,
+        "epoch": status.epoch,
+        "peers": status.peers,
+        "samples_per_second": status.samples_per_second,
+        "at": status.at,
     }
     return Answer(200 if manifest else 503, msgspec.json.encode(facts))
 
@@ -102,20 +102,20 @@ def _number(text: str) -> int:
 
 
 _PROMETHEUS = "text/plain; version=0.0.4; charset=utf-8"
-_MADE: dict[str, Callable[[Board, Query, str], Answer]] = {
+_GENERATED: dict[str, Callable[[PublishedRun, Query, str], Answer]] = {
     "/": _page,
     "/manifest.json": _manifest,
-    "/catalogue.json": lambda board, _, __: Answer(200, msgspec.json.encode({"projects": _catalogue(board)})),
-    "/curve.json": lambda board, query, _: Answer(200, board.curve_json(_number(query.get("since", "0")))),
-    "/leaderboard.json": lambda board, query, _: Answer(
-        200, ranking.leaderboard_json(board, _key(query.get("volunteer", "")))
+    "/catalogue.json": lambda published, _, __: Answer(200, msgspec.json.encode({"projects": _catalogue(published)})),
+    "/curve.json": lambda published, query, _: Answer(200, published.curve_json(_number(query.get("since", "0")))),
+    "/leaderboard.json": lambda published, query, _: Answer(
+        200, ranking.leaderboard_json(published, _key(query.get("volunteer", "")))
     ),
-    "/peers.json": lambda board, _, __: Answer(200, ranking.peers_json(board)),
-    "/metrics": lambda board, _, __: Answer(200, ranking.metrics_text(board), _PROMETHEUS),
+    "/peers.json": lambda published, _, __: Answer(200, ranking.peers_json(published)),
+    "/metrics": lambda published, _, __: Answer(200, ranking.metrics_text(published), _PROMETHEUS),
     "/checkpoints/latest.json": _latest,
     "/health.json": _health,
 }
-"""What is made anew for each request; the handlers take the board, the query and what the client calls this server."""
+"""Made for each request; a handler takes the published run, the query, and the name the client has for this server."""
 
 
 def _key(text: str) -> str:

@@ -20,8 +20,8 @@ from threading import Lock, Thread
 from typing import Any, BinaryIO
 
 from core.api.errors import UsageError, WorldError
-from core.host.project import Published
-from core.host.web.published import Board
+from core.host.project import ServedFile
+from core.host.web.published import PublishedRun
 from core.host.web.routes import Answer, answer, error
 
 log = logging.getLogger(__name__)
@@ -30,23 +30,23 @@ _MOST_CONNECTIONS = 128
 _MOST_PER_ADDRESS = 32
 _REQUEST_SECONDS = 15.0
 _IDLE_SECONDS = 60.0
-"""Without progress while sending."""
+"""Without progress while a response is sent."""
 _NO_DEADLINE = 1e18
 
 
 class Web:
     """The running server; a thread of its own until `close`."""
 
-    def __init__(self, board: Board, address: str) -> None:
+    def __init__(self, published: PublishedRun, address: str) -> None:
         """`address` is HOST:PORT; port 0 takes any that is free.
 
         Raises:
-            UsageError: it is no such address.
+            UsageError: it has another form.
             WorldError: nothing can listen there, for example because the port is in use.
         """
         host, port = parse_address(address)
         try:
-            self._server = _Server(board, host, port)
+            self._server = _Server(published, host, port)
         except OSError as problem:
             raise WorldError(f"The web server cannot listen on {address}: {_why(problem)}.") from None
         # hivemind forks: its processes would keep the port beyond the life of this one.
@@ -69,14 +69,14 @@ class Web:
 
 
 def parse_address(address: str) -> tuple[str, int]:
-    """Host and port of HOST:PORT, where an IPv6 host stands in brackets.
+    """Host and port of HOST:PORT, with an IPv6 host in brackets.
 
     Raises:
-        UsageError: it is no such address.
+        UsageError: it has another form.
     """
     match = re.fullmatch(r"(?:\[([0-9A-Fa-f:.]+)\]|([A-Za-z0-9.-]+)):([0-9]{1,5})", address)
     if not match or int(match[3]) > 65535:
-        raise UsageError(f"{address!r} is no HOST:PORT, like 127.0.0.1:8080.")
+        raise UsageError(f"{address!r} is not HOST:PORT, like 127.0.0.1:8080.")
     return match[1] or match[2], int(match[3])
 
 
@@ -91,8 +91,8 @@ class _Server(ThreadingHTTPServer):
     block_on_close = False
     request_queue_size = 64
 
-    def __init__(self, board: Board, host: str, port: int) -> None:
-        self.board = board
+    def __init__(self, published: PublishedRun, host: str, port: int) -> None:
+        self.published = published
         self._lock = Lock()
         self._open: dict[socket.socket, tuple[str, float]] = {}
         """Connections: address of the client, and until when its request may take (monotonic seconds)."""
@@ -101,7 +101,7 @@ class _Server(ThreadingHTTPServer):
         super().__init__((host, port), _Handler)
 
     def server_bind(self) -> None:
-        # The base class asks DNS for the host's name, which can take long and is of no use here.
+        # The base class asks DNS for the host's name, which can take long and is not needed here.
         TCPServer.server_bind(self)
         self.server_name, self.server_port = "idlehive", self.server_address[1]
 
@@ -139,7 +139,7 @@ class _Server(ThreadingHTTPServer):
         super().shutdown_request(request)
 
     def handle_error(self, request: Any, client_address: Any) -> None:
-        """A client that goes away is no news; anything else is a fault of the program."""
+        """A client that goes away is normal; anything else is a fault of the program."""
         del request
         problem = sys.exception()
         if isinstance(problem, OSError):
@@ -158,7 +158,7 @@ class _Handler(BaseHTTPRequestHandler):
     def do_GET(self) -> None:
         self.server.request_is_read(self.connection)
         try:
-            made = answer(self.server.board, self.path, self.headers.get("Host", ""))
+            made = answer(self.server.published, self.path, self.headers.get("Host", ""))
         except WorldError as problem:
             log.warning("%s", problem)
             made = error(500, str(problem))
@@ -170,37 +170,37 @@ class _Handler(BaseHTTPRequestHandler):
     def do_HEAD(self) -> None:
         self.do_GET()
 
-    def _send_file(self, made: Answer, published: Published) -> None:
+    def _send_file(self, made: Answer, served: ServedFile) -> None:
         try:
-            with published.path.open("rb") as file:
-                status = os.fstat(file.fileno())
+            with served.path.open("rb") as content:
+                status = os.fstat(content.fileno())
                 # A volunteer would find the wrong hash only after the download.
-                if (status.st_size, status.st_mtime_ns) != (published.size, published.changed):
+                if (status.st_size, status.st_mtime_ns) != (served.size, served.changed):
                     self._send(error(503, "the file has changed since the backbone was started"))
                 else:
-                    self._send_content(made, published, file)
+                    self._send_content(made, served, content)
         except FileNotFoundError:
             self._send(error(404, "the file is gone"))
 
-    def _send_content(self, made: Answer, published: Published, file: BinaryIO) -> None:
-        tag = f'"{published.sha256}"'
+    def _send_content(self, made: Answer, served: ServedFile, content: BinaryIO) -> None:
+        tag = f'"{served.sha256}"'
         fixed = (("ETag", tag), ("Accept-Ranges", "bytes"), ("Cache-Control", "public, max-age=86400"))
         if tag in re.split(r"\s*,\s*", self.headers.get("If-None-Match", "")):
             self._send(Answer(304, headers=fixed))
             return
         wanted = self.headers.get("Range", "") if self.headers.get("If-Range", tag) == tag else ""
         try:
-            span = span_of(wanted, published.size)
+            span = span_of(wanted, served.size)
         except ValueError:
-            self._send(replace(error(416, "the range lies outside the file"), headers=(_range(f"*/{published.size}"),)))
+            self._send(replace(error(416, "the range lies outside the file"), headers=(_range(f"*/{served.size}"),)))
             return
-        part = span or Span(0, published.size)
+        part = span or Span(0, served.size)
         end = part.start + part.length - 1
-        headers = (*fixed, _range(f"{part.start}-{end}/{published.size}")) if span else fixed
+        headers = (*fixed, _range(f"{part.start}-{end}/{served.size}")) if span else fixed
         self._send_head(206 if span else 200, made.type, part.length, headers)
         if self.command == "GET":
             self.wfile.flush()
-            self.connection.sendfile(file, part.start, part.length)
+            self.connection.sendfile(content, part.start, part.length)
 
     def _send(self, made: Answer) -> None:
         self._send_head(made.status, made.type, len(made.body), (("Cache-Control", "no-cache"), *made.headers))

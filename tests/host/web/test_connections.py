@@ -10,7 +10,7 @@ import requests
 
 from core.api.errors import UsageError, WorldError
 from core.host.web import server as web
-from core.host.web.published import Board
+from core.host.web.published import PublishedRun
 from core.host.web.server import Web, parse_address
 from tests.host.web_client import get
 
@@ -36,9 +36,11 @@ def test_what_is_no_request_is_refused_and_the_server_lives_on(server: Web, line
     assert get(server, "/health.json")[0].status == 200
 
 
-def test_clients_that_never_finish_their_request_are_hung_up_on(board: Board, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_clients_that_never_finish_their_request_are_hung_up_on(
+    published: PublishedRun, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(web, "_REQUEST_SECONDS", 0.3)
-    server = Web(board, "127.0.0.1:0")
+    server = Web(published, "127.0.0.1:0")
     try:
         with connected(server) as client:
             client.sendall(b"GET / HT")
@@ -79,20 +81,20 @@ def is_closed(client: socket.socket) -> bool:
         return True
 
 
-def test_a_port_in_use_is_one_sentence(server: Web, board: Board) -> None:
+def test_a_port_in_use_is_one_sentence(server: Web, published: PublishedRun) -> None:
     address = server.url.removeprefix("http://").rstrip("/")
     with pytest.raises(WorldError) as caught:
-        Web(board, address)
+        Web(published, address)
     assert str(caught.value) == (f"The web server cannot listen on {address}: the port is in use by another program.")
 
 
-def test_an_address_that_is_not_ours_is_one_sentence(board: Board) -> None:
+def test_an_address_that_is_not_ours_is_one_sentence(published: PublishedRun) -> None:
     with pytest.raises(WorldError, match=r"cannot listen on 192\.0\.2\.1:8080"):
-        Web(board, "192.0.2.1:8080")
+        Web(published, "192.0.2.1:8080")
 
 
-def test_closing_hangs_up_and_frees_the_port(board: Board) -> None:
-    server = Web(board, "127.0.0.1:0")
+def test_closing_hangs_up_and_frees_the_port(published: PublishedRun) -> None:
+    server = Web(published, "127.0.0.1:0")
     address = server.url.removeprefix("http://").rstrip("/")
     with connected(server) as client:
         client.sendall(b"GET / HT")
@@ -100,12 +102,12 @@ def test_closing_hangs_up_and_frees_the_port(board: Board) -> None:
         deadline = time.monotonic() + 10
         while not is_closed(client):
             assert time.monotonic() < deadline
-    again = Web(board, address)
+    again = Web(published, address)
     again.close()
 
 
-def test_a_forked_process_does_not_keep_the_port(board: Board) -> None:
-    server = Web(board, "127.0.0.1:0")
+def test_a_forked_process_does_not_keep_the_port(published: PublishedRun) -> None:
+    server = Web(published, "127.0.0.1:0")
     address = server.url.removeprefix("http://").rstrip("/")
     end, write = os.pipe()
     child = os.fork()
@@ -115,7 +117,7 @@ def test_a_forked_process_does_not_keep_the_port(board: Board) -> None:
         os._exit(0)
     server.close()
     try:
-        Web(board, address).close()
+        Web(published, address).close()
     finally:
         os.close(write)
         os.waitpid(child, 0)
@@ -127,12 +129,12 @@ def test_addresses_are_host_and_port() -> None:
     assert parse_address("[::1]:0") == ("::1", 0)
     assert parse_address("example.org:8080") == ("example.org", 8080)
     for wrong in ("", "80", ":80", "a:b", "1.2.3.4:70000", "http://a:80", "::1:80"):
-        with pytest.raises(UsageError, match="is no HOST:PORT"):
+        with pytest.raises(UsageError, match="is not HOST:PORT"):
             parse_address(wrong)
 
 
-def test_ipv6_is_served(board: Board) -> None:
-    server = Web(board, "[::1]:0")
+def test_ipv6_is_served(published: PublishedRun) -> None:
+    server = Web(published, "[::1]:0")
     try:
         assert requests.get(server.url + "health.json", timeout=10).json()["epoch"] == 3
     finally:

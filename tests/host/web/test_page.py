@@ -12,7 +12,7 @@ import requests
 from core.host.contribution_store import Claim, ContributionStore
 from core.host.curve import Curve
 from core.host.project import load
-from core.host.web.published import Board
+from core.host.web.published import PublishedRun
 from core.host.web.server import Web
 
 PRACTICE = Path(__file__).parents[3] / "resources" / "practice"
@@ -37,10 +37,10 @@ def server(tmp_path: Path) -> Iterator[Web]:
     store.accept([Claim(epoch, "slot-b", BEN, 150) for epoch in range(1, 11)], None, at + 60)
     store.accept([Claim(1, "slot-c", CEM, 10)], EVIL, at + 120)
     store.reject("inflated")
-    board = Board(project.files, curve, store, tmp_path / "checkpoints")
-    board.publish(project.manifest(tmp_path, [PEER]))
-    board.show(epoch=39, peers=3, samples_per_second=120.5)
-    running = Web(board, "127.0.0.1:0")
+    published = PublishedRun(project.files, curve, store, tmp_path / "checkpoints")
+    published.publish(project.manifest(tmp_path, [PEER]))
+    published.update_status(epoch=39, peers=3, samples_per_second=120.5)
+    running = Web(published, "127.0.0.1:0")
     yield running
     running.close()
     curve.close()
@@ -79,22 +79,22 @@ def test_a_browser_shows_the_leaderboard(server: Web, tmp_path: Path) -> None:
 
 
 def test_programs_read_the_leaderboard_and_their_own_place(server: Web) -> None:
-    told = requests.get(f"{server.url}leaderboard.json?volunteer={BEN}", timeout=10).json()
-    assert [(entry["place"], entry["volunteer"], entry["samples"]) for entry in told["entries"]] == [
+    answer = requests.get(f"{server.url}leaderboard.json?volunteer={BEN}", timeout=10).json()
+    assert [(entry["place"], entry["volunteer"], entry["samples"]) for entry in answer["entries"]] == [
         (1, ANN, 3000),
         (2, BEN, 1500),
         (3, CEM, 10),
     ]
-    assert (told["you"]["place"], told["volunteers"], told["samples"]) == (2, 3, 4510)
-    assert told["self_reported"] is True
-    assert told["rejected"] == {"inflated": 1}
+    assert (answer["you"]["place"], answer["volunteers"], answer["samples"]) == (2, 3, 4510)
+    assert answer["self_reported"] is True
+    assert answer["rejected"] == {"inflated": 1}
     unknown = requests.get(f"{server.url}leaderboard.json?volunteer=%27;drop", timeout=10)
     assert unknown.json()["you"] is None
 
 
 def test_one_volunteers_totals_have_an_address(server: Web) -> None:
-    told = requests.get(f"{server.url}volunteers/{ANN}.json", timeout=10).json()
-    assert (told["name"], told["samples"], told["rounds"]) == ("Ann of the Hill", 3000, 10)
+    answer = requests.get(f"{server.url}volunteers/{ANN}.json", timeout=10).json()
+    assert (answer["name"], answer["samples"], answer["rounds"]) == ("Ann of the Hill", 3000, 10)
     assert requests.get(f"{server.url}volunteers/{'d4' * 32}.json", timeout=10).status_code == 404
 
 

@@ -5,13 +5,13 @@ from pathlib import Path
 
 import pytest
 
-from core.host.web.published import Board
+from core.host.web.published import PublishedRun
 from core.host.web.server import Web, span_of
 from tests.host.web_client import PRACTICE, get
 
 
-def shard_path(board: Board) -> str:
-    return "/data/" + next(name for name in board.files if name.endswith("train-0.txt"))
+def shard_path(published: PublishedRun) -> str:
+    return "/data/" + next(name for name in published.files if name.endswith("train-0.txt"))
 
 
 CONTENT = (PRACTICE / "train-0.txt").read_bytes()
@@ -31,8 +31,8 @@ CONTENT = (PRACTICE / "train-0.txt").read_bytes()
         ("bytes=-", 200, slice(0, None)),
     ],
 )
-def test_ranges_are_served(server: Web, board: Board, wanted: str, status: int, part: slice) -> None:
-    response, body = get(server, shard_path(board), Range=wanted)
+def test_ranges_are_served(server: Web, published: PublishedRun, wanted: str, status: int, part: slice) -> None:
+    response, body = get(server, shard_path(published), Range=wanted)
     assert response.status == status
     assert body == CONTENT[part]
     assert response.headers["Content-Length"] == str(len(body))
@@ -42,31 +42,31 @@ def test_ranges_are_served(server: Web, board: Board, wanted: str, status: int, 
 
 
 @pytest.mark.parametrize("wanted", [f"bytes={len(CONTENT)}-", "bytes=-0", "bytes=9999999999-"])
-def test_a_range_outside_the_file_is_refused_with_its_size(server: Web, board: Board, wanted: str) -> None:
-    response, _ = get(server, shard_path(board), Range=wanted)
+def test_a_range_outside_the_file_is_refused_with_its_size(server: Web, published: PublishedRun, wanted: str) -> None:
+    response, _ = get(server, shard_path(published), Range=wanted)
     assert (response.status, response.headers["Content-Range"]) == (416, f"bytes */{len(CONTENT)}")
 
 
-def test_a_range_of_another_version_gets_the_whole_file(server: Web, board: Board) -> None:
-    tag = get(server, shard_path(board), "HEAD")[0].headers["ETag"]
-    assert get(server, shard_path(board), Range="bytes=5-", If_Range=tag)[0].status == 206
-    assert get(server, shard_path(board), Range="bytes=5-", If_Range='"other"')[1] == CONTENT
-    assert get(server, shard_path(board), If_None_Match=f'"other", {tag}')[0].status == 304
+def test_a_range_of_another_version_gets_the_whole_file(server: Web, published: PublishedRun) -> None:
+    tag = get(server, shard_path(published), "HEAD")[0].headers["ETag"]
+    assert get(server, shard_path(published), Range="bytes=5-", If_Range=tag)[0].status == 206
+    assert get(server, shard_path(published), Range="bytes=5-", If_Range='"other"')[1] == CONTENT
+    assert get(server, shard_path(published), If_None_Match=f'"other", {tag}')[0].status == 304
 
 
-def test_head_has_the_length_and_no_body(server: Web, board: Board) -> None:
-    response, body = get(server, shard_path(board), "HEAD")
+def test_head_has_the_length_and_no_body(server: Web, published: PublishedRun) -> None:
+    response, body = get(server, shard_path(published), "HEAD")
     assert (response.status, response.headers["Content-Length"], body) == (200, str(len(CONTENT)), b"")
     assert get(server, "/manifest.json", "HEAD")[1] == b""
 
 
-def test_a_file_that_changed_on_disk_is_not_served_under_its_old_hash(tmp_path: Path, board: Board) -> None:
-    (name, file), *_ = board.files.items()
+def test_a_file_that_changed_on_disk_is_not_served_under_its_old_hash(tmp_path: Path, published: PublishedRun) -> None:
+    (name, file), *_ = published.files.items()
     copy = tmp_path / "copy"
     copy.write_bytes(file.path.read_bytes())
     os.utime(copy, ns=(file.changed, file.changed))
-    board.files = {name: type(file)(copy, file.sha256, file.size, file.changed)}
-    server = Web(board, "127.0.0.1:0")
+    published.files = {name: type(file)(copy, file.sha256, file.size, file.changed)}
+    server = Web(published, "127.0.0.1:0")
     try:
         assert get(server, f"/data/{name}")[0].status == 200
         copy.write_bytes(b"changed")

@@ -12,7 +12,7 @@ import requests
 import torch
 
 from core.api.project.manifest_reading import parse
-from core.host.web.published import Board
+from core.host.web.published import PublishedRun
 from core.host.web.server import Web
 from core.learning import checkpoints
 from core.learning.data.cache import Cache
@@ -34,8 +34,8 @@ def test_a_volunteer_reads_the_manifest_and_fetches_all_its_files(server: Web, t
     )
 
 
-def test_a_cut_download_goes_on_at_this_server(server: Web, board: Board, tmp_path: Path) -> None:
-    shard = parse(msgspec.json.encode(board.manifest), server.url).data.shards[0]
+def test_a_cut_download_goes_on_at_this_server(server: Web, published: PublishedRun, tmp_path: Path) -> None:
+    shard = parse(msgspec.json.encode(published.manifest), server.url).data.shards[0]
     cache = Cache(tmp_path / "cache", 1 << 30)
     cache.part(shard).write_bytes((PRACTICE / "train-0.txt").read_bytes()[:1000])
     (path,) = Fetcher(cache, Client(None, None), Event()).fetch([shard])
@@ -50,18 +50,18 @@ def test_the_catalogue_lists_the_project(server: Web) -> None:
     assert set(entry) == {"id", "name", "summary", "organiser", "license", "manifest"}
 
 
-def test_the_curve_grows_with_the_run(server: Web, board: Board) -> None:
+def test_the_curve_grows_with_the_run(server: Web, published: PublishedRun) -> None:
     point = {"epoch": 1, "loss": 6.5, "evaluation_loss": 6.0, "peers": 1, "samples": 512, "at": 10.0}
     assert json.loads(get(server, "/curve.json")[1]) == {"points": [point]}
-    board.curve.add_evaluation(2, 5.5, at=12.0)
+    published.curve.add_evaluation(2, 5.5, at=12.0)
     assert [point["epoch"] for point in json.loads(get(server, "/curve.json")[1])["points"]] == [1, 2]
     assert [point["epoch"] for point in json.loads(get(server, "/curve.json?since=2")[1])["points"]] == [2]
 
 
-def test_the_latest_checkpoint_is_described_and_served(server: Web, board: Board) -> None:
+def test_the_latest_checkpoint_is_described_and_served(server: Web, published: PublishedRun) -> None:
     assert get(server, "/checkpoints/latest.json")[0].status == 404
     for epoch in (1, 2):
-        checkpoints.save(board.checkpoint_folder, {"w": torch.ones(100)}, epoch=epoch, run_id="run")
+        checkpoints.save(published.checkpoint_folder, {"w": torch.ones(100)}, epoch=epoch, run_id="run")
     facts = json.loads(get(server, "/checkpoints/latest.json")[1])
     assert facts["epoch"] == 2
     response, body = get(server, f"/checkpoints/{facts['url']}")
@@ -69,15 +69,15 @@ def test_the_latest_checkpoint_is_described_and_served(server: Web, board: Board
     assert (hashlib.sha256(body).hexdigest(), len(body)) == (facts["sha256"], facts["size"])
 
 
-def test_health_tells_epoch_and_peers(server: Web) -> None:
+def test_health_has_epoch_and_peers(server: Web) -> None:
     health = json.loads(get(server, "/health.json")[1])
     assert (health["status"], health["epoch"], health["peers"]) == ("ok", 3, 2)
     assert abs(health["at"] - time.time()) < 60
 
 
-def test_a_backbone_that_is_starting_says_so(board: Board) -> None:
-    board.manifest = None
-    server = Web(board, "127.0.0.1:0")
+def test_a_backbone_that_is_starting_says_so(published: PublishedRun) -> None:
+    published.manifest = None
+    server = Web(published, "127.0.0.1:0")
     try:
         assert get(server, "/manifest.json")[0].status == 503
         assert get(server, "/health.json")[0].status == 503
@@ -96,10 +96,10 @@ def test_the_page_shows_the_run_and_how_to_join(server: Web) -> None:
     assert f"idlehive projects add {server.url}manifest.json" in text
 
 
-def test_what_an_organiser_or_visitor_writes_cannot_become_markup(board: Board) -> None:
-    assert board.manifest
-    board.publish(msgspec.structs.replace(board.manifest, name="<script>", summary="</p><script>"))
-    server = Web(board, "127.0.0.1:0")
+def test_what_an_organiser_or_visitor_writes_cannot_become_markup(published: PublishedRun) -> None:
+    assert published.manifest
+    published.publish(msgspec.structs.replace(published.manifest, name="<script>", summary="</p><script>"))
+    server = Web(published, "127.0.0.1:0")
     try:
         text = get(server, "/", Host="<script>alert(1)</script>")[1].decode()
     finally:
