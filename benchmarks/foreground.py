@@ -83,7 +83,7 @@ def slowdowns(practice: Practice, pool: Pool, processes: int, job: str, pairs: i
 
 def use_gentle_limits(practice: Practice) -> None:
     for name, preference in PREFERENCES.items():
-        if name.startswith(GENTLE) and preference.travels:
+        if name.startswith(GENTLE) and preference.is_limit:
             practice.engine.request(SetLimit(name.removeprefix(GENTLE), preference.default), object)
 
 

@@ -66,9 +66,9 @@ def lines(snapshot: Snapshot, now: float) -> list[str]:
         said.append(f"  Your place: {plain.place(snapshot.place)}")
     if snapshot.schedule.next_at is not None or snapshot.schedule.overridden:
         said.append(f"  Schedule: {plain.schedule(snapshot.schedule, now)}")
-    if snapshot.limits.gpu and snapshot.surroundings.last_input is None:
+    if snapshot.settings.gpu and snapshot.surroundings.last_input is None:
         said.append("  Nobody tells whether you are using the computer; `idlehive doctor` says what was tried.")
-    return [*said, f"  Limits: {plain.limits(snapshot.limits)}"]
+    return [*said, f"  Limits: {plain.limits(snapshot.settings.limits)}"]
 
 
 def _session_lines(snapshot: Snapshot) -> list[str]:

@@ -129,7 +129,7 @@ class LimitsPage(Page):
             return
         self._show_live()
         # What counts changes with the hours of the schedule, and by the command line.
-        counted = (snapshot.limits, snapshot.schedule.level)
+        counted = (snapshot.settings, snapshot.schedule.level)
         if counted != self._counted:
             self._counted = counted
             self.refresh()

@@ -201,7 +201,7 @@ class SchedulePage(Page):
         self._readout.setText(text or hint)
 
     def _show_meanings(self, limits: list[LimitInfo]) -> None:
-        uses_gpu = self._link.snapshot is not None and bool(self._link.snapshot.limits.gpu)
+        uses_gpu = self._link.snapshot is not None and bool(self._link.snapshot.settings.gpu)
         for level, button in self.brushes.items():
             button.say(schedule.level_meaning(level, limits, uses_gpu=uses_gpu))
 

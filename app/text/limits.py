@@ -108,7 +108,7 @@ def _seen(name: str, snapshot: Snapshot) -> str:
             }
             return told[around.metered]
         case "gpu_use":
-            return "" if snapshot.limits.gpu else tr("No card is used now: the processor computes")
+            return "" if snapshot.settings.gpu else tr("No card is used now: the processor computes")
         case "idle_gpu" | "idle_processor" if around.last_input is None:
             return tr("Whether you use mouse or keyboard cannot be told on this computer")
         case _:

@@ -3,10 +3,11 @@
 from datetime import datetime
 
 from app.text import units
-from core.api.preferences.preferences import PREFERENCES, Limits
+from core.api.preferences.preferences import PREFERENCES
 from core.api.preferences.schedule import ScheduleState
 from core.api.reasons import Reason
 from core.api.record.record import JOULES_IN_KWH, Cost, Sums
+from core.api.session_settings import Limits
 from core.api.snapshot import Place, Snapshot, State
 
 STATES: dict[State, str] = {
@@ -115,8 +116,7 @@ def share(snapshot: Snapshot) -> float:
 
 def limits(values: Limits) -> str:
     """Those that differ from what Idlehive comes with."""
-    preferences = [name for name in values.__struct_fields__ if name in PREFERENCES]
-    chosen = [name for name in preferences if getattr(values, name) != PREFERENCES[name].default]
+    chosen = [name for name in values.__struct_fields__ if getattr(values, name) != PREFERENCES[name].default]
     return ", ".join(f"{name} {limit(getattr(values, name), name)}" for name in chosen) or "as Idlehive comes"
 
 

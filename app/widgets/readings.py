@@ -21,7 +21,7 @@ class Reading(NamedTuple):
 
 def network(snapshot: Snapshot) -> tuple[Reading, ...]:
     """Both directions, and the month where its data are limited."""
-    traffic, limits = snapshot.traffic, snapshot.limits
+    traffic, limits = snapshot.traffic, snapshot.settings.limits
     rates = (
         _rate(tr("Up"), traffic.upload_rate if snapshot.session else None, limits.upload_limit),
         _rate(tr("Down"), traffic.download_rate if snapshot.session else None, limits.download_limit),
@@ -40,7 +40,7 @@ def moved(snapshot: Snapshot) -> str:
 
 def gpu(snapshot: Snapshot) -> tuple[Reading, ...]:
     """The graphics card; empty while none computes."""
-    card, limits = snapshot.gpu, snapshot.limits
+    card, limits = snapshot.gpu, snapshot.settings.limits
     if card is None:
         return ()
     return (

@@ -1,13 +1,13 @@
 """The wire between the engine and an embedded backbone: one JSON object a line on the child's stdout and stdin.
 
 The backbone says once that it serves or cannot. It is told `Hold` and `Resume` when its only volunteer holds and goes
-on: between the two nothing of it computes; and `ApplyLimits` for what it may use of the volunteer's computer. It ends
+on: between the two nothing of it computes; and `ApplySettings` for what it may use of the volunteer's computer. It ends
 when its stdin closes. Log lines go to stderr.
 """
 
 import msgspec
 
-from core.api.session import ApplyLimits, Hold, Resume
+from core.api.session import ApplySettings, Hold, Resume
 
 
 class Serving(msgspec.Struct, frozen=True, tag=True):
@@ -25,7 +25,7 @@ class Fault(msgspec.Struct, frozen=True, tag=True):
 
 HostReport = Serving | Fault
 
-HostCommand = Hold | Resume | ApplyLimits
+HostCommand = Hold | Resume | ApplySettings
 
 host_command_decoder = msgspec.json.Decoder(HostCommand)
 host_decoder = msgspec.json.Decoder(HostReport)

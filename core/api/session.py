@@ -1,7 +1,7 @@
 """The wire between the engine and a trainer: one JSON object a line on the child's stdin and stdout.
 
-The first line a trainer reads is `Start`; then `ApplyLimits`, `Hold`, `Resume` and `Leave` in any order. End of file on
-stdin means the engine is gone: the trainer leaves at once. The trainer answers with reports, at most two a second
+The first line a trainer reads is `Start`; then `ApplySettings`, `Hold`, `Resume` and `Leave` in any order. End of file
+on stdin means the engine is gone: the trainer leaves at once. The trainer answers with reports, at most two a second
 besides `EpochDone`, `Remark` and `Fault`. Log lines go to stderr.
 """
 
@@ -9,9 +9,9 @@ from typing import Literal
 
 import msgspec
 
-from core.api.preferences.preferences import Limits
 from core.api.project.manifest import Manifest
 from core.api.record.totals import Count, Counted
+from core.api.session_settings import SessionSettings
 from core.api.snapshot import CatchUp, Progress, Traffic, Transfer
 
 Stage = Literal["preparing", "joining", "syncing", "contributing", "holding", "leaving"]
@@ -27,7 +27,7 @@ class Start(msgspec.Struct, frozen=True, tag=True):
     cache: str
     session_folder: str
     """Short-lived folder for sockets; the subreaper removes it."""
-    limits: Limits = Limits()
+    settings: SessionSettings = SessionSettings()
     volunteer: str | None = None
     """File of the volunteer's private key, created if missing; None: nothing is published under a name."""
     copies: str | None = None
@@ -37,8 +37,8 @@ class Start(msgspec.Struct, frozen=True, tag=True):
     access_token: str | None = None
 
 
-class ApplyLimits(msgspec.Struct, frozen=True, tag=True):
-    limits: Limits
+class ApplySettings(msgspec.Struct, frozen=True, tag=True):
+    settings: SessionSettings
 
 
 class Hold(msgspec.Struct, frozen=True, tag=True):
@@ -55,7 +55,7 @@ class Leave(msgspec.Struct, frozen=True, tag=True):
     seconds: float = 5.0
 
 
-TrainerCommand = Start | ApplyLimits | Hold | Resume | Leave
+TrainerCommand = Start | ApplySettings | Hold | Resume | Leave
 
 
 class Counters(Counted, frozen=True):

@@ -7,9 +7,9 @@ from typing import Literal
 
 import msgspec
 
-from core.api.preferences.preferences import Limits
 from core.api.preferences.schedule import ScheduleState
 from core.api.reasons import Reason
+from core.api.session_settings import SessionSettings
 
 State = Literal["idle", "starting", "joining", "syncing", "contributing", "holding", "leaving", "failed"]
 Phase = Literal["accumulating", "finding_group", "averaging", "updating"]
@@ -145,7 +145,7 @@ class Snapshot(msgspec.Struct, frozen=True, tag=True):
     """The volunteer's intent: contribute when nothing stands against it."""
     progress: Progress = Progress()
     traffic: Traffic = Traffic()
-    limits: Limits = Limits()
+    settings: SessionSettings = SessionSettings()
     schedule: ScheduleState = ScheduleState()
     surroundings: Surroundings = Surroundings()
     gpu: GpuUse | None = None

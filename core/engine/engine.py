@@ -139,7 +139,7 @@ class Engine:
         now = self.clock()
         self._note(news, now)
         self._settle(None if isinstance(news, EpochDone | Remark) else news, now)
-        self._sessions.apply(self._decision.limits)
+        self._sessions.apply(self._decision.settings)
         self._recorder.watch(log_texts.idle_for(self._state, self._decision), now)
         self._recorder.settle(self.weekly_schedule.zone(now), now)
         self._recorder.keep(now)
@@ -147,7 +147,7 @@ class Engine:
         self._set_alarm(now, self._ask_for_place(now))
         self.sensor_thread.attend(self._pace())
         self._power_limit.keep(
-            gpu_power.wanted(self.sensor_thread.readings.gpus, self._decision.counts, self._sessions.gpu)
+            gpu_power.wanted(self.sensor_thread.readings.gpus, self._decision.effective, self._sessions.gpu)
         )
         self.broadcast.offer(self.snapshot())
 
@@ -168,8 +168,8 @@ class Engine:
             pid=self._sessions.pid,
             started_at=self._sessions.started_at,
             around=machine_rules.look(self.sensor_thread.readings),
-            processor=self._sessions.processor_use(self._decision.limits),
-            gpu=gpu_rules.look(self.sensor_thread.readings.gpus, self._decision.limits.gpu),
+            processor=self._sessions.processor_use(self._decision.settings.limits),
+            gpu=gpu_rules.look(self.sensor_thread.readings.gpus, self._decision.settings.gpu),
             data_month=DataMonth(self._network_use(now).used, cap) if (cap := self.preferences["data_cap"]) else None,
         )
 
@@ -246,7 +246,7 @@ class Engine:
     def _pace(self) -> float:
         if not self.intent.wanted:
             return RESTING
-        watches = machine_rules.watches_volunteer(self._decision.counts, uses_gpu=self._decision.uses_gpu)
+        watches = machine_rules.watches_volunteer(self._decision.effective, uses_gpu=self._decision.uses_gpu)
         return KEEN if watches and isinstance(self._state, Contributing) else WATCHFUL
 
     def _note(self, news: News | None, now: float) -> None:
@@ -272,7 +272,7 @@ class Engine:
         if isinstance(effect, StartSession):
             project = self.catalogue.get(effect.project)
             self._recorder.begin(project.id, project.manifest.run_id if project.manifest else "", now)
-        self._sessions.perform(effect, self._decision.limits, now)
+        self._sessions.perform(effect, self._decision.settings, now)
 
     def _ask_for_place(self, now: float) -> float | None:
         """When to do so again."""
@@ -302,7 +302,7 @@ class Engine:
             next_moment(self._state),
             self._recorder.next_moment(now),
             machine_rules.next_moment(
-                self.sensor_thread.readings, self._decision.counts, now, uses_gpu=self._decision.uses_gpu
+                self.sensor_thread.readings, self._decision.effective, now, uses_gpu=self._decision.uses_gpu
             ),
             self._network_use(now).next_edge,
             place_at,

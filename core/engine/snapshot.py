@@ -67,7 +67,7 @@ def look(
         wanted=wanted,
         progress=report.progress if report and alive else Progress(),
         traffic=report.traffic if report and alive else Traffic(),
-        limits=decision.limits,
+        settings=decision.settings,
         schedule=decision.schedule,
         surroundings=around,
         processor=processor if report and alive else None,

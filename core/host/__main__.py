@@ -73,7 +73,7 @@ def _serve(chosen: argparse.Namespace, ending: threading.Event, control: HostCon
         # hivemind has set SIGINT to ignored in this process.
         signal.signal(signal.SIGINT, lambda *_: ending.set())
         if control is not None:
-            control.subscribe(backbone.hold, backbone.limit_companion)
+            control.subscribe(backbone.hold, backbone.apply_to_companion)
             # An evaluation takes seconds: it pauses in the middle, and continues where it was.
             backbone.follower.model.register_forward_pre_hook(lambda *_: control.wait_while_held())
             os.write(pipe, hosting.encode(hosting.Serving(url)))

@@ -10,8 +10,8 @@ from pathlib import Path
 from hivemind import DHT
 
 from core.api.errors import WorldError
-from core.api.preferences.preferences import Limits
 from core.api.project.manifest import Manifest
+from core.api.session_settings import SessionSettings
 from core.host.companion import Companion
 from core.host.contribution_audit import Audit, ContributionAuditor
 from core.host.contribution_store import ContributionStore
@@ -66,10 +66,10 @@ class Backbone:
             self._held = self.auditor.held = held
             self._update_companion()
 
-    def limit_companion(self, limits: Limits) -> None:
+    def apply_to_companion(self, settings: SessionSettings) -> None:
         """What the companion may use of this computer, live. May be called from any thread."""
         if self.companion is not None:
-            self.companion.limit(limits)
+            self.companion.apply(settings)
 
     def poll(self, now: float) -> None:
         """Show the progress that the auditor has read, let the companion work only beside others, follow the state.

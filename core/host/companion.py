@@ -13,9 +13,9 @@ import msgspec
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 from hivemind.p2p import PeerID
 
-from core.api.preferences.preferences import Limits
 from core.api.project.manifest import Manifest
-from core.api.session import ApplyLimits, Fault, Hold, Leave, Resume, Start, TrainerCommand, encode, report_decoder
+from core.api.session import ApplySettings, Fault, Hold, Leave, Resume, Start, TrainerCommand, encode, report_decoder
+from core.api.session_settings import SessionSettings
 from core.client.engine_client import core_command
 from core.system import orphans
 from core.system.atomic_file import write_atomically
@@ -60,7 +60,7 @@ class Companion:
             manifest,
             identity=str(self._key),
             volunteer=str(volunteer),
-            limits=Limits(display_name=_NAME),
+            settings=SessionSettings(display_name=_NAME),
             cache=str(state / "companion-cache"),
             session_folder=str(session_folder),
         )
@@ -101,13 +101,13 @@ class Companion:
                 self._working = wanted
                 self._send(self._current_command())
 
-    def limit(self, limits: Limits) -> None:
-        """Keep within these from now on. May be called from any thread."""
+    def apply(self, settings: SessionSettings) -> None:
+        """Keep to these from now on. May be called from any thread."""
         with self._lock:
-            # The limits carry the volunteer's name, and the companion has its own.
-            named = msgspec.structs.replace(limits, display_name=_NAME)
-            self._start = msgspec.structs.replace(self._start, limits=named)
-            self._send(ApplyLimits(named))
+            # The settings carry the volunteer's name, and the companion has its own.
+            named = msgspec.structs.replace(settings, display_name=_NAME)
+            self._start = msgspec.structs.replace(self._start, settings=named)
+            self._send(ApplySettings(named))
 
     def stop(self) -> None:
         """Ask it to leave; kill it if it does not."""

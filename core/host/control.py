@@ -1,4 +1,4 @@
-"""Commands that an embedded backbone gets from its engine on stdin: hold, resume, limits. End of file: end."""
+"""Commands that an embedded backbone gets from its engine on stdin: hold, resume, settings. End of file: end."""
 
 import logging
 import os
@@ -8,8 +8,8 @@ from collections.abc import Callable
 import msgspec
 
 from core.api.hosting import host_command_decoder
-from core.api.preferences.preferences import Limits
-from core.api.session import ApplyLimits, Hold
+from core.api.session import ApplySettings, Hold
+from core.api.session_settings import SessionSettings
 
 log = logging.getLogger(__name__)
 
@@ -24,16 +24,16 @@ class HostControl:
         self.held = False
         self._ending = ending
         self._on_change: Callable[[bool], None] = lambda _held: None
-        self._on_limits: Callable[[Limits], None] = lambda _limits: None
-        self._limits: Limits | None = None
+        self._on_settings: Callable[[SessionSettings], None] = lambda _settings: None
+        self._settings: SessionSettings | None = None
         threading.Thread(target=self._listen, name="control", daemon=True).start()
 
-    def subscribe(self, on_change: Callable[[bool], None], on_limits: Callable[[Limits], None]) -> None:
+    def subscribe(self, on_change: Callable[[bool], None], on_settings: Callable[[SessionSettings], None]) -> None:
         """Call these with each new command, and with the latest one now."""
-        self._on_change, self._on_limits = on_change, on_limits
+        self._on_change, self._on_settings = on_change, on_settings
         on_change(self.held)
-        if self._limits is not None:
-            on_limits(self._limits)
+        if self._settings is not None:
+            on_settings(self._settings)
 
     def wait_while_held(self) -> None:
         """Return at `Resume`, or when the backbone ends."""
@@ -55,9 +55,9 @@ class HostControl:
         except msgspec.DecodeError as error:
             log.warning("unknown command: %s", error)
             return
-        if isinstance(command, ApplyLimits):
-            self._limits = command.limits
-            self._on_limits(command.limits)
+        if isinstance(command, ApplySettings):
+            self._settings = command.settings
+            self._on_settings(command.settings)
         else:
             self.held = isinstance(command, Hold)
             self._on_change(self.held)

@@ -5,8 +5,8 @@ from typing import Any
 
 import hivemind
 
-from core.api.preferences.preferences import Limits
 from core.api.project.manifest import Averaging, Training
+from core.api.session_settings import Limits
 from core.learning.optimizers import optimizer_factory, scheduler_factory
 from core.swarm.averaging import bandwidth
 from core.swarm.averaging.averagers import COMPRESSIONS

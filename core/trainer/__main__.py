@@ -25,7 +25,7 @@ def main() -> int:
     start = read_start(wire)
     if start is None:
         return 0
-    control = Control(wire, start.limits)
+    control = Control(wire, start.settings)
     control.start()
     loading.join()
     from core.learning.data.download import StoppedError

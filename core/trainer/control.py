@@ -7,8 +7,8 @@ from typing import BinaryIO
 
 import msgspec
 
-from core.api.preferences.preferences import Limits
-from core.api.session import ApplyLimits, Hold, Leave, Resume, Start, TrainerCommand, command_decoder
+from core.api.session import ApplySettings, Hold, Leave, Resume, Start, TrainerCommand, command_decoder
+from core.api.session_settings import SessionSettings
 
 
 def read_start(stream: BinaryIO) -> Start | None:
@@ -26,12 +26,12 @@ def read_start(stream: BinaryIO) -> Start | None:
 class Control:
     """Flags that the training loop reads between two microbatches."""
 
-    def __init__(self, stream: BinaryIO, limits: Limits) -> None:
+    def __init__(self, stream: BinaryIO, settings: SessionSettings) -> None:
         self.leaving = threading.Event()
-        self.limits = limits
+        self.settings = settings
         self.on_interruption: Callable[[], None] = lambda: None
         """Called on the reading thread, whatever the loop is waiting for."""
-        self.on_limits: Callable[[Limits], None] = lambda _limits: None
+        self.on_settings: Callable[[SessionSettings], None] = lambda _settings: None
         self._held = threading.Event()
         self._changed = threading.Condition()
         self._thread = threading.Thread(target=self._read, args=(stream,), name="control", daemon=True)
@@ -80,9 +80,9 @@ class Control:
         match command:
             case Leave():
                 self.leave()
-            case ApplyLimits(limits):
-                self.limits = limits
-                self.on_limits(limits)
+            case ApplySettings(settings):
+                self.settings = settings
+                self.on_settings(settings)
             case Hold() | Resume():
                 with self._changed:
                     self._held.set() if isinstance(command, Hold) else self._held.clear()

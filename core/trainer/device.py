@@ -13,7 +13,7 @@ _CONTEXT = 512 << 20
 
 
 def device_of(gpu: str) -> torch.device:
-    """The device for `Limits.gpu`. Must be asked before anything else touches CUDA: no other GPU is then seen.
+    """The device for `SessionSettings.gpu`. Must be asked before anything else touches CUDA: no other GPU is then seen.
 
     Raises:
         WorldError: PyTorch cannot use it.
@@ -29,7 +29,7 @@ def device_of(gpu: str) -> torch.device:
 
 
 def reader_of(gpu: str) -> Callable[[], Gpu | None] | None:
-    """Reads what the driver says of the GPU for `Limits.gpu`; None for the processor."""
+    """Reads what the driver says of the GPU for `SessionSettings.gpu`; None for the processor."""
     if not gpu:
         return None
     nvml = Nvml()

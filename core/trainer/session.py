@@ -13,8 +13,8 @@ import torch
 from hivemind import DHT
 from transformers import PreTrainedModel
 
-from core.api.preferences.preferences import Limits
 from core.api.session import EpochDone, Fault, Remark, Start
+from core.api.session_settings import SessionSettings
 from core.learning.data.cache import Cache
 from core.learning.data.download import Client
 from core.learning.data.shards import Fetcher, text_stream
@@ -59,12 +59,12 @@ class Session:
         self._line = Line()
         self._optimizer: CollaborativeOptimizer | None = None
         # Not only between two microbatches: a round on a slow line takes a minute.
-        control.on_limits = self._take_ceilings
-        self._line.apply(control.limits)
+        control.on_settings = self._take_ceilings
+        self._line.apply(control.settings.limits)
         self._status = SessionStatus(start.manifest.training.target_batch_size, self._line)
-        self._limits: Limits | None = None
-        self._device = device_of(start.limits.gpu)
-        self._throttle = Throttle(reader_of(start.limits.gpu), contention=Contention())
+        self._settings: SessionSettings | None = None
+        self._device = device_of(start.settings.gpu)
+        self._throttle = Throttle(reader_of(start.settings.gpu), contention=Contention())
         self._memory = MemoryGuard()
         self._company: BackboneMonitor | None = None
         self._status.remark = lambda sentence: reporter.send(Remark(sentence))
@@ -79,8 +79,8 @@ class Session:
             IdlehiveError: the session cannot go on; the sentence tells why.
         """
         self._reporter.start(self._status.report)
-        self._apply_limits()
-        with closing(Cache(Path(self._start.cache), self._start.limits.cache_size)) as cache:
+        self._apply_settings()
+        with closing(Cache(Path(self._start.cache), self._start.settings.limits.cache_size)) as cache:
             task, shards = self._prepare(cache)
             model = build_model(self._manifest)
             self._status.min_bandwidth = min_bandwidth(count_parameters(model), self._manifest.averaging)
@@ -123,7 +123,7 @@ class Session:
         use_session_folder(Path(self._start.session_folder))
         throttle_traffic(self._line)
         initial_peers = self._manifest.initial_peers
-        place = listening_place(initial_peers, self._control.limits.listen_port)
+        place = listening_place(initial_peers, self._control.settings.listen_port)
         return join_swarm(initial_peers, Path(self._start.identity), place)
 
     def _make_optimizer(self, dht: DHT, model: PreTrainedModel) -> CollaborativeOptimizer:
@@ -145,13 +145,13 @@ class Session:
             company=company,
             on_update=on_update,
             yielding=lambda: self._control.interrupted,
-            limits=self._control.limits,
+            limits=self._control.settings.limits,
         )
 
-    def _take_ceilings(self, limits: Limits) -> None:
-        self._line.apply(limits)
+    def _take_ceilings(self, settings: SessionSettings) -> None:
+        self._line.apply(settings.limits)
         if self._optimizer is not None:
-            self._optimizer.limit_state(limits)
+            self._optimizer.limit_state(settings.limits)
 
     # -- contribute --------------------------------------------------------------------------------------------
 
@@ -162,9 +162,9 @@ class Session:
             if self._control.held:
                 self._hold(optimizer)
                 continue
-            limits = self._apply_limits(optimizer)
-            done = microbatches.compute(limits.latency_target)
-            gpu_seconds = done.seconds if limits.gpu else 0.0
+            settings = self._apply_settings(optimizer)
+            done = microbatches.compute(settings.latency_target)
+            gpu_seconds = done.seconds if settings.gpu else 0.0
             if not state_sync.is_good(done.loss):
                 optimizer.zero_grad()
                 continue
@@ -179,7 +179,7 @@ class Session:
     def _rest(self, optimizer: CollaborativeOptimizer, busy: float) -> None:
         """Stay under the ceilings. Rounds go on meanwhile: they cost little, and a group counts on this peer."""
         while not self._control.interrupted:
-            seconds = self._throttle.rest(self._control.limits, torch.get_num_threads(), busy)
+            seconds = self._throttle.rest(self._control.settings.limits, torch.get_num_threads(), busy)
             if not seconds:
                 return
             self._control.pause(seconds)
@@ -230,9 +230,9 @@ class Session:
         log.info("epoch %d: %d own samples, %d in the group", update.epoch, update.own_samples, update.group_size)
         self._reporter.send(EpochDone(update.epoch, loss, update.own_samples, peers, time.time()))
         if update.own_samples:
-            limits, speed = self._control.limits, self._status.samples_per_second
+            settings, speed = self._control.settings, self._status.samples_per_second
             done = Round(update.epoch, update.own_samples, loss)
-            publisher.tell(done, speed, wanted=bool(limits.publish_contributions), name=limits.display_name)
+            publisher.tell(done, speed, wanted=bool(settings.publish_contributions), name=settings.display_name)
 
     def _hold(self, optimizer: CollaborativeOptimizer) -> None:
         self._status.counters.end(time.monotonic())
@@ -249,17 +249,18 @@ class Session:
         self._status.counters.begin(time.monotonic())
         self._throttle.begin()
 
-    def _apply_limits(self, optimizer: CollaborativeOptimizer | None = None) -> Limits:
-        limits = self._control.limits
-        if limits != self._limits:
-            self._limits = limits
+    def _apply_settings(self, optimizer: CollaborativeOptimizer | None = None) -> SessionSettings:
+        settings = self._control.settings
+        limits = settings.limits
+        if settings != self._settings:
+            self._settings = settings
             torch.set_num_threads(limits.threads_on(os.cpu_count() or 2))
             cap_memory(self._device, limits.gpu_memory)
             if optimizer is not None:
                 optimizer.fit_to(limits)
         self._memory.check(limits.memory_limit)
         self._status.memory = self._memory.held
-        return limits
+        return settings
 
     # -- leave -------------------------------------------------------------------------------------------------
 

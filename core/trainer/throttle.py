@@ -9,7 +9,7 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 
-from core.api.preferences.preferences import Limits
+from core.api.session_settings import Limits
 from core.conditions.energy import Joules, Rapl
 from core.conditions.nvml import Gpu
 from core.trainer.contention import Contention

@@ -59,7 +59,7 @@ def fill(engine: ScriptedEngine, snapshot: Snapshot = CONTRIBUTING) -> None:
         replace(
             snapshot,
             gpu=GpuUse("GeForce RTX 3060", 62, 71, 142, 4_200_000_000),
-            limits=replace(snapshot.limits, gpu="GPU-0"),
+            settings=replace(snapshot.settings, gpu="GPU-0"),
             schedule=ScheduleState(Level.GENTLE, Level.FULL, time.time() + 5400),
             place=PLACE,
         )

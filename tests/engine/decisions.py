@@ -2,9 +2,9 @@
 
 from dataclasses import replace
 
-from core.api.preferences.preferences import Limits
 from core.api.reasons import Kind, Reason
 from core.api.session import Report
+from core.api.session_settings import SessionSettings
 from core.api.snapshot import Transfer
 from core.engine.decision.decide import Decision
 from core.engine.decision.states import Contributing, Holding, Joining, Starting, Syncing
@@ -13,7 +13,7 @@ NOW = 1000.0
 LATER = NOW + 100
 PAUSED = Reason(Kind.PAUSED, hold=True, text="Paused.")
 MUST_LEAVE = Reason(Kind.NO_PROJECT, hold=False, text="No project.")
-GO = Decision(True, "p", (), Limits())
+GO = Decision(True, "p", (), SessionSettings())
 UNWANTED = replace(GO, wanted=False)
 STARTING = Starting("p", LATER)
 JOINING = Joining("p", LATER)

@@ -2,9 +2,9 @@
 
 import pytest
 
-from core.api.preferences.preferences import Limits
 from core.api.reasons import Kind
 from core.api.session import Report
+from core.api.session_settings import SessionSettings
 from core.api.snapshot import CatchUp, Snapshot, Surroundings, Today
 from core.engine.decision.decide import Decision, Failure
 from core.engine.decision.states import Failed, State, Syncing
@@ -12,7 +12,7 @@ from core.engine.snapshot import look
 
 
 def seen(state: State, report: Report | None) -> Snapshot:
-    decision = Decision(reasons=(), limits=Limits(), project="p", wanted=True)
+    decision = Decision(reasons=(), settings=SessionSettings(), project="p", wanted=True)
     return look(
         state,
         decision,

@@ -10,8 +10,8 @@ import threading
 import time
 from pathlib import Path
 
-from core.api.preferences.preferences import Limits
 from core.api.session import Leave, Report, command_decoder
+from core.api.session_settings import Limits
 from core.conditions.energy import Rapl
 from core.conditions.nvml import Gpu, Nvml
 from core.trainer.counters import SessionCounters

@@ -15,7 +15,7 @@ from pathlib import Path
 import msgspec
 
 from core.api.session import (
-    ApplyLimits,
+    ApplySettings,
     Counters,
     EpochDone,
     Fault,
@@ -132,7 +132,7 @@ class Trainer:
             if self._script.hears:
                 _append(self._script.hears, text)
             command = command_decoder.decode(text)
-            if not isinstance(command, ApplyLimits):
+            if not isinstance(command, ApplySettings):
                 self._commands.put(command)
         self._commands.put(None)
 

@@ -12,8 +12,8 @@ import msgspec
 import psutil
 import pytest
 
-from core.api.preferences.preferences import Limits
 from core.api.project.manifest import Manifest
+from core.api.session_settings import Limits, SessionSettings
 from core.client.engine_client import core_command
 from core.host.companion import Companion
 from core.system.backoff import FIRST_WAIT, FORGIVEN_AFTER
@@ -93,14 +93,14 @@ def beside(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Beside]:
 def test_a_killed_companion_is_restarted_with_the_present_limits_and_command(
     beside: Beside, caplog: pytest.LogCaptureFixture
 ) -> None:
-    beside.companion.limit(Limits(threads=3))
+    beside.companion.apply(SessionSettings(Limits(threads=3)))
     beside.companion.set_working(True)
-    wait_for(lambda: [command["type"] for command in beside.heard()] == ["Start", "Hold", "ApplyLimits", "Resume"])
+    wait_for(lambda: [command["type"] for command in beside.heard()] == ["Start", "Hold", "ApplySettings", "Resume"])
     beside.kill()
     assert beside.seconds_until_begun() == FIRST_WAIT
     assert "the companion ended by itself (code 137); it is started again in 5 s" in caplog.text
     wait_for(lambda: [command["type"] for command in beside.heard()] == ["Start", "Resume"])
-    assert beside.heard()[0]["limits"]["threads"] == 3
+    assert beside.heard()[0]["settings"]["limits"]["threads"] == 3
 
 
 def test_the_waits_grow_until_a_trainer_has_lived_for_a_while(beside: Beside) -> None:

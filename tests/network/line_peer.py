@@ -20,8 +20,8 @@ from typing import Any
 import torch
 from hivemind import DHT
 
-from core.api.preferences.preferences import Limits
 from core.api.project.manifest import Averaging, Optimizer, Training
+from core.api.session_settings import Limits
 from core.learning.data.download import Client
 from core.swarm.averaging.collaborative_step import RoundFailed, StateUnavailable, Update
 from core.swarm.averaging.optimizer import CollaborativeOptimizer

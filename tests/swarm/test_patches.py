@@ -13,7 +13,7 @@ from hivemind.p2p import P2P
 from hivemind.p2p.p2p_daemon_bindings import control
 from hivemind.proto import p2pd_pb2
 
-from core.api.preferences.preferences import Limits
+from core.api.session_settings import Limits
 from core.swarm import patches
 from core.swarm.averaging.all_reduce import AtomicAllReduce
 from core.swarm.averaging.load_balancing import load_balance

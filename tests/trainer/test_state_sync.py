@@ -15,8 +15,8 @@ from hivemind.p2p import P2PContext
 from hivemind.proto import averaging_pb2
 
 from core.api.errors import WorldError
-from core.api.preferences.preferences import Limits
 from core.api.session import Hold, Resume, Stage
+from core.api.session_settings import SessionSettings
 from core.api.snapshot import CatchUp
 from core.swarm.averaging.averagers import CheckedStateAverager
 from core.swarm.averaging.collaborative_step import Interrupted
@@ -52,7 +52,7 @@ class Volunteer:
     """What a session has when it begins."""
 
     def __init__(self, swarm: Swarm, folder: Path) -> None:
-        self.control = Control(io.BytesIO(), Limits())
+        self.control = Control(io.BytesIO(), SessionSettings())
         self.optimizer: CollaborativeOptimizer = make_optimizer(
             dht=swarm.join(),
             run_id="run",

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from core.api.preferences.preferences import Limits
+from core.api.session_settings import Limits
 from core.conditions.nvml import Gpu
 from core.trainer.throttle import LONGEST_REST, Ceilings, Memory, Reading, Throttle, rest
 from tests.trainer.thermal_model import Model, Moment, simulate

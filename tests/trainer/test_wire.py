@@ -8,8 +8,8 @@ from typing import BinaryIO
 import msgspec
 import pytest
 
-from core.api.preferences.preferences import Limits
-from core.api.session import ApplyLimits, Hold, Leave, Report, Resume, TrainerCommand, encode, report_decoder
+from core.api.session import ApplySettings, Hold, Leave, Report, Resume, TrainerCommand, encode, report_decoder
+from core.api.session_settings import SessionSettings
 from core.trainer.control import Control, read_start
 from core.trainer.reporter import Reporter
 from tests.waiting import wait_for
@@ -45,7 +45,7 @@ def engine() -> Iterator[Engine]:
 
 @pytest.fixture
 def control(engine: Engine) -> Iterator[Control]:
-    made = Control(engine.stream, Limits())
+    made = Control(engine.stream, SessionSettings())
     made.start()
     yield made
     engine.go_away()
@@ -79,9 +79,9 @@ def test_leave_ends_a_hold_and_interrupts_what_the_loop_waits_for(engine: Engine
     assert control.leaving.is_set()
 
 
-def test_limits_apply_without_a_restart(engine: Engine, control: Control) -> None:
-    engine.say(ApplyLimits(Limits(threads=3)))
-    wait_for(lambda: control.limits.threads == 3)
+def test_settings_apply_without_a_restart(engine: Engine, control: Control) -> None:
+    engine.say(ApplySettings(SessionSettings(display_name="Ada")))
+    wait_for(lambda: control.settings.display_name == "Ada")
 
 
 def test_an_engine_that_goes_away_ends_the_session(engine: Engine, control: Control) -> None:

@@ -23,10 +23,11 @@ def print_json(value: Any, *, one_line: bool = False) -> None:
 
 
 def status_json(snapshot: Snapshot) -> dict[str, Any]:
-    """The contract of `status --json`. Without an engine nobody knows the limits in force: they are empty."""
+    """The contract of `status --json`. Without an engine nobody knows the limits that apply: they are empty."""
     plain: dict[str, Any] = msgspec.to_builtins(snapshot)
     del plain["type"]
-    return plain if snapshot.engine_pid else {**plain, "limits": {}}
+    settings = plain.pop("settings")
+    return {**plain, "limits": {**settings.pop("limits"), **settings} if snapshot.engine_pid else {}}
 
 
 def console() -> "Console":

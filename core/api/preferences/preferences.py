@@ -2,9 +2,9 @@
 
 The same name and unit go all the way: preference, wire, SQLite, limit in the trainer. Human units exist only in `app`.
 
-A new preference is a row of `_DECLARED`. If the trainer needs it, `Limits` gets a field of the same name, and that is
-what makes it travel; without one it stays in the engine, where the rules of `decide` read it. A row with a `gentle`
-default also exists as `gentle.NAME`, the value for the gentle hours of the schedule.
+A new preference is a row of `_DECLARED`. If the trainer needs it, `SessionSettings`, or `Limits` inside, gets a field
+of the same name; without one it stays in the engine, where the rules of `decide` read it. A row with a `gentle` default
+also exists as `gentle.NAME`, the value for the gentle hours of the schedule.
 """
 
 import re
@@ -15,8 +15,8 @@ from typing import Literal
 import msgspec
 
 from core.api.errors import UsageError
+from core.api.session_settings import GIB, Limits, SessionSettings
 
-GIB = 1 << 30
 GENTLE = "gentle."
 """Prefix of the names of limits for gentle hours."""
 
@@ -41,49 +41,6 @@ Unit = Literal[
 a day of the month, `time` minutes since local midnight, `switch` 0 (off) or 1 (on)."""
 Page = Literal["processor", "gpu", "network", "presence", "storage", "privacy", "energy"]
 """Where front ends show it, in their order."""
-
-
-class Limits(msgspec.Struct, frozen=True):
-    """What applies now, after preferences, schedule and conditions are combined. Sent to the trainer.
-
-    Every field is a ceiling: lower is stricter, and 0 means none where the preference has a word for 0.
-    """
-
-    threads: int = 0
-    """Processor threads of the trainer; 0 leaves the choice to Idlehive."""
-    cache_size: int = 10 * GIB
-    """Most bytes of data shards kept on disk."""
-    upload_limit: int = 0
-    """Bytes per second that all processes of a session send over the network together; 0 is no ceiling."""
-    download_limit: int = 0
-    """Bytes per second that they fetch; 0 is no ceiling."""
-    listen_port: int = 0
-    """TCP port on which other peers reach this one; 0 reaches out only. Counts from the next session on."""
-    processor_share: int = 100
-    """Percent of the time in which the allowed threads may compute."""
-    memory_limit: int = 0
-    """Bytes that all processes of a session may hold; 0 leaves the choice to Idlehive."""
-    gpu_share: int = 80
-    """Percent of the time in which the GPU may compute."""
-    gpu_temperature: int = 80
-    """Degrees Celsius."""
-    gpu_power: int = 0
-    """Watts; 0 is no ceiling."""
-    gpu_memory: int = 0
-    """Bytes of the GPU's memory; 0 is no ceiling."""
-    gpu: str = ""
-    """UUID of the GPU to compute on; empty: the processor. No preference: chosen among those that may be used."""
-
-    def threads_on(self, cores: int) -> int:
-        """Threads that compute; left to Idlehive, half of the cores: the others stay with the volunteer."""
-        return self.threads or max(1, cores // 2)
-
-    publish_contributions: int = 1
-    """1: what was given is told to the run, signed; 0: nothing of it is."""
-    display_name: str = ""
-    """The name that goes with it; empty: none. No preference: text."""
-    latency_target: int = 0
-    """Milliseconds that a microbatch may take; 0 is no target. No preference: set while the volunteer is there."""
 
 
 @dataclass(frozen=True)
@@ -113,8 +70,8 @@ class Preference:
         return self.name.startswith(GENTLE)
 
     @property
-    def travels(self) -> bool:
-        """Whether the trainer is told, in `Limits`."""
+    def is_limit(self) -> bool:
+        """Whether it is a ceiling, of which the lower is the stricter."""
         return self.plain_name in Limits.__struct_fields__
 
     def check(self, value: object) -> int:
@@ -221,33 +178,34 @@ def one_gpu(name: str) -> tuple[int, str] | None:
     return (int(one["number"]), f"gpu_{one['what']}") if one else None
 
 
-def effective(values: Mapping[str, int], *, gentle: bool) -> dict[str, int]:
-    """What counts now of all that was chosen, by plain name.
+def effective_values(values: Mapping[str, int], *, gentle: bool) -> dict[str, int]:
+    """What applies now of all that was chosen, by plain name.
 
-    In gentle hours `gentle.NAME` takes the place of NAME, but a ceiling never rises by that: who lowers the limit for
-    all hours below the gentle one means the gentle hours too.
+    In gentle hours `gentle.NAME` replaces NAME, but never raises a limit: a volunteer who lowers the limit for all
+    hours below the gentle one means the gentle hours too.
     """
-    # What was chosen for one GPU counts at every level.
-    counts = {name: value for name, value in values.items() if name not in PREFERENCES}
+    # What was chosen for one GPU applies at every level.
+    effective = {name: value for name, value in values.items() if name not in PREFERENCES}
     for preference in _DECLARED:
         name, gentle_name = preference.name, GENTLE + preference.name
-        counts[name] = values[name]
+        effective[name] = values[name]
         if gentle and gentle_name in PREFERENCES:
             own = values[gentle_name]
-            counts[name] = preference.stricter(own, values[name]) if preference.travels else own
-    return counts
+            effective[name] = preference.stricter(own, values[name]) if preference.is_limit else own
+    return effective
 
 
-def limits_of(counts: Mapping[str, int]) -> Limits:
-    """The limits among the preferences that count now."""
-    return msgspec.convert({name: counts[name] for name in Limits.__struct_fields__ if name in counts}, Limits)
+def settings_of(effective: Mapping[str, int]) -> SessionSettings:
+    """The settings among the preferences that apply now."""
+    limits = msgspec.convert(effective, Limits)
+    return msgspec.structs.replace(msgspec.convert(effective, SessionSettings), limits=limits)
 
 
-def counts_for_gpu(counts: Mapping[str, int], number: int) -> dict[str, int]:
-    """What counts for GPU `number`: the stricter of what was chosen for all GPUs and for this one."""
-    here = dict(counts)
+def effective_on_gpu(effective: Mapping[str, int], number: int) -> dict[str, int]:
+    """What applies to GPU `number`: the stricter of what was chosen for all GPUs and for this one."""
+    here = dict(effective)
     for what in ("use", "share", "temperature", "power", "memory"):
         name, own = f"gpu_{what}", f"gpu{number}.{what}"
-        if own in counts:
-            here[name] = PREFERENCES[name].stricter(counts[name], counts[own])
+        if own in effective:
+            here[name] = PREFERENCES[name].stricter(effective[name], effective[own])
     return here

@@ -9,9 +9,10 @@ from dataclasses import dataclass, field
 
 import msgspec
 
-from core.api.preferences.preferences import PREFERENCES, Limits, counts_for_gpu, effective
+from core.api.preferences.preferences import PREFERENCES, effective_on_gpu, effective_values
 from core.api.preferences.schedule import ALWAYS, Level, Outlook, ScheduleState
 from core.api.reasons import Kind, Reason, Severity
+from core.api.session_settings import SessionSettings
 from core.conditions.machine import Readings
 from core.engine.decision import gpu_rules, machine_rules, network_rules
 from core.engine.decision.intent import Intent
@@ -74,7 +75,7 @@ class Facts:
     membership: Membership | None
     now: float
     preferences: Mapping[str, int] = field(default_factory=lambda: DEFAULTS)
-    """What counts now of what the volunteer chose, by plain name."""
+    """What applies now of what the volunteer chose, by plain name."""
     week: Outlook = ALWAYS
     """What the schedule says."""
     uses_gpu: bool = False
@@ -88,10 +89,10 @@ class Decision:
     project: str | None
     reasons: tuple[Reason, ...]
     """Everything that stands against it now."""
-    limits: Limits
+    settings: SessionSettings
     uses_gpu: bool = False
-    counts: Mapping[str, int] = field(default_factory=dict)
-    """What counts now of all preferences, by plain name; `limits` are those among them that the trainer needs."""
+    effective: Mapping[str, int] = field(default_factory=dict)
+    """What applies now of all preferences, by plain name; `settings` has those that the trainer needs."""
     schedule: ScheduleState = field(default_factory=ScheduleState)
     failures: int = 0
     """Of the project's earlier sessions in a row, as far as they lie before those that the lifecycle remembers."""
@@ -159,24 +160,25 @@ def decide(
     week: Outlook = ALWAYS,
 ) -> Decision:
     """All reasons that hold at `now`, in the order of `RULES`, and the limits that apply."""
-    counts = effective(preferences, gentle=week.level is Level.GENTLE)
-    card = gpu_rules.choose(conditions.machine.gpus, counts, conditions.session_gpu)
+    effective = effective_values(preferences, gentle=week.level is Level.GENTLE)
+    card = gpu_rules.choose(conditions.machine.gpus, effective, conditions.session_gpu)
     if card is not None:
-        counts = counts_for_gpu(counts, card.gpu.number)
+        effective = effective_on_gpu(effective, card.gpu.number)
     uses_gpu = card is not None if conditions.session_gpu is None else bool(conditions.session_gpu)
-    limits = gpu_rules.limits_on(
-        card, counts, gpu_rules.latency_target(conditions.machine.presence, now, uses_gpu=uses_gpu)
+    settings = gpu_rules.settings_on(
+        card, effective, gpu_rules.latency_target(conditions.machine.presence, now, uses_gpu=uses_gpu)
     )
     if membership is not None and membership.has_own_backbone:
-        limits = msgspec.structs.replace(limits, upload_limit=0, download_limit=0)
-    facts = Facts(intent, conditions, membership, now, counts, week, uses_gpu)
+        limits = msgspec.structs.replace(settings.limits, upload_limit=0, download_limit=0)
+        settings = msgspec.structs.replace(settings, limits=limits)
+    facts = Facts(intent, conditions, membership, now, effective, week, uses_gpu)
     return Decision(
         wanted=intent.wanted and membership is not None,
         project=membership.project if membership else None,
         reasons=tuple(reason for rule in RULES if (reason := rule(facts)) is not None),
-        limits=limits,
+        settings=settings,
         uses_gpu=uses_gpu,
-        counts=counts,
+        effective=effective,
         schedule=ScheduleState(week.level, week.next_level, week.next_at, intent.override, intent.override_until),
     )
 

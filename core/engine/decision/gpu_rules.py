@@ -8,8 +8,9 @@ from collections.abc import Mapping
 import msgspec
 
 from core.api.phrases import phrase
-from core.api.preferences.preferences import Limits, counts_for_gpu, limits_of
+from core.api.preferences.preferences import effective_on_gpu, settings_of
 from core.api.reasons import Kind
+from core.api.session_settings import SessionSettings
 from core.api.snapshot import GpuUse
 from core.conditions.gpu import GpuState, GpuStates
 from core.conditions.presence import Presence
@@ -25,12 +26,12 @@ Objection = tuple[Kind, str, bool]
 """Kind, detail, and whether holding is enough."""
 
 
-def choose(states: GpuStates, counts: Mapping[str, int], in_use: str | None) -> GpuState | None:
+def choose(states: GpuStates, effective: Mapping[str, int], in_use: str | None) -> GpuState | None:
     """The GPU to compute on: the one in use as long as it may be, else a free one with the most memory; None for none.
 
     `in_use` is the UUID of the session's GPU, empty if it uses the processor, None without a session.
     """
-    allowed = [state for state in states.present if states.can_learn and may_use(counts, state.gpu.number)]
+    allowed = [state for state in states.present if states.can_learn and may_use(effective, state.gpu.number)]
     if kept := next((state for state in allowed if state.gpu.uuid == in_use), None):
         return kept
     return max(allowed, key=lambda state: (not state.taken_by, state.gpu.memory_total), default=None)
@@ -45,14 +46,14 @@ def look(states: GpuStates, uuid: str) -> GpuUse | None:
     return GpuUse(gpu.name, gpu.utilization, gpu.temperature, power, gpu.memory_used, gpu.memory_total)
 
 
-def may_use(counts: Mapping[str, int], number: int) -> bool:
-    return bool(counts_for_gpu(counts, number)["gpu_use"])
+def may_use(effective: Mapping[str, int], number: int) -> bool:
+    return bool(effective_on_gpu(effective, number)["gpu_use"])
 
 
-def limits_on(state: GpuState | None, counts: Mapping[str, int], latency_target: int) -> Limits:
-    """The limits that apply, with those that follow from what is so and are nobody's choice."""
+def settings_on(state: GpuState | None, effective: Mapping[str, int], latency_target: int) -> SessionSettings:
+    """What applies to a session: what was chosen, and what follows from conditions."""
     gpu = state.gpu.uuid if state else ""
-    return msgspec.structs.replace(limits_of(counts), gpu=gpu, latency_target=latency_target)
+    return msgspec.structs.replace(settings_of(effective), gpu=gpu, latency_target=latency_target)
 
 
 def latency_target(presence: Presence, now: float, *, uses_gpu: bool) -> int:
@@ -66,42 +67,42 @@ def latency_target(presence: Presence, now: float, *, uses_gpu: bool) -> int:
 
 
 def objections(
-    states: GpuStates, counts: Mapping[str, int], in_use: str | None, needs: int, now: float
+    states: GpuStates, effective: Mapping[str, int], in_use: str | None, needs: int, now: float
 ) -> list[Objection]:
-    """What stands against computing on a GPU. `counts` are those of the chosen one; `needs` are bytes of its memory."""
-    chosen = choose(states, counts, in_use)
+    """Reasons against computing on a GPU. `effective` applies to the chosen one; `needs` are bytes of its memory."""
+    chosen = choose(states, effective, in_use)
     found: list[Objection] = []
-    lost = _lost(states, counts, in_use, chosen)
+    lost = _lost(states, effective, in_use, chosen)
     if lost is not None:
         found.append((Kind.GPU_MISSING, lost, False))
     elif in_use is not None and in_use != (chosen.gpu.uuid if chosen else ""):
         found.append((Kind.GPU_CHANGED, "", False))
     if chosen is not None:
-        found += _of(chosen, counts, needs, now)
+        found += _of(chosen, effective, needs, now)
     return found
 
 
-def _of(chosen: GpuState, counts: Mapping[str, int], needs: int, now: float) -> list[Objection]:
+def _of(chosen: GpuState, effective: Mapping[str, int], needs: int, now: float) -> list[Objection]:
     found: list[Objection] = []
     if chosen.taken_since is not None:
         # A clock that was set back must not keep the memory.
         patient = 0 <= now - chosen.taken_since < GIVES_BACK_AFTER
         found.append((Kind.GPU_TAKEN, ", ".join(chosen.taken_by), patient))
-    if chosen.coolest is not None and chosen.coolest >= counts["gpu_temperature"]:
+    if chosen.coolest is not None and chosen.coolest >= effective["gpu_temperature"]:
         found.append((Kind.GPU_HOT, f"{chosen.coolest} °C", True))
-    room = min(chosen.gpu.memory_total - chosen.others_memory, counts["gpu_memory"] or chosen.gpu.memory_total)
+    room = min(chosen.gpu.memory_total - chosen.others_memory, effective["gpu_memory"] or chosen.gpu.memory_total)
     if room < needs:
         text = phrase(f"{needs / 2**30:.1f} GiB are needed, {room / 2**30:.1f} GiB may be used")
         found.append((Kind.GPU_MEMORY, text, False))
     return found
 
 
-def _lost(states: GpuStates, counts: Mapping[str, int], in_use: str | None, chosen: GpuState | None) -> str | None:
+def _lost(states: GpuStates, effective: Mapping[str, int], in_use: str | None, chosen: GpuState | None) -> str | None:
     """Why the GPU that would be used does not answer; None if none is missed."""
-    if not states.can_learn or not counts["gpu_use"]:
+    if not states.can_learn or not effective["gpu_use"]:
         return None
     why = states.trouble or phrase("the driver does not list it any more")
-    gone = [gpu for gpu in states.gone if may_use(counts, gpu.number)]
+    gone = [gpu for gpu in states.gone if may_use(effective, gpu.number)]
     if any(gpu.uuid == in_use for gpu in gone):
         return why
     return why if chosen is None and (gone or states.trouble) else None

@@ -1,16 +1,16 @@
-"""A limit as front ends see it: what was chosen, what counts now, and what makes the two differ. Pure."""
+"""A limit as front ends see it: what was chosen, what applies now, and what makes the two differ. Pure."""
 
 from collections.abc import Mapping
 
 from core.api.preferences.limits import LimitInfo
-from core.api.preferences.preferences import Preference, counts_for_gpu, effective, one_gpu, preference_named
+from core.api.preferences.preferences import Preference, effective_on_gpu, effective_values, one_gpu, preference_named
 from core.api.preferences.schedule import Level
 
 GENTLE_HOURS = "gentle hours"
 
 
-def limit_info(name: str, values: Mapping[str, int], counts: Mapping[str, int], level: Level) -> LimitInfo:
-    """`values` as they were chosen, `counts` what counts now by plain name, `level` of this hour.
+def limit_info(name: str, values: Mapping[str, int], effective: Mapping[str, int], level: Level) -> LimitInfo:
+    """`values` as they were chosen, `effective` what applies now by plain name, `level` of this hour.
 
     Raises:
         UsageError: there is no such limit.
@@ -18,7 +18,7 @@ def limit_info(name: str, values: Mapping[str, int], counts: Mapping[str, int], 
     preference = preference_named(name)
     # A limit for one GPU alone has no value until one is chosen.
     value = values.get(name, preference.default)
-    now, why = _in_force(preference, value, values, counts, level)
+    now, why = _effective(preference, value, values, effective, level)
     return LimitInfo(
         name=name,
         value=value,
@@ -34,19 +34,19 @@ def limit_info(name: str, values: Mapping[str, int], counts: Mapping[str, int], 
     )
 
 
-def _in_force(
-    preference: Preference, value: int, values: Mapping[str, int], counts: Mapping[str, int], level: Level
+def _effective(
+    preference: Preference, value: int, values: Mapping[str, int], effective: Mapping[str, int], level: Level
 ) -> tuple[int, str]:
     plain, gentle = preference.plain_name, level is Level.GENTLE
     if preference.is_for_gentle_hours:
-        return effective(values, gentle=True)[plain], f"{plain} is lower"
-    of_this_hour = effective(values, gentle=gentle)
+        return effective_values(values, gentle=True)[plain], f"{plain} is lower"
+    of_this_hour = effective_values(values, gentle=gentle)
     if one := one_gpu(plain):
         number, general = one
-        here = counts_for_gpu(of_this_hour, number)[general] if plain in values else value
+        here = effective_on_gpu(of_this_hour, number)[general] if plain in values else value
         by_hour = gentle and of_this_hour[general] != values[general]
         return here, GENTLE_HOURS if by_hour else f"{general} is lower"
-    now = counts.get(plain, value)
+    now = effective.get(plain, value)
     if now == of_this_hour[plain]:
         return now, GENTLE_HOURS
     causes = (name for name, chosen in values.items() if chosen == now and (one_gpu(name) or (0, ""))[1] == plain)

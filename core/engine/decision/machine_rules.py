@@ -17,20 +17,20 @@ Objection = tuple[Kind, str, bool]
 
 
 def objections(
-    readings: Readings, counts: Mapping[str, int], now: float, *, uses_gpu: bool, needs_internet: bool
+    readings: Readings, effective: Mapping[str, int], now: float, *, uses_gpu: bool, needs_internet: bool
 ) -> Iterator[Objection]:
     """Everything that stands against a session now. What is unknown stands against nothing."""
-    wait, last = counts["idle_gpu" if uses_gpu else "idle_processor"], readings.presence.last_input
+    wait, last = effective["idle_gpu" if uses_gpu else "idle_processor"], readings.presence.last_input
     if wait and last is not None and now - last < wait:
         yield Kind.IN_USE, _span(wait), True
     # A game wants the whole card: its memory is given back. On the processor a pause is enough.
-    if readings.full_screen.what and not counts["full_screen"]:
+    if readings.full_screen.what and not effective["full_screen"]:
         yield Kind.FULL_SCREEN, readings.full_screen.what, not uses_gpu
     if readings.programs.names:
         yield Kind.PROGRAM_RUNNING, ", ".join(readings.programs.names), not uses_gpu
-    yield from _of_power(readings, counts)
+    yield from _of_power(readings, effective)
     if needs_internet:
-        yield from _of_network(readings, counts)
+        yield from _of_network(readings, effective)
 
 
 def needs_internet(manifest: Manifest | None) -> bool:
@@ -38,15 +38,15 @@ def needs_internet(manifest: Manifest | None) -> bool:
     return manifest is None or any(map(is_far, manifest.initial_peers))
 
 
-def next_moment(readings: Readings, counts: Mapping[str, int], now: float, *, uses_gpu: bool) -> float | None:
+def next_moment(readings: Readings, effective: Mapping[str, int], now: float, *, uses_gpu: bool) -> float | None:
     """When the volunteer counts as away, if nobody touches anything until then."""
-    wait, last = counts["idle_gpu" if uses_gpu else "idle_processor"], readings.presence.last_input
+    wait, last = effective["idle_gpu" if uses_gpu else "idle_processor"], readings.presence.last_input
     return last + wait if last is not None and now < last + wait else None
 
 
-def watches_volunteer(counts: Mapping[str, int], *, uses_gpu: bool) -> bool:
+def watches_volunteer(effective: Mapping[str, int], *, uses_gpu: bool) -> bool:
     """Whether the volunteer's return, or a game, would end what goes on now."""
-    return counts["idle_gpu" if uses_gpu else "idle_processor"] > 0 or not counts["full_screen"]
+    return effective["idle_gpu" if uses_gpu else "idle_processor"] > 0 or not effective["full_screen"]
 
 
 def look(readings: Readings) -> Surroundings:
@@ -61,20 +61,20 @@ def look(readings: Readings) -> Surroundings:
     )
 
 
-def _of_power(readings: Readings, counts: Mapping[str, int]) -> Iterator[Objection]:
+def _of_power(readings: Readings, effective: Mapping[str, int]) -> Iterator[Objection]:
     power = readings.power
     if not power.on_battery:
         return
-    if not counts["on_battery"]:
+    if not effective["on_battery"]:
         yield Kind.ON_BATTERY, "", True
-    if power.level is not None and power.level < counts["battery_level"]:
-        yield Kind.BATTERY_LOW, str(counts["battery_level"]), False
+    if power.level is not None and power.level < effective["battery_level"]:
+        yield Kind.BATTERY_LOW, str(effective["battery_level"]), False
 
 
-def _of_network(readings: Readings, counts: Mapping[str, int]) -> Iterator[Objection]:
+def _of_network(readings: Readings, effective: Mapping[str, int]) -> Iterator[Objection]:
     if readings.network.online is False:
         yield Kind.OFFLINE, "", True
-    if readings.network.metered and not counts["metered"]:
+    if readings.network.metered and not effective["metered"]:
         yield Kind.METERED, "", False
 
 

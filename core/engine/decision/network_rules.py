@@ -26,27 +26,27 @@ class NetworkUse:
     """When that changes; None: never."""
 
 
-def look(counts: Mapping[str, int], used: int, now: float, zone: tzinfo) -> NetworkUse:
+def look(effective: Mapping[str, int], used: int, now: float, zone: tzinfo) -> NetworkUse:
     """`used`: bytes since `month_begin`."""
-    opens, closes = counts["network_from"], counts["network_until"]
+    opens, closes = effective["network_from"], effective["network_until"]
     if opens == closes:
-        return NetworkUse(used, month_end(counts["data_cap_day"], now, zone))
+        return NetworkUse(used, month_end(effective["data_cap_day"], now, zone))
     here = datetime.fromtimestamp(now, zone)
     minute = here.hour * 60 + here.minute
     is_open = (minute - opens) % _MINUTES_A_DAY < (closes - opens) % _MINUTES_A_DAY
     edge = _next_time(closes if is_open else opens, now, zone)
-    return NetworkUse(used, month_end(counts["data_cap_day"], now, zone), is_open, edge)
+    return NetworkUse(used, month_end(effective["data_cap_day"], now, zone), is_open, edge)
 
 
 def objections(
-    use: NetworkUse, counts: Mapping[str, int], min_bandwidth: int
+    use: NetworkUse, effective: Mapping[str, int], min_bandwidth: int
 ) -> Iterator[tuple[Kind, str, float | None]]:
     """What stands against a session, the detail of its sentence and its end. `min_bandwidth`: see `Membership`."""
-    if counts["data_cap"] and use.used >= counts["data_cap"]:
-        yield Kind.DATA_CAP, _size(counts["data_cap"]), use.month_ends
+    if effective["data_cap"] and use.used >= effective["data_cap"]:
+        yield Kind.DATA_CAP, _size(effective["data_cap"]), use.month_ends
     if not use.open:
         yield Kind.NETWORK_HOURS, "", use.next_edge
-    if too_slow := _too_slow(counts["upload_limit"], counts["download_limit"], min_bandwidth):
+    if too_slow := _too_slow(effective["upload_limit"], effective["download_limit"], min_bandwidth):
         yield Kind.NETWORK_TOO_SLOW, too_slow, None
 
 

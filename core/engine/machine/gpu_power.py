@@ -26,12 +26,12 @@ class Setting(msgspec.Struct, frozen=True):
     watts: float
 
 
-def wanted(states: GpuStates, counts: Mapping[str, int], in_use: str | None) -> Setting | None:
+def wanted(states: GpuStates, effective: Mapping[str, int], in_use: str | None) -> Setting | None:
     """Only of the GPU that a session computes on: at other times it is the volunteer's alone."""
     state = next((state for state in states.present if state.gpu.uuid == in_use), None)
-    if state is None or not counts["gpu_power_limit"] or not counts["gpu_power"]:
+    if state is None or not effective["gpu_power_limit"] or not effective["gpu_power"]:
         return None
-    return Setting(state.gpu.uuid, state.gpu.number, float(counts["gpu_power"]))
+    return Setting(state.gpu.uuid, state.gpu.number, float(effective["gpu_power"]))
 
 
 class PowerLimit:

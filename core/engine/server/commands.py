@@ -236,7 +236,7 @@ class Commands:
 
     def _limit(self, name: str) -> LimitInfo:
         decision = self._engine.decision
-        return limit_info(name, self._engine.preferences, decision.counts, decision.schedule.level)
+        return limit_info(name, self._engine.preferences, decision.effective, decision.schedule.level)
 
 
 def _duration(seconds: float | None) -> float | None:

@@ -15,10 +15,9 @@ from typing import Any
 import msgspec
 
 from core.api.errors import UsageError, WorldError
-from core.api.preferences.preferences import Limits
 from core.api.project.manifest import Manifest
 from core.api.session import (
-    ApplyLimits,
+    ApplySettings,
     EpochDone,
     Fault,
     Hold,
@@ -31,6 +30,7 @@ from core.api.session import (
     encode,
     report_decoder,
 )
+from core.api.session_settings import SessionSettings
 from core.client.profile import Profile
 from core.engine.decision.states import Ended
 from core.engine.projects.catalogue import BUILTIN, Catalogue
@@ -53,7 +53,7 @@ class Terms:
     """What a session is begun with."""
 
     project: Project
-    limits: Limits
+    settings: SessionSettings
 
 
 class Session:
@@ -82,7 +82,7 @@ class Session:
         self._name_run = name_run
         self._comes_back = comes_back
         """Whether another session follows as soon as the computer is awake: the backbone then rests."""
-        self._limits = terms.limits
+        self._settings = terms.settings
         self._recruit: Child | None = None
         """Started, but not told anything yet."""
         self._trainer: Child | None = None
@@ -103,7 +103,7 @@ class Session:
     @property
     def gpu(self) -> str:
         """UUID of the GPU that it was begun with, empty for the processor."""
-        return self._terms.limits.gpu
+        return self._terms.settings.gpu
 
     def send(self, command: TrainerCommand) -> None:
         if self._trainer is not None:
@@ -116,20 +116,21 @@ class Session:
     def resume(self) -> None:
         self._tell_all(Resume())
 
-    def apply(self, limits: Limits) -> None:
-        """Tell the trainer of limits that have changed. Those it starts with come in `Start`."""
-        if limits != self._limits:
-            self._limits = limits
-            self.send(ApplyLimits(self._parts()[0]))
+    def apply(self, settings: SessionSettings) -> None:
+        """Tell the trainer of settings that have changed. Those it starts with come in `Start`."""
+        if settings != self._settings:
+            self._settings = settings
+            self.send(ApplySettings(self._parts()[0]))
             self._limit_companion()
 
-    def _parts(self) -> tuple[Limits, Limits]:
+    def _parts(self) -> tuple[SessionSettings, SessionSettings]:
         """What this session's trainer may use, and what the companion."""
-        return divide(self._limits, os.cpu_count() or 1) if self._is_practice else (self._limits, self._limits)
+        own = self._settings
+        return divide(own, os.cpu_count() or 1) if self._is_practice else (own, own)
 
     def _limit_companion(self) -> None:
         if self._is_practice:
-            self._backbone.send(ApplyLimits(self._parts()[1]))
+            self._backbone.send(ApplySettings(self._parts()[1]))
 
     def leave(self, seconds: float) -> None:
         """Ask for the session's end; what is only being prepared is dropped."""
@@ -214,7 +215,7 @@ class Session:
             cache=str(self._profile.cache),
             copies=str(self._profile.copies),
             session_folder=str(trainer.folder),
-            limits=self._parts()[0],
+            settings=self._parts()[0],
             origin=self._origin,
             access_token=token,
         )

@@ -7,8 +7,8 @@ from collections.abc import Callable
 import msgspec
 
 from core.api.errors import WorldError
-from core.api.preferences.preferences import Limits
 from core.api.session import Report
+from core.api.session_settings import Limits, SessionSettings
 from core.api.snapshot import ProcessorUse
 from core.client.profile import Profile
 from core.conditions.sleep.watch import SleepWatch
@@ -70,10 +70,10 @@ class Sessions:
     def processor_use(self, limits: Limits) -> ProcessorUse | None:
         return self._processor.read(limits.threads_on(os.cpu_count() or 2))
 
-    def perform(self, effect: Effect, limits: Limits, now: float) -> None:
+    def perform(self, effect: Effect, settings: SessionSettings, now: float) -> None:
         match effect:
             case StartSession(project=project):
-                self._begin(self._catalogue.get(project), limits, now)
+                self._begin(self._catalogue.get(project), settings, now)
             case SendHold() if self._session is not None:
                 self._session.hold()
             case SendResume() if self._session is not None:
@@ -91,10 +91,10 @@ class Sessions:
             case Ended():
                 self._session = self.report = None
 
-    def apply(self, limits: Limits) -> None:
+    def apply(self, settings: SessionSettings) -> None:
         """Tell the session at hand what applies now."""
         if self._session is not None:
-            self._session.apply(self._named(limits))
+            self._session.apply(self._named(settings))
 
     def rest_between(self) -> None:
         """Where there is no session, nothing of it stands against sleep; and no backbone need wait for one."""
@@ -110,7 +110,7 @@ class Sessions:
         """Once no session is left."""
         await self._backbone.stop()
 
-    def _begin(self, project: Project, limits: Limits, now: float) -> None:
+    def _begin(self, project: Project, settings: SessionSettings, now: float) -> None:
         self.report = None
         self.started_at = now
         self._processor.begin()
@@ -120,7 +120,7 @@ class Sessions:
             self._identity.info()
         self._session = Session(
             self._profile,
-            Terms(project, self._named(limits)),
+            Terms(project, self._named(settings)),
             catalogue=self._catalogue,
             credentials=self._credentials,
             backbone=self._backbone,
@@ -130,5 +130,5 @@ class Sessions:
             comes_back=self._comes_back,
         )
 
-    def _named(self, limits: Limits) -> Limits:
-        return msgspec.structs.replace(limits, display_name=self._identity.display_name or "")
+    def _named(self, settings: SessionSettings) -> SessionSettings:
+        return msgspec.structs.replace(settings, display_name=self._identity.display_name or "")

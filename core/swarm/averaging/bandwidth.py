@@ -4,8 +4,8 @@ What all peers of a group must agree on (the size of parts, time limits) depends
 hivemind cuts tensors into parts on either side and compares them by number. Only the bandwidth is each peer's own.
 """
 
-from core.api.preferences.preferences import Limits
 from core.api.project.manifest import Averaging
+from core.api.session_settings import Limits
 from core.swarm.traffic.meter import OVERHEAD
 
 _BYTES = {"none": 4, "float16": 2, "uniform8bit": 1, "blockwise8bit": 1}

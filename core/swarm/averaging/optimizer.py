@@ -5,7 +5,7 @@ from typing import Any
 import torch
 from hivemind.averaging.control import AveragingStage
 
-from core.api.preferences.preferences import Limits
+from core.api.session_settings import Limits
 from core.api.snapshot import Phase
 from core.swarm.averaging import bandwidth as line_speed
 from core.swarm.averaging.collaborative_step import WITHOUT_GROUP, CollaborativeStep, Interrupted, StateUnavailable

@@ -10,7 +10,7 @@ from collections import deque
 from contextvars import ContextVar
 from typing import Literal, get_args
 
-from core.api.preferences.preferences import Limits
+from core.api.session_settings import Limits
 from core.api.snapshot import Traffic
 from core.swarm.traffic.token_bucket import TokenBucket
 

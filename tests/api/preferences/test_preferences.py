@@ -6,7 +6,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from core.api.errors import UsageError
-from core.api.preferences.preferences import GENTLE, PREFERENCES, Limits, Page, Preference, Unit, effective, limits_of
+from core.api.preferences.preferences import (
+    GENTLE,
+    PREFERENCES,
+    Page,
+    Preference,
+    Unit,
+    effective_values,
+    settings_of,
+)
+from core.api.session_settings import SessionSettings
 
 DEFAULTS = {name: preference.default for name, preference in PREFERENCES.items()}
 RATE = Preference("rate", "bytes/s", 0, 1 << 40, 0, page="network", zero="unlimited")
@@ -23,7 +32,7 @@ def test_each_preference_has_a_default_in_its_range_a_unit_and_a_page(preference
 
 
 def test_every_limit_of_the_trainer_is_a_preference_with_the_same_default() -> None:
-    assert limits_of(effective(DEFAULTS, gentle=False)) == Limits()
+    assert settings_of(effective_values(DEFAULTS, gentle=False)) == SessionSettings()
 
 
 def test_a_limit_for_gentle_hours_follows_the_one_it_belongs_to() -> None:
@@ -35,19 +44,19 @@ def test_a_limit_for_gentle_hours_follows_the_one_it_belongs_to() -> None:
 
 
 @pytest.mark.parametrize(
-    ("every_hour", "gentle", "counts"),
+    ("every_hour", "gentle", "effective"),
     [(0, 1, 1), (4, 1, 1), (2, 3, 2), (2, 0, 2), (0, 0, 0)],
 )
-def test_in_gentle_hours_the_stricter_of_both_limits_counts(every_hour: int, gentle: int, counts: int) -> None:
+def test_in_gentle_hours_the_stricter_of_both_limits_counts(every_hour: int, gentle: int, effective: int) -> None:
     values = {**DEFAULTS, "threads": every_hour, "gentle.threads": gentle}
-    assert effective(values, gentle=True)["threads"] == counts
-    assert effective(values, gentle=False)["threads"] == every_hour
+    assert effective_values(values, gentle=True)["threads"] == effective
+    assert effective_values(values, gentle=False)["threads"] == every_hour
 
 
 @given(chosen)
 def test_gentle_hours_never_allow_more(values: dict[str, int]) -> None:
-    always, gently = effective(values, gentle=False), effective(values, gentle=True)
-    for preference in [preference for preference in PREFERENCES.values() if preference.travels]:
+    always, gently = effective_values(values, gentle=False), effective_values(values, gentle=True)
+    for preference in [preference for preference in PREFERENCES.values() if preference.is_limit]:
         name = preference.plain_name
         assert preference.stricter(always[name], gently[name]) == gently[name]
 

@@ -4,8 +4,8 @@ import pytest
 
 from app.cli.console.session_totals import Given
 from app.text import plain
-from core.api.preferences.preferences import Limits
 from core.api.reasons import Kind, Reason
+from core.api.session_settings import Limits
 from core.api.snapshot import CatchUp, Progress, Snapshot, Today, Traffic, Transfer
 
 NOON = time.mktime((2026, 3, 5, 12, 0, 0, 0, 0, -1))

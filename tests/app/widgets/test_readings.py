@@ -4,13 +4,13 @@ from msgspec.structs import replace
 
 from app.text.numbers import SPACE
 from app.widgets import readings
-from core.api.preferences.preferences import Limits
+from core.api.session_settings import Limits, SessionSettings
 from core.api.snapshot import DataMonth, GpuUse, Snapshot
 from tests.app.snapshots import CONTRIBUTING
 
-LIMITS = Limits(gpu_share=80, gpu_temperature=75, gpu_power=0, upload_limit=1_000_000)
+LIMITS = SessionSettings(Limits(gpu_share=80, gpu_temperature=75, gpu_power=0, upload_limit=1_000_000))
 CARD = GpuUse("RTX 3060", 63, 66, 112, 4_000_000_000, 12_000_000_000)
-BUSY = replace(CONTRIBUTING, limits=LIMITS, gpu=CARD)
+BUSY = replace(CONTRIBUTING, settings=LIMITS, gpu=CARD)
 
 
 def worded(found: tuple[readings.Reading, ...]) -> list[str]:
@@ -33,7 +33,7 @@ def test_without_a_card_there_is_no_tile_for_it() -> None:
 
 def test_rates_stand_beside_their_ceilings_and_alone_where_nothing_limits_them() -> None:
     assert worded(readings.network(BUSY)) == ["Up 2.1 of 8 Mbit/s", "Down 3.4 Mbit/s"]
-    assert worded(readings.network(replace(Snapshot(state="idle"), limits=LIMITS))) == ["Up – of 8 Mbit/s", "Down – "]
+    assert worded(readings.network(replace(Snapshot(state="idle"), settings=LIMITS))) == ["Up – of 8 Mbit/s", "Down – "]
 
 
 def test_the_month_is_shown_where_its_data_are_limited() -> None:

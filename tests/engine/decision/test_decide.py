@@ -6,9 +6,10 @@ from typing import Any
 
 import pytest
 
-from core.api.preferences.preferences import PREFERENCES, Limits
+from core.api.preferences.preferences import PREFERENCES
 from core.api.preferences.schedule import Level, Outlook
 from core.api.reasons import Kind
+from core.api.session_settings import Limits
 from core.conditions.full_screen import FullScreen
 from core.conditions.gpu import GpuState, GpuStates
 from core.conditions.machine import Readings
@@ -196,8 +197,8 @@ def test_the_practice_project_is_not_about_the_line() -> None:
     chosen = {**DEFAULTS, "upload_limit": 125_000, "data_cap": 1 << 30}
     decision = decide(GOOD.intent, chosen, Conditions(line=line), practice, NOW)
     assert decision.reasons == ()
-    assert decision.limits.upload_limit == 0
-    assert decision.counts["upload_limit"] == 125_000
+    assert decision.settings.limits.upload_limit == 0
+    assert decision.effective["upload_limit"] == 125_000
 
 
 def test_a_project_that_is_too_heavy_names_what_it_needs_and_what_it_would_get() -> None:
@@ -209,13 +210,13 @@ def test_a_project_that_is_too_heavy_names_what_it_needs_and_what_it_would_get()
 
 
 def test_limits_are_the_preferences() -> None:
-    assert decide(Intent(), {**DEFAULTS, "threads": 3}, Conditions(), None, NOW).limits == Limits(threads=3)
+    assert decide(Intent(), {**DEFAULTS, "threads": 3}, Conditions(), None, NOW).settings.limits == Limits(threads=3)
 
 
 @pytest.mark.parametrize(("level", "threads"), [(Level.FULL, 0), (Level.GENTLE, 1), (Level.OFF, 0)])
 def test_gentle_hours_have_limits_of_their_own(level: Level, threads: int) -> None:
     decision = decide(GOOD.intent, DEFAULTS, Conditions(), MEMBERSHIP, NOW, week=Outlook(level))
-    assert decision.limits.threads == decision.counts["threads"] == threads
+    assert decision.settings.limits.threads == decision.effective["threads"] == threads
 
 
 OFF = Outlook(Level.OFF, Level.GENTLE, NOW + 60)

@@ -25,12 +25,12 @@ def test_a_change_of_level_reaches_the_running_session(play: Play) -> None:
         world.now = berlin("2026-06-02T05:59")
         await world.tell(Contribute())
         before = await world.until("contributing")
-        assert (before.schedule.level, before.limits.threads) == (Level.FULL, 0)
+        assert (before.schedule.level, before.settings.limits.threads) == (Level.FULL, 0)
         gentle = world.at("2026-06-02T06:00")
         assert (gentle.state, gentle.session) == ("contributing", before.session)
-        assert (gentle.schedule.level, gentle.limits.threads) == (Level.GENTLE, 1)
-        await world.wait_for(lambda: [command["type"] for command in world.heard()] == ["Start", "ApplyLimits"])
-        assert world.heard()[-1]["limits"]["threads"] == 1  # type: ignore[index]  # limits are an object
+        assert (gentle.schedule.level, gentle.settings.limits.threads) == (Level.GENTLE, 1)
+        await world.wait_for(lambda: [command["type"] for command in world.heard()] == ["Start", "ApplySettings"])
+        assert world.heard()[-1]["settings"]["limits"]["threads"] == 1  # type: ignore[index]  # limits are an object
 
     play(scenario)
 
@@ -94,7 +94,7 @@ def test_the_limits_tell_what_gentle_hours_make_of_them(play: Play) -> None:
         await commands.carry_out(SetLimit("threads", 2))
         lower: LimitInfo = await commands.carry_out(SetLimit("gentle.threads", 3))
         assert (lower.value, lower.effective, lower.why) == (3, 2, "threads is lower")
-        assert world.engine.snapshot().limits.threads == 2
+        assert world.engine.snapshot().settings.limits.threads == 2
 
     play(scenario)
 

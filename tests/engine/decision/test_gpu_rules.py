@@ -68,23 +68,23 @@ def test_a_session_computes_on_the_gpu_with_its_limits(engine_with_eyes: Running
     driver.add_gpu()
     engine = engine_with_eyes.start()
     engine.ask(SetLimit("gpu0.temperature", 65), object)
-    limits = contribute(engine).limits
-    assert (limits.gpu, limits.gpu_temperature) == ("GPU-0", 65)
+    settings = contribute(engine).settings
+    assert (settings.gpu, settings.limits.gpu_temperature) == ("GPU-0", 65)
 
 
 def test_a_machine_without_a_gpu_uses_the_processor(engine_with_eyes: RunningEngine, driver: Driver) -> None:
-    assert contribute(engine_with_eyes.start()).limits.gpu == ""
+    assert contribute(engine_with_eyes.start()).settings.gpu == ""
 
 
 def test_a_gpu_may_be_left_out(engine_with_eyes: RunningEngine, driver: Driver) -> None:
     driver.add_gpu(memory_total=16 << 30)
     driver.add_gpu()
     engine = engine_with_eyes.start()
-    assert contribute(engine).limits.gpu == "GPU-0"
+    assert contribute(engine).settings.gpu == "GPU-0"
     engine.ask(SetLimit("gpu0.use", 0), object)
-    wait_for(lambda: engine.snapshot().state == "contributing" and engine.snapshot().limits.gpu == "GPU-1")
+    wait_for(lambda: engine.snapshot().state == "contributing" and engine.snapshot().settings.gpu == "GPU-1")
     engine.ask(SetLimit("gpu_use", 0), object)
-    wait_for(lambda: engine.snapshot().state == "contributing" and engine.snapshot().limits.gpu == "")
+    wait_for(lambda: engine.snapshot().state == "contributing" and engine.snapshot().settings.gpu == "")
 
 
 @pytest.mark.timeout(90)

@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from core.api.preferences.preferences import Limits
 from core.api.session import Fault
+from core.api.session_settings import SessionSettings
 from core.engine.decision.decide import Decision
 from core.engine.decision.lifecycle import KILL_AFTER, lifecycle
 from core.engine.decision.states import (
@@ -26,7 +26,7 @@ from tests.engine.decisions import MUST_LEAVE, NOW, PAUSED, SESSIONS, UNWANTED, 
 
 IDLE = Idle()
 reasons = st.lists(st.sampled_from([PAUSED, MUST_LEAVE]), unique=True, max_size=2).map(tuple)
-decisions = st.builds(Decision, st.booleans(), st.sampled_from(["p", "q"]), reasons, st.just(Limits()))
+decisions = st.builds(Decision, st.booleans(), st.sampled_from(["p", "q"]), reasons, st.just(SessionSettings()))
 stages = st.sampled_from(["preparing", "joining", "syncing", "contributing", "holding", "leaving"])
 told = st.one_of(
     st.none(),

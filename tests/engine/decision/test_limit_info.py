@@ -2,7 +2,7 @@
 
 import pytest
 
-from core.api.preferences.preferences import PREFERENCES, counts_for_gpu, effective
+from core.api.preferences.preferences import PREFERENCES, effective_on_gpu, effective_values
 from core.api.preferences.schedule import Level
 from core.engine.decision.limit_info import limit_info
 
@@ -12,10 +12,10 @@ DEFAULTS = {name: preference.default for name, preference in PREFERENCES.items()
 def told(name: str, level: Level = Level.FULL, card: int | None = None, **chosen: int) -> tuple[int, str | None]:
     """(in force, why); `card` is the one that is computed on, and `gpu1_share` stands for `gpu1.share`."""
     values = DEFAULTS | {_name(key): value for key, value in chosen.items()}
-    counts = effective(values, gentle=level is Level.GENTLE)
+    effective = effective_values(values, gentle=level is Level.GENTLE)
     if card is not None:
-        counts = counts_for_gpu(counts, card)
-    info = limit_info(name, values, counts, level)
+        effective = effective_on_gpu(effective, card)
+    info = limit_info(name, values, effective, level)
     return info.effective, info.why
 
 

@@ -59,11 +59,11 @@ def test_unknown_stands_against_nothing() -> None:
 
 
 def test_the_wait_ends_at_a_known_moment_unless_it_is_over() -> None:
-    readings, counts = Readings(presence=Presence(NOW - 100)), {**DEFAULTS, "idle_gpu": 180}
-    assert next_moment(readings, counts, NOW, uses_gpu=True) == NOW + 80
-    assert next_moment(readings, counts, NOW + 80, uses_gpu=True) is None
-    assert next_moment(readings, counts, NOW, uses_gpu=False) is None
-    assert next_moment(Readings(), counts, NOW, uses_gpu=True) is None
+    readings, effective = Readings(presence=Presence(NOW - 100)), {**DEFAULTS, "idle_gpu": 180}
+    assert next_moment(readings, effective, NOW, uses_gpu=True) == NOW + 80
+    assert next_moment(readings, effective, NOW + 80, uses_gpu=True) is None
+    assert next_moment(readings, effective, NOW, uses_gpu=False) is None
+    assert next_moment(Readings(), effective, NOW, uses_gpu=True) is None
 
 
 @pytest.mark.parametrize(

@@ -19,7 +19,7 @@ def test_contributing_by_hand_overrides_until_the_next_edge_or_as_long_as_was_as
         assert kinds(world.at("2026-06-02T20:00")) == [Kind.OUTSIDE_SCHEDULE]
         now = await world.tell(Contribute(seconds=seconds))
         end = "2026-06-02T20:30" if seconds else "2026-06-02T22:00"
-        assert (now.reasons, now.limits.threads) == ((), 0)
+        assert (now.reasons, now.settings.limits.threads) == ((), 0)
         assert (now.schedule.overridden, now.schedule.override_until) == (True, berlin(end))
         assert (now.schedule.level, now.schedule.next_at) == (Level.OFF, berlin("2026-06-02T22:00"))
         after = world.at(end)

@@ -74,11 +74,11 @@ def test_the_backbone_is_told_of_limits_and_pauses_too(engine: RunningEngine, tm
     engine.start().contribute()
     engine.tell(Pause())
     engine.tell(Resume())
-    wait_for(lambda: [command["type"] for command in heard()] == ["ApplyLimits", "Hold", "Resume"])
+    wait_for(lambda: [command["type"] for command in heard()] == ["ApplySettings", "Hold", "Resume"])
     engine.ask(SetLimit("threads", 1), LimitInfo)
     engine.ask(SetLimit("processor_share", 40), LimitInfo)
-    wait_for(lambda: heard()[-1].get("limits", {}).get("processor_share") == 20)
-    wait_for(lambda: engine.heard()[-1]["limits"]["processor_share"] == 20)
+    wait_for(lambda: heard()[-1].get("settings", {}).get("limits", {}).get("processor_share") == 20)
+    wait_for(lambda: engine.heard()[-1]["settings"]["limits"]["processor_share"] == 20)
 
 
 def test_a_resume_goes_on_in_the_same_session(engine: RunningEngine) -> None:
@@ -131,13 +131,13 @@ def test_leaving_the_project_ends_its_session_and_keeps_the_history(engine: Runn
 def test_limits_go_to_the_trainer_and_survive(engine: RunningEngine) -> None:
     engine.start().contribute()
     assert engine.ask(SetLimit("memory_limit", 8 << 30), LimitInfo).effective == 8 << 30
-    wait_for(lambda: engine.heard()[-1].get("limits", {}).get("memory_limit") == 8 << 30)
-    assert engine.snapshot().limits.memory_limit == 8 << 30
+    wait_for(lambda: engine.heard()[-1].get("settings", {}).get("limits", {}).get("memory_limit") == 8 << 30)
+    assert engine.snapshot().settings.limits.memory_limit == 8 << 30
     assert engine.quit() == 0
     engine.start()
     assert {limit.name: limit.value for limit in engine.ask(ShowLimits(), list[LimitInfo])}["memory_limit"] == 8 << 30
     engine.until("contributing")
-    assert [c["limits"]["memory_limit"] for c in engine.heard() if c["type"] == "Start"] == [0, 8 << 30]
+    assert [c["settings"]["limits"]["memory_limit"] for c in engine.heard() if c["type"] == "Start"] == [0, 8 << 30]
     assert engine.ask(ResetLimit("memory_limit"), LimitInfo).value == 0
     with pytest.raises(UsageError, match="threads must be a whole number of threads from 0 to 1024"):
         engine.ask(SetLimit("threads", -1), LimitInfo)

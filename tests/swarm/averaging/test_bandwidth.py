@@ -1,7 +1,7 @@
 import pytest
 
-from core.api.preferences.preferences import Limits
 from core.api.project.manifest import Averaging
+from core.api.session_settings import Limits
 from core.swarm.averaging.bandwidth import bandwidth, min_bandwidth, part_size, part_timeout, state_timeout
 
 MBIT = 125_000

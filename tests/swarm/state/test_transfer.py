@@ -10,7 +10,7 @@ import pytest
 from hivemind.p2p import P2PContext
 from hivemind.proto import averaging_pb2
 
-from core.api.preferences.preferences import Limits
+from core.api.session_settings import Limits
 from core.swarm.averaging.averagers import CheckedStateAverager
 from core.swarm.state.checks import BadState
 from core.swarm.traffic.meter import Line

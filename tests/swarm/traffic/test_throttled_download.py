@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from core.api.preferences.preferences import Limits
+from core.api.session_settings import Limits
 from core.learning.data.download import Client
 from core.swarm.traffic.meter import Line
 from core.swarm.traffic.throttled_download import ThrottledDownload

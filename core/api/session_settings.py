@@ -1,0 +1,53 @@
+"""What a session is told of the volunteer's preferences, and of what follows from them now.
+
+A preference reaches the trainer if a field has its name.
+"""
+
+import msgspec
+
+GIB = 1 << 30
+
+
+class Limits(msgspec.Struct, frozen=True):
+    """Ceilings: lower is stricter, and 0 means none where the preference has a word for 0."""
+
+    threads: int = 0
+    """Processor threads of the trainer; 0 leaves the choice to Idlehive."""
+    processor_share: int = 100
+    """Percent of the time in which the allowed threads may compute."""
+    memory_limit: int = 0
+    """Bytes that all processes of a session may hold; 0 leaves the choice to Idlehive."""
+    gpu_share: int = 80
+    """Percent of the time in which the GPU may compute."""
+    gpu_temperature: int = 80
+    """Degrees Celsius."""
+    gpu_power: int = 0
+    """Watts; 0 is no ceiling."""
+    gpu_memory: int = 0
+    """Bytes of the GPU's memory; 0 is no ceiling."""
+    cache_size: int = 10 * GIB
+    """Most bytes of data shards kept on disk."""
+    upload_limit: int = 0
+    """Bytes per second that all processes of a session send over the network together; 0 is no ceiling."""
+    download_limit: int = 0
+    """Bytes per second that they fetch; 0 is no ceiling."""
+
+    def threads_on(self, cores: int) -> int:
+        """Threads that compute; left to Idlehive, half of the cores: the others stay with the volunteer."""
+        return self.threads or max(1, cores // 2)
+
+
+class SessionSettings(msgspec.Struct, frozen=True):
+    """What applies to a session now, after preferences, schedule and conditions are combined."""
+
+    limits: Limits = Limits()
+    gpu: str = ""
+    """UUID of the GPU to compute on; empty: the processor."""
+    listen_port: int = 0
+    """TCP port on which other peers reach this one; 0 reaches out only. Applies from the next session on."""
+    latency_target: int = 0
+    """Milliseconds that a microbatch may take; 0 is no target. Set while the volunteer uses the computer."""
+    publish_contributions: int = 1
+    """1: what the session gives is published to the run, signed; 0: nothing of it is."""
+    display_name: str = ""
+    """The volunteer's name in what is published; empty: none."""
