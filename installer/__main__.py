@@ -1,4 +1,4 @@
-"""Entry point. This file must parse on every Python 3, so that an old one is told so in a sentence."""
+"""Entry point. This file must parse on every Python 3, so that an old Python prints a clear sentence."""
 
 import sys
 

@@ -1,4 +1,4 @@
-"""Where set-up keeps its things in a checkout."""
+"""The paths that set-up uses in a checkout."""
 
 import tomllib
 from dataclasses import dataclass
@@ -24,7 +24,7 @@ class Checkout:
 
     @property
     def incomplete(self) -> Path:
-        """There from the first package to the last, so that an interrupted set-up is known by it."""
+        """Exists while packages are installed, so that an interrupted set-up is noticed."""
         return self.venv / "idlehive-incomplete"
 
     @property

@@ -1,4 +1,4 @@
-"""The project's checks, one after the other: style, types, who may import whom, tests."""
+"""The project's checks, one after the other: style, types, import rules, tests."""
 
 import subprocess
 import time
@@ -29,14 +29,14 @@ def commands(checkout: Checkout, pytest_arguments: list[str]) -> dict[str, list[
 
 
 def select(arguments: list[str]) -> list[str]:
-    """Arguments for pytest out of those of `installer test`: slow tests are left out unless asked for."""
+    """Pytest's arguments: without --all the slow tests are left out."""
     if "--all" in arguments:
         return [argument for argument in arguments if argument != "--all"]
     return ["-m", "not slow", *arguments]
 
 
 def run_all(checkout: Checkout, arguments: list[str]) -> bool:
-    """Run every check, show what each prints, close with a summary; True if all passed."""
+    """Run every check and print a summary; True if all passed."""
     outcomes = [_run(name, command, checkout) for name, command in commands(checkout, select(arguments)).items()]
     print("\n" + summary(outcomes), flush=True)
     return all(outcome.passed for outcome in outcomes)

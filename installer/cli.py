@@ -34,7 +34,7 @@ def main(arguments: list[str]) -> int:
     except SetUpFailed as failed:
         return _complain(str(failed))
     except KeyboardInterrupt:
-        return _complain("Stopped. The same command goes on from here.", status=130)
+        return _complain("Stopped. Run the same command again to continue.", status=130)
 
 
 def usage() -> str:
@@ -44,7 +44,7 @@ def usage() -> str:
 
 
 def run(checkout: Checkout, arguments: list[str]) -> int:
-    """Become Idlehive: with its window, or contributing in this terminal where there is no display."""
+    """Replace this process by Idlehive: its window, or contributing in this terminal if there is no display."""
     screen = has_display(sys.platform, os.environ)
     environment.ensure(checkout, {"screen"} if screen else set(), sys.stderr)
     passed_on = app_arguments(screen, arguments)
@@ -83,7 +83,7 @@ def has_display(system: str, variables: Mapping[str, str]) -> bool:
 
 
 def app_arguments(screen: bool, arguments: list[str]) -> list[str]:
-    """Arguments for the app. One that names a command of its own is taken at its word; a bare start needs a screen."""
+    """Arguments for the app. Without a screen and without a command, the app contributes in the terminal."""
     if screen or (arguments and not arguments[0].startswith("-")):
         return arguments
     return ["contribute", *arguments]
@@ -102,5 +102,5 @@ VERBS = {
     "run": Verb("run [ARGUMENT ...]", "set up, then open Idlehive (no display: contribute in the terminal)", run),
     "test": Verb("test [--all] [PYTEST ARGUMENT ...]", "set up, then run all checks; --all adds the slow tests", test),
     "setup": Verb("setup", "set up only", setup),
-    "screenshots": Verb("screenshots", "set up, then picture every page and a real practice run", screenshots),
+    "screenshots": Verb("screenshots", "set up, then take screenshots of all pages and a practice run", screenshots),
 }

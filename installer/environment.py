@@ -1,4 +1,4 @@
-"""Makes the private environment in `.venv`, mends it, and leaves a sound one alone."""
+"""Creates and repairs the private environment in `.venv`."""
 
 import fcntl
 import re
@@ -48,7 +48,7 @@ def _alone(checkout: Checkout, out: TextIO) -> Iterator[None]:
         try:
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
-            out.write("Another set-up is at work here; waiting for it to end.\n")
+            out.write("Another set-up is running here; waiting for it to end.\n")
             out.flush()
             fcntl.flock(lock, fcntl.LOCK_EX)
         yield
@@ -59,7 +59,7 @@ def _set_up(checkout: Checkout, parts: set[str], out: TextIO) -> None:
     try:
         with Progress(out, "Setting up Idlehive") as progress:
             work = Work(checkout, frozenset(parts), programs, progress)
-            progress.stage("looking at this system", 0.01)
+            progress.stage("checking this system", 0.01)
             system_packages.provide(work.parts, programs.run, progress.note)
             _make(work)
             progress.step("done", 1.0)
@@ -71,7 +71,7 @@ def _set_up(checkout: Checkout, parts: set[str], out: TextIO) -> None:
 
 
 def _make(work: Work) -> None:
-    """Fill the environment that is there; where there is none, or it turns out damaged, begin with an empty one."""
+    """Fill the existing environment; if there is none, or it is damaged, start with an empty one."""
     is_new = not _is_sound(work)
     if is_new:
         _create(work)
@@ -81,14 +81,14 @@ def _make(work: Work) -> None:
     except CommandFailed:
         if is_new:
             raise
-        work.progress.note("The environment is damaged; making it anew.")
+        work.progress.note("The environment is damaged; creating it again.")
         _create(work)
         _fill(work)
         _try_out(work)
 
 
 def _is_sound(work: Work) -> bool:
-    """Whether there is an environment to build on: not left half made, with a Python that runs and is new enough."""
+    """Whether a complete environment exists, with a Python that runs and is new enough."""
     if work.checkout.incomplete.exists():
         return False
     try:
@@ -101,7 +101,7 @@ def _is_sound(work: Work) -> bool:
 def _create(work: Work) -> None:
     work.progress.stage("making a Python environment", 0.03)
     interpreter = Path(sys.executable)
-    if interpreter.is_relative_to(work.checkout.venv):  # about to go
+    if interpreter.is_relative_to(work.checkout.venv):  # it is deleted next
         interpreter = interpreter.resolve()
     if work.checkout.venv.exists():
         shutil.rmtree(work.checkout.venv)
@@ -115,8 +115,8 @@ def _fill(work: Work) -> None:
 
 
 def _try_out(work: Work) -> None:
-    """Import what everything rests on. A library that this system lacks is not the environment's fault: only say so."""
-    work.progress.stage("trying the result", 0.95)
+    """Import the essential packages. A system library that is missing is only reported."""
+    work.progress.stage("testing the environment", 0.95)
     modules = _ESSENTIALS + (", PySide6.QtWidgets" if "screen" in work.parts else "")
     try:
         work.programs.run([str(work.checkout.python), "-c", f"import {modules}"])

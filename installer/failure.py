@@ -5,11 +5,11 @@ from pathlib import Path
 
 
 class SetUpFailed(Exception):
-    """Set-up cannot go on; the text is for the person in front of the terminal."""
+    """Set-up cannot continue; the text is for the person at the terminal."""
 
 
 class CommandFailed(Exception):
-    """A program that set-up started ended with an error; `output` is all that it wrote."""
+    """A program that set-up ran ended with an error; `output` is its whole output."""
 
     def __init__(self, output: str) -> None:
         super().__init__(output[-500:])
@@ -49,7 +49,7 @@ def is_missing_package(output: str) -> bool:
 
 
 def explain(output: str, task: str, root: Path) -> str:
-    """One sentence for what `output` of a failed program means; `task` completes "Could not ..."."""
+    """A failed program's output in one sentence; `task` completes "Could not ..."."""
     if is_disk_full(output):
         return (
             f"Could not {task}: the disk is full. Idlehive needs about 3 GB (10 GB with CUDA) for {root / '.venv'} "
@@ -57,13 +57,13 @@ def explain(output: str, task: str, root: Path) -> str:
         )
     if _CERTIFICATE.search(output):
         return (
-            f"Could not {task}: the certificate of {_host(output)} is not trusted here. If a proxy stands in between, "
+            f"Could not {task}: the certificate of {_host(output)} is not trusted here. If a proxy is in between, "
             "tell pip its certificate (pip config set global.cert FILE) and run the same command again."
         )
     if is_network(output):
         return (
             f"Could not {task}: {_host(output)} cannot be reached. Check the network connection (and the proxy, "
-            "if there is one) and run the same command again; what was fetched is kept."
+            "if there is one) and run the same command again; the files fetched so far are kept."
         )
     if build := _NO_BUILD.search(output):
         return (
@@ -84,11 +84,11 @@ def _missing_package(output: str) -> str:
 
 
 def _host(output: str) -> str:
-    """The host that the failing program spoke of last before it gave up."""
+    """The last host that the failing program named."""
     hosts = [match[1] or match[2] for match in _HOST.finditer(output)]
     return hosts[-1] if hosts else "the package index"
 
 
 def _last_line(output: str) -> str:
     lines = [line.strip() for line in output.splitlines() if line.strip()]
-    return lines[-1] if lines else "the program ended without a word."
+    return lines[-1] if lines else "the program printed nothing."

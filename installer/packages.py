@@ -1,4 +1,4 @@
-"""Installs the project and its pinned packages: with uv where there is one for this machine, else with pip."""
+"""Installs the project and its pinned packages: with uv if it exists for this machine, otherwise with pip."""
 
 import os
 import platform
@@ -13,7 +13,7 @@ UV = "uv==0.13.8"
 
 
 def install(work: Work) -> None:
-    """Bring the environment's packages to what pyproject.toml and the lock say. Raises CommandFailed."""
+    """Install the packages that pyproject.toml and the lock name. Raises CommandFailed."""
     settings = pip_settings.parse(work.programs.run([*_pip(work), "config", "list"]))
     build = _choose_torch(work, settings)
     variables = pip_settings.for_uv(settings, os.environ)
@@ -30,8 +30,8 @@ def install(work: Work) -> None:
 def _choose_torch(work: Work, settings: dict[str, str]) -> TorchBuild:
     version = work.checkout.torch_version
     folders = pip_settings.link_folders(settings)
-    at_hand = torch_build.find_at_hand(version, folders, work.checkout.python_tag)
-    return torch_build.choose(version, platform.system(), torch_build.has_nvidia_driver(), at_hand)
+    local_wheel = torch_build.find_local_wheel(version, folders, work.checkout.python_tag)
+    return torch_build.choose(version, platform.system(), torch_build.has_nvidia_driver(), local_wheel)
 
 
 def _fetch_uv(work: Work) -> None:
@@ -42,7 +42,7 @@ def _fetch_uv(work: Work) -> None:
 
 
 def _install_with_uv(work: Work, build: TorchBuild, variables: dict[str, str]) -> None:
-    """Try the build of torch that suits best, and what is left to try where it is not to be had."""
+    """Install the best build of torch, or the next one if it is not available."""
     try:
         _run_uv(work, build, variables)
     except CommandFailed as failed:

@@ -1,6 +1,6 @@
-"""What a person has told pip about where packages are, told on to uv.
+"""Passes pip's settings about package sources on to uv.
 
-Everything goes through the environment: an index's address may hold a password, and arguments are visible to all.
+They travel in the environment: an index's address may contain a password, and other users can see arguments.
 """
 
 import ast
@@ -13,7 +13,7 @@ _REMOTE = ("http", "https")
 
 
 def parse(listing: str) -> dict[str, str]:
-    """The settings in force, out of what `pip config list` prints."""
+    """The effective settings, parsed from `pip config list`."""
     settings: dict[str, str] = {}
     for section in _SECTIONS:
         for line in listing.splitlines():
@@ -24,12 +24,12 @@ def parse(listing: str) -> dict[str, str]:
 
 
 def for_uv(settings: Mapping[str, str], environment: Mapping[str, str]) -> dict[str, str]:
-    """Variables that make uv look where pip looks; what the person has set for uv itself stays."""
+    """Variables that make uv use pip's sources; variables already set for uv stay."""
     extra = _usable(settings.get("extra-index-url", ""))
     wanted = {
         "UV_DEFAULT_INDEX": " ".join(_usable(settings.get("index-url", ""))),
         "UV_INDEX": " ".join(extra),
-        "UV_INDEX_STRATEGY": "unsafe-best-match" if extra else "",  # pip, too, takes the best of all indexes
+        "UV_INDEX_STRATEGY": "unsafe-best-match" if extra else "",  # as pip does
         "UV_FIND_LINKS": ",".join(_usable(settings.get("find-links", ""))),
         "UV_HTTP_TIMEOUT": settings.get("timeout", settings.get("default-timeout", "")),
         "SSL_CERT_FILE": settings.get("cert", ""),
@@ -39,13 +39,13 @@ def for_uv(settings: Mapping[str, str], environment: Mapping[str, str]) -> dict[
 
 
 def link_folders(settings: Mapping[str, str]) -> list[Path]:
-    """The folders of wheels on this machine that pip is told to look in."""
+    """The local folders of wheels in pip's settings."""
     places = _usable(settings.get("find-links", ""))
     return [_local_path(place) for place in places if urlsplit(place).scheme not in _REMOTE]
 
 
 def _usable(places: str) -> list[str]:
-    """The places that are remote or exist; pip passes over the others, uv would stop at them."""
+    """Sources that are remote or exist. pip skips the others, uv would fail."""
     return [place for place in places.split() if urlsplit(place).scheme in _REMOTE or _local_path(place).exists()]
 
 

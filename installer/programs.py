@@ -1,4 +1,4 @@
-"""Runs the programs that set-up needs; all they write goes to the log."""
+"""Runs the programs that set-up needs and logs their output."""
 
 import os
 import re
@@ -10,7 +10,7 @@ from installer.failure import CommandFailed
 
 
 class Programs:
-    """Starts programs one after the other and keeps a log of them."""
+    """Runs programs one after the other and keeps a log."""
 
     def __init__(self, log: Path, working_folder: Path) -> None:
         self._log = log
@@ -24,10 +24,10 @@ class Programs:
         environment: Mapping[str, str] | None = None,
         on_line: Callable[[str], None] | None = None,
     ) -> str:
-        """Run `command` to its end and return what it wrote, errors included.
+        """Run `command` to its end and return its output, stderr included.
 
-        `environment` is added to ours. Neither it nor what stands before the @ of an address reaches the log. `on_line`
-        gets each line as it comes.
+        `environment` is added to ours. The log contains neither it nor the credentials of an address. `on_line` gets
+        each line as it arrives.
         Raises CommandFailed if the program cannot be started or exits with an error.
         """
         lines = []

@@ -1,4 +1,4 @@
-"""How far set-up has come: one line that is redrawn on a terminal, a few plain lines elsewhere."""
+"""Set-up's progress: one line that is redrawn on a terminal, a few plain lines elsewhere."""
 
 import re
 import shutil
@@ -51,19 +51,19 @@ class Progress:
         return time.monotonic() - self._started
 
     def stage(self, text: str, fraction: float) -> None:
-        """Begin a stage: worth a line of its own where lines are not redrawn."""
+        """Begin a stage, which gets a line of its own where lines are not redrawn."""
         self.step(text, fraction)
         if not self._live:
             self._print(f"  {text}")
 
     def step(self, text: str, fraction: float) -> None:
-        """Show a moment within a stage; the bar never goes back."""
+        """Show progress within a stage; the bar never goes back."""
         with self._lock:
             self._text = text
             self._fraction = max(self._fraction, min(fraction, 1.0))
 
     def note(self, text: str) -> None:
-        """Print a line that stays."""
+        """Print a permanent line."""
         with self._lock:
             if self._live:
                 self._erase()

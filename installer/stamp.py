@@ -1,4 +1,4 @@
-"""A note in the environment of what it was made from, so that the next run need not look any further."""
+"""A file in the environment that records what it was made from, so that the next run can skip set-up."""
 
 import hashlib
 import json
@@ -12,14 +12,14 @@ _SECTIONS = ("build-system", "project", "dependency-groups")  # the rest of pypr
 
 
 def fingerprint(constraints: str, pyproject: dict[str, object], place: str, nvidia_driver: bool) -> str:
-    """A digest of all that decides what an environment holds; `place` is its path, which its scripts contain."""
+    """A digest of everything that determines the environment; `place` is its path, which its scripts contain."""
     declared = {name: pyproject.get(name) for name in _SECTIONS}
     facts = json.dumps([constraints, declared, place, nvidia_driver], sort_keys=True)
     return hashlib.sha256(facts.encode()).hexdigest()
 
 
 def is_current(checkout: Checkout, wanted: Iterable[str]) -> bool:
-    """Whether the environment holds the `wanted` parts as the checkout declares them now, with nothing gone missing."""
+    """Whether the environment holds the `wanted` parts as the checkout declares them now, with nothing missing."""
     try:
         stamp = json.loads((checkout.venv / _NAME).read_text(encoding="utf-8"))
         return (
@@ -28,12 +28,12 @@ def is_current(checkout: Checkout, wanted: Iterable[str]) -> bool:
             and checkout.python.exists()
             and set(stamp["entries"]) <= set(_entries(checkout))
         )
-    except (OSError, ValueError, KeyError, TypeError):  # no stamp, or not one of ours: make it anew
+    except (OSError, ValueError, KeyError, TypeError):  # no valid stamp: create it again
         return False
 
 
 def parts(checkout: Checkout) -> set[str]:
-    """The parts that an earlier set-up made, which a later one keeps up to date."""
+    """The parts that an earlier set-up installed, which later ones keep up to date."""
     try:
         return set(json.loads((checkout.venv / _NAME).read_text(encoding="utf-8"))["parts"])
     except (OSError, ValueError, KeyError, TypeError):
@@ -55,6 +55,6 @@ def _fingerprint(checkout: Checkout) -> str:
 
 
 def _entries(checkout: Checkout) -> list[str]:
-    """Names in the folders of programs and packages; caches come and go."""
+    """Names in the folders of programs and packages, without caches."""
     names = [entry.name for folder in (checkout.venv / "bin", checkout.site_packages) for entry in folder.iterdir()]
     return sorted(name for name in names if name != "__pycache__")

@@ -1,4 +1,4 @@
-"""System packages that Qt, the checks and the set-up itself need: which are missing, and how they get here."""
+"""System packages that Qt, the checks and the set-up itself need: which are missing, and how to install them."""
 
 import ctypes
 import importlib.util
@@ -11,7 +11,7 @@ from pathlib import Path
 
 from installer.failure import CommandFailed, SetUpFailed
 
-# What the Qt libraries and the X11 plugin in the PySide6 wheel load from the system, and the Debian package of each.
+# System libraries that Qt and its X11 plugin in the PySide6 wheel load, and the Debian package of each.
 QT_LIBRARIES = {
     "libEGL.so.1": "libegl1",
     "libGL.so.1": "libgl1",
@@ -62,7 +62,7 @@ TEST_PROGRAMS = {
     "xfconf-query": "xfconf",
     "xwininfo": "x11-utils",
 }
-# Pretends to be the services of a desktop. Made for the system's own Python, so no import here can find it.
+# Mock desktop services. Installed for the system's Python, so no import here can find it.
 DBUS_MOCK = (Path("/usr/lib/python3/dist-packages/dbusmock"), "python3-dbusmock")
 FONT_PACKAGE = "fonts-dejavu-core"
 _FONT_FOLDERS = ("/usr/share/fonts", "/usr/local/share/fonts", "~/.local/share/fonts", "~/.fonts")
@@ -86,7 +86,7 @@ def missing_libraries(libraries: dict[str, str], loads: Callable[[str], bool]) -
 
 
 def command_line(packages: list[str]) -> str:
-    """What a person types to get `packages`."""
+    """The command that installs `packages`."""
     return "sudo apt-get install " + " ".join(packages)
 
 
@@ -97,16 +97,16 @@ def is_debian_like(os_release: Mapping[str, str]) -> bool:
 
 
 def provide(parts: Iterable[str], run: Callable[[list[str]], object], say: Callable[[str], None]) -> None:
-    """Install what is missing if we may, else raise SetUpFailed with the line to type.
+    """Install missing packages as root, or raise SetUpFailed with the command to type.
 
-    `run` starts a program and raises CommandFailed, `say` shows a line. A Linux with other package names is told which
-    Debian packages hold what is missing, and set-up goes on.
+    `run` starts a program and raises CommandFailed, `say` shows a line. On other Linux distributions it
+    prints the Debian names of the missing packages, and set-up continues.
     """
     packages = missing(parts) if platform.system() == "Linux" else []
     if not packages:
         return
     if not _has_apt():
-        say(f"Missing on this system, by their Debian names: {' '.join(packages)}. Going on without.")
+        say(f"Missing on this system, by their Debian names: {' '.join(packages)}. Continuing without them.")
     elif os.geteuid() == 0:
         say(f"Installing system packages: {' '.join(packages)}")
         _install(packages, run)
@@ -119,7 +119,7 @@ def _install(packages: list[str], run: Callable[[list[str]], object]) -> None:
     install = ["apt-get", "install", "-q", "-y", "--no-install-recommends", "-o", "DPkg::Lock::Timeout=120", *packages]
     try:
         run(install)
-    except CommandFailed:  # a fresh machine has no package lists, a long unused one has lists of versions long gone
+    except CommandFailed:  # a new machine has no package lists, an old one has outdated lists
         run(["apt-get", "update", "-q"])
         run(install)
 
@@ -133,7 +133,7 @@ def _has_apt() -> bool:
 
 
 def _venv_package() -> str:
-    """Debian's own Python goes by python3, any other version by its number."""
+    """Debian's default Python is named python3, other versions have their number."""
     own = Path("/usr/bin/python3").resolve() == Path(sys.executable).resolve()
     return "python3-venv" if own else f"python3.{sys.version_info.minor}-venv"
 

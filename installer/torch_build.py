@@ -1,4 +1,4 @@
-"""Which build of torch suits this machine."""
+"""Chooses the build of torch for this machine."""
 
 import ctypes
 import platform
@@ -21,20 +21,20 @@ class TorchBuild:
         return {"auto": "CUDA build of torch", "cpu": "CPU build of torch"}.get(self.backend or "", "the general torch")
 
 
-def choose(version: str, system: str, nvidia_driver: bool, at_hand: str | None) -> TorchBuild:
-    """Prefer a wheel at hand, whose owner has chosen already; then what the driver, or its absence, asks for.
+def choose(version: str, system: str, nvidia_driver: bool, local_wheel: str | None) -> TorchBuild:
+    """Prefer a local wheel; otherwise choose by the driver or its absence.
 
-    `system` is as in `platform.system()`, `at_hand` as in `version_at_hand`.
+    `system` is as in `platform.system()`, `local_wheel` as in `local_wheel_version`.
     """
-    if at_hand:
-        return TorchBuild(f"torch=={at_hand}", None)
+    if local_wheel:
+        return TorchBuild(f"torch=={local_wheel}", None)
     if system == "Darwin":
         return TorchBuild(f"torch=={version}", None)
     return TorchBuild(f"torch=={version}", "auto" if nvidia_driver else "cpu")
 
 
 def fallback(build: TorchBuild) -> TorchBuild | None:
-    """What to try next: an old driver fits no CUDA build, and a firewall may hide torch's own index."""
+    """What to try next: an old driver may fit no CUDA build, and a firewall may block torch's own index."""
     if build.backend is None:
         return None
     return replace(build, backend="cpu" if build.backend == "auto" else None)
@@ -56,7 +56,7 @@ def has_nvidia_driver() -> bool:
     return True
 
 
-def version_at_hand(version: str, file_names: list[str], python_tag: str, machine: str) -> str | None:
+def local_wheel_version(version: str, file_names: list[str], python_tag: str, machine: str) -> str | None:
     """The version, with its local part, of a torch wheel among `file_names` that fits a Python and a machine.
 
     `python_tag` is such as "cp311", `machine` as in `platform.machine()`.
@@ -71,7 +71,7 @@ def version_at_hand(version: str, file_names: list[str], python_tag: str, machin
     return None
 
 
-def find_at_hand(version: str, folders: list[Path], python_tag: str) -> str | None:
-    """`version_at_hand` for the wheels in `folders` and this machine."""
+def find_local_wheel(version: str, folders: list[Path], python_tag: str) -> str | None:
+    """`local_wheel_version` for the wheels in `folders` and this machine."""
     names = [entry.name for folder in folders if folder.is_dir() for entry in folder.iterdir()]
-    return version_at_hand(version, names, python_tag, platform.machine())
+    return local_wheel_version(version, names, python_tag, platform.machine())

@@ -1,4 +1,4 @@
-"""What the steps of one set-up share."""
+"""The context that the steps of a set-up share."""
 
 from dataclasses import dataclass
 

@@ -47,8 +47,8 @@ def test_a_torch_that_is_not_to_be_had_falls_back_step_by_step() -> None:
         ("torchvision-2.13.0-cp311-cp311-linux_x86_64.whl", None),
     ],
 )
-def test_a_wheel_at_hand_must_fit_version_python_and_machine(name: str, expected: str | None) -> None:
-    assert torch_build.version_at_hand("2.13.0", [name], "cp311", "x86_64") == expected
+def test_a_wheel_local_must_fit_version_python_and_machine(name: str, expected: str | None) -> None:
+    assert torch_build.local_wheel_version("2.13.0", [name], "cp311", "x86_64") == expected
 
 
 def test_a_cpu_build_gives_way_once_there_is_a_driver() -> None:

@@ -80,7 +80,7 @@ def test_the_checks_keep_what_a_run_has_set_up_and_the_other_way_round(machine: 
     assert machine.calls() == []
 
 
-def test_an_interrupted_set_up_is_begun_anew(machine: Machine) -> None:
+def test_an_interrupted_set_up_starts_again(machine: Machine) -> None:
     process = machine.start("setup", STUB_HANGS="uv pip install")
     machine.wait_for_call("uv pip install")
     os.killpg(process.pid, signal.SIGINT)  # as a terminal does on Ctrl-C
@@ -95,7 +95,7 @@ def test_an_interrupted_set_up_is_begun_anew(machine: Machine) -> None:
     assert not left_over.exists()
 
 
-def test_an_environment_whose_python_is_gone_is_made_anew(machine: Machine) -> None:
+def test_an_environment_whose_python_is_gone_is_created_again(machine: Machine) -> None:
     machine.run("setup")
     machine.checkout.python.unlink()
     result = machine.run("run")
@@ -111,13 +111,13 @@ def test_a_package_that_has_gone_missing_is_brought_back(machine: Machine) -> No
     assert any(call.startswith("uv pip install") for call in machine.calls())
 
 
-def test_an_environment_that_has_ceased_to_work_is_made_anew(machine: Machine) -> None:
+def test_an_environment_that_has_ceased_to_work_is_created_again(machine: Machine) -> None:
     machine.run("setup")
     machine.change_lock()
     machine.calls()
     result = machine.run("setup", STUB_FAILURES=failures(("-c import apscheduler", 1, "ImportError: half a file")))
     assert result.returncode == 0, result.stderr
-    assert "The environment is damaged; making it anew." in result.stderr
+    assert "The environment is damaged; creating it again." in result.stderr
     assert sum(call.startswith("uv pip install") for call in machine.calls()) == 2
 
 
@@ -137,7 +137,7 @@ def test_a_library_that_another_linux_lacks_is_named_and_does_not_stop(machine: 
         STUB_FAILURES=failures(("PySide6.QtWidgets", 9, trouble)),
     )
     assert result.returncode == 0, result.stderr
-    assert "by their Debian names: libegl1. Going on without." in result.stderr
+    assert "by their Debian names: libegl1. Continuing without them." in result.stderr
     assert "libEGL.so.1 is missing on this system" in result.stderr
 
 
@@ -173,7 +173,7 @@ def test_where_torch_has_no_index_in_reach_the_usual_one_is_taken(machine: Machi
     assert "--torch-backend" not in [call for call in machine.calls() if call.startswith("uv pip install")][-1]
 
 
-def test_a_torch_wheel_at_hand_is_used_and_no_index_of_torch_asked(machine: Machine) -> None:
+def test_a_torch_wheel_local_is_used_and_no_index_of_torch_asked(machine: Machine) -> None:
     tag = f"cp3{sys.version_info.minor}"
     wheels = machine.folder / "wheels"
     wheels.mkdir()
@@ -198,7 +198,7 @@ def test_two_set_ups_at_once_wait_for_each_other(machine: Machine) -> None:
         fcntl.flock(lock, fcntl.LOCK_EX)
         process = machine.start("setup")
         assert process.stderr
-        assert process.stderr.readline() == "Another set-up is at work here; waiting for it to end.\n"
+        assert process.stderr.readline() == "Another set-up is running here; waiting for it to end.\n"
         assert not machine.checkout.venv.exists()
     _, err = process.communicate(timeout=60)
     assert process.returncode == 0
