@@ -30,6 +30,7 @@ from core.swarm.dht.peer import join_swarm, listening_place, peer_id_of
 from core.swarm.patches import throttle_traffic, use_session_folder
 from core.swarm.traffic.meter import Line
 from core.swarm.traffic.throttled_download import ThrottledDownload
+from core.system.reach import reach_of
 from core.trainer.contention import Contention
 from core.trainer.control import Control
 from core.trainer.device import cap_memory, device_of, reader_of
@@ -92,7 +93,8 @@ class Session:
 
     def _prepare(self, cache: Cache) -> tuple[Task, list[Path]]:
         read = ThrottledDownload(self._line, self._control.leaving)
-        client = Client(self._start.access_token, self._start.origin, read=read)
+        origin = self._start.origin
+        client = Client(self._start.access_token, origin, reach_of(origin, self._manifest.initial_peers), read=read)
         files = (self._manifest.tokenizer, *self._manifest.data.shards)
         fetcher = Fetcher(cache, client, self._control.leaving)
         tokenizer, *shards = fetcher.fetch(files, self._status.show_transfer)

@@ -6,6 +6,11 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
+from core.system.reach import Reach
+
+LOOPBACK = Reach(frozenset({"127.0.0.1", "localhost"}))
+"""For clients of these servers."""
+
 Behaviour = Callable[[BaseHTTPRequestHandler], None]
 
 

@@ -10,6 +10,7 @@ from core.api.project.manifest import File
 from core.learning.data.cache import Cache
 from core.learning.data.download import Client
 from core.learning.data.shards import Fetcher
+from tests.fakes.http_server import LOOPBACK
 
 CONTENT = b"".join(b"line %d\n" % number for number in range(60_000))
 GIB = 1 << 30
@@ -20,7 +21,7 @@ def described(url: str, content: bytes = CONTENT) -> File:
 
 
 def fetcher(cache: Cache, stop: threading.Event | None = None, **options: str) -> Fetcher:
-    client = Client(options.get("token"), options.get("origin"), timeouts=(2, 0.5))
+    client = Client(options.get("token"), options.get("origin"), LOOPBACK, timeouts=(2, 0.5))
     return Fetcher(cache, client, stop or threading.Event(), waits=(0.01, 0.01))
 
 

@@ -32,6 +32,7 @@ from core.swarm.patches import throttle_traffic, use_session_folder
 from core.swarm.traffic.meter import Line
 from core.swarm.traffic.throttled_download import ThrottledDownload
 from tests.fakes.company import ScriptedCompany
+from tests.fakes.http_server import LOOPBACK
 
 BATCH = 32
 Orders = SimpleQueue[tuple[str, Any] | None]
@@ -109,7 +110,7 @@ class Peer:
 
     def _file(self, url: str) -> dict[str, Any]:
         begin, size = time.monotonic(), 0
-        client = Client(None, None, read=ThrottledDownload(self.line, threading.Event()))
+        client = Client(None, None, LOOPBACK, read=ThrottledDownload(self.line, threading.Event()))
         with client.get(url, 0) as response:
             while chunk := client.read(response, 1 << 18):
                 size += len(chunk)

@@ -17,6 +17,12 @@ def is_far(address: str) -> bool:
     return not ipaddress.ip_address(match["host"]).is_private
 
 
+def host_of(address: str) -> str:
+    """The IP address or name in a peer's multiaddress; empty if it is none."""
+    match = _PEER_ADDRESS.fullmatch(address)
+    return match["host"].lower() if match else ""
+
+
 def is_peer_address(address: str) -> bool:
     """Whether `address` is a libp2p multiaddress that ends in a peer id, perhaps behind a relay."""
     match = _PEER_ADDRESS.fullmatch(address)

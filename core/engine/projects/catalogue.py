@@ -19,6 +19,7 @@ from core.engine.machine.threads import in_thread
 from core.engine.projects import credentials, fetch, requirements
 from core.store.projects import Project
 from core.store.store import Store
+from core.system.reach import Reach
 
 PRACTICE = Path(core.__file__).parents[1] / "resources" / "practice" / "project.toml"
 BUILTIN = "builtin"
@@ -139,11 +140,12 @@ class Catalogue:
 
     async def curve(self, id: str) -> list[CurvePoint]:  # noqa: A002 - the project's own word
         """The backbone's learning curve, completed by what this volunteer saw and gave."""
-        manifest = self.get(id).manifest
+        project = self.get(id)
+        manifest = project.manifest
         if manifest is None:
             return []
         own = self._store.history.curve(id, manifest.run_id)
-        return merged(own, await _backbone_curve(manifest.curve) if manifest.curve else ())
+        return merged(own, await _backbone_curve(manifest.curve, fetch.reach(project)) if manifest.curve else ())
 
     def info(self, project: Project, active: str | None = None) -> ProjectInfo:
         description = project.manifest or _Described(self.practice_file)
@@ -252,10 +254,10 @@ class _Curve(msgspec.Struct, frozen=True):
     points: Annotated[tuple[_Point, ...], Meta(max_length=200_000)]
 
 
-async def _backbone_curve(url: str) -> tuple[_Point, ...]:
+async def _backbone_curve(url: str, reach: Reach) -> tuple[_Point, ...]:
     """Empty if it cannot be had: the volunteer's own view is shown then."""
     try:
-        text, _ = await in_thread(partial(fetch.from_url, url, fetch.CURVE_CAP), fetch.SECONDS)
+        text, _ = await in_thread(partial(fetch.from_url, url, fetch.CURVE_CAP, reach), fetch.SECONDS)
         return msgspec.json.decode(text, type=_Curve).points
     except (UsageError, WorldError, TimeoutError, msgspec.DecodeError) as error:
         _log.info("The learning curve at %s could not be read: %s", url, error)

@@ -1,52 +1,88 @@
 """Small documents from the network or a file, with every failure as a sentence. Blocks: call it in a thread."""
 
-import ipaddress
 import re
 from pathlib import Path
+from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
 from core.api.errors import UsageError, WorldError
+from core.api.project.plain_json import printable
+from core.store.projects import Project
+from core.system.reach import Reach, host_in, reach_of
+
+if TYPE_CHECKING:
+    import requests
+
+    from core.system import web
 
 MANIFEST_CAP = 1 << 20
 CURVE_CAP = 4 << 20
 SECONDS = 20.0
 """For the whole document; a server that drips is given up."""
 _CONNECT, _READ = 5.0, 10.0
-_REDIRECTS = 5
 
 
 def is_url(source: str) -> bool:
     return re.match(r"[a-zA-Z][a-zA-Z0-9+.-]*://", source) is not None
 
 
-def from_url(url: str, cap: int) -> tuple[bytes, str]:
-    """The document and the address it finally came from, after redirects.
+def reach(project: Project) -> Reach:
+    """Which servers the project's manifest may name."""
+    peers = project.manifest.initial_peers if project.manifest else ()
+    return reach_of(project.source if is_url(project.source) else None, peers)
+
+
+def from_url(url: str, cap: int, reach: Reach | None = None) -> tuple[bytes, str]:
+    """The document and the address it finally came from, after redirects on the same host.
+
+    `reach` says which addresses may be contacted; None for a URL that the volunteer gave, wherever it leads.
 
     Raises:
         UsageError: not an address that can be fetched.
-        WorldError: the server does not answer, has no such document, or sends more than `cap` bytes.
+        WorldError: the server does not answer, has no such document, sends more than `cap` bytes or sends them too
+            slowly, redirects to another server, or may not be contacted.
     """
+    # Loaded only here: most of the time the engine fetches nothing.
     import requests
+    import urllib3
+
+    from core.system import web
 
     host = _host(url)
+    reach = reach or Reach(frozenset({host}))
+    deadline = web.Deadline(SECONDS)
     try:
-        with requests.Session() as session:
-            session.max_redirects = _REDIRECTS
-            # A proxy cannot reach this machine's own loopback.
-            session.trust_env = not _is_loopback(host)
-            with session.get(url, timeout=(_CONNECT, _READ), stream=True) as answer:
-                _check_status(answer.status_code, url)
-                return _body(answer, url, cap), answer.url
+        with deadline:
+            document = _document(url, cap, reach, deadline)
+        if deadline.passed:
+            # A body without a length ends where the connection does.
+            raise WorldError(f"{host} does not answer.")
+        return document
     except requests.exceptions.SSLError:
         raise WorldError(f"The connection to {host} is not secure: its certificate is not valid.") from None
     except requests.exceptions.Timeout:
         raise WorldError(f"{host} does not answer.") from None
-    except requests.exceptions.TooManyRedirects:
-        raise WorldError(f"{url} leads in circles.") from None
     except (requests.exceptions.InvalidURL, requests.exceptions.InvalidSchema):
         raise UsageError(f"{url} is not an address that can be fetched.") from None
-    except requests.exceptions.RequestException:
+    except (requests.exceptions.RequestException, urllib3.exceptions.HTTPError):
+        if deadline.passed:
+            raise WorldError(f"{host} does not answer.") from None
         raise WorldError(f"{host} cannot be reached. Check the address and the connection.") from None
+
+
+def _document(url: str, cap: int, reach: Reach, deadline: "web.Deadline") -> tuple[bytes, str]:
+    from core.system import web
+
+    for _ in range(web.MOST_REDIRECTS + 1):
+        with web.ask(url, reach, deadline, (_CONNECT, _READ), {}) as response:
+            if not response.is_redirect:
+                _check_status(response.status_code, url)
+                return _body(response, url, cap), url
+            target = web.redirected(url, response.headers["location"])
+        if host_in(target) != host_in(url):
+            raise WorldError("redirected_elsewhere", url=url, target=printable(target))
+        url = target
+    raise WorldError(f"{url} leads in circles.")
 
 
 def from_file(name: str, cap: int) -> bytes:
@@ -84,13 +120,6 @@ def _host(url: str) -> str:
     return host
 
 
-def _is_loopback(host: str) -> bool:
-    try:
-        return ipaddress.ip_address(host).is_loopback
-    except ValueError:
-        return host == "localhost"
-
-
 def _check_status(status: int, url: str) -> None:
     if status in (404, 410):
         raise WorldError(f"There is nothing at {url} ({status}); check the address.")
@@ -100,10 +129,14 @@ def _check_status(status: int, url: str) -> None:
         raise WorldError(f"{_host(url)} answers with an error ({status}); try again later.")
 
 
-def _body(answer: "requests.Response", url: str, cap: int) -> bytes:  # type: ignore[name-defined]  # noqa: F821
+def _body(response: "requests.Response", url: str, cap: int) -> bytes:
+    import urllib3
+
     body = bytearray()
-    for chunk in answer.iter_content(1 << 16):
+    while chunk := response.raw.read1(1 << 16, decode_content=False):
         body += chunk
         if len(body) > cap:
             raise WorldError(f"{url} is larger than {cap >> 20} MiB, which is not right for what was expected there.")
+    if response.raw.length_remaining:
+        raise urllib3.exceptions.ProtocolError("The connection was cut.")
     return bytes(body)

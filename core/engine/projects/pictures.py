@@ -12,6 +12,7 @@ from core.api.project.projects import Picture
 from core.engine.machine.threads import in_thread
 from core.engine.projects import fetch
 from core.store.projects import Project
+from core.system.reach import Reach
 
 LARGEST = 1 << 20
 """Bytes of a picture; a larger one is not shown."""
@@ -36,16 +37,16 @@ class Pictures:
         if file is None or file.size > LARGEST:
             return None
         try:
-            return picture_of(await in_thread(partial(self._read, file), fetch.SECONDS))
+            return picture_of(await in_thread(partial(self._read, file, fetch.reach(project)), fetch.SECONDS))
         except (UsageError, WorldError, OSError, TimeoutError) as error:
             _log.info("The picture of %s cannot be shown: %s", project.id, error)
             return None
 
-    def _read(self, file: File) -> bytes:
+    def _read(self, file: File, reach: Reach) -> bytes:
         kept = self._folder / file.sha256
         if kept.is_file() and _is(data := kept.read_bytes(), file):
             return data
-        data, _ = fetch.from_url(file.url, LARGEST)
+        data, _ = fetch.from_url(file.url, LARGEST, reach)
         if not _is(data, file):
             raise UsageError(f"{file.url} is not the file that the manifest describes.")
         self._folder.mkdir(mode=0o700, exist_ok=True)

@@ -68,13 +68,14 @@ class Ranking:
         if now >= self._next_at:
             self._next_at = now + (EVERY if project.id in self._known else SOON)
             if self.asking is None or self.asking.done():
-                self.asking = asyncio.ensure_future(self._ask(project.id, url, volunteer))
+                self.asking = asyncio.ensure_future(self._ask(project, url, volunteer))
         return self._next_at
 
-    async def _ask(self, project: str, url: str, volunteer: Callable[[], str]) -> None:
+    async def _ask(self, asked_about: Project, url: str, volunteer: Callable[[], str]) -> None:
+        project = asked_about.id
         try:
-            asked = partial(fetch.from_url, f"{url}?volunteer={volunteer()}", LARGEST)
-            text, _ = await in_thread(asked, fetch.SECONDS)
+            fetched = partial(fetch.from_url, f"{url}?volunteer={volunteer()}", LARGEST, fetch.reach(asked_about))
+            text, _ = await in_thread(fetched, fetch.SECONDS)
             told = msgspec.json.decode(text, type=_Leaderboard)
         except (UsageError, WorldError, TimeoutError, msgspec.DecodeError) as error:
             _log.info("The leaderboard at %s could not be read: %s", url, error)

@@ -11,7 +11,7 @@ import re
 from collections.abc import Callable, Sequence
 from threading import Event
 from typing import BinaryIO
-from urllib.parse import unquote, urljoin, urlsplit
+from urllib.parse import unquote, urlsplit
 
 import requests
 import urllib3
@@ -19,6 +19,8 @@ import urllib3
 from core.api.errors import WorldError
 from core.api.project.manifest import File
 from core.api.project.plain_json import printable
+from core.system import web
+from core.system.reach import Reach, origin_of
 
 log = logging.getLogger(__name__)
 
@@ -28,7 +30,6 @@ TIMEOUTS = (10.0, 30.0)
 """Seconds to connect, and without a single byte."""
 _CHUNK = 1 << 18
 _ENOUGH_TO_TRY_ON = 1 << 20
-_MOST_REDIRECTS = 5
 _TRY_LATER = frozenset((408, 425, 429, 500, 502, 503, 504))
 
 
@@ -53,53 +54,48 @@ def read_chunk(response: requests.Response, size: int) -> bytes:
 Read = Callable[[requests.Response, int], bytes]
 
 
-class _Session(requests.Session):
-    """Follows no redirect of its own accord: it would read the redirect's body first, however large."""
-
-    def get_redirect_target(self, resp: requests.Response) -> None:  # noqa: ARG002 - requests' own name
-        return None
-
-
 class Client:
     """GET requests of one manifest's files.
 
-    The access token goes to `origin` alone, the URL that the manifest was read from: a manifest may name any server.
-    Bodies are read by `read`, which may take its time.
+    The access token goes to `origin` alone, the URL that the manifest was read from: a manifest may name any server
+    within `reach`. Bodies are read by `read`, which may take its time.
     """
 
     def __init__(
         self,
         token: str | None,
         origin: str | None,
+        reach: Reach,
         timeouts: tuple[float, float] = TIMEOUTS,
         read: Read = read_chunk,
     ) -> None:
         self.read = read
-        self._token, self._origin, self._timeouts = token, origin and _origin(origin), timeouts
-        self._session = _Session()
-        # Otherwise requests sends what the volunteer's ~/.netrc says of the host.
-        self._session.auth = _no_auth
+        self._token, self._origin, self._timeouts = token, origin and origin_of(origin), timeouts
+        self._reach = reach
 
     def get(self, url: str, offset: int) -> requests.Response:
         """The response to a request for the bytes from `offset` on, its body still to be read.
 
         Raises:
             requests.RequestException: no answer.
-            WorldError: redirected to nowhere.
+            WorldError: redirected to nowhere, or to a private address that is not the project's.
         """
-        for _ in range(_MOST_REDIRECTS + 1):
-            response = self._session.get(url, headers=self._headers(url, offset), stream=True, timeout=self._timeouts)
+        for _ in range(web.MOST_REDIRECTS + 1):
+            headers = self._headers(url, offset)
+            # Until the headers are there; a body may take long, as long as it moves.
+            with web.Deadline(sum(self._timeouts)) as deadline:
+                response = web.ask(url, self._reach, deadline, self._timeouts, headers)
             if not response.is_redirect:
                 return response
             response.close()
-            url = _redirected(url, response.headers["location"])
-        raise WorldError(f"The server redirects more than {_MOST_REDIRECTS} times, at last to {printable(url)}.")
+            url = web.redirected(url, response.headers["location"])
+        raise WorldError(f"The server redirects more than {web.MOST_REDIRECTS} times, at last to {printable(url)}.")
 
     def _headers(self, url: str, offset: int) -> dict[str, str]:
-        headers = {"Accept-Encoding": "identity"}
+        headers = {}
         if offset:
             headers["Range"] = f"bytes={offset}-"
-        if self._token and _origin(url) == self._origin:
+        if self._token and origin_of(url) == self._origin:
             headers["Authorization"] = f"Bearer {self._token}"
         return headers
 
@@ -249,23 +245,3 @@ def _reason(error: Exception) -> str:
             return "the connection was cut"
         case _:
             return "the server cannot be reached"
-
-
-def _redirected(url: str, location: str) -> str:
-    try:
-        target = urljoin(url, location)
-        allowed = urlsplit(target).scheme in ("http", "https") and urlsplit(target).port != 0
-    except ValueError:
-        target, allowed = location, False
-    if not allowed:
-        raise WorldError(f"The server redirects to {printable(target)}, which is no http or https URL.")
-    return target
-
-
-def _origin(url: str) -> tuple[str, str | None, int | None]:
-    parts = urlsplit(url)
-    return parts.scheme, parts.hostname, parts.port or {"http": 80, "https": 443}.get(parts.scheme)
-
-
-def _no_auth(request: requests.PreparedRequest) -> requests.PreparedRequest:
-    return request

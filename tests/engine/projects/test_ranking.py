@@ -54,7 +54,8 @@ def test_an_answer_that_comes_after_opting_out_is_for_nobody() -> None:
 
     async def ask(server: FakeServer, *, opt_out: bool) -> Place | None:
         places = Ranking(lambda: None, time.time)
-        project = SimpleNamespace(id="poems", manifest=SimpleNamespace(leaderboard=server.url("leaderboard.json")))
+        manifest = SimpleNamespace(leaderboard=server.url("leaderboard.json"), initial_peers=())
+        project = SimpleNamespace(id="poems", source=server.url("manifest.json"), manifest=manifest)
         for now in (0.0, SOON):
             places.attend(project, lambda: "ab" * 32, now)  # type: ignore[arg-type]  # all that is looked at
         assert places.asking is not None

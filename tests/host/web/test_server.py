@@ -18,6 +18,7 @@ from core.learning import checkpoints
 from core.learning.data.cache import Cache
 from core.learning.data.download import Client
 from core.learning.data.shards import Fetcher
+from tests.fakes.http_server import LOOPBACK
 from tests.host.web_client import PRACTICE, get
 
 
@@ -26,7 +27,7 @@ def test_a_volunteer_reads_the_manifest_and_fetches_all_its_files(server: Web, t
     manifest = parse(requests.get(address, timeout=10).content, address)
     cache = Cache(tmp_path / "cache", 1 << 30)
     files = [manifest.tokenizer, *manifest.data.shards]
-    paths = Fetcher(cache, Client(None, None), Event()).fetch(files)
+    paths = Fetcher(cache, Client(None, None, LOOPBACK), Event()).fetch(files)
     cache.close()
     assert paths[0].read_bytes() == (PRACTICE / "tokenizer.json").read_bytes()
     assert b"".join(path.read_bytes() for path in paths[1:]) == b"".join(
@@ -38,7 +39,7 @@ def test_a_cut_download_goes_on_at_this_server(server: Web, published: Published
     shard = parse(msgspec.json.encode(published.manifest), server.url).data.shards[0]
     cache = Cache(tmp_path / "cache", 1 << 30)
     cache.part(shard).write_bytes((PRACTICE / "train-0.txt").read_bytes()[:1000])
-    (path,) = Fetcher(cache, Client(None, None), Event()).fetch([shard])
+    (path,) = Fetcher(cache, Client(None, None, LOOPBACK), Event()).fetch([shard])
     cache.close()
     assert path.read_bytes() == (PRACTICE / "train-0.txt").read_bytes()
 

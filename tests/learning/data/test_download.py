@@ -3,14 +3,28 @@
 import resource
 import threading
 import time
+from http.server import BaseHTTPRequestHandler
 from pathlib import Path
 
 import pytest
 
+from core.api.errors import WorldError
 from core.learning.data.cache import Cache
 from core.learning.data.download import Client, StoppedError
 from core.learning.data.shards import Fetcher
-from tests.fakes.http_server import answer, chunked, closed_port, cut, endless, ranged, redirect, serving, stalled
+from core.system.reach import Reach
+from tests.fakes.http_server import (
+    LOOPBACK,
+    answer,
+    chunked,
+    closed_port,
+    cut,
+    endless,
+    ranged,
+    redirect,
+    serving,
+    stalled,
+)
 from tests.learning.fetching import CONTENT, GIB, described, fetcher, leftovers, refusal
 
 
@@ -127,7 +141,7 @@ def test_a_server_that_falls_silent_is_given_up(cache: Cache) -> None:
 @pytest.mark.parametrize("target", ["file:///etc/passwd", "ftp://127.0.0.1/a", "http://[::1/a"])
 def test_a_redirect_to_anything_but_the_web_is_refused(cache: Cache, target: str) -> None:
     with serving(redirect(target)) as server:
-        assert "which is no http or https URL" in refusal(cache, described(server.url("train.txt")))
+        assert "bad_redirect" in refusal(cache, described(server.url("train.txt")))
 
 
 def test_a_redirect_in_circles_ends(cache: Cache) -> None:
@@ -167,7 +181,7 @@ def test_the_volunteer_s_netrc_is_not_sent(cache: Cache, tmp_path: Path, monkeyp
 def test_stop_ends_a_fetch_at_once_even_if_the_server_hangs(cache: Cache) -> None:
     stop = threading.Event()
     with serving(stalled(CONTENT, 100_000)) as server:
-        client = Client(None, None, timeouts=(30, 30))
+        client = Client(None, None, LOOPBACK, timeouts=(30, 30))
         work = Fetcher(cache, client, stop)
         done: list[int] = []
 
@@ -205,3 +219,25 @@ def test_a_full_disk_is_one_sentence_and_leaves_nothing(cache: Cache) -> None:
         assert "the disk is full" in sentence
         assert leftovers(cache) == []
         assert fetcher(cache).fetch([file])[0].read_bytes() == CONTENT
+
+
+def test_a_private_address_that_is_not_the_projects_is_not_contacted(cache: Cache) -> None:
+    with serving(ranged(CONTENT)) as server:
+        client = Client(None, "https://example.org/manifest.json", Reach(), timeouts=(2, 0.5))
+        with pytest.raises(WorldError, match="private_address"):
+            Fetcher(cache, client, threading.Event(), waits=()).fetch([described(server.url("train.txt"))])
+        assert not server.seen
+
+
+def test_headers_that_never_end_are_given_up(cache: Cache) -> None:
+    def drip(handler: BaseHTTPRequestHandler) -> None:
+        handler.wfile.write(b"HTTP/1.1 200 OK\r\nX-Endless: ")
+        while True:
+            handler.wfile.write(b"x")
+            handler.wfile.flush()
+            time.sleep(0.05)
+
+    with serving(drip) as server:
+        client = Client(None, None, LOOPBACK, timeouts=(0.5, 0.5))
+        with pytest.raises(WorldError):
+            Fetcher(cache, client, threading.Event(), waits=()).fetch([described(server.url("train.txt"))])

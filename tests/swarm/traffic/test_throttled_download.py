@@ -11,6 +11,7 @@ from core.learning.data.download import Client
 from core.swarm.traffic.meter import Line
 from core.swarm.traffic.throttled_download import ThrottledDownload
 from core.swarm.traffic.throttled_streams import on_the_wire
+from tests.fakes.http_server import LOOPBACK
 
 CONTENT = bytes(range(256)) * 200
 
@@ -38,7 +39,7 @@ def url() -> Iterator[str]:
 def test_a_body_is_read_to_its_end_and_counted(url: str, ceiling: int) -> None:
     line = Line()
     line.apply(Limits(download_limit=ceiling))
-    client = Client(None, None, read=ThrottledDownload(line, threading.Event()))
+    client = Client(None, None, LOOPBACK, read=ThrottledDownload(line, threading.Event()))
     with client.get(url, 0) as response:
         body = b"".join(iter(lambda: client.read(response, 1 << 14), b""))
     assert body == CONTENT
