@@ -13,7 +13,7 @@ from app.cli.console import source
 from app.cli.console.display import Display, display
 from app.cli.console.parser import Verbs, add_verb
 from app.cli.console.session_totals import Given
-from app.text import plain, units
+from app.text import times, units
 from core.api.errors import EngineGone, UsageError, WorldError
 from core.api.intent import Contribute, Override, Pause
 from core.api.protocol import Command, Event, GetSnapshot, Quit
@@ -134,7 +134,7 @@ def _going_on(before: Snapshot, now: float) -> Contribute:
 
 def hint(goal: Goal, now: float) -> str:
     """What stays at the bottom of the display: when it ends by itself, and how to end it. Pure."""
-    ends = [f"until {plain.clock(now + goal.seconds, now)}"] if goal.seconds else []
+    ends = [f"until {times.clock(now + goal.seconds, now)}"] if goal.seconds else []
     ends += [f"until epoch {goal.until_epoch:,}"] if goal.until_epoch is not None else []
     text = f"Contributes {' or '.join(ends)}. " if ends else ""
     return f"{text}Ctrl-C stops contributing."

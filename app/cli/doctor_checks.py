@@ -14,7 +14,7 @@ import msgspec
 
 from app.cli import window
 from app.cli.console.connection import running
-from app.text import plain
+from app.text import numbers
 from core.api.errors import IdlehiveError
 from core.api.protocol import GetSnapshot
 from core.api.snapshot import Snapshot
@@ -84,7 +84,7 @@ def profile_folder(profile: Profile) -> Finding:
 
 def disk(profile: Profile) -> Finding:
     free = shutil.disk_usage(_existing(profile.path)).free
-    text = f"{plain.size(free)} free for the profile."
+    text = f"{numbers.size(free)} free for the profile."
     if free < _LITTLE_SPACE:
         return Finding("disk", "warn", text, "Projects need some gigabytes: free some, or lower `cache_size`.")
     return Finding("disk", "ok", text)
@@ -153,7 +153,7 @@ def _card(number: int) -> str:
     import pynvml as nvml
 
     handle = nvml.nvmlDeviceGetHandleByIndex(number)
-    return f"{_text(nvml.nvmlDeviceGetName(handle))}, {plain.size(nvml.nvmlDeviceGetMemoryInfo(handle).total)}"
+    return f"{_text(nvml.nvmlDeviceGetName(handle))}, {numbers.size(nvml.nvmlDeviceGetMemoryInfo(handle).total)}"
 
 
 def _keyring() -> Finding:

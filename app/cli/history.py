@@ -13,7 +13,7 @@ from app.cli import record_files
 from app.cli.console import output
 from app.cli.console.connection import borrowed
 from app.cli.console.parser import Parser, Verbs, add_json, add_verb
-from app.text import plain, units
+from app.text import history, numbers, units
 from core.api.preferences.limits import LimitInfo, ShowLimits
 from core.api.record.history import MOST_HOURS, Contribution, GetHistory
 from core.api.record.record import Sums, cost_of
@@ -86,7 +86,7 @@ def run(arguments: argparse.Namespace, profile: Profile) -> int:
     if arguments.json:
         output.print_json({"contributions": rows, "totals": totals, "cost": cost})
     else:
-        _print_table(rows, plain.cost(cost))
+        _print_table(rows, history.cost(cost))
     return 0
 
 
@@ -111,7 +111,7 @@ def _print_table(rows: list[Contribution], cost: str) -> None:
     if not rows:
         print("Nothing was given yet.")
         return
-    days = [(day, plain.clean(project), *_cells(sums)) for day, project, sums in by_day(rows)]
+    days = [(day, output.printable(project), *_cells(sums)) for day, project, sums in by_day(rows)]
     output.print_table(_COLUMNS, days, total=("total", "", *_cells(together(Sums(), rows))))
     if cost:
         print(f"\nThe energy of that cost {cost}, by your own figures.")
@@ -120,15 +120,21 @@ def _print_table(rows: list[Contribution], cost: str) -> None:
 def _cells(sums: Sums) -> tuple[str, ...]:
     counts = (sums.samples, sums.accepted, sums.epochs, sums.rounds, sums.failed_rounds)
     return (
-        plain.duration(sums.seconds),
-        *("-" if number is None else f"{number:,}" for number in counts),
-        plain.duration(sums.cpu_seconds),
-        plain.duration(sums.gpu_seconds),
-        plain.work(sums.flops) if sums.flops else "-",
-        plain.energy(sums),
-        plain.size(sums.uploaded),
-        plain.size(sums.downloaded),
+        numbers.duration(sums.seconds),
+        *("-" if number is None else numbers.count(number) for number in counts),
+        numbers.duration(sums.cpu_seconds),
+        numbers.duration(sums.gpu_seconds),
+        numbers.work(sums.flops) if sums.flops else "-",
+        _energy(sums),
+        numbers.size(sums.uploaded),
+        numbers.size(sums.downloaded),
     )
+
+
+def _energy(sums: Sums) -> str:
+    if sums.energy is None:
+        return "-"
+    return f"{'~' if sums.estimated_joules else ''}{numbers.energy(sums.energy)}"
 
 
 def _print_csv(pages: Iterable[list[Contribution]]) -> None:

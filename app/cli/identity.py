@@ -9,7 +9,6 @@ from app.cli.console import output
 from app.cli.console.connection import borrowed
 from app.cli.console.parser import Parser, Verbs, add_json, add_verb
 from app.desktop import private_file
-from app.text import plain
 from core.api.errors import UsageError
 from core.api.identity import (
     ExportIdentity,
@@ -93,7 +92,7 @@ def _tell(arguments: argparse.Namespace, profile: Profile, command: IdentityComm
         output.print_json(info)
     else:
         print(f"Identity: {info.id}")
-        print(f"Name:     {plain.clean(info.display_name) if info.display_name else 'none'}")
+        print(f"Name:     {output.printable(info.display_name) if info.display_name else 'none'}")
     return 0
 
 

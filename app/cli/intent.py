@@ -6,7 +6,7 @@ from types import NoneType
 
 from app.cli.console.connection import borrowed, needed, running
 from app.cli.console.parser import Verbs, add_verb
-from app.text import plain, units
+from app.text import times, units
 from core.api.errors import EngineGone
 from core.api.intent import Pause, Resume
 from core.api.protocol import GetSnapshot, Quit
@@ -55,7 +55,7 @@ def run_pause(arguments: argparse.Namespace, profile: Profile) -> int:
         engine.request(Pause(seconds, "next_edge" if arguments.until_change else None), NoneType)
     now = time.time()
     until = now + seconds if seconds else edge
-    print(f"Paused until {plain.clock(until, now) if until else '`idlehive resume`'}.")
+    print(f"Paused until {times.clock(until, now) if until else '`idlehive resume`'}.")
     return 0
 
 

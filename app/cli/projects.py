@@ -4,11 +4,12 @@ import argparse
 import getpass
 import sys
 import textwrap
+import time
 
 from app.cli.console import output, source
 from app.cli.console.connection import borrowed
 from app.cli.console.parser import Parser, Verbs, add_json, add_verb
-from app.text import plain
+from app.text import amounts, numbers, projects
 from core.api.errors import UsageError
 from core.api.project.projects import (
     AddProject,
@@ -84,7 +85,7 @@ def run_order(arguments: argparse.Namespace, profile: Profile) -> int:
         output.print_json(projects)
     else:
         members = sorted((project for project in projects if project.rank), key=lambda project: project.rank)
-        print(f"From now on in this order: {', '.join(plain.clean(project.id) for project in members)}.")
+        print(f"From now on in this order: {', '.join(output.printable(project.id) for project in members)}.")
     return 0
 
 
@@ -132,25 +133,23 @@ def read_invite() -> str:
 def describe(details: ProjectDetails) -> list[str]:
     """All about a project, in lines for a person."""
     info = details.info
-    needs = [f"{name.replace('_', ' ')} {_need(name, value)}" for name, value in details.requirements.items() if value]
     facts = {
         "organiser": info.organiser,
         "licence": info.license,
         "model": f"{details.architecture}, {details.task.replace('_', ' ')}",
-        "an epoch": plain.count(details.target_batch_size, "sample"),
-        "download": plain.size(details.download_size),
-        "needs": ", ".join(needs) or "nothing in particular",
-        "this computer": " ".join(details.missing) or "fits",
+        "an epoch": amounts.samples(details.target_batch_size),
+        "download": numbers.size(details.download_size),
+        "needs": projects.needs_line(details.requirements),
+        "this computer": projects.verdict(details.missing),
         "homepage": details.homepage or "",
         "source": info.source,
         "you": _you(info),
-        "waits": " ".join(reason.text for reason in info.reasons),
-        "your place": plain.place(details.place) if details.place else "",
-        "you gave": f"{plain.count(details.samples, 'sample')} in {plain.duration(details.seconds)}",
+        "waits": projects.waits(info, time.time()),
+        "given": projects.given(details),
     }
-    summary = textwrap.wrap(plain.clean(info.summary), _READABLE, initial_indent="  ", subsequent_indent="  ")
-    said = [f"  {name + ':':<15}{plain.clean(value)}" for name, value in facts.items() if value]
-    return [plain.clean(f"{info.name} ({info.id})"), *summary, "", *said]
+    summary = textwrap.wrap(output.printable(info.summary), _READABLE, initial_indent="  ", subsequent_indent="  ")
+    said = [f"  {name + ':':<15}{output.printable(value)}" for name, value in facts.items() if value]
+    return [output.printable(f"{info.name} ({info.id})"), *summary, "", *said]
 
 
 def _change(arguments: argparse.Namespace, profile: Profile, command: Command, sentence: str) -> int:
@@ -159,21 +158,17 @@ def _change(arguments: argparse.Namespace, profile: Profile, command: Command, s
     if arguments.json:
         output.print_json(info)
     else:
-        print(sentence.format(f"{plain.clean(info.name)} ({info.id})"))
+        print(sentence.format(f"{output.printable(info.name)} ({info.id})"))
     if info.warning:
-        print(f"Warning: {plain.clean(info.warning)}", file=sys.stderr)
+        print(f"Warning: {output.printable(info.warning)}", file=sys.stderr)
     return 0
 
 
 def _row(project: ProjectInfo) -> tuple[str, ...]:
-    return tuple(plain.clean(text) for text in (project.id, project.name, project.organiser, _you(project)))
+    return tuple(output.printable(text) for text in (project.id, project.name, project.organiser, _you(project)))
 
 
 def _you(project: ProjectInfo) -> str:
     if project.active:
         return "contributing"
     return "member" if project.joined else "practice" if project.practice else ""
-
-
-def _need(name: str, value: int) -> str:
-    return plain.rate(value) if name in ("upload", "download") else plain.size(value)

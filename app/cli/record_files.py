@@ -10,7 +10,7 @@ from types import NoneType
 from app.cli.console import output
 from app.cli.console.connection import borrowed
 from app.cli.console.parser import Verbs, add_json, add_verb
-from app.text import plain
+from app.text import amounts
 from core.api.errors import UsageError
 from core.api.record.record import DeleteHistory, ExportHistory, GetOverview, ImportHistory, Overview, Written
 from core.client.profile import Profile
@@ -42,14 +42,14 @@ def run_export(arguments: argparse.Namespace, profile: Profile) -> int:
     with borrowed(profile) as engine:
         command = ExportHistory(str(path), "csv" if form == ".csv" else "json")
         written = engine.request(command, Written, _FILES)
-    return _tell(arguments, written, f"{_contents(written)} written to {plain.clean(str(path))}.")
+    return _tell(arguments, written, f"{_contents(written)} written to {output.printable(str(path))}.")
 
 
 def run_import(arguments: argparse.Namespace, profile: Profile) -> int:
     path = _path(arguments.file)[0]
     with borrowed(profile) as engine:
         written = engine.request(ImportHistory(str(path)), Written, _FILES)
-    new = plain.count(written.new_hours, "hour") if written.new_hours else "nothing"
+    new = amounts.hours(written.new_hours) if written.new_hours else "nothing"
     return _tell(arguments, written, f"{_contents(written)} read; {new} of it was new.")
 
 
@@ -64,7 +64,7 @@ def run_summary(arguments: argparse.Namespace, profile: Profile) -> int:
     from app.history import certificate as keepsakes
 
     keepsakes.save_summary(overview, path, svg=form == ".svg")
-    print(f"The year {year} is in {plain.clean(str(path))}.")
+    print(f"The year {year} is in {output.printable(str(path))}.")
     return 0
 
 
@@ -75,7 +75,7 @@ def run_certificate(arguments: argparse.Namespace, profile: Profile) -> int:
     from app.history import certificate as keepsakes
 
     keepsakes.save_certificate(overview, path, arguments.name)
-    print(f"The certificate is in {plain.clean(str(path))}.")
+    print(f"The certificate is in {output.printable(str(path))}.")
     return 0
 
 
@@ -110,7 +110,7 @@ def _path(text: str, *endings: str) -> tuple[Path, str]:
 
 
 def _contents(written: Written) -> str:
-    return f"{plain.count(written.hours, 'hour')} of {plain.count(written.sessions, 'session')}"
+    return f"{amounts.hours(written.hours)} of {amounts.sessions(written.sessions)}"
 
 
 def _tell(arguments: argparse.Namespace, written: Written, sentence: str) -> int:

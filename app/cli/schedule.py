@@ -12,7 +12,7 @@ import msgspec
 from app.cli.console import output
 from app.cli.console.connection import borrowed
 from app.cli.console.parser import Parser, Verbs, add_json, add_verb
-from app.text import plain
+from app.text import schedule
 from core.api.errors import UsageError, WorldError
 from core.api.preferences import week_text
 from core.api.preferences.schedule import (
@@ -107,7 +107,7 @@ def _tell(arguments: argparse.Namespace, engine: EngineClient, info: ScheduleInf
     if arguments.json:
         output.print_json({**msgspec.to_builtins(info), **msgspec.to_builtins(state)})
         return 0
-    print(f"{_name(info)} ({info.zone} time). {plain.schedule(state, time.time())}")
+    print(f"{_name(info)} ({info.zone} time). {schedule.summary(state, time.time())}")
     if info.preset != "always":
         print("\n".join(drawing(info.cells, shutil.get_terminal_size().columns, _marks())))
     return 0

@@ -9,30 +9,32 @@ from app.cli.console import output
 from app.cli.console.connection import running
 from app.cli.console.display import display
 from app.cli.console.parser import Verbs, add_json, add_verb
-from app.text import plain
+from app.text import progress, schedule, status, units
 from core.api.errors import EngineGone
+from core.api.preferences.preferences import PREFERENCES
 from core.api.protocol import Event, GetSnapshot
+from core.api.session_settings import Limits
 from core.api.snapshot import Snapshot
 from core.client.profile import Profile
 
 TEXT = """
-Tell what Idlehive is doing and, if it is not contributing, why. Never starts
-anything.
+Show what Idlehive is doing and, if it is not contributing, why. This command
+starts nothing.
 
   idlehive status                       once
   idlehive status --watch               until Ctrl-C
   idlehive status --json | jq .state    for scripts; the keys stay
 """
 
-_LOOK_AGAIN = 1.0
+_POLL_INTERVAL = 1.0
 _NOTHING = Snapshot(state="idle")
-"""What is so when no engine runs."""
+"""The snapshot while no engine runs."""
 
 
 def add(verbs: Verbs) -> None:
     parser = add_verb(verbs, "status", "what is going on", TEXT, run)
     add_json(parser)
-    parser.add_argument("--watch", action="store_true", help="go on telling, until Ctrl-C")
+    parser.add_argument("--watch", action="store_true", help="show every change, until Ctrl-C")
 
 
 def run(arguments: argparse.Namespace, profile: Profile) -> int:
@@ -45,45 +47,48 @@ def run(arguments: argparse.Namespace, profile: Profile) -> int:
     if arguments.json:
         output.print_json(output.status_json(snapshot))
     else:
-        print("\n".join(lines(snapshot, time.time())))
+        print("\n".join(map(output.printable, lines(snapshot, time.time()))))
     return 0
 
 
 def lines(snapshot: Snapshot, now: float) -> list[str]:
-    """What a person is told."""
+    """The answer for a person."""
     if not snapshot.engine_pid:
         return ["Idle: the engine is not running. `idlehive contribute` starts it."]
-    said = [plain.headline(snapshot, now)]
-    if snapshot.state not in ("idle", "holding"):
-        said += [f"  {plain.reason(value, now)}" for value in snapshot.reasons]
+    return [status.status(snapshot, now), *(f"  {line}" for line in _details(snapshot, now))]
+
+
+def _details(snapshot: Snapshot, now: float) -> Iterator[str]:
+    if detail := status.detail(snapshot):
+        yield detail
+    for reason in status.other_reasons(snapshot):
+        yield f"{status.reason_sentence(reason, now)}."
     if snapshot.session:
-        said += _session_lines(snapshot)
-    today = snapshot.today
-    if today.samples:
-        spent = plain.duration(today.seconds)
-        said.append(f"  Today: {plain.count(today.samples, 'sample')}, {plain.count(today.epochs, 'epoch')}, {spent}")
+        yield progress.epoch(snapshot.progress)
+        traffic = snapshot.traffic
+        session = (progress.own(snapshot.progress), progress.upload(traffic), progress.download(traffic))
+        yield f"This session: {', '.join(session)}"
+    if snapshot.today.samples:
+        yield f"Today: {progress.today(snapshot.today)}"
     if snapshot.place:
-        said.append(f"  Your place: {plain.place(snapshot.place)}")
+        yield status.place(snapshot.place)
     if snapshot.schedule.next_at is not None or snapshot.schedule.overridden:
-        said.append(f"  Schedule: {plain.schedule(snapshot.schedule, now)}")
+        yield f"Schedule: {schedule.summary(snapshot.schedule, now)}"
     if snapshot.settings.gpu and snapshot.surroundings.last_input is None:
-        said.append("  Nobody tells whether you are using the computer; `idlehive doctor` says what was tried.")
-    return [*said, f"  Limits: {plain.limits(snapshot.settings.limits)}"]
+        yield "Idlehive cannot see whether you use the computer; `idlehive doctor` shows what it tried."
+    yield f"Limits: {_changed_limits(snapshot.settings.limits)}"
 
 
-def _session_lines(snapshot: Snapshot) -> list[str]:
-    progress, traffic = snapshot.progress, snapshot.traffic
-    up = f"{plain.size(traffic.uploaded)} sent ({plain.rate(traffic.upload_rate)})"
-    down = f"{plain.size(traffic.downloaded)} received ({plain.rate(traffic.download_rate)})"
-    speed = plain.speed(progress.samples_per_second)
-    return [
-        f"  {plain.epoch(snapshot)}",
-        f"  This session: {plain.count(progress.samples, 'sample')} at {speed}, {up}, {down}",
-    ]
+def _changed_limits(values: Limits) -> str:
+    """Those that differ from their defaults."""
+    declared = [PREFERENCES[name] for name in values.__struct_fields__]
+    chosen = [each for each in declared if getattr(values, each.name) != each.default]
+    written = (f"{each.name} {units.write(getattr(values, each.name), each.unit, each.zero)}" for each in chosen)
+    return ", ".join(written) or "defaults"
 
 
 def _watch(profile: Profile) -> None:
-    with display("Ctrl-C ends the watching, not the contributing.") as shown:
+    with display("Ctrl-C ends this display; contributing goes on.") as shown:
         for message in _watched(profile):
             if isinstance(message, Snapshot):
                 shown.show(message)
@@ -100,14 +105,14 @@ def _watch_json(profile: Profile) -> None:
 
 
 def _watched(profile: Profile) -> Iterator[Snapshot | Event | None]:
-    """What the engine says, for as long as one listens; engines may come and go."""
+    """Messages of the engine, also of one that starts later; None is a tick."""
     while True:
         with running(profile) as engine, suppress(EngineGone):
             if engine:
                 yield from engine.messages(tick=1.0)
         yield _NOTHING
         while not _listens(profile):
-            time.sleep(_LOOK_AGAIN)
+            time.sleep(_POLL_INTERVAL)
 
 
 def _listens(profile: Profile) -> bool:

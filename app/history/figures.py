@@ -3,8 +3,8 @@
 from PySide6.QtWidgets import QGridLayout, QVBoxLayout
 
 from app.history.time_range import TimeRange
-from app.text import history, numbers, times
-from app.text.i18n import tr, trn
+from app.text import amounts, history, numbers, times
+from app.text.i18n import tr
 from app.widgets import theme
 from app.widgets.basic import Card, Label
 from app.widgets.tiles import Tile
@@ -40,7 +40,7 @@ class HistoryFigures(QVBoxLayout):
     def show_overview(self, overview: Overview, shown: TimeRange) -> None:
         sums = overview.sums
         since = tr("since {day}", day=times.day(overview.first or overview.since))
-        sessions = trn("1 session", "{n} sessions", overview.sessions, n=numbers.count(overview.sessions))
+        sessions = amounts.sessions(overview.sessions)
         self.time.say(*history.hours(sums.seconds), since if shown.kind == "all" else sessions)
         self._show_samples(sums)
         figure = numbers.energy_parts(sums.energy) if sums.energy is not None else ("–", "")
@@ -58,5 +58,5 @@ class HistoryFigures(QVBoxLayout):
             self.samples.say(numbers.count(sums.samples), "", tr("computed"))
             return
         counted = tr("accepted of {n} computed", n=numbers.count(sums.samples))
-        rounds = trn("1 round", "{n} rounds", sums.rounds, n=numbers.count(sums.rounds))
+        rounds = amounts.rounds(sums.rounds)
         self.samples.say(numbers.count(sums.accepted), "", f"{counted} · {rounds}")

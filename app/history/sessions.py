@@ -6,8 +6,8 @@ from PySide6.QtWidgets import QHBoxLayout
 
 from app.history.menu_button import MenuButton
 from app.history.sessions_table import SessionsTable
-from app.text import history, numbers
-from app.text.i18n import tr, trn
+from app.text import amounts, history
+from app.text.i18n import tr
 from app.widgets.basic import Card, Label
 from app.widgets.theme import Type
 from core.api.record.record import Habits, Overview, SessionGiven
@@ -36,7 +36,7 @@ class HistorySessions(Card):
     def show_overview(self, overview: Overview) -> None:
         names = {project.name: project.project for project in overview.projects}
         self._projects.offer({tr("All projects"): None, **names}, self.project)
-        self._count.setText(trn("1 session", "{n} sessions", overview.sessions, n=numbers.count(overview.sessions)))
+        self._count.setText(amounts.sessions(overview.sessions))
 
     def show_habits(self, habits: Habits) -> None:
         choices = {tr("However it ended"): None} | {history.reason(name): name for name in habits.endings}

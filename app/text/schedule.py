@@ -16,10 +16,16 @@ def next_change(state: ScheduleState, now: float) -> str:
     if state.next_at is None or state.next_level is None:
         return tr("{level} at all times", level=level_now(state))
     return tr(
-        "Next change: {level} at {time}",
+        "Next change: {level}, {time}",
         level=week.power_name(state.next_level),
         time=times.clock(state.next_at, now),
     )
+
+
+def summary(state: ScheduleState, now: float) -> str:
+    """All that a status line says: Off. Next change: full power, 22:00."""
+    level = "" if state.next_at is None else f"{level_now(state)}. "
+    return " ".join(filter(None, [f"{level}{next_change(state, now)}.", override(state, now)]))
 
 
 def level_now(state: ScheduleState) -> str:

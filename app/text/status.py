@@ -59,7 +59,7 @@ def explanation(snapshot: Snapshot, now: float) -> str:
     if snapshot.state == "contributing":
         return _contribution(snapshot.progress)
     lines = [reason_sentence(reason, now) + "." for reason in other_reasons(snapshot)]
-    if meaning := _meaning(snapshot) or _detail(snapshot):
+    if meaning := _meaning(snapshot) or detail(snapshot):
         lines.insert(0, meaning)
     return "\n".join(lines)
 
@@ -146,8 +146,8 @@ def _headline(reason: Reason, now: float) -> str:
     return _until(reasons.headline(reason), reason.until, now)
 
 
-def _detail(snapshot: Snapshot) -> str:
-    """What is to be said beyond the headline."""
+def detail(snapshot: Snapshot) -> str:
+    """What the headline leaves out; empty if that is nothing."""
     reason = main_reason(snapshot)
     return reasons.detail(reason) if reason and snapshot.state in {"idle", "holding"} else ""
 

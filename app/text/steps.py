@@ -4,6 +4,7 @@ from typing import NamedTuple, get_args
 
 from app.text import numbers
 from app.text.i18n import tr
+from app.text.progress import batch_share
 from core.api.snapshot import Phase, Progress, Snapshot
 
 
@@ -59,8 +60,11 @@ def ring_line(progress: Progress) -> str:
             "averaging": tr("averaging"),
             "updating": tr("updating"),
         }[progress.phase]
-    share = min(1.0, progress.epoch_samples / progress.target_batch_size)
-    return tr("{share} of {target}", share=numbers.percent(share), target=numbers.count(progress.target_batch_size))
+    return tr(
+        "{share} of {target}",
+        share=numbers.percent(batch_share(progress)),
+        target=numbers.count(progress.target_batch_size),
+    )
 
 
 def ring_meaning(progress: Progress) -> str:

@@ -6,9 +6,12 @@ from app.text import region
 from app.text.i18n import tr
 from core.api.record.record import Bucket
 
+_DAYS_WITHOUT_YEAR = 300
+"""So far away a day and its month can be of one year only."""
+
 
 def clock(moment: float, now: float) -> str:
-    """A moment as local time of day: 14:30, tomorrow 08:00, Mon 08:00, 24 Dec 08:00."""
+    """A moment as local time of day: 14:30, tomorrow 08:00, Mon 08:00, 24 Dec 08:00, 24 December 2031 08:00."""
     then, today = _local(moment), _local(now)
     time = time_of_day(then.hour, then.minute)
     days = (then.date() - today.date()).days
@@ -16,7 +19,9 @@ def clock(moment: float, now: float) -> str:
         return time
     if days == 1:
         return tr("tomorrow {time}", time=time)
-    return f"{region.current().short_days[then.weekday()] if 1 < days < 7 else _day_and_month(then)} {time}"
+    if 1 < days < 7:
+        return f"{region.current().short_days[then.weekday()]} {time}"
+    return f"{_day_and_month(then) if abs(days) < _DAYS_WITHOUT_YEAR else date_text(then)} {time}"
 
 
 def time_of_day(hour: int, minute: int) -> str:

@@ -4,8 +4,8 @@ import os
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from app.text import numbers
-from app.text.i18n import said, tr, trn
+from app.text import amounts, numbers
+from app.text.i18n import said, tr
 from core.api.sensors import SensorInfo
 
 
@@ -35,7 +35,7 @@ def lines(computer: Computer, sensors: Sequence[SensorInfo]) -> list[Found]:
     """The processor and memory, then what the engine's sensors say."""
     threads = computer.threads
     found = [
-        Found(tr("Processor"), trn("1 thread", "{amount} threads", threads, amount=numbers.count(threads))),
+        Found(tr("Processor"), amounts.threads(threads)),
     ]
     if computer.memory:
         found.append(Found(tr("Memory"), numbers.size(computer.memory)))

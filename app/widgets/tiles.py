@@ -5,8 +5,9 @@ from collections.abc import Sequence
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QGridLayout, QHBoxLayout, QVBoxLayout
 
-from app.text import numbers
-from app.text.i18n import tr, trn
+from app.text import amounts, numbers
+from app.text.i18n import tr
+from app.text.progress import loss, speed
 from app.widgets import readings, theme
 from app.widgets.basic import Card, Label, clear
 from app.widgets.meter import Meter
@@ -49,7 +50,7 @@ class TodayTile(Tile):
         if today.seconds:
             given.append(numbers.duration(today.seconds))
         if today.epochs:
-            given.append(trn("1 epoch", "{n} epochs", today.epochs, n=numbers.count(today.epochs)))
+            given.append(amounts.epochs(today.epochs))
         self.say(numbers.count(today.samples), "", " · ".join(given))
 
 
@@ -63,7 +64,7 @@ class SpeedTile(Tile):
             self.say(NOTHING, "", tr("samples per second"))
             return
         all_peers = max(progress.swarm_samples_per_second, progress.samples_per_second)
-        caption = tr("samples; all peers together {speed}/s", speed=numbers.figure(all_peers))
+        caption = tr("samples; all peers together {speed}", speed=speed(all_peers))
         self.say(numbers.figure(progress.samples_per_second), tr("/s"), caption)
 
 
@@ -78,7 +79,7 @@ class PeersTile(Tile):
             return
         caption = tr("you are one of them") if progress.peers > 1 else tr("only you so far")
         if progress.loss is not None:
-            caption += " · " + tr("loss {loss}", loss=numbers.decimal(progress.loss, 2))
+            caption += " · " + loss(progress.loss)
         self.say(numbers.count(progress.peers), "", caption)
 
 

@@ -33,7 +33,7 @@ def test_it_ends_with_0_when_the_epoch_is_reached(obedient: ScriptedEngine, star
     obedient.show(AFTER)
     out, err = process.communicate(timeout=20)
     assert (process.returncode, err) == (0, "")
-    assert "Given: 120 samples towards 2 epochs in 15 s; 120 kB sent, 60 kB received." in out
+    assert "Given: 120 samples towards 2 epochs in 15 s; 120 kB sent, 60.0 kB received." in out
     assert obedient.received(Contribute) == [Contribute("bees", None, 19)]
 
 
@@ -101,7 +101,7 @@ def test_a_failure_that_is_tried_again_is_no_end(obedient: ScriptedEngine, start
     process = start_cli("contribute")
     wait_for_line(process, "Contributing to Bees")
     obedient.show(Snapshot(state="failed", error="No network.", retry_at=time.time() + 60, engine_pid=4242))
-    wait_for_line(process, "Failed: No network. Trying again at ")
+    wait_for_line(process, "Waiting to retry in 1 min: No network")
     obedient.show(active())
     wait_for_line(process, "Contributing to Bees")
     assert process.poll() is None

@@ -32,7 +32,7 @@ def test_without_a_terminal_there_is_one_plain_line_for_each_change(
     assert process.stdout
     lines = [process.stdout.readline() for _ in range(3)]
     assert all(re.match(r"\d\d:\d\d:\d\d  ", line) for line in lines)
-    assert [line[10:-1] for line in lines] == ["Epoch 18: loss 4.200", "Epoch 19", "Bees [2J closes soon."]
+    assert [line[10:-1] for line in lines] == ["Epoch 18: loss 4.20", "Epoch 19", "Bees [2J closes soon."]
 
 
 @pytest.mark.parametrize("columns", [40, 60, 120])

@@ -71,7 +71,7 @@ def test_the_graphics_cards_are_named(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(pynvml, "nvmlDeviceGetHandleByIndex", lambda number: number)
     monkeypatch.setattr(pynvml, "nvmlDeviceGetName", lambda _: "RTX 3060")
     monkeypatch.setattr(pynvml, "nvmlDeviceGetMemoryInfo", lambda _: SimpleNamespace(total=12 * 10**9))
-    assert doctor_checks.graphics().text == "NVIDIA driver 575.1: RTX 3060, 12 GB."
+    assert doctor_checks.graphics().text == "NVIDIA driver 575.1: RTX 3060, 12.0 GB."
 
 
 def test_a_driver_that_is_not_loaded_is_no_problem_for_the_processor(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -45,7 +45,7 @@ def test_work_and_energy_are_told_with_what_is_an_estimate(engine: ScriptedEngin
     engine.answer(GetHistory, [ROW])
     said = run_cli("history").stdout
     assert "3.2 PFLOP" in said
-    assert "~2.00 kWh" in said
+    assert "~2 kWh" in said
     assert "11,000" in said
     assert "cost" not in said
 
@@ -53,7 +53,7 @@ def test_work_and_energy_are_told_with_what_is_an_estimate(engine: ScriptedEngin
 def test_cost_is_told_by_the_volunteers_own_figures(engine: ScriptedEngine, run_cli: RunCli) -> None:
     engine.answer(GetHistory, [ROW])
     engine.answer(ShowLimits, [limit("energy_price", 312), limit("currency", 978), limit("grid_factor", 400)])
-    assert "cost 0.62 EUR, 800 g CO2, by your own figures." in run_cli("history").stdout
+    assert "cost 0.62 EUR · 800 g CO₂, by your own figures." in run_cli("history").stdout
     told = json.loads(run_cli("history", "--json").stdout)
     assert told["cost"] == {"money": pytest.approx(0.624), "currency": "EUR", "co2": 800.0}
     assert told["totals"]["accepted"] == 11_000
@@ -151,7 +151,7 @@ def test_history_is_a_table_by_day_with_totals(engine: ScriptedEngine, run_cli: 
     engine.answer(GetHistory, [HALF_AN_HOUR, HALF_AN_HOUR, later])
     _, first, second, total = run_cli("history").stdout.splitlines()
     assert first.split()[1:7] == ["bees", "1", "h", "24,000", "-", "6"]
-    assert "2.00 kWh" in second
+    assert "2 kWh" in second
     assert total.split()[0] == "total"
     assert "24,500" in total
 

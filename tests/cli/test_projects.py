@@ -56,7 +56,7 @@ def test_a_project_is_shown_with_what_this_computer_lacks(engine: ScriptedEngine
     )  # fmt: skip
     engine.answer(ShowProject, details)
     said = run_cli("projects", "show", "bees").stdout
-    assert "memory 4.0 GB, upload 125 kB/s" in said
+    assert "4.0 GB of memory, 1.0 Mbit/s up" in said
     assert "There is too little memory." in said
     assert engine.received(ShowProject) == [ShowProject("bees")]
 

@@ -46,21 +46,21 @@ def test_status_tells_a_person_what_goes_on(engine: ScriptedEngine, run_cli: Run
     engine.show(ACTIVE)
     said = run_cli("status").stdout
     assert said.startswith("Contributing to Bees\n")
-    assert "1,234 samples at 8.2/s, 34 MB sent (1.2 MB/s)" in said
+    assert "1,234 samples at 8.2/s, 34.0 MB sent (9.6 Mbit/s)" in said
 
 
 def test_status_tells_the_place_among_all(engine: ScriptedEngine, run_cli: RunCli) -> None:
     engine.show(msgspec.structs.replace(ACTIVE, place=Place(3, 1400, 4800, 0.12, 0.0)))
-    assert "Your place: 3 of 1,400, 12% of all samples as the project counts them" in run_cli("status").stdout
+    assert "You: place 3 of 1,400, 12 % of all samples" in run_cli("status").stdout
     assert json.loads(run_cli("status", "--json").stdout)["place"]["place"] == 3
 
 
 def test_status_says_if_nobody_tells_whether_the_volunteer_is_there(engine: ScriptedEngine, run_cli: RunCli) -> None:
     on_gpu = msgspec.structs.replace(ACTIVE, settings=SessionSettings(gpu="GPU-0"))
     engine.show(on_gpu)
-    assert "Nobody tells whether you are using the computer" in run_cli("status").stdout
+    assert "Idlehive cannot see whether you use the computer" in run_cli("status").stdout
     engine.show(msgspec.structs.replace(on_gpu, surroundings=Surroundings(last_input=1_760_000_000.0)))
-    assert "Nobody tells" not in run_cli("status").stdout
+    assert "cannot see" not in run_cli("status").stdout
 
 
 def test_status_without_an_engine_says_so(run_cli: RunCli) -> None:

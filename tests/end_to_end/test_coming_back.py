@@ -7,7 +7,7 @@ import psutil
 import pytest
 from jeepney import DBusAddress, new_method_call
 
-from app.text import plain
+from app.text import status
 from core.api.snapshot import Snapshot
 from core.client.engine_client import EngineClient
 from tests.conditions.desktop.dbus_services import PrivateBus, Service
@@ -145,7 +145,7 @@ def test_who_wakes_is_told_from_where_to_where_in_bytes_and_under_the_ceiling(
     assert 0 < max(done) <= moved[-1].total
     rates = [snapshot.traffic.download_rate for snapshot in catching]
     assert max(rates) <= 1.05 * CEILING
-    shown = [plain.headline(snapshot, 0.0) for snapshot in catching]
+    shown = [status.status(snapshot, 0.0) for snapshot in catching]
     assert any(f"epoch {asleep} → " in line and " of " in line for line in shown)
     print(sorted(set(shown), key=shown.index), f"at most {max(rates):.0f} B/s")
     assert abs(ann.epoch - ben.epoch) <= 1

@@ -55,7 +55,7 @@ def test_a_full_disk_is_told_and_costs_nothing(small_disk: Path, machine: Machin
         done = ann.run("limits", "set", "cache_size", "9GiB")
         assert "disk is full" in refused(done, 1)
         program = ann.start("contribute", "practice", "--until-epoch", "5")
-        told = wait_for(lambda: re.search("Failed: .*", program.said()), 60.0, "it fails")
+        told = wait_for(lambda: re.search("Waiting to retry.*", program.said()), 60.0, "it fails")
         assert told is not None
         assert re.search("No space left on device|disk is full", told[0])
         ballast.unlink()

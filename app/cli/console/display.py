@@ -4,7 +4,7 @@ import time
 from typing import TYPE_CHECKING, Self
 
 from app.cli.console import output
-from app.text import plain
+from app.text import numbers, progress, status, steps
 from core.api.protocol import Event
 from core.api.snapshot import Snapshot
 
@@ -19,7 +19,7 @@ class PlainDisplay:
     """For logs and pipes: each change once, with the time."""
 
     def __init__(self) -> None:
-        self._headline = ""
+        self._shown: object = None
 
     def __enter__(self) -> Self:
         return self
@@ -28,10 +28,9 @@ class PlainDisplay:
         return
 
     def show(self, snapshot: Snapshot) -> None:
-        headline = plain_headline(snapshot, time.time())
-        if headline != self._headline:
-            self._headline = headline
-            self.say(headline)
+        if (now_shown := _without_figures(snapshot)) != self._shown:
+            self._shown = now_shown
+            self.say(output.printable(status.status(snapshot, time.time())))
 
     def tell(self, event: Event) -> None:
         self.say(event_line(event))
@@ -92,14 +91,16 @@ def picture(snapshot: Snapshot, now: float, elapsed: float, hint: str) -> "Rende
     from rich.table import Table
     from rich.text import Text
 
-    parts: list[RenderableType] = [Text(plain.headline(snapshot, now), style=_STYLES.get(snapshot.state, "bold"))]
+    parts: list[RenderableType] = [
+        Text(output.printable(status.status(snapshot, now)), style=_STYLES.get(snapshot.state, "bold"))
+    ]
     if snapshot.session:
         parts.append(Text(bar(share(snapshot)), style="green"))
         rows = Table.grid(padding=(0, 2))
         for name, value in facts(snapshot):
             rows.add_row(Text(name, style="dim"), Text(value))
         parts.append(rows)
-    parts.append(Text(f"{plain.duration(elapsed)} so far. {hint}", style="dim"))
+    parts.append(Text(f"{numbers.duration(elapsed)} so far. {hint}", style="dim"))
     return Group(*parts)
 
 
@@ -113,33 +114,28 @@ def share(snapshot: Snapshot) -> float:
     """How far it is, 0 to 1: with the download that stands in the way, else with the epoch."""
     if snapshot.transfer:
         return min(snapshot.transfer.done / snapshot.transfer.total, 1.0) if snapshot.transfer.total else 0.0
-    return plain.share(snapshot)
+    return progress.batch_share(snapshot.progress)
 
 
 def facts(snapshot: Snapshot) -> list[tuple[str, str]]:
     """Names and values under the bar."""
-    progress, traffic, today = snapshot.progress, snapshot.traffic, snapshot.today
-    up = f"↑ {plain.rate(traffic.upload_rate)} ({plain.size(traffic.uploaded)})"
-    down = f"↓ {plain.rate(traffic.download_rate)} ({plain.size(traffic.downloaded)})"
-    rows = [("Traffic", f"{up}   {down}")]
-    if today.samples:
-        given = f"{plain.count(today.samples, 'sample')}, {plain.count(today.epochs, 'epoch')}"
-        rows.insert(0, ("Today", f"{given}, {plain.duration(today.seconds)}"))
+    now, traffic = snapshot.progress, snapshot.traffic
+    rows = [("Traffic", f"{progress.upload(traffic)}, {progress.download(traffic)}")]
+    if snapshot.today.samples:
+        rows.insert(0, ("Today", progress.today(snapshot.today)))
     if snapshot.state not in ("contributing", "holding"):
         return rows
-    given = f"{plain.count(progress.samples, 'sample')} at {plain.speed(progress.samples_per_second)}"
-    swarm = f"{plain.speed(progress.swarm_samples_per_second)}, {progress.phase.replace('_', ' ')}"
-    return [("Run", plain.epoch(snapshot)), ("You gave", given), ("Swarm", swarm), *rows]
+    swarm = f"{progress.speed(now.swarm_samples_per_second)}, {steps.step_name(now.phase).lower()}"
+    return [("Run", progress.epoch(now)), ("You gave", progress.own(now)), ("Swarm", swarm), *rows]
 
 
-def plain_headline(snapshot: Snapshot, now: float) -> str:
-    """The headline without what changes all the time: a log is not for percentages."""
-    if snapshot.transfer and snapshot.state in ("starting", "syncing"):
-        return f"{plain.STATES[snapshot.state]} ({plain.project(snapshot)}): {plain.size(snapshot.transfer.total)}"
-    return plain.headline(snapshot, now)
+def _without_figures(snapshot: Snapshot) -> tuple[object, ...]:
+    """What makes a new line in a log: figures that change all the time do not."""
+    reasons = tuple((reason.kind, reason.until) for reason in snapshot.reasons)
+    return snapshot.state, snapshot.project, snapshot.catching_up, snapshot.error, snapshot.retry_at, reasons
 
 
 def event_line(event: Event) -> str:
     if event.kind == "epoch_done" and event.epoch is not None:
-        return f"Epoch {event.epoch:,}" + (f": loss {event.loss:.3f}" if event.loss is not None else "")
-    return plain.clean(event.text)
+        return progress.epoch_done(event.epoch, event.loss)
+    return output.printable(event.text)

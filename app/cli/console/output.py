@@ -16,6 +16,11 @@ if TYPE_CHECKING:
 _WIDE = 250
 
 
+def printable(text: str) -> str:
+    """Text from the network without the characters that control a terminal."""
+    return "".join(letter if letter.isprintable() else " " for letter in text)
+
+
 def print_json(value: Any, *, one_line: bool = False) -> None:
     """A value of the contract as JSON; `one_line` for a stream of them."""
     plain = msgspec.to_builtins(value)

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from app.text import plain
+from app.text import amounts, numbers
 from core.api.snapshot import Snapshot
 
 
@@ -29,10 +29,10 @@ class Given:
         if not self.sums.get("samples"):
             return "Nothing was given this time."
         samples, epochs = int(self.sums["samples"]), int(self.sums["epochs"])
-        uploaded, downloaded = plain.size(self.sums["uploaded"]), plain.size(self.sums["downloaded"])
-        towards = f" towards {plain.count(epochs, 'epoch')}" if epochs else ""
-        spent = plain.duration(self.sums["seconds"])
-        return f"Given: {plain.count(samples, 'sample')}{towards} in {spent}; {uploaded} sent, {downloaded} received."
+        uploaded, downloaded = numbers.size(self.sums["uploaded"]), numbers.size(self.sums["downloaded"])
+        towards = f" towards {amounts.epochs(epochs)}" if epochs else ""
+        spent = numbers.duration(self.sums["seconds"])
+        return f"Given: {amounts.samples(samples)}{towards} in {spent}; {uploaded} sent, {downloaded} received."
 
 
 def _counters(snapshot: Snapshot) -> dict[str, float]:

@@ -229,7 +229,7 @@ def test_the_home_page_tells_the_next_change_and_leads_here(window: MainWindow, 
     show(replace(CONTRIBUTING, schedule=ScheduleState(Level.GENTLE, Level.FULL, edge)))
     strip = window.home.findChild(DayStrip)
     assert strip is not None
-    assert strip.accessibleName().startswith("Next change: full power at ")
+    assert strip.accessibleName().startswith("Next change: full power, ")
     QTest.mouseClick(strip, LEFT)
     assert isinstance(window.page(2), SchedulePage)
 

@@ -44,7 +44,13 @@ def test_names_of_days_and_months_are_the_region_s() -> None:
 
 @pytest.mark.parametrize(
     ("later", "text"),
-    [(600, "16:16"), (86_400, "tomorrow 16:06"), (3 * 86_400, "Wed 16:06"), (10 * 86_400, "25 Jun 16:06")],
+    [
+        (600, "16:16"),
+        (86_400, "tomorrow 16:06"),
+        (3 * 86_400, "Wed 16:06"),
+        (10 * 86_400, "25 Jun 16:06"),
+        (300 * 86_400, "11 April 2026 16:06"),
+    ],
 )
 def test_a_moment_on_another_day_says_which(london: None, later: float, text: str) -> None:
     now = 1_750_000_000.0

@@ -1,0 +1,36 @@
+"""How many of a thing: 1 sample, 48 210 samples."""
+
+from app.text.i18n import trn
+from app.text.numbers import count
+
+
+def days(number: int) -> str:
+    return trn("1 day", "{n} days", number, n=count(number))
+
+
+def epochs(number: int) -> str:
+    return trn("1 epoch", "{n} epochs", number, n=count(number))
+
+
+def hours(number: int) -> str:
+    return trn("1 hour", "{n} hours", number, n=count(number))
+
+
+def peers(number: int) -> str:
+    return trn("1 peer", "{n} peers", number, n=count(number))
+
+
+def rounds(number: int) -> str:
+    return trn("1 round", "{n} rounds", number, n=count(number))
+
+
+def samples(number: int) -> str:
+    return trn("1 sample", "{n} samples", number, n=count(number))
+
+
+def sessions(number: int) -> str:
+    return trn("1 session", "{n} sessions", number, n=count(number))
+
+
+def threads(number: int) -> str:
+    return trn("1 thread", "{n} threads", number, n=count(number))
