@@ -22,12 +22,13 @@ from core.host.project import load
 from core.learning.data.shards import text_stream
 from core.learning.model import build_model
 from core.learning.tasks import task_for
+from core.swarm.averaging.bandwidth import silence
 from core.swarm.build import make_optimizer
 from core.swarm.dht.peer import join_swarm
-from core.swarm.patches import throttle_traffic, use_session_folder
+from core.swarm.patches import install
 from core.swarm.traffic.meter import Line
 from core.trainer.reporter import Reporter
-from core.trainer.session_status import Standing
+from core.trainer.session_status import SessionStatus
 from tests.fakes.company import ScriptedCompany
 
 BLOCKS = 30
@@ -43,10 +44,9 @@ def main() -> None:
         size = manifest.training.microbatch_size
         task = task_for(manifest, str(project / "tokenizer.json"))
         shards = sorted(project.glob("train-*.txt"))
-        use_session_folder(Path(folder))
         line = Line()
-        standing = Standing(manifest.training.target_batch_size, line)
-        throttle_traffic(line)
+        install(Path(folder), line, silence=silence(manifest.averaging))
+        standing = SessionStatus(manifest.training.target_batch_size, line)
         dht = join_swarm([], Path(folder) / "identity")
         shared, bare = build_model(manifest), build_model(manifest)
         training = msgspec.structs.replace(manifest.training, target_batch_size=10**9)

@@ -26,8 +26,9 @@ from core.host.web.published import PublishedRun
 from core.host.web.server import Web
 from core.learning.model import build_model
 from core.learning.tasks import task_for
+from core.swarm.averaging.bandwidth import silence
 from core.swarm.dht.peer import LOOPBACK, join_swarm, own_addresses
-from core.swarm.patches import throttle_traffic, use_session_folder
+from core.swarm.patches import install
 from core.swarm.traffic.meter import Line
 from core.system.atomic_file import write_atomically
 
@@ -43,12 +44,11 @@ def assemble(chosen: argparse.Namespace, project: Project, session_folder: Path)
     """
     state = (chosen.state or project.state()).expanduser().absolute()
     torch.set_num_threads(1)
-    use_session_folder(session_folder)
-    # It has no limit of its own, but volunteers announce how fast it may send them the state.
-    throttle_traffic(Line())
     with ExitStack() as opened:
         opened.enter_context(_claimed(state))
         draft = project.manifest(state, ())
+        # It has no limit of its own, but volunteers announce how fast it may send them the state.
+        install(session_folder, Line(), silence=silence(draft.averaging))
         model = build_model(draft)
         evaluate = _evaluation(project, draft, model)
         curve = Curve(state, draft.run_id, MOST_TOGETHER * draft.training.target_batch_size)

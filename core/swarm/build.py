@@ -13,7 +13,6 @@ from core.swarm.averaging.averagers import COMPRESSIONS
 from core.swarm.averaging.collaborative_step import Update
 from core.swarm.averaging.optimizer import CollaborativeOptimizer
 from core.swarm.dht.backbone_monitor import BackboneMonitor
-from core.swarm.patches import average_atomically, balance_load, cancel_rounds_for_good
 
 _PROGRESS_LASTS = 30.0
 """Seconds for which the others believe a peer that fell silent. hivemind's 60 would be two averaging time-outs in which
@@ -36,12 +35,9 @@ def make_optimizer(
     **options: Any,
 ) -> CollaborativeOptimizer:
     """The optimizer of one run as its manifest describes it. Must be called on the main thread (hivemind)."""
-    cancel_rounds_for_good()
-    average_atomically(bandwidth.silence(averaging))
     compression = COMPRESSIONS[averaging.compression]
     parameters = list(parameters)
     size = sum(parameter.numel() for parameter in parameters)
-    balance_load()
     group = {
         "bandwidth": bandwidth.bandwidth(limits),
         "part_size_bytes": bandwidth.part_size(size, averaging),

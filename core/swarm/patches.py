@@ -1,11 +1,16 @@
-"""The one place where hivemind is patched, because it offers no parameter. tests/swarm/test_patches.py fails when the
-library changes under a patch."""
+"""The one place where hivemind is patched, because it offers no parameter.
+
+A process that uses hivemind calls `install` once, at its start. tests/swarm/test_patches.py fails when the library
+changes under a patch.
+"""
 
 import resource
+from collections.abc import Iterator
 from concurrent.futures import InvalidStateError
 from contextlib import suppress
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 import torch
 from hivemind.averaging import averager
@@ -23,61 +28,58 @@ from core.swarm.traffic.throttled_streams import ThrottledStreams
 _DESCRIPTORS = 10_240
 """What macOS admits at most; each shared tensor takes one, and shells often allow no more than 1024."""
 
+Patch = tuple[Any, str, Any]
+"""A class or module of hivemind, the name of its attribute, and what replaces it."""
 
-def use_session_folder(folder: Path) -> None:
-    """Leave nothing outside of `folder`, however this process and its children end.
 
-    The daemon's sockets lie in it (hivemind: always in /tmp, where a killed process leaves them for ever). Tensors are
-    shared among processes by file descriptor (hivemind: by name, which stays in /dev/shm). To be called before the
-    first daemon is started and the first tensor is shared.
+def install(session_folder: Path, line: Line, *, silence: float) -> None:
+    """Patch hivemind for this process and those forked from it later.
+
+    To be called once, before the first daemon is started, the first tensor is shared and the first averager is made.
+
+    Parameters:
+        session_folder: nothing is left outside of it, however this process and its children end.
+        line: limits and counts all traffic.
+        silence: see `AtomicAllReduce`.
     """
-    P2P._UNIX_SOCKET_PREFIX = f"/unix{folder}/"
+    # hivemind shares tensors by name, which stays in /dev/shm when a process is killed.
     torch.multiprocessing.set_sharing_strategy("file_descriptor")
-    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
-    wanted = _DESCRIPTORS if hard == resource.RLIM_INFINITY else min(hard, _DESCRIPTORS)
-    if soft != resource.RLIM_INFINITY and soft < wanted:
-        resource.setrlimit(resource.RLIMIT_NOFILE, (wanted, hard))
+    _raise_descriptor_limit()
+    for owner, name, replacement in patches(session_folder, line, silence):
+        setattr(owner, name, replacement)
 
 
-def throttle_traffic(line: Line) -> None:
-    """Pace and count what goes between the daemon and this process and those forked from it later.
+def patches(session_folder: Path, line: Line, silence: float) -> Iterator[Patch]:
+    """Everything that `install` replaces."""
+    # The daemon's sockets. hivemind: always in /tmp, where a killed process leaves them for ever.
+    yield P2P, "_UNIX_SOCKET_PREFIX", f"/unix{session_folder}/"
+    yield from _traffic(line)
+    # The division of work among averagers. hivemind: a method that SciPy has deprecated.
+    yield averager, "load_balance_peers", load_balance
+    # All peers of a round end with the same bits, or none. hivemind: each with its own, and with lost parts.
+    yield averager, "AllReduceRunner", partial(AtomicAllReduce, silence=silence)
+    yield StepControl, "cancel", _cancel
 
-    hivemind has neither a ceiling nor a counter. Streams pass through `send_raw_data` and `receive_raw_data`, single
-    calls to peers through the control connection.
-    """
+
+def _traffic(line: Line) -> Iterator[Patch]:
+    """hivemind neither limits nor counts what goes between this process and the daemon. Streams pass through
+    `send_raw_data` and `receive_raw_data`, single calls to peers through the control connection."""
     rate_negotiation = RateNegotiation(line)
     streams = ThrottledStreams(line, rate_negotiation)
-    P2P.call_binary_stream_handler = negotiated_open(P2P.call_binary_stream_handler, rate_negotiation)
-    P2P.add_binary_stream_handler = negotiated_serve(P2P.add_binary_stream_handler, rate_negotiation)
-    P2P.send_raw_data = staticmethod(streams.send)
-    P2P.receive_raw_data = staticmethod(streams.receive)
-    control.write_pbmsg = streams.write_call
-    control.read_pbmsg_safe = streams.read_call
+    yield P2P, "call_binary_stream_handler", negotiated_open(P2P.call_binary_stream_handler, rate_negotiation)
+    yield P2P, "add_binary_stream_handler", negotiated_serve(P2P.add_binary_stream_handler, rate_negotiation)
+    yield P2P, "send_raw_data", staticmethod(streams.send)
+    yield P2P, "receive_raw_data", staticmethod(streams.receive)
+    yield control, "write_pbmsg", streams.write_call
+    yield control, "read_pbmsg_safe", streams.read_call
 
 
-def balance_load() -> None:
-    """Let averagers divide the work by our own arithmetic (hivemind: a method that SciPy has deprecated)."""
-    averager.load_balance_peers = load_balance
-
-
-def average_atomically(silence: float) -> None:
-    """Let all peers of a round end with the same bits, or none (hivemind: each with its own, and with lost parts).
-
-    To be called before the averager is made: its process has it from then on. `silence` is `AtomicAllReduce`'s.
-    """
-    averager.AllReduceRunner = partial(AtomicAllReduce, silence=silence)
-
-
-def cancel_rounds_for_good() -> None:
-    """Make the averager stop where a round is cancelled, and let two threads cancel it at once.
+def _cancel(control: StepControl) -> bool:
+    """Cancel a round for good; two threads may do so at once.
 
     hivemind wakes the averager's process first and cancels then. Woken, it often finds nothing cancelled, and is not
     woken again: it searches on until the deadline, and joins a group that this peer does not wait for.
     """
-    StepControl.cancel = _cancel
-
-
-def _cancel(control: StepControl) -> bool:
     cancelled = bool(MPFuture.cancel(control))
     if control._trigger is not None:
         control._trigger.cancel()
@@ -85,3 +87,10 @@ def _cancel(control: StepControl) -> bool:
         with suppress(InvalidStateError):
             control._cancel.set_result(None)
     return cancelled
+
+
+def _raise_descriptor_limit() -> None:
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    wanted = _DESCRIPTORS if hard == resource.RLIM_INFINITY else min(hard, _DESCRIPTORS)
+    if soft != resource.RLIM_INFINITY and soft < wanted:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (wanted, hard))

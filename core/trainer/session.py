@@ -20,14 +20,14 @@ from core.learning.data.download import Client
 from core.learning.data.shards import Fetcher, text_stream
 from core.learning.model import build_model, count_parameters
 from core.learning.tasks import Task, task_for
-from core.swarm.averaging.bandwidth import min_bandwidth
+from core.swarm.averaging.bandwidth import min_bandwidth, silence
 from core.swarm.averaging.collaborative_step import Interrupted, Isolated, RoundFailed, StateUnavailable, Update
 from core.swarm.averaging.optimizer import CollaborativeOptimizer
 from core.swarm.build import make_optimizer
 from core.swarm.dht.backbone_monitor import BackboneMonitor
 from core.swarm.dht.contributions import Publisher, Round, publisher_of
 from core.swarm.dht.peer import join_swarm, listening_place, peer_id_of
-from core.swarm.patches import throttle_traffic, use_session_folder
+from core.swarm.patches import install
 from core.swarm.traffic.meter import Line
 from core.swarm.traffic.throttled_download import ThrottledDownload
 from core.system.reach import reach_of
@@ -79,6 +79,7 @@ class Session:
             StoppedError: told to leave while data was being fetched.
             IdlehiveError: the session cannot go on; the sentence tells why.
         """
+        install(Path(self._start.session_folder), self._line, silence=silence(self._manifest.averaging))
         self._reporter.start(self._status.report)
         self._apply_settings()
         with closing(Cache(Path(self._start.cache), self._start.settings.limits.cache_size)) as cache:
@@ -122,8 +123,6 @@ class Session:
             self._say_goodbye(dht, optimizer)
 
     def _join(self) -> DHT:
-        use_session_folder(Path(self._start.session_folder))
-        throttle_traffic(self._line)
         initial_peers = self._manifest.initial_peers
         place = listening_place(initial_peers, self._control.settings.listen_port)
         return join_swarm(initial_peers, Path(self._start.identity), place)

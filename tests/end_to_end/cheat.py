@@ -13,7 +13,9 @@ from hivemind.utils import get_dht_time
 from core.swarm.dht.contributions import ContributionsBoard, Round, Statement, sign
 from core.swarm.dht.peer import join_swarm
 from core.swarm.dht.run_monitor import RunMonitor
-from core.swarm.patches import use_session_folder
+from core.swarm.patches import install
+from core.swarm.traffic.meter import Line
+from tests.swarm.installed import SILENCE
 
 _SHOWN = 4.0
 """Seconds for which each lie stands: the host looks every second."""
@@ -22,7 +24,7 @@ _SAMPLES, _SPEED = 20, 5.0
 
 def main() -> None:
     folder, run_id, peer = Path(sys.argv[1]), sys.argv[2], sys.argv[3]
-    use_session_folder(folder)
+    install(folder, Line(), silence=SILENCE)
     dht = join_swarm([peer], folder / "cheat.key")
     board, watch = ContributionsBoard(dht, run_id), RunMonitor(dht, run_id)
     key, own = Ed25519PrivateKey.generate(), dht.peer_id.to_bytes()

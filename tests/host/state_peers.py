@@ -16,9 +16,11 @@ from core.learning import checkpoints
 from core.learning.model import build_model
 from core.swarm.averaging.averagers import state_prefix
 from core.swarm.dht.peer import join_swarm, own_addresses
-from core.swarm.patches import use_session_folder
+from core.swarm.patches import install
 from core.swarm.state.checks import BadState
+from core.swarm.traffic.meter import Line
 from tests.learning.small_project import small_manifest
+from tests.swarm.installed import SILENCE
 
 EPOCH = 7
 
@@ -26,7 +28,7 @@ EPOCH = 7
 def main() -> None:
     folder = Path(sys.argv[1])
     torch.set_num_threads(1)
-    use_session_folder(folder)
+    install(folder, Line(), silence=SILENCE)
     manifest = small_manifest()
     dht = join_swarm([], folder / "first.key")
     first = Follower(dht, manifest, build_model(manifest))

@@ -27,7 +27,7 @@ from core.swarm.averaging.optimizer import CollaborativeOptimizer
 from core.swarm.build import make_optimizer
 from core.swarm.dht.backbone_monitor import BackboneMonitor
 from core.swarm.dht.peer import join_swarm, own_addresses, peer_id_of
-from core.swarm.patches import throttle_traffic, use_session_folder
+from core.swarm.patches import install
 from core.swarm.state.checks import BadState
 from core.swarm.traffic.meter import Line
 
@@ -43,8 +43,7 @@ def main() -> None:
     torch.set_num_threads(1)
     sockets = Path(os.environ.get("TMPDIR", folder), f"s-{name}-{os.getpid()}")
     sockets.mkdir()
-    use_session_folder(sockets)
-    throttle_traffic(Line())
+    install(sockets, Line(), silence=TIMEOUT / 5)
     leaving = threading.Event()
     threading.Thread(target=partial(_listen, leaving), daemon=True).start()
     dht = join_swarm(initial_peers, Path(folder, f"identity-{name}"), listen or None)

@@ -23,12 +23,13 @@ from hivemind import DHT
 from core.api.project.manifest import Averaging, Optimizer, Training
 from core.api.session_settings import Limits
 from core.learning.data.download import Client
+from core.swarm.averaging import bandwidth
 from core.swarm.averaging.collaborative_step import RoundFailed, StateUnavailable, Update
 from core.swarm.averaging.optimizer import CollaborativeOptimizer
 from core.swarm.build import make_optimizer
 from core.swarm.dht.backbone_monitor import BackboneMonitor
 from core.swarm.dht.peer import join_swarm, own_addresses, peer_id_of
-from core.swarm.patches import throttle_traffic, use_session_folder
+from core.swarm.patches import install
 from core.swarm.traffic.meter import Line
 from core.swarm.traffic.throttled_download import ThrottledDownload
 from tests.fakes.company import ScriptedCompany
@@ -124,8 +125,7 @@ def main() -> None:
     torch.set_num_threads(1)
     line, sockets = Line(), Path(folder, f"sockets-{name}")
     sockets.mkdir()
-    use_session_folder(sockets)
-    throttle_traffic(line)
+    install(sockets, line, silence=bandwidth.silence(averaging))
     dht = join_swarm(initial_peers, Path(folder, f"identity-{name}"), listen or None)
     peer = Peer(dht, line, averaging, training, initial_peers)
     say({"address": own_addresses(peer.dht)[0] if listen else ""})

@@ -6,12 +6,13 @@ from pathlib import Path
 import pytest
 
 from core.swarm.traffic.meter import Line
-from tests.swarm.state_swarm import Swarm, counted
+from tests.swarm.installed import installed
+from tests.swarm.state_swarm import Swarm
 
 
-@pytest.fixture(scope="module")
-def line() -> Iterator[Line]:
-    with counted() as made:
+@pytest.fixture
+def line(short_folder: Path) -> Iterator[Line]:
+    with installed(short_folder) as made:
         yield made
 
 

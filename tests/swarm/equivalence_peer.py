@@ -13,9 +13,11 @@ from safetensors.torch import save_file
 
 from core.swarm.build import make_optimizer
 from core.swarm.dht.peer import join_swarm, own_addresses
-from core.swarm.patches import use_session_folder
+from core.swarm.patches import install
+from core.swarm.traffic.meter import Line
 from tests.fakes.company import ScriptedCompany
 from tests.swarm.fixed_data import AVERAGING, MICROBATCH, MICROBATCHES, TRAINING, make_model, microbatch_loss
+from tests.swarm.installed import SILENCE
 
 DEADLINE = 120.0
 
@@ -25,7 +27,7 @@ def main() -> None:
     torch.set_num_threads(1)
     sockets = folder / f"sockets-{index}"
     sockets.mkdir()
-    use_session_folder(sockets)
+    install(sockets, Line(), silence=SILENCE)
     address = folder / "address"
     dht = join_swarm([] if index == 0 else [address.read_text()], folder / f"identity-{index}")
     if index == 0:

@@ -10,12 +10,14 @@ from pathlib import Path
 
 from core.swarm.dht.contributions import Round, publisher_of, verify
 from core.swarm.dht.peer import join_swarm, own_addresses
-from core.swarm.patches import use_session_folder
+from core.swarm.patches import install
+from core.swarm.traffic.meter import Line
+from tests.swarm.installed import SILENCE
 
 
 def main() -> None:
     folder, run_id, key, *peers = sys.argv[1:]
-    use_session_folder(Path(folder))
+    install(Path(folder), Line(), silence=SILENCE)
     dht = join_swarm(peers, Path(folder, "peer.key"))
     publisher = publisher_of(dht, run_id, Path(key))
     print(own_addresses(dht)[0], flush=True)

@@ -7,14 +7,11 @@ from pathlib import Path
 
 import torch
 from hivemind import DHT
-from hivemind.p2p import P2P
-from hivemind.p2p.p2p_daemon_bindings import control
 
 from core.api.project.manifest import Optimizer, Schedule
 from core.learning.optimizers import optimizer_factory, scheduler_factory
 from core.swarm.averaging.averagers import CheckedStateAverager, state_prefix
 from core.swarm.dht.peer import join_swarm, own_addresses
-from core.swarm.patches import throttle_traffic, use_session_folder
 from core.swarm.state.checks import digest_of
 from core.swarm.traffic.meter import Line
 from tests.swarm.fixed_data import TRAINING, make_model
@@ -39,7 +36,6 @@ class Swarm:
         parameters: Callable[[], Sequence[torch.nn.Parameter]] = lambda: [torch.nn.Parameter(torch.zeros(SIZE))],
     ) -> None:
         self._parameters = parameters
-        use_session_folder(folder)
         self.line = line
         self._folder = folder
         self._dhts: list[DHT] = []
@@ -129,16 +125,3 @@ def run_swarm(folder: Path, line: Line) -> Iterator[Swarm]:
     made.prefix, made.optimizer, made.schedule = state_prefix("run"), TRAINING.optimizer, TRAINING.schedule
     yield made
     made.end()
-
-
-@contextlib.contextmanager
-def counted() -> Iterator[Line]:
-    """A line for this process's peers. What is patched once for a session is put back for the other tests."""
-    names = ("call_binary_stream_handler", "add_binary_stream_handler", "send_raw_data", "receive_raw_data")
-    places = [*((P2P, name) for name in names), (control, "write_pbmsg"), (control, "read_pbmsg_safe")]
-    before = [(owner, name, vars(owner)[name]) for owner, name in places]
-    line = Line()
-    throttle_traffic(line)
-    yield line
-    for owner, name, function in before:
-        setattr(owner, name, function)

@@ -1,12 +1,15 @@
 """What core.swarm.patches relies on in hivemind. A failure here means: read the library again, then the patch."""
 
+import ast
 import asyncio
 import inspect
 import time
+from pathlib import Path
 
 import pytest
 from hivemind.averaging import DecentralizedAverager, averager
 from hivemind.averaging.allreduce import AllReduceRunner
+from hivemind.averaging.control import StepControl
 from hivemind.optim.optimizer import Optimizer
 from hivemind.optim.progress_tracker import ProgressTracker
 from hivemind.p2p import P2P
@@ -14,10 +17,13 @@ from hivemind.p2p.p2p_daemon_bindings import control
 from hivemind.proto import p2pd_pb2
 
 from core.api.session_settings import Limits
-from core.swarm import patches
+from core.host import build
+from core.swarm import patches as patches_module
 from core.swarm.averaging.all_reduce import AtomicAllReduce
 from core.swarm.averaging.load_balancing import load_balance
+from core.swarm.patches import patches
 from core.swarm.traffic.meter import Line, RateWatch, current_kind
+from core.trainer import session
 
 
 def test_sockets_are_named_after_a_prefix_of_the_class() -> None:
@@ -57,23 +63,83 @@ def test_the_state_is_sent_and_fetched_where_it_is_marked_as_such() -> None:
     assert "async def _load_state_from_peers(self, future: MPFuture" in source
 
 
-def test_rounds_are_run_where_we_put_our_own(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(averager, "AllReduceRunner", averager.AllReduceRunner)
+def test_rounds_are_run_where_we_put_our_own(line: Line) -> None:
     source = inspect.getsource(averager.DecentralizedAverager._run_allreduce_inplace_)
     assert "runner = AllReduceRunner(" in source
     assert "tensor.add_(update" in source
     assert inspect.getsource(AllReduceRunner).count("averaged_part - tensor_part") == 2
-    patches.average_atomically(1.0)
     assert averager.AllReduceRunner.func is AtomicAllReduce
 
 
-def test_averagers_divide_the_work_where_we_put_our_own_arithmetic(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_averagers_divide_the_work_where_we_put_our_own_arithmetic(line: Line) -> None:
     assert "None, load_balance_peers, self.total_size, download_bandwidths, min_vector_size" in inspect.getsource(
         DecentralizedAverager._aggregate_with_group
     )
-    monkeypatch.setattr(averager, "load_balance_peers", averager.load_balance_peers)
-    patches.balance_load()
     assert averager.load_balance_peers is load_balance
+
+
+def test_a_cancelled_round_is_cancelled_by_what_we_replace() -> None:
+    source = inspect.getsource(StepControl.cancel)
+    assert source.index("self._cancel.set_result(None)") < source.index("super().cancel()")
+
+
+def test_everything_that_is_patched_exists_in_hivemind(short_folder: Path) -> None:
+    missing = [(owner, name) for owner, name, _ in patches(short_folder, Line(), 6.0) if name not in vars(owner)]
+    assert missing == []
+
+
+def test_only_the_patches_replace_anything_of_hivemind() -> None:
+    """Building an optimizer, or importing a module, must not do it on the side."""
+    core = Path(patches_module.__file__).parent.parent
+    assigned = {
+        f"{file.relative_to(core)}:{line}"
+        for file in core.rglob("*.py")
+        if file != Path(patches_module.__file__)
+        for line in assignments_to_hivemind(ast.parse(file.read_text(encoding="utf-8")))
+    }
+    assert assigned == set()
+
+
+def test_an_assignment_to_a_class_or_module_of_hivemind_is_found() -> None:
+    sources = {
+        "from hivemind.p2p import P2P\nP2P.send_raw_data = 1": [2],
+        "import hivemind\nhivemind.averaging.averager.AllReduceRunner = 1": [2],
+        "from hivemind.averaging import averager as a\n\nsetattr(a, 'b', 1)": [3],
+        "from core import averager\naverager.x = 1": [],
+    }
+    assert {source: assignments_to_hivemind(ast.parse(source)) for source in sources} == sources
+
+
+def test_both_processes_that_use_hivemind_install_the_patches() -> None:
+    for module in (session, build):
+        assert inspect.getsource(module).count("install(") == 1
+
+
+def assignments_to_hivemind(tree: ast.Module) -> list[int]:
+    """Lines that set an attribute of what was imported from hivemind."""
+    imported = set[str]()
+    for node in ast.walk(tree):
+        match node:
+            case ast.Import(names=names):
+                imported |= {alias.asname or "hivemind" for alias in names if alias.name.split(".")[0] == "hivemind"}
+            case ast.ImportFrom(module=str(module), names=names) if module.split(".")[0] == "hivemind":
+                imported |= {alias.asname or alias.name for alias in names}
+    return [target.lineno for node in ast.walk(tree) for target in _targets(node) if _root(target) in imported]
+
+
+def _targets(node: ast.AST) -> list[ast.expr]:
+    match node:
+        case ast.Assign(targets=targets):
+            return [target for target in targets if isinstance(target, ast.Attribute)]
+        case ast.Call(func=ast.Name(id="setattr"), args=[target, *_]):
+            return [target]
+    return []
+
+
+def _root(node: ast.expr) -> str | None:
+    while isinstance(node, ast.Attribute):
+        node = node.value
+    return node.id if isinstance(node, ast.Name) else None
 
 
 class Stream:
@@ -98,19 +164,6 @@ class Stream:
         if len(self.data) < size:
             raise asyncio.IncompleteReadError(bytes(self.data), size)
         return await self.read(size)
-
-
-@pytest.fixture
-def line(monkeypatch: pytest.MonkeyPatch) -> Line:
-    for name in ("send_raw_data", "receive_raw_data"):
-        monkeypatch.setattr(P2P, name, staticmethod(getattr(P2P, name)))
-    for name in ("call_binary_stream_handler", "add_binary_stream_handler"):
-        monkeypatch.setattr(P2P, name, getattr(P2P, name))
-    for name in ("write_pbmsg", "read_pbmsg_safe"):
-        monkeypatch.setattr(control, name, getattr(control, name))
-    line = Line()
-    patches.throttle_traffic(line)
-    return line
 
 
 def test_streams_keep_hiveminds_format_and_are_counted_with_their_headers(line: Line) -> None:

@@ -29,16 +29,17 @@ from core.trainer.session_status import SessionStatus
 from core.trainer.state_sync import StateSync
 from tests.fakes.company import ScriptedCompany
 from tests.swarm.fixed_data import AVERAGING, TRAINING, make_model
-from tests.swarm.state_swarm import EPOCH, Swarm, counted, digest, run_swarm, train
+from tests.swarm.installed import installed
+from tests.swarm.state_swarm import EPOCH, Swarm, digest, run_swarm, train
 
 # hivemind reads the annotations of a call.
 Request: TypeAlias = averaging_pb2.DownloadRequest
 Response: TypeAlias = AsyncIterator[averaging_pb2.DownloadData]
 
 
-@pytest.fixture(scope="module")
-def line() -> Iterator[Line]:
-    with counted() as made:
+@pytest.fixture
+def line(short_folder: Path) -> Iterator[Line]:
+    with installed(short_folder) as made:
         yield made
 
 

@@ -9,12 +9,11 @@ import psutil
 import pytest
 import torch
 from hivemind import DHT
-from hivemind.averaging import averager
 from hivemind.averaging.control import AveragingStage, StepControl
 
 from core.swarm.averaging.averagers import EpochGradientAverager
 from core.swarm.dht.peer import join_swarm, own_addresses
-from core.swarm.patches import average_atomically, cancel_rounds_for_good, use_session_folder
+from tests.swarm.installed import installed
 
 TIMEOUT, SILENCE = 60.0, 2.0
 """Seconds. What a round that waits for somebody lost may take in hivemind, and what it takes here."""
@@ -57,12 +56,8 @@ class Member:
 
 
 @pytest.fixture
-def members(short_folder: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[list[Member]]:
-    monkeypatch.setattr(averager, "AllReduceRunner", averager.AllReduceRunner)
-    use_session_folder(short_folder)
-    cancel_rounds_for_good()
-    average_atomically(SILENCE)
-    with ExitStack() as opened:
+def members(short_folder: Path) -> Iterator[list[Member]]:
+    with installed(short_folder, SILENCE), ExitStack() as opened:
         first = Member(short_folder, 1.0, [], opened)
         contact = own_addresses(first.dht)
         yield [first, *(Member(short_folder, value, contact, opened) for value in (2.0, 6.0))]

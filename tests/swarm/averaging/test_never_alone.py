@@ -15,9 +15,9 @@ from core.swarm.averaging.collaborative_step import Isolated, RoundFailed, Updat
 from core.swarm.averaging.optimizer import CollaborativeOptimizer
 from core.swarm.build import make_optimizer
 from core.swarm.dht.peer import LOOPBACK, join_swarm, own_addresses
-from core.swarm.patches import use_session_folder
 from tests.fakes.company import ScriptedCompany
 from tests.swarm.fixed_data import MICROBATCH, TRAINING, make_model, microbatch_loss
+from tests.swarm.installed import installed
 from tests.swarm.state_swarm import digest
 
 AVERAGING = Averaging(compression="none", matchmaking_time=1.0, averaging_timeout=4.0)
@@ -28,7 +28,6 @@ class Peer:
     """One that trains, in this process; `contact` are those whom one that only calls others begins with."""
 
     def __init__(self, folder: Path, opened: ExitStack, contact: Sequence[str] = ()) -> None:
-        use_session_folder(folder)
         self.dht = join_swarm(contact, folder / "peer.key", None if contact else LOOPBACK)
         opened.callback(self.dht.shutdown)
         self.model = make_model()
@@ -63,8 +62,8 @@ class Peer:
 
 
 @pytest.fixture
-def opened() -> Iterator[ExitStack]:
-    with ExitStack() as stack:
+def opened(short_folder: Path) -> Iterator[ExitStack]:
+    with installed(short_folder), ExitStack() as stack:
         yield stack
 
 
@@ -124,7 +123,6 @@ def test_who_is_cut_off_steps_only_when_somebody_is_back_and_what_was_accumulate
 def test_who_only_calls_others_does_not_train_alone_and_waits_for_somebody_who_listens(
     short_folder: Path, opened: ExitStack
 ) -> None:
-    use_session_folder(short_folder)
     contact = join_swarm([], short_folder / "contact.key")
     opened.callback(contact.shutdown)
     (address, *_) = own_addresses(contact)

@@ -14,15 +14,15 @@ from hivemind.averaging.partition import AllreduceException
 from core.swarm.averaging.averagers import EpochGradientAverager
 from core.swarm.averaging.optimizer import CollaborativeOptimizer
 from core.swarm.dht.peer import join_swarm
-from core.swarm.patches import cancel_rounds_for_good, use_session_folder
+from tests.swarm.installed import installed
 
 
 @pytest.fixture
 def dht(short_folder: Path) -> Iterator[DHT]:
-    use_session_folder(short_folder)
-    alone = join_swarm([], short_folder / "identity")
-    yield alone
-    alone.shutdown()
+    with installed(short_folder):
+        alone = join_swarm([], short_folder / "identity")
+        yield alone
+        alone.shutdown()
 
 
 @pytest.fixture
@@ -32,7 +32,6 @@ def parameter() -> torch.nn.Parameter:
 
 @pytest.fixture
 def averager(dht: DHT, parameter: torch.nn.Parameter) -> Iterator[EpochGradientAverager]:
-    cancel_rounds_for_good()
     one = EpochGradientAverager(
         epoch=lambda: 0, parameters=[parameter], dht=dht, prefix="run", min_matchmaking_time=1.0, start=True
     )

@@ -9,19 +9,19 @@ from hivemind.dht.node import DHTNode
 
 from core.swarm.dht.backbone_monitor import BackboneMonitor
 from core.swarm.dht.peer import join_swarm, own_addresses
-from core.swarm.patches import use_session_folder
+from tests.swarm.installed import installed
 
 
 @pytest.fixture
 def swarm(short_folder: Path) -> Iterator[list[DHT]]:
     """The backbone, and two peers that know it."""
-    use_session_folder(short_folder)
-    made = [join_swarm([], short_folder / "backbone.key")]
-    made += [join_swarm(own_addresses(made[0]), short_folder / f"{name}.key") for name in ("one", "two")]
-    yield made
-    for dht in made:
-        if dht.is_alive():
-            dht.shutdown()
+    with installed(short_folder):
+        made = [join_swarm([], short_folder / "backbone.key")]
+        made += [join_swarm(own_addresses(made[0]), short_folder / f"{name}.key") for name in ("one", "two")]
+        yield made
+        for dht in made:
+            if dht.is_alive():
+                dht.shutdown()
 
 
 async def _lose_everybody(_dht: DHT, node: DHTNode) -> None:
