@@ -8,6 +8,7 @@ from transformers.models.auto import modeling_auto
 
 from core.api.errors import ManifestError
 from core.api.project.manifest import Manifest, MaskedLanguageModelling
+from core.learning.model_size import check_memory, check_numbers
 
 # The families that transformers itself lists for each task: a name outside them is refused.
 _ARCHITECTURES: dict[type, frozenset[str]] = {
@@ -22,12 +23,16 @@ def build_model(manifest: Manifest) -> PreTrainedModel:
         ManifestError: the architecture does not fit the task or does not accept the configuration.
     """
     architecture = _architecture(manifest)
+    check_numbers(manifest.model.config)
     config = _config(architecture, manifest.model.config)
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(manifest.training.seed)
         try:
+            check_memory(lambda: architecture(config), config, manifest.task.sequence_length)
             model: PreTrainedModel = architecture(config)
             _try_out(model, manifest)
+        except ManifestError:
+            raise
         except (ValueError, TypeError, RuntimeError, LookupError, AttributeError, ZeroDivisionError) as error:
             # Which of these a configuration provokes is up to each architecture's own code.
             problem = f"{architecture.__name__} cannot be built: {_sentence(error)}"

@@ -1,8 +1,10 @@
 """Models by name: what is built, and what is refused."""
 
+import time
 from typing import Any
 
 import msgspec
+import psutil
 import pytest
 import torch
 
@@ -48,3 +50,26 @@ def test_only_models_of_the_task_are_built(name: str) -> None:
 def test_a_configuration_that_does_not_fit_names_its_field(config: dict[str, Any], field: str) -> None:
     with pytest.raises(ManifestError, match=field):
         build_model(small_manifest(**config))
+
+
+@pytest.mark.parametrize(
+    ("config", "field"),
+    [
+        ({"num_hidden_layers": 10**6}, "num_hidden_layers"),
+        ({"num_hidden_groups": 10**6}, "num_hidden_groups"),
+        ({"num_labels": 10**9}, "num_labels"),
+        ({"vocab_size": 10**12}, "vocab_size"),
+        ({"hidden_size": 2**40}, "hidden_size"),
+        ({"hidden_size": 2**22, "intermediate_size": 2**22}, ""),
+        ({"num_hidden_layers": 4096, "num_hidden_groups": 4096, "inner_group_num": 4096}, ""),
+    ],
+)
+def test_a_model_that_is_too_large_is_refused_at_once_with_the_fields_name(config: dict[str, Any], field: str) -> None:
+    manifest = small_manifest(**config)
+    build_model(small_manifest())  # loads what the first model of a process loads
+    began, before = time.monotonic(), psutil.Process().memory_info().rss
+    with pytest.raises(ManifestError) as refused:
+        build_model(manifest)
+    assert refused.value.field == "$.model.config" + (f".{field}" if field else "")
+    assert time.monotonic() - began < 20.0
+    assert psutil.Process().memory_info().rss < before + (128 << 20)

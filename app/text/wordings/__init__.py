@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 
-from app.text.wordings import fetching, storage
+from app.text.wordings import fetching, models, storage
 
-TABLES: tuple[Callable[[], dict[str, str]], ...] = (fetching.wordings, storage.wordings)
+TABLES: tuple[Callable[[], dict[str, str]], ...] = (fetching.wordings, models.wordings, storage.wordings)
 """Called when a sentence is made: the language may have changed since."""

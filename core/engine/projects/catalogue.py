@@ -11,6 +11,7 @@ import msgspec
 from msgspec import Meta
 
 import core
+from core.api.decoding import decode
 from core.api.errors import UsageError, WorldError
 from core.api.project import manifest_reading
 from core.api.project.manifest import Manifest
@@ -254,11 +255,14 @@ class _Curve(msgspec.Struct, frozen=True):
     points: Annotated[tuple[_Point, ...], Meta(max_length=200_000)]
 
 
+_CURVE = msgspec.json.Decoder(_Curve)
+
+
 async def _backbone_curve(url: str, reach: Reach) -> tuple[_Point, ...]:
     """Empty if it cannot be had: the volunteer's own view is shown then."""
     try:
         text, _ = await in_thread(partial(fetch.from_url, url, fetch.CURVE_CAP, reach), fetch.SECONDS)
-        return msgspec.json.decode(text, type=_Curve).points
+        return decode(_CURVE, text).points
     except (UsageError, WorldError, TimeoutError, msgspec.DecodeError) as error:
         _log.info("The learning curve at %s could not be read: %s", url, error)
         return ()

@@ -12,6 +12,7 @@ from typing import Annotated
 import msgspec
 from msgspec import Meta
 
+from core.api.decoding import decode
 from core.api.errors import UsageError, WorldError
 from core.api.snapshot import Place
 from core.engine.machine.threads import in_thread
@@ -35,6 +36,9 @@ class _You(msgspec.Struct, frozen=True):
 class _Leaderboard(msgspec.Struct, frozen=True):
     volunteers: Annotated[int, Meta(ge=0, le=1 << 53)]
     you: _You | None = None
+
+
+_LEADERBOARD = msgspec.json.Decoder(_Leaderboard)
 
 
 class Ranking:
@@ -76,7 +80,7 @@ class Ranking:
         try:
             fetched = partial(fetch.from_url, f"{url}?volunteer={volunteer()}", LARGEST, fetch.reach(asked_about))
             text, _ = await in_thread(fetched, fetch.SECONDS)
-            told = msgspec.json.decode(text, type=_Leaderboard)
+            told = decode(_LEADERBOARD, text)
         except (UsageError, WorldError, TimeoutError, msgspec.DecodeError) as error:
             _log.info("The leaderboard at %s could not be read: %s", url, error)
             return

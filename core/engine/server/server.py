@@ -15,6 +15,7 @@ from typing import Any, cast
 
 import msgspec
 
+from core.api.decoding import decode
 from core.api.errors import UsageError, WorldError
 from core.api.protocol import Event, Quit, Refusal, Reply, Request, Subscribe, encode, request_decoder
 from core.api.snapshot import Snapshot
@@ -158,7 +159,7 @@ class _Client:
                 self.refuse(0, f"A request is longer than {LONGEST_LINE >> 20} MiB.")
                 return
             try:
-                request = request_decoder.decode(text)
+                request = decode(request_decoder, text)
             except msgspec.DecodeError as error:
                 number = _number(text)
                 self.refuse(number or 0, f"This is not a request that this engine knows: {error}.")
@@ -237,9 +238,12 @@ class _Numbered(msgspec.Struct):
     id: int
 
 
+_NUMBERED = msgspec.json.Decoder(_Numbered)
+
+
 def _number(text: bytes) -> int | None:
     """The number of a request that is otherwise not understood; None if it is no request at all."""
     try:
-        return msgspec.json.decode(text, type=_Numbered).id
+        return decode(_NUMBERED, text).id
     except msgspec.DecodeError:
         return None

@@ -102,7 +102,15 @@ def test_a_damaged_record_is_told_in_one_sentence(engine: RunningEngine) -> None
 
 @pytest.mark.parametrize(
     "text",
-    [b"no JSON at all\n", b"\xff\xfe\x00\n", b"\n", b"[]\n", b'{"command": {"type": "Pause"}}\n', b"GET / HTTP/1.1\n"],
+    [
+        b"no JSON at all\n",
+        b"\xff\xfe\x00\n",
+        b"\n",
+        b"[]\n",
+        b'{"command": {"type": "Pause"}}\n',
+        b"GET / HTTP/1.1\n",
+        b"[" * 100_000 + b"\n",
+    ],
 )
 def test_who_does_not_speak_the_language_is_refused_and_hung_up_on(engine: RunningEngine, text: bytes) -> None:
     engine.start()
@@ -124,6 +132,17 @@ def test_a_wrong_command_is_refused_by_its_number_and_the_talk_goes_on(engine: R
         refusal = next(replies)
         assert (refusal["type"], refusal["id"], refusal["usage"]) == ("Refusal", 5, True)
         assert next(replies)["id"] == 6
+
+
+@pytest.mark.parametrize("text", [b'{"id": 5, "x": ', b'{"id": 5, "command": {"type": "Pause", "x": '])
+def test_nesting_without_end_is_refused_without_a_traceback(engine: RunningEngine, text: bytes) -> None:
+    engine.start()
+    with connected(engine) as connection:
+        connection.sendall(text + b"[" * 100_000 + b"]" * 100_000 + b"}\n")
+        refusal = next(received(connection))
+    assert (refusal["type"], refusal["usage"]) == ("Refusal", True)
+    assert answers(engine)
+    assert "Traceback" not in "".join(file.read_text() for file in engine.home.logs.iterdir())
 
 
 @pytest.mark.parametrize("seconds", [-1.0, 0.0, 1e300])

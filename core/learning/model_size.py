@@ -1,0 +1,104 @@
+"""What a model costs, computed from its configuration before anything of it is built.
+
+A manifest is a stranger's: a million layers would be built for hours, and a wide one would take all memory.
+"""
+
+import re
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from typing import Any
+
+import psutil
+import torch
+from torch.nn.modules import module as registration
+from transformers import PretrainedConfig
+
+from core.api.errors import ManifestError
+
+_LARGEST_WIDTH = 1 << 24
+"""Of any whole number in a configuration: vocabularies are the largest, with hundreds of thousands."""
+_MOST_REPEATS = 4096
+"""Of layers, heads, groups, experts and whatever else is made one by one."""
+_REPEATED = re.compile(r"(num|n)_.*|.*_(num|layers?|groups?|heads?|experts?|blocks?|depths?|sizes)|layers|depths?")
+_MOST_MODULES = 10_000
+"""Parts of a model; BERT-large has about 400."""
+_COPIES = 8
+"""Of the parameters in memory: themselves, gradients, accumulated gradients, two moments, and what is averaged."""
+_FLOAT = 4
+
+
+def check_numbers(values: Mapping[str, Any]) -> None:
+    """Refuse numbers of a configuration that no model has.
+
+    Raises:
+        ManifestError: names the first such field.
+    """
+    for name, value in values.items():
+        most = _MOST_REPEATS if _REPEATED.fullmatch(name) else _LARGEST_WIDTH
+        if any(abs(number) > most for number in _whole_numbers(value)):
+            raise ManifestError("number_too_large", f"$.model.config.{name}", most=most)
+
+
+def check_memory(build: Callable[[], torch.nn.Module], config: PretrainedConfig, sequence_length: int) -> None:
+    """Refuse a model that this machine's memory cannot hold in training. `build` makes it on torch's meta device.
+
+    Raises:
+        ManifestError: it is too large.
+    """
+    most = psutil.virtual_memory().total
+    logits = sequence_length * int(getattr(config, "vocab_size", 0) or 0)
+    attention = sequence_length**2 * int(getattr(config, "num_attention_heads", 0) or 0)
+    needed = _FLOAT * (_COPIES * _parameters(build, most // (_FLOAT * _COPIES)) + logits + attention)
+    if needed > most:
+        raise _too_large(needed, most)
+
+
+def _too_large(needed: int, most: int) -> ManifestError:
+    return ManifestError("model_too_large", "$.model.config", needed=needed, memory=most)
+
+
+def _parameters(build: Callable[[], torch.nn.Module], most: int) -> int:
+    count = 0
+    modules = 0
+
+    def add_parameter(_module: object, _name: str, parameter: torch.nn.Parameter | None) -> None:
+        nonlocal count
+        count += parameter.numel() if parameter is not None else 0
+        if count > most:
+            raise _too_large(_FLOAT * _COPIES * count, _FLOAT * _COPIES * most)
+
+    def add_module(*_: object) -> None:
+        nonlocal modules
+        modules += 1
+        if modules > _MOST_MODULES:
+            raise ManifestError("model_too_many_parts", "$.model.config", most=_MOST_MODULES)
+
+    with _watched(add_parameter, add_module), torch.device("meta"):
+        # Not `count`: tied parameters are registered twice.
+        return sum(parameter.numel() for parameter in build().parameters())
+
+
+@contextmanager
+def _watched(on_parameter: Callable[..., None], on_module: Callable[..., None]) -> Iterator[None]:
+    handles = (
+        registration.register_module_parameter_registration_hook(on_parameter),
+        registration.register_module_module_registration_hook(on_module),
+    )
+    try:
+        yield
+    finally:
+        for handle in handles:
+            handle.remove()
+
+
+def _whole_numbers(value: Any) -> Iterator[int]:
+    if isinstance(value, int):
+        yield value
+    elif isinstance(value, list | tuple):
+        # Each entry of a list is made one by one, too.
+        yield len(value)
+        for entry in value:
+            yield from _whole_numbers(entry)
+    elif isinstance(value, dict):
+        for entry in value.values():
+            yield from _whole_numbers(entry)
