@@ -80,7 +80,7 @@ def _serve(chosen: argparse.Namespace, ending: threading.Event, control: HostCon
         else:
             os.write(pipe, f"Serving {url}\nVolunteers join with: idlehive contribute {url}\n".encode())
         while not ending.wait(_PERIOD):
-            if not backbone.dht.is_alive() or not backbone.follower.is_alive():
+            if not backbone.dht.is_alive() or not backbone.follower.is_working:
                 raise WorldError("A part of the backbone has ended; start it again.")
             backbone.poll(time.time())
         log.info("ending")

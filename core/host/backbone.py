@@ -38,7 +38,7 @@ class Backbone:
     store: ContributionStore
     follower: Follower
     evaluate: Callable[[], float] | None
-    """The loss of the follower's model on held-out data."""
+    """The loss of the follower's `model` on held-out data."""
     companion: Companion | None = None
     progress: RunProgress = field(default_factory=RunProgress)
 
@@ -47,7 +47,7 @@ class Backbone:
         self.auditor = ContributionAuditor(
             self.dht, self.manifest.run_id, audit, self.store, lambda: self.follower.epoch
         )
-        self._last_checkpoint = 0
+        self._last_checkpoint = self._last_evaluation = 0
         self._held = False
         self._lock = threading.Lock()
 
@@ -56,14 +56,18 @@ class Backbone:
         checkpoint = checkpoints.latest(self.checkpoint_folder, self.manifest.run_id)
         if checkpoint is None:
             return
-        self.follower.restore(checkpoint.epoch, checkpoint.tensors, json.loads(checkpoint.metadata["optimizer"]))
-        self._last_checkpoint = checkpoint.epoch
+        optimizer_numbers, updates = (
+            json.loads(checkpoint.metadata.get(key, "[]")) for key in ("optimizer", "updates")
+        )
+        self.follower.restore(checkpoint.epoch, checkpoint.tensors, optimizer_numbers, updates)
+        self._last_checkpoint = self._last_evaluation = checkpoint.epoch
         log.info("resumed from the checkpoint of epoch %d", checkpoint.epoch)
 
     def hold(self, held: bool) -> None:
         """Compute nothing while `held`; peers can still reach this one. May be called from any thread."""
         with self._lock:
             self._held = self.auditor.held = held
+            self.follower.hold(held)
             self._update_companion()
 
     def apply_to_companion(self, settings: SessionSettings) -> None:
@@ -85,14 +89,14 @@ class Backbone:
             self._update_companion()
         epoch = max(self.progress.epoch, self.follower.epoch)
         self.published.update_status(epoch, len(self.progress.peers), self.progress.samples_per_second)
-        behind = self.progress.epoch - self.follower.epoch
-        if behind >= self.settings.evaluate_every and self.follower.catch_up(self.progress.epoch):
+        if self.follower.epoch - self._last_evaluation >= self.settings.evaluate_every:
             self._evaluate_and_save(now)
 
     def close(self) -> None:
         """Shut down in order; the last state followed is saved."""
         if self.companion is not None:
             self.companion.stop()
+        self.follower.stop()
         if self.follower.epoch > self._last_checkpoint:
             self._save_checkpoint()
         self.follower.shutdown()
@@ -111,21 +115,26 @@ class Backbone:
         return [peer for peer in self.progress.peers if own is None or peer != own]
 
     def _evaluate_and_save(self, now: float) -> None:
+        epoch = self._last_evaluation = self.follower.refresh()
         if self.evaluate is not None:
             loss = self.evaluate()
-            log.info("epoch %d: evaluation loss %.4f", self.follower.epoch, loss)
-            self.curve.add_evaluation(self.follower.epoch, loss, now)
+            log.info("epoch %d: evaluation loss %.4f", epoch, loss)
+            self.curve.add_evaluation(epoch, loss, now)
         if self.follower.epoch - self._last_checkpoint >= self.settings.checkpoint_every:
             self._save_checkpoint()
 
     def _save_checkpoint(self) -> None:
+        metadata, tensors = self.follower.snapshot()
         try:
             checkpoints.save(
                 self.checkpoint_folder,
-                self.follower.tensors(),
-                epoch=self.follower.epoch,
+                self.follower.named(tensors),
+                epoch=metadata["epoch"],
                 run_id=self.manifest.run_id,
-                metadata={"optimizer": json.dumps(self.follower.optimizer_numbers())},
+                metadata={
+                    "optimizer": json.dumps(metadata["optimizer_metadata"]),
+                    "updates": json.dumps(metadata["trail"]),
+                },
                 keep=self.settings.keep_checkpoints,
                 keep_every=self.settings.keep_every,
             )
@@ -133,4 +142,4 @@ class Backbone:
             # The run goes on without it, and the next epoch tries again.
             log.error("%s", error)  # noqa: TRY400 - the sentence says all
         else:
-            self._last_checkpoint = self.follower.epoch
+            self._last_checkpoint = metadata["epoch"]

@@ -20,7 +20,7 @@ from core.host.companion import Companion
 from core.host.contribution_audit import MOST_TOGETHER
 from core.host.contribution_store import ContributionStore
 from core.host.curve import Curve
-from core.host.follower import Follower
+from core.host.follower import Follower, limits_of
 from core.host.project import Project
 from core.host.web.published import PublishedRun
 from core.host.web.server import Web
@@ -47,8 +47,9 @@ def assemble(chosen: argparse.Namespace, project: Project, session_folder: Path)
     with ExitStack() as opened:
         opened.enter_context(_claimed(state))
         draft = project.manifest(state, ())
-        # It has no limit of its own, but volunteers announce how fast it may send them the state.
-        install(session_folder, Line(), silence=silence(draft.averaging))
+        line = Line()
+        line.apply(limits_of(project.host))
+        install(session_folder, line, silence=silence(draft.averaging))
         model = build_model(draft)
         evaluate = _evaluation(project, draft, model)
         curve = Curve(state, draft.run_id, MOST_TOGETHER * draft.training.target_batch_size)
@@ -67,13 +68,17 @@ def assemble(chosen: argparse.Namespace, project: Project, session_folder: Path)
             curve=curve,
             published=published,
             store=store,
-            follower=Follower(dht, manifest, model),
+            # An embedded one is beside a companion that can be called, on a volunteer's own computer.
+            follower=Follower(
+                dht, manifest, model, project.host, averages=project.host.averaging and not chosen.embedded
+            ),
             evaluate=evaluate,
             companion=_companion(chosen, manifest, url, state, session_folder),
         )
         opened.callback(backbone.close)
         _remember_port(state, manifest)
         backbone.resume()
+        backbone.follower.start()
         backbone.auditor.start()
         published.publish(manifest)
         yield backbone, url

@@ -1,89 +1,144 @@
-"""The backbone's copy of the run: takes the state over from trainers, evaluates it, and gives it to newcomers."""
+"""The backbone's part in the run: it averages with the trainers, evaluates and keeps their state, and gives it away."""
 
+import copy
+import logging
+import threading
 from typing import Any
 
 import torch
 from hivemind import DHT
 from transformers import PreTrainedModel
 
+from core.api.errors import WorldError
 from core.api.project.manifest import Manifest
-from core.learning.optimizers import optimizer_factory, scheduler_factory
-from core.swarm.averaging.averagers import CheckedStateAverager, state_prefix
-from core.swarm.state.checks import BadState
+from core.api.session_settings import Limits
+from core.host.project import Host
+from core.swarm.averaging.auxiliary import AuxiliaryOptimizer
+from core.swarm.averaging.collaborative_step import RoundFailed
+from core.swarm.build import make_optimizer
+from core.swarm.dht.backbone_monitor import BackboneMonitor
+from core.swarm.dht.peer import peer_id_of
+from core.swarm.state.checks import BadState, State
 
-_DOWNLOAD_TIMEOUT = 120.0
+log = logging.getLogger(__name__)
+
+_PERIOD = 0.1
+"""Seconds between two looks at whether a round is due."""
+_WAIT = 2.0
+"""Seconds until a state that could not be had is asked for again."""
+_STOP_TIMEOUT = 10.0
+"""Seconds in which a round is left."""
 
 
-class Follower:
-    """Parameters and optimizer state at some epoch. Computes no gradients and joins no averaging round."""
+class Follower(threading.Thread):
+    """An auxiliary peer on a thread of its own, because a round lasts as long as its slowest member. Begin with `start`.
 
-    def __init__(self, dht: DHT, manifest: Manifest, model: PreTrainedModel) -> None:
+    Must be made on the main thread (hivemind).
+
+    Parameters:
+        model: to be evaluated. It changes only in `refresh`; what is averaged is a copy.
+        averages: False only takes the state over from trainers, every `evaluate_every` epochs.
+    """
+
+    def __init__(
+        self, dht: DHT, manifest: Manifest, model: PreTrainedModel, settings: Host, *, averages: bool = True
+    ) -> None:
+        super().__init__(name="auxiliary peer", daemon=True)
         self.model = model
-        self._averager = CheckedStateAverager(
+        self.held = False
+        self._over = threading.Event()
+        self._others = BackboneMonitor(dht, [peer_id_of(address) for address in settings.extra_peers])
+        self._averaged = copy.deepcopy(model)
+        self._optimizer = make_optimizer(
             dht=dht,
-            prefix=state_prefix(manifest.run_id),
-            optimizer=optimizer_factory(manifest.training.optimizer),
-            params=list(model.parameters()),
-            scheduler=scheduler_factory(manifest.training.schedule),
-            offload_optimizer=True,
-            custom_gradients=True,
-            allow_state_sharing=False,
-            min_matchmaking_time=manifest.averaging.matchmaking_time,
-            request_timeout=manifest.averaging.matchmaking_time * 0.6,
-            client_mode=dht.client_mode,
-            start=True,
+            run_id=manifest.run_id,
+            parameters=self._averaged.parameters(),
+            training=manifest.training,
+            averaging=manifest.averaging,
+            company=self._others,
+            yielding=lambda: self.held or self._over.is_set(),
+            limits=limits_of(settings),
+            kind=AuxiliaryOptimizer,
+            averages=averages,
+            behind=settings.evaluate_every,
         )
-        self._averager.taking_lasts = _DOWNLOAD_TIMEOUT
 
     @property
     def epoch(self) -> int:
-        return int(self._averager.local_epoch)
+        return self._optimizer.local_epoch
 
-    def is_alive(self) -> bool:
-        return bool(self._averager.is_alive())
+    @property
+    def is_working(self) -> bool:
+        """Whether the thread and the averagers are alive."""
+        return self.is_alive() and bool(self._optimizer.is_alive())
 
-    def catch_up(self, known_epoch: int | None = None) -> bool:
-        """Take over the newest state that a trainer gives; False if none gives a newer one.
+    def run(self) -> None:
+        self._others.start()
+        while not self._over.wait(_PERIOD):
+            if self.held:
+                continue
+            try:
+                self._optimizer.follow()
+            except RoundFailed as error:
+                log.info("epoch %d: %s", self.epoch, error)
+            except WorldError as error:
+                log.warning("epoch %d: %s", self.epoch, error)
+                self._over.wait(_WAIT)
+            except Exception:  # top level of the thread: the main one sees whether a process has ended
+                log.exception("epoch %d: the round broke", self.epoch)
+                self._over.wait(_WAIT)
 
-        `known_epoch` is the run's as trainers report it: a state far ahead of it is not believed.
-        """
-        before = self.epoch
-        self._averager.load_state_from_peers(oldest=before + 1, known_epoch=known_epoch)
-        if self.epoch <= before:
-            return False
-        self._share()
-        return True
+    def hold(self, held: bool) -> None:
+        """Take part in nothing while `held`. From any thread."""
+        self.held = held
+        if held:
+            self._optimizer.interrupt()
 
-    def tensors(self) -> dict[str, torch.Tensor]:
-        """Parameters and optimizer state by name, as a checkpoint keeps them."""
+    def refresh(self) -> int:
+        """Copy the present parameters into `model`; returns their epoch."""
+        metadata, tensors = self.snapshot()
+        with torch.no_grad():
+            for parameter, value in zip(self.model.parameters(), tensors, strict=False):
+                parameter.copy_(value)
+        return int(metadata["epoch"])
+
+    def snapshot(self) -> State:
+        """The state of one epoch. From any thread."""
+        return self._optimizer.state_averager.snapshot()
+
+    def named(self, tensors: list[torch.Tensor]) -> dict[str, torch.Tensor]:
+        """The tensors of a snapshot by name, as a checkpoint keeps them."""
         names = [name for name, _ in self.model.named_parameters()]
-        _metadata, tensors = self._averager.snapshot()
         labels = [f"parameter.{name}" for name in names]
         labels += [f"optimizer.{number}" for number in range(len(tensors) - len(names))]
         return {label: tensor.contiguous() for label, tensor in zip(labels, tensors, strict=True)}
 
-    def optimizer_numbers(self) -> list[Any]:
-        """What the optimizer's state holds beside tensors, in its own order; plain JSON values."""
-        metadata, _tensors = self._averager.snapshot()
-        numbers: list[Any] = metadata["optimizer_metadata"]
-        return numbers
-
-    def restore(self, epoch: int, tensors: dict[str, torch.Tensor], optimizer_numbers: list[Any]) -> None:
-        """Go on from a checkpoint and offer it to newcomers.
+    def restore(
+        self, epoch: int, tensors: dict[str, torch.Tensor], optimizer_numbers: list[Any], updates: Any = ()
+    ) -> None:
+        """Go on from a checkpoint and offer it to newcomers. `updates` are those that led to it.
 
         Raises:
             BadState: the checkpoint is of another model.
         """
-        expected = self.tensors()
+        expected = self.named(self.snapshot()[1])
         if set(tensors) != set(expected):
             raise BadState("The state is of another model; it was not used.")
-        self._averager.adopt(epoch, optimizer_numbers, [tensors[name] for name in expected])
-        self._share()
+        self._optimizer.resume_from(epoch, optimizer_numbers, [tensors[name] for name in expected], updates)
 
-    def _share(self) -> None:
-        """Newcomers ask those with the highest epoch first, so trainers before the backbone."""
-        self._averager.state_sharing_priority = self.epoch
-        self._averager.allow_state_sharing = True
+    def stop(self) -> None:
+        """Leave the rounds; the state stays until `shutdown`."""
+        self._over.set()
+        self._optimizer.interrupt()
+        self._others.stop()
+        if self.is_alive():
+            self.join(_STOP_TIMEOUT)
 
     def shutdown(self) -> None:
-        self._averager.shutdown()
+        self.stop()
+        self._optimizer.shutdown()
+
+
+def limits_of(settings: Host) -> Limits:
+    """The ceilings of this backbone, as a volunteer's session has them."""
+    return Limits(upload_limit=settings.upload_limit, download_limit=settings.download_limit)

@@ -44,6 +44,12 @@ class Host(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """Folder of checkpoints, identity and learning curve, from the TOML's own; the command line overrides it."""
     extra_peers: Annotated[tuple[str, ...], Meta(max_length=32)] = ()
     """Multiaddresses of the project's other backbones."""
+    averaging: bool = True
+    """Take part in each averaging round without samples: peers that only call others need one that can be called."""
+    upload_limit: Annotated[int, Meta(ge=0, le=1 << 53)] = 0
+    """Bytes per second that averaging and giving the state may send; 0 is no ceiling. The web server is not counted."""
+    download_limit: Annotated[int, Meta(ge=0, le=1 << 53)] = 0
+    """Bytes per second that averaging and fetching the state may receive; 0 is no ceiling."""
 
 
 @dataclass(frozen=True)

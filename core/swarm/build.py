@@ -32,6 +32,7 @@ def make_optimizer(
     yielding: Callable[[], bool] = lambda: False,
     extrapolate: bool = True,
     limits: Limits = _NO_LIMITS,
+    kind: Callable[..., CollaborativeOptimizer] = CollaborativeOptimizer,
     **options: Any,
 ) -> CollaborativeOptimizer:
     """The optimizer of one run as its manifest describes it. Must be called on the main thread (hivemind)."""
@@ -45,7 +46,7 @@ def make_optimizer(
         # Larger than matchmaking time, hivemind warns, can deadlock two peers that ask each other.
         "request_timeout": min(3.0, averaging.matchmaking_time * 0.6),
     }
-    optimizer = CollaborativeOptimizer(
+    optimizer = kind(
         company=company,
         on_update=on_update,
         yielding=yielding,

@@ -49,7 +49,7 @@ class SessionStatus:
 
     @property
     def peers(self) -> int:
-        return int(self._optimizer.tracker.global_progress.num_peers) if self._optimizer else 0
+        return 1 + self._optimizer.tracker.other_trainers if self._optimizer else 0
 
     @property
     def samples_per_second(self) -> float:
@@ -92,7 +92,7 @@ class SessionStatus:
             epoch=optimizer.local_epoch,
             samples=samples,
             loss=self.counters.loss,
-            peers=swarm.num_peers,
+            peers=self.peers,
             samples_per_second=self.samples_per_second,
             swarm_samples_per_second=optimizer.tracker.swarm_samples_per_second,
             epoch_samples=max(0, swarm.samples_accumulated),

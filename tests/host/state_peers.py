@@ -1,26 +1,26 @@
-"""Two backbones of one run in one process of its own: the first has a checkpoint, the second takes its state over.
+"""Two backbones of one run in one process of its own: the first has a checkpoint, the second takes the state over.
 
 Usage: state_peers.py FOLDER. Prints what came of it as JSON.
 """
 
 import json
+import os
 import sys
-import time
 from pathlib import Path
 
 import torch
-from hivemind import DHT
 
 from core.host.follower import Follower
+from core.host.project import Host
 from core.learning import checkpoints
 from core.learning.model import build_model
-from core.swarm.averaging.averagers import state_prefix
 from core.swarm.dht.peer import join_swarm, own_addresses
 from core.swarm.patches import install
 from core.swarm.state.checks import BadState
 from core.swarm.traffic.meter import Line
 from tests.learning.small_project import small_manifest
 from tests.swarm.installed import SILENCE
+from tests.waiting import wait_for
 
 EPOCH = 7
 
@@ -31,44 +31,45 @@ def main() -> None:
     install(folder, Line(), silence=SILENCE)
     manifest = small_manifest()
     dht = join_swarm([], folder / "first.key")
-    first = Follower(dht, manifest, build_model(manifest))
-    trained = {name: tensor + 0.5 for name, tensor in first.tensors().items()}
-    numbers = first.optimizer_numbers()
+    first = Follower(dht, manifest, build_model(manifest), Host())
+    metadata, tensors = first.snapshot()
+    trained = {name: tensor + 0.5 for name, tensor in first.named(tensors).items()}
+    numbers = metadata["optimizer_metadata"]
     checkpoints.save(folder, trained, epoch=EPOCH, run_id="small", metadata={"optimizer": json.dumps(numbers)})
     kept = checkpoints.latest(folder, "small")
     assert kept is not None
     first.restore(kept.epoch, kept.tensors, json.loads(kept.metadata["optimizer"]))
+    first.start()
 
     other_dht = join_swarm(own_addresses(dht), folder / "second.key")
-    second = Follower(other_dht, manifest, build_model(manifest))
-    until_offered(other_dht, dht)
-    caught_up = second.catch_up()
+    # Both are one process, which has one slot in the DHT: only one of them can announce itself.
+    second = Follower(other_dht, manifest, build_model(manifest), Host(), averages=False)
+    before = second.refresh()
+    second.start()
+    wait_for(lambda: second.epoch == EPOCH, 60.0, "the second backbone has the state")
     poisoned = {name: tensor * float("nan") for name, tensor in trained.items()}
     print(
         json.dumps(
             {
-                "caught_up": caught_up,
-                "epoch": second.epoch,
-                "same": checkpoints.digest(second.tensors()) == checkpoints.digest(trained),
-                "again": second.catch_up(),
+                "epochs": [before, second.refresh()],
+                "same": digest(second) == checkpoints.digest(trained),
+                "evaluated": all(
+                    bool(torch.equal(parameter, trained[f"parameter.{name}"]))
+                    for name, parameter in second.model.named_parameters()
+                ),
                 "poisoned": refused(second, poisoned, numbers),
                 "other model": refused(second, {name: tensor[:1] for name, tensor in trained.items()}, numbers),
-                "unharmed": checkpoints.digest(second.tensors()) == checkpoints.digest(trained),
+                "unharmed": digest(second) == checkpoints.digest(trained),
             }
         ),
         flush=True,
     )
+    # hivemind's threads would be waited for.
+    os._exit(0)
 
 
-def until_offered(dht: DHT, giver: DHT) -> None:
-    """The giver's averager tells the DHT of its state in its own time."""
-    deadline = time.monotonic() + 30.0
-    while True:
-        found = dht.get(f"{state_prefix('small')}.all_averagers", latest=True)
-        if found is not None and giver.peer_id.to_bytes() in found.value:
-            return
-        assert time.monotonic() < deadline, "the state is not offered"
-        time.sleep(0.1)
+def digest(follower: Follower) -> str:
+    return checkpoints.digest(follower.named(follower.snapshot()[1]))
 
 
 def refused(follower: Follower, tensors: dict[str, torch.Tensor], numbers: list[object]) -> str | None:

@@ -32,13 +32,12 @@ def outcome() -> Any:
 
 
 def test_a_newcomer_gets_the_run_from_a_backbone_that_resumed_from_its_checkpoint(outcome: Any) -> None:
-    assert outcome["caught_up"]
-    assert outcome["epoch"] == EPOCH
+    assert outcome["epochs"] == [0, EPOCH]
     assert outcome["same"]
 
 
-def test_a_state_that_is_not_newer_is_not_taken_over(outcome: Any) -> None:
-    assert outcome["again"] is False
+def test_the_evaluated_model_has_the_parameters_of_the_state(outcome: Any) -> None:
+    assert outcome["evaluated"]
 
 
 def test_a_state_with_wrong_numbers_or_shapes_is_refused_and_changes_nothing(outcome: Any) -> None:

@@ -1,8 +1,8 @@
 """A peer of a small run, told to leave by the end of its stdin, that tells of every epoch on stdout.
 
 Usage: churn_peer.py FOLDER NAME LISTEN PAUSE [INITIAL_PEER]. It learns what a fixed network says of random points, and
-rests PAUSE seconds after each microbatch; with a negative PAUSE it is first contact and nothing else. Lines are JSON:
-`{"address"}` first, then `{"epoch", "digest", "loss", "samples", "group"}` for each epoch, `{"full"}` with the epoch
+rests PAUSE seconds after each microbatch; PAUSE -1 is first contact and nothing else, PAUSE -2 an auxiliary peer. With
+an empty LISTEN it only calls others. Lines are JSON: `{"address"}` first, then `{"epoch", "digest", "loss", "samples", "group"}` for each epoch, `{"full"}` with the epoch
 whose batch is full for the first time, `{"adds"}` with the epoch that a microbatch was added to, and `{"trouble"}`.
 """
 
@@ -22,6 +22,7 @@ import torch
 from hivemind import DHT
 
 from core.api.project.manifest import Averaging, Optimizer, Training
+from core.swarm.averaging.auxiliary import AuxiliaryOptimizer
 from core.swarm.averaging.collaborative_step import Isolated, RoundFailed, StateUnavailable, Update
 from core.swarm.averaging.optimizer import CollaborativeOptimizer
 from core.swarm.build import make_optimizer
@@ -34,7 +35,10 @@ from core.swarm.traffic.meter import Line
 BATCH, MICROBATCH = 768, 8
 MATCHMAKING, TIMEOUT = 2.0, 30.0
 """Those of the practice project."""
+TRAINING = Training(BATCH, MICROBATCH, Optimizer("adamw", 0.003))
+AVERAGING = Averaging("none", matchmaking_time=MATCHMAKING, averaging_timeout=TIMEOUT)
 WIDTH = 16
+AUXILIARY = -2.0
 
 
 def main() -> None:
@@ -47,8 +51,10 @@ def main() -> None:
     leaving = threading.Event()
     threading.Thread(target=partial(_listen, leaving), daemon=True).start()
     dht = join_swarm(initial_peers, Path(folder, f"identity-{name}"), listen or None)
-    say(address=own_addresses(dht)[0])
-    if float(pause) < 0:
+    say(address=own_addresses(dht)[0] if listen else "")
+    if float(pause) == AUXILIARY:
+        _assist(dht, leaving)
+    elif float(pause) < 0:
         leaving.wait()
     else:
         _take_part(dht, initial_peers, float(pause), leaving)
@@ -59,6 +65,31 @@ def main() -> None:
 def _listen(leaving: threading.Event) -> None:
     os.read(os.dup(0), 1)
     leaving.set()
+
+
+def _assist(dht: DHT, leaving: threading.Event) -> None:
+    torch.manual_seed(0)
+    _teacher, model = network(), network()
+
+    def tell(update: Update) -> None:
+        say(epoch=update.epoch, digest=digest(model), samples=update.own_samples, group=update.group_size)
+
+    optimizer = make_optimizer(
+        dht=dht,
+        run_id="churn",
+        parameters=model.parameters(),
+        training=TRAINING,
+        averaging=AVERAGING,
+        company=BackboneMonitor(dht, []),
+        on_update=tell,
+        yielding=leaving.is_set,
+        kind=AuxiliaryOptimizer,
+        averages=True,
+        behind=1,
+    )
+    while not leaving.wait(0.1):
+        _together(optimizer, optimizer.follow, leaving)
+    optimizer.shutdown()
 
 
 def _take_part(dht: DHT, initial_peers: list[str], pause: float, leaving: threading.Event) -> None:
@@ -94,8 +125,8 @@ def _take_part(dht: DHT, initial_peers: list[str], pause: float, leaving: thread
         dht=dht,
         run_id="churn",
         parameters=model.parameters(),
-        training=Training(BATCH, MICROBATCH, Optimizer("adamw", 0.003)),
-        averaging=Averaging("none", matchmaking_time=MATCHMAKING, averaging_timeout=TIMEOUT),
+        training=TRAINING,
+        averaging=AVERAGING,
         company=company,
         on_update=tell,
         yielding=is_full,

@@ -3,6 +3,7 @@
 import os
 import threading
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from typing import Any
 
 import msgspec
@@ -18,7 +19,7 @@ from hivemind.compression import (
 )
 from hivemind.optim.grad_averager import GradientAverager
 from hivemind.optim.state_averager import TrainingStateAverager
-from hivemind.p2p import P2PContext
+from hivemind.p2p import P2PContext, PeerID
 from hivemind.proto import dht_pb2
 
 from core.swarm.state.checks import Layout, State, check_epoch, check_numbers, check_tensors
@@ -59,17 +60,21 @@ class _ForkedAverager(DecentralizedAverager):
 
 
 class EpochGradientAverager(GradientAverager, _ForkedAverager):
-    """Meets peers of the same epoch, tells them a random number, and gives no state away.
+    """Finds a group among peers of the same epoch, sends it a random number, and gives no state away.
 
-    hivemind meets under the run's name alone: who comes back from somewhere then meets those who are an epoch ahead,
-    and the round is lost for all of them. The numbers of all tell this round from any other. And gradients are of no
-    use to a newcomer: sharing them would only double every download of state.
+    hivemind's groups form under the run's name alone: a peer that returns after an absence then meets peers that are an
+    epoch ahead, and the round is lost for all of them. The numbers of all members distinguish this round from any other.
+    And gradients are of no use to a newcomer: sharing them would only double every download of state.
+
+    Parameters beside hivemind's own:
+        epoch: the present one.
+        adds_samples: False for a peer that only reduces for the others.
     """
 
     last_round: StepControl | None = None
 
-    def __init__(self, *args: Any, epoch: Callable[[], int], **kwargs: Any) -> None:
-        self._epoch = epoch
+    def __init__(self, *args: Any, epoch: Callable[[], int], adds_samples: bool = True, **kwargs: Any) -> None:
+        self._epoch, self._adds_samples = epoch, adds_samples
         super().__init__(*args, allow_state_sharing=False, **kwargs)
 
     def accumulate_grads_(self, batch_size: int) -> None:
@@ -90,8 +95,8 @@ class EpochGradientAverager(GradientAverager, _ForkedAverager):
 
     def schedule_step(self, scheduled_time: float | None = None, **kwargs: Any) -> StepControl:
         epoch = self._epoch()
-        brought = [epoch, os.urandom(_NUMBER)]
-        # Taken up by the averager's process before the round is.
+        brought = [epoch, os.urandom(_NUMBER), self._adds_samples]
+        # The averager's process reads this before the round.
         self._outer_pipe.send(("_meet_in", [epoch], {}))
         # Whether a failed round is begun anew is for the optimizer to say: it asks first how far the run is.
         self.last_round = super().schedule_step(scheduled_time, gather=brought, allow_retries=False, **kwargs)
@@ -114,17 +119,27 @@ class EpochGradientAverager(GradientAverager, _ForkedAverager):
                 group.cancel()
 
 
-def numbers_of(gathered: Mapping[Any, Any], epoch: int) -> tuple[bytes, ...] | None:
-    """The random numbers of a group whose members all brought gradients of `epoch`; None if one did not."""
-    match list(gathered.values()):
-        case brought if all(_is_of(epoch, entry) for entry in brought):
-            return tuple(number for _epoch, number in brought)
-    return None
+@dataclass(frozen=True)
+class Group:
+    """The peers that made an average together."""
+
+    numbers: tuple[bytes, ...]
+    """A random one of each member."""
+    trainers: frozenset[str]
+    """Ids of the members that add samples."""
+
+
+def group_of(gathered: Mapping[PeerID, Any], epoch: int) -> Group | None:
+    """The group, from what its members sent; None if one of them is not at `epoch`."""
+    if not all(_is_of(epoch, entry) for entry in gathered.values()):
+        return None
+    trainers = frozenset(str(peer) for peer, (_epoch, _number, adds_samples) in gathered.items() if adds_samples)
+    return Group(tuple(number for _epoch, number, _adds in gathered.values()), trainers)
 
 
 def _is_of(epoch: int, brought: object) -> bool:
     match brought:
-        case (int(its_epoch), bytes(number)):
+        case (int(its_epoch), bytes(number), bool()):
             return its_epoch == epoch and len(number) == _NUMBER
     return False
 

@@ -12,7 +12,7 @@ from hivemind.averaging.control import AveragingStage, StepControl
 from hivemind.compression import NoCompression
 
 from core.api.errors import WorldError
-from core.swarm.averaging.averagers import CheckedStateAverager, EpochGradientAverager, numbers_of, state_prefix
+from core.swarm.averaging.averagers import CheckedStateAverager, EpochGradientAverager, group_of, state_prefix
 from core.swarm.dht.backbone_monitor import BackboneMonitor
 from core.swarm.dht.progress_tracker import SwarmProgressTracker
 from core.swarm.state.fork_detection import ForkDetector
@@ -49,9 +49,9 @@ class Update:
     own_samples: int
     """Of this peer, averaged into the step."""
     group_size: int
-    """Peers in the averaging round; 1 when this peer is legitimately alone."""
+    """Peers in the averaging round, auxiliary ones too; 1 when this peer is legitimately alone."""
     partners: frozenset[str] = frozenset()
-    """The ids of the others in the group."""
+    """The ids of the other trainers in the group."""
 
 
 class CollaborativeStep(hivemind.Optimizer):
@@ -69,6 +69,8 @@ class CollaborativeStep(hivemind.Optimizer):
     state_averager: CheckedStateAverager
     scheduled_grads: StepControl | None
     scheduled_state: StepControl | None
+    _adds_samples = True
+    _averages = True
 
     def __init__(
         self,
@@ -112,7 +114,8 @@ class CollaborativeStep(hivemind.Optimizer):
 
     def _make_gradient_averager(self, _factory: None, **options: Any) -> EpochGradientAverager:
         def make(**more: Any) -> EpochGradientAverager:
-            return EpochGradientAverager(epoch=lambda: self.local_epoch, **self._group_options, **more)
+            options = {**more, "start": self._averages, "adds_samples": self._adds_samples}
+            return EpochGradientAverager(epoch=lambda: self.local_epoch, **self._group_options, **options)
 
         averager: EpochGradientAverager = super()._make_gradient_averager(make, **options)
         return averager
@@ -183,7 +186,7 @@ class CollaborativeStep(hivemind.Optimizer):
         except RoundFailed:
             self._forget_round()
             # Others may have made this update meanwhile.
-            self.tracker.look_again()
+            self.tracker.refresh()
             raise
         finally:
             self._stepping = False
@@ -198,7 +201,7 @@ class CollaborativeStep(hivemind.Optimizer):
                 calls others, and there is none to call. Alone, it would train for nobody: its state cannot be fetched.
         """
         if self.client_mode and not self.tracker.others_can_be_reached:
-            self.tracker.look_again()
+            self.tracker.refresh()
             if not self.tracker.others_can_be_reached:
                 raise Isolated(
                     "Nobody else who takes part can be called from here: somebody with an open port is needed."
@@ -208,7 +211,7 @@ class CollaborativeStep(hivemind.Optimizer):
         if not self._company.ask():
             raise Isolated("Neither the project's backbone nor another peer can be reached.")
         # Who was cut off a moment ago sees the others only now.
-        self.tracker.look_again()
+        self.tracker.refresh()
         return bool(self.tracker.global_progress.num_peers <= 1)
 
     def _is_lone_too_early(self) -> bool:
@@ -240,12 +243,12 @@ class CollaborativeStep(hivemind.Optimizer):
         super()._average_gradients_and_load_into_optimizer(maybe_step_control)
         if maybe_step_control is not None:
             gathered = maybe_step_control.result(0)
-            numbers = numbers_of(gathered, self.local_epoch)
-            if numbers is None:
+            group = group_of(gathered, self.local_epoch)
+            if group is None:
                 raise RoundFailed("Another peer brought gradients of another epoch.")
-            self.state_averager.brought = numbers
+            self.state_averager.brought = group.numbers
             self._group_size = len(gathered)
-            self._partners = frozenset(str(peer) for peer in gathered if peer != self.dht.peer_id)
+            self._partners = group.trainers - {str(self.dht.peer_id)}
 
     def _wait_for_group(self, control: StepControl) -> None:
         """Give the search up once others have made this update."""

@@ -59,7 +59,7 @@ class CollaborativeOptimizer(CollaborativeStep):
         self.state_averager.step(wait_for_delayed_updates=True)
         canonical_fork = self._forks.canonical_fork()
         # Who was stopped or asleep knows only how far the run was then.
-        self.tracker.look_again()
+        self.tracker.refresh()
         with self.tracker.pause_updates():
             known = self.tracker.reported_epoch
             self.state_averager.load_state_from_peers(
@@ -105,7 +105,7 @@ class CollaborativeOptimizer(CollaborativeStep):
     @property
     def run_epoch(self) -> int:
         """Of the run, as far as others tell now."""
-        self.tracker.look_again()
+        self.tracker.refresh()
         offered = max((epoch for _, epoch in self.state_averager.donors()), default=0)
         return self.tracker.reported_epoch if self.tracker.reported_epoch is not None else offered
 

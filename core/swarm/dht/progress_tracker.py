@@ -4,14 +4,18 @@ from collections.abc import Mapping
 from typing import Any
 
 from hivemind.optim.progress_tracker import GlobalTrainingProgress, LocalTrainingProgress, ProgressTracker
+from hivemind.utils import get_dht_time
+
+_NO_SPEED = 1e-12
+"""Samples per second below which a peer has never computed: hivemind begins with 1e-20. A peer on hold reports 0."""
 
 
 class SwarmProgressTracker(ProgressTracker):
-    """Adds the swarm's speed, a pause that peers see, and steps at the exact batch for fixed data.
+    """Adds the swarm's speed, a pause that peers see, auxiliary peers, and steps at the exact batch for fixed data.
 
     Parameters:
         extrapolate: hivemind lets a peer begin an update at the *estimated* end of the epoch, so that nobody waits for
-            news; False waits until the samples are really reported.
+            reports; False waits until the samples are really reported.
     """
 
     def __init__(self, *args: Any, extrapolate: bool = True, **kwargs: Any) -> None:
@@ -19,9 +23,11 @@ class SwarmProgressTracker(ProgressTracker):
         self._held = False
         self.swarm_samples_per_second = 0.0
         self.reported_epoch: int | None = None
-        """The highest epoch that another peer works on; None if nobody does."""
+        """The highest epoch that another trainer works on; None if there is none."""
+        self.other_trainers = 0
+        """Other peers that add samples."""
         self.others_can_be_reached = False
-        """Whether another peer listens. Those who only call others can neither make a group nor give their state."""
+        """Whether another peer listens. Those that only call others can neither lead a group nor give their state."""
         super().__init__(*args, **kwargs)
 
     @property
@@ -33,30 +39,41 @@ class SwarmProgressTracker(ProgressTracker):
             progress.epoch > self.local_progress.epoch or progress.samples_accumulated >= self.target_batch_size
         )
 
-    def look_again(self) -> None:
+    def refresh(self) -> None:
         """Read the others' progress now, on this thread."""
         with self.lock_global_progress:
-            self.global_progress = self._news()
+            self.global_progress = self._fetch()
 
     def others_are_ahead(self) -> bool:
-        """Whether the run is in a later epoch now. To be asked during a round, in which hivemind hears no news."""
-        return bool(self._news().epoch > self.local_progress.epoch)
+        """Whether the run is in a later epoch now. For use during a round, in which hivemind's tracker is paused."""
+        return bool(self._fetch().epoch > self.local_progress.epoch)
 
-    def _news(self) -> GlobalTrainingProgress:
+    def _fetch(self) -> GlobalTrainingProgress:
         found = self.dht.get(self.training_progress_key, latest=True)
         return self._parse_swarm_progress_data(found.value if found is not None else None)
 
-    def hold(self, held: bool, samples_accumulated: int) -> None:
-        """Tell the peers that this one stops adding samples, or goes on with those it had.
+    def announce(self, epoch: int) -> None:
+        """Report that this peer averages with the others and adds no samples. hivemind reports only peers that do."""
+        self.dht.store(
+            key=self.training_progress_key,
+            subkey=self._local_public_key,
+            value=self._get_local_progress(epoch, 0).dict(),
+            expiration_time=get_dht_time() + self.metadata_expiration,
+            return_future=True,
+        )
 
-        Without it they extrapolate this peer's speed until its record expires, and begin rounds too early.
+    def hold(self, held: bool, samples_accumulated: int) -> None:
+        """Report that this peer stops adding samples, or goes on with those it had.
+
+        Without it the others extrapolate this peer's speed until its record expires, and begin rounds too early.
         """
         self._held = held
         epoch, samples = self.local_progress.epoch, 0 if held else samples_accumulated
         ema = self.performance_ema
         measured = ema.ema_seconds_per_sample, ema.num_updates, ema.samples_per_second
         self.report_local_progress(epoch, samples)
-        # What comes back was computed before the pause: as news it would make this peer as slow as the pause was long.
+        # The samples after a pause were computed before it: counted as new, they would make this peer as slow as the
+        # pause was long.
         ema.ema_seconds_per_sample, ema.num_updates, ema.samples_per_second = measured
         self.local_progress: LocalTrainingProgress = self._get_local_progress(epoch, samples)
 
@@ -72,13 +89,21 @@ class SwarmProgressTracker(ProgressTracker):
         # hivemind counts the records it finds. A newcomer whose own is not among them yet would take one other peer for
         # itself, believe it is alone, and step alone; and rounds would wait in vain for a peer that is on hold.
         own = self.dht.peer_id.to_bytes()
-        others = [peer for peer in peers if peer["peer_id"] != own and is_active(peer)]
-        progress.num_peers = 1 + len(others)
-        self.reported_epoch = max((int(peer["epoch"]) for peer in others), default=None)
-        self.others_can_be_reached = any(not peer["client_mode"] for peer in others)
+        others = [peer for peer in peers if peer["peer_id"] != own]
+        trainers = [peer for peer in others if adds_samples(peer)]
+        partners = [*trainers, *(peer for peer in others if is_auxiliary(peer))]
+        progress.num_peers = 1 + len(partners)
+        self.other_trainers = len(trainers)
+        self.reported_epoch = max((int(peer["epoch"]) for peer in trainers), default=None)
+        self.others_can_be_reached = any(not peer["client_mode"] for peer in partners)
         return progress
 
 
-def is_active(progress: Mapping[str, Any]) -> bool:
-    """Whether a published record of progress is of a peer that adds samples, not of one on hold."""
-    return bool(progress["samples_per_second"] > 0 or progress["samples_accumulated"] > 0)
+def adds_samples(progress: Mapping[str, Any]) -> bool:
+    """Whether a record of progress is of a peer that computes: neither auxiliary nor on hold."""
+    return bool(progress["samples_per_second"] > _NO_SPEED or progress["samples_accumulated"] > 0)
+
+
+def is_auxiliary(progress: Mapping[str, Any]) -> bool:
+    """Whether a record of progress is of a peer that averages with the others and adds no samples."""
+    return bool(0 < progress["samples_per_second"] <= _NO_SPEED and progress["samples_accumulated"] == 0)

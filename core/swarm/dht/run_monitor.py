@@ -1,4 +1,4 @@
-"""The run as a bystander sees it: who reports progress, without taking part."""
+"""The progress that the peers of a run report, read without reporting any."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -9,7 +9,7 @@ from hivemind.optim.progress_tracker import LocalTrainingProgress, TrainingProgr
 from hivemind.utils import ValueWithExpiration
 
 from core.swarm.dht.contributions import slot_of
-from core.swarm.dht.progress_tracker import is_active
+from core.swarm.dht.progress_tracker import adds_samples, is_auxiliary
 
 
 @dataclass(frozen=True)
@@ -35,7 +35,7 @@ class RunProgress:
     """Ids of those that add samples."""
     samples_per_second: float = 0.0
     slots: Mapping[bytes, PeerProgress] = field(default_factory=dict)
-    """Every report, by the slot of the DHT that it stands in; also of peers on hold."""
+    """Every trainer's report, by its slot in the DHT; also of peers on hold, not of auxiliary ones."""
 
 
 class RunMonitor:
@@ -50,18 +50,20 @@ class RunMonitor:
         found = self._dht.get(self._key, latest=True)
         if not isinstance(found, ValueWithExpiration) or not isinstance(found.value, dict):
             return RunProgress()
-        told = {
-            slot: LocalTrainingProgress.parse_obj(entry.value) for slot, entry in found.value.items() if entry.value
+        reported = {
+            slot: LocalTrainingProgress.parse_obj(entry.value)
+            for slot, entry in found.value.items()
+            if entry.value and not is_auxiliary(entry.value)
         }
-        records = list(told.values())
-        active = [record for record in records if is_active(record.dict())]
+        records = list(reported.values())
+        active = [record for record in records if adds_samples(record.dict())]
         epoch = max((record.epoch for record in records), default=0)
         return RunProgress(
             epoch=epoch,
             samples=sum(record.samples_accumulated for record in active if record.epoch == epoch),
             peers=tuple(sorted(record.peer_id for record in active)),
             samples_per_second=sum(record.samples_per_second for record in active),
-            slots={slot_of(subkey): _reported(record) for subkey, record in told.items()},
+            slots={slot_of(subkey): _reported(record) for subkey, record in reported.items()},
         )
 
 
