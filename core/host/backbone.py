@@ -56,9 +56,8 @@ class Backbone:
         checkpoint = checkpoints.latest(self.checkpoint_folder, self.manifest.run_id)
         if checkpoint is None:
             return
-        optimizer_numbers, updates = (
-            json.loads(checkpoint.metadata.get(key, "[]")) for key in ("optimizer", "updates")
-        )
+        optimizer_numbers = json.loads(checkpoint.metadata["optimizer"])
+        updates = json.loads(checkpoint.metadata.get("updates", "[]"))
         self.follower.restore(checkpoint.epoch, checkpoint.tensors, optimizer_numbers, updates)
         self._last_checkpoint = self._last_evaluation = checkpoint.epoch
         log.info("resumed from the checkpoint of epoch %d", checkpoint.epoch)

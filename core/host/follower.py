@@ -31,7 +31,7 @@ _STOP_TIMEOUT = 10.0
 
 
 class Follower(threading.Thread):
-    """An auxiliary peer on a thread of its own, because a round lasts as long as its slowest member. Begin with `start`.
+    """An auxiliary peer on a thread of its own: a round lasts as long as its slowest member needs. Begin with `start`.
 
     Must be made on the main thread (hivemind).
 
@@ -65,7 +65,7 @@ class Follower(threading.Thread):
 
     @property
     def epoch(self) -> int:
-        return self._optimizer.local_epoch
+        return int(self._optimizer.local_epoch)
 
     @property
     def is_working(self) -> bool:

@@ -1,9 +1,10 @@
-"""A peer of a small run, told to leave by the end of its stdin, that tells of every epoch on stdout.
+"""A peer of a small run that ends with its stdin and reports every epoch on stdout.
 
 Usage: churn_peer.py FOLDER NAME LISTEN PAUSE [INITIAL_PEER]. It learns what a fixed network says of random points, and
 rests PAUSE seconds after each microbatch; PAUSE -1 is first contact and nothing else, PAUSE -2 an auxiliary peer. With
-an empty LISTEN it only calls others. Lines are JSON: `{"address"}` first, then `{"epoch", "digest", "loss", "samples", "group"}` for each epoch, `{"full"}` with the epoch
-whose batch is full for the first time, `{"adds"}` with the epoch that a microbatch was added to, and `{"trouble"}`.
+an empty LISTEN it only calls others. Lines are JSON: `{"address"}` first, then `{"epoch", "digest", "loss", "samples",
+"group"}` for each epoch, `{"full"}` with the epoch whose batch is full for the first time, `{"adds"}` with the epoch
+that a microbatch was added to, and `{"trouble"}`.
 """
 
 import hashlib

@@ -1,4 +1,4 @@
-"""A peer that averages with the others and adds no samples: it reduces for peers that cannot be called, and has the state.
+"""A peer that averages without samples: it reduces for peers that cannot be called, and always has the run's state.
 
 hivemind's own auxiliary peers hold no averaged state. This one is a full member of each group, with weight zero.
 """

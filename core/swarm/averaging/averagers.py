@@ -63,8 +63,8 @@ class EpochGradientAverager(GradientAverager, _ForkedAverager):
     """Finds a group among peers of the same epoch, sends it a random number, and gives no state away.
 
     hivemind's groups form under the run's name alone: a peer that returns after an absence then meets peers that are an
-    epoch ahead, and the round is lost for all of them. The numbers of all members distinguish this round from any other.
-    And gradients are of no use to a newcomer: sharing them would only double every download of state.
+    epoch ahead, and the round is lost for all of them. The numbers of all members distinguish this round from every
+    other. And gradients are of no use to a newcomer: sharing them would only double every download of state.
 
     Parameters beside hivemind's own:
         epoch: the present one.
