@@ -15,6 +15,7 @@ import msgspec
 from app.cli import window
 from app.cli.console.connection import running
 from app.text import numbers
+from app.text.messages import sentence
 from core.api.errors import IdlehiveError
 from core.api.protocol import GetSnapshot
 from core.api.snapshot import Snapshot
@@ -95,7 +96,9 @@ def engine(profile: Profile) -> Finding:
         with running(profile) as client:
             snapshot = client.request(GetSnapshot(), Snapshot, timeout=PATIENCE) if client else None
     except IdlehiveError as error:
-        return Finding("engine", "problem", str(error), "`idlehive log` may say why; ending the process helps.")
+        return Finding(
+            "engine", "problem", sentence(error.message), "`idlehive log` may say why; ending the process helps."
+        )
     if snapshot is None:
         return Finding("engine", "ok", "Not running; it is started when needed.")
     return Finding("engine", "ok", f"Running, process {snapshot.engine_pid}: {snapshot.state}.")
@@ -164,7 +167,7 @@ def _keyring() -> Finding:
     try:
         return Finding("keyring", "ok", f"Invites are kept in {keyrings.ask(name_of)}.")
     except keyrings.NoKeyring as error:
-        return Finding("keyring", "warn", str(error), _IN_A_FILE)
+        return Finding("keyring", "warn", sentence(error.message), _IN_A_FILE)
 
 
 def _existing(path: Path) -> Path:

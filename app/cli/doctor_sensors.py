@@ -6,6 +6,7 @@ import msgspec
 
 from app.cli.console.connection import running
 from app.cli.doctor_checks import PATIENCE, Finding
+from app.text.messages import sentence
 from core.api.errors import IdlehiveError
 from core.api.sensors import GetSensors, SensorInfo
 from core.client.engine_client import core_command, core_environment
@@ -25,8 +26,12 @@ def sensors(profile: Profile) -> list[Finding]:
         with running(profile) as engine:
             found = engine.request(GetSensors(), list[SensorInfo], timeout=PATIENCE) if engine else _asked_aside()
     except (IdlehiveError, OSError, subprocess.SubprocessError, msgspec.DecodeError) as error:
-        return [Finding("sensors", "problem", f"They cannot be asked: {error}", "`idlehive log` may say why.")]
+        return [Finding("sensors", "problem", f"They cannot be asked: {_why(error)}", "`idlehive log` may say why.")]
     return [_finding(sensor) for sensor in found]
+
+
+def _why(error: Exception) -> str:
+    return sentence(error.message) if isinstance(error, IdlehiveError) else str(error)
 
 
 def _asked_aside() -> list[SensorInfo]:

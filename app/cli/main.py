@@ -12,6 +12,7 @@ from importlib.metadata import PackageNotFoundError, version
 
 from app.cli import contribute, doctor, history, host, identity, intent, limits, log, projects, schedule, status, window
 from app.cli.console.parser import Layout, Parser
+from app.text.messages import sentence
 from core.api.errors import IdlehiveError, UsageError
 from core.client.profile import Profile
 
@@ -48,9 +49,9 @@ def main(argv: list[str] | None = None) -> int:
         code = _run(arguments)
         sys.stdout.flush()
     except UsageError as error:
-        return _complain(str(error), _WRONG_USE)
+        return _complain(sentence(error.message), _WRONG_USE)
     except IdlehiveError as error:
-        return _complain(str(error), _UNTIMELY)
+        return _complain(sentence(error.message), _UNTIMELY)
     except BrokenPipeError:
         _drop_output()  # whoever read has had enough
         return _UNTIMELY

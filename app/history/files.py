@@ -13,6 +13,7 @@ from app.history.time_range import midnight
 from app.link.engine_link import EngineLink
 from app.text import numbers
 from app.text.i18n import tr
+from app.text.messages import sentence
 from app.widgets.basic import Button, Notice
 from app.widgets.dialog import Question
 from core.api.errors import WorldError
@@ -102,7 +103,7 @@ class HistoryFiles:
             try:
                 paint(overview)
             except WorldError as error:
-                self._complain(str(error))
+                self._complain(sentence(error.message))
             else:
                 self._tell(tr("{file} is written.", file=path.name))
 

@@ -8,6 +8,7 @@ from PySide6.QtWidgets import QHBoxLayout, QLineEdit, QWidget
 
 from app.limits.slider import LimitSlider
 from app.text import quantities
+from app.text.messages import sentence
 from app.widgets import theme
 from app.widgets.switch import Switch
 from app.widgets.theme import Type
@@ -92,7 +93,7 @@ class AmountEditor(LimitEditor):
         try:
             value = quantities.parse(text, self._limit)
         except UsageError as error:
-            self._tell(str(error))
+            self._tell(sentence(error.message))
             self._put_back()
         else:
             self._ask(value)

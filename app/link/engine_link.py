@@ -17,8 +17,10 @@ from PySide6.QtCore import QObject, QTimer, Signal
 from PySide6.QtNetwork import QLocalSocket
 
 from app.link import engine_process
-from app.text.i18n import said, tr
+from app.text.i18n import tr
+from app.text.messages import sentence
 from core.api.errors import EngineGone, IdlehiveError
+from core.api.message import Message
 from core.api.protocol import (
     Command,
     EngineMessage,
@@ -74,7 +76,7 @@ class EngineLink(QObject):
     event_came = Signal(Event)
     link_changed = Signal(Link, str)
     """The new state, and a sentence for SILENT and GONE."""
-    _start_ended = Signal(str)
+    _start_ended = Signal(object)
 
     def __init__(
         self, profile: Profile, engine_command: Sequence[str] | None = None, parent: QObject | None = None
@@ -205,16 +207,16 @@ class EngineLink(QObject):
                 time.sleep(_DYING_SECONDS)
                 ensure_engine(self._profile, command=self._engine_command)
         except IdlehiveError as error:
-            self._start_ended.emit(str(error))
+            self._start_ended.emit(error.message)
         else:
-            self._start_ended.emit("")
+            self._start_ended.emit(None)
 
-    def _on_start_ended(self, error: str) -> None:
+    def _on_start_ended(self, error: Message | None) -> None:
         self._starting = False
         if self._ending:
             return
         if error:
-            self._change(Link.GONE, lambda: said(error))
+            self._change(Link.GONE, lambda: sentence(error))
             self._reconnect.start()
         else:
             self._connect()
@@ -241,7 +243,7 @@ class EngineLink(QObject):
             case Refusal(id=number, error=error):
                 question = self._questions.pop(number, None)
                 if question and question.refused:
-                    question.refused(said(error))
+                    question.refused(sentence(error))
 
     def _answer(self, number: int, result: Any) -> None:
         question = self._questions.pop(number, None)

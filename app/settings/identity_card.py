@@ -8,6 +8,7 @@ from app.desktop import private_file
 from app.link.engine_link import EngineLink
 from app.settings.passphrase import PassphraseDialog
 from app.text.i18n import tr
+from app.text.messages import sentence
 from app.widgets import theme
 from app.widgets.basic import Button, Card, Label, Notice
 from app.widgets.theme import Type
@@ -76,7 +77,7 @@ class IdentityCard(Card):
             try:
                 private_file.write(path, export.text)
             except IdlehiveError as error:
-                self.problem.say(str(error))
+                self.problem.say(sentence(error.message))
             else:
                 self.news.say(tr("Your identity is in {path}; it opens with your passphrase only.", path=path))
 
@@ -95,7 +96,7 @@ class IdentityCard(Card):
         try:
             text = private_file.read(path)
         except IdlehiveError as error:
-            self.problem.say(str(error))
+            self.problem.say(sentence(error.message))
         else:
             self._link.ask(ImportIdentity(text, passphrase, replace), done, self.problem.say, kind=IdentityInfo)
 

@@ -12,6 +12,7 @@ from app.settings.identity_card import IdentityCard
 from app.settings.setting_row import SettingRow
 from app.text import i18n
 from app.text.i18n import tr
+from app.text.messages import sentence
 from app.widgets import icons, theme
 from app.widgets.basic import Button, Card, Label, Notice
 from app.widgets.combo import Combo
@@ -141,7 +142,7 @@ class SettingsPage(Page):
             if self._login is not None:
                 self._login.set(on)
         except WorldError as error:
-            self._problem.say(str(error))
+            self._problem.say(sentence(error.message))
         self._show()
 
     def _set_notifications(self, on: bool) -> None:

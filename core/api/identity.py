@@ -67,7 +67,7 @@ def check_name(name: str) -> str:
     """
     tidy = " ".join(unicodedata.normalize("NFC", name).split())
     if not 0 < len(tidy) <= LONGEST_NAME:
-        raise UsageError(f"A display name has 1 to {LONGEST_NAME} characters.")
+        raise UsageError("display_name_length", most=LONGEST_NAME)
     if any(unicodedata.category(character)[0] == "C" for character in tidy):
-        raise UsageError("A display name holds only characters that can be seen.")
+        raise UsageError("display_name_unprintable")
     return tidy

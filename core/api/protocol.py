@@ -11,6 +11,7 @@ import msgspec
 
 from core.api.identity import IdentityCommand
 from core.api.intent import IntentCommand
+from core.api.message import Message
 from core.api.preferences.limits import LimitCommand
 from core.api.preferences.program_names import ProgramsCommand
 from core.api.preferences.schedule import ScheduleCommand
@@ -63,7 +64,7 @@ class Refusal(msgspec.Struct, frozen=True, tag=True):
     """The command was not carried out; `usage` tells a wrong input (exit code 2) from the world's doing (1)."""
 
     id: int
-    error: str
+    error: Message
     usage: bool
 
 

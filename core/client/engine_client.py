@@ -10,8 +10,8 @@
 Times to wait are seconds; None waits for ever.
 """
 
+import contextlib
 import os
-import shutil
 import socket
 import subprocess
 import sys
@@ -25,7 +25,7 @@ from typing import Self, TypeVar
 import msgspec
 
 from core.api.errors import EngineGone, UsageError, WorldError
-from core.api.phrases import phrase
+from core.api.message import Message
 from core.api.protocol import (
     Command,
     EngineMessage,
@@ -43,9 +43,6 @@ from core.client.profile import Profile
 
 Result = TypeVar("Result")
 
-_OTHER_VERSION = "The running engine is of another version: end it with `idlehive quit` and try again."
-_LEAST_FREE = 64 << 10
-"""Bytes; with less, not even the reason can be written down."""
 _SOURCES = Path(__file__).resolve().parents[2]
 
 
@@ -74,10 +71,12 @@ class EngineClient:
             connection.connect(os.fspath(profile.socket))
         except (FileNotFoundError, NotADirectoryError, ConnectionRefusedError):
             connection.close()
-            raise EngineGone("The engine is not running.") from None
+            raise EngineGone("engine_not_running") from None
         except OSError as error:
             connection.close()
-            raise WorldError(f"The engine cannot be reached at {profile.socket}: {error.strerror or error}.") from None
+            raise WorldError(
+                "engine_unreachable", path=str(profile.socket), detail=error.strerror or str(error)
+            ) from None
         return cls(connection)
 
     def __enter__(self) -> Self:
@@ -93,7 +92,7 @@ class EngineClient:
         """Have a command carried out and return its result; `NoneType` where the reply is null.
 
         Raises:
-            UsageError, WorldError: the engine refused, with its sentence.
+            UsageError, WorldError: the engine refused.
             EngineGone: the engine ended, or did not answer within `timeout`.
         """
         self._requests += 1
@@ -104,7 +103,7 @@ class EngineClient:
         try:
             return msgspec.convert(answer.result, result_type)
         except msgspec.ValidationError as error:
-            raise WorldError(_OTHER_VERSION) from error
+            raise WorldError("engine_other_version") from error
 
     def messages(self, tick: float | None = None) -> Iterator[Snapshot | Event | None]:
         """Snapshots and events from now on: the present snapshot first, then each as it comes.
@@ -124,7 +123,7 @@ class EngineClient:
         try:
             self._connection.sendall(data)
         except OSError as error:
-            raise EngineGone("The engine has ended.") from error
+            raise EngineGone("engine_ended") from error
 
     def _answer(self, number: int, deadline: float | None) -> Reply | Refusal:
         while message := self._receive(deadline):
@@ -132,7 +131,7 @@ class EngineClient:
                 self._unread.append(message)
             elif message.id == number:
                 return message
-        raise EngineGone("The engine is running but does not answer.")
+        raise EngineGone("engine_silent")
 
     def _news(self, deadline: float | None) -> Snapshot | Event | None:
         while message := self._receive(deadline):
@@ -152,7 +151,7 @@ class EngineClient:
         try:
             message: EngineMessage = engine_decoder.decode(text)
         except msgspec.DecodeError as error:
-            raise WorldError(_OTHER_VERSION) from error
+            raise WorldError("engine_other_version") from error
         return message
 
     def _read(self, deadline: float | None) -> bytes | None:
@@ -163,25 +162,35 @@ class EngineClient:
         except TimeoutError:
             return None
         except OSError as error:
-            raise EngineGone("The engine has ended.") from error
+            raise EngineGone("engine_ended") from error
         if not data:
-            raise EngineGone("The engine has ended.")
+            raise EngineGone("engine_ended")
         return data
 
 
 def ensure_engine(profile: Profile, timeout: float = 20.0, command: Sequence[str] | None = None) -> bool:
     """Start the profile's engine if none is running; True if it was started here.
 
-    It is detached: it outlives this process and its terminal. What it says until it has a log of its own goes to
-    `engine-start.log`. `command` replaces the engine's own command line.
+    It is detached: it outlives this process and its terminal. What it logs until it has a log of its own goes to
+    `engine-start.log`; why it cannot start it says on its standard output. `command` replaces the engine's own command
+    line.
 
     Raises:
-        WorldError: it did not start; the sentence has the last line of that log.
+        WorldError: it did not start.
     """
     if _engine_pid(profile) is not None:
         return False
     log = profile.logs / "engine-start.log"
     process = _start(profile, log, command or core_command("core.engine"))
+    try:
+        return _await_answer(profile, process, log, timeout)
+    finally:
+        if process.stdout is not None:
+            process.stdout.close()
+
+
+def _await_answer(profile: Profile, process: subprocess.Popen[bytes], log: Path, timeout: float) -> bool:
+    """Whether it is this process that answers for the profile, and not another engine that was faster."""
     deadline = time.monotonic() + timeout
     while time.monotonic() < deadline:
         pid = _engine_pid(profile)
@@ -193,7 +202,7 @@ def ensure_engine(profile: Profile, timeout: float = 20.0, command: Sequence[str
         time.sleep(0.05)
     returncode = process.poll()
     _end(process)
-    raise WorldError(_why_not(log, returncode, timeout))
+    raise _why_not(process, log, returncode, timeout)
 
 
 def core_command(module: str, *arguments: str) -> list[str]:
@@ -214,14 +223,14 @@ def _start(profile: Profile, log: Path, command: Sequence[str]) -> subprocess.Po
             return subprocess.Popen(
                 command,
                 stdin=subprocess.DEVNULL,
-                stdout=subprocess.DEVNULL,
+                stdout=subprocess.PIPE,
                 stderr=errors,
                 cwd=profile.path,
                 env={**core_environment(), "IDLEHIVE_HOME": str(profile.path)},
                 start_new_session=True,
             )
     except OSError as error:
-        raise WorldError(f"The engine cannot be started in {profile.path}: {error.strerror or error}.") from error
+        raise WorldError("engine_not_started", path=str(profile.path), detail=error.strerror or str(error)) from error
 
 
 def _end(process: subprocess.Popen[bytes]) -> None:
@@ -243,16 +252,17 @@ def _engine_pid(profile: Profile) -> int | None:
         return client.request(GetSnapshot(), Snapshot, timeout=10.0).engine_pid
 
 
-def _why_not(log: Path, returncode: int | None, timeout: float) -> str:
-    lines = log.read_text(errors="replace").split("\n") if log.exists() else []
+def _why_not(process: subprocess.Popen[bytes], log: Path, returncode: int | None, timeout: float) -> WorldError:
+    """From what the process, which has ended, said on its standard output, else from the last line of its log."""
+    if returncode is None:
+        return WorldError("engine_start_late", seconds=timeout, log=str(log))
+    with contextlib.suppress(msgspec.DecodeError):
+        return WorldError(msgspec.json.decode(process.communicate()[0], type=Message))
+    lines = log.read_text(errors="replace").split("\n")
     last = next((text.strip() for text in reversed(lines) if text.strip()), "")
-    if not last and shutil.disk_usage(log.parent).free < _LEAST_FREE:
-        return f"The engine could not be started: the disk is full. Free some space for {log.parents[1]}."
     if last:
-        return f"The engine could not be started: {last}"
-    silent = phrase(f"did not answer within {timeout:g} seconds")
-    what = silent if returncode is None else phrase(f"ended at once (code {returncode})")
-    return f"The engine {what}; {log} may say why."
+        return WorldError("engine_start_failed", detail=last)
+    return WorldError("engine_start_silent", code=returncode, log=str(log))
 
 
 def _deadline(timeout: float | None) -> float | None:

@@ -38,7 +38,7 @@ def ask(call: Callable[[Keyring], Result]) -> Result:
         raise
     except Exception as error:  # noqa: BLE001 - backends raise whatever their platform's libraries raise
         # The kind alone: a backend's message may quote what it was given.
-        raise NoKeyring(f"The keyring cannot be used ({type(error).__name__}).") from None
+        raise NoKeyring("keyring_unusable", detail=type(error).__name__) from None
 
 
 def _that_counts() -> Keyring:
@@ -46,5 +46,5 @@ def _that_counts() -> Keyring:
 
     backend = keyring.get_keyring()
     if type(backend).__module__.startswith(_DO_NOT_COUNT):
-        raise NoKeyring("There is no keyring.")
+        raise NoKeyring("keyring_missing")
     return cast("Keyring", backend)

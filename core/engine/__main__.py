@@ -1,4 +1,7 @@
-"""The engine process: `python -m core.engine`, for the profile of `IDLEHIVE_HOME`; exit code 1 if it cannot start."""
+"""The engine process: `python -m core.engine`, for the profile of `IDLEHIVE_HOME`.
+
+If it cannot start, it says why as a `Message` on standard output, one JSON line, and exits with code 1.
+"""
 
 import argparse
 import asyncio
@@ -8,6 +11,8 @@ import signal
 import sys
 import time
 from collections.abc import Sequence
+
+import msgspec
 
 from core.api.errors import IdlehiveError, WorldError
 from core.client.engine_client import core_command
@@ -41,7 +46,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
             engine = Engine(profile, store, _programs(options), machine, time.time, announcer=announcer_here())
             asyncio.run(_serve(profile, engine, closing))
     except IdlehiveError as error:
-        print(error, file=sys.stderr)
+        # Who started this process reads it there; standard error is for logs.
+        sys.stdout.buffer.write(msgspec.json.encode(error.message) + b"\n")
         return 1
     return 0
 
@@ -60,7 +66,7 @@ async def _serve(profile: Profile, engine: Engine, closing: contextlib.ExitStack
     try:
         await server.start()
     except OSError as error:
-        raise WorldError(f"The engine cannot listen at {profile.socket}: {error.strerror or error}.") from None
+        raise WorldError("socket_unusable", path=str(profile.socket), detail=error.strerror or str(error)) from None
     _log.info("Ready.")
     # From here on front ends can connect; what is slow to load need not delay them.
     loop.call_soon(engine.start)

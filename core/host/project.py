@@ -21,7 +21,6 @@ from core.api.errors import ManifestError, UsageError, WorldError
 from core.api.project import manifest_reading
 from core.api.project.manifest import Manifest, Positive
 from core.api.project.peer_address import is_peer_address
-from core.api.project.plain_json import NotPlainError
 from core.api.project.plain_json import check as check_plain
 from core.system.atomic_file import write_atomically
 
@@ -107,8 +106,6 @@ def load(path: Path) -> Project:
         host = _host(table.pop("host", {}))
         files = _publish(table, path.parent)
         template = _template(table)
-    except NotPlainError as error:
-        raise _wrong(path, error.path, error.problem) from None
     except ManifestError as error:
         raise _wrong(path, error.field, str(error.problem)) from None
     return Project(path, template, host, {file.name: file for file in files}, "run_id" not in table)

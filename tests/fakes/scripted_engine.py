@@ -180,7 +180,7 @@ class ScriptedEngine:
             if isinstance(result, IdlehiveError):
                 raise result
         except (UsageError, WorldError) as error:
-            return Refusal(number, str(error), usage=isinstance(error, UsageError))
+            return Refusal(number, error.message, usage=isinstance(error, UsageError))
         return Reply(number, result)
 
     def _broadcast(self, message: EngineMessage) -> None:

@@ -2,7 +2,9 @@
 
 from collections.abc import Callable
 
-from app.text.wordings import fetching, models, storage
+from app.text.wordings import engine, fetching, manifest, models, preferences, storage
 
-TABLES: tuple[Callable[[], dict[str, str]], ...] = (fetching.wordings, models.wordings, storage.wordings)
+TABLES: tuple[Callable[[], dict[str, str]], ...] = tuple(
+    area.wordings for area in (engine, fetching, manifest, models, preferences, storage)
+)
 """Called when a sentence is made: the language may have changed since."""

@@ -43,6 +43,10 @@ Page = Literal["processor", "gpu", "network", "presence", "storage", "privacy", 
 """Where front ends show it, in their order."""
 
 
+_LONGEST_SHOWN = 40
+"""Characters of a wrong value."""
+
+
 @dataclass(frozen=True)
 class Preference:
     """The declaration of one preference; values are whole numbers in `unit`."""
@@ -78,32 +82,32 @@ class Preference:
         """The value, if it is allowed.
 
         Raises:
-            UsageError: not a whole number, or outside the range; the sentence names the range.
+            UsageError: not a whole number, or outside the range.
         """
         if isinstance(value, bool) or not isinstance(value, int) or not self.lowest <= value <= self.highest:
-            raise UsageError(f"{self.name} must be {self._allowed()}, not {value!r}.")
+            raise UsageError(
+                "preference_out_of_range",
+                name=self.name,
+                unit=self.unit,
+                lowest=self.lowest,
+                highest=self.highest,
+                value=repr(value)[:_LONGEST_SHOWN],
+            )
         if 0 < value < self.least:
-            raise UsageError(f"{self.name} must be 0 or {self._allowed(self.least)}, not {value!r}.")
+            raise UsageError(
+                "preference_too_small",
+                name=self.name,
+                unit=self.unit,
+                least=self.least,
+                highest=self.highest,
+                value=value,
+            )
         return value
 
     def stricter(self, one: int, other: int) -> int:
         """The lower of two ceilings."""
         ceilings = [value for value in (one, other) if value or not self.zero]
         return min(ceilings, default=0)
-
-    def _allowed(self, lowest: int | None = None) -> str:
-        numbers = f"from {self.lowest if lowest is None else lowest} to {self.highest}"
-        match self.unit:
-            case "switch":
-                return "0 (off) or 1 (on)"
-            case "day":
-                return f"a day of the month {numbers}"
-            case "time":
-                return f"a time of day in minutes {numbers}"
-            case "port":
-                return f"a port number {numbers}"
-            case _:
-                return f"a whole number of {self.unit} {numbers}"
 
 
 _SLOWEST, _FASTEST = 16_000, 1 << 40
@@ -162,14 +166,14 @@ def preference_named(name: str) -> Preference:
     """The declaration of `name`. `gpu1.temperature` is `gpu_temperature` of GPU 1 alone, and can only be stricter.
 
     Raises:
-        UsageError: there is no such preference; the sentence lists those there are.
+        UsageError: there is no such preference.
     """
     try:
         return PREFERENCES[name]
     except KeyError:
         if one := _ONE_GPU.fullmatch(name):
             return replace(PREFERENCES[f"gpu_{one['what']}"], name=name, gentle=None)
-        raise UsageError(f"There is no limit named {name!r}; there are: {', '.join(PREFERENCES)}.") from None
+        raise UsageError("limit_unknown", name=name, known=tuple(PREFERENCES)) from None
 
 
 def one_gpu(name: str) -> tuple[int, str] | None:

@@ -32,7 +32,7 @@ def checked(names: Iterable[str]) -> tuple[str, ...]:
     """
     found = {name.lower(): name for name in map(_name, names)}
     if len(found) > MOST:
-        raise UsageError(f"At most {MOST} programs can be named, not {len(found)}.")
+        raise UsageError("programs_too_many", most=MOST, given=len(found))
     return tuple(found.values())
 
 
@@ -40,5 +40,5 @@ def _name(text: str) -> str:
     # A Windows path is the wider notion: it has both slashes.
     name = PureWindowsPath(text.strip()).name
     if not 0 < len(name) <= _LONGEST or not name.isprintable():
-        raise UsageError(f"{text[:_LONGEST]!r} is not the name of a program, such as steam or blender.")
+        raise UsageError("program_name_invalid", name=text[:_LONGEST])
     return name

@@ -108,9 +108,9 @@ def read(text: str) -> str:
     cells = "".join(text.split())
     wrong = next((mark for mark in cells if mark not in MARKS), None)
     if wrong is not None:
-        raise UsageError(f"{wrong!r} is no mark of a schedule: write . for off, g for gentle, f for full.")
+        raise UsageError("schedule_mark_unknown", mark=wrong)
     if len(cells) != CELLS:
-        raise UsageError(f"A schedule has {CELLS} half hours, not {len(cells)}.")
+        raise UsageError("schedule_length", needed=CELLS, given=len(cells))
     return cells
 
 

@@ -25,7 +25,7 @@ def parse(text: str) -> str:
     """The cells that a person wrote in any of the three forms.
 
     Raises:
-        UsageError: none of them; the sentence names the part that is wrong.
+        UsageError: none of them; names the part that is wrong.
     """
     bare = "\n".join(line.partition("#")[0] for line in text.splitlines()).strip().lower()
     name = re.sub(r"[\s-]", "_", bare)
@@ -35,7 +35,7 @@ def parse(text: str) -> str:
         return read(bare)
     windows = [window.strip() for window in re.split(r"[;\n]", bare) if window.strip()]
     if not windows:
-        raise UsageError(f"An empty schedule says nothing: write a preset, or windows such as {_EXAMPLE!r}.")
+        raise UsageError("schedule_empty", example=_EXAMPLE)
     return _painted(windows)
 
 
@@ -91,17 +91,14 @@ def _times(word: str) -> tuple[int, int]:
     numbers = [int(number) for number in _TIMES.fullmatch(word).groups()]  # type: ignore[union-attr]  # it matched
     start, end = numbers[0] * 60 + numbers[1], numbers[2] * 60 + numbers[3]
     if numbers[1] > 59 or numbers[3] > 59 or start >= 24 * 60 or end > 24 * 60:
-        raise UsageError(f"{word!r} is no window of a day: write 22:00-06:00.")
+        raise UsageError("schedule_window_invalid", window=word)
     if start % CELL or end % CELL:
-        raise UsageError(f"{word!r} does not fall on half hours: write 22:00-06:30.")
+        raise UsageError("schedule_not_half_hours", window=word)
     return start // CELL, ((end - start) % (24 * 60) or 24 * 60) // CELL
 
 
 def _wrong(word: str, window: str) -> UsageError:
-    return UsageError(
-        f"{word!r} in {window!r} is not understood: a schedule is a preset ({', '.join(PRESETS)}), "
-        f"or windows such as {_EXAMPLE!r}."
-    )
+    return UsageError("schedule_unclear", part=word, window=window, presets=PRESETS, example=_EXAMPLE)
 
 
 _PRESET_CELLS: dict[Preset, str] = {preset: _painted(text.split("; ")) for preset, text in _WINDOWS.items()}

@@ -1,4 +1,4 @@
-"""Reads a manifest that somebody else wrote: every mistake is told by the field it is in, and one sentence."""
+"""Reads a manifest that somebody else wrote: every mistake names the field it is in."""
 
 import re
 from collections.abc import Iterator
@@ -9,9 +9,10 @@ import msgspec
 from msgspec import Meta
 
 from core.api.errors import ManifestError
+from core.api.message import Message
 from core.api.project.manifest import Architecture, Data, File, Id, Manifest, RunId, Sha256
 from core.api.project.peer_address import is_peer_address
-from core.api.project.plain_json import NotPlainError, printable, read
+from core.api.project.plain_json import printable, read
 
 LARGEST = 1 << 20
 """Bytes of a manifest."""
@@ -23,13 +24,9 @@ def parse(text: bytes, base_url: str | None = None) -> Manifest:
     Raises:
         ManifestError: names the first wrong field.
     """
-    try:
-        plain = read(text, LARGEST)
-    except NotPlainError as error:
-        raise ManifestError(error.problem, error.path) from None
-    manifest = check(plain)
+    manifest = check(read(text, LARGEST))
     if not manifest.initial_peers and not manifest.closed:
-        raise ManifestError("There is none, so nobody could find the run.", "$.initial_peers")
+        raise ManifestError("initial_peers_missing", "$.initial_peers")
     return resolved(manifest, base_url)
 
 
@@ -74,7 +71,7 @@ def resolved(manifest: Manifest, base_url: str | None) -> Manifest:
 def _check_format(plain: Any) -> None:
     # Before everything else: what a later format adds must not be reported as a mistake of the organiser.
     if isinstance(plain, dict) and isinstance(number := plain.get("format"), int) and number > 1:
-        raise ManifestError("It is written for a newer Idlehive; update the app.", "$.format")
+        raise ManifestError("format_newer", "$.format")
 
 
 def _converted(plain: Any) -> Manifest:
@@ -85,21 +82,25 @@ def _converted(plain: Any) -> Manifest:
         field = printable(place.strip("`")) or "$"
     if match := re.fullmatch(r"Object (missing required|contains unknown) field `(.*)`", problem, re.DOTALL):
         known = match[1] == "missing required"
-        raise ManifestError("It is missing." if known else "It is not a known field.", f"{field}.{printable(match[2])}")
-    for pattern, wording in _WORDINGS.items():
+        raise ManifestError("field_missing" if known else "field_unknown", f"{field}.{printable(match[2])}")
+    for pattern, expected in _EXPECTED.items():
         if problem.endswith(f"matching regex {pattern!r}"):
-            problem = f"Expected {wording}"
-    raise ManifestError(_sentence(problem.replace("`", "")), field)
+            raise ManifestError(expected, field)
+    raise ManifestError("value_invalid", field, detail=printable(problem.replace("`", "")).rstrip("."))
 
 
-_PATTERNS: tuple[Meta, ...] = tuple(get_args(kind)[1] for kind in (Id, RunId, Sha256, Architecture))
-_WORDINGS = {meta.pattern: meta.description for meta in _PATTERNS}
+def _pattern(kind: object) -> str | None:
+    meta: Meta = get_args(kind)[1]
+    return meta.pattern
+
+
+_EXPECTED = {
+    _pattern(Id): Message("expected_id"),
+    _pattern(RunId): Message("expected_run_id"),
+    _pattern(Sha256): Message("expected_hash"),
+    _pattern(Architecture): Message("expected_architecture"),
+}
 """A person is told what a pattern means, not its regular expression."""
-
-
-def _sentence(problem: str) -> str:
-    problem = printable(problem[:1].upper() + problem[1:])
-    return problem if problem.endswith((".", "…")) else problem + "."
 
 
 def _absolute(url: str, base_url: str | None, field: str) -> str:
@@ -109,33 +110,33 @@ def _absolute(url: str, base_url: str | None, field: str) -> str:
         parts = urlsplit(joined)
         host, _port = parts.hostname, parts.port
     except ValueError:
-        raise ManifestError("It is not a URL.", field) from None
+        raise ManifestError("url_invalid", field) from None
     if not parts.scheme:
-        raise ManifestError("It is relative, but the manifest was not read from a URL.", field)
+        raise ManifestError("url_relative", field)
     if parts.scheme not in ("http", "https"):
-        raise ManifestError("Only http and https are allowed.", field)
+        raise ManifestError("url_scheme", field)
     if not host or not joined.isprintable() or " " in joined or "\\" in joined:
-        raise ManifestError("It is not a URL.", field)
+        raise ManifestError("url_invalid", field)
     if parts.username is not None or parts.password is not None:
-        raise ManifestError("A URL must not hold a user name or a password.", field)
+        raise ManifestError("url_with_password", field)
     return joined
 
 
-def _contradictions(manifest: Manifest) -> Iterator[tuple[str, str]]:
-    """(field, sentence) of everything that no single field shows, in the order of the fields."""
+def _contradictions(manifest: Manifest) -> Iterator[tuple[str, Message]]:
+    """(field, problem) of everything that no single field shows, in the order of the fields."""
     yield from _unsafe(manifest.model.config, "$.model.config")
     length, positions = manifest.task.sequence_length, manifest.model.config.get("max_position_embeddings")
     if isinstance(positions, int) and positions < length:
-        yield "$.task.sequence_length", f"It is larger than the model's max_position_embeddings, {positions}."
+        yield "$.task.sequence_length", Message("sequence_too_long", {"most": positions})
     training = manifest.training
     if training.microbatch_size > training.target_batch_size:
-        yield "$.training.microbatch_size", f"It is larger than target_batch_size, {training.target_batch_size}."
+        yield "$.training.microbatch_size", Message("microbatch_too_large", {"most": training.target_batch_size})
     schedule = training.schedule
     if schedule.warmup_epochs > schedule.total_epochs:
-        yield "$.training.schedule.warmup_epochs", f"It is larger than total_epochs, {schedule.total_epochs}."
+        yield "$.training.schedule.warmup_epochs", Message("warmup_too_long", {"most": schedule.total_epochs})
     for index, address in enumerate(manifest.initial_peers):
         if not is_peer_address(address):
-            yield f"$.initial_peers[{index}]", "Expected a multiaddress like /ip4/192.0.2.1/tcp/31337/p2p/PEER_ID."
+            yield f"$.initial_peers[{index}]", Message("expected_peer_address")
 
 
 _LOADS_CODE_OR_FILES = re.compile(
@@ -147,11 +148,11 @@ _LOADS_CODE_OR_FILES = re.compile(
 """Keys of a configuration that make transformers fetch or import something, or place it on several devices."""
 
 
-def _unsafe(value: Any, path: str) -> Iterator[tuple[str, str]]:
+def _unsafe(value: Any, path: str) -> Iterator[tuple[str, Message]]:
     if isinstance(value, dict):
         for key, item in value.items():
             if _LOADS_CODE_OR_FILES.fullmatch(key):
-                yield f"{path}.{printable(key)}", "This key is not allowed: a model is described by numbers alone."
+                yield f"{path}.{printable(key)}", Message("config_key_forbidden")
             yield from _unsafe(item, f"{path}.{printable(key)}")
     elif isinstance(value, list):
         for index, item in enumerate(value):

@@ -8,17 +8,10 @@ import json
 import math
 from typing import Any
 
+from core.api.errors import ManifestError
+
 _DEEPEST = 16
 _INTEGERS = range(-(1 << 63), 1 << 64)
-
-
-class NotPlainError(ValueError):
-    """`path` is the JSON path of the place, `problem` what is wrong there."""
-
-    def __init__(self, path: str, problem: str) -> None:
-        super().__init__(f"{path}: {problem}")
-        self.path = path
-        self.problem = problem
 
 
 class _Repeated(str):
@@ -31,20 +24,20 @@ def read(text: bytes, most_bytes: int) -> Any:
     """The value that `text` spells.
 
     Raises:
-        NotPlainError: too large, not UTF-8, not JSON, or not plain.
+        ManifestError: too large, not UTF-8, not JSON, or not plain.
     """
     if len(text) > most_bytes:
-        raise NotPlainError("$", f"It is larger than {most_bytes >> 10} KiB.")
+        raise ManifestError("document_too_large", most=most_bytes)
     try:
         value = json.loads(text.decode("utf-8-sig"), object_pairs_hook=_object)
     except UnicodeDecodeError:
-        raise NotPlainError("$", "It is not UTF-8 text.") from None
+        raise ManifestError("not_unicode") from None
     except json.JSONDecodeError as error:
-        raise NotPlainError("$", f"It is not JSON: {error.msg}, line {error.lineno}, column {error.colno}.") from None
+        raise ManifestError("not_json", detail=error.msg, line=error.lineno, column=error.colno) from None
     except RecursionError:
-        raise NotPlainError("$", f"It is nested deeper than {_DEEPEST} levels.") from None
+        raise ManifestError("nested_too_deep", most=_DEEPEST) from None
     except ValueError:  # the interpreter's own limit on digits
-        raise NotPlainError("$", "It has a number with thousands of digits.") from None
+        raise ManifestError("number_too_long") from None
     check(value)
     return value
 
@@ -53,12 +46,12 @@ def check(value: Any, path: str = "$", depth: int = 0) -> None:
     """Refuse what is not plain, anywhere in `value`.
 
     Raises:
-        NotPlainError: names the first such place.
+        ManifestError: names the first such place.
     """
     if depth > _DEEPEST:
-        raise NotPlainError(path, f"It is nested deeper than {_DEEPEST} levels.")
+        raise ManifestError("nested_too_deep", path, most=_DEEPEST)
     if isinstance(value, _Repeated):
-        raise NotPlainError(f"{path}.{printable(value)}", "It is given twice.")
+        raise ManifestError("given_twice", f"{path}.{printable(value)}")
     if isinstance(value, dict):
         for key, item in value.items():
             _check_string(key, path)
@@ -89,16 +82,16 @@ def _check_leaf(value: Any, path: str) -> None:
     if isinstance(value, str):
         _check_string(value, path)
     elif isinstance(value, float) and not math.isfinite(value):
-        raise NotPlainError(path, "It is not a finite number.")
+        raise ManifestError("number_not_finite", path)
     elif isinstance(value, int) and value not in _INTEGERS:
-        raise NotPlainError(path, "It does not fit into 64 bits.")
+        raise ManifestError("number_too_large", path)
     elif value is not None and not isinstance(value, int | float):
-        raise NotPlainError(path, f"A {type(value).__name__} is not plain JSON.")
+        raise ManifestError("not_plain", path, type=type(value).__name__)
 
 
 def _check_string(text: str, path: str) -> None:
     # These end in terminals and windows: an escape sequence in a project's name must not reach them.
     if any((letter < " " and letter not in "\n\t") or "\x7f" <= letter <= "\x9f" for letter in text):
-        raise NotPlainError(path, "It holds a control character.")
+        raise ManifestError("control_character", path)
     if any("\ud800" <= letter <= "\udfff" for letter in text):
-        raise NotPlainError(path, "It holds half of a character (a lone surrogate).")
+        raise ManifestError("lone_surrogate", path)

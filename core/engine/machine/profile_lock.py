@@ -17,12 +17,12 @@ def held(profile: Profile) -> Iterator[None]:
     Raises:
         WorldError: another engine has it, or the profile cannot be written.
     """
-    with _sentence(profile):
+    with _as_world_error(profile):
         profile.path.mkdir(mode=0o700, parents=True, exist_ok=True)
         descriptor = os.open(profile.lock, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
     try:
         _take(descriptor, profile.path)
-        with _sentence(profile):
+        with _as_world_error(profile):
             profile.prepare()
             _check_private(profile.runtime)
         yield
@@ -32,11 +32,11 @@ def held(profile: Profile) -> Iterator[None]:
 
 
 @contextlib.contextmanager
-def _sentence(profile: Profile) -> Iterator[None]:
+def _as_world_error(profile: Profile) -> Iterator[None]:
     try:
         yield
     except OSError as error:
-        raise WorldError(f"The profile {profile.path} cannot be used: {error.strerror or error}.") from None
+        raise WorldError("profile_unusable", path=str(profile.path), detail=error.strerror or str(error)) from None
 
 
 def _leave(profile: Profile) -> None:
@@ -51,7 +51,7 @@ def _take(descriptor: int, profile: Path) -> None:
         fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except BlockingIOError:
         holder = os.read(descriptor, 32).decode(errors="replace").strip() or "unknown"
-        raise WorldError(f"The engine of {profile} is running already (process {holder}).") from None
+        raise WorldError("engine_already_running", path=str(profile), process=holder) from None
     # Only to tell people who has it; on a full disk nobody is told.
     with contextlib.suppress(OSError):
         os.ftruncate(descriptor, 0)

@@ -16,7 +16,7 @@ from typing import Any, cast
 import msgspec
 
 from core.api.decoding import decode
-from core.api.errors import UsageError, WorldError
+from core.api.errors import IdlehiveError, UsageError, WorldError
 from core.api.protocol import Event, Quit, Refusal, Reply, Request, Subscribe, encode, request_decoder
 from core.api.snapshot import Snapshot
 from core.engine.engine import Engine
@@ -95,7 +95,7 @@ class Server:
             # Some of those before may be gone already, without that it was noticed.
             await asyncio.wait_for(self._places.acquire(), ADMITS_WITHIN)
         except TimeoutError:
-            client.refuse(0, f"More than {MOST_CLIENTS} front ends are connected; close one.")
+            client.refuse(0, UsageError("too_many_front_ends", most=MOST_CLIENTS))
             await client.finish()
             return
         try:
@@ -130,8 +130,8 @@ class _Client:
             self._server.engine.broadcast.remove(self._push)
         await self.finish()
 
-    def refuse(self, number: int, error: str, *, usage: bool = True) -> None:
-        self._send(encode(Refusal(number, error, usage)))
+    def refuse(self, number: int, error: IdlehiveError) -> None:
+        self._send(encode(Refusal(number, error.message, isinstance(error, UsageError))))
 
     async def finish(self) -> None:
         """Hang up: what is being carried out goes on, what is written is sent if the front end reads it."""
@@ -156,13 +156,13 @@ class _Client:
             try:
                 text = await self._reader.readuntil(b"\n")
             except asyncio.LimitOverrunError:
-                self.refuse(0, f"A request is longer than {LONGEST_LINE >> 20} MiB.")
+                self.refuse(0, UsageError("request_too_long", most=LONGEST_LINE))
                 return
             try:
                 request = decode(request_decoder, text)
             except msgspec.DecodeError as error:
                 number = _number(text)
-                self.refuse(number or 0, f"This is not a request that this engine knows: {error}.")
+                self.refuse(number or 0, UsageError("request_unknown", detail=str(error)))
                 if number is None:
                     return
                 continue
@@ -178,12 +178,12 @@ class _Client:
     async def _answer(self, request: Request) -> None:
         try:
             self._send(encode(Reply(request.id, await self._carry_out(request.command))))
-        except (UsageError, WorldError) as error:
-            self.refuse(request.id, str(error), usage=isinstance(error, UsageError))
+        except IdlehiveError as error:
+            self.refuse(request.id, error)
             return
         except Exception:  # noqa: BLE001 - a mistake in one command must not end the engine for all
             _log.exception("A fault of the program in %s", type(request.command).__name__)
-            self.refuse(request.id, "The engine made a mistake; its log tells more.", usage=False)
+            self.refuse(request.id, WorldError("engine_fault"))
             return
         if isinstance(request.command, Subscribe):
             self._push(self._server.engine.snapshot(), encode(self._server.engine.snapshot()))

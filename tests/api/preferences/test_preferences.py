@@ -73,13 +73,13 @@ def test_a_ceiling_that_would_stop_everything_is_refused(value: int, is_allowed:
     if is_allowed:
         assert preference.check(value) == value
     else:
-        with pytest.raises(UsageError, match="rate must be 0 or a whole number of bytes/s from 100 to 1000"):
+        with pytest.raises(UsageError, match="preference_too_small name=rate unit=bytes/s least=100 highest=1000"):
             preference.check(value)
 
 
 @pytest.mark.parametrize("value", [-1, 2, True, "1", 1.0, None, 1 << 80])
 def test_a_wrong_value_is_told_with_the_range(value: object) -> None:
-    with pytest.raises(UsageError, match=r"switch must be 0 \(off\) or 1 \(on\)"):
+    with pytest.raises(UsageError, match="preference_out_of_range name=switch unit=switch lowest=0 highest=1"):
         SWITCH.check(value)
 
 
@@ -87,5 +87,5 @@ def test_a_ceiling_that_would_stop_everything_is_refused_but_none_is_allowed() -
     ceiling = PREFERENCES["upload_limit"]
     assert ceiling.check(0) == 0
     assert ceiling.check(16_000) == 16_000
-    with pytest.raises(UsageError, match="upload_limit must be 0 or a whole number of bytes/s from 16000 to"):
+    with pytest.raises(UsageError, match="preference_too_small name=upload_limit unit=bytes/s least=16000"):
         ceiling.check(15_999)

@@ -72,22 +72,22 @@ def test_marks_are_read_as_they_are_drawn() -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "sentence"),
+    ("text", "problem"),
     [
         ("", "empty"),
         ("# nothing", "empty"),
-        ("summer", "'summer' in 'summer' is not understood"),
-        ("mon-x", "'mon-x' in 'mon-x' is not understood"),
-        ("mon 08:00", "'08:00' in 'mon 08:00' is not understood"),
-        ("mon 08:00-12:00 half", "'half' in"),
-        ("mon; 08:00-12:00", "'08:00-12:00' in '08:00-12:00' is not understood"),
-        ("mon 08:10-12:00", "does not fall on half hours"),
-        ("mon 24:00-02:00", "no window of a day"),
-        ("mon 10:60-12:00", "no window of a day"),
-        ("mon 20:00-24:30", "no window of a day"),
-        ("fff", "336 half hours, not 3"),
+        ("summer", "schedule_unclear part=summer window=summer"),
+        ("mon-x", "schedule_unclear part=mon-x window=mon-x"),
+        ("mon 08:00", "schedule_unclear part=08:00 window=mon 08:00"),
+        ("mon 08:00-12:00 half", "schedule_unclear part=half"),
+        ("mon; 08:00-12:00", "schedule_unclear part=08:00-12:00 window=08:00-12:00"),
+        ("mon 08:10-12:00", "schedule_not_half_hours window=08:10-12:00"),
+        ("mon 24:00-02:00", "schedule_window_invalid"),
+        ("mon 10:60-12:00", "schedule_window_invalid"),
+        ("mon 20:00-24:30", "schedule_window_invalid"),
+        ("fff", "schedule_length needed=336 given=3"),
     ],
 )
-def test_what_is_no_week_is_told_with_the_part_that_is_wrong(text: str, sentence: str) -> None:
-    with pytest.raises(UsageError, match=sentence):
+def test_what_is_no_week_is_told_with_the_part_that_is_wrong(text: str, problem: str) -> None:
+    with pytest.raises(UsageError, match=problem):
         parse(text)

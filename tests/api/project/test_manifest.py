@@ -171,7 +171,7 @@ def test_a_relative_url_needs_a_base() -> None:
         (b"[" * 500_000, "deeper than"),
         (b'{"a":' * 100 + b"1" + b"}" * 100, "deeper than"),
         (b"9" * 5000, "digits"),
-        (b" " * (LARGEST + 1), "larger than 1024 KiB"),
+        (b" " * (LARGEST + 1), "larger than 1.0 MB"),
     ],
     ids=["empty", "html", "utf16", "array", "brackets", "deep", "digits", "large"],
 )

@@ -131,11 +131,11 @@ class TestNames:
 
     @pytest.mark.parametrize("name", ["", "  ", "/", "a\nb", "x" * 101])
     def test_what_is_no_name_is_refused(self, name: str) -> None:
-        with pytest.raises(UsageError, match="not the name of a program"):
+        with pytest.raises(UsageError, match="program_name_invalid"):
             checked([name])
 
     def test_there_is_an_end_to_the_list(self) -> None:
-        with pytest.raises(UsageError, match="At most 64"):
+        with pytest.raises(UsageError, match="programs_too_many most=64"):
             checked(f"game{number}" for number in range(65))
 
 

@@ -139,9 +139,9 @@ def test_limits_go_to_the_trainer_and_survive(engine: RunningEngine) -> None:
     engine.until("contributing")
     assert [c["settings"]["limits"]["memory_limit"] for c in engine.heard() if c["type"] == "Start"] == [0, 8 << 30]
     assert engine.ask(ResetLimit("memory_limit"), LimitInfo).value == 0
-    with pytest.raises(UsageError, match="threads must be a whole number of threads from 0 to 1024"):
+    with pytest.raises(UsageError, match="preference_out_of_range name=threads"):
         engine.ask(SetLimit("threads", -1), LimitInfo)
-    with pytest.raises(UsageError, match="There is no limit named 'colour'"):
+    with pytest.raises(UsageError, match="limit_unknown name=colour"):
         engine.ask(SetLimit("colour", 1), LimitInfo)
 
 
