@@ -5,11 +5,14 @@ import getpass
 import sys
 import textwrap
 import time
+from typing import Any
+
+import msgspec
 
 from app.cli.console import output, source
 from app.cli.console.connection import borrowed
 from app.cli.console.parser import Parser, Verbs, add_json, add_verb
-from app.text import amounts, numbers, projects
+from app.text import amounts, messages, numbers, projects
 from core.api.errors import UsageError
 from core.api.project.projects import (
     AddProject,
@@ -70,7 +73,7 @@ def run_list(arguments: argparse.Namespace, profile: Profile) -> int:
     with borrowed(profile) as engine:
         projects = engine.request(ListProjects(), list[ProjectInfo])
     if arguments.json:
-        output.print_json(projects)
+        output.print_json([info_json(info) for info in projects])
     elif projects:
         output.print_table(("id", "name", "organiser", "you"), [_row(project) for project in projects])
     else:
@@ -82,7 +85,7 @@ def run_order(arguments: argparse.Namespace, profile: Profile) -> int:
     with borrowed(profile) as engine:
         projects = engine.request(OrderProjects(tuple(arguments.projects)), list[ProjectInfo])
     if arguments.json:
-        output.print_json(projects)
+        output.print_json([info_json(info) for info in projects])
     else:
         members = sorted((project for project in projects if project.rank), key=lambda project: project.rank)
         print(f"From now on in this order: {', '.join(output.printable(project.id) for project in members)}.")
@@ -94,7 +97,7 @@ def run_show(arguments: argparse.Namespace, profile: Profile) -> int:
     with borrowed(profile) as engine:
         details = engine.request(command, ProjectDetails)
     if arguments.json:
-        output.print_json(details)
+        output.print_json(details_json(details))
     else:
         print("\n".join(describe(details)))
     return 0
@@ -130,6 +133,19 @@ def read_invite() -> str:
     return text.strip()
 
 
+def info_json(info: ProjectInfo) -> dict[str, Any]:
+    """Its warning in words."""
+    plain: dict[str, Any] = msgspec.to_builtins(info)
+    return plain | {"warning": messages.sentence(info.warning) if info.warning else None}
+
+
+def details_json(details: ProjectDetails) -> dict[str, Any]:
+    """What this computer lacks in words."""
+    plain: dict[str, Any] = msgspec.to_builtins(details)
+    lacks = [messages.sentence(lack) for lack in details.missing]
+    return plain | {"info": info_json(details.info), "missing": lacks}
+
+
 def describe(details: ProjectDetails) -> list[str]:
     """All about a project, in lines for a person."""
     info = details.info
@@ -156,11 +172,11 @@ def _change(arguments: argparse.Namespace, profile: Profile, command: Command, s
     with borrowed(profile) as engine:
         info = engine.request(command, ProjectInfo, timeout=_FETCHING)
     if arguments.json:
-        output.print_json(info)
+        output.print_json(info_json(info))
     else:
         print(sentence.format(f"{output.printable(info.name)} ({info.id})"))
     if info.warning:
-        print(f"Warning: {output.printable(info.warning)}", file=sys.stderr)
+        print(f"Warning: {output.printable(messages.sentence(info.warning))}", file=sys.stderr)
     return 0
 
 

@@ -13,6 +13,7 @@ from app.projects.picture import ProjectPicture
 from app.projects.sparkline import Sparkline
 from app.text import numbers, projects
 from app.text.i18n import tr
+from app.text.messages import sentence
 from app.widgets import theme
 from app.widgets.basic import Button, Card, Dot, Label, Notice
 from app.widgets.theme import Type
@@ -117,9 +118,10 @@ class ProjectCard(Card):
         words.addLayout(title)
         words.addWidget(Label(projects.by_line(self.info), Type.CAPTION, "muted", wrap=True))
         words.addWidget(Label(self.info.summary, wrap=True))
-        for warning in (projects.waits(self.info, time.time()), self.info.warning or ""):
-            if warning:
-                words.addWidget(Label(warning, Type.CAPTION, "accent", wrap=True))
+        warning = sentence(self.info.warning) if self.info.warning else ""
+        for text in (projects.waits(self.info, time.time()), warning):
+            if text:
+                words.addWidget(Label(text, Type.CAPTION, "accent", wrap=True))
         words.addStretch(1)
         row = QHBoxLayout()
         row.setSpacing(theme.UNIT * 4)

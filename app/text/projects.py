@@ -1,9 +1,12 @@
 """What is said of a project, and which projects a search finds. Pure."""
 
+from collections.abc import Sequence
 from enum import Enum
 
 from app.text import numbers, status
-from app.text.i18n import said, tr
+from app.text.i18n import tr
+from app.text.messages import sentence
+from core.api.message import Message
 from core.api.project.projects import CurvePoint, ProjectDetails, ProjectInfo
 from core.api.snapshot import Snapshot
 
@@ -47,9 +50,9 @@ def badges(info: ProjectInfo, members: int) -> list[tuple[str, str]]:
     return found
 
 
-def verdict(missing: tuple[str, ...]) -> str:
+def verdict(missing: Sequence[Message]) -> str:
     """Whether this computer fits, or exactly what it lacks."""
-    return " ".join(map(said, missing)) if missing else tr("Fits this computer")
+    return " ".join(map(sentence, missing)) if missing else tr("Fits this computer")
 
 
 def waits(info: ProjectInfo, now: float) -> str:

@@ -1,4 +1,4 @@
-"""The SQLite file: opening, migrating, transactions, and its failures as sentences."""
+"""The SQLite file: opening, migrating, transactions, and its failures as data."""
 
 import contextlib
 import sqlite3
@@ -26,10 +26,10 @@ class Database:
             StoreError: the file is damaged, cannot be written, or is newer than this program.
         """
         self.path = path
-        with self.sentences():
+        with self.errors_as_data():
             self._connection = sqlite3.connect(path, timeout=_PATIENCE, isolation_level=None)
         try:
-            with self.sentences():
+            with self.errors_as_data():
                 self._prepare()
         except StoreError:
             self._connection.close()
@@ -41,7 +41,7 @@ class Database:
         Raises:
             StoreError: the file cannot be read.
         """
-        with self.sentences():
+        with self.errors_as_data():
             return self._connection.execute(query, values).fetchall()
 
     @contextlib.contextmanager
@@ -51,7 +51,7 @@ class Database:
         Raises:
             StoreError: nothing of it was written.
         """
-        with self.sentences():
+        with self.errors_as_data():
             self._connection.execute("BEGIN IMMEDIATE")
             try:
                 yield self._connection
@@ -62,7 +62,7 @@ class Database:
                     self._connection.execute("ROLLBACK")
 
     def close(self) -> None:
-        with self.sentences():
+        with self.errors_as_data():
             self._connection.close()
 
     def _prepare(self) -> None:
@@ -73,35 +73,37 @@ class Database:
             "PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA foreign_keys = ON;"
         )
         if self._connection.execute("PRAGMA quick_check(1)").fetchone()[0] != "ok":
-            raise StoreError(self._damaged())
+            raise StoreError("record_damaged", path=str(self.path))
         version = self._connection.execute("PRAGMA user_version").fetchone()[0]
         if version > len(MIGRATIONS):
-            raise StoreError(f"{self.path} was written by a newer Idlehive; update Idlehive to open it.")
+            raise StoreError("record_newer", path=str(self.path))
         for number, script in enumerate(MIGRATIONS[version:], version + 1):
             self._connection.executescript(f"BEGIN IMMEDIATE; {script}; PRAGMA user_version = {number}; COMMIT;")
         # A file that can be read but not written is better refused now than after an hour of work.
         self._connection.executescript("BEGIN IMMEDIATE; ROLLBACK;")
 
     @contextlib.contextmanager
-    def sentences(self) -> Iterator[None]:
+    def errors_as_data(self) -> Iterator[None]:
         """SQLite's errors as StoreErrors, about this file."""
         try:
             yield
         except sqlite3.Error as error:
-            raise StoreError(self._sentence(error)) from error
+            raise self._store_error(error) from error
 
-    def _sentence(self, error: sqlite3.Error) -> str:
-        known = {
-            "SQLITE_FULL": f"The disk is full: {self.path} cannot grow. Free some space.",
-            "SQLITE_IOERR": f"The disk does not take what is written to {self.path}; it may be full or failing.",
-            "SQLITE_READONLY": f"{self.path} cannot be written; check its permissions and the disk.",
-            "SQLITE_CANTOPEN": f"{self.path} cannot be opened; check the folder, its permissions and the disk.",
-            "SQLITE_BUSY": f"{self.path} is in use by another program.",
-            "SQLITE_CORRUPT": self._damaged(),
-            "SQLITE_NOTADB": self._damaged(),
-        }
-        name = "_".join(getattr(error, "sqlite_errorname", "").split("_")[:2])
-        return known.get(name, f"{self.path} cannot be used: {error}.")
-
-    def _damaged(self) -> str:
-        return f"{self.path} is damaged. Move it away, and Idlehive begins a new record; or restore a copy of it."
+    def _store_error(self, error: sqlite3.Error) -> StoreError:
+        path = str(self.path)
+        match "_".join(getattr(error, "sqlite_errorname", "").split("_")[:2]):
+            case "SQLITE_FULL":
+                return StoreError("disk_full", path=path)
+            case "SQLITE_IOERR":
+                return StoreError("record_io_failed", path=path)
+            case "SQLITE_READONLY":
+                return StoreError("record_read_only", path=path)
+            case "SQLITE_CANTOPEN":
+                return StoreError("record_not_opened", path=path)
+            case "SQLITE_BUSY":
+                return StoreError("record_in_use", path=path)
+            case "SQLITE_CORRUPT" | "SQLITE_NOTADB":
+                return StoreError("record_damaged", path=path)
+            case _:
+                return StoreError("record_unusable", path=path, detail=str(error))

@@ -32,7 +32,7 @@ class Store:
         Raises:
             StoreError: it cannot be read.
         """
-        with self.database.sentences():
+        with self.database.errors_as_data():
             return View(self.database.path, self.journal)
 
     def close(self) -> None:

@@ -6,7 +6,10 @@ from typing import Any
 import msgspec
 import pytest
 
+from app.text.messages import sentence
+from app.text.numbers import size
 from core.api.errors import UsageError
+from core.api.message import Message
 from core.api.project.projects import (
     AddProject,
     JoinProject,
@@ -52,12 +55,12 @@ def test_the_order_of_preference_is_taken_and_told(engine: ScriptedEngine, run_c
 def test_a_project_is_shown_with_what_this_computer_lacks(engine: ScriptedEngine, run_cli: RunCli) -> None:
     details = ProjectDetails(
         PROJECT, "AlbertForMaskedLM", "masked_language_modelling", 4096, 340_000_000,
-        {"memory": 4 * 10**9, "upload": 125_000, "disk": 0}, ("There is too little memory.",),
+        {"memory": 4 * 10**9, "upload": 125_000, "disk": 0}, (Message("needs_gpu", {"needed": 6 * 10**9}),),
     )  # fmt: skip
     engine.answer(ShowProject, details)
     said = run_cli("projects", "show", "bees").stdout
     assert "4.0 GB of memory, 1.0 Mbit/s up" in said
-    assert "There is too little memory." in said
+    assert f"a graphics card with {size(6e9)} of memory; none was found here." in said
     assert engine.received(ShowProject) == [ShowProject("bees")]
 
 
@@ -86,12 +89,12 @@ def test_an_invite_can_be_read_from_a_pipe(engine: ScriptedEngine, run_cli: RunC
 
 
 def test_a_secret_kept_in_a_file_is_warned_of(engine: ScriptedEngine, run_cli: RunCli) -> None:
-    warned = ProjectInfo("bees", "Bees", "", "Org", "MIT", "x", joined=True, warning="No keyring.")
+    warned = ProjectInfo("bees", "Bees", "", "Org", "MIT", "x", joined=True, warning=Message("invite_in_file"))
     engine.answer(JoinProject, warned)
     done = run_cli("projects", "join", "bees", "--invite", "token")
     assert (the_line(done.stdout), the_line(done.stderr)) == (
         "You are a member of Bees (bees) now.",
-        "Warning: No keyring.",
+        f"Warning: {sentence(Message('invite_in_file'))}",
     )
 
 

@@ -54,6 +54,7 @@ class RunningEngine:
         return subprocess.Popen(
             core_command("core.engine", *fakes, *(["--blind"] if self.blind else [])),
             stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
             text=True,
             env={
@@ -67,8 +68,8 @@ class RunningEngine:
 
     def start(self) -> "RunningEngine":
         """A fresh engine that answers, also after the one before has ended."""
-        if self.process is not None and self.process.stderr is not None:
-            self.process.stderr.close()
+        if self.process is not None:
+            _close_pipes(self.process)
         self.process = self.launch()
         wait_for(self._answers)
         return self
@@ -138,8 +139,7 @@ class RunningEngine:
             finally:
                 for member in self.members():
                     member.kill()
-                if self.process.stderr is not None:
-                    self.process.stderr.close()
+                _close_pipes(self.process)
         # An engine that was killed leaves its folder to the next one.
         shutil.rmtree(self.home.runtime, ignore_errors=True)
 
@@ -161,3 +161,9 @@ def events(client: EngineClient, kind: str, seconds: float = 10.0) -> Event:
             return message
         assert time.monotonic() < deadline, f"no {kind} came"
     raise AssertionError
+
+
+def _close_pipes(process: subprocess.Popen[str]) -> None:
+    for pipe in (process.stdout, process.stderr):
+        if pipe is not None:
+            pipe.close()

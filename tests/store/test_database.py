@@ -27,7 +27,7 @@ class TestFile:
         with sqlite3.connect(path) as connection:
             connection.execute("PRAGMA user_version = 999")
         connection.close()
-        with pytest.raises(StoreError, match=r"was written by a newer Idlehive; update Idlehive to open it\."):
+        with pytest.raises(StoreError, match="record_newer"):
             Store(path)
         connection = sqlite3.connect(path)
         assert connection.execute("PRAGMA user_version").fetchone() == (999,)
@@ -39,7 +39,7 @@ class TestFile:
         content = bytearray(path.read_bytes())
         content[offset : offset + 2000] = b"\xa5" * 2000
         path.write_bytes(content)
-        with pytest.raises(StoreError, match=r"is damaged\. Move it away"):
+        with pytest.raises(StoreError, match="record_damaged"):
             Store(path)
         assert path.read_bytes() == content
 
@@ -63,7 +63,7 @@ class TestFile:
             env=core_environment(), capture_output=True, text=True, timeout=20, check=False,
         )  # fmt: skip
         folder.chmod(0o755)
-        assert "check" in done.stdout, done.stderr
+        assert done.stdout.startswith(("record_read_only", "record_not_opened")), done.stderr
         assert done.stdout.count("\n") == 1
 
     def test_a_failed_transaction_leaves_nothing_behind(self, path: Path) -> None:
@@ -86,7 +86,7 @@ class TestFullDisk:
         store.journal.begin("p", "run", NOON)
         store.journal.add(counters(100), Traffic(), NOON)
         store.journal.setting("intent", "{}" + " " * 100_000)
-        with pytest.raises(StoreError, match=r"The disk is full: .* cannot grow\. Free some space\."):
+        with pytest.raises(StoreError, match="disk_full"):
             store.journal.flush()
         store.journal.add(counters(120), Traffic(), NOON + 1)
         assert [g.samples for g in store.history.contributions()] == [120]
@@ -98,7 +98,7 @@ class TestFullDisk:
 
     def test_a_choice_that_cannot_be_written_is_refused(self, store: Store) -> None:
         fill(store)
-        with pytest.raises(StoreError, match="The disk is full"):
+        with pytest.raises(StoreError, match="disk_full"):
             store.projects.put("p", "x" * 100_000, None, NOON)
         make_room(store)
         assert store.projects.all() == []

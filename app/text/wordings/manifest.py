@@ -14,7 +14,7 @@ def wordings() -> dict[str, str]:
         "number_too_long": tr("It has a number with thousands of digits."),
         "given_twice": tr("It is given twice."),
         "number_not_finite": tr("It is not a finite number."),
-        "number_too_large": tr("It does not fit into 64 bits."),
+        "integer_too_large": tr("It does not fit into 64 bits."),
         "not_plain": tr("JSON has no values of the type {type}."),
         "control_character": tr("It holds a control character."),
         "lone_surrogate": tr("It holds half of a character (a lone surrogate)."),

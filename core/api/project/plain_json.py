@@ -84,7 +84,7 @@ def _check_leaf(value: Any, path: str) -> None:
     elif isinstance(value, float) and not math.isfinite(value):
         raise ManifestError("number_not_finite", path)
     elif isinstance(value, int) and value not in _INTEGERS:
-        raise ManifestError("number_too_large", path)
+        raise ManifestError("integer_too_large", path)
     elif value is not None and not isinstance(value, int | float):
         raise ManifestError("not_plain", path, type=type(value).__name__)
 

@@ -4,6 +4,7 @@ from typing import Literal
 
 import msgspec
 
+from core.api.message import Message
 from core.api.reasons import Reason
 from core.api.snapshot import Place
 
@@ -70,7 +71,7 @@ class ProjectInfo(msgspec.Struct, frozen=True):
     active: bool = False
     """The session at hand is in this project."""
     practice: bool = False
-    warning: str | None = None
+    warning: Message | None = None
     rank: int = 0
     """Place in the volunteer's order among the joined ones, from 1; 0 if not joined."""
     reasons: tuple[Reason, ...] = ()
@@ -94,8 +95,8 @@ class ProjectDetails(msgspec.Struct, frozen=True):
     download_size: int
     """Bytes of data and tokenizer."""
     requirements: dict[str, int]
-    missing: tuple[str, ...] = ()
-    """What this machine lacks, one sentence each; empty means it fits."""
+    missing: tuple[Message, ...] = ()
+    """What this machine lacks; empty means it fits."""
     homepage: str | None = None
     samples: int = 0
     """Given by this volunteer so far."""

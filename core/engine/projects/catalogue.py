@@ -52,9 +52,7 @@ class Catalogue:
         """Raises UsageError if there is no such project in the list."""
         found = next((project for project in self._projects if project.id == id), None)
         if found is None:
-            raise UsageError(
-                f"There is no project {id!r} in the list; there are: {', '.join(p.id for p in self._projects)}."
-            )
+            raise UsageError("project_unknown", project=id, known=[project.id for project in self._projects])
         return found
 
     def selected(self, wanted: str | None) -> Project | None:
@@ -85,7 +83,7 @@ class Catalogue:
         manifest, source = await _read(source)
         listed = next((project for project in self._projects if project.id == manifest.id), None)
         if manifest.id == PRACTICE_ID:
-            raise UsageError(f"{PRACTICE_ID!r} is the name of the practice project; another project cannot have it.")
+            raise UsageError("practice_id_reserved", project=PRACTICE_ID)
         if listed is not None and listed.source != source:
             _check_may_move(listed)
         self._store.projects.put(manifest.id, source, manifest, self._clock())
@@ -110,9 +108,9 @@ class Catalogue:
         members = [project.id for project in self._projects if project.joined_at is not None]
         for name in first:
             if name not in members:
-                raise UsageError(f"You are not in the project {name!r}; you are in: {', '.join(members) or 'none'}.")
+                raise UsageError("not_a_member", project=name)
         if len(set(first)) < len(first):
-            raise UsageError("Name each project once.")
+            raise UsageError("projects_repeated")
         self._store.projects.order(first)
         self.reload()
 
@@ -220,13 +218,13 @@ def _described(file: Path) -> dict[str, Any]:
 
 def _check_same(project: Project, manifest: Manifest) -> None:
     if project.source != BUILTIN and manifest.id != project.id:
-        raise UsageError(f"The manifest of {project.id!r} now describes another project, {manifest.id!r}.")
+        raise UsageError("manifest_of_other_project", project=project.id, found=manifest.id)
 
 
 def _check_may_move(listed: Project) -> None:
     """A stranger's manifest must not take the place of a project that the volunteer trusts already."""
     if listed.joined_at is not None:
-        raise UsageError(f"You are in a project {listed.id!r} already, from {listed.source}; leave that one first.")
+        raise UsageError("project_id_taken", project=listed.id, source=listed.source)
 
 
 async def _read(source: str) -> tuple[Manifest, str]:
@@ -238,7 +236,7 @@ async def _read(source: str) -> tuple[Manifest, str]:
         text = await in_thread(partial(fetch.from_file, source, fetch.MANIFEST_CAP), fetch.SECONDS)
         return manifest_reading.parse(text, None), source
     except TimeoutError:
-        raise WorldError(f"{source} takes too long to read.") from None
+        raise WorldError("reading_takes_long", source=source) from None
 
 
 class _Point(msgspec.Struct, frozen=True):

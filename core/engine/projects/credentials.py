@@ -11,12 +11,13 @@ from functools import partial
 from pathlib import Path
 
 from core.api.errors import WorldError
+from core.api.message import Message
 from core.client.keyrings import SERVICE, Keyring, NoKeyring, Result, ask
 from core.engine.machine.threads import in_thread
 from core.store.projects import Keeper
 from core.system.atomic_file import write_atomically
 
-WARNING = "This computer has no usable keyring, so the invite is kept in a file that only your account can read."
+WARNING = Message("invite_in_file")
 _SECONDS = 5.0
 
 _log = logging.getLogger(__name__)
@@ -37,7 +38,7 @@ class Credentials:
         try:
             await self._ask(lambda keyring: keyring.set_password(SERVICE, self._prefix + project, secret))
         except NoKeyring as error:
-            _log.warning("%s The secret of %s goes to a file.", error, project)
+            _log.warning("The secret of %s goes to a file: %s", project, error)
             self._write({**self._read(), project: secret})
             return "file"
         return "keyring"
@@ -53,7 +54,7 @@ class Credentials:
         else:
             secret = await self._ask(lambda keyring: keyring.get_password(SERVICE, self._prefix + project))
         if secret is None:
-            raise WorldError("The invite of this project is not in the keyring any more; join again with the invite.")
+            raise WorldError("invite_lost")
         return secret
 
     async def forget(self, project: str, keeper: Keeper) -> None:
@@ -68,7 +69,7 @@ class Credentials:
         try:
             return await in_thread(partial(ask, call), _SECONDS)
         except TimeoutError:
-            raise NoKeyring("The keyring does not answer.") from None
+            raise NoKeyring("keyring_silent") from None
 
     def _read(self) -> dict[str, str]:
         try:
@@ -76,11 +77,11 @@ class Credentials:
         except FileNotFoundError:
             return {}
         except (OSError, ValueError):
-            raise WorldError(f"{self._file} cannot be read; remove it and join again with the invite.") from None
+            raise WorldError("invites_unreadable", path=str(self._file)) from None
         return {str(name): str(secret) for name, secret in found.items()} if isinstance(found, dict) else {}
 
     def _write(self, secrets: dict[str, str]) -> None:
         try:
             write_atomically(self._file, json.dumps(secrets).encode())
         except OSError as error:
-            raise WorldError(f"The invite cannot be kept in {self._file}: {error.strerror}.") from None
+            raise WorldError("invite_not_kept", path=str(self._file), detail=error.strerror or str(error)) from None

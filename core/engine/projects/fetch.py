@@ -1,4 +1,4 @@
-"""Small documents from the network or a file, with every failure as a sentence. Blocks: call it in a thread."""
+"""Small documents from the network or a file. Blocks: call it in a thread."""
 
 import re
 from pathlib import Path
@@ -56,18 +56,18 @@ def from_url(url: str, cap: int, reach: Reach | None = None) -> tuple[bytes, str
             document = _document(url, cap, reach, deadline)
         if deadline.passed:
             # A body without a length ends where the connection does.
-            raise WorldError(f"{host} does not answer.")
+            raise WorldError("host_silent", host=host)
         return document
     except requests.exceptions.SSLError:
-        raise WorldError(f"The connection to {host} is not secure: its certificate is not valid.") from None
+        raise WorldError("certificate_invalid", host=host) from None
     except requests.exceptions.Timeout:
-        raise WorldError(f"{host} does not answer.") from None
+        raise WorldError("host_silent", host=host) from None
     except (requests.exceptions.InvalidURL, requests.exceptions.InvalidSchema):
-        raise UsageError(f"{url} is not an address that can be fetched.") from None
+        raise UsageError("address_invalid", address=url) from None
     except (requests.exceptions.RequestException, urllib3.exceptions.HTTPError):
         if deadline.passed:
-            raise WorldError(f"{host} does not answer.") from None
-        raise WorldError(f"{host} cannot be reached. Check the address and the connection.") from None
+            raise WorldError("host_silent", host=host) from None
+        raise WorldError("host_unreachable", host=host) from None
 
 
 def _document(url: str, cap: int, reach: Reach, deadline: "web.Deadline") -> tuple[bytes, str]:
@@ -82,7 +82,7 @@ def _document(url: str, cap: int, reach: Reach, deadline: "web.Deadline") -> tup
         if host_in(target) != host_in(url):
             raise WorldError("redirected_elsewhere", url=url, target=printable(target))
         url = target
-    raise WorldError(f"{url} leads in circles.")
+    raise WorldError("redirect_loop", address=url)
 
 
 def from_file(name: str, cap: int) -> bytes:
@@ -94,16 +94,16 @@ def from_file(name: str, cap: int) -> bytes:
     """
     path = Path(name)
     if not path.is_absolute():
-        raise UsageError(f"{name!r} is neither an address nor the full path of a file.")
+        raise UsageError("source_invalid", source=name)
     try:
         with path.open("rb") as file:
             text = file.read(cap + 1)
     except (FileNotFoundError, IsADirectoryError, NotADirectoryError):
-        raise UsageError(f"There is no file {path}.") from None
+        raise UsageError("file_missing", path=str(path)) from None
     except OSError as error:
-        raise WorldError(f"{path} cannot be read: {error.strerror}.") from None
+        raise WorldError("file_unreadable", path=str(path), detail=error.strerror or str(error)) from None
     if len(text) > cap:
-        raise UsageError(f"{path} is larger than {cap >> 20} MiB; this is not a manifest.")
+        raise UsageError("manifest_file_too_large", path=str(path), most=cap)
     return text
 
 
@@ -112,21 +112,21 @@ def _host(url: str) -> str:
         parts = urlsplit(url)
         host, port = parts.hostname, parts.port
     except ValueError:
-        raise UsageError(f"{url} is not an address that can be fetched.") from None
+        raise UsageError("address_invalid", address=url) from None
     if not host or port == 0 or parts.scheme not in ("http", "https"):
-        raise UsageError(f"{url} is not an address that can be fetched; it must begin with https:// or http://.")
+        raise UsageError("address_scheme", address=url)
     if parts.username is not None or parts.password is not None:
-        raise UsageError("An address must not hold a user name or a password; what is secret is given as an invite.")
+        raise UsageError("address_with_password")
     return host
 
 
 def _check_status(status: int, url: str) -> None:
     if status in (404, 410):
-        raise WorldError(f"There is nothing at {url} ({status}); check the address.")
+        raise WorldError("nothing_there", address=url, status=status)
     if status in (401, 403):
-        raise WorldError(f"{_host(url)} does not give {url} to everybody ({status}).")
+        raise WorldError("document_refused", address=url, status=status)
     if status != 200:
-        raise WorldError(f"{_host(url)} answers with an error ({status}); try again later.")
+        raise WorldError("server_error", host=_host(url), status=status)
 
 
 def _body(response: "requests.Response", url: str, cap: int) -> bytes:
@@ -136,7 +136,7 @@ def _body(response: "requests.Response", url: str, cap: int) -> bytes:
     while chunk := response.raw.read1(1 << 16, decode_content=False):
         body += chunk
         if len(body) > cap:
-            raise WorldError(f"{url} is larger than {cap >> 20} MiB, which is not right for what was expected there.")
+            raise WorldError("reply_too_large", address=url, most=cap)
     if response.raw.length_remaining:
         raise urllib3.exceptions.ProtocolError("The connection was cut.")
     return bytes(body)

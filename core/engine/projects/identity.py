@@ -63,7 +63,7 @@ class Identity:
     async def export(self, passphrase: str) -> IdentityExport:
         """Raises UsageError for a passphrase that protects nothing, WorldError if the file cannot be used."""
         if not api.SHORTEST_PASSPHRASE <= len(passphrase) <= _LONGEST_PASSPHRASE:
-            raise UsageError(f"A passphrase has at least {api.SHORTEST_PASSPHRASE} characters.")
+            raise UsageError("passphrase_too_short", least=api.SHORTEST_PASSPHRASE)
         key = self._key()
         salt, nonce = os.urandom(16), os.urandom(12)
         lock = await _lock(passphrase, salt)
@@ -81,17 +81,15 @@ class Identity:
         sealed = _parse(text)
         own = _public(self._key()) if self.file.exists() else None
         if own not in (None, sealed.id) and not replace:
-            raise UsageError(
-                "This profile has another identity already; what is given under it stays with it. Replace it?"
-            )
+            raise UsageError("identity_exists")
         lock = await _lock(passphrase[:_LONGEST_PASSPHRASE], sealed.salt)
         try:
             secret = lock.decrypt(sealed.nonce, sealed.secret, _FORMAT.encode())
             key = Ed25519PrivateKey.from_private_bytes(secret)
         except (InvalidTag, ValueError):
-            raise UsageError("The passphrase is wrong, or the file is damaged.") from None
+            raise UsageError("passphrase_wrong") from None
         if _public(key) != sealed.id:
-            raise UsageError("The file is damaged: its key is not the one it names.")
+            raise UsageError("identity_file_damaged")
         self._write(key)
         return self.info()
 
@@ -103,15 +101,15 @@ class Identity:
             self._write(key)
             return key
         except OSError as error:
-            raise WorldError(f"The identity in {self.file} cannot be read: {error.strerror}.") from None
+            raise WorldError("identity_unreadable", path=str(self.file), detail=error.strerror or str(error)) from None
         except ValueError:
-            raise WorldError(f"{self.file} is damaged; import your identity from an export, or remove it.") from None
+            raise WorldError("identity_damaged", path=str(self.file)) from None
 
     def _write(self, key: Ed25519PrivateKey) -> None:
         try:
             write_atomically(self.file, key.private_bytes_raw())
         except OSError as error:
-            raise WorldError(f"The identity cannot be kept in {self.file}: {error.strerror}.") from None
+            raise WorldError("identity_not_kept", path=str(self.file), detail=error.strerror or str(error)) from None
 
 
 def _public(key: Ed25519PrivateKey) -> str:
@@ -124,7 +122,7 @@ async def _lock(passphrase: str, salt: bytes) -> ChaCha20Poly1305:
     try:
         return ChaCha20Poly1305(await in_thread(partial(derive, passphrase.encode()), _SECONDS))
     except (TimeoutError, MemoryError):
-        raise WorldError("This computer is too busy to work with the passphrase now.") from None
+        raise WorldError("passphrase_takes_long") from None
 
 
 def _parse(text: str) -> _Sealed:
@@ -133,5 +131,5 @@ def _parse(text: str) -> _Sealed:
     except msgspec.DecodeError:
         sealed = None
     if sealed is None or sealed.format != _FORMAT or (len(sealed.salt), len(sealed.nonce)) != (16, 12):
-        raise UsageError("This is no exported identity that this version of Idlehive knows.")
+        raise UsageError("identity_file_unknown")
     return sealed

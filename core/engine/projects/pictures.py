@@ -48,7 +48,7 @@ class Pictures:
             return data
         data, _ = fetch.from_url(file.url, LARGEST, reach)
         if not _is(data, file):
-            raise UsageError(f"{file.url} is not the file that the manifest describes.")
+            raise UsageError("file_not_as_described", address=file.url)
         self._folder.mkdir(mode=0o700, exist_ok=True)
         kept.write_bytes(data)
         return data
@@ -64,9 +64,9 @@ def picture_of(data: bytes) -> Picture:
         if size is None:
             continue
         if not all(0 < length <= MOST_PIXELS for length in size):
-            raise UsageError(f"A picture has at most {MOST_PIXELS} pixels in each direction, not {max(size)}.")
+            raise UsageError("picture_too_large", most=MOST_PIXELS, given=max(size))
         return Picture("png" if name == "png" else "jpeg", data)
-    raise UsageError("It is neither a PNG nor a JPEG.")
+    raise UsageError("picture_format_unknown")
 
 
 def _is(data: bytes, file: File) -> bool:

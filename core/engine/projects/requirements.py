@@ -1,28 +1,30 @@
-"""Does this machine fit what a project asks for? One sentence for each thing it lacks."""
+"""Does this machine fit what a project asks for? One message for each thing it lacks."""
 
 import shutil
 from collections.abc import Iterator
 from pathlib import Path
 
-from core.api.phrases import phrase
+from core.api.message import Message
 from core.api.project.manifest import Requirements
 
 
-def missing(needs: Requirements, cache: Path) -> tuple[str, ...]:
+def missing(needs: Requirements, cache: Path) -> tuple[Message, ...]:
     """What the machine lacks; empty means it fits. Line speed is not judged: only a session can measure it."""
     return tuple(_missing(needs, cache))
 
 
-def _missing(needs: Requirements, cache: Path) -> Iterator[str]:
+def _missing(needs: Requirements, cache: Path) -> Iterator[Message]:
     import psutil
 
     if (memory := psutil.virtual_memory().total) < needs.memory:
-        yield f"It needs {_gib(needs.memory)} of memory; this computer has {_gib(memory)}."
+        yield Message("needs_memory", {"needed": needs.memory, "present": memory})
     if needs.gpu_memory and (gpu_memory := _gpu_memory()) < needs.gpu_memory:
-        has = phrase(f"the largest here has {_gib(gpu_memory)}") if gpu_memory else phrase("none was found here")
-        yield f"It needs a GPU with {_gib(needs.gpu_memory)} of memory; {has}."
+        if gpu_memory:
+            yield Message("needs_gpu_memory", {"needed": needs.gpu_memory, "present": gpu_memory})
+        else:
+            yield Message("needs_gpu", {"needed": needs.gpu_memory})
     if (free := _free(cache)) < needs.disk:
-        yield f"It needs {_gib(needs.disk)} of free disk space; there are {_gib(free)}."
+        yield Message("needs_disk", {"needed": needs.disk, "present": free})
 
 
 def _free(folder: Path) -> int:
@@ -47,7 +49,3 @@ def _gpu_memory() -> int:
         return 0
     finally:
         pynvml.nvmlShutdown()
-
-
-def _gib(size: int) -> str:
-    return f"{size / (1 << 30):.1f} GiB"

@@ -95,7 +95,7 @@ class Commands:
     async def _contribute(self, command: Contribute) -> None:
         seconds = _duration(command.seconds)
         if command.until_epoch is not None and command.until_epoch < 1:
-            raise UsageError(f"The epoch to stop at must be at least 1, not {command.until_epoch}.")
+            raise UsageError("epoch_too_small", epoch=command.until_epoch)
         engine = self._engine
         project = await engine.catalogue.find(command.project)
         self._join(project)
@@ -111,7 +111,7 @@ class Commands:
         if seconds is None and command.until == "next_edge":
             until = self._engine.weekly_schedule.outlook(now).next_at
             if until is None:
-                raise UsageError("Your schedule never changes: pause for a while, or until you resume.")
+                raise UsageError("schedule_never_changes")
         self._engine.want(self._engine.intent.pause(until))
 
     def _resume(self, _command: Resume) -> None:
@@ -133,7 +133,7 @@ class Commands:
 
     async def _join_project(self, command: JoinProject) -> ProjectInfo:
         if command.invite is not None and not 0 < len(command.invite) <= _LONGEST_SECRET:
-            raise UsageError(f"An invite has 1 to {_LONGEST_SECRET} characters.")
+            raise UsageError("invite_length", most=_LONGEST_SECRET)
         project = await self._engine.catalogue.find(command.project)
         self._join(project)
         if command.invite is not None:
@@ -145,7 +145,7 @@ class Commands:
         engine = self._engine
         project = engine.catalogue.get(command.project)
         if project.joined_at is None:
-            raise UsageError(f"You are not in the project {project.id!r}.")
+            raise UsageError("not_a_member", project=project.id)
         if project.secret is not None:
             await engine.credentials.forget(project.id, project.secret)
         engine.catalogue.leave(project.id)
@@ -190,7 +190,7 @@ class Commands:
 
     def _set_schedule(self, command: SetSchedule) -> ScheduleInfo:
         if (command.preset is None) == (command.cells is None):
-            raise UsageError("A schedule is either a preset or cells.")
+            raise UsageError("schedule_preset_or_cells")
         self._engine.paint_week(preset_cells(command.preset) if command.preset else read(command.cells or ""))
         return self._engine.weekly_schedule.info(self._engine.clock())
 
@@ -227,7 +227,7 @@ class Commands:
         engine.store.projects.keep_secret(project, keeper)
         engine.catalogue.reload()
         if keeper == "file":
-            engine.tell(Event("warning", WARNING, engine.clock(), project))
+            engine.tell(Event("warning", WARNING.kind, engine.clock(), project))
 
     def _info(self, id: str) -> ProjectInfo:  # noqa: A002 - the project's own word
         engine = self._engine
@@ -241,5 +241,5 @@ class Commands:
 
 def _duration(seconds: float | None) -> float | None:
     if seconds is not None and not 0 < seconds <= _LONGEST:
-        raise UsageError(f"A duration must be more than 0 and at most a year, not {seconds:g} seconds.")
+        raise UsageError("duration_out_of_range", seconds=seconds)
     return seconds

@@ -91,7 +91,7 @@ class HistoryQueries:
         try:
             file = await in_thread(partial(exchange.read, path), _FILE_SECONDS)
         except TimeoutError:
-            raise WorldError(f"{path} takes too long to read.") from None
+            raise WorldError("reading_takes_long", source=str(path)) from None
         async with self._changing:
             self._store.journal.flush()
             new = 0
@@ -109,13 +109,13 @@ class HistoryQueries:
         view = self._store.view()
 
         def run() -> Result:
-            with closing(view), self._store.database.sentences():
+            with closing(view), self._store.database.errors_as_data():
                 return read(view)
 
         try:
             return await in_thread(run, seconds)
         except TimeoutError:
-            raise WorldError("The record takes too long to read; the disk may be failing.") from None
+            raise WorldError("record_slow") from None
 
     def _projects(self) -> dict[str, tuple[str, Manifest | None]]:
         catalogue = self._engine.catalogue
@@ -136,7 +136,7 @@ class HistoryQueries:
         try:
             self._store.journal.flush()
         except StoreError as error:
-            raise WorldError(f"{error} The history is exported once it can be written.") from error
+            raise WorldError("export_waits", cause=error.message) from error
 
 
 def fingerprint(manifest: Manifest) -> str:
@@ -164,7 +164,7 @@ def _described(
 def _absolute(text: str) -> Path:
     path = Path(text)
     if not path.is_absolute() or "\0" in text:
-        raise UsageError(f"{text!r} is not the full path of a file.")
+        raise UsageError("path_not_absolute", path=text)
     return path
 
 
@@ -173,7 +173,7 @@ def _replace(path: Path, data: bytes) -> None:
     try:
         write_atomically(path, data)
     except OSError as error:
-        raise WorldError(f"{path} cannot be written: {error.strerror or error}.") from error
+        raise WorldError("file_not_written", path=str(path), detail=error.strerror or str(error)) from error
 
 
 def _written(path: Path, file: File) -> Written:

@@ -11,7 +11,7 @@ import msgspec
 
 from core.api.errors import UsageError, WorldError
 from core.api.record.totals import GIVEN, UNCERTAIN
-from core.store.export.history_csv import from_csv
+from core.store.export.history_csv import NoHistory, from_csv, short
 from core.store.export.history_file import FORMAT, File, FileEpoch, FileHour, FileIdle, FileSession
 from core.store.journal import Journal
 from core.store.view import View
@@ -59,13 +59,15 @@ def read(path: Path) -> File:
         with path.open("rb") as stream:
             data = stream.read(LARGEST + 1)
     except OSError as error:
-        raise WorldError(f"{path} cannot be read: {error.strerror or error}.") from error
+        raise WorldError("file_unreadable", path=str(path), detail=error.strerror or str(error)) from error
     if len(data) > LARGEST:
-        raise UsageError(f"{path} is larger than {LARGEST >> 20} MiB: it is no history of Idlehive.")
+        raise UsageError("history_too_large", path=str(path), most=LARGEST)
     try:
         return msgspec.json.decode(data, type=File) if data.lstrip()[:1] in (b"{", b"[") else from_csv(data)
+    except NoHistory as error:
+        raise UsageError("table_not_a_history", path=str(path), line=error.line, problem=error.message) from error
     except (msgspec.DecodeError, ValueError, RecursionError) as error:
-        raise UsageError(f"{path} is no history that Idlehive has exported: {_short(error)}.") from error
+        raise UsageError("not_a_history", path=str(path), detail=short(error)) from error
 
 
 def take(journal: Journal, file: File, own: str) -> Iterator[int]:
@@ -130,10 +132,6 @@ def _larger(name: str) -> str:
     if name not in UNCERTAIN:
         return f"{name} = max({name}, excluded.{name})"
     return f"{name} = max(coalesce({name}, excluded.{name}), coalesce(excluded.{name}, {name}))"
-
-
-def _short(error: Exception) -> str:
-    return " ".join(str(error).split()).rstrip(".")[:200] or type(error).__name__
 
 
 _TAKE = (

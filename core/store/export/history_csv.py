@@ -10,6 +10,7 @@ from typing import Any
 
 import msgspec
 
+from core.api.errors import UsageError
 from core.api.record.totals import GIVEN
 from core.store.export.history_file import FORMAT, File, FileEpoch, FileHour, FileIdle, FileSession
 
@@ -18,6 +19,17 @@ _EPOCH = ("epoch", "own_samples", "peers", "at", "loss")
 COLUMNS = ("record", *_SESSION, "hour", *GIVEN, "reason", "idle_seconds", *_EPOCH)
 
 Row = dict[str, Any]
+
+
+class NoHistory(UsageError):
+    """The table is no export. `line` is where, counted from 1."""
+
+    line = 1
+
+
+def short(error: Exception) -> str:
+    """A library's message in one line, without a full stop."""
+    return " ".join(str(error).split()).rstrip(".")[:200] or type(error).__name__
 
 
 def as_csv(file: File) -> bytes:
@@ -34,7 +46,8 @@ def from_csv(data: bytes) -> File:
     """A file that `as_csv` made, or a spreadsheet that kept its columns' names, in whatever order.
 
     Raises:
-        ValueError: it is none; the text tells why, and where.
+        NoHistory: it is none.
+        ValueError: it is not UTF-8.
     """
     # Spreadsheets begin UTF-8 with a mark.
     table = csv.reader(io.StringIO(data.decode("utf-8-sig"), newline=""), strict=True)
@@ -46,8 +59,10 @@ def from_csv(data: bytes) -> File:
         for cells in table:
             if any(cells):
                 _take(_row(header, cells), sessions, idle, epochs)
-    except (csv.Error, ValueError, msgspec.ValidationError) as error:
-        raise ValueError(f"line {max(1, table.line_num)}: {error}") from error
+    except (NoHistory, csv.Error, ValueError) as error:
+        wrong = error if isinstance(error, NoHistory) else NoHistory("table_invalid", detail=short(error))
+        wrong.line = max(1, table.line_num)
+        raise wrong from error
     made = (FileSession(**about, hours=tuple(hours)) for about, hours in sessions.values())
     return File(FORMAT, 1, 0.0, tuple(made), tuple(idle), tuple(epochs))  # type: ignore[arg-type]  # the literal
 
@@ -68,15 +83,15 @@ def _rows(file: File) -> Iterator[Row]:
 
 def _header(cells: list[str]) -> list[str]:
     if not {"record", "origin", "project", "hour"} <= set(cells) or len(set(cells)) < len(cells):
-        raise ValueError("it does not begin with the names of its columns")
+        raise NoHistory("table_without_names")
     if unknown := set(cells) - set(COLUMNS):
-        raise ValueError(f"there is no column {min(unknown)[:40]!r}")
+        raise NoHistory("table_column_unknown", column=min(unknown)[:40])
     return cells
 
 
 def _row(header: list[str], cells: list[str]) -> Row:
     if len(cells) != len(header):
-        raise ValueError(f"it has {len(cells)} cells, not {len(header)}")
+        raise NoHistory("table_row_length", given=len(cells), needed=len(header))
     return {name: cell for name, cell in zip(header, cells, strict=True) if cell}
 
 
@@ -95,7 +110,7 @@ def _take(
             if kind == "hour":
                 hours.append(msgspec.convert(row, FileHour, strict=False))
             elif row:
-                raise ValueError(f"a session has no {min(row)!r}")
+                raise NoHistory("table_cell_unexpected", column=min(row))
         case "idle":
             if "idle_seconds" in row:
                 row["seconds"] = row.pop("idle_seconds")
@@ -103,4 +118,4 @@ def _take(
         case "epoch":
             epochs.append(msgspec.convert(row, FileEpoch, strict=False))
         case other:
-            raise ValueError(f"there is no record {str(other)[:40]!r}")
+            raise NoHistory("table_record_unknown", record=str(other)[:40])

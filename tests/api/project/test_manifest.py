@@ -10,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from app.text.messages import sentence
+from app.text.numbers import size
 from core.api.errors import ManifestError
 from core.api.project.manifest_reading import LARGEST, parse
 
@@ -171,7 +172,7 @@ def test_a_relative_url_needs_a_base() -> None:
         (b"[" * 500_000, "deeper than"),
         (b'{"a":' * 100 + b"1" + b"}" * 100, "deeper than"),
         (b"9" * 5000, "digits"),
-        (b" " * (LARGEST + 1), "larger than 1.0 MB"),
+        (b" " * (LARGEST + 1), f"larger than {size(LARGEST)}"),
     ],
     ids=["empty", "html", "utf16", "array", "brackets", "deep", "digits", "large"],
 )

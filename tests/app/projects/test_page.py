@@ -20,6 +20,7 @@ from app.widgets.basic import Button, Label
 from app.window.main_window import MainWindow
 from core.api.errors import UsageError, WorldError
 from core.api.intent import Contribute
+from core.api.message import Message
 from core.api.project.projects import (
     AddProject,
     CurvePoint,
@@ -39,6 +40,7 @@ from core.api.snapshot import Place
 from tests.fakes.scripted_engine import ScriptedEngine
 
 PRACTICE = ProjectInfo("practice", "Practice", "A tiny model.", "Idlehive", "CC0-1.0", "builtin", practice=True)
+LACK = "It needs a graphics card with 6.0\N{NO-BREAK SPACE}GB of memory; none was found here."
 BIRDS = ProjectInfo("birds", "Birdsong", "Voices of birds.", "Ornithologists", "MIT", "https://example.org/p.json")
 DETAILS = ProjectDetails(
     BIRDS,
@@ -47,7 +49,7 @@ DETAILS = ProjectDetails(
     4096,
     310_000_000,
     {"memory": 4_000_000_000, "upload": 250_000},
-    missing=("It needs 6 GB of graphics memory.",),
+    missing=(Message("needs_gpu", {"needed": 6_000_000_000}),),
 )
 
 
@@ -104,7 +106,7 @@ def test_details_tell_what_is_missing_and_fold_again(page: ProjectsPage, qtbot: 
     card(page).details.click()
     qtbot.waitUntil(lambda: card(page).unfolded)
     shown = texts(card(page)).replace("\N{NO-BREAK SPACE}", " ").replace("\N{NARROW NO-BREAK SPACE}", " ")
-    for text in ("It needs 6 GB of graphics memory.", "BertForMaskedLM", "310 MB", "4.0 GB of memory, 2.0 Mbit/s up"):
+    for text in (LACK, "BertForMaskedLM", "310 MB", "4.0 GB of memory, 2.0 Mbit/s up"):
         assert text in shown
     card(page).details.click()
     assert not card(page).unfolded
@@ -187,7 +189,7 @@ def in_order(*infos: ProjectInfo) -> list[ProjectInfo]:
 
 
 def test_the_verdict_stands_on_the_card_before_anything_is_unfolded(page: ProjectsPage, qtbot: QtBot) -> None:
-    qtbot.waitUntil(lambda: "It needs 6 GB of graphics memory." in texts(card(page)))
+    qtbot.waitUntil(lambda: LACK in texts(card(page)))
     assert card(page).fits is False
     assert not card(page).unfolded
 

@@ -3,12 +3,13 @@
 import pytest
 
 from app.text.messages import sentence
+from app.text.numbers import size
 from core.api.message import Message
 
 
 def test_parameters_are_written_with_their_unit(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("app.text.messages.TABLES", (lambda: {"little": "{free:size} are free in {path}."},))
-    assert sentence(Message("little", {"free": 2_000_000, "path": "/data"})) == "2.0 MB are free in /data."
+    assert sentence(Message("little", {"free": 2_000_000, "path": "/data"})) == f"{size(2_000_000)} are free in /data."
 
 
 def test_a_message_in_a_message_and_lists_are_worded_too(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -153,5 +153,5 @@ def test_a_new_order_counts_at_once_and_survives_a_restart(engine: RunningEngine
 
 def test_only_joined_projects_have_an_order(engine: RunningEngine) -> None:
     engine.start()
-    with pytest.raises(UsageError, match="not in the project 'practice'"):
+    with pytest.raises(UsageError, match="not_a_member project=practice"):
         engine.ask(OrderProjects(("practice",)), NoneType)

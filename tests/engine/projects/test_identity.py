@@ -69,7 +69,7 @@ def test_another_identity_is_not_given_up_unasked(engine: RunningEngine) -> None
     engine.home.volunteer.unlink()
     new = engine.ask(GetIdentity(), IdentityInfo)
     assert new.id != old.id
-    with pytest.raises(UsageError, match="another identity"):
+    with pytest.raises(UsageError, match="identity_exists"):
         engine.ask(ImportIdentity(text, PASSPHRASE), IdentityInfo)
     assert engine.ask(GetIdentity(), IdentityInfo).id == new.id
     assert engine.ask(ImportIdentity(text, PASSPHRASE, replace=True), IdentityInfo).id == old.id
@@ -82,7 +82,7 @@ def test_wrong_passphrases_and_damaged_files_change_nothing(engine: RunningEngin
     for wrong, passphrase in ((text, "something else"), (damaged, PASSPHRASE), ("{}", PASSPHRASE), ("", PASSPHRASE)):
         with pytest.raises(UsageError):
             engine.ask(ImportIdentity(wrong, passphrase, replace=True), IdentityInfo)
-    with pytest.raises(UsageError, match="8 characters"):
+    with pytest.raises(UsageError, match="passphrase_too_short least=8"):
         engine.ask(ExportIdentity("short"), IdentityExport)
     assert engine.ask(GetIdentity(), IdentityInfo) == own
 

@@ -10,10 +10,12 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
+import msgspec
 import psutil
 import pytest
 
 from core.api.intent import Pause
+from core.api.message import Message
 from core.api.protocol import GetSnapshot, Subscribe, encode
 from core.api.protocol import Request as Asked
 from core.api.record.history import Contribution, GetHistory
@@ -55,9 +57,10 @@ def test_only_the_owner_may_connect(engine: RunningEngine) -> None:
 def test_a_second_engine_of_a_profile_says_so_and_ends(engine: RunningEngine) -> None:
     engine.start()
     second = engine.launch()
-    _, errors = second.communicate(timeout=10)
+    said, _ = second.communicate(timeout=10)
     assert second.returncode == 1
-    assert errors == f"The engine of {engine.home.path} is running already (process {engine.pid}).\n"
+    why = Message("engine_already_running", {"path": str(engine.home.path), "process": str(engine.pid)})
+    assert msgspec.json.decode(said, type=Message) == why
     assert answers(engine)
 
 
@@ -82,22 +85,22 @@ def test_a_stale_socket_is_replaced(engine: RunningEngine) -> None:
     assert engine.start().snapshot().engine_pid == engine.pid
 
 
-def test_a_profile_that_cannot_be_made_is_told_in_one_sentence(engine: RunningEngine) -> None:
+def test_a_profile_that_cannot_be_made_is_told_as_data(engine: RunningEngine) -> None:
     engine.home.path.write_text("a file where the folder should be")
     process = engine.launch()
-    _, errors = process.communicate(timeout=10)
-    assert process.returncode == 1
-    assert errors == f"The profile {engine.home.path} cannot be used: File exists.\n"
+    said, errors = process.communicate(timeout=10)
+    assert (process.returncode, errors) == (1, "")
+    why = Message("profile_unusable", {"path": str(engine.home.path), "detail": "File exists"})
+    assert msgspec.json.decode(said, type=Message) == why
 
 
-def test_a_damaged_record_is_told_in_one_sentence(engine: RunningEngine) -> None:
+def test_a_damaged_record_is_told_as_data(engine: RunningEngine) -> None:
     engine.home.prepare()
     engine.home.database.write_text("this is no database" * 100)
     process = engine.launch()
-    _, errors = process.communicate(timeout=10)
+    said, _ = process.communicate(timeout=10)
     assert process.returncode == 1
-    assert errors.startswith(f"{engine.home.database} is damaged.")
-    assert errors.count("\n") == 1
+    assert msgspec.json.decode(said, type=Message) == Message("record_damaged", {"path": str(engine.home.database)})
 
 
 @pytest.mark.parametrize(
@@ -151,7 +154,7 @@ def test_a_pause_of_no_sensible_length_is_refused(engine: RunningEngine, seconds
     with connected(engine) as connection:
         connection.sendall(encode(Asked(1, Pause(seconds))))
         refusal = next(received(connection))
-    assert refusal["error"].startswith("A duration must be more than 0 and at most a year")
+    assert refusal["error"]["kind"] == "duration_out_of_range"
     assert engine.snapshot().reasons[0].kind != "snoozed"
 
 
@@ -175,7 +178,7 @@ def test_the_refusal_of_a_line_that_is_too_long_can_be_read(engine: RunningEngin
     with connected(engine) as connection:
         connection.sendall(b"x" * ((1 << 20) + 200_000))
         (refusal,) = received(connection)
-    assert refusal["error"] == "A request is longer than 1 MiB."
+    assert refusal["error"] == {"kind": "request_too_long", "params": {"most": 1 << 20}}
 
 
 def test_half_a_line_and_gone_does_no_harm(engine: RunningEngine) -> None:
@@ -221,7 +224,7 @@ def test_front_ends_are_counted(engine: RunningEngine) -> None:
             held[-1].connect(os.fspath(engine.home.socket))
         with connected(engine) as connection:
             (refusal,) = received(connection)
-        assert refusal["error"] == "More than 32 front ends are connected; close one."
+        assert refusal["error"] == {"kind": "too_many_front_ends", "params": {"most": 32}}
     finally:
         for connection in held:
             connection.close()

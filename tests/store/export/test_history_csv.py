@@ -11,6 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from app.text.messages import sentence
 from core.api.errors import UsageError
 from core.api.record.totals import GIVEN, Given
 from core.store.export import exchange
@@ -105,18 +106,18 @@ def test_a_table_that_a_spreadsheet_wrote_again_is_read(table: Path, empty: Stor
 @pytest.mark.parametrize(
     ("damage", "why"),
     [
-        (lambda text: "", "line 1: it does not begin with the names of its columns"),
-        (lambda text: "hello", "line 1: it does not begin"),
-        (lambda text: text.replace("joules", "jewels", 1), "line 1: there is no column 'jewels'"),
-        (lambda text: text[: text.index("idle,")] + "idle,full", "line 5: it has 2 cells, not 38"),
-        (lambda text: text.replace("hour,full", "day,full", 1), "line 2: there is no record 'day'"),
-        (lambda text: text.replace("1773489600,5.0", "1773489601,5.0"), "line 2: Expected `int` that's a multiple"),
-        (lambda text: text.replace("1773489600,5.0", "1773489600,-5.0"), "line 2: Expected `float` >= 0"),
-        (lambda text: text.replace("1773489600,5.0", "1773489600,nan"), "line 2: Expected `float`"),
-        (lambda text: text.replace("1773489600,5.0", "1773489600,five"), "line 2: Expected `float`"),
-        (lambda text: text.replace("1773489600,5.0,10", "1773489600,5.0,1.5"), "line 2: Expected `int`"),
-        (lambda text: text.replace("hour,full,p", "hour,,p", 1), "line 2: Object missing required field `origin`"),
-        (lambda text: text + '"', "line 7: "),
+        (lambda text: "", "Line 1: It does not begin with the names of its columns."),
+        (lambda text: "hello", "Line 1: It does not begin"),
+        (lambda text: text.replace("joules", "jewels", 1), "Line 1: There is no column “jewels”."),
+        (lambda text: text[: text.index("idle,")] + "idle,full", "Line 5: It has 2 cells, not 3"),
+        (lambda text: text.replace("hour,full", "day,full", 1), "Line 2: There is no record “day”."),
+        (lambda text: text.replace("1773489600,5.0", "1773489601,5.0"), "Line 2: Expected `int` that's a multiple"),
+        (lambda text: text.replace("1773489600,5.0", "1773489600,-5.0"), "Line 2: Expected `float` >= 0"),
+        (lambda text: text.replace("1773489600,5.0", "1773489600,nan"), "Line 2: Expected `float`"),
+        (lambda text: text.replace("1773489600,5.0", "1773489600,five"), "Line 2: Expected `float`"),
+        (lambda text: text.replace("1773489600,5.0,10", "1773489600,5.0,1.5"), "Line 2: Expected `int`"),
+        (lambda text: text.replace("hour,full,p", "hour,,p", 1), "Line 2: Object missing required field `origin`"),
+        (lambda text: text + '"', "Line 7: "),
         (lambda text: text + "\xff", "codec can't decode"),
     ],
 )
@@ -127,8 +128,10 @@ def test_a_damaged_table_is_one_clear_sentence_and_changes_nothing(
     assert damage(text) != text
     table.write_bytes(damage(text).encode("latin-1"))
     before = tables(full)
-    with pytest.raises(UsageError, match=r"f\.csv is no history that Idlehive has exported: .*\.\Z") as raised:
+    with pytest.raises(UsageError, match=r"not_a_history path=.*f\.csv") as raised:
         exchange.read(table)
-    assert why in str(raised.value)
-    assert "\n" not in str(raised.value)
+    said = sentence(raised.value.message)
+    assert why in said
+    assert said.endswith(".")
+    assert "\n" not in said
     assert tables(full) == before
