@@ -1,11 +1,10 @@
 """A project's description: data, never code.
 
 Everything a peer needs to take part in a run is here by name and number; nothing in it is executed. `docs/manifest.md`
-explains the fields, `python -m core.api.project.manifest` makes `docs/manifest.schema.json` of these classes.
+explains the fields, `python -m core.api.project.manifest_schema` makes `docs/manifest.schema.json` of these classes.
 `core.api.project.manifest_reading` reads and checks one.
 """
 
-from pathlib import Path
 from typing import Annotated, Any, Literal
 
 import msgspec
@@ -181,9 +180,3 @@ class Manifest(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """Where the backbone serves who gave how much, as JSON."""
     closed: bool = False
     """The organiser has ended the run."""
-
-
-if __name__ == "__main__":
-    from core.api.project.manifest_schema import write
-
-    write(Path(__file__).parents[3] / "docs" / "manifest.schema.json")

@@ -1,4 +1,4 @@
-"""The manifest's JSON Schema, for editors and other programs; `python -m core.api.project.manifest` writes it."""
+"""The manifest's JSON Schema, for editors and other programs; `python -m core.api.project.manifest_schema` writes it."""
 
 import ast
 import inspect
@@ -39,3 +39,7 @@ def _field_docs(struct: type) -> dict[str, str]:
 def write(path: Path) -> None:
     """Write the schema, formatted for people, to `path`."""
     path.write_bytes(msgspec.json.format(msgspec.json.encode(schema()), indent=2) + b"\n")
+
+
+if __name__ == "__main__":
+    write(Path(__file__).parents[3] / "docs" / "manifest.schema.json")
