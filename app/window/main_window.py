@@ -1,7 +1,6 @@
 """The window: the sidebar, the pages, and a line above them when the engine needs a hand."""
 
-from collections.abc import Callable
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QEvent, Qt, Signal
 from PySide6.QtGui import QCloseEvent, QPaintEvent
@@ -22,19 +21,13 @@ from app.link.engine_link import EngineLink, Link
 from app.text.i18n import tr
 from app.widgets import icons, theme
 from app.widgets.basic import Notice
-from app.widgets.dialog import Question
+from app.widgets.dialog import MessageDialog
 from app.window import pages
 from app.window.sidebar import Sidebar
 from core.api.snapshot import Snapshot
 
 if TYPE_CHECKING:
     from app.welcome.page import WelcomePage
-
-
-class _Page(NamedTuple):
-    word: str
-    name: str
-    make: Callable[[], QWidget]
 
 
 class MainWindow(QMainWindow):
@@ -141,7 +134,7 @@ class MainWindow(QMainWindow):
         number = next((number for number, page in self._built.items() if page is open_page), None)
         if (focused := self.focusWidget()) is not None:
             focused.clearFocus()  # the ring around it must not go with it
-        self._link.forget_questions()
+        self._link.forget_requests()
         self._welcome = None
         self._build()
         if number is None:
@@ -155,17 +148,7 @@ class MainWindow(QMainWindow):
     def _build(self) -> None:
         self.home = HomePage(self._link, self._settings)
         self.home.day.opened.connect(self._open_schedule)
-        # In the order of the sidebar. A page is loaded and made when it is first opened: the window opens sooner, and
-        # who looks at Home alone does not pay for the others.
-        self._pages = [
-            _Page("home", tr("Home"), lambda: self.home),
-            _Page("projects", tr("Projects"), lambda: pages.projects(self._link)),
-            _Page("schedule", tr("Schedule"), lambda: pages.schedule(self._link)),
-            _Page("limits", tr("Limits"), lambda: pages.limits(self._link)),
-            _Page("history", tr("History"), lambda: pages.history(self._link)),
-            _Page("log", tr("Log"), lambda: pages.log(self._settings.profile)),
-            _Page("settings", tr("Settings"), lambda: pages.settings(self._link, self._settings)),
-        ]
+        self._pages = pages.table(self.home, self._link, self._settings)
         self._built: dict[int, QWidget] = {}
         self._sidebar = Sidebar([page.name for page in self._pages], self.quit_asked.emit)
         self._sidebar.chosen.connect(self.open_page)
@@ -201,7 +184,7 @@ class MainWindow(QMainWindow):
             welcome.deleteLater()
 
     def _explain_tray(self) -> None:
-        box = Question(
+        box = MessageDialog(
             self,
             tr("Idlehive stays in the tray"),
             tr("Closing the window does not stop contributing."),
@@ -220,7 +203,7 @@ class MainWindow(QMainWindow):
 
     def _on_link(self, state: Link, sentence: str) -> None:
         gone = state in {Link.SILENT, Link.GONE}
-        self._notice.say(sentence if gone else "")
+        self._notice.set_text(sentence if gone else "")
         self._notice_row.setContentsMargins(theme.PAGE_MARGIN, theme.UNIT * 5 if gone else 0, theme.PAGE_MARGIN, 0)
         self._sidebar.show_link(state, self._link.snapshot.version if self._link.snapshot else "")
 

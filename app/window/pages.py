@@ -1,55 +1,46 @@
-"""Makes every page but Home, and loads it only then: most who open the window look at Home alone."""
+"""The pages of the window. A page is loaded when it is first opened: most people look only at Home."""
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING
+from importlib import import_module
+from types import ModuleType
+from typing import TYPE_CHECKING, NamedTuple
 
 from PySide6.QtWidgets import QWidget
 
 from app.desktop.window_settings import Settings
 from app.link.engine_link import EngineLink
-from core.client.profile import Profile
+from app.text.i18n import tr
 
 if TYPE_CHECKING:
     from app.welcome.page import WelcomePage
 
 
-def projects(link: EngineLink) -> QWidget:
-    from app.projects.page import ProjectsPage
-
-    return ProjectsPage(link)
-
-
-def schedule(link: EngineLink) -> QWidget:
-    from app.schedule.page import SchedulePage
-
-    return SchedulePage(link)
+class PageRow(NamedTuple):
+    word: str
+    """By which other pages open it."""
+    name: str
+    make: Callable[[], QWidget]
 
 
-def limits(link: EngineLink) -> QWidget:
-    from app.limits.page import LimitsPage
-
-    return LimitsPage(link)
-
-
-def history(link: EngineLink) -> QWidget:
-    from app.history.page import HistoryPage
-
-    return HistoryPage(link)
-
-
-def log(profile: Profile) -> QWidget:
-    from app.log.page import LogPage
-
-    return LogPage(profile)
-
-
-def settings(link: EngineLink, stored: Settings) -> QWidget:
-    from app.settings.page import SettingsPage
-
-    return SettingsPage(link, stored)
+def table(home: QWidget, link: EngineLink, settings: Settings) -> list[PageRow]:
+    """All pages, in the order of the sidebar."""
+    return [
+        PageRow("home", tr("Home"), lambda: home),
+        PageRow("projects", tr("Projects"), lambda: _load("projects").ProjectsPage(link)),
+        PageRow("schedule", tr("Schedule"), lambda: _load("schedule").SchedulePage(link)),
+        PageRow("limits", tr("Limits"), lambda: _load("limits").LimitsPage(link)),
+        PageRow("history", tr("History"), lambda: _load("history").HistoryPage(link)),
+        PageRow("log", tr("Log"), lambda: _load("log").LogPage(settings.profile)),
+        PageRow("settings", tr("Settings"), lambda: _load("settings").SettingsPage(link, settings)),
+    ]
 
 
 def welcome(link: EngineLink, leave: Callable[[str], None]) -> "WelcomePage":
+    """The page that a new volunteer sees first; it is not in the sidebar."""
     from app.welcome.page import WelcomePage
 
     return WelcomePage(link, leave)
+
+
+def _load(folder: str) -> ModuleType:
+    return import_module(f"app.{folder}.page")

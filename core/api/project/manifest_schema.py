@@ -1,4 +1,4 @@
-"""The manifest's JSON Schema, for editors and other programs; `python -m core.api.project.manifest_schema` writes it."""
+"""The manifest's JSON Schema, for editors and programs. `python -m core.api.project.manifest_schema` writes it."""
 
 import ast
 import inspect
