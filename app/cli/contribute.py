@@ -12,7 +12,7 @@ from types import FrameType, NoneType
 from app.cli.console import source
 from app.cli.console.display import Display, display
 from app.cli.console.parser import Verbs, add_verb
-from app.cli.console.session_totals import Given
+from app.cli.console.session_totals import SessionTotals
 from app.text import times, units
 from core.api.errors import EngineGone, UsageError, WorldError
 from core.api.intent import Contribute, Override, Pause
@@ -147,17 +147,17 @@ def _contribute(engine: EngineClient, command: Contribute, stop: Stop, started: 
         visit.begin(command)
         with display(hint(goal, time.time())) as shown:
             outcome = visit.follow(goal, shown, stop)
-            shown.say("Idlehive goes on contributing, as before." if visit.goes_on else "Stopping.")
+            shown.print_line("Idlehive goes on contributing, as before." if visit.goes_on else "Stopping.")
             visit.end(outcome)
     except EngineGone:
-        print(visit.given.sentence())
+        print(visit.totals.sentence())
         raise WorldError("The engine has ended, so nothing is contributed any more.") from None
     except BaseException:
         # Also when the output is gone or the command refused: an engine nobody asked for must not stay.
         with suppress(WorldError):
             visit.end(Outcome.STOPPED)
         raise
-    print(visit.given.sentence())
+    print(visit.totals.sentence())
     if outcome is Outcome.FAILED:
         raise WorldError(visit.failure)
     return 1 if outcome is Outcome.STOPPED and goal != Goal() else 0
@@ -172,7 +172,7 @@ class _Visit:
         self._before = self._latest = engine.request(GetSnapshot(), Snapshot)
         self._begun = self._ended = False
         self._epoch = 0
-        self.given = Given().after(self._before)
+        self.totals = SessionTotals().after(self._before)
         self.failure = "The session failed."
 
     @property
@@ -194,7 +194,7 @@ class _Visit:
                 shown.show(message)
             elif isinstance(message, Event):
                 self._epoch = max(self._epoch, message.epoch or 0)
-                shown.tell(message)
+                shown.show_event(message)
             else:
                 shown.tick()
             outcome = judge(self._latest, goal, self._epoch, time.time() - started, stop.asked)
@@ -230,7 +230,7 @@ class _Visit:
 
     def _see(self, snapshot: Snapshot) -> None:
         self._latest = snapshot
-        self.given = self.given.after(snapshot)
+        self.totals = self.totals.after(snapshot)
         # While leaving, the epoch may be that of the project that was left for this one.
         if snapshot.state in ("contributing", "holding"):
             self._epoch = max(self._epoch, snapshot.progress.epoch)

@@ -59,11 +59,11 @@ def add(verbs: Verbs) -> None:
 
 
 def run_show(arguments: argparse.Namespace, profile: Profile) -> int:
-    return _tell(arguments, profile, GetIdentity())
+    return _print_answer(arguments, profile, GetIdentity())
 
 
 def run_name(arguments: argparse.Namespace, profile: Profile) -> int:
-    return _tell(arguments, profile, SetDisplayName(None if arguments.none else arguments.name))
+    return _print_answer(arguments, profile, SetDisplayName(None if arguments.none else arguments.name))
 
 
 def run_export(arguments: argparse.Namespace, profile: Profile) -> int:
@@ -82,10 +82,10 @@ def run_export(arguments: argparse.Namespace, profile: Profile) -> int:
 
 def run_import(arguments: argparse.Namespace, profile: Profile) -> int:
     text = private_file.read(arguments.file)
-    return _tell(arguments, profile, ImportIdentity(text, _passphrase(), arguments.replace))
+    return _print_answer(arguments, profile, ImportIdentity(text, _passphrase(), arguments.replace))
 
 
-def _tell(arguments: argparse.Namespace, profile: Profile, command: IdentityCommand) -> int:
+def _print_answer(arguments: argparse.Namespace, profile: Profile, command: IdentityCommand) -> int:
     with borrowed(profile) as engine:
         info = engine.request(command, IdentityInfo, timeout=_DERIVING)
     if arguments.json:

@@ -71,17 +71,17 @@ def run_set(arguments: argparse.Namespace, profile: Profile) -> int:
     value = units.parse_in_range(text, declared)
     with borrowed(profile) as engine:
         limit = engine.request(SetLimit(declared.name, value), LimitInfo)
-    return _tell(arguments, limit)
+    return _print_answer(arguments, limit)
 
 
 def run_reset(arguments: argparse.Namespace, profile: Profile) -> int:
     declared = preference_named(arguments.name)
     with borrowed(profile) as engine:
         limit = engine.request(ResetLimit(declared.name), LimitInfo)
-    return _tell(arguments, limit)
+    return _print_answer(arguments, limit)
 
 
-def _tell(arguments: argparse.Namespace, limit: LimitInfo) -> int:
+def _print_answer(arguments: argparse.Namespace, limit: LimitInfo) -> int:
     if arguments.json:
         output.print_json(limit)
         return 0

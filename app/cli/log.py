@@ -19,7 +19,7 @@ What the engine and the sessions wrote, the newest last.
   idlehive log -f           and what comes, until Ctrl-C
 """
 
-_LOOK_AGAIN = 0.3
+_POLL_INTERVAL = 0.3
 
 
 def add(verbs: Verbs) -> None:
@@ -46,7 +46,7 @@ def run(arguments: argparse.Namespace, profile: Profile) -> int:
 def _follow(profile: Profile, known: dict[Path, Tail]) -> None:
     while True:
         _print(merge([(tail.name, tail.read()) for tail in tails(profile, known)]))
-        time.sleep(_LOOK_AGAIN)
+        time.sleep(_POLL_INTERVAL)
 
 
 def _print(lines: Iterable[tuple[str, str]]) -> None:

@@ -35,8 +35,8 @@ IDLEHIVE_HOME names another profile folder: with its own projects, limits and
 engine, beside yours. Exit codes: 0 done, 2 wrong use, 1 anything else.
 """
 
-_DISK_TROUBLE = (errno.ENOSPC, errno.EDQUOT, errno.EIO, errno.EROFS)
-_UNTIMELY = 1
+_DISK_ERRORS = (errno.ENOSPC, errno.EDQUOT, errno.EIO, errno.EROFS)
+_FAILED = 1
 _WRONG_USE = 2
 
 
@@ -49,21 +49,21 @@ def main(argv: list[str] | None = None) -> int:
         code = _run(arguments)
         sys.stdout.flush()
     except UsageError as error:
-        return _complain(sentence(error.message), _WRONG_USE)
+        return _print_error(sentence(error.message), _WRONG_USE)
     except IdlehiveError as error:
-        return _complain(sentence(error.message), _UNTIMELY)
+        return _print_error(sentence(error.message), _FAILED)
     except BrokenPipeError:
         _drop_output()  # whoever read has had enough
-        return _UNTIMELY
+        return _FAILED
     except KeyboardInterrupt:
-        return _complain("Interrupted.", _UNTIMELY)
+        return _print_error("Interrupted.", _FAILED)
     except OSError as error:
-        if error.errno not in _DISK_TROUBLE:
-            return _complain(_keep_traceback(error), _UNTIMELY)
+        if error.errno not in _DISK_ERRORS:
+            return _print_error(_keep_traceback(error), _FAILED)
         _drop_output()
-        return _complain(f"{error.filename or 'The output'} cannot be written: {error.strerror}.", _UNTIMELY)
+        return _print_error(f"{error.filename or 'The output'} cannot be written: {error.strerror}.", _FAILED)
     except Exception as error:  # noqa: BLE001 - the outermost place: a fault of the program, kept for its makers
-        return _complain(_keep_traceback(error), _UNTIMELY)
+        return _print_error(_keep_traceback(error), _FAILED)
     return code
 
 
@@ -109,7 +109,7 @@ def _version() -> str:
         return "(from a checkout)"
 
 
-def _complain(sentence: str, code: int) -> int:
+def _print_error(sentence: str, code: int) -> int:
     """One line, whatever the sentence is made of."""
     print(f"idlehive: {' '.join(sentence.split())}", file=sys.stderr)
     return code

@@ -31,14 +31,14 @@ def add(parts: Verbs) -> None:
 
 def run_list(arguments: argparse.Namespace, profile: Profile) -> int:
     with borrowed(profile) as engine:
-        return _tell(arguments, engine.request(GetPrograms(), list[str]))
+        return _print_answer(arguments, engine.request(GetPrograms(), list[str]))
 
 
 def run_add(arguments: argparse.Namespace, profile: Profile) -> int:
     more = checked(arguments.names)
     with borrowed(profile) as engine:
         names = (*engine.request(GetPrograms(), list[str]), *more)
-        return _tell(arguments, engine.request(SetPrograms(names), list[str]))
+        return _print_answer(arguments, engine.request(SetPrograms(names), list[str]))
 
 
 def run_remove(arguments: argparse.Namespace, profile: Profile) -> int:
@@ -49,10 +49,10 @@ def run_remove(arguments: argparse.Namespace, profile: Profile) -> int:
         if unknown:
             raise UsageError(f"{min(unknown)!r} is not in the list.")
         kept = tuple(name for name in names if name.lower() not in gone)
-        return _tell(arguments, engine.request(SetPrograms(kept), list[str]))
+        return _print_answer(arguments, engine.request(SetPrograms(kept), list[str]))
 
 
-def _tell(arguments: argparse.Namespace, names: list[str]) -> int:
+def _print_answer(arguments: argparse.Namespace, names: list[str]) -> int:
     if arguments.json:
         output.print_json(names)
     else:

@@ -42,7 +42,7 @@ def run_export(arguments: argparse.Namespace, profile: Profile) -> int:
     with borrowed(profile) as engine:
         command = ExportHistory(str(path), "csv" if form == ".csv" else "json")
         written = engine.request(command, Written, _FILES)
-    return _tell(arguments, written, f"{_contents(written)} written to {output.printable(str(path))}.")
+    return _print_answer(arguments, written, f"{_contents(written)} written to {output.printable(str(path))}.")
 
 
 def run_import(arguments: argparse.Namespace, profile: Profile) -> int:
@@ -50,7 +50,7 @@ def run_import(arguments: argparse.Namespace, profile: Profile) -> int:
     with borrowed(profile) as engine:
         written = engine.request(ImportHistory(str(path)), Written, _FILES)
     new = amounts.hours(written.new_hours) if written.new_hours else "nothing"
-    return _tell(arguments, written, f"{_contents(written)} read; {new} of it was new.")
+    return _print_answer(arguments, written, f"{_contents(written)} read; {new} of it was new.")
 
 
 def run_summary(arguments: argparse.Namespace, profile: Profile) -> int:
@@ -61,9 +61,9 @@ def run_summary(arguments: argparse.Namespace, profile: Profile) -> int:
     begin, end = (datetime(each, 1, 1).astimezone().timestamp() for each in (year, year + 1))
     overview = _overview(profile, GetOverview(begin, end, year))
     _make_application()
-    from app.history import certificate as keepsakes
+    from app.history import certificate
 
-    keepsakes.save_summary(overview, path, svg=form == ".svg")
+    certificate.save_summary(overview, path, svg=form == ".svg")
     print(f"The year {year} is in {output.printable(str(path))}.")
     return 0
 
@@ -72,9 +72,9 @@ def run_certificate(arguments: argparse.Namespace, profile: Profile) -> int:
     path, _ = _path(arguments.file, ".pdf")
     overview = _overview(profile, GetOverview())
     _make_application()
-    from app.history import certificate as keepsakes
+    from app.history import certificate
 
-    keepsakes.save_certificate(overview, path, arguments.name)
+    certificate.save_certificate(overview, path, arguments.name)
     print(f"The certificate is in {output.printable(str(path))}.")
     return 0
 
@@ -113,7 +113,7 @@ def _contents(written: Written) -> str:
     return f"{amounts.hours(written.hours)} of {amounts.sessions(written.sessions)}"
 
 
-def _tell(arguments: argparse.Namespace, written: Written, sentence: str) -> int:
+def _print_answer(arguments: argparse.Namespace, written: Written, sentence: str) -> int:
     if arguments.json:
         output.print_json(written)
     else:

@@ -69,18 +69,18 @@ def add(verbs: Verbs) -> None:
 
 def run_show(arguments: argparse.Namespace, profile: Profile) -> int:
     with borrowed(profile) as engine:
-        return _tell(arguments, engine, engine.request(GetSchedule(), ScheduleInfo))
+        return _print_answer(arguments, engine, engine.request(GetSchedule(), ScheduleInfo))
 
 
 def run_set(arguments: argparse.Namespace, profile: Profile) -> int:
     cells = week_text.parse(_text(arguments.week))
     with borrowed(profile) as engine:
-        return _tell(arguments, engine, engine.request(SetSchedule(cells=cells), ScheduleInfo))
+        return _print_answer(arguments, engine, engine.request(SetSchedule(cells=cells), ScheduleInfo))
 
 
 def run_clear(arguments: argparse.Namespace, profile: Profile) -> int:
     with borrowed(profile) as engine:
-        return _tell(arguments, engine, engine.request(ClearSchedule(), ScheduleInfo))
+        return _print_answer(arguments, engine, engine.request(ClearSchedule(), ScheduleInfo))
 
 
 def drawing(cells: str, width: int, marks: Mapping[Level, str] = _BLOCKS) -> list[str]:
@@ -102,7 +102,7 @@ def _column(cells: str, marks: Mapping[Level, str]) -> str:
     return marks[MARKS[cells[0]]] if len(set(cells)) == 1 else _CHANGING
 
 
-def _tell(arguments: argparse.Namespace, engine: EngineClient, info: ScheduleInfo) -> int:
+def _print_answer(arguments: argparse.Namespace, engine: EngineClient, info: ScheduleInfo) -> int:
     state = engine.request(GetSnapshot(), Snapshot).schedule
     if arguments.json:
         output.print_json({**msgspec.to_builtins(info), **msgspec.to_builtins(state)})

@@ -93,7 +93,7 @@ def _watch(profile: Profile) -> None:
             if isinstance(message, Snapshot):
                 shown.show(message)
             elif message:
-                shown.tell(message)
+                shown.show_event(message)
             else:
                 shown.tick()
 

@@ -19,7 +19,7 @@ from app.widgets.icons import LOGO_FILE
 _SERVICE, _PATH = "org.freedesktop.Notifications", "/org/freedesktop/Notifications"
 
 
-class Note(NamedTuple):
+class Notification(NamedTuple):
     """A short heading, and a sentence or two."""
 
     title: str
@@ -35,19 +35,19 @@ class Notifications(QObject):
     _connected = Signal(object)
     _received = Signal(object)
 
-    def __init__(self, otherwise: Callable[[Note], None], parent: QObject | None = None) -> None:
+    def __init__(self, otherwise: Callable[[Notification], None], parent: QObject | None = None) -> None:
         super().__init__(parent)
         self._otherwise = otherwise
         self._connection: Any = None
         self._is_connecting = False
-        self._waiting: list[Note] = []
-        self._asked: dict[int, Note] = {}
+        self._waiting: list[Notification] = []
+        self._asked: dict[int, Notification] = {}
         """By the serial number of the call, until it is answered."""
         self._shown: set[int] = set()
         self._connected.connect(self._on_connected)
         self._received.connect(self._on_received)
 
-    def show(self, notice: Note) -> None:
+    def show(self, notice: Notification) -> None:
         if sys.platform != "linux":
             self._otherwise(notice)
         elif self._connection is not None:
@@ -86,7 +86,7 @@ class Notifications(QObject):
         for notice in waiting:
             self._send(notice)
 
-    def _send(self, notice: Note) -> None:
+    def _send(self, notice: Notification) -> None:
         serial = next(self._connection.outgoing_serial)
         self._asked[serial] = notice
         try:
@@ -115,7 +115,7 @@ class Notifications(QObject):
             self._shown.discard(number)
 
 
-def _call(notice: Note) -> Any:
+def _call(notice: Notification) -> Any:
     from jeepney import DBusAddress, new_method_call
 
     hints = {"urgency": ("y", 2 if notice.urgent else 1), "desktop-entry": ("s", "idlehive")}

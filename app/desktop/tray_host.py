@@ -32,11 +32,11 @@ class TrayHost(QObject):
         self._here, self._told = is_there(), False
         self._timer = QTimer(self)
         self._timer.setInterval(EVERY_MS)
-        self._timer.timeout.connect(self.look)
+        self._timer.timeout.connect(self.poll)
         self._timer.start()
 
-    def look(self) -> None:
-        """See how it is now."""
+    def poll(self) -> None:
+        """Notice whether the tray has come or gone."""
         now, before = self._clock(), self._here
         self._here = self._is_there()
         if self._here:

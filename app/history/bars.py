@@ -148,7 +148,7 @@ class BarsView(TimeChart):
             bottom -= height
 
 
-roles.is_a(BarsView, QAccessible.Role.Chart)
+roles.set_role(BarsView, QAccessible.Role.Chart)
 
 
 def colour(project: int) -> QColor:

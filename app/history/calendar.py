@@ -118,4 +118,4 @@ class CalendarView(TimeChart):
             painter.drawText(where, Qt.AlignmentFlag.AlignBottom | Qt.AlignmentFlag.AlignLeft, times.month(number))
 
 
-roles.is_a(CalendarView, QAccessible.Role.Table)
+roles.set_role(CalendarView, QAccessible.Role.Table)

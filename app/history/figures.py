@@ -7,7 +7,7 @@ from app.text import amounts, history, numbers, times
 from app.text.i18n import tr
 from app.widgets import theme
 from app.widgets.basic import Card, Label
-from app.widgets.tiles import Tile
+from app.widgets.tile import Tile
 from core.api.record.record import Overview, Sums
 
 _COLUMNS = 4
@@ -41,22 +41,22 @@ class HistoryFigures(QVBoxLayout):
         sums = overview.sums
         since = tr("since {day}", day=times.day(overview.first or overview.since))
         sessions = amounts.sessions(overview.sessions)
-        self.time.say(*history.hours(sums.seconds), since if shown.kind == "all" else sessions)
+        self.time.show_figure(*history.hours(sums.seconds), since if shown.kind == "all" else sessions)
         self._show_samples(sums)
         figure = numbers.energy_parts(sums.energy) if sums.energy is not None else ("–", "")
         cost = history.cost(overview.cost)
-        self.energy.say(*figure, " · ".join(part for part in (cost, history.energy_source(sums)) if part))
+        self.energy.show_figure(*figure, " · ".join(part for part in (cost, history.energy_source(sums)) if part))
         up, down = numbers.size(sums.uploaded), numbers.size(sums.downloaded)
         moved = numbers.size_parts(sums.uploaded + sums.downloaded)
-        self.network.say(*moved, tr("{up} up · {down} down", up=up, down=down))
+        self.network.show_figure(*moved, tr("{up} up · {down} down", up=up, down=down))
         told = history.comparisons(sums)
         self._comparison.setText(" ".join(told))
         self._comparisons.setVisible(bool(told))
 
     def _show_samples(self, sums: Sums) -> None:
         if sums.accepted is None:
-            self.samples.say(numbers.count(sums.samples), "", tr("computed"))
+            self.samples.show_figure(numbers.count(sums.samples), "", tr("computed"))
             return
         counted = tr("accepted of {n} computed", n=numbers.count(sums.samples))
         rounds = amounts.rounds(sums.rounds)
-        self.samples.say(numbers.count(sums.accepted), "", f"{counted} · {rounds}")
+        self.samples.show_figure(numbers.count(sums.accepted), "", f"{counted} · {rounds}")

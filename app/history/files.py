@@ -15,7 +15,7 @@ from app.text import numbers
 from app.text.i18n import tr
 from app.text.messages import sentence
 from app.widgets.basic import Button, Notice
-from app.widgets.dialog import Question
+from app.widgets.dialog import MessageDialog
 from core.api.errors import WorldError
 from core.api.record.record import DeleteHistory, ExportHistory, GetOverview, ImportHistory, Overview, Written
 
@@ -31,7 +31,7 @@ class HistoryFiles:
     def __init__(
         self, page: QWidget, link: EngineLink, refresh: Callable[[], None], complain: Callable[[str], None]
     ) -> None:
-        self._page, self._link, self._refresh, self._complain = page, link, refresh, complain
+        self._page, self._link, self._refresh, self._show_problem = page, link, refresh, complain
         self.button = Button(tr("Files"), "menu")
         self.button.setToolTip(tr("Export, import, picture, certificate, delete"))
         self._menu = QMenu(self.button)
@@ -53,17 +53,17 @@ class HistoryFiles:
     def export(self, path: Path) -> None:
         """Have the engine write the record into a file."""
         command = ExportHistory(str(path), "csv" if path.suffix.lower() == ".csv" else "json")
-        self._link.ask(command, self._say_written, self._complain, kind=Written)
+        self._link.ask(command, self._show_written, self._show_problem, kind=Written)
 
-    def take(self, path: Path) -> None:
+    def import_file(self, path: Path) -> None:
         """Have the engine add an export to the record."""
 
         def done(written: Written) -> None:
             new = numbers.count(written.new_hours)
-            self._tell(tr("{file} is read: {new} hours of it were new.", file=path.name, new=new))
+            self._show_done(tr("{file} is read: {new} hours of it were new.", file=path.name, new=new))
             self._refresh()
 
-        self._link.ask(ImportHistory(str(path)), done, self._complain, kind=Written)
+        self._link.ask(ImportHistory(str(path)), done, self._show_problem, kind=Written)
 
     def save_summary(self, path: Path) -> None:
         """Paint this year into a file."""
@@ -83,45 +83,45 @@ class HistoryFiles:
         """Delete all, unless somebody thinks better of it within ten seconds. A closed window deletes nothing."""
         self._deletion.start()
         self.notice.action.show()
-        self.notice.say(tr("Your history is deleted in ten seconds."))
+        self.notice.set_text(tr("Your history is deleted in ten seconds."))
 
     def undo(self) -> None:
         """Do not delete; or, where there is nothing to undo, hide the notice."""
         self._deletion.stop()
-        self.notice.say("")
+        self.notice.set_text("")
 
     def _delete(self) -> None:
         def done(_result: object) -> None:
-            self._tell(tr("Your history is deleted. Projects and limits are as they were."))
+            self._show_done(tr("Your history is deleted. Projects and limits are as they were."))
             self._refresh()
 
-        self.notice.say("")
-        self._link.ask(DeleteHistory(everything=True), done, self._complain)
+        self.notice.set_text("")
+        self._link.ask(DeleteHistory(everything=True), done, self._show_problem)
 
     def _keep(self, path: Path, command: GetOverview, paint: Callable[[Overview], None]) -> None:
         def done(overview: Overview) -> None:
             try:
                 paint(overview)
             except WorldError as error:
-                self._complain(sentence(error.message))
+                self._show_problem(sentence(error.message))
             else:
-                self._tell(tr("{file} is written.", file=path.name))
+                self._show_done(tr("{file} is written.", file=path.name))
 
-        self._link.ask(command, done, self._complain, kind=Overview)
+        self._link.ask(command, done, self._show_problem, kind=Overview)
 
-    def _say_written(self, written: Written) -> None:
+    def _show_written(self, written: Written) -> None:
         hours = numbers.count(written.hours)
-        self._tell(tr("{file} is written: {hours} hours.", file=Path(written.path).name, hours=hours))
+        self._show_done(tr("{file} is written: {hours} hours.", file=Path(written.path).name, hours=hours))
 
-    def _tell(self, sentence: str) -> None:
-        self._complain("")
+    def _show_done(self, sentence: str) -> None:
+        self._show_problem("")
         self.notice.action.hide()
-        self.notice.say(sentence)
+        self.notice.set_text(sentence)
         QTimer.singleShot(_GRACE_MS, self._page, lambda: self._forget(sentence))
 
     def _forget(self, sentence: str) -> None:
         if self.notice.label.text() == sentence:
-            self.notice.say("")
+            self.notice.set_text("")
 
     def _add(self, name: str, text: str, then: Callable[[], None]) -> None:
         self.actions[name] = self._menu.addAction(text, then)
@@ -133,7 +133,7 @@ class HistoryFiles:
     def _ask_import(self) -> None:
         dialog = QFileDialog(self._page, tr("Import an export"), str(Path.home()), tr("Exports (*.json *.csv)"))
         dialog.setFileMode(QFileDialog.FileMode.ExistingFile)
-        self._open(dialog, self.take)
+        self._open(dialog, self.import_file)
 
     def _ask_summary(self) -> None:
         name = f"idlehive-{datetime.now().astimezone().year}.png"
@@ -155,7 +155,7 @@ class HistoryFiles:
         dialog.open()
 
     def _ask_delete(self) -> None:
-        box = Question(
+        box = MessageDialog(
             self._page,
             tr("Delete your history"),
             tr("Delete every session, hour and epoch that was recorded here?"),

@@ -66,7 +66,7 @@ class HistoryPage(Page):
         self.refresh()
 
     def show_overview(self, overview: Overview) -> None:
-        self._problem.say("")
+        self._problem.set_text("")
         self.overview = overview
         self._empty.setVisible(overview.first is None)
         self._full.setVisible(overview.first is not None)
@@ -90,7 +90,7 @@ class HistoryPage(Page):
 
     def _build(self) -> None:
         self._problem = Notice("problem-frame")
-        self.files = HistoryFiles(self, self._link, self.refresh, self._problem.say)
+        self.files = HistoryFiles(self, self._link, self.refresh, self._problem.set_text)
         self._empty = Card(tr("Nothing was given yet"))
         text = tr("Once this computer contributes, every hour of it is kept here, for ever and on this computer alone.")
         self._empty.column.addWidget(Label(text, wrap=True))
@@ -158,7 +158,7 @@ class HistoryPage(Page):
             if number == self._asked:
                 done(result)
 
-        self._link.ask(command, answer, self._problem.say, kind=kind)
+        self._link.ask(command, answer, self._problem.set_text, kind=kind)
 
     def _ask_sessions(self, before: float | None = None) -> None:
         command = self._range.sessions(time.time(), before, self.sessions.project, self.sessions.ending)

@@ -31,7 +31,7 @@ class Meter(QWidget):
         grid.addWidget(self._ceiling, 0, 2, Qt.AlignmentFlag.AlignBaseline)
         grid.addWidget(self._bar, 1, 0, 1, 3)
 
-    def say(self, value: str, ceiling: str, share: float | None) -> None:
+    def show_value(self, value: str, ceiling: str, share: float | None) -> None:
         """`ceiling` as it follows the value: "of 80 %". `share` of it, 0 to 1; None where there is no ceiling."""
         self._value.setText(value)
         self._ceiling.setText(ceiling)

@@ -11,6 +11,7 @@ from app.home.contribute_button import ContributeButton
 from app.home.day_strip import DayStrip
 from app.home.epoch_ring import EpochRing
 from app.home.step_chips import StepChips
+from app.home.tiles import Tiles
 from app.link.engine_link import EngineLink, Link
 from app.text import status, steps
 from app.text.i18n import said, tr
@@ -19,7 +20,6 @@ from app.widgets.basic import Card, Dot, Label, Notice
 from app.widgets.learning_curve import CurveView, Legend
 from app.widgets.page import Page
 from app.widgets.theme import Type
-from app.widgets.tiles import Tiles
 from core.api.preferences.schedule import GetSchedule, ScheduleInfo, ScheduleState
 from core.api.project.projects import CurvePoint, GetCurve
 from core.api.protocol import Command, Event
@@ -69,7 +69,7 @@ class HomePage(Page):
 
     def perform(self, command: Command) -> None:
         """Send a command of the volunteer; what stands against it is said on this page."""
-        self._problem.say("")
+        self._problem.set_text("")
         if not self._asked:
             self._asked = True
             self._link.ask(command, self._on_done, self._on_refused)
@@ -158,7 +158,7 @@ class HomePage(Page):
             self._second.stop()
             return
         snapshot, now = self._snapshot, time.time()
-        self._say(status.tone(snapshot), status.caption(snapshot, now), status.explanation(snapshot, now))
+        self._show_state(status.tone(snapshot), status.caption(snapshot, now), status.explanation(snapshot, now))
         self._title.setText(status.title(snapshot))
         self._left.setText(status.time_left(snapshot, now))
         counting = status.ends_at(snapshot) is not None
@@ -167,7 +167,7 @@ class HomePage(Page):
         elif not counting:
             self._second.stop()
 
-    def _say(self, tone: str, caption: str, explanation: str) -> None:
+    def _show_state(self, tone: str, caption: str, explanation: str) -> None:
         self._dot.set_tone(tone)
         theme.set_role(self._caption, tone)
         self._caption.setText(caption)
@@ -188,26 +188,28 @@ class HomePage(Page):
         self._title.setText(status.title(last))
         self._left.setText("")
         if state is Link.STARTING:
-            self._say(
+            self._show_state(
                 "working", tr("Starting the engine"), tr("It does the work and goes on when this window is closed.")
             )
         else:
-            self._say("problem", tr("No news from the engine"), tr("What has been given is kept."))
+            self._show_state("problem", tr("No news from the engine"), tr("What has been given is kept."))
 
     def _on_done(self, _: object) -> None:
         self._asked = False
 
     def _on_refused(self, sentence: str) -> None:
         self._asked = False
-        self._problem.say(sentence)
+        self._problem.set_text(sentence)
 
     def _on_event(self, event: Event) -> None:
         if event.kind == "first_contribution":
-            self._reward.say(tr("Your first samples are computed. They count when this epoch is done."))
+            self._reward.set_text(tr("Your first samples are computed. They count when this epoch is done."))
         elif event.kind == "epoch_done" and event.loss is not None and self._settings.first_time("epoch"):
-            self._reward.say(tr("Your first epoch is done: the shared model now carries what your computer learned."))
+            self._reward.set_text(
+                tr("Your first epoch is done: the shared model now carries what your computer learned.")
+            )
         elif event.kind == "warning":
-            self._problem.say(said(event.text))
+            self._problem.set_text(said(event.text))
 
     def _fetch_curve(self, snapshot: Snapshot) -> None:
         """Once an epoch, not on a timer: nothing on the curve changes in between."""

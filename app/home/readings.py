@@ -4,9 +4,8 @@ from typing import NamedTuple
 
 from app.text import numbers
 from app.text.i18n import tr
+from app.widgets.tile import NOTHING
 from core.api.snapshot import DataMonth, Snapshot
-
-NOTHING = "–"
 
 
 class Reading(NamedTuple):

@@ -1,44 +1,20 @@
-"""The tiles of the home page: one figure each, with its unit and what it belongs to."""
+"""The tiles of the home page."""
 
 from collections.abc import Sequence
 
-from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QGridLayout, QHBoxLayout, QVBoxLayout
+from PySide6.QtWidgets import QGridLayout, QVBoxLayout
 
+from app.home import readings
+from app.home.meter import Meter
+from app.home.readings import Reading
 from app.text import amounts, numbers
 from app.text.i18n import tr
 from app.text.progress import loss, speed
-from app.widgets import readings, theme
+from app.widgets import theme
 from app.widgets.basic import Card, Label, clear
-from app.widgets.meter import Meter
-from app.widgets.readings import NOTHING, Reading
 from app.widgets.theme import Type
+from app.widgets.tile import NOTHING, Tile
 from core.api.snapshot import Progress, Snapshot, Today
-
-
-class Tile(Card):
-    """A heading, a large figure with a small unit, and a caption."""
-
-    def __init__(self, heading: str) -> None:
-        super().__init__(heading)
-        self.figure = Label(NOTHING, Type.FIGURE)
-        self.unit = Label("", Type.STRONG, "muted")
-        self.caption = Label("", Type.CAPTION, "muted", wrap=True)
-        self.caption.setMinimumHeight(2 * self.caption.fontMetrics().lineSpacing())
-        row = QHBoxLayout()
-        row.setSpacing(theme.UNIT)
-        row.addWidget(self.figure, 0, Qt.AlignmentFlag.AlignBaseline)
-        row.addWidget(self.unit, 1, Qt.AlignmentFlag.AlignBaseline)
-        self.column.addLayout(row)
-        self.column.addWidget(self.caption)
-        self.column.addStretch(1)
-        self._heading = heading
-
-    def say(self, figure: str, unit: str, caption: str) -> None:
-        self.figure.setText(figure)
-        self.unit.setText(unit)
-        self.caption.setText(caption)
-        self.setAccessibleName(f"{self._heading}: {figure} {unit} {caption}")
 
 
 class TodayTile(Tile):
@@ -51,7 +27,7 @@ class TodayTile(Tile):
             given.append(numbers.duration(today.seconds))
         if today.epochs:
             given.append(amounts.epochs(today.epochs))
-        self.say(numbers.count(today.samples), "", " · ".join(given))
+        self.show_figure(numbers.count(today.samples), "", " · ".join(given))
 
 
 class SpeedTile(Tile):
@@ -61,11 +37,11 @@ class SpeedTile(Tile):
     def show_progress(self, progress: Progress | None) -> None:
         """None while nothing is computed here."""
         if progress is None:
-            self.say(NOTHING, "", tr("samples per second"))
+            self.show_figure(NOTHING, "", tr("samples per second"))
             return
         all_peers = max(progress.swarm_samples_per_second, progress.samples_per_second)
         caption = tr("samples; all peers together {speed}", speed=speed(all_peers))
-        self.say(numbers.figure(progress.samples_per_second), tr("/s"), caption)
+        self.show_figure(numbers.figure(progress.samples_per_second), tr("/s"), caption)
 
 
 class PeersTile(Tile):
@@ -75,12 +51,12 @@ class PeersTile(Tile):
     def show_progress(self, progress: Progress | None) -> None:
         """None while the run is out of sight."""
         if progress is None or not progress.peers:
-            self.say(NOTHING, "", tr("train this model together"))
+            self.show_figure(NOTHING, "", tr("train this model together"))
             return
         caption = tr("you are one of them") if progress.peers > 1 else tr("only you so far")
         if progress.loss is not None:
             caption += " · " + loss(progress.loss)
-        self.say(numbers.count(progress.peers), "", caption)
+        self.show_figure(numbers.count(progress.peers), "", caption)
 
 
 class MeterTile(Card):
@@ -105,7 +81,7 @@ class MeterTile(Card):
             for meter in self._meters.values():
                 self._rows.addWidget(meter)
         for reading in readings:
-            self._meters[reading.name].say(reading.value, reading.ceiling, reading.share)
+            self._meters[reading.name].show_value(reading.value, reading.ceiling, reading.share)
         spoken = ", ".join(meter.accessibleName() for meter in self._meters.values())
         self._caption.setText(caption)
         self._caption.setVisible(bool(caption))

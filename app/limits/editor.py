@@ -23,13 +23,13 @@ _WITHOUT_SLIDER = {"port", "day", "time", "currency"}
 
 
 class LimitEditor(QWidget):
-    """One value. `ask` gets what the volunteer wants instead, `tell` a sentence on what cannot be."""
+    """One value. `ask` gets what the volunteer wants instead, `show_problem` a sentence on what cannot be."""
 
-    def __init__(self, limit: LimitInfo, name: str, ask: Ask, tell: Tell) -> None:
+    def __init__(self, limit: LimitInfo, name: str, ask: Ask, show_problem: Tell) -> None:
         super().__init__()
         self._limit = limit
         self._ask = ask
-        self._tell = tell
+        self._show_problem = show_problem
         self.row = QHBoxLayout(self)
         self.row.setContentsMargins(0, 0, 0, 0)
         self.row.setSpacing(theme.UNIT * 3)
@@ -45,8 +45,8 @@ class LimitEditor(QWidget):
 class AmountEditor(LimitEditor):
     """A slider over round values and an entry for any."""
 
-    def __init__(self, limit: LimitInfo, name: str, ask: Ask, tell: Tell) -> None:
-        super().__init__(limit, name, ask, tell)
+    def __init__(self, limit: LimitInfo, name: str, ask: Ask, show_problem: Tell) -> None:
+        super().__init__(limit, name, ask, show_problem)
         self._stops = quantities.stops(limit)
         self.slider = LimitSlider()
         self.slider.setRange(0, len(self._stops) - 1)
@@ -93,7 +93,7 @@ class AmountEditor(LimitEditor):
         try:
             value = quantities.parse(text, self._limit)
         except UsageError as error:
-            self._tell(sentence(error.message))
+            self._show_problem(sentence(error.message))
             self._put_back()
         else:
             self._ask(value)
@@ -105,8 +105,8 @@ class AmountEditor(LimitEditor):
 class SwitchEditor(LimitEditor):
     """On or off."""
 
-    def __init__(self, limit: LimitInfo, name: str, ask: Ask, tell: Tell) -> None:
-        super().__init__(limit, name, ask, tell)
+    def __init__(self, limit: LimitInfo, name: str, ask: Ask, show_problem: Tell) -> None:
+        super().__init__(limit, name, ask, show_problem)
         self.switch = Switch()
         self.switch.setAccessibleName(name)
         self.switch.clicked.connect(self._on_clicked)
@@ -124,9 +124,9 @@ class SwitchEditor(LimitEditor):
         self._ask(int(on))
 
 
-def editor_for(limit: LimitInfo, name: str, ask: Ask, tell: Tell) -> LimitEditor:
+def editor_for(limit: LimitInfo, name: str, ask: Ask, show_problem: Tell) -> LimitEditor:
     """What suits the unit."""
-    return (SwitchEditor if limit.unit == "switch" else AmountEditor)(limit, name, ask, tell)
+    return (SwitchEditor if limit.unit == "switch" else AmountEditor)(limit, name, ask, show_problem)
 
 
 class _Entry(QLineEdit):

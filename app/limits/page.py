@@ -44,13 +44,13 @@ class LimitsPage(Page):
         """Fetch all limits, if anyone looks."""
         if self.isVisible() and self._link.state is Link.UP:
             self.programs.refresh()
-            self._link.ask(ShowLimits(), self.show_limits, self._problem.say, kind=list[LimitInfo])
+            self._link.ask(ShowLimits(), self.show_limits, self._problem.set_text, kind=list[LimitInfo])
 
     def show_limits(self, limits: list[LimitInfo]) -> None:
         """All limits, as the engine has them."""
         if self._changing:
             return
-        self._problem.say("")
+        self._problem.set_text("")
         families = _families(limits)
         if [limit.name for limit in limits] != self._shape:
             self._shape = [limit.name for limit in limits]
@@ -105,7 +105,7 @@ class LimitsPage(Page):
 
     def _ask(self, name: str, command: Command) -> None:
         row = self.rows[name.removeprefix(GENTLE)]
-        row.say_problem("")
+        row.show_problem("")
         self._changing += 1
 
         def done(_limit: object) -> None:
@@ -114,7 +114,7 @@ class LimitsPage(Page):
 
         def refused(sentence: str) -> None:
             self._changing -= 1
-            row.say_problem(sentence)
+            row.show_problem(sentence)
             row.put_back()
 
         self._link.ask(command, done, refused)

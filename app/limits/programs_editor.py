@@ -40,7 +40,7 @@ class ProgramsEditor(Card):
         self.column.addWidget(self.problem)
 
     def refresh(self) -> None:
-        self._link.ask(GetPrograms(), self.show_names, self.problem.say, kind=list[str])
+        self._link.ask(GetPrograms(), self.show_names, self.problem.set_text, kind=list[str])
 
     def show_names(self, names: list[str]) -> None:
         """The list as the engine has it."""
@@ -59,8 +59,8 @@ class ProgramsEditor(Card):
         self._ask([other for other in self.names if other != name])
 
     def _ask(self, names: list[str]) -> None:
-        self.problem.say("")
-        self._link.ask(SetPrograms(tuple(names)), self._done, self.problem.say, kind=list[str])
+        self.problem.set_text("")
+        self._link.ask(SetPrograms(tuple(names)), self._done, self.problem.set_text, kind=list[str])
 
     def _done(self, names: list[str]) -> None:
         self.entry.clear()

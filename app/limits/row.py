@@ -41,7 +41,7 @@ class LimitRow(QWidget):
         self._situation.hide()
         self._problem.hide()
         self.lines = {
-            limit.name: LimitLine(limit, words.name, len(limits) > 1, actions, self.say_problem) for limit in limits
+            limit.name: LimitLine(limit, words.name, len(limits) > 1, actions, self.show_problem) for limit in limits
         }
         self.setAccessibleName(words.name)
         self._arrange(words)
@@ -65,7 +65,7 @@ class LimitRow(QWidget):
         for name, line in self.lines.items():
             line.mark(name.startswith(GENTLE) is gentle_now)
 
-    def say_problem(self, sentence: str) -> None:
+    def show_problem(self, sentence: str) -> None:
         """Why the last change was not made; an empty sentence takes it back."""
         self._problem.setText(sentence)
         self._problem.setVisible(bool(sentence))
@@ -101,13 +101,13 @@ class LimitLine(QWidget):
     """One value of a limit: the level it is for, its editor, and the way back to the default."""
 
     def __init__(
-        self, limit: LimitInfo, name: str, with_level: bool, actions: Actions, tell: Callable[[str], None]
+        self, limit: LimitInfo, name: str, with_level: bool, actions: Actions, show_problem: Callable[[str], None]
     ) -> None:
         super().__init__()
         gentle = limit.name.startswith(GENTLE)
         level = week.level_name(Level.GENTLE if gentle else Level.FULL)
         spoken = tr("{name}, {level}", name=name, level=level) if with_level else name
-        self.editor = editor_for(limit, spoken, lambda value: actions.change(limit.name, value), tell)
+        self.editor = editor_for(limit, spoken, lambda value: actions.change(limit.name, value), show_problem)
         self.reset = _Reset(tr("Back to the default: {name}", name=spoken), lambda: actions.reset(limit.name))
         row = QHBoxLayout(self)
         row.setContentsMargins(0, 0, 0, 0)

@@ -63,7 +63,7 @@ class Link(Enum):
 
 
 @dataclass
-class _Question:
+class _Request:
     kind: Any
     done: Done | None
     refused: Refused | None
@@ -87,7 +87,7 @@ class EngineLink(QObject):
         self._words: Words = str
         self._profile = profile
         self._engine_command = engine_command
-        self._questions: dict[int, _Question] = {}
+        self._requests: dict[int, _Request] = {}
         self._last_id = 0
         self._may_start = False
         self._starting = False
@@ -125,11 +125,11 @@ class EngineLink(QObject):
         QTimer.singleShot(_TERMINATE_MS, self, lambda: self._end_if_still(hung))
 
     def close(self) -> None:
-        """Hang up; the engine stays. Open questions are forgotten."""
+        """Hang up; the engine stays. Open requests are forgotten."""
         self._ending = True
         for timer in (self._quiet, self._silence, self._reconnect):
             timer.stop()
-        self._questions.clear()
+        self._requests.clear()
         self._socket.abort()
 
     def ask(self, command: Command, done: Done | None = None, refused: Refused | None = None, kind: Any = None) -> None:
@@ -142,13 +142,13 @@ class EngineLink(QObject):
                 refused(tr("The engine is not running."))
             return
         self._last_id += 1
-        self._questions[self._last_id] = _Question(kind, done, refused)
+        self._requests[self._last_id] = _Request(kind, done, refused)
         self._socket.write(encode(Request(self._last_id, command)))
         self._socket.flush()
 
-    def forget_questions(self) -> None:
-        """Those who asked are gone: what is answered from now on to earlier questions is dropped."""
-        self._questions.clear()
+    def forget_requests(self) -> None:
+        """Those who asked are gone: what is answered from now on to earlier requests is dropped."""
+        self._requests.clear()
 
     def quit_engine(self, done: Callable[[], None]) -> None:
         """End the session and the engine; `done` is called when that is over, or when nobody answers any more."""
@@ -182,10 +182,10 @@ class EngineLink(QObject):
         """No connection (any more): start the engine if that was asked for, else offer it and watch the socket."""
         self._quiet.stop()
         self._silence.stop()
-        questions, self._questions = self._questions, {}
-        for question in questions.values():
-            if question.refused:
-                question.refused(words())
+        requests, self._requests = self._requests, {}
+        for request in requests.values():
+            if request.refused:
+                request.refused(words())
         if self._ending:
             return
         if self._may_start:
@@ -229,47 +229,47 @@ class EngineLink(QObject):
             except msgspec.DecodeError:
                 self._drop(lambda: tr("The engine is of another version than this window: quit both and start again."))
                 return
-            self._heard()
+            self._note_answer()
             self._handle(message)
 
     def _handle(self, message: EngineMessage) -> None:
         match message:
             case Snapshot():
-                self._take(message)
+                self._show_snapshot(message)
             case Event():
                 self.event_came.emit(message)
             case Reply(id=number, result=result):
                 self._answer(number, result)
             case Refusal(id=number, error=error):
-                question = self._questions.pop(number, None)
-                if question and question.refused:
-                    question.refused(sentence(error))
+                request = self._requests.pop(number, None)
+                if request and request.refused:
+                    request.refused(sentence(error))
 
     def _answer(self, number: int, result: Any) -> None:
-        question = self._questions.pop(number, None)
-        if question is None or question.done is None:
+        request = self._requests.pop(number, None)
+        if request is None or request.done is None:
             return
         try:
-            value = result if question.kind is None else msgspec.convert(result, question.kind)
+            value = result if request.kind is None else msgspec.convert(result, request.kind)
         except msgspec.ValidationError as error:
-            if question.refused:
-                question.refused(tr("The engine gave an answer of another version: {error}.", error=error))
+            if request.refused:
+                request.refused(tr("The engine gave an answer of another version: {error}.", error=error))
             return
-        question.done(value)
+        request.done(value)
 
-    def _heard(self) -> None:
+    def _note_answer(self) -> None:
         self._silence.stop()
         self._quiet.start()
         if self.state is not Link.UP:
             self._change(Link.UP)
 
-    def _take(self, snapshot: Snapshot) -> None:
+    def _show_snapshot(self, snapshot: Snapshot) -> None:
         if snapshot != self.snapshot:
             self.snapshot = snapshot
             self.snapshot_changed.emit(snapshot)
 
     def _ping(self) -> None:
-        self.ask(GetSnapshot(), self._take, kind=Snapshot)
+        self.ask(GetSnapshot(), self._show_snapshot, kind=Snapshot)
         self._silence.start()
 
     def _on_silence(self) -> None:

@@ -35,7 +35,7 @@ class LogPage(QWidget):
         """Newer lines."""
         self._lines.extend(lines)
         self._write([line for line in lines[-MOST_LINES:] if self._is_wanted(line)])
-        self._say_count()
+        self._show_count()
 
     @property
     def shown(self) -> str:
@@ -94,7 +94,7 @@ class LogPage(QWidget):
         column.addLayout(tools)
         column.addWidget(self.view, 1)
         column.addWidget(self._count)
-        self._say_count()
+        self._show_count()
 
     def _is_wanted(self, line: Line) -> bool:
         words = self.search.text().casefold().split()
@@ -104,7 +104,7 @@ class LogPage(QWidget):
     def _show_all(self) -> None:
         self.view.clear()
         self._write([line for line in self._lines if self._is_wanted(line)])
-        self._say_count()
+        self._show_count()
 
     def _write(self, lines: Sequence[Line]) -> None:
         """Append, without moving what somebody reads."""
@@ -118,7 +118,7 @@ class LogPage(QWidget):
         for line in lines:
             if not self.view.document().isEmpty():
                 cursor.insertBlock()
-            cursor.insertText(f"{line.source:<8} {line.text}", _look(line.level))
+            cursor.insertText(f"{line.source:<8} {line.text}", _text_format(line.level))
         cursor.endEditBlock()
         if self.follow.isChecked():
             self._to_the_end()
@@ -134,7 +134,7 @@ class LogPage(QWidget):
         QGuiApplication.clipboard().setText(selected or self.shown)
         self._count.setText(tr("Copied."))
 
-    def _say_count(self) -> None:
+    def _show_count(self) -> None:
         if not self._lines:
             self._count.setText(tr("Nothing was logged yet in {folder}.", folder=self._profile.logs))
             return
@@ -161,7 +161,7 @@ def _view() -> QPlainTextEdit:
     return view
 
 
-def _look(level: Level) -> QTextCharFormat:
+def _text_format(level: Level) -> QTextCharFormat:
     now, form = theme.tokens(), QTextCharFormat()
     colour = {Level.INFO: now.text, Level.WARNING: now.accent_text, Level.ERROR: now.problem}[level]
     form.setForeground(QBrush(QColor(colour)))

@@ -41,18 +41,18 @@ class AddProject(Card):
 
     def hideEvent(self, event: QHideEvent) -> None:
         super().hideEvent(event)
-        self.problem.say("")
+        self.problem.set_text("")
 
     def show_problem(self, sentence: str) -> None:
         """The engine refused; the text stays so that it can be corrected."""
         self.submit.setEnabled(True)
-        self.problem.say(sentence)
+        self.problem.set_text(sentence)
 
     def show_busy(self, source: str) -> None:
         """The manifest is being read."""
         self.field.setText(source)
         self.submit.setEnabled(False)
-        self.problem.say("")
+        self.problem.set_text("")
 
     def reset(self) -> None:
         """Done."""
@@ -65,7 +65,7 @@ class AddProject(Card):
         if source:
             self._add(source)
         else:
-            self.problem.say(tr("Enter the address of a project first."))
+            self.problem.set_text(tr("Enter the address of a project first."))
 
     def _choose(self) -> None:
         path, _ = QFileDialog.getOpenFileName(

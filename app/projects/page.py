@@ -57,11 +57,11 @@ class ProjectsPage(Page):
     def refresh(self) -> None:
         """Fetch the list anew, if anyone looks."""
         if self.isVisible() and self._link.state is Link.UP:
-            self._link.ask(ListProjects(), self.show_projects, self._problem.say, kind=list[ProjectInfo])
+            self._link.ask(ListProjects(), self.show_projects, self._problem.set_text, kind=list[ProjectInfo])
 
     def show_projects(self, projects: list[ProjectInfo]) -> None:
         """The whole list; cards whose project is unchanged stay as they are, unfolded or not."""
-        self._problem.say("")
+        self._problem.set_text("")
         if projects == [card.info for card in self._cards.values()]:
             return
         unfolded = [which for which, card in self._cards.items() if card.unfolded]
@@ -191,7 +191,7 @@ class ProjectsPage(Page):
         before = self._order()
         after = projects_text.moved(before, which, place)
         if list(after) != before and which in before:
-            self._link.ask(OrderProjects(after), self.show_projects, self._problem.say, kind=list[ProjectInfo])
+            self._link.ask(OrderProjects(after), self.show_projects, self._problem.set_text, kind=list[ProjectInfo])
 
     def _place_at(self, point: QPoint) -> int:
         """Among the joined projects, where a drop at this point of the page belongs."""
@@ -217,7 +217,7 @@ class ProjectsPage(Page):
 
     def _on_refused(self, which: str, sentence: str) -> None:
         card = self._cards.get(which)
-        (card.problem if card else self._problem).say(sentence)
+        (card.problem if card else self._problem).set_text(sentence)
 
     def _show(self, which: str) -> None:
         self._link.ask(

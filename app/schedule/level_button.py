@@ -33,9 +33,9 @@ class LevelButton(QAbstractButton):
         policy.setHeightForWidth(True)
         self.setSizePolicy(policy)
         self.setAttribute(Qt.WidgetAttribute.WA_Hover)
-        self.say("")
+        self.set_meaning("")
 
-    def say(self, meaning: str) -> None:
+    def set_meaning(self, meaning: str) -> None:
         self._meaning = meaning
         name = tr("Paint {level}", level=self.text())
         self.setAccessibleName(f"{name}: {meaning}" if meaning else name)

@@ -18,7 +18,7 @@ from app.widgets import theme
 from app.widgets.basic import Button, Card, Label, Notice
 from app.widgets.page import Page
 from app.widgets.theme import Type
-from app.widgets.tiles import Tile
+from app.widgets.tile import Tile
 from core.api.preferences.limits import LimitInfo, ShowLimits
 from core.api.preferences.schedule import GetSchedule, Level, Preset, ScheduleInfo, SetSchedule
 from core.api.snapshot import Snapshot
@@ -50,18 +50,18 @@ class SchedulePage(Page):
     def refresh(self) -> None:
         """Fetch the week and what its levels mean, if anyone looks."""
         if self.isVisible() and self._link.state is Link.UP:
-            self._link.ask(GetSchedule(), self.show_schedule, self._problem.say, kind=ScheduleInfo)
+            self._link.ask(GetSchedule(), self.show_schedule, self._problem.set_text, kind=ScheduleInfo)
             self._link.ask(ShowLimits(), self._show_meanings, kind=list[LimitInfo])
 
     def show_schedule(self, info: ScheduleInfo) -> None:
         """The week that is in force."""
         self._info = info
-        self._problem.say("")
+        self._problem.set_text("")
         self.grid.show_cells(info.cells)
         for preset, button in self.presets.items():
             button.setChecked(info.preset == preset)
         hours = schedule.week_hours(info.cells)
-        self._week.say(hours, tr("h"), schedule.of_which_full(info.cells))
+        self._week.show_figure(hours, tr("h"), schedule.of_which_full(info.cells))
         self.undo_button.setVisible(bool(self._undo))
         self._show_now()
 
@@ -153,13 +153,13 @@ class SchedulePage(Page):
         group = QButtonGroup(self)
         self.brushes = {level: LevelButton(level) for level in Level}
         for level, button in self.brushes.items():
-            button.clicked.connect(partial(self._take_brush, level))
+            button.clicked.connect(partial(self._choose_level, level))
             group.addButton(button)
             row.addWidget(button, 1)
         self.brushes[self.grid.brush].setChecked(True)
         return row
 
-    def _take_brush(self, level: Level, _checked: bool = True) -> None:
+    def _choose_level(self, level: Level, _checked: bool = True) -> None:
         self.grid.brush = level
 
     def _on_preset(self, preset: Preset) -> None:
@@ -194,7 +194,7 @@ class SchedulePage(Page):
     def _on_refused(self, sentence: str) -> None:
         if self._info:
             self.grid.show_cells(self._info.cells)
-        self._problem.say(sentence)
+        self._problem.set_text(sentence)
 
     def _on_pointed(self, text: str) -> None:
         hint = tr("Drag to paint; the right button paints off. A click on a day or an hour paints all of it.")
@@ -203,7 +203,7 @@ class SchedulePage(Page):
     def _show_meanings(self, limits: list[LimitInfo]) -> None:
         uses_gpu = self._link.snapshot is not None and bool(self._link.snapshot.settings.gpu)
         for level, button in self.brushes.items():
-            button.say(schedule.level_meaning(level, limits, uses_gpu=uses_gpu))
+            button.set_meaning(schedule.level_meaning(level, limits, uses_gpu=uses_gpu))
 
     def _show_now(self) -> None:
         """Where we are in the week, and what the schedule says of it."""
@@ -215,7 +215,7 @@ class SchedulePage(Page):
         self.grid.show_now(local.weekday(), (local.hour * 60 + local.minute) / (24 * 60))
         state = snapshot.schedule
         caption = schedule.override(state, now) or schedule.until(state, self._info.cells, zone, now)
-        self._now.say(schedule.level_now(state), "", caption)
+        self._now.show_figure(schedule.level_now(state), "", caption)
 
     def _on_snapshot(self, _snapshot: Snapshot) -> None:
         if self.isVisible():

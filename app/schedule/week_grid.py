@@ -68,7 +68,7 @@ class WeekGrid(QWidget):
         self.setAccessibleDescription(
             tr("Arrow keys move, with Shift they select; Space changes the level; 1, 2, 3 paint off, gentle, full.")
         )
-        self._tell_cursor()
+        self._describe_cursor()
 
     def sizeHint(self) -> QSize:
         return QSize(760, 7 * 34 + 24)
@@ -86,7 +86,7 @@ class WeekGrid(QWidget):
         if self._stroke is None:
             self._preview = None
         self._cells = cells
-        self._tell_cursor()
+        self._describe_cursor()
         self.update()
 
     def show_now(self, day: int, share_of_day: float) -> None:
@@ -127,7 +127,7 @@ class WeekGrid(QWidget):
         if self._stroke:
             self._draw(self._stroke._replace(end=self._place_at(event.position())))
         else:
-            self._tell(event.position())
+            self._show_tip(event.position())
 
     def mouseReleaseEvent(self, event: QMouseEvent) -> None:
         if self._stroke and event.button() in {Qt.MouseButton.LeftButton, Qt.MouseButton.RightButton}:
@@ -145,7 +145,7 @@ class WeekGrid(QWidget):
 
     def focusInEvent(self, event: QFocusEvent) -> None:
         super().focusInEvent(event)
-        self._tell_cursor()
+        self._describe_cursor()
         self.update()
 
     def focusOutEvent(self, event: QFocusEvent) -> None:
@@ -162,7 +162,7 @@ class WeekGrid(QWidget):
             self._paint_selection(week.next_level(self._level(self._cursor)))
         elif key == Qt.Key.Key_A and event.modifiers() & Qt.KeyboardModifier.ControlModifier:
             self._anchor, self._cursor = Place(0, 0), Place(6, CELLS_A_DAY - 1)
-            self._tell_cursor()
+            self._describe_cursor()
         elif key == Qt.Key.Key_Escape and (self._stroke or self._anchor != self._cursor):
             self._give_up()
         else:
@@ -198,7 +198,7 @@ class WeekGrid(QWidget):
         if self._stroke:
             self._stroke = self._preview = None
         self._anchor = self._cursor
-        self._tell_cursor()
+        self._describe_cursor()
         self.update()
 
     def _move(self, rows: int, slots: int, extend: bool) -> None:
@@ -206,13 +206,13 @@ class WeekGrid(QWidget):
         self._cursor = Place(min(6, max(0, row)), min(CELLS_A_DAY - 1, max(0, slot)))
         if not extend:
             self._anchor = self._cursor
-        self._tell_cursor()
+        self._describe_cursor()
         self.update()
 
     def _level(self, place: Place) -> Level:
         return week.level_at(self.cells, Cell(self._days[place.row], place.slot))
 
-    def _tell_cursor(self) -> None:
+    def _describe_cursor(self) -> None:
         rows, slots = self.selection()
         text = self._text(rows, slots, self._level(self._cursor))
         self.setAccessibleName(text)
@@ -224,7 +224,7 @@ class WeekGrid(QWidget):
         by_keyboard = self._keyed or self.window().testAttribute(Qt.WidgetAttribute.WA_KeyboardFocusChange)
         return self.hasFocus() and by_keyboard
 
-    def _tell(self, at: QPointF) -> None:
+    def _show_tip(self, at: QPointF) -> None:
         geometry = self._geometry()
         if geometry.is_on_days(at) or geometry.is_on_hours(at):
             self.pointed.emit("")
@@ -249,4 +249,4 @@ def _between(one: Place, other: Place) -> tuple[range, range]:
     return range(rows[0], rows[1] + 1), range(slots[0], slots[1] + 1)
 
 
-roles.is_a(WeekGrid, QAccessible.Role.Table)
+roles.set_role(WeekGrid, QAccessible.Role.Table)

@@ -61,7 +61,7 @@ class IdentityCard(Card):
             self.column.addWidget(notice)
 
     def refresh(self) -> None:
-        self._link.ask(GetIdentity(), self.show_identity, self.problem.say, kind=IdentityInfo)
+        self._link.ask(GetIdentity(), self.show_identity, self.problem.set_text, kind=IdentityInfo)
 
     def show_identity(self, info: IdentityInfo) -> None:
         """As the engine has it; a name that is being typed is left alone."""
@@ -77,12 +77,12 @@ class IdentityCard(Card):
             try:
                 private_file.write(path, export.text)
             except IdlehiveError as error:
-                self.problem.say(sentence(error.message))
+                self.problem.set_text(sentence(error.message))
             else:
-                self.news.say(tr("Your identity is in {path}; it opens with your passphrase only.", path=path))
+                self.news.set_text(tr("Your identity is in {path}; it opens with your passphrase only.", path=path))
 
         self._begin()
-        self._link.ask(ExportIdentity(passphrase), write, self.problem.say, kind=IdentityExport)
+        self._link.ask(ExportIdentity(passphrase), write, self.problem.set_text, kind=IdentityExport)
 
     def import_from(self, path: Path, passphrase: str, replace: bool) -> None:
         """Have the engine take a key over from a file."""
@@ -90,25 +90,25 @@ class IdentityCard(Card):
         def done(info: IdentityInfo) -> None:
             self.name.setModified(False)
             self.show_identity(info)
-            self.news.say(tr("This computer gives under that identity now, from the next session on."))
+            self.news.set_text(tr("This computer gives under that identity now, from the next session on."))
 
         self._begin()
         try:
             text = private_file.read(path)
         except IdlehiveError as error:
-            self.problem.say(sentence(error.message))
+            self.problem.set_text(sentence(error.message))
         else:
-            self._link.ask(ImportIdentity(text, passphrase, replace), done, self.problem.say, kind=IdentityInfo)
+            self._link.ask(ImportIdentity(text, passphrase, replace), done, self.problem.set_text, kind=IdentityInfo)
 
     def _set_name(self) -> None:
         def done(info: IdentityInfo) -> None:
             self.name.setModified(False)
             self.show_identity(info)
-            self.news.say(tr("Saved."))
+            self.news.set_text(tr("Saved."))
 
         self._begin()
         name = self.name.text().strip() or None
-        self._link.ask(SetDisplayName(name), done, self.problem.say, kind=IdentityInfo)
+        self._link.ask(SetDisplayName(name), done, self.problem.set_text, kind=IdentityInfo)
 
     def _choose_target(self) -> None:
         path, _ = QFileDialog.getSaveFileName(self, tr("Export your identity"), "idlehive.identity")
@@ -127,5 +127,5 @@ class IdentityCard(Card):
             dialog.open()
 
     def _begin(self) -> None:
-        self.problem.say("")
-        self.news.say("")
+        self.problem.set_text("")
+        self.news.set_text("")

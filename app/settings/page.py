@@ -52,7 +52,7 @@ class SettingsPage(Page):
         column.addWidget(Label(tr("Settings"), Type.HEADLINE))
         column.addWidget(self._problem)
         self.identity = IdentityCard(self._link)
-        for card in (self._desktop(), self._look(), self.identity, self._updates(), self._about()):
+        for card in (self._desktop(), self._appearance(), self.identity, self._updates(), self._about()):
             column.addWidget(card)
         column.addStretch(1)
 
@@ -75,7 +75,7 @@ class SettingsPage(Page):
         )
         return card
 
-    def _look(self) -> Card:
+    def _appearance(self) -> Card:
         card = _card(tr("Look and language"))
         self.scheme = Combo({"system": tr("As the desktop"), "light": tr("Light"), "dark": tr("Dark")})
         self.scheme.activated.connect(lambda _: setattr(self._settings, "scheme", self.scheme.currentData()))
@@ -137,12 +137,12 @@ class SettingsPage(Page):
         self.language.setCurrentIndex(max(0, self.language.findData(self._settings.language)))
 
     def _set_login(self, on: bool) -> None:
-        self._problem.say("")
+        self._problem.set_text("")
         try:
             if self._login is not None:
                 self._login.set(on)
         except WorldError as error:
-            self._problem.say(sentence(error.message))
+            self._problem.set_text(sentence(error.message))
         self._show()
 
     def _set_notifications(self, on: bool) -> None:

@@ -46,9 +46,9 @@ class PassphraseDialog(QDialog):
     def _submit(self) -> None:
         text = self.first.text()
         if self.second is not None and len(text) < SHORTEST_PASSPHRASE:
-            self._problem.say(tr("A passphrase has at least {n} characters.", n=SHORTEST_PASSPHRASE))
+            self._problem.set_text(tr("A passphrase has at least {n} characters.", n=SHORTEST_PASSPHRASE))
         elif self.second is not None and text != self.second.text():
-            self._problem.say(tr("The two are not the same."))
+            self._problem.set_text(tr("The two are not the same."))
         elif text:
             self.given.emit(text, self.option.isChecked())
             self.accept()

@@ -4,10 +4,6 @@ from app.text.i18n import trn
 from app.text.numbers import count
 
 
-def days(number: int) -> str:
-    return trn("1 day", "{n} days", number, n=count(number))
-
-
 def epochs(number: int) -> str:
     return trn("1 epoch", "{n} epochs", number, n=count(number))
 
@@ -33,4 +29,4 @@ def sessions(number: int) -> str:
 
 
 def threads(number: int) -> str:
-    return trn("1 thread", "{n} threads", number, n=count(number))
+    return trn("1 thread", "{amount} threads", number, amount=count(number))

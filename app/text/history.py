@@ -2,8 +2,8 @@
 
 from collections.abc import Callable, Mapping, Sequence
 
-from app.text import amounts, numbers, times
-from app.text.i18n import said, tr
+from app.text import numbers, times
+from app.text.i18n import said, tr, trn
 from core.api.reasons import Kind
 from core.api.record.record import JOULES_IN_KWH, Cost, Milestone, MilestoneKind, Sums
 
@@ -115,7 +115,7 @@ def coming(value: Milestone, now: float) -> str:
     days = max(1, round((value.at - now) / 86_400))
     if days > 365 * 20:
         return tr("Next: {name}", name=name)
-    return tr("Next: {name}, in about {time}", name=name, time=amounts.days(days))
+    return tr("Next: {name}, in about {time}", name=name, time=trn("1 day", "{n} days", days, n=numbers.count(days)))
 
 
 def _amount(kind: MilestoneKind, amount: float) -> str:

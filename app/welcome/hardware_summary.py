@@ -9,7 +9,7 @@ from app.text.i18n import said, tr
 from core.api.sensors import SensorInfo
 
 
-class Found(NamedTuple):
+class HardwareLine(NamedTuple):
     """A line: what, and what of it."""
 
     name: str
@@ -31,16 +31,16 @@ def this_computer() -> Computer:
     return Computer(os.cpu_count() or 1, max(0, memory))
 
 
-def lines(computer: Computer, sensors: Sequence[SensorInfo]) -> list[Found]:
+def lines(computer: Computer, sensors: Sequence[SensorInfo]) -> list[HardwareLine]:
     """The processor and memory, then what the engine's sensors say."""
     threads = computer.threads
     found = [
-        Found(tr("Processor"), amounts.threads(threads)),
+        HardwareLine(tr("Processor"), amounts.threads(threads)),
     ]
     if computer.memory:
-        found.append(Found(tr("Memory"), numbers.size(computer.memory)))
+        found.append(HardwareLine(tr("Memory"), numbers.size(computer.memory)))
     told = {sensor.name: sensor for sensor in sensors}
-    return found + [Found(name, said(told[key].value)) for key, name in _sensors().items() if key in told]
+    return found + [HardwareLine(name, said(told[key].value)) for key, name in _sensors().items() if key in told]
 
 
 def _sensors() -> dict[str, str]:

@@ -53,7 +53,7 @@ class WelcomePage(QWidget):
 
     def begin(self) -> None:
         """Have the engine take everything over, one after the other, and contribute."""
-        self._problem.say("")
+        self._problem.set_text("")
         self.start.setEnabled(False)
         self._send([*usage_presets.settings(self.level), usage_presets.contribution(self.level, self.project)])
 
@@ -93,14 +93,14 @@ class WelcomePage(QWidget):
         outer.addWidget(self._foot())
 
     def _machine(self) -> Card:
-        card = Card(tr("Found in this computer"))
+        card = Card(tr("HardwareLine in this computer"))
         self._found = QGridLayout()
         self._found.setHorizontalSpacing(theme.UNIT * 5)
         self._found.setVerticalSpacing(theme.UNIT)
         self._found.setColumnStretch(1, 1)
         self._found.setColumnStretch(3, 1)
         card.column.addLayout(self._found)
-        self._show_found([])
+        self._show_hardware([])
         return card
 
     def _usage_preset(self) -> QGridLayout:
@@ -159,10 +159,10 @@ class WelcomePage(QWidget):
         up = self._link.state is Link.UP
         self.start.setEnabled(up)
         if up:
-            self._link.ask(GetSensors(), self._show_found, kind=list[SensorInfo])
+            self._link.ask(GetSensors(), self._show_hardware, kind=list[SensorInfo])
             self._link.ask(ListProjects(), self.show_projects, kind=list[ProjectInfo])
 
-    def _show_found(self, sensors: list[SensorInfo]) -> None:
+    def _show_hardware(self, sensors: list[SensorInfo]) -> None:
         while item := self._found.takeAt(0):
             if widget := item.widget():
                 widget.deleteLater()
@@ -191,7 +191,7 @@ class WelcomePage(QWidget):
 
     def _on_refused(self, sentence: str) -> None:
         self.start.setEnabled(self._link.state is Link.UP)
-        self._problem.say(sentence)
+        self._problem.set_text(sentence)
 
 
 def _head() -> QHBoxLayout:

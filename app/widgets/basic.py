@@ -77,7 +77,7 @@ class Notice(QFrame):
         row.addWidget(self.action)
         self.hide()
 
-    def say(self, sentence: str) -> None:
+    def set_text(self, sentence: str) -> None:
         """Show a sentence; an empty one hides the notice."""
         self.label.setText(sentence)
         self.setAccessibleName(sentence)

@@ -6,7 +6,7 @@ from app.widgets import icons
 from app.widgets.basic import Button
 
 
-class Question(QMessageBox):
+class MessageDialog(QMessageBox):
     """A text, a line that explains it, and the buttons that are offered. It deletes itself when closed."""
 
     def __init__(self, parent: QWidget, title: str, text: str, explanation: str) -> None:

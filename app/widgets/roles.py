@@ -7,7 +7,7 @@ from PySide6.QtWidgets import QAccessibleWidget, QWidget
 _roles: dict[type[QWidget], QAccessible.Role] = {}
 
 
-def is_a(kind: type[QWidget], role: QAccessible.Role) -> None:
+def set_role(kind: type[QWidget], role: QAccessible.Role) -> None:
     """All widgets of this very class have this role from now on."""
     if not _roles:
         QAccessible.installFactory(_interface)

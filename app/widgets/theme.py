@@ -151,21 +151,21 @@ def line_height(kind: Type) -> int:
 
 
 def follow_system(application: QApplication) -> None:
-    """Put on the theme that the desktop asks for, now and whenever it changes, unless one was chosen (`wear`)."""
+    """Use the theme of the desktop, now and whenever it changes, unless `choose_scheme` named another."""
     hints = application.styleHints()
-    hints.colorSchemeChanged.connect(lambda scheme: apply(application, _worn(scheme)))
-    apply(application, _worn(hints.colorScheme()))
+    hints.colorSchemeChanged.connect(lambda scheme: apply(application, _tokens_for(scheme)))
+    apply(application, _tokens_for(hints.colorScheme()))
 
 
-def wear(application: QApplication, scheme: Scheme) -> None:
-    """Put on the theme that was chosen; `system` follows the desktop."""
+def choose_scheme(application: QApplication, scheme: Scheme) -> None:
+    """Use the chosen theme; `system` follows the desktop."""
     global _chosen
     _chosen = scheme
-    apply(application, _worn(application.styleHints().colorScheme()))
+    apply(application, _tokens_for(application.styleHints().colorScheme()))
 
 
 def apply(application: QApplication, wanted: Tokens) -> None:
-    """Put a theme on."""
+    """Use a theme for the whole program."""
     global _scale
     if application.style().name() != "fusion":
         application.setStyle("fusion")
@@ -183,7 +183,7 @@ def set_role(widget: QWidget, role: str) -> None:
         widget.style().polish(widget)
 
 
-def _worn(desktop: Qt.ColorScheme) -> Tokens:
+def _tokens_for(desktop: Qt.ColorScheme) -> Tokens:
     dark = desktop is Qt.ColorScheme.Dark if _chosen == "system" else _chosen == "dark"
     return DARK if dark else LIGHT
 

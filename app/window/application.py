@@ -22,7 +22,7 @@ from app.link.engine_link import EngineLink
 from app.widgets import icons, theme
 from app.widgets.focus_ring import FocusRing
 from app.window.main_window import MainWindow
-from app.window.notification_policy import News
+from app.window.notification_policy import NotificationPolicy
 from app.window.quit import QuitDialog
 from app.window.tray import Tray
 from core.api.errors import WorldError
@@ -75,12 +75,12 @@ class WindowApp(QObject):
         self.link = EngineLink(profile, parent=self)
         self.settings = Settings(profile)
         language.apply(application, self.settings.language)
-        theme.wear(application, self.settings.scheme)
+        theme.choose_scheme(application, self.settings.scheme)
         self.window = MainWindow(self.link, self.settings)
         self.tray = Tray(self.link, self._perform, self)
         self.host = TrayHost(self)
         self.notifications = Notifications(self.tray.show_notice, self)
-        self.news = News(self.link, self.settings, self.notifications.show, self)
+        self.news = NotificationPolicy(self.link, self.settings, self.notifications.show, self)
         self.quit_dialog = QuitDialog(self.link, self.window)
         self._focus_ring = FocusRing(application)
         self._instance = instance
@@ -123,7 +123,7 @@ class WindowApp(QObject):
 
     def _on_setting(self, name: str) -> None:
         if name == "scheme":
-            theme.wear(self._application, self.settings.scheme)
+            theme.choose_scheme(self._application, self.settings.scheme)
         elif name == "language":
             language.apply(self._application, self.settings.language)
             # Later: the page on which it was chosen is made anew too.
@@ -144,7 +144,7 @@ class WindowApp(QObject):
 
     def _ask_to_quit(self) -> None:
         """From the tray: the question needs its window."""
-        if not self.window.isVisible() and self.quit_dialog.has_question:
+        if not self.window.isVisible() and self.quit_dialog.is_open:
             self.window.bring_up()
         self.quit_dialog.ask()
 

@@ -9,7 +9,7 @@ from collections.abc import Callable
 from PySide6.QtCore import QObject, QTimer
 from PySide6.QtWidgets import QApplication
 
-from app.desktop.notifications import Note
+from app.desktop.notifications import Notification
 from app.desktop.window_settings import Settings
 from app.link.engine_link import EngineLink, Link
 from app.text import numbers, status
@@ -26,10 +26,10 @@ _LOOK_EVERY = 60.0
 _GONE_MS = 10_000
 """An engine that is back within this time, as after an update, is no news."""
 
-Show = Callable[[Note], None]
+Show = Callable[[Notification], None]
 
 
-class News(QObject):
+class NotificationPolicy(QObject):
     """Watches the engine, and hands over to `show` what is news."""
 
     def __init__(self, link: EngineLink, settings: Settings, show: Show, parent: QObject | None = None) -> None:
@@ -42,7 +42,7 @@ class News(QObject):
         self._gone = QTimer(self)
         self._gone.setSingleShot(True)
         self._gone.setInterval(_GONE_MS)
-        self._gone.timeout.connect(self._tell_gone)
+        self._gone.timeout.connect(self._notify_gone)
         link.event_came.connect(self._on_event)
         link.snapshot_changed.connect(self._on_snapshot)
         link.link_changed.connect(self._on_link)
@@ -50,19 +50,19 @@ class News(QObject):
     def _on_event(self, event: Event) -> None:
         match event.kind:
             case "first_contribution":
-                self._tell_good(tr("Your computer contributes"), tr("Its first samples are computed. Thank you!"))
+                self._notify(tr("Your computer contributes"), tr("Its first samples are computed. Thank you!"))
             case "epoch_done":
-                self._look_for_milestones()
+                self._request_milestones()
             case "warning":
-                self._tell_problem(said(event.text))
+                self._notify_problem(said(event.text))
 
     def _on_snapshot(self, snapshot: Snapshot) -> None:
         if self._reached is None:
-            self._look_for_milestones()
+            self._request_milestones()
         if snapshot.wanted:
             problems = [reason for reason in snapshot.reasons if reason.severity is Severity.PROBLEM]
             for reason in problems:
-                self._tell_problem(status.reason_sentence(reason, time.time()) + ".")
+                self._notify_problem(status.reason_sentence(reason, time.time()) + ".")
 
     def _on_link(self, state: Link, _sentence: str) -> None:
         if state in {Link.GONE, Link.SILENT}:
@@ -70,10 +70,10 @@ class News(QObject):
         else:
             self._gone.stop()
 
-    def _tell_gone(self) -> None:
-        self._tell_problem(self._link.sentence + " " + tr("Open Idlehive to restart it."))
+    def _notify_gone(self) -> None:
+        self._notify_problem(self._link.sentence + " " + tr("Open Idlehive to restart it."))
 
-    def _look_for_milestones(self) -> None:
+    def _request_milestones(self) -> None:
         now = time.monotonic()
         if now >= self._looked_at + _LOOK_EVERY:
             self._looked_at = now
@@ -86,22 +86,22 @@ class News(QObject):
         self._reached = reached
         sentences = [milestone(each) for each in overview.milestones if (each.kind, each.amount) in fresh]
         if sentences:
-            self._tell_good(tr("A milestone"), "\n".join(sentences))
+            self._notify(tr("A milestone"), "\n".join(sentences))
 
-    def _tell_good(self, title: str, text: str) -> None:
-        if self._settings.notifications and not _somebody_looks():
-            self._show(Note(title, text))
+    def _notify(self, title: str, text: str) -> None:
+        if self._settings.notifications and not _window_is_visible():
+            self._show(Notification(title, text))
 
-    def _tell_problem(self, text: str) -> None:
+    def _notify_problem(self, text: str) -> None:
         now = time.monotonic()
         if now < self._told.get(text, float("-inf")) + _NOT_AGAIN_WITHIN:
             return
         self._told[text] = now
-        if self._settings.notifications and not _somebody_looks():
-            self._show(Note(tr("Idlehive needs you"), text, urgent=True))
+        if self._settings.notifications and not _window_is_visible():
+            self._show(Notification(tr("Idlehive needs you"), text, urgent=True))
 
 
-def _somebody_looks() -> bool:
+def _window_is_visible() -> bool:
     """A window that was hidden stays the active one until the desktop says otherwise."""
     window = QApplication.activeWindow()
     return window is not None and window.isVisible()

@@ -7,7 +7,7 @@ from app.link.choices import goes_on_by_itself
 from app.link.engine_link import EngineLink, Link
 from app.text.i18n import tr
 from app.widgets.basic import Button
-from app.widgets.dialog import Question
+from app.widgets.dialog import MessageDialog
 
 _LONGEST_GOODBYE_MS = 15_000
 """A session ends within seconds, or the engine ends it: longer than that, the engine itself is stuck."""
@@ -24,20 +24,20 @@ class QuitDialog(QObject):
         super().__init__(window)
         self._link = link
         self._window = window
-        self._box: Question | None = None
+        self._box: MessageDialog | None = None
 
     def ask(self) -> None:
         """Ask what should become of the session, if there is one."""
         if self._box:
             self._box.raise_()
-        elif self.has_question:
-            self._open_question()
+        elif self.is_open:
+            self._open_dialog()
         else:
             self.end_engine()
 
     def leave_politely(self) -> None:
         """Nobody can be asked (a signal): what runs goes on, an idle engine ends too."""
-        if self.has_question:
+        if self.is_open:
             self.done.emit()
         else:
             self.end_engine()
@@ -52,12 +52,12 @@ class QuitDialog(QObject):
         self._link.quit_engine(self.done.emit)
 
     @property
-    def has_question(self) -> bool:
+    def is_open(self) -> bool:
         """Something would go on without the window."""
         return self._link.snapshot is not None and goes_on_by_itself(self._link.snapshot)
 
-    def _open_question(self) -> None:
-        box = Question(
+    def _open_dialog(self) -> None:
+        box = MessageDialog(
             self._window,
             tr("Quit Idlehive"),
             tr("Should this computer go on contributing in the background?"),

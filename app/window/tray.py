@@ -6,7 +6,7 @@ from PySide6.QtCore import QObject, QTimer, Signal
 from PySide6.QtGui import QAction
 from PySide6.QtWidgets import QMenu, QSystemTrayIcon
 
-from app.desktop.notifications import Note
+from app.desktop.notifications import Notification
 from app.home.contribute_button import Perform, fill_menu
 from app.link.choices import goes_on_by_itself, is_under_way, main_choice, more_choices
 from app.link.engine_link import EngineLink, Link
@@ -50,7 +50,7 @@ class Tray(QObject):
         sentence = status.status(known, now) if up else self._link.sentence or tr("Starting the engine")
         left = status.time_left(known, now)
         self.state.setText(f"{sentence} ({left})" if left else sentence)
-        self._say(f"Idlehive: {sentence}")
+        self._set_tool_tip(f"Idlehive: {sentence}")
         self.main.setText(main_choice(known).text)
         for widget in (self.main, self.durations.menuAction()):
             widget.setEnabled(up)
@@ -75,7 +75,7 @@ class Tray(QObject):
         self._build_menu()
         self.refresh()
 
-    def show_notice(self, notice: Note) -> None:
+    def show_notice(self, notice: Notification) -> None:
         """In the tray's own way, for desktops without a notification service."""
         if self.icon.supportsMessages():
             self.icon.showMessage(notice.title, notice.text, icons.logo())
@@ -105,7 +105,7 @@ class Tray(QObject):
         self.menu.addAction(self.open)
         self.menu.addAction(self.quit)
 
-    def _say(self, sentence: str) -> None:
+    def _set_tool_tip(self, sentence: str) -> None:
         if sentence != self.icon.toolTip():
             self.icon.setToolTip(sentence)
 

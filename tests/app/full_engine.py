@@ -84,8 +84,8 @@ def settle(window: MainWindow) -> None:
     """Let answers come, and layouts follow: some change the width of what they hold, and that its height."""
     deadline = time.monotonic() + 10
     for _ in range(6):
-        while window._link._questions and window._link.state is Link.UP:
-            assert time.monotonic() < deadline, window._link._questions
+        while window._link._requests and window._link.state is Link.UP:
+            assert time.monotonic() < deadline, window._link._requests
             QApplication.processEvents()
         QApplication.sendPostedEvents()
         QApplication.processEvents()

@@ -30,12 +30,12 @@ class PlainDisplay:
     def show(self, snapshot: Snapshot) -> None:
         if (now_shown := _without_figures(snapshot)) != self._shown:
             self._shown = now_shown
-            self.say(output.printable(status.status(snapshot, time.time())))
+            self.print_line(output.printable(status.status(snapshot, time.time())))
 
-    def tell(self, event: Event) -> None:
-        self.say(event_line(event))
+    def show_event(self, event: Event) -> None:
+        self.print_line(event_line(event))
 
-    def say(self, text: str) -> None:
+    def print_line(self, text: str) -> None:
         print(f"{time.strftime('%H:%M:%S')}  {text}", flush=True)
 
     def tick(self) -> None:
@@ -64,11 +64,11 @@ class TerminalDisplay:
         self._snapshot = snapshot
         self.tick()
 
-    def tell(self, event: Event) -> None:
+    def show_event(self, event: Event) -> None:
         if event.kind != "epoch_done":
-            self.say(event_line(event))
+            self.print_line(event_line(event))
 
-    def say(self, text: str) -> None:
+    def print_line(self, text: str) -> None:
         self._live.console.print(text)
 
     def tick(self) -> None:

@@ -8,13 +8,13 @@ from core.api.snapshot import Snapshot
 
 
 @dataclass(frozen=True)
-class Given:
+class SessionTotals:
     """Sums since the first snapshot. Counters that start again (a new session, midnight) only ever add."""
 
     sums: Mapping[str, float] = field(default_factory=dict)
     _last: Mapping[str, float] | None = None
 
-    def after(self, snapshot: Snapshot) -> "Given":
+    def after(self, snapshot: Snapshot) -> "SessionTotals":
         """With what came between the last snapshot and this one."""
         counters = _counters(snapshot)
         before = self._last if self._last is not None else counters
@@ -22,7 +22,7 @@ class Given:
             name: self.sums.get(name, 0) + (value - before[name] if value >= before[name] else value)
             for name, value in counters.items()
         }
-        return Given(sums, counters)
+        return SessionTotals(sums, counters)
 
     def sentence(self) -> str:
         """What a volunteer is told at the end."""

@@ -18,7 +18,7 @@ class Desktop:
     def look(self, host: TrayHost, after: float, *, panel: bool) -> None:
         self.now += after
         self.panel = panel
-        host.look()
+        host.poll()
 
 
 @pytest.fixture

@@ -173,7 +173,7 @@ def test_an_empty_record_says_so(page: HistoryPage, engine: ScriptedEngine, qtbo
 
 def test_a_refusal_is_shown_on_the_page(page: HistoryPage, engine: ScriptedEngine, qtbot: QtBot) -> None:
     engine.answer(ImportHistory, UsageError("notes.txt is no history."))
-    page.files.take(Path("/tmp/notes.txt"))
+    page.files.import_file(Path("/tmp/notes.txt"))
     qtbot.waitUntil(lambda: page._problem.label.text() == "notes.txt is no history.")
 
 
@@ -183,7 +183,7 @@ def test_export_and_import_are_the_engines_work(page: HistoryPage, engine: Scrip
     page.files.export(Path("/tmp/h.csv"))
     assert engine.wait_for(ExportHistory).form == "csv"
     qtbot.waitUntil(lambda: page.files.notice.label.text() == "h.csv is written: 9 hours.")
-    page.files.take(Path("/tmp/h.json"))
+    page.files.import_file(Path("/tmp/h.json"))
     qtbot.waitUntil(lambda: "4 hours of it were new" in page.files.notice.label.text())
 
 

@@ -190,7 +190,7 @@ def test_every_control_has_a_name_and_can_be_reached_by_keyboard(window: MainWin
         assert in_group or control.focusPolicy() & Qt.FocusPolicy.TabFocus, control.accessibleName()
 
 
-def test_the_ring_turns_while_getting_ready_and_only_if_somebody_looks(
+def test_the_ring_turns_while_getting_ready_and_only_if_window_is_visible(
     window: MainWindow, page: HomePage, show: Show, qtbot: QtBot
 ) -> None:
     ring = part(page, EpochRing)

@@ -2,8 +2,8 @@
 
 from msgspec.structs import replace
 
+from app.home import readings
 from app.text.numbers import SPACE
-from app.widgets import readings
 from core.api.session_settings import Limits, SessionSettings
 from core.api.snapshot import DataMonth, GpuUse, Snapshot
 from tests.app.snapshots import CONTRIBUTING

@@ -265,9 +265,9 @@ def test_a_week_that_never_changes_says_so() -> None:
 
 def test_a_level_grows_with_what_there_is_to_say(page: SchedulePage) -> None:
     brush = page.brushes[Level.FULL]
-    brush.say("short")
+    brush.set_meaning("short")
     short = brush.heightForWidth(180)
-    brush.say("100 % of the processor · 4 threads · 12 Mbit/s up · 80 Mbit/s down")
+    brush.set_meaning("100 % of the processor · 4 threads · 12 Mbit/s up · 80 Mbit/s down")
     assert brush.heightForWidth(180) > short
 
 

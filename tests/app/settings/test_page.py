@@ -66,12 +66,12 @@ def test_a_theme_is_chosen_and_kept(page: SettingsPage, profile: Profile) -> Non
 
 def test_a_chosen_theme_is_worn_whatever_the_desktop_has(qapp: QApplication) -> None:
     try:
-        theme.wear(qapp, "dark")
+        theme.choose_scheme(qapp, "dark")
         assert theme.tokens() is theme.DARK
-        theme.wear(qapp, "light")
+        theme.choose_scheme(qapp, "light")
         assert theme.tokens() is theme.LIGHT
     finally:
-        theme.wear(qapp, "system")
+        theme.choose_scheme(qapp, "system")
         theme.apply(qapp, theme.LIGHT)
 
 

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 import pytest
 
 from app.cli.console.output import printable
-from app.cli.console.session_totals import Given
+from app.cli.console.session_totals import SessionTotals
 from app.cli.status import lines
 from app.text import progress, region
 from app.text.region import Region
@@ -56,22 +56,22 @@ def test_only_limits_that_differ_from_their_defaults_are_listed(limits: Limits, 
 
 
 def test_totals_count_from_the_first_snapshot_on() -> None:
-    given = Given().after(_snapshot(100, 1000)).after(_snapshot(130, 1500)).after(_snapshot(150, 2500))
+    given = SessionTotals().after(_snapshot(100, 1000)).after(_snapshot(130, 1500)).after(_snapshot(150, 2500))
     assert (given.sums["samples"], given.sums["uploaded"]) == (50, 1500)
 
 
 def test_totals_survive_midnight_and_a_new_session() -> None:
-    given = Given().after(_snapshot(100, 1000)).after(_snapshot(10, 200)).after(_snapshot(30, 250))
+    given = SessionTotals().after(_snapshot(100, 1000)).after(_snapshot(10, 200)).after(_snapshot(30, 250))
     assert (given.sums["samples"], given.sums["uploaded"]) == (30, 250)
 
 
 def test_totals_of_nothing_have_a_sentence() -> None:
-    assert Given().after(_snapshot(100, 0)).sentence() == "Nothing was given this time."
+    assert SessionTotals().after(_snapshot(100, 0)).sentence() == "Nothing was given this time."
 
 
 def test_totals_are_one_sentence() -> None:
     end = Snapshot(state="idle", today=Today(1234, 720.0, 17), traffic=Traffic(34_000_000, 12_000_000))
-    given = Given().after(Snapshot(state="idle")).after(end).sentence()
+    given = SessionTotals().after(Snapshot(state="idle")).after(end).sentence()
     assert given == "Given: 1,234 samples towards 17 epochs in 12 min; 34.0 MB sent, 12.0 MB received."
 
 

@@ -7,10 +7,10 @@ import pytest
 from msgspec.structs import replace
 from pytestqt.qtbot import QtBot
 
-from app.desktop.notifications import Note
+from app.desktop.notifications import Notification
 from app.desktop.window_settings import Settings
 from app.link.engine_link import EngineLink
-from app.window.notification_policy import News
+from app.window.notification_policy import NotificationPolicy
 from core.api.protocol import Event
 from core.api.reasons import Kind, Reason, Severity
 from core.api.record.record import Cost, GetOverview, Milestone, Overview, Sums
@@ -31,9 +31,9 @@ def settings(profile: Profile) -> Settings:
 
 
 @pytest.fixture
-def told(link: EngineLink, settings: Settings) -> Iterator[list[Note]]:
-    notes: list[Note] = []
-    news = News(link, settings, notes.append)
+def told(link: EngineLink, settings: Settings) -> Iterator[list[Notification]]:
+    notes: list[Notification] = []
+    news = NotificationPolicy(link, settings, notes.append)
     yield notes
     news.deleteLater()
 
@@ -53,14 +53,14 @@ def overview(*reached: Milestone) -> Overview:
     )
 
 
-def test_the_first_contribution_is_told(told: list[Note], engine: ScriptedEngine, qtbot: QtBot) -> None:
+def test_the_first_contribution_is_told(told: list[Notification], engine: ScriptedEngine, qtbot: QtBot) -> None:
     engine.tell(FIRST)
     qtbot.waitUntil(lambda: bool(told))
-    assert told == [Note("Your computer contributes", "Its first samples are computed. Thank you!")]
+    assert told == [Notification("Your computer contributes", "Its first samples are computed. Thank you!")]
 
 
 def test_nothing_is_told_once_it_is_switched_off(
-    told: list[Note], settings: Settings, engine: ScriptedEngine, link: EngineLink, qtbot: QtBot
+    told: list[Notification], settings: Settings, engine: ScriptedEngine, link: EngineLink, qtbot: QtBot
 ) -> None:
     settings.notifications = False
     with qtbot.waitSignal(link.event_came):
@@ -70,7 +70,7 @@ def test_nothing_is_told_once_it_is_switched_off(
     assert told == []
 
 
-def test_a_problem_that_needs_the_volunteer_is_told_once(told: list[Note], show: Show) -> None:
+def test_a_problem_that_needs_the_volunteer_is_told_once(told: list[Notification], show: Show) -> None:
     for number in range(3):
         show(replace(CONTRIBUTING, state="idle", reasons=(MISSING,), engine_pid=number))
         show(replace(CONTRIBUTING, engine_pid=number))
@@ -78,13 +78,13 @@ def test_a_problem_that_needs_the_volunteer_is_told_once(told: list[Note], show:
     assert told[0].urgent
 
 
-def test_a_problem_of_somebody_who_wants_nothing_is_no_news(told: list[Note], show: Show) -> None:
+def test_a_problem_of_somebody_who_wants_nothing_is_no_news(told: list[Notification], show: Show) -> None:
     show(replace(IDLE, reasons=(MISSING,)))
     assert told == []
 
 
 def test_a_milestone_is_told_when_it_is_reached_and_not_those_before(
-    told: list[Note], show: Show, engine: ScriptedEngine, monkeypatch: pytest.MonkeyPatch, qtbot: QtBot
+    told: list[Notification], show: Show, engine: ScriptedEngine, monkeypatch: pytest.MonkeyPatch, qtbot: QtBot
 ) -> None:
     monkeypatch.setattr("app.window.notification_policy._LOOK_EVERY", 0.0)
     hour = Milestone("seconds", 3600.0, time.time(), reached=True)
@@ -96,4 +96,4 @@ def test_a_milestone_is_told_when_it_is_reached_and_not_those_before(
     engine.answer(GetOverview, overview(hour, Milestone("samples", 1000.0, time.time(), reached=True)))
     engine.tell(EPOCH)
     qtbot.waitUntil(lambda: bool(told))
-    assert told == [Note("A milestone", "1\N{NARROW NO-BREAK SPACE}000 samples computed.")]
+    assert told == [Notification("A milestone", "1\N{NARROW NO-BREAK SPACE}000 samples computed.")]
