@@ -19,7 +19,8 @@ import msgspec
 import torch
 
 from core.host.project import load
-from core.learning.data.shards import text_stream
+from core.learning.data import source_for
+from core.learning.data.source import stream
 from core.learning.model import build_model
 from core.learning.tasks import task_for
 from core.swarm.averaging.bandwidth import silence
@@ -42,13 +43,14 @@ def main() -> None:
     with tempfile.TemporaryDirectory(prefix="hive") as folder:
         manifest = load(project / "project.toml").manifest(Path(folder), ())
         size = manifest.training.microbatch_size
-        task = task_for(manifest, str(project / "tokenizer.json"))
         shards = sorted(project.glob("train-*.txt"))
         line = Line()
         install(Path(folder), line, silence=silence(manifest.averaging))
         standing = SessionStatus(manifest.training.target_batch_size, line)
         dht = join_swarm([], Path(folder) / "identity")
         shared, bare = build_model(manifest), build_model(manifest)
+        task = task_for(manifest, shared.config, project / "tokenizer.json")
+        source = source_for(manifest.data)
         training = msgspec.structs.replace(manifest.training, target_batch_size=10**9)
         optimizer = make_optimizer(
             dht=dht,
@@ -61,8 +63,8 @@ def main() -> None:
         standing.watch(optimizer)
         reporter = Reporter(os.open(os.devnull, os.O_WRONLY))
         reporter.start(standing.report)
-        batches = task.batches(text_stream(shards, 1), size, 1)
-        held = next(task.batches(text_stream(shards, 2), size, 2))
+        batches = task.batches(stream(source, shards, 1), size, 1)
+        held = next(task.batches(stream(source, shards, 2), size, 2))
 
         def with_peers() -> None:
             loss = task.loss(shared, next(batches))

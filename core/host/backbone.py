@@ -20,6 +20,7 @@ from core.host.follower import Follower
 from core.host.project import Host
 from core.host.web.published import PublishedRun
 from core.learning import checkpoints
+from core.learning.tasks.task import Evaluation
 from core.swarm.dht.run_monitor import RunProgress
 
 log = logging.getLogger(__name__)
@@ -37,8 +38,8 @@ class Backbone:
     published: PublishedRun
     store: ContributionStore
     follower: Follower
-    evaluate: Callable[[], float] | None
-    """The loss of the follower's `model` on held-out data."""
+    evaluate: Callable[[], Evaluation] | None
+    """Of the follower's model on held-out data."""
     companion: Companion | None = None
     progress: RunProgress = field(default_factory=RunProgress)
 
@@ -116,9 +117,10 @@ class Backbone:
     def _evaluate_and_save(self, now: float) -> None:
         epoch = self._last_evaluation = self.follower.refresh()
         if self.evaluate is not None:
-            loss = self.evaluate()
-            log.info("epoch %d: evaluation loss %.4f", epoch, loss)
-            self.curve.add_evaluation(epoch, loss, now)
+            found = self.evaluate()
+            figure = found.figure
+            log.info("epoch %d: evaluation loss %.4f, %s %.4g", epoch, found.loss, figure.kind, figure.value)
+            self.curve.add_evaluation(epoch, found.loss, now, figure)
         if self.follower.epoch - self._last_checkpoint >= self.settings.checkpoint_every:
             self._save_checkpoint()
 

@@ -13,7 +13,7 @@ from hivemind import DHT
 from transformers import PreTrainedModel
 
 from core.api.errors import WorldError
-from core.api.project.manifest import Manifest
+from core.api.project.manifest import File, Manifest
 from core.api.project.manifest_reading import parse
 from core.host.backbone import Backbone
 from core.host.companion import Companion
@@ -24,8 +24,11 @@ from core.host.follower import Follower, limits_of
 from core.host.project import Project
 from core.host.web.published import PublishedRun
 from core.host.web.server import Web
+from core.learning.data import source_for
+from core.learning.data.source import once
 from core.learning.model import build_model
 from core.learning.tasks import task_for
+from core.learning.tasks.task import Evaluation
 from core.swarm.averaging.bandwidth import silence
 from core.swarm.dht.peer import LOOPBACK, join_swarm, own_addresses
 from core.swarm.patches import install
@@ -113,17 +116,18 @@ def _claimed(state: Path) -> Iterator[None]:
         yield
 
 
-def _evaluation(project: Project, manifest: Manifest, model: PreTrainedModel) -> Callable[[], float] | None:
-    task = task_for(manifest, str(_path_of(project, manifest.tokenizer.sha256)))
-    held_out = manifest.data.held_out
+def _evaluation(project: Project, manifest: Manifest, model: PreTrainedModel) -> Callable[[], Evaluation] | None:
+    task = task_for(manifest, model.config, _path_of(project, manifest.tokenizer))
+    held_out = _path_of(project, manifest.data.held_out)
     if held_out is None:
         return None
-    text = _path_of(project, held_out.sha256).read_text(encoding="utf-8")
-    return lambda: task.evaluate(model, text)
+    source = source_for(manifest.data)
+    return lambda: task.evaluate(model, once(source, held_out))
 
 
-def _path_of(project: Project, sha256: str) -> Path:
-    return next(file.path for file in project.files.values() if file.sha256 == sha256)
+def _path_of(project: Project, file: File | None) -> Path | None:
+    """Where the organiser has a file of the manifest."""
+    return None if file is None else next(own.path for own in project.files.values() if own.sha256 == file.sha256)
 
 
 def _companion(

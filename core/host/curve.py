@@ -10,10 +10,12 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from threading import Lock
+from typing import Any
 
 import msgspec
 
 from core.api.errors import WorldError
+from core.api.project.projects import Figure
 
 _AHEAD = 2
 _BEHIND = 50
@@ -23,6 +25,7 @@ CREATE TABLE IF NOT EXISTS training (
     epoch INTEGER, peer TEXT, loss REAL NOT NULL, samples INTEGER NOT NULL, at REAL NOT NULL, PRIMARY KEY (epoch, peer)
 ) STRICT, WITHOUT ROWID;
 CREATE TABLE IF NOT EXISTS evaluation (epoch INTEGER PRIMARY KEY, loss REAL NOT NULL, at REAL NOT NULL) STRICT;
+CREATE TABLE IF NOT EXISTS figure (epoch INTEGER PRIMARY KEY, kind TEXT NOT NULL, value REAL NOT NULL) STRICT;
 """
 _POINTS = """
 WITH reported AS (
@@ -30,9 +33,10 @@ WITH reported AS (
     FROM training WHERE epoch >= :since GROUP BY epoch
 )
 SELECT epochs.epoch, reported.loss, evaluation.loss, coalesce(peers, 0), coalesce(samples, 0),
-    coalesce(reported.at, evaluation.at)
+    coalesce(reported.at, evaluation.at), figure.kind, figure.value
 FROM (SELECT epoch FROM reported UNION SELECT epoch FROM evaluation WHERE epoch >= :since) AS epochs
-LEFT JOIN reported USING (epoch) LEFT JOIN evaluation USING (epoch) ORDER BY epoch
+LEFT JOIN reported USING (epoch) LEFT JOIN evaluation USING (epoch) LEFT JOIN figure USING (epoch)
+ORDER BY epoch
 """
 
 
@@ -49,6 +53,8 @@ class Point(msgspec.Struct, frozen=True):
     samples: int
     """That they claim, together."""
     at: float
+    figure: Figure | None = None
+    """Measured together with the evaluation loss."""
 
 
 class Curve:
@@ -91,7 +97,7 @@ class Curve:
             {"epoch": epoch, "peer": peer, "loss": float(loss), "samples": samples, "at": float(at)},
         )
 
-    def add_evaluation(self, epoch: int, loss: float, at: float) -> bool:
+    def add_evaluation(self, epoch: int, loss: float, at: float, figure: Figure | None = None) -> bool:
         """Record the backbone's own measurement.
 
         Returns:
@@ -102,6 +108,8 @@ class Curve:
         """
         if epoch < 0 or not _sane(loss):
             return False
+        if figure is not None and math.isfinite(figure.value):
+            self._change("INSERT OR REPLACE INTO figure VALUES (?, ?, ?)", (epoch, figure.kind, figure.value))
         return self._change(
             "INSERT OR REPLACE INTO evaluation VALUES (:epoch, :loss, :at)",
             {"epoch": epoch, "loss": float(loss), "at": float(at)},
@@ -110,13 +118,13 @@ class Curve:
     def points(self, since: int = 0) -> list[Point]:
         """The curve from epoch `since` on."""
         with self._lock, self._as_world_error():
-            return [Point(*row) for row in self._database.execute(_POINTS, {"since": since})]
+            return [_point(row) for row in self._database.execute(_POINTS, {"since": since})]
 
     def close(self) -> None:
         with self._lock:
             self._database.close()
 
-    def _change(self, statement: str, values: dict[str, object]) -> bool:
+    def _change(self, statement: str, values: dict[str, object] | tuple[object, ...]) -> bool:
         with self._lock, self._as_world_error():
             changed = self._database.execute(statement, values).rowcount > 0
             self.version += changed
@@ -128,6 +136,11 @@ class Curve:
             yield
         except sqlite3.DatabaseError as error:
             raise WorldError(f"The learning curve {self.path} cannot be used: {error}.") from None
+
+
+def _point(row: tuple[Any, ...]) -> Point:
+    epoch, loss, evaluation_loss, peers, samples, at, kind, value = row
+    return Point(epoch, loss, evaluation_loss, peers, samples, at, None if kind is None else Figure(kind, value))
 
 
 def _sane(loss: float) -> bool:

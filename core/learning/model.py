@@ -4,16 +4,11 @@ from typing import Any
 
 import torch
 from transformers import PretrainedConfig, PreTrainedModel
-from transformers.models.auto import modeling_auto
 
 from core.api.errors import ManifestError
-from core.api.project.manifest import Manifest, MaskedLanguageModelling
+from core.api.project.manifest import Manifest
 from core.learning.model_size import check_memory, check_numbers
-
-# The families that transformers itself lists for each task: a name outside them is refused.
-_ARCHITECTURES: dict[type, frozenset[str]] = {
-    MaskedLanguageModelling: frozenset(name for name in modeling_auto.MODEL_FOR_MASKED_LM_MAPPING_NAMES.values())
-}
+from core.learning.tasks import TASKS
 
 
 def build_model(manifest: Manifest) -> PreTrainedModel:
@@ -25,12 +20,15 @@ def build_model(manifest: Manifest) -> PreTrainedModel:
     architecture = _architecture(manifest)
     check_numbers(manifest.model.config)
     config = _config(architecture, manifest.model.config)
+    example = TASKS[type(manifest.task)].example(manifest.task, config)
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(manifest.training.seed)
         try:
-            check_memory(lambda: architecture(config), config, manifest.task.sequence_length)
+            check_memory(lambda: architecture(config), config, max(value.numel() for value in example.values()))
             model: PreTrainedModel = architecture(config)
-            _try_out(model, manifest)
+            with torch.no_grad():
+                # Some configurations are refused only when a sample goes through the model.
+                model(**example)
         except ManifestError:
             raise
         except (ValueError, TypeError, RuntimeError, LookupError, AttributeError, ZeroDivisionError) as error:
@@ -40,18 +38,11 @@ def build_model(manifest: Manifest) -> PreTrainedModel:
     return model
 
 
-@torch.no_grad()
-def _try_out(model: PreTrainedModel, manifest: Manifest) -> None:
-    """One sample through the model: some configurations are refused only there."""
-    sample = torch.zeros((1, manifest.task.sequence_length), dtype=torch.long)
-    model(input_ids=sample, labels=sample)
-
-
 def _architecture(manifest: Manifest) -> Any:
     import transformers
 
     name = manifest.model.architecture
-    if name not in _ARCHITECTURES[type(manifest.task)]:
+    if name not in TASKS[type(manifest.task)].architectures:
         raise ManifestError(f"{name!r} is not a known model for this task.", "$.model.architecture")
     return getattr(transformers, name)
 

@@ -18,8 +18,10 @@ from core.api.errors import ManifestError
 _LARGEST_WIDTH = 1 << 24
 """Of any whole number in a configuration: vocabularies are the largest, with hundreds of thousands."""
 _MOST_REPEATS = 4096
-"""Of layers, heads, groups, experts and whatever else is made one by one."""
-_REPEATED = re.compile(r"(num|n)_.*|.*_(num|layers?|groups?|heads?|experts?|blocks?|depths?|sizes)|layers|depths?")
+"""Of layers, heads, groups, experts and whatever else is made one by one; not of GPT-2's widths, which begin alike."""
+_REPEATED = re.compile(
+    r"num_.*|n_(?!embd|inner|positions).*|.*_(num|layers?|groups?|heads?|experts?|blocks?|depths?|sizes)|layers|depths?"
+)
 _MOST_MODULES = 10_000
 """Parts of a model; BERT-large has about 400."""
 _COPIES = 8

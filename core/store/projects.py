@@ -8,6 +8,7 @@ from typing import Literal
 import msgspec
 
 from core.api.project.manifest import Manifest
+from core.api.project.manifest_reading import read_stored
 from core.store.database import Database
 
 Keeper = Literal["keyring", "file"]
@@ -95,8 +96,8 @@ def _project(row: sqlite3.Row) -> Project:
 
 
 def _manifest(text: str | None) -> Manifest | None:
-    """None too for one that an older program accepted and this one does not: it is fetched anew."""
+    """None too for one that an older version accepted and this one does not: it is fetched again."""
     try:
-        return None if text is None else msgspec.json.decode(text, type=Manifest)
+        return None if text is None else read_stored(text)
     except msgspec.DecodeError:
         return None

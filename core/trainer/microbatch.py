@@ -9,7 +9,7 @@ from transformers import PreTrainedModel
 
 from core.api.errors import WorldError
 from core.learning.flops import counting
-from core.learning.tasks import Batch, Task
+from core.learning.tasks.task import Batch, Task
 
 _NEWEST_COUNTS = 0.3
 """Weight of the last microbatch in the smoothed time per sample."""

@@ -15,11 +15,14 @@ from transformers import PreTrainedModel
 
 from core.api.session import EpochDone, Fault, Remark, Start
 from core.api.session_settings import SessionSettings
+from core.learning.data import source_for
 from core.learning.data.cache import Cache
 from core.learning.data.download import Client
-from core.learning.data.shards import Fetcher, text_stream
+from core.learning.data.fetch import Fetcher
+from core.learning.data.source import stream
 from core.learning.model import build_model, count_parameters
-from core.learning.tasks import Task, task_for
+from core.learning.tasks import task_for
+from core.learning.tasks.task import Task
 from core.swarm.averaging.bandwidth import min_bandwidth, silence
 from core.swarm.averaging.collaborative_step import Interrupted, Isolated, RoundFailed, StateUnavailable, Update
 from core.swarm.averaging.optimizer import CollaborativeOptimizer
@@ -83,8 +86,9 @@ class Session:
         self._reporter.start(self._status.report)
         self._apply_settings()
         with closing(Cache(Path(self._start.cache), self._start.settings.limits.cache_size)) as cache:
-            task, shards = self._prepare(cache)
+            tokenizer, shards = self._fetch(cache)
             model = build_model(self._manifest)
+            task = task_for(self._manifest, model.config, tokenizer)
             self._status.min_bandwidth = min_bandwidth(count_parameters(model), self._manifest.averaging)
             model.to(device=self._device)  # type: ignore[call-arg]  # transformers hides torch's signature
             if not self._control.leaving.is_set():
@@ -92,15 +96,15 @@ class Session:
 
     # -- prepare and join --------------------------------------------------------------------------------------
 
-    def _prepare(self, cache: Cache) -> tuple[Task, list[Path]]:
+    def _fetch(self, cache: Cache) -> tuple[Path | None, list[Path]]:
+        """Tokenizer and shards."""
         read = ThrottledDownload(self._line, self._control.leaving)
         origin = self._start.origin
         client = Client(self._start.access_token, origin, reach_of(origin, self._manifest.initial_peers), read=read)
-        files = (self._manifest.tokenizer, *self._manifest.data.shards)
         fetcher = Fetcher(cache, client, self._control.leaving)
-        tokenizer, *shards = fetcher.fetch(files, self._status.show_transfer)
+        paths = fetcher.fetch(self._manifest.needed_files(), self._status.show_transfer)
         self._status.enter("joining")
-        return task_for(self._manifest, str(tokenizer)), shards
+        return (paths[0], paths[1:]) if self._manifest.tokenizer else (None, paths)
 
     def _take_part(self, task: Task, shards: list[Path], model: PreTrainedModel) -> None:
         dht = self._join()
@@ -116,7 +120,7 @@ class Session:
             state_sync.begin()
             seed = _seed(dht, optimizer.local_epoch)
             size = self._manifest.training.microbatch_size
-            batches = task.batches(text_stream(shards, seed), size, seed)
+            batches = task.batches(stream(source_for(self._manifest.data), shards, seed), size, seed)
             model.train()
             self._contribute(optimizer, state_sync, Microbatches(task, model, batches, size, self._device))
         finally:

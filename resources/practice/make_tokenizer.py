@@ -1,4 +1,4 @@
-"""Make tokenizer.json from the practice texts: byte-level BPE with 2,000 pieces. Run it again after changing a text.
+"""Make tokenizer.json from the practice texts: byte-level BPE with 2,000 tokens. Run it again after changing a text.
 
 Source: Sennrich et al. 2016 (byte pair encoding), Radford et al. 2019 (on bytes, so that no text is unknown).
 """
@@ -13,7 +13,7 @@ from tokenizers.processors import TemplateProcessing
 from tokenizers.trainers import BpeTrainer
 
 FOLDER = Path(__file__).parent
-PIECES = 2000
+TOKENS = 2000
 SPECIAL = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]"]
 
 
@@ -23,7 +23,7 @@ def make(texts: list[Path]) -> Tokenizer:
     tokenizer.pre_tokenizer = ByteLevel(add_prefix_space=False)
     tokenizer.decoder = ByteLevelDecoder()
     alphabet = sorted(ByteLevel.alphabet())
-    trainer = BpeTrainer(vocab_size=PIECES, special_tokens=SPECIAL, initial_alphabet=alphabet, show_progress=False)
+    trainer = BpeTrainer(vocab_size=TOKENS, special_tokens=SPECIAL, initial_alphabet=alphabet, show_progress=False)
     tokenizer.train([str(text) for text in texts], trainer)
     ends = [(token, tokenizer.token_to_id(token)) for token in ("[CLS]", "[SEP]")]
     tokenizer.post_processor = TemplateProcessing(single="[CLS] $A [SEP]", special_tokens=ends)

@@ -9,6 +9,7 @@ import msgspec
 import pytest
 
 from core.api.errors import UsageError, WorldError
+from core.api.project.manifest import CausalLanguageModelling
 from core.api.project.manifest_reading import parse
 from core.host.project import Host, load, run_id_of
 
@@ -59,7 +60,7 @@ def test_a_manifest_made_of_a_toml_is_read_back_with_urls_of_the_files(project: 
     manifest = parse(msgspec.json.encode(made), "http://192.0.2.1:8080/manifest.json")
     assert manifest.initial_peers == (PEER, OTHER)
     assert manifest.curve == "http://192.0.2.1:8080/curve.json"
-    for file in (manifest.tokenizer, *manifest.data.shards):
+    for file in manifest.needed_files():
         local = loaded.files[file.url.removeprefix("http://192.0.2.1:8080/data/")]
         content = local.path.read_bytes()
         assert (file.sha256, file.size) == (hashlib.sha256(content).hexdigest(), len(content))
@@ -140,7 +141,7 @@ def test_a_missing_toml_is_named(tmp_path: Path) -> None:
 
 def test_the_example_in_docs_is_right_and_names_all_of_the_host_s_table(project: Path) -> None:
     docs = Path(__file__).parents[2] / "docs" / "hosting.md"
-    (example,) = re.findall(r"```toml\n(.*?)```", docs.read_text(), re.DOTALL)
+    example, _causal = re.findall(r"```toml\n(.*?)```", docs.read_text(), re.DOTALL)
     (project.parent / "held-out.txt").write_text("unseen\n")
     project.write_text(example)
     loaded = load(project)
@@ -156,6 +157,13 @@ def test_the_practice_project_is_right(tmp_path: Path) -> None:
     assert len(manifest.data.shards) == 4
     assert manifest.data.held_out
     assert practice.state() == PRACTICE / "shakespeare-state"
+
+
+def test_the_example_of_the_second_task_is_right(tmp_path: Path) -> None:
+    manifest = load(PRACTICE.parent / "projects" / "next-token" / "project.toml").manifest(tmp_path, [PEER])
+    assert parse(msgspec.json.encode(manifest), "http://127.0.0.1:1/").task == manifest.task
+    assert isinstance(manifest.task, CausalLanguageModelling)
+    assert len(manifest.data.shards) == 4
 
 
 def test_the_practice_tokenizer_is_the_one_its_script_makes() -> None:

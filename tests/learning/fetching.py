@@ -9,7 +9,7 @@ from core.api.errors import WorldError
 from core.api.project.manifest import File
 from core.learning.data.cache import Cache
 from core.learning.data.download import Client
-from core.learning.data.shards import Fetcher
+from core.learning.data.fetch import Fetcher
 from tests.fakes.http_server import LOOPBACK
 
 CONTENT = b"".join(b"line %d\n" % number for number in range(60_000))

@@ -2,7 +2,18 @@
 
 from typing import Any
 
-from core.api.project.manifest import Data, File, Manifest, MaskedLanguageModelling, Model, Optimizer, Training
+import msgspec
+
+from core.api.project.manifest import (
+    CausalLanguageModelling,
+    File,
+    Manifest,
+    MaskedLanguageModelling,
+    Model,
+    Optimizer,
+    TextData,
+    Training,
+)
 
 
 def small_manifest(sequence_length: int = 16, vocabulary: int = 100, **config: Any) -> Manifest:
@@ -31,7 +42,17 @@ def small_manifest(sequence_length: int = 16, vocabulary: int = 100, **config: A
         ),
         tokenizer=file,
         task=MaskedLanguageModelling(sequence_length),
-        data=Data((file,)),
+        data=TextData((file,)),
         training=Training(target_batch_size=64, microbatch_size=8, optimizer=Optimizer("lamb", 0.01)),
         initial_peers=("/ip4/127.0.0.1/tcp/9/p2p/QmYyQSo1c1Ym7orWxLYvCrM2EmxFTANf8wXmmE7DWjhx5N",),
+    )
+
+
+def small_causal_manifest(sequence_length: int = 16, vocabulary: int = 100, **config: Any) -> Manifest:
+    """The same with a small GPT-2 that predicts the next token."""
+    sizes = {"vocab_size": vocabulary, "n_positions": sequence_length, "n_embd": 32, "n_layer": 2, "n_head": 2}
+    return msgspec.structs.replace(
+        small_manifest(),
+        model=Model("GPT2LMHeadModel", {**sizes, **config}),
+        task=CausalLanguageModelling(sequence_length),
     )

@@ -33,7 +33,7 @@ def test_building_a_model_leaves_the_random_numbers_of_others_alone() -> None:
 @pytest.mark.parametrize("name", ["AlbertModel", "PreTrainedModel", "Trainer", "os", "GPT2LMHeadModel", "NoSuchModel"])
 def test_only_models_of_the_task_are_built(name: str) -> None:
     manifest = msgspec.structs.replace(small_manifest(), model=Model(name, {}))
-    with pytest.raises(ManifestError, match=r"\$\.model\.architecture: .* is not a known model for this task"):
+    with pytest.raises(ManifestError, match=r"\$\.model\.architecture"):
         build_model(manifest)
 
 

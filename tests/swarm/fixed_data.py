@@ -41,8 +41,8 @@ def make_model() -> torch.nn.Module:
 def microbatch_loss(model: torch.nn.Module, epoch: int, index: int) -> torch.Tensor:
     """The loss of one microbatch: `index` of MICROBATCHES in `epoch`."""
     generator = torch.Generator().manual_seed(epoch * MICROBATCHES + index)
-    pieces = torch.randint(VOCABULARY, (MICROBATCH, LENGTH), generator=generator)
-    loss: torch.Tensor = model(input_ids=pieces, labels=pieces).loss
+    tokens = torch.randint(VOCABULARY, (MICROBATCH, LENGTH), generator=generator)
+    loss: torch.Tensor = model(input_ids=tokens, labels=tokens).loss
     return loss
 
 

@@ -6,7 +6,7 @@ import pytest
 import torch
 
 from core.api.errors import WorldError
-from core.learning.tasks import Batch
+from core.learning.tasks.task import Batch
 from core.trainer.microbatch import Microbatches, Size
 
 CPU = torch.device("cpu")

@@ -2,9 +2,9 @@
 
 from collections.abc import Callable
 
-from app.text.wordings import engine, fetching, manifest, models, preferences, projects, storage
+from app.text.wordings import engine, fetching, learning, manifest, models, preferences, projects, storage
 
 TABLES: tuple[Callable[[], dict[str, str]], ...] = tuple(
-    area.wordings for area in (engine, fetching, manifest, models, preferences, projects, storage)
+    area.wordings for area in (engine, fetching, learning, manifest, models, preferences, projects, storage)
 )
 """Called when a sentence is made: the language may have changed since."""

@@ -32,7 +32,7 @@ def wordings() -> dict[str, str]:
         "url_relative": tr("It is relative, but the manifest was not read from a URL."),
         "url_scheme": tr("Only http and https are allowed."),
         "url_with_password": tr("A URL must not hold a user name or a password."),
-        "sequence_too_long": tr("It is larger than the model's max_position_embeddings, {most}."),
+        "sequence_too_long": tr("It is larger than the model's number of positions, {most}."),
         "microbatch_too_large": tr("It is larger than target_batch_size, {most}."),
         "warmup_too_long": tr("It is larger than total_epochs, {most}."),
         "config_key_forbidden": tr("This key is not allowed: a configuration holds nothing that loads code or files."),

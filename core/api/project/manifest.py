@@ -5,10 +5,13 @@ explains the fields, `python -m core.api.project.manifest_schema` makes `docs/ma
 `core.api.project.manifest_reading` reads and checks one.
 """
 
+from collections.abc import Iterator
 from typing import Annotated, Any, Literal
 
 import msgspec
 from msgspec import Meta
+
+from core.api.message import Message
 
 Id = Annotated[
     str, Meta(pattern=r"^[a-z0-9][a-z0-9-]{0,63}\Z", description="1 to 64 lower-case letters, digits and hyphens")
@@ -50,27 +53,61 @@ class Model(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """Arguments of the class's configuration: plain JSON, and no key that loads code or files."""
 
 
-class MaskedLanguageModelling(
-    msgspec.Struct, frozen=True, forbid_unknown_fields=True, tag="masked_language_modelling", tag_field="type"
-):
-    """Guess the hidden pieces of a text (Devlin et al. 2018): 80 % masked, 10 % random, 10 % kept."""
+class TextTask(msgspec.Struct, frozen=True, forbid_unknown_fields=True, tag_field="type"):
+    """What every task on text needs of a manifest."""
 
-    sequence_length: Annotated[int, Meta(ge=8, le=4096, description="pieces in one sample")]
+    sequence_length: Annotated[int, Meta(ge=8, le=4096, description="tokens in one sample")]
+
+    def mismatches(self, manifest: "Manifest") -> Iterator[tuple[str, Message]]:
+        """(field, problem) of what the rest of the manifest lacks for this task."""
+        if manifest.tokenizer is None:
+            yield "$.tokenizer", Message("field_missing")
+        for name in ("max_position_embeddings", "n_positions"):
+            positions = manifest.model.config.get(name)
+            if isinstance(positions, int) and positions < self.sequence_length:
+                yield "$.task.sequence_length", Message("sequence_too_long", {"most": positions})
+
+
+class MaskedLanguageModelling(TextTask, frozen=True, tag="masked_language_modelling"):
+    """Predict masked tokens (Devlin et al. 2018): of those to predict, 80 % are masked, 10 % random, 10 % unchanged."""
+
     mask_probability: Annotated[float, Meta(gt=0, lt=1)] = 0.15
-    """Share of the pieces that have to be guessed."""
+    """Share of the tokens to predict."""
 
 
-Task = MaskedLanguageModelling
-"""A union once there is a second task."""
+class CausalLanguageModelling(TextTask, frozen=True, tag="causal_language_modelling"):
+    """Predict each token from those before it (Radford et al. 2019)."""
+
+    separator: Text | None = None
+    """Token of the tokenizer that ends each text, such as <|endoftext|>; None: texts follow each other directly."""
 
 
-class Data(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """UTF-8 text shards to learn from, and one that is only evaluated on."""
+Task = MaskedLanguageModelling | CausalLanguageModelling
+"""By `type`. How each learns is in `core.learning.tasks`."""
+
+
+class Shards(msgspec.Struct, frozen=True, forbid_unknown_fields=True, tag_field="type"):
+    """What every kind of data has: files to learn from, and one that is only evaluated on."""
 
     shards: Annotated[tuple[File, ...], Meta(min_length=1, max_length=100_000)]
-    """Files of lines; every peer reads them in an order of its own."""
+    """Files to learn from; every peer reads them in an order of its own."""
     held_out: File | None = None
     """Never learned from; the backbone evaluates on it."""
+
+
+class TextData(Shards, frozen=True, tag="text"):
+    """UTF-8 text, in lines."""
+
+
+class JsonLinesData(Shards, frozen=True, tag="json_lines"):
+    """One JSON object a line, as many text collections are published; each line is a text."""
+
+    field: Text = "text"
+    """Of the object, that holds the text."""
+
+
+Data = TextData | JsonLinesData
+"""By `type`, `text` if it is missing. How each is read is in `core.learning.data`."""
 
 
 class Optimizer(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -144,11 +181,11 @@ class Requirements(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """Bytes per second likewise."""
 
 
-class Manifest(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+class Manifest(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
     """The whole description of one project."""
 
     format: Literal[1]
-    """Of this description; a later one is answered with a request to update."""
+    """Of this description; a later format asks the volunteer to update."""
     id: Id
     """Short name of the project: 1 to 64 lower-case letters, digits and hyphens."""
     name: Text
@@ -162,9 +199,12 @@ class Manifest(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     run_id: RunId
     """Names the training; peers meet under it: 1 to 64 letters, digits, hyphens and underscores."""
     model: Model
-    tokenizer: File
+    tokenizer: File | None = None
+    """A tokenizer.json; tasks on text need one."""
     task: Task
+    """What is learned, by its type."""
     data: Data
+    """What is learned from, by its type: text if there is none."""
     training: Training
     initial_peers: Annotated[tuple[str, ...], Meta(max_length=64)]
     """Multiaddresses with peer id of the organiser's backbone."""
@@ -180,3 +220,7 @@ class Manifest(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """Where the backbone serves who gave how much, as JSON."""
     closed: bool = False
     """The organiser has ended the run."""
+
+    def needed_files(self) -> tuple[File, ...]:
+        """What every trainer fetches."""
+        return (*((self.tokenizer,) if self.tokenizer else ()), *self.data.shards)

@@ -10,7 +10,7 @@ from msgspec import Meta
 
 from core.api.errors import ManifestError
 from core.api.message import Message
-from core.api.project.manifest import Architecture, Data, File, Id, Manifest, RunId, Sha256
+from core.api.project.manifest import Architecture, File, Id, Manifest, RunId, Sha256
 from core.api.project.peer_address import is_peer_address
 from core.api.project.plain_json import printable, read
 
@@ -50,22 +50,27 @@ def resolved(manifest: Manifest, base_url: str | None) -> Manifest:
         ManifestError: a URL cannot be used.
     """
 
-    def file(value: File, field: str) -> File:
-        return msgspec.structs.replace(value, url=_absolute(value.url, base_url, f"{field}.url"))
+    absolute: Manifest = _with_absolute_files(manifest, base_url, "$")
+    links = {
+        name: _absolute(url, base_url, f"$.{name}")
+        for name in ("homepage", "curve", "leaderboard")
+        if (url := getattr(manifest, name)) is not None
+    }
+    return msgspec.structs.replace(absolute, **links)
 
-    data, held_out, picture = manifest.data, manifest.data.held_out, manifest.picture
-    return msgspec.structs.replace(
-        manifest,
-        tokenizer=file(manifest.tokenizer, "$.tokenizer"),
-        data=Data(
-            shards=tuple(file(shard, f"$.data.shards[{i}]") for i, shard in enumerate(data.shards)),
-            held_out=held_out and file(held_out, "$.data.held_out"),
-        ),
-        homepage=manifest.homepage and _absolute(manifest.homepage, base_url, "$.homepage"),
-        picture=picture and file(picture, "$.picture"),
-        curve=manifest.curve and _absolute(manifest.curve, base_url, "$.curve"),
-        leaderboard=manifest.leaderboard and _absolute(manifest.leaderboard, base_url, "$.leaderboard"),
-    )
+
+def _with_absolute_files(value: Any, base_url: str | None, path: str) -> Any:
+    if isinstance(value, File):
+        return msgspec.structs.replace(value, url=_absolute(value.url, base_url, f"{path}.url"))
+    if isinstance(value, tuple):
+        return tuple(_with_absolute_files(item, base_url, f"{path}[{index}]") for index, item in enumerate(value))
+    if isinstance(value, msgspec.Struct):
+        fields = {
+            name: _with_absolute_files(getattr(value, name), base_url, f"{path}.{name}")
+            for name in value.__struct_fields__
+        }
+        return msgspec.structs.replace(value, **fields)
+    return value
 
 
 def _check_format(plain: Any) -> None:
@@ -74,9 +79,24 @@ def _check_format(plain: Any) -> None:
         raise ManifestError("format_newer", "$.format")
 
 
+def read_stored(text: str) -> Manifest:
+    """A manifest that this program, or an older version of it, has written.
+
+    Raises:
+        msgspec.ValidationError: this version does not accept it.
+    """
+    return msgspec.convert(_with_kind_of_data(msgspec.json.decode(text)), Manifest)
+
+
+def _with_kind_of_data(plain: Any) -> Any:
+    """Manifests from before there were kinds of data mean text."""
+    data = plain.get("data") if isinstance(plain, dict) else None
+    return {**plain, "data": {"type": "text", **data}} if isinstance(data, dict) else plain
+
+
 def _converted(plain: Any) -> Manifest:
     try:
-        return msgspec.convert(plain, Manifest)
+        return msgspec.convert(_with_kind_of_data(plain), Manifest)
     except msgspec.ValidationError as error:
         problem, _, place = str(error).partition(" - at ")
         field = printable(place.strip("`")) or "$"
@@ -125,9 +145,7 @@ def _absolute(url: str, base_url: str | None, field: str) -> str:
 def _contradictions(manifest: Manifest) -> Iterator[tuple[str, Message]]:
     """(field, problem) of everything that no single field shows, in the order of the fields."""
     yield from _unsafe(manifest.model.config, "$.model.config")
-    length, positions = manifest.task.sequence_length, manifest.model.config.get("max_position_embeddings")
-    if isinstance(positions, int) and positions < length:
-        yield "$.task.sequence_length", Message("sequence_too_long", {"most": positions})
+    yield from manifest.task.mismatches(manifest)
     training = manifest.training
     if training.microbatch_size > training.target_batch_size:
         yield "$.training.microbatch_size", Message("microbatch_too_large", {"most": training.target_batch_size})

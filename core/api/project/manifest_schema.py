@@ -11,13 +11,21 @@ from core.api.project import manifest
 
 
 def schema() -> dict[str, Any]:
-    """The JSON Schema of a manifest, with the sentences that stand under the fields in this file."""
+    """The JSON Schema of a manifest, with the docstrings of the fields as their descriptions."""
     made = msgspec.json.decode(msgspec.json.encode(msgspec.json.schema(manifest.Manifest)).replace(rb"\\Z", b"$"))
     for name, definition in made["$defs"].items():
-        for field, text in _field_docs(getattr(manifest, name)).items():
-            definition["properties"][field]["description"] = text
+        for declared in _declared_here(getattr(manifest, name)):
+            for field, text in _field_docs(declared).items():
+                definition["properties"][field]["description"] = text
+    # Manifests from before there were kinds of data have no type there.
+    made["$defs"]["TextData"]["required"].remove("type")
     heading = {"$schema": "https://json-schema.org/draft/2020-12/schema", "title": "Manifest of an Idlehive project"}
     return {**heading, **made}
+
+
+def _declared_here(struct: type) -> list[type]:
+    """The class and the bases that its fields come from, bases first."""
+    return [base for base in reversed(struct.__mro__) if base.__module__ == manifest.__name__]
 
 
 def _field_docs(struct: type) -> dict[str, str]:

@@ -105,19 +105,28 @@ class ProjectDetails(msgspec.Struct, frozen=True):
     """As last heard from its backbone."""
 
 
+class Figure(msgspec.Struct, frozen=True):
+    """What a task measures on held-out data besides the loss, such as `perplexity`; the words are in `app.text`."""
+
+    kind: str
+    value: float
+
+
 class CurvePoint(msgspec.Struct, frozen=True):
     """One epoch of the learning curve."""
 
     epoch: int
     loss: float | None = None
-    """Training loss, mean over the peers that told."""
+    """Training loss, mean over the peers that reported one."""
     evaluation_loss: float | None = None
     """On held-out data, measured by the backbone."""
     own_samples: int = 0
     """Given by this volunteer."""
     peers: int = 0
     at: float = 0.0
-    """When the epoch ended, UTC seconds; 0: nobody told."""
+    """When the epoch ended, UTC seconds; 0: nobody reported it."""
+    figure: Figure | None = None
+    """Measured together with the evaluation loss."""
 
 
 ProjectCommand = (

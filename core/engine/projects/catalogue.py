@@ -15,7 +15,7 @@ from core.api.decoding import decode
 from core.api.errors import UsageError, WorldError
 from core.api.project import manifest_reading
 from core.api.project.manifest import Manifest
-from core.api.project.projects import CurvePoint, ProjectDetails, ProjectInfo
+from core.api.project.projects import CurvePoint, Figure, ProjectDetails, ProjectInfo
 from core.engine.machine.threads import in_thread
 from core.engine.projects import credentials, fetch, requirements
 from core.store.projects import Project
@@ -167,13 +167,12 @@ class Catalogue:
         manifest = project.manifest
         if manifest is None:
             return _Described(self.practice_file).details(self.info(project, active))
-        held_out = [manifest.data.held_out] if manifest.data.held_out else []
         return ProjectDetails(
             info=self.info(project, active),
             architecture=manifest.model.architecture,
             task=type(manifest.task).__struct_config__.tag or "",  # type: ignore[arg-type]  # tags here are strings
             target_batch_size=manifest.training.target_batch_size,
-            download_size=sum(file.size for file in (manifest.tokenizer, *manifest.data.shards, *held_out)),
+            download_size=sum(file.size for file in manifest.needed_files()),
             requirements=msgspec.structs.asdict(manifest.requirements),
             missing=requirements.missing(manifest.requirements, self._cache_folder),
             homepage=manifest.homepage,
@@ -245,6 +244,7 @@ class _Point(msgspec.Struct, frozen=True):
     epoch: Annotated[int, Meta(ge=0, le=1 << 53)]
     loss: float | None = None
     evaluation_loss: float | None = None
+    figure: Figure | None = None
     peers: Annotated[int, Meta(ge=0, le=1 << 31)] = 0
     at: Annotated[float, Meta(ge=0.0, le=1 << 53)] = 0.0
 
@@ -275,6 +275,7 @@ def merged(own: dict[int, CurvePoint], told: tuple[_Point, ...]) -> list[CurvePo
             epoch=point.epoch,
             loss=mine.loss if point.loss is None else point.loss,
             evaluation_loss=point.evaluation_loss,
+            figure=point.figure,
             own_samples=mine.own_samples,
             peers=point.peers or mine.peers,
             at=point.at or mine.at,

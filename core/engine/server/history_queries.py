@@ -144,7 +144,7 @@ def fingerprint(manifest: Manifest) -> str:
     made_of = (
         manifest.run_id,
         manifest.model,
-        manifest.tokenizer.sha256,
+        manifest.tokenizer and manifest.tokenizer.sha256,
         manifest.task,
         [shard.sha256 for shard in manifest.data.shards],
         manifest.training,

@@ -1,27 +1,30 @@
-"""Masked language modelling (Devlin et al. 2018): guess hidden pieces of a text from those around them."""
+"""Masked language modelling (Devlin et al. 2018): predict masked tokens of a text from those around them."""
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from itertools import islice
+from pathlib import Path
+from typing import ClassVar, Self, cast
 
 import torch
 from tokenizers import Tokenizer
+from transformers import PretrainedConfig
+from transformers.models.auto import modeling_auto
 
-from core.api.errors import ManifestError
+from core.api.project import manifest as declared
 from core.api.project.manifest import Manifest
-from core.learning.tasks import Batch
+from core.api.project.projects import Figure
+from core.learning.tasks import text
+from core.learning.tasks.task import Batch, Evaluation
 
 _IGNORED = -100
 """torch's cross entropy leaves labels with this value out."""
-_EVALUATION_SEED = 0
-_EVALUATION_BATCH = 32
-_EVALUATION_SAMPLES = 256
-"""Enough for a standard error of about 0.03 in the practice project, small enough to be done in seconds."""
 
 
 @dataclass(frozen=True)
 class MaskedLanguageModellingTask:
-    """Sequences are `[CLS] pieces [SEP]` of exactly `sequence_length`; texts are packed one after the other."""
+    """Sequences are `[CLS] tokens [SEP]` of exactly `sequence_length`; texts are packed one after the other."""
+
+    architectures: ClassVar[frozenset[str]] = frozenset(modeling_auto.MODEL_FOR_MASKED_LM_MAPPING_NAMES.values())
 
     tokenizer: Tokenizer
     sequence_length: int
@@ -33,80 +36,56 @@ class MaskedLanguageModellingTask:
     vocabulary: int
 
     @classmethod
-    def from_manifest(cls, manifest: Manifest, tokenizer_file: str) -> "MaskedLanguageModellingTask":
-        """Raises ManifestError if the tokenizer lacks the pieces of this task or exceeds the model's vocabulary."""
-        try:
-            tokenizer = Tokenizer.from_file(tokenizer_file)
-        except Exception as error:  # the Rust library raises bare Exception
-            raise ManifestError(f"the tokenizer file cannot be read: {error}.", "$.tokenizer") from error
-        tokenizer.no_truncation()
-        tokenizer.no_padding()
-        vocabulary = tokenizer.get_vocab_size()
-        room = manifest.model.config.get("vocab_size", vocabulary)
-        if vocabulary > room:
-            problem = f"the tokenizer has {vocabulary} pieces, more than {room}."
-            raise ManifestError(problem, "$.model.config.vocab_size")
+    def example(cls, task: declared.MaskedLanguageModelling, config: PretrainedConfig) -> Batch:
+        sample = text.token_sample(task, config)
+        return {"input_ids": sample, "labels": sample}
+
+    @classmethod
+    def from_manifest(cls, manifest: Manifest, config: PretrainedConfig, tokenizer: Path | None) -> Self:
+        task = cast("declared.MaskedLanguageModelling", manifest.task)
+        loaded = text.load_tokenizer(tokenizer, config)
+        start, end, mask = (text.token_id(loaded, name, "$.tokenizer") for name in ("[CLS]", "[SEP]", "[MASK]"))
         return cls(
-            tokenizer=tokenizer,
-            sequence_length=manifest.task.sequence_length,
-            mask_probability=manifest.task.mask_probability,
-            start=_piece(tokenizer, "[CLS]"),
-            end=_piece(tokenizer, "[SEP]"),
-            mask=_piece(tokenizer, "[MASK]"),
-            special=frozenset(n for n, piece in tokenizer.get_added_tokens_decoder().items() if piece.special),
-            vocabulary=vocabulary,
+            tokenizer=loaded,
+            sequence_length=task.sequence_length,
+            mask_probability=task.mask_probability,
+            start=start,
+            end=end,
+            mask=mask,
+            special=frozenset(n for n, token in loaded.get_added_tokens_decoder().items() if token.special),
+            vocabulary=loaded.get_vocab_size(),
         )
 
-    def batches(self, texts: Iterable[str], size: int, seed: int) -> Iterator[Batch]:
+    def batches(self, samples: Iterable[str], size: int, seed: int) -> Iterator[Batch]:
         generator = torch.Generator().manual_seed(seed)
-        rows = self._rows(texts)
-        while chunk := list(islice(rows, size)):
-            yield self._hide(torch.tensor(chunk), generator)
+        rows = text.packed(self.tokenizer, samples, self.sequence_length - 2)
+        for tokens in text.in_batches(([self.start, *row, self.end] for row in rows), size):
+            yield self._mask(tokens, generator)
 
     def loss(self, model: torch.nn.Module, batch: Batch) -> torch.Tensor:
         loss: torch.Tensor = model(**batch).loss
         return loss
 
-    @torch.no_grad()
-    def evaluate(self, model: torch.nn.Module, text: str) -> float:
-        device = next(model.parameters()).device
-        was_training = model.training
-        model.eval()
-        total, hidden = 0.0, 0
-        for batch in islice(
-            self.batches([text], _EVALUATION_BATCH, _EVALUATION_SEED), _EVALUATION_SAMPLES // _EVALUATION_BATCH
-        ):
-            pieces = int((batch["labels"] != _IGNORED).sum())
-            total += float(self.loss(model, {name: value.to(device) for name, value in batch.items()})) * pieces
-            hidden += pieces
-        model.train(was_training)
-        return total / max(1, hidden)
+    def evaluate(self, model: torch.nn.Module, samples: Iterable[str]) -> Evaluation:
+        """The figure is the share of the masked tokens that the model predicts right."""
+        loss, right, asked = 0.0, 0, 0
+        with text.evaluating(model) as device:
+            for batch in text.evaluation_batches(self, samples, device):
+                made, labels = model(**batch), batch["labels"]
+                count = int((labels != _IGNORED).sum())
+                loss += float(made.loss) * count
+                right += int((made.logits.argmax(-1) == labels).sum())
+                asked += count
+        share = 1 / asked if asked else float("nan")
+        return Evaluation(loss * share, Figure("masked_accuracy", right * share))
 
-    def _rows(self, texts: Iterable[str]) -> Iterator[list[int]]:
-        length = self.sequence_length - 2
-        pieces: list[int] = []
-        for text in texts:
-            pieces += self.tokenizer.encode(text, add_special_tokens=False).ids
-            used = len(pieces) // length * length
-            for start in range(0, used, length):
-                yield [self.start, *pieces[start : start + length], self.end]
-            pieces = pieces[used:]
-
-    def _hide(self, pieces: torch.Tensor, generator: torch.Generator) -> Batch:
-        """Choose pieces to guess; of these 80 % are masked, 10 % replaced at random, 10 % kept."""
-        chance = torch.rand(pieces.shape, generator=generator)
-        chosen = chance < self.mask_probability
+    def _mask(self, tokens: torch.Tensor, generator: torch.Generator) -> Batch:
+        """Choose tokens to predict; of these 80 % are masked, 10 % replaced at random, 10 % unchanged."""
+        chosen = torch.rand(tokens.shape, generator=generator) < self.mask_probability
         for number in self.special:
-            chosen &= pieces != number
-        kind = torch.rand(pieces.shape, generator=generator)
-        random_pieces = torch.randint(self.vocabulary, pieces.shape, generator=generator)
-        inputs = torch.where(chosen & (kind < 0.8), torch.full_like(pieces, self.mask), pieces)
-        inputs = torch.where(chosen & (kind >= 0.9), random_pieces, inputs)
-        return {"input_ids": inputs, "labels": torch.where(chosen, pieces, torch.full_like(pieces, _IGNORED))}
-
-
-def _piece(tokenizer: Tokenizer, name: str) -> int:
-    number = tokenizer.token_to_id(name)
-    if number is None:
-        raise ManifestError(f"the tokenizer has no piece {name}, which this task needs.", "$.tokenizer")
-    return int(number)
+            chosen &= tokens != number
+        kind = torch.rand(tokens.shape, generator=generator)
+        random_tokens = torch.randint(self.vocabulary, tokens.shape, generator=generator)
+        inputs = torch.where(chosen & (kind < 0.8), torch.full_like(tokens, self.mask), tokens)
+        inputs = torch.where(chosen & (kind >= 0.9), random_tokens, inputs)
+        return {"input_ids": inputs, "labels": torch.where(chosen, tokens, torch.full_like(tokens, _IGNORED))}

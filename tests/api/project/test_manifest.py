@@ -5,6 +5,7 @@ import copy
 import json
 from typing import Any
 
+import msgspec
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -12,7 +13,8 @@ from hypothesis import strategies as st
 from app.text.messages import sentence
 from app.text.numbers import size
 from core.api.errors import ManifestError
-from core.api.project.manifest_reading import LARGEST, parse
+from core.api.project.manifest import CausalLanguageModelling, JsonLinesData, TextData
+from core.api.project.manifest_reading import LARGEST, parse, read_stored
 
 PEER = "/ip4/192.0.2.1/tcp/31337/p2p/12D3KooWJ7TyrZcJ4BNrUdgCkHQKAzfAzfmAhp2bqMqXWzVvRxFL"
 HERE = "https://example.org/projects/manifest.json"
@@ -60,6 +62,7 @@ def error_of(text: bytes, base_url: str | None = HERE) -> ManifestError:
 
 def test_a_sample_is_read_with_absolute_urls() -> None:
     manifest = parse(json.dumps(SAMPLE).encode(), HERE)
+    assert manifest.tokenizer is not None
     assert manifest.tokenizer.url == "https://example.org/projects/data/tokenizer.json"
     assert manifest.data.shards[0].url == "https://example.org/projects/data/a.txt"
     assert manifest.curve == "https://example.org/projects/curve.json"
@@ -80,7 +83,7 @@ def test_a_sample_is_read_with_absolute_urls() -> None:
         ("training.optimizer.learning_rate", float("nan"), "$.training.optimizer.learning_rate", "finite"),
         ("training.optimizer.colour", 1, "$.training.optimizer.colour", "not a known field"),
         ("colour", 1, "$.colour", "not a known field"),
-        ("task.sequence_length", 65, "$.task.sequence_length", "max_position_embeddings"),
+        ("task.sequence_length", 65, "$.task.sequence_length", "number of positions, 64"),
         ("id", "../escape", "$.id", "lower-case letters, digits and hyphens"),
         ("run_id", "a/b", "$.run_id", "letters, digits, hyphens and underscores"),
         ("tokenizer.sha256", "../../etc/passwd", "$.tokenizer.sha256", "SHA-256"),
@@ -196,3 +199,40 @@ def test_no_value_anywhere_raises_anything_but_a_manifest_error(path: str, value
 @given(st.binary(max_size=200))
 def test_no_bytes_raise_anything_but_a_manifest_error(text: bytes) -> None:
     error_of(text)
+
+
+CAUSAL = {
+    **SAMPLE,
+    "model": {"architecture": "GPT2LMHeadModel", "config": {"n_positions": 64}},
+    "task": {"type": "causal_language_modelling", "sequence_length": 64, "separator": "<|endoftext|>"},
+    "data": {"type": "json_lines", "field": "body", **SAMPLE["data"]},
+}
+
+
+def test_a_manifest_of_another_task_and_kind_of_data_is_read_and_written() -> None:
+    manifest = parse(json.dumps(CAUSAL).encode(), HERE)
+    assert isinstance(manifest.task, CausalLanguageModelling)
+    assert isinstance(manifest.data, JsonLinesData)
+    assert parse(msgspec.json.encode(manifest)) == manifest
+    assert read_stored(msgspec.json.encode(manifest).decode()) == manifest
+
+
+@pytest.mark.parametrize(
+    ("task", "field"),
+    [
+        ({"sequence_length": 65}, "$.task.sequence_length"),
+        ({"mask_probability": 0.15}, "$.task.mask_probability"),
+        ({"type": "image_classification"}, "$.task.type"),
+    ],
+)
+def test_a_task_refuses_what_does_not_fit_it(task: dict[str, Any], field: str) -> None:
+    assert error_of(json.dumps({**CAUSAL, "task": {**CAUSAL["task"], **task}}).encode()).field == field
+
+
+def test_a_manifest_from_before_there_were_kinds_of_data_means_text() -> None:
+    assert "type" not in SAMPLE["data"]
+    manifest = parse(json.dumps(SAMPLE).encode(), HERE)
+    assert isinstance(manifest.data, TextData)
+    stored = msgspec.to_builtins(manifest)
+    del stored["data"]["type"]
+    assert read_stored(json.dumps(stored)) == manifest

@@ -17,7 +17,7 @@ from core.host.web.server import Web
 from core.learning import checkpoints
 from core.learning.data.cache import Cache
 from core.learning.data.download import Client
-from core.learning.data.shards import Fetcher
+from core.learning.data.fetch import Fetcher
 from tests.fakes.http_server import LOOPBACK
 from tests.host.web_client import PRACTICE, get
 
@@ -26,7 +26,7 @@ def test_a_volunteer_reads_the_manifest_and_fetches_all_its_files(server: Web, t
     address = server.url + "manifest.json"
     manifest = parse(requests.get(address, timeout=10).content, address)
     cache = Cache(tmp_path / "cache", 1 << 30)
-    files = [manifest.tokenizer, *manifest.data.shards]
+    files = manifest.needed_files()
     paths = Fetcher(cache, Client(None, None, LOOPBACK), Event()).fetch(files)
     cache.close()
     assert paths[0].read_bytes() == (PRACTICE / "tokenizer.json").read_bytes()

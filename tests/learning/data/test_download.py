@@ -11,7 +11,7 @@ import pytest
 from core.api.errors import WorldError
 from core.learning.data.cache import Cache
 from core.learning.data.download import Client, StoppedError
-from core.learning.data.shards import Fetcher
+from core.learning.data.fetch import Fetcher
 from core.system.reach import Reach
 from tests.fakes.http_server import (
     LOOPBACK,

@@ -1,15 +1,11 @@
-"""Data shards: fetched into the cache, and read as an endless stream of texts."""
+"""Fetches a project's files into the cache."""
 
 import fcntl
 import os
-from array import array
-from bisect import bisect_right
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future, wait
 from contextlib import contextmanager
-from itertools import accumulate, count
 from pathlib import Path
-from random import Random
 from threading import Event, Thread
 from typing import BinaryIO
 
@@ -17,9 +13,6 @@ from core.api.errors import WorldError
 from core.api.project.manifest import File
 from core.learning.data.cache import Cache
 from core.learning.data.download import WAITS, Client, Download, StoppedError, UselessError
-
-_BLOCK = 2048
-"""Bytes of text that stay in their order: some paragraphs."""
 
 Progress = Callable[[int, int], None]
 """Bytes done, bytes in all."""
@@ -41,7 +34,7 @@ class Fetcher:
             WorldError: a file cannot be had.
         """
         result: Future[list[Path]] = Future()
-        # A thread of its own, because a connection that hangs cannot be told to stop.
+        # A thread of its own, because a connection that hangs cannot be stopped.
         Thread(target=self._run, args=(files, result), name="fetch", daemon=True).start()
         total = sum(file.size for file in files)
         while not wait([result], timeout=0.1).done:
@@ -90,61 +83,6 @@ class Fetcher:
             raise
         finally:
             self._download = None
-
-
-def text_stream(shards: Sequence[Path], seed: int, block: int = _BLOCK) -> Iterator[str]:
-    """Texts of about `block` bytes, whole lines, for ever: every pass has all of them once, in an order of its own.
-
-    The same shards and seed give the same stream. Memory holds four bytes for each block and one text.
-
-    Raises:
-        WorldError: a shard is gone, or there is no text in any.
-    """
-    ends = list(accumulate(-(-_size(shard) // block) for shard in shards))
-    order = array("I", range(ends[-1] if ends else 0))
-    for number in count():
-        Random(f"{seed} {number}").shuffle(order)
-        silent = True
-        for index in order:
-            shard = bisect_right(ends, index)
-            text = _text(shards[shard], index - (ends[shard - 1] if shard else 0), block)
-            if text.strip():
-                silent = False
-                yield text
-        if silent:
-            raise WorldError("The project's data holds no text.")
-
-
-def texts(shard: Path, block: int = _BLOCK) -> Iterator[str]:
-    """The texts of one shard in their order, once.
-
-    Raises:
-        WorldError: the shard is gone.
-    """
-    return (_text(shard, index, block) for index in range(-(-_size(shard) // block)))
-
-
-def _text(shard: Path, index: int, block: int) -> str:
-    """The lines that begin in the block's bytes; so blocks are found without reading what is before them."""
-    start = max(index * block - 1, 0)
-    try:
-        with shard.open("rb") as file:
-            file.seek(start)
-            window = file.read(2 * block + 1)
-    except OSError as error:
-        raise WorldError(f"The data shard {shard} cannot be read: {error.strerror}.") from None
-    begin = _line_start(window, 0, block) if index else 0
-    end = _line_start(window, (index + 1) * block - 1 - start, block)
-    return window[begin:end].decode("utf-8", errors="replace")
-
-
-def _line_start(window: bytes, at: int, block: int) -> int:
-    """Where the first line after position `at` starts; a line longer than a block is cut between characters."""
-    newline = window.find(b"\n", at, at + block)
-    cut = at + 1 if newline < 0 else newline + 1
-    while newline < 0 and cut < len(window) and window[cut] & 0xC0 == 0x80:
-        cut += 1
-    return min(cut, len(window))
 
 
 def _size(path: Path) -> int:

@@ -1,0 +1,34 @@
+"""JSON Lines: one object a line, of which one field is the text. Lines that hold no such text are left out."""
+
+from collections.abc import Iterator
+from typing import Any, BinaryIO
+
+import msgspec
+
+from core.api.project.manifest import JsonLinesData
+
+_LONGEST = 1 << 20
+"""Bytes of a line; a longer one is not JSON any more when it is cut, and is left out."""
+
+
+class JsonLinesSource:
+    def __init__(self, declared: JsonLinesData, block: int = 1 << 16) -> None:
+        self.block = block
+        self._field = declared.field
+
+    def read(self, file: BinaryIO, begin: int) -> Iterator[str]:
+        """The texts whose lines begin in the block."""
+        file.seek(max(begin - 1, 0))
+        if begin:
+            # The rest of a line that began before; only the newline itself if none did.
+            file.readline()
+        while file.tell() < begin + self.block and (line := file.readline(_LONGEST)):
+            if text := self._text_of(line):
+                yield text
+
+    def _text_of(self, line: bytes) -> str | None:
+        try:
+            value = msgspec.json.decode(line, type=dict[str, Any]).get(self._field)
+        except msgspec.DecodeError:
+            return None
+        return value if isinstance(value, str) and value.strip() else None

@@ -1,0 +1,69 @@
+"""Reads shards as an endless stream of samples, whatever kind of data they hold."""
+
+from array import array
+from bisect import bisect_right
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import accumulate, count
+from pathlib import Path
+from random import Random
+from typing import BinaryIO, Protocol
+
+from core.api.errors import WorldError
+
+
+class Source(Protocol):
+    """A kind of data: how the samples of one block of a file are read, without reading what is before it."""
+
+    block: int
+    """Bytes of a file whose samples stay in their order."""
+
+    def read(self, file: BinaryIO, begin: int) -> Iterable[str]:
+        """The samples that begin in the block of bytes from `begin` on."""
+
+
+def stream(source: Source, shards: Sequence[Path], seed: int) -> Iterator[str]:
+    """Samples without end: every pass has all of them once, and the order of the blocks differs between passes.
+
+    The same shards and seed give the same stream. Memory holds four bytes for each block and one block.
+
+    Raises:
+        WorldError: a shard is gone, or no shard holds a sample.
+    """
+    ends = list(accumulate(-(-_size(shard) // source.block) for shard in shards))
+    order = array("I", range(ends[-1] if ends else 0))
+    for number in count():
+        Random(f"{seed} {number}").shuffle(order)
+        empty = True
+        for index in order:
+            shard = bisect_right(ends, index)
+            for sample in _read(source, shards[shard], index - (ends[shard - 1] if shard else 0)):
+                empty = False
+                yield sample
+        if empty:
+            raise WorldError("data_without_text")
+
+
+def once(source: Source, shard: Path) -> Iterator[str]:
+    """The samples of one shard in their order, once.
+
+    Raises:
+        WorldError: the shard is gone.
+    """
+    for index in range(-(-_size(shard) // source.block)):
+        yield from _read(source, shard, index)
+
+
+def _read(source: Source, shard: Path, index: int) -> list[str]:
+    try:
+        with shard.open("rb") as file:
+            return list(source.read(file, index * source.block))
+    except OSError as error:
+        raise WorldError("shard_not_readable", path=str(shard), detail=error.strerror) from None
+
+
+def _size(path: Path) -> int:
+    """Bytes of the file; 0 if there is none."""
+    try:
+        return path.stat().st_size
+    except FileNotFoundError:
+        return 0

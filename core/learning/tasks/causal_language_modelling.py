@@ -1,0 +1,67 @@
+"""Causal language modelling (Radford et al. 2019): predict each token of a text from those before it."""
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import ClassVar, Self, cast
+
+import torch
+from tokenizers import Tokenizer
+from transformers import PretrainedConfig
+
+from core.api.project import manifest as declared
+from core.api.project.manifest import Manifest
+from core.api.project.projects import Figure
+from core.learning.tasks import text
+from core.learning.tasks.task import Batch, Evaluation
+
+
+@dataclass(frozen=True)
+class CausalLanguageModellingTask:
+    """Sequences are exactly `sequence_length` tokens of texts that follow each other."""
+
+    # Not all that transformers lists for the task: some of those see the tokens that they have to predict.
+    architectures: ClassVar[frozenset[str]] = frozenset(
+        {"GPT2LMHeadModel", "GPTNeoXForCausalLM", "LlamaForCausalLM", "MistralForCausalLM", "Qwen2ForCausalLM"}
+    )
+
+    tokenizer: Tokenizer
+    sequence_length: int
+    separator: tuple[int, ...]
+
+    @classmethod
+    def example(cls, task: declared.CausalLanguageModelling, config: PretrainedConfig) -> Batch:
+        return _batch(text.token_sample(task, config))
+
+    @classmethod
+    def from_manifest(cls, manifest: Manifest, config: PretrainedConfig, tokenizer: Path | None) -> Self:
+        task = cast("declared.CausalLanguageModelling", manifest.task)
+        loaded = text.load_tokenizer(tokenizer, config)
+        separator = () if task.separator is None else (text.token_id(loaded, task.separator, "$.task.separator"),)
+        return cls(loaded, task.sequence_length, separator)
+
+    def batches(self, samples: Iterable[str], size: int, seed: int) -> Iterator[Batch]:
+        del seed  # nothing is chosen at random
+        for tokens in text.in_batches(text.packed(self.tokenizer, samples, self.sequence_length, self.separator), size):
+            yield _batch(tokens)
+
+    def loss(self, model: torch.nn.Module, batch: Batch) -> torch.Tensor:
+        # Without the cache of keys and values, which only generation needs.
+        loss: torch.Tensor = model(**batch, use_cache=False).loss
+        return loss
+
+    def evaluate(self, model: torch.nn.Module, samples: Iterable[str]) -> Evaluation:
+        """The figure is the perplexity: the exponential of the mean loss of a token."""
+        total, rows = torch.zeros(()), 0
+        with text.evaluating(model) as device:
+            for batch in text.evaluation_batches(self, samples, device):
+                count = len(batch["input_ids"])
+                total += self.loss(model, batch).cpu() * count
+                rows += count
+        loss = total / rows
+        return Evaluation(float(loss), Figure("perplexity", float(loss.exp())))
+
+
+def _batch(tokens: torch.Tensor) -> Batch:
+    """The model itself compares each token with its prediction from those before it."""
+    return {"input_ids": tokens, "labels": tokens}
