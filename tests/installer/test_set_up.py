@@ -86,7 +86,7 @@ def test_an_interrupted_set_up_starts_again(machine: Machine) -> None:
     os.killpg(process.pid, signal.SIGINT)  # as a terminal does on Ctrl-C
     _, err = process.communicate(timeout=30)
     assert process.returncode == 130
-    assert err.endswith("Stopped. The same command goes on from here.\n")
+    assert err.endswith("Stopped. Run the same command again to continue.\n")
     left_over = machine.checkout.site_packages / "half_a_package"
     left_over.touch()
 
