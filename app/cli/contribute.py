@@ -24,8 +24,8 @@ from core.client.profile import Profile
 
 TEXT = """
 Contribute in this terminal until Ctrl-C, for a while, or until the run has
-reached an epoch. Needs no screen. It talks to the same engine as the window:
-what was so before is so again afterwards.
+reached an epoch. It needs no screen. It uses the same engine as the window and
+afterwards restores what the engine did before.
 
   idlehive contribute                          the first project you joined,
                                                or the practice project
@@ -34,16 +34,16 @@ what was so before is so again afterwards.
   idlehive contribute --by-schedule            only in the hours of the schedule
   idlehive contribute > contributing.log &     one line for each change
 
-Hours of the schedule that are off are overridden: for the time you give, else
-until the schedule's next change.
+It overrides hours of the schedule that are off: for the given time, else until
+the schedule's next change.
 
-Ends with 0 when done (Ctrl-C is fine when nothing was agreed), 1 when it
-could not go on or was stopped early, 2 for a wrong use.
+Exit codes: 0 done (also Ctrl-C without --for and --until-epoch), 1 failed or
+stopped early, 2 wrong use.
 """
 
 _TICK = 0.25
 _SETTLING = 5.0
-"""Seconds in which the engine shows what it was told, or notices by itself that the goal is reached."""
+"""Seconds in which the engine carries out a command, or notices by itself that the goal is reached."""
 _LONGEST_GOODBYE = 30.0
 
 
@@ -98,7 +98,7 @@ def run(arguments: argparse.Namespace, profile: Profile) -> int:
 
 
 def judge(snapshot: Snapshot, goal: Goal, epoch: int, elapsed: float, stop: bool) -> Outcome | None:
-    """Whether it is over, and how: `epoch` is the highest seen in the run, `elapsed` seconds. Pure."""
+    """Whether and how it ends: `epoch` is the highest seen in the run, `elapsed` in seconds. Pure."""
     if stop:
         return Outcome.STOPPED
     if goal.until_epoch is not None and epoch >= goal.until_epoch:
@@ -123,7 +123,7 @@ def restoring(before: Snapshot, now_wanted: bool, now: float) -> Command | None:
 
 
 def _going_on(before: Snapshot, now: float) -> Contribute:
-    """By the schedule, or with what overrode it."""
+    """By the schedule, or with the earlier override."""
     schedule, until = before.schedule, before.schedule.override_until
     if not schedule.overridden:
         return Contribute(before.project, override="none")
@@ -133,10 +133,10 @@ def _going_on(before: Snapshot, now: float) -> Contribute:
 
 
 def hint(goal: Goal, now: float) -> str:
-    """What stays at the bottom of the display: when it ends by itself, and how to end it. Pure."""
+    """The last line of the display: when it ends, and how to end it. Pure."""
     ends = [f"until {times.clock(now + goal.seconds, now)}"] if goal.seconds else []
     ends += [f"until epoch {goal.until_epoch:,}"] if goal.until_epoch is not None else []
-    text = f"Contributes {' or '.join(ends)}. " if ends else ""
+    text = f"Runs {' or '.join(ends)}. " if ends else ""
     return f"{text}Ctrl-C stops contributing."
 
 
@@ -147,13 +147,13 @@ def _contribute(engine: EngineClient, command: Contribute, stop: Stop, started: 
         visit.begin(command)
         with display(hint(goal, time.time())) as shown:
             outcome = visit.follow(goal, shown, stop)
-            shown.print_line("Idlehive goes on contributing, as before." if visit.goes_on else "Stopping.")
+            shown.print_line("Idlehive continues to contribute, as before." if visit.goes_on else "Stopping.")
             visit.end(outcome)
     except EngineGone:
         print(visit.totals.sentence())
-        raise WorldError("The engine has ended, so nothing is contributed any more.") from None
+        raise WorldError("The engine has ended; it contributes no more.") from None
     except BaseException:
-        # Also when the output is gone or the command refused: an engine nobody asked for must not stay.
+        # Also after a closed output or a refused command: an engine that this command started must not stay.
         with suppress(WorldError):
             visit.end(Outcome.STOPPED)
         raise
@@ -164,7 +164,7 @@ def _contribute(engine: EngineClient, command: Contribute, stop: Stop, started: 
 
 
 class _Visit:
-    """What this command changes in the engine, and what was given meanwhile."""
+    """What this command changes in the engine, and its totals."""
 
     def __init__(self, engine: EngineClient, started: bool) -> None:
         self._engine = engine
@@ -177,7 +177,7 @@ class _Visit:
 
     @property
     def goes_on(self) -> bool:
-        """It was contributing before, so it will go on."""
+        """Whether the engine contributed before, so it continues."""
         return isinstance(restoring(self._before, True, time.time()), Contribute) and not self._started
 
     def begin(self, command: Contribute) -> None:
@@ -185,8 +185,8 @@ class _Visit:
         self._begun = True
 
     def follow(self, goal: Goal, shown: Display, stop: Stop) -> Outcome:
-        """Show what happens until it is over."""
-        # The clock on the wall: after sleep, the time that was agreed is over.
+        """Show progress until the end."""
+        # Wall-clock time: sleep counts.
         started = time.time()
         for message in self._engine.messages(_TICK):
             if isinstance(message, Snapshot):
@@ -203,7 +203,7 @@ class _Visit:
         raise EngineGone("The engine has ended.")
 
     def end(self, outcome: Outcome) -> None:
-        """Leave the engine as it was found: ended, or with the intent it had. Does so once."""
+        """Restore the engine: end it, or give it back its intent. Does so once."""
         if self._ended:
             return
         self._ended = True
@@ -220,7 +220,7 @@ class _Visit:
             self._settle(lambda: self._latest.state in ("idle", "holding", "failed"), _SETTLING)
 
     def _settle(self, settled: Callable[[], bool], seconds: float) -> None:
-        """Count on until things are settled or the time is up."""
+        """Follow until the engine has settled or the time is over."""
         deadline = time.monotonic() + seconds
         for message in self._engine.messages(_TICK):
             if isinstance(message, Snapshot):

@@ -10,18 +10,18 @@ from app.cli.doctor_sensors import sensors
 from core.client.profile import Profile
 
 TEXT = """
-Look at this computer: what Idlehive found, what is missing, and what to do.
-Changes nothing. Ends with 1 if something keeps you from contributing.
+Check this computer: what Idlehive found, what is missing, and what to do.
+It changes nothing. Exit code 1: a problem prevents contributing.
 
   idlehive doctor
-  idlehive doctor --json      for a report of a problem; holds no secrets
+  idlehive doctor --json      for a problem report; without secrets
 """
 
 _MARKS = {"ok": ("ok", "green"), "warn": ("warning", "yellow"), "problem": ("problem", "bold red")}
 
 
 def add(verbs: Verbs) -> None:
-    add_json(add_verb(verbs, "doctor", "what was found on this computer", TEXT, run))
+    add_json(add_verb(verbs, "doctor", "check this computer", TEXT, run))
 
 
 def run(arguments: argparse.Namespace, profile: Profile) -> int:

@@ -1,4 +1,4 @@
-"""What `doctor` looks at: one check a function, each with one finding. None of them changes anything."""
+"""The checks of `doctor`: one function each, with one finding. None of them changes anything."""
 
 import os
 import platform
@@ -46,7 +46,7 @@ class Finding(msgspec.Struct, frozen=True):
 
 
 def examine(profile: Profile) -> list[Finding]:
-    """All findings, in the order in which things build on each other."""
+    """All findings; each check needs only what the checks before it cover."""
     return [
         python(),
         packages(),
@@ -126,7 +126,7 @@ def graphics() -> Finding:
 
 
 def secrets() -> Finding:
-    """Whether the system keeps secrets. Some keyrings never answer, so it is asked aside, with a time limit."""
+    """Whether the system keeps secrets. Some keyrings never answer, so a thread asks, with a time limit."""
     answers: list[Finding] = []
     thread = threading.Thread(target=lambda: answers.append(_keyring()), daemon=True)
     thread.start()
@@ -135,7 +135,7 @@ def secrets() -> Finding:
 
 
 def screen() -> Finding:
-    """Display and tray, asked in a process of its own, because Qt ends the process that has neither."""
+    """Display and tray, checked in a separate process, because Qt aborts a process without a display."""
     if not window.has_display(os.environ):
         return Finding("display", "warn", "No display here.", "`idlehive contribute` works without one.")
     try:

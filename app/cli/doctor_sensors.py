@@ -1,4 +1,4 @@
-"""What `doctor` says of the sensors: where each gets its value, the value, and what was tried."""
+"""The sensors in `doctor`: the value of each, its source, and the sources that failed."""
 
 import subprocess
 
@@ -17,7 +17,7 @@ _ADVICE = {
     "full screen": "Name your games with `idlehive limits programs add`.",
 }
 _SILENT = ("in use", "not needed")
-"""What need not be told of a source."""
+"""Outcomes of a source that are not shown."""
 
 
 def sensors(profile: Profile) -> list[Finding]:
@@ -35,7 +35,7 @@ def _why(error: Exception) -> str:
 
 
 def _asked_aside() -> list[SensorInfo]:
-    """From a process of its own: a desktop service that hangs must not keep doctor from ending."""
+    """Read in a separate process, so that a desktop service that hangs cannot block doctor."""
     asked = subprocess.run(
         core_command("core.conditions"), capture_output=True, timeout=PATIENCE, check=True, env=core_environment()
     )

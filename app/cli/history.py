@@ -1,4 +1,4 @@
-"""history: what this computer has given, and the files that can be made of it."""
+"""history: what this computer has given, and the record as files."""
 
 import argparse
 import csv
@@ -28,16 +28,16 @@ have one row for each session and hour; times there are UTC.
   idlehive history
   idlehive history --since 2026-01-31
   idlehive history --since 7d --csv > given.csv
-  idlehive history export given.json          all of it, to be imported elsewhere
+  idlehive history export given.json          all of it, to import elsewhere
   idlehive history export given.csv           the same as a table, for spreadsheets
-  idlehive history import given.json          what is there already counts once
+  idlehive history import given.json          duplicates count once
   idlehive history summary 2026.png           the year as a picture; or .svg
   idlehive history certificate given.pdf      to print
   idlehive history delete                     asks first
 
-`accepted` are the samples that updates of the model were made of; `~` marks
-energy that is estimated. What it cost is told once `energy_price`, `currency`
-and `grid_factor` are set (`idlehive limits`).
+`accepted` counts the samples that became part of a model update. `~` marks
+estimated energy. The cost is shown once `energy_price`, `currency` and
+`grid_factor` are set (`idlehive limits`).
 """
 
 _COLUMNS = (
@@ -109,12 +109,12 @@ def _pages(engine: EngineClient, since: float | None) -> Iterator[list[Contribut
 
 def _print_table(rows: list[Contribution], cost: str) -> None:
     if not rows:
-        print("Nothing was given yet.")
+        print("There is no history yet.")
         return
     days = [(day, output.printable(project), *_cells(sums)) for day, project, sums in by_day(rows)]
     output.print_table(_COLUMNS, days, total=("total", "", *_cells(together(Sums(), rows))))
     if cost:
-        print(f"\nThe energy of that cost {cost}, by your own figures.")
+        print(f"\nIts energy cost {cost}, by your own figures.")
 
 
 def _cells(sums: Sums) -> tuple[str, ...]:

@@ -1,4 +1,4 @@
-"""host: an organiser's backbone. Its words are core.host's own; this only starts it."""
+"""host: an organiser's backbone. core.host has its texts; this only starts it."""
 
 import os
 import sys

@@ -14,23 +14,24 @@ from core.api.snapshot import Snapshot
 from core.client.profile import Profile
 
 PAUSE = """
-Stop contributing, until you resume or for a while. The graphics card and the
-memory are free at once; nothing that was computed is lost.
+Stop contributing for a while or until you resume. This frees the graphics card
+at once and the memory within minutes; nothing that was computed is lost.
 
-  idlehive pause             until `idlehive resume`
-  idlehive pause --for 1h    goes on by itself in an hour
-  idlehive pause --until-change    goes on when the schedule changes next
+  idlehive pause                   until `idlehive resume`
+  idlehive pause --for 1h          resumes in an hour
+  idlehive pause --until-change    resumes at the schedule's next change
 """
 
 RESUME = """
-End a pause; where there is none, what overrides the schedule. Starts the engine if it is not running.
+End a pause or, without one, an override of the schedule. This starts the
+engine if it is not running.
 
   idlehive resume
 """
 
 QUIT = """
-End the session politely, then the engine. The window, if open, closes its
-connection; nothing runs afterwards.
+End the session, then the engine. Peers are informed. An open window shows that
+the engine has stopped.
 
   idlehive quit
 """
@@ -41,8 +42,8 @@ _LONGEST_GOODBYE = 60.0
 def add(verbs: Verbs) -> None:
     pause = add_verb(verbs, "pause", "stop contributing for now", PAUSE, run_pause)
     ends = pause.add_mutually_exclusive_group()
-    ends.add_argument("--for", dest="duration", metavar="TIME", help="go on by itself after this long: 90m, 2h")
-    ends.add_argument("--until-change", action="store_true", help="go on when the schedule changes next")
+    ends.add_argument("--for", dest="duration", metavar="TIME", help="resume after this time: 90m, 2h")
+    ends.add_argument("--until-change", action="store_true", help="resume at the schedule's next change")
     add_verb(verbs, "resume", "end a pause", RESUME, run_resume)
     add_verb(verbs, "quit", "end the engine", QUIT, run_quit)
 
@@ -63,7 +64,7 @@ def run_resume(_: argparse.Namespace, profile: Profile) -> int:
     with needed(profile) as engine:
         engine.request(Resume(), NoneType)
         snapshot = engine.request(GetSnapshot(), Snapshot)
-    print("Resumed." if snapshot.wanted else "Not paused any more; `idlehive contribute` starts contributing.")
+    print("Resumed." if snapshot.wanted else "No longer paused; `idlehive contribute` starts contributing.")
     return 0
 
 

@@ -16,7 +16,7 @@ What the engine and the sessions wrote, the newest last.
 
   idlehive log              the last 200 lines
   idlehive log -n 1000
-  idlehive log -f           and what comes, until Ctrl-C
+  idlehive log -f           also new lines, until Ctrl-C
 """
 
 _POLL_INTERVAL = 0.3
@@ -24,8 +24,8 @@ _POLL_INTERVAL = 0.3
 
 def add(verbs: Verbs) -> None:
     parser = add_verb(verbs, "log", "what the engine and the sessions wrote", TEXT, run)
-    parser.add_argument("-f", "--follow", action="store_true", help="go on with what comes, until Ctrl-C")
-    parser.add_argument("-n", dest="lines", metavar="LINES", default="200", help="at most so many old lines (200)")
+    parser.add_argument("-f", "--follow", action="store_true", help="continue with new lines, until Ctrl-C")
+    parser.add_argument("-n", dest="lines", metavar="LINES", default="200", help="how many lines, at most (200)")
 
 
 def run(arguments: argparse.Namespace, profile: Profile) -> int:
@@ -35,7 +35,7 @@ def run(arguments: argparse.Namespace, profile: Profile) -> int:
     old = merge((tail.name, tail.read()) for tail in tails(profile, known))
     kept = old[-int(arguments.lines) :] if int(arguments.lines) else []
     if not old and not arguments.follow:
-        print(f"Nothing was logged yet in {profile.logs}.")
+        print(f"There is no log in {profile.logs} yet.")
     _print(kept)
     if arguments.follow:
         with suppress(KeyboardInterrupt):

@@ -1,4 +1,4 @@
-"""The command `idlehive`: what can be said, and what becomes of an error.
+"""The command `idlehive`: its verbs, and how it ends on an error.
 
 Exit codes: 0 done, 2 wrong use (one line on stderr), 1 anything else.
 """
@@ -31,8 +31,8 @@ Give your computer's idle time to open deep-learning collaborations.
 """
 
 EPILOGUE = """
-IDLEHIVE_HOME names another profile folder: with its own projects, limits and
-engine, beside yours. Exit codes: 0 done, 2 wrong use, 1 anything else.
+IDLEHIVE_HOME names another profile folder, with its own projects, limits and
+engine. Exit codes: 0 done, 2 wrong use, 1 anything else.
 """
 
 _DISK_ERRORS = (errno.ENOSPC, errno.EDQUOT, errno.EIO, errno.EROFS)
@@ -41,7 +41,7 @@ _WRONG_USE = 2
 
 
 def main(argv: list[str] | None = None) -> int:
-    """Carry out one command line; the result is the exit code."""
+    """Run one command line and return the exit code."""
     arguments = sys.argv[1:] if argv is None else argv
     if isinstance(sys.stdout, io.TextIOWrapper):
         sys.stdout.reconfigure(errors="replace")  # a terminal without UTF-8 has no arrows
@@ -53,7 +53,7 @@ def main(argv: list[str] | None = None) -> int:
     except IdlehiveError as error:
         return _print_error(sentence(error.message), _FAILED)
     except BrokenPipeError:
-        _drop_output()  # whoever read has had enough
+        _drop_output()  # the reader has closed the pipe
         return _FAILED
     except KeyboardInterrupt:
         return _print_error("Interrupted.", _FAILED)
@@ -62,13 +62,13 @@ def main(argv: list[str] | None = None) -> int:
             return _print_error(_keep_traceback(error), _FAILED)
         _drop_output()
         return _print_error(f"{error.filename or 'The output'} cannot be written: {error.strerror}.", _FAILED)
-    except Exception as error:  # noqa: BLE001 - the outermost place: a fault of the program, kept for its makers
+    except Exception as error:  # noqa: BLE001 - the outermost place: a bug, kept for a report
         return _print_error(_keep_traceback(error), _FAILED)
     return code
 
 
 def _drop_output() -> None:
-    """Python would complain once more when it flushes at the end."""
+    """Otherwise Python would fail again when it flushes at exit."""
     os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
 
 
@@ -110,7 +110,7 @@ def _version() -> str:
 
 
 def _print_error(sentence: str, code: int) -> int:
-    """One line, whatever the sentence is made of."""
+    """Print the sentence as one line."""
     print(f"idlehive: {' '.join(sentence.split())}", file=sys.stderr)
     return code
 

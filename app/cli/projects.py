@@ -28,7 +28,7 @@ from core.api.protocol import Command
 from core.client.profile import Profile
 
 TEXT = """
-The projects you can contribute to. Without a word more: the list.
+The projects you can contribute to.
 
   idlehive projects
   idlehive projects show practice
@@ -39,10 +39,10 @@ The projects you can contribute to. Without a word more: the list.
   idlehive projects leave bees
   idlehive projects order bees practice                   bees first, when it can run
 
-Of several joined projects the first that can run now is contributed to.
+Idlehive contributes to the first of your projects that can run now.
 
-An invite given as `--invite TOKEN` can be seen by other programs while the
-command runs; with `--invite` alone or `--invite -` nobody sees it.
+Other programs can see an invite given as `--invite TOKEN` while the command
+runs; with `--invite` alone or `--invite -` it stays hidden.
 """
 
 _READ = "-"
@@ -60,7 +60,9 @@ def add(verbs: Verbs) -> None:
     leave = add_verb(parts, "leave", "end your membership; your history stays", TEXT, run_leave)
     for part in (show, joining, leave):
         part.add_argument("project", metavar="ID")
-    joining.add_argument("--invite", nargs="?", const=_READ, metavar="TOKEN", help="left out or -: asked for, or read")
+    joining.add_argument(
+        "--invite", nargs="?", const=_READ, metavar="TOKEN", help="default or -: ask, or read standard input"
+    )
     adding = add_verb(parts, "add", "put a project into the list", TEXT, run_add)
     adding.add_argument("source", metavar="URL_OR_FILE", help="of its manifest")
     order = add_verb(parts, "order", "prefer joined projects in this order; the others follow", TEXT, run_order)
@@ -88,7 +90,7 @@ def run_order(arguments: argparse.Namespace, profile: Profile) -> int:
         output.print_json([info_json(info) for info in projects])
     else:
         members = sorted((project for project in projects if project.rank), key=lambda project: project.rank)
-        print(f"From now on in this order: {', '.join(output.printable(project.id) for project in members)}.")
+        print(f"The order is now: {', '.join(output.printable(project.id) for project in members)}.")
     return 0
 
 
@@ -104,13 +106,13 @@ def run_show(arguments: argparse.Namespace, profile: Profile) -> int:
 
 
 def run_add(arguments: argparse.Namespace, profile: Profile) -> int:
-    return _change(arguments, profile, AddProject(source.resolve(arguments.source)), "{} is in the list now.")
+    return _change(arguments, profile, AddProject(source.resolve(arguments.source)), "{} is now in the list.")
 
 
 def run_join(arguments: argparse.Namespace, profile: Profile) -> int:
     invite = read_invite() if arguments.invite == _READ else arguments.invite
     command = JoinProject(source.resolve(arguments.project), invite)
-    return _change(arguments, profile, command, "You are a member of {} now.")
+    return _change(arguments, profile, command, "You are now a member of {}.")
 
 
 def run_leave(arguments: argparse.Namespace, profile: Profile) -> int:

@@ -1,4 +1,4 @@
-"""history export, import, summary, certificate, delete: the record as files, and its end."""
+"""history export, import, summary, certificate, delete: the record as files, and its deletion."""
 
 import argparse
 import os
@@ -17,21 +17,21 @@ from core.client.profile import Profile
 
 _FILES = 600.0
 """Seconds in which a file is written or read."""
-_SAID = "delete"
+_CONFIRMATION = "delete"
 
 
 def add(parts: Verbs, text: str) -> None:
-    export = add_verb(parts, "export", "write it into a file", text, run_export)
+    export = add_verb(parts, "export", "write the history into a file", text, run_export)
     export.add_argument("file", metavar="FILE", help="ends in .json, or in .csv for spreadsheets")
-    taking = add_verb(parts, "import", "add what an exported file holds", text, run_import)
+    taking = add_verb(parts, "import", "add the contents of an exported file", text, run_import)
     taking.add_argument("file", metavar="FILE")
     summary = add_verb(parts, "summary", "a year as a picture", text, run_summary)
     summary.add_argument("file", metavar="FILE", help="ends in .png or .svg")
-    summary.add_argument("--year", type=int, metavar="YEAR", help="this one, if left out")
+    summary.add_argument("--year", type=int, metavar="YEAR", help="the year (default: this one)")
     certificate = add_verb(parts, "certificate", "a page to print, with all figures", text, run_certificate)
     certificate.add_argument("file", metavar="FILE", help="ends in .pdf")
-    certificate.add_argument("--name", default="", help="of the volunteer; left out: none")
-    delete = add_verb(parts, "delete", "delete all of it, for good", text, run_delete)
+    certificate.add_argument("--name", default="", help="the volunteer's name (default: none)")
+    delete = add_verb(parts, "delete", "delete the whole history", text, run_delete)
     delete.add_argument("--yes", action="store_true", help="without asking")
     for part in (export, taking):
         add_json(part, again=True)
@@ -85,14 +85,14 @@ def run_delete(arguments: argparse.Namespace, profile: Profile) -> int:
         return 1
     with borrowed(profile) as engine:
         engine.request(DeleteHistory(everything=True), NoneType)
-    print("All that was given is deleted from this computer; projects and limits are as they were.")
+    print("The history of this computer is deleted; projects and limits are unchanged.")
     return 0
 
 
 def _is_sure() -> bool:
-    print("This deletes every session, hour and epoch of your history, and the month's data count, for good.")
-    print(f"`idlehive history export FILE` keeps a copy. Type `{_SAID}` to go on: ", end="", flush=True)
-    return sys.stdin.readline().strip().lower() == _SAID
+    print("This deletes every session, hour and epoch of your history, and this month's data count.")
+    print(f"`idlehive history export FILE` keeps a copy. Type `{_CONFIRMATION}` to confirm: ", end="", flush=True)
+    return sys.stdin.readline().strip().lower() == _CONFIRMATION
 
 
 def _overview(profile: Profile, command: GetOverview) -> Overview:
@@ -131,4 +131,4 @@ def _make_application() -> None:
 
 
 _application: object = None
-"""Must stay as long as anything is drawn."""
+"""Kept while anything is drawn."""

@@ -33,8 +33,8 @@ from core.client.profile import Profile
 
 TEXT = f"""
 The week in which this computer contributes, in steps of half an hour: off,
-gentle (with the limits named gentle.…) or full. What you ask for by hand,
-`contribute` or `pause`, counts until the schedule's next change.
+gentle (with the limits named gentle.…) or full. A `contribute` or `pause` of
+yours overrides it until the schedule's next change.
 
   idlehive schedule                              draws the week
   idlehive schedule set nights

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 from core.api.errors import WorldError
 
-NO_DISPLAY = "There is no display here for the window; `idlehive contribute` works without one."
+NO_DISPLAY = "There is no display for the window; `idlehive contribute` works without one."
 
 
 def has_display(environment: Mapping[str, str], platform: str = sys.platform) -> bool:

@@ -1,4 +1,4 @@
-"""The desktop's notification service, and the tray's own messages where there is none.
+"""The desktop's notification service, or the tray's own messages where there is none.
 
 The protocol is the Desktop Notifications Specification 1.2 of freedesktop.org. It wants unsigned 32-bit numbers, which
 QtDBus cannot send from Python, so the messages are jeepney's. Connecting and reading have a thread of their own, which
@@ -25,11 +25,11 @@ class Notification(NamedTuple):
     title: str
     text: str
     urgent: bool = False
-    """Stays until it is seen, where the desktop can do that."""
+    """Stays until it is dismissed, where the desktop supports that."""
 
 
 class Notifications(QObject):
-    """`show` never waits. `otherwise` shows what the service did not take; `clicked`: a notice was chosen."""
+    """`show` never blocks. `otherwise` shows what the service refused. `clicked`: a notification was chosen."""
 
     clicked = Signal()
     _connected = Signal(object)

@@ -1,4 +1,4 @@
-"""Files that hold a secret: written in one go, and readable by their owner alone."""
+"""Files that hold a secret: written atomically and readable only by their owner."""
 
 import os
 from pathlib import Path
@@ -9,7 +9,7 @@ _LARGEST = 1 << 16
 
 
 def write(path: Path, text: str) -> None:
-    """Raises WorldError if it cannot be written; what was there before is then still there."""
+    """Raises WorldError if it cannot be written; an older file is then unchanged."""
     beside = path.with_name(f".{path.name}.{os.getpid()}")
     try:
         try:
@@ -25,7 +25,7 @@ def write(path: Path, text: str) -> None:
 
 
 def read(path: Path) -> str:
-    """A small text; of a larger one the beginning.
+    """A small text; only the beginning of a larger one.
 
     Raises:
         UsageError: there is none, or it is no text.

@@ -1,4 +1,4 @@
-"""One window a profile: a second one asks the first to come to the front, and ends."""
+"""One window for a profile: a second one raises the first and ends."""
 
 import os
 import socket
@@ -31,12 +31,12 @@ class SingleInstance(QObject):
         return self._lock.tryLock(0)
 
     def listen(self) -> None:
-        """Hear of others from now on. To be called once there is an application, whose loop does the hearing."""
+        """Listen for other windows from now on; needs a running QApplication."""
         QLocalServer.removeServer(self._path)
         self._server.listen(self._path)
 
     def raise_first(self) -> bool:
-        """Ask the window that is already there to come to the front; False if it does not answer."""
+        """Raise the window that runs already; False if it does not answer."""
         with socket.socket(socket.AF_UNIX) as connection, suppress(OSError):
             connection.settimeout(_ANSWER_SECONDS)
             connection.connect(os.fspath(self._path))
@@ -44,7 +44,7 @@ class SingleInstance(QObject):
         return False
 
     def release(self) -> None:
-        """Give the profile back."""
+        """Release the profile."""
         self._server.close()
         self._lock.unlock()
 

@@ -1,6 +1,6 @@
-"""The panel that shows the tray icon: it may come after the program, as at login, go away and come back.
+"""The panel that shows the tray icon: it may start after the program, as at login, and may restart.
 
-Nobody tells of that, in the two protocols that there are, so one looks now and then.
+Neither tray protocol announces that, so it is polled.
 """
 
 import time
@@ -11,11 +11,11 @@ from PySide6.QtWidgets import QSystemTrayIcon
 
 EVERY_MS = 3000
 PATIENCE = 10.0
-"""Seconds for a panel that is starting at login, or starting anew."""
+"""Seconds that a panel may need to start or restart."""
 
 
 class TrayHost(QObject):
-    """`came`: a panel can show the icon that could not before. `missed`: there has been none for a while."""
+    """`came`: a panel can show the icon now. `missed`: there has been no panel for `PATIENCE` seconds."""
 
     came = Signal()
     missed = Signal()

@@ -23,7 +23,7 @@ class UnixSignals(QObject):
         self._notifier.activated.connect(self._on_signal)
 
     def stop(self) -> None:
-        """Give the signals back."""
+        """Restore the earlier handlers."""
         self._notifier.setEnabled(False)
         signal.set_wakeup_fd(-1)
         for which in (signal.SIGTERM, signal.SIGINT):

@@ -1,4 +1,4 @@
-"""Days, weeks or months as bars, each project a part of them; a click opens what a bar stands for."""
+"""Bars of hours, days, weeks or months, one part for each project. A click opens the time of a bar."""
 
 from collections import defaultdict
 from collections.abc import Sequence
@@ -40,7 +40,7 @@ class BarsView(TimeChart):
         return QSize(600, 170)
 
     def show_overview(self, overview: Overview) -> None:
-        """The bars of a time, the empty ones between them included."""
+        """The bars of a period, with the empty ones between them."""
         self._bucket = overview.bucket
         self._names = [project.name for project in overview.projects]
         bars: dict[float, list[Bar]] = defaultdict(list)
@@ -152,14 +152,14 @@ roles.set_role(BarsView, QAccessible.Role.Chart)
 
 
 def colour(project: int) -> QColor:
-    """Of a project by its place; the first is the accent, what is beyond the last the faintest."""
+    """The colour of a project by its place in the list: the first has the accent, all after the last the faintest."""
     now = theme.tokens()
     colours = (now.accent, now.other_1, now.gentle, now.other_3)
     return QColor(colours[project]) if 0 <= project < len(colours) else QColor(now.other_2)
 
 
 class ProjectSwatch(QWidget):
-    """Stands before the name of a project, by its place."""
+    """The colour of a project, before its name."""
 
     def __init__(self, project: int) -> None:
         super().__init__()
@@ -175,7 +175,7 @@ class ProjectSwatch(QWidget):
 
 
 def starts(bucket: Bucket, since: float, until: float) -> list[float]:
-    """Where the bars of a time begin, UTC seconds."""
+    """The start of each bar of a period, UTC seconds."""
     found: list[float] = []
     start = _begin(bucket, since)
     while start < until and len(found) < 1000:
@@ -185,7 +185,7 @@ def starts(bucket: Bucket, since: float, until: float) -> list[float]:
 
 
 def following(bucket: Bucket, start: float) -> float:
-    """Where the next bar begins."""
+    """The start of the next bar."""
     if bucket == "hour":
         return start + 3600
     local = datetime.fromtimestamp(start).astimezone()

@@ -1,4 +1,4 @@
-"""A year as a calendar of days, weeks from left to right; the more was given, the stronger the colour."""
+"""A year as a calendar of days, with weeks from left to right. A day with more hours has a stronger colour."""
 
 from collections.abc import Sequence
 from datetime import date, timedelta
@@ -64,7 +64,7 @@ class CalendarView(TimeChart):
         return place if inside else None
 
     def area(self, place: int) -> QRectF:
-        """Where a day is drawn."""
+        """The square of a day."""
         column, row = divmod(place + self._lead(), 7)
         size = self._size()
         gap = min(_GAP, size / 5)

@@ -22,7 +22,7 @@ _MOST_REACHED = 6
 
 
 class CalendarCard(Card):
-    """A year of days. `choose` is told a day that was clicked, `turn` by how many years to go on."""
+    """A year of days. `choose` receives a clicked day, `turn` the number of years to move."""
 
     def __init__(self, choose: Callable[[date], None], turn: Callable[[int], None]) -> None:
         super().__init__()
@@ -52,7 +52,7 @@ class CalendarCard(Card):
 
 
 class ProjectsCard(Card):
-    """Stacked bars with their legend. `choose` is told the two ends of a bar that was clicked."""
+    """Stacked bars with their legend. `choose` receives the start and end of a clicked bar."""
 
     def __init__(self, choose: Callable[[float, float], None]) -> None:
         super().__init__()
@@ -81,7 +81,7 @@ class ProjectsCard(Card):
 
 
 class HabitCards(QHBoxLayout):
-    """When one gives, and why not, side by side, each with a sentence."""
+    """When this computer contributes, and why not, side by side, each with a sentence."""
 
     def __init__(self) -> None:
         super().__init__()

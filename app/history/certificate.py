@@ -44,7 +44,7 @@ class Figure(NamedTuple):
 
 
 def figures(overview: Overview) -> list[Figure]:
-    """What both of them tell, largest first."""
+    """The figures that both pictures show, largest first."""
     sums = overview.sums
     samples = sums.samples if sums.accepted is None else sums.accepted
     found = [
@@ -111,7 +111,7 @@ def save_certificate(overview: Overview, path: Path, name: str = "") -> None:
 
 
 def _written(path: Path, write: Callable[[Path], bool]) -> None:
-    """All of it or nothing: what was there stays if it cannot be written."""
+    """Writes the whole file or nothing: on an error an older file stays as it was."""
     unfinished = path.with_name(f".{path.name}.part")
     try:
         if not write(unfinished):

@@ -1,4 +1,4 @@
-"""What a project's model learned, with this volunteer's samples along it; one project of those that are shown."""
+"""The learning curve of one project, with this volunteer's samples below it."""
 
 from PySide6.QtWidgets import QHBoxLayout
 
@@ -14,7 +14,7 @@ from core.api.record.record import Overview
 
 
 class HistoryCurve(Card):
-    """Asks the engine for the curve of the project that was chosen, at first of the one most was given to."""
+    """Requests the curve of the chosen project; the first choice is the project with the most hours."""
 
     def __init__(self, link: EngineLink) -> None:
         super().__init__()
@@ -50,6 +50,6 @@ class HistoryCurve(Card):
             if project == self._project:
                 self.set_points(points)
 
-        # A project that has left the list has no curve any more; its hours stay.
+        # A project that is no longer in the list has no curve; its hours stay.
         if project is not None:
             self._link.ask(GetCurve(project), show, lambda _sentence: show([]), list[CurvePoint])

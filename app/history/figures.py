@@ -1,4 +1,4 @@
-"""The largest part of the history page: what was given, in four figures, and what that is in other words."""
+"""The main figures of the history page, with comparisons."""
 
 from PySide6.QtWidgets import QGridLayout, QVBoxLayout
 
@@ -31,7 +31,7 @@ class HistoryFigures(QVBoxLayout):
         self.addWidget(self._comparisons)
 
     def arrange(self, columns: int) -> None:
-        """Put the tiles into so many columns."""
+        """Lay the tiles out in this number of columns."""
         for number, tile in enumerate((self.time, self.samples, self.energy, self.network)):
             self._grid.addWidget(tile, number // columns, number % columns)
         for column in range(_COLUMNS):

@@ -1,4 +1,4 @@
-"""The menu of the history page: export, import, the year as a picture, the certificate, and the end of it all."""
+"""The menu of the history page: export, import, picture of the year, certificate, delete."""
 
 from collections.abc import Callable
 from datetime import datetime
@@ -20,13 +20,13 @@ from core.api.errors import WorldError
 from core.api.record.record import DeleteHistory, ExportHistory, GetOverview, ImportHistory, Overview, Written
 
 _GRACE_MS = 10_000
-"""Between the last word and the deed."""
+"""Time to undo a deletion."""
 
 Then = Callable[[Path], None]
 
 
 class HistoryFiles:
-    """`refresh` is called when the record has changed, `complain` with what went wrong."""
+    """`refresh` is called after the record has changed, `complain` with an error sentence."""
 
     def __init__(
         self, page: QWidget, link: EngineLink, refresh: Callable[[], None], complain: Callable[[str], None]
@@ -51,12 +51,12 @@ class HistoryFiles:
         self._deletion.timeout.connect(self._delete)
 
     def export(self, path: Path) -> None:
-        """Have the engine write the record into a file."""
+        """Ask the engine to write the record into a file."""
         command = ExportHistory(str(path), "csv" if path.suffix.lower() == ".csv" else "json")
         self._link.ask(command, self._show_written, self._show_problem, kind=Written)
 
     def import_file(self, path: Path) -> None:
-        """Have the engine add an export to the record."""
+        """Ask the engine to add an exported file to the record."""
 
         def done(written: Written) -> None:
             new = numbers.count(written.new_hours)
@@ -76,17 +76,17 @@ class HistoryFiles:
         )
 
     def save_certificate(self, path: Path) -> None:
-        """Print everything into a file."""
+        """Write the certificate into a file."""
         self._keep(path, GetOverview(), lambda overview: certificate.save_certificate(overview, path))
 
     def delete_soon(self) -> None:
-        """Delete all, unless somebody thinks better of it within ten seconds. A closed window deletes nothing."""
+        """Delete all in ten seconds, unless the volunteer undoes it. Closing the window cancels it."""
         self._deletion.start()
         self.notice.action.show()
         self.notice.set_text(tr("Your history is deleted in ten seconds."))
 
     def undo(self) -> None:
-        """Do not delete; or, where there is nothing to undo, hide the notice."""
+        """Cancel the deletion; without one, hide the notice."""
         self._deletion.stop()
         self.notice.set_text("")
 

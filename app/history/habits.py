@@ -1,4 +1,4 @@
-"""The hours of the week in which one gives, and what stood in the way at other times."""
+"""The hours of the week with contributions, and the reasons why there were none at other times."""
 
 from collections.abc import Mapping, Sequence
 

@@ -1,4 +1,4 @@
-"""A button that shows the one thing chosen of several, and offers the others in a menu."""
+"""A button that shows the current choice and offers the others in a menu."""
 
 from collections.abc import Callable, Mapping
 from functools import partial
@@ -10,7 +10,7 @@ from app.widgets.basic import Button
 
 
 class MenuButton(Button):
-    """`then` gets the value that was chosen."""
+    """`then` receives the chosen value."""
 
     def __init__(self, meaning: str, then: Callable[[str | None], None]) -> None:
         super().__init__("", "link")
@@ -22,7 +22,7 @@ class MenuButton(Button):
         self.hide()
 
     def offer(self, choices: Mapping[str, str | None], chosen: str | None) -> None:
-        """Names and what they stand for; hidden while there is nothing to choose."""
+        """Names and their values; the button is hidden while there is no choice."""
         if dict(choices) != self._choices:
             self._choices = dict(choices)
             self._menu.clear()

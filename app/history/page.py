@@ -1,4 +1,4 @@
-"""The history page: what was given, when, to whom, and what became of it.
+"""The history page: what this computer gave, when and to which project.
 
 Everything is summed up by the engine and asked for piece by piece; an answer that comes after another range was chosen
 is dropped.
@@ -28,11 +28,11 @@ from app.widgets.theme import Type
 from core.api.record.record import Habits, Overview, SessionGiven
 
 _REFRESH_SECONDS = 30.0
-"""While it is open and something is being given."""
+"""Seconds between two updates while the page is open and the session contributes."""
 
 
 class HistoryPage(Page):
-    """Asks when it is shown, when another range is chosen, and now and then while it is open."""
+    """Requests its figures when it is shown, when the range changes, and at intervals while it is open."""
 
     def __init__(self, link: EngineLink) -> None:
         super().__init__()
@@ -47,7 +47,7 @@ class HistoryPage(Page):
         link.link_changed.connect(lambda *_: self.refresh())
 
     def refresh(self) -> None:
-        """Ask for everything, if anyone looks."""
+        """Request everything, if the page is visible."""
         if not self.isVisible() or self._link.state is not Link.UP:
             return
         self._asked += 1
@@ -57,7 +57,7 @@ class HistoryPage(Page):
         self._ask_sessions()
 
     def choose(self, wanted: TimeRange) -> None:
-        """Show another time."""
+        """Show another period."""
         self._range = wanted
         for kind, button in self.ranges.items():
             button.setChecked(kind == wanted.kind)

@@ -1,4 +1,4 @@
-"""What this volunteer gave along a learning curve: own samples of each epoch as bars under it."""
+"""This volunteer's samples of each epoch, as bars below a learning curve."""
 
 from collections.abc import Sequence
 
@@ -11,7 +11,7 @@ from app.text.i18n import tr
 from app.widgets import axis, theme
 from core.api.project.projects import CurvePoint
 
-# As CurveView, so that epochs stand under each other.
+# As CurveView, so that the epochs line up.
 _LEFT, _RIGHT = 40.0, 8.0
 
 

@@ -14,7 +14,7 @@ from core.api.record.record import Habits, Overview, SessionGiven
 
 
 class HistorySessions(Card):
-    """`ask` is called when sessions are wanted that are not there: all anew, or those before a moment."""
+    """`ask` requests sessions: the newest (None), or those before a moment."""
 
     def __init__(self, ask: Callable[[float | None], None]) -> None:
         super().__init__()
@@ -43,7 +43,7 @@ class HistorySessions(Card):
         self._endings.offer(choices, self.ending)
 
     def show_sessions(self, sessions: list[SessionGiven], before: float | None) -> None:
-        """The first ones, or those `before` a moment below them."""
+        """Show the newest sessions, or append those `before` a moment."""
         if before is None:
             self.table.sessions.show(sessions)
         else:

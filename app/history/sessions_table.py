@@ -1,4 +1,4 @@
-"""The sessions of a time, newest first; more are fetched when one scrolls to the end."""
+"""The sessions of a period, newest first. Scrolling to the end fetches more."""
 
 from collections.abc import Callable
 from datetime import datetime
@@ -19,7 +19,7 @@ _ROWS = 9
 
 
 class SessionsModel(QAbstractTableModel):
-    """`fetch` is asked for what began before a moment."""
+    """`fetch` requests the sessions that began before a moment."""
 
     def __init__(self, fetch: Callable[[float], None]) -> None:
         super().__init__()
@@ -32,14 +32,14 @@ class SessionsModel(QAbstractTableModel):
         return self._sessions
 
     def show(self, sessions: list[SessionGiven]) -> None:
-        """These are the newest."""
+        """Replace all rows."""
         self.beginResetModel()
         self._sessions = list(sessions)
         self._more = len(sessions) >= MOST_SESSIONS
         self.endResetModel()
 
     def add(self, sessions: list[SessionGiven]) -> None:
-        """These come after those that are shown."""
+        """Append older rows."""
         first = len(self._sessions)
         self.beginInsertRows(_NO_INDEX, first, first + max(0, len(sessions) - 1))
         self._sessions += sessions
@@ -75,7 +75,7 @@ class SessionsModel(QAbstractTableModel):
 
 
 class SessionsTable(QTableView):
-    """Rows to look at; nothing in them can be changed."""
+    """A table that cannot be edited."""
 
     def __init__(self, fetch: Callable[[float], None]) -> None:
         super().__init__()
@@ -102,7 +102,7 @@ class SessionsTable(QTableView):
 
 
 def cells(session: SessionGiven) -> tuple[str, ...]:
-    """A row in words."""
+    """The texts of a row."""
     begin = datetime.fromtimestamp(session.started_at).astimezone()
     began = f"{times.short_day(session.started_at)} {begin.year}, {times.time_of_day(begin.hour, begin.minute)}"
     sums = session.sums

@@ -1,4 +1,4 @@
-"""Shades of the accent for how much was given: four steps, and the track for nothing."""
+"""Shades of the accent for amounts: four steps, and the track colour for nothing."""
 
 from PySide6.QtGui import QColor
 
@@ -16,7 +16,7 @@ def step(value: float, most: float) -> int:
 
 
 def shade(number: int, tokens: theme.Tokens | None = None) -> QColor:
-    """The colour of a step on a card, in the theme of this moment or in the one given."""
+    """The colour of a step on a card, in the current theme or in `tokens`."""
     now = tokens or theme.tokens()
     if number == 0:
         return QColor(now.track)

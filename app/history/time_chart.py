@@ -1,4 +1,4 @@
-"""A picture made of places, each of which stands for a time: pointed at, walked with the arrows, and opened."""
+"""A picture made of places, one for each period. Pointer and arrow keys mark a place; a click or Enter opens it."""
 
 from collections.abc import Mapping
 from typing import ClassVar
@@ -9,10 +9,10 @@ from PySide6.QtWidgets import QSizePolicy, QToolTip, QWidget
 
 
 class TimeChart(QWidget):
-    """Draws nothing itself. `marked` is the place that the keys work on."""
+    """Draws nothing itself. `marked` is the place that the keys act on."""
 
     STEPS: ClassVar[Mapping[Qt.Key, int]]
-    """How far an arrow goes."""
+    """How many places an arrow key moves."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -23,7 +23,7 @@ class TimeChart(QWidget):
 
     @property
     def places(self) -> int:
-        """How many there are."""
+        """The number of places."""
         raise NotImplementedError
 
     def place_at(self, at: QPointF) -> int | None:
@@ -31,15 +31,15 @@ class TimeChart(QWidget):
         raise NotImplementedError
 
     def tip(self, place: int) -> str:
-        """What a place stands for."""
+        """The text about a place."""
         raise NotImplementedError
 
     def open(self, place: int) -> None:
-        """It was chosen."""
+        """Act on a click or Enter."""
         raise NotImplementedError
 
     def mark(self, place: int) -> None:
-        """Go to a place, the nearest that there is."""
+        """Mark a place, or the nearest one."""
         self.marked = max(0, min(place, self.places - 1))
         self.setAccessibleDescription(self.tip(self.marked) if self.places else "")
         self.update()

@@ -1,4 +1,4 @@
-"""The time that the history page shows. Pure, in local days."""
+"""The period that the history page shows. Pure; days are local."""
 
 from dataclasses import dataclass
 from datetime import date, datetime, timedelta
@@ -20,7 +20,7 @@ class TimeRange:
     until: float | None = None
 
     def bounds(self, now: float) -> tuple[float | None, float | None]:
-        """Local midnights around it; None for the ends of the record."""
+        """The local midnights of its start and end; None for the start or end of the record."""
         tomorrow = datetime.fromtimestamp(now).astimezone().date() + timedelta(days=1)
         match self.kind:
             case "month":

@@ -1,4 +1,4 @@
-"""What is used right now against what is allowed, for the tiles of the home page. Pure."""
+"""Current use beside its limit, for the tiles of the home page. Pure."""
 
 from typing import NamedTuple
 
@@ -30,7 +30,7 @@ def network(snapshot: Snapshot) -> tuple[Reading, ...]:
 
 
 def moved(snapshot: Snapshot) -> str:
-    """What went over the line in this session."""
+    """Bytes of this session."""
     if snapshot.session is None:
         return tr("no traffic now")
     up, down = numbers.size(snapshot.traffic.uploaded), numbers.size(snapshot.traffic.downloaded)

@@ -35,7 +35,7 @@ class SpeedTile(Tile):
         super().__init__(tr("Speed"))
 
     def show_progress(self, progress: Progress | None) -> None:
-        """None while nothing is computed here."""
+        """None while this computer does not contribute."""
         if progress is None:
             self.show_figure(NOTHING, "", tr("samples per second"))
             return
@@ -49,7 +49,7 @@ class PeersTile(Tile):
         super().__init__(tr("Peers"))
 
     def show_progress(self, progress: Progress | None) -> None:
-        """None while the run is out of sight."""
+        """None without a session."""
         if progress is None or not progress.peers:
             self.show_figure(NOTHING, "", tr("train this model together"))
             return
@@ -74,7 +74,7 @@ class MeterTile(Card):
         self.column.addStretch(1)
 
     def show_readings(self, readings: Sequence[Reading], caption: str = "") -> None:
-        """The same names as before change their values; other names make other rows."""
+        """Update the rows; make new ones if the names differ."""
         if [reading.name for reading in readings] != list(self._meters):
             clear(self._rows)
             self._meters = {reading.name: Meter(reading.name) for reading in readings}
@@ -105,7 +105,7 @@ class Tiles(QGridLayout):
 
     @property
     def all(self) -> tuple[Card, ...]:
-        """Those that are shown."""
+        """The visible tiles."""
         third = self.peers if self.gpu.isHidden() else self.gpu
         return self.today, self.speed, third, self.network
 
@@ -124,7 +124,7 @@ class Tiles(QGridLayout):
         self.today.show_today(snapshot.today)
         self.speed.show_progress(snapshot.progress if snapshot.state == "contributing" else None)
         self.peers.show_progress(snapshot.progress if snapshot.session else None)
-        # Where the month is measured, it says more than the session.
+        # A month's total says more than the session's.
         moved = "" if snapshot.data_month else readings.moved(snapshot)
         self.network.show_readings(readings.network(snapshot), moved)
         measured = readings.gpu(snapshot)

@@ -1,4 +1,4 @@
-"""What the volunteer can do next, for the big button and the tray alike: pure functions of a snapshot and the time."""
+"""What the volunteer can do next, for the big button and the tray: pure functions of a snapshot and the time."""
 
 from dataclasses import dataclass
 from datetime import datetime, timedelta
@@ -16,12 +16,12 @@ MINUTE = 60.0
 HOUR = 3600.0
 _MORNING = 8
 _SHORTEST_NIGHT = 4 * HOUR
-"""Someone who says "tomorrow morning" at one o'clock at night means the morning that comes."""
+"""Before this hour, "tomorrow morning" means the morning of the same day."""
 
 
 @dataclass(frozen=True)
 class Choice:
-    """A menu entry or button, and what it asks of the engine."""
+    """A menu entry or button, and its command to the engine."""
 
     text: str
     command: Command
@@ -54,7 +54,7 @@ def more_choices(snapshot: Snapshot, now: float) -> tuple[Choice, ...]:
 
 
 def waits_for_schedule(snapshot: Snapshot) -> bool:
-    """Nothing is computed because of the hour; the volunteer may want to all the same."""
+    """Only the schedule prevents contributing; the volunteer may override it."""
     by_schedule = any(reason.kind is Kind.OUTSIDE_SCHEDULE for reason in snapshot.reasons)
     return by_schedule and snapshot.wanted and not is_paused(snapshot)
 
@@ -73,7 +73,7 @@ def _pauses(snapshot: Snapshot, now: float) -> tuple[Choice, ...]:
 
 
 def _contributions(snapshot: Snapshot, now: float) -> tuple[Choice, ...]:
-    """In hours that are off each of them overrides the schedule."""
+    """In hours that are off, each of them overrides the schedule."""
     project, schedule = snapshot.pinned, snapshot.schedule
     lengths = (
         Choice(tr("For {time}", time=numbers.duration(time)), Contribute(project, time)) for time in (HOUR, 2 * HOUR)
@@ -95,14 +95,14 @@ def _until_edge(edge: float, now: float) -> str:
 
 
 def is_under_way(snapshot: Snapshot) -> bool:
-    """Contributing, or on the way to it without a hand of the volunteer: something that can be paused."""
+    """Contributing or starting to: something that can be paused."""
     if snapshot.state == "leaving" and not snapshot.wanted:
         return False
     return not is_paused(snapshot) and (snapshot.wanted or snapshot.session is not None)
 
 
 def goes_on_by_itself(snapshot: Snapshot) -> bool:
-    """Without the window the engine would still contribute, now or later: what Quit has to ask about."""
+    """The engine would continue to contribute without the window, now or later, so Quit has to ask."""
     for_good = any(reason.kind is Kind.PAUSED and reason.until is None for reason in snapshot.reasons)
     return snapshot.wanted and not for_good
 

@@ -1,4 +1,4 @@
-"""The window's connection to the engine: finds it, starts it, notices within two seconds when it is gone.
+"""The window's connection to the engine: it finds and starts the engine and notices its end within two seconds.
 
 Nothing here blocks: the socket is Qt's, and starting the engine (which waits for it to answer) has a thread of its own.
 All callbacks and signals come in the window's thread.
@@ -41,7 +41,7 @@ from core.client.profile import Profile
 Done = Callable[[Any], None]
 Refused = Callable[[str], None]
 Words = Callable[[], str]
-"""A sentence that is still asked for when the window speaks another language."""
+"""Makes a sentence again after a change of language."""
 
 # Together well below two seconds, the longest that a dead engine may look alive: Qt's timers come up to 5 % late, and
 # the window has to be drawn.
@@ -53,12 +53,12 @@ _DYING_SECONDS = 0.5
 
 
 class Link(Enum):
-    """How the engine stands, seen from the window."""
+    """The state of the connection."""
 
     STARTING = "starting"
     UP = "up"
     SILENT = "silent"
-    """Connected, but it has been silent for a second and a half; it may come back by itself."""
+    """Connected, but without an answer for 1.5 seconds; it may recover."""
     GONE = "gone"
 
 
@@ -104,7 +104,7 @@ class EngineLink(QObject):
 
     @property
     def sentence(self) -> str:
-        """Why it is SILENT or GONE, in the language that is spoken now; else empty."""
+        """Why it is SILENT or GONE, in the current language; else empty."""
         return self._words()
 
     def open(self) -> None:
@@ -114,7 +114,7 @@ class EngineLink(QObject):
         self._connect()
 
     def restart(self) -> None:
-        """Bring a gone engine back; one that hangs is ended first."""
+        """Start the engine again; kill one that hangs first."""
         hung = self._engine_pid()
         if hung is None:
             self.open()
@@ -125,7 +125,7 @@ class EngineLink(QObject):
         QTimer.singleShot(_TERMINATE_MS, self, lambda: self._end_if_still(hung))
 
     def close(self) -> None:
-        """Hang up; the engine stays. Open requests are forgotten."""
+        """Close the connection; the engine continues. Open requests are dropped."""
         self._ending = True
         for timer in (self._quiet, self._silence, self._reconnect):
             timer.stop()
@@ -147,11 +147,11 @@ class EngineLink(QObject):
         self._socket.flush()
 
     def forget_requests(self) -> None:
-        """Those who asked are gone: what is answered from now on to earlier requests is dropped."""
+        """Drop open requests: the widgets that sent them are gone."""
         self._requests.clear()
 
     def quit_engine(self, done: Callable[[], None]) -> None:
-        """End the session and the engine; `done` is called when that is over, or when nobody answers any more."""
+        """End the session and the engine. `done` is called at the end, or when the engine no longer answers."""
         self._ending = True
         self.ask(Quit(), lambda _: done(), lambda _: done())
 
@@ -179,7 +179,7 @@ class EngineLink(QObject):
         self._lose(lambda: tr("The engine is not running."))
 
     def _lose(self, words: Words) -> None:
-        """No connection (any more): start the engine if that was asked for, else offer it and watch the socket."""
+        """Without a connection: start the engine if that was requested, else offer it and watch the socket."""
         self._quiet.stop()
         self._silence.stop()
         requests, self._requests = self._requests, {}
@@ -203,7 +203,7 @@ class EngineLink(QObject):
         try:
             try:
                 ensure_engine(self._profile, command=self._engine_command)
-            except EngineGone:  # met the old one while it was dying
+            except EngineGone:  # connected to the old one while it was ending
                 time.sleep(_DYING_SECONDS)
                 ensure_engine(self._profile, command=self._engine_command)
         except IdlehiveError as error:

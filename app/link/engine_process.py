@@ -1,4 +1,4 @@
-"""What the window does to the engine as a process, when it does not answer any more."""
+"""What the window does to the engine's process when it no longer answers."""
 
 import os
 import signal
@@ -14,7 +14,7 @@ _SOL_LOCAL, _LOCAL_PEERPID = 0, 2
 def at_other_end(descriptor: int) -> int | None:
     """The process that a connected Unix socket leads to.
 
-    Asked of the kernel: a number from a message may be somebody else's by now. None without a connection.
+    The kernel knows it; a process id from a message may be in use by another process. None without a connection.
     """
     if descriptor < 0:
         return None
@@ -37,7 +37,7 @@ def end(pid: int, how: signal.Signals) -> None:
 
 
 def belongs_to_somebody_else(profile: Profile) -> bool:
-    """The socket may lie in the common temporary folder, where another user could have put theirs."""
+    """Whether another user's process listens: the socket may be in a temporary folder that all users share."""
     try:
         return profile.socket.stat().st_uid != os.getuid()
     except OSError:

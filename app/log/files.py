@@ -13,16 +13,16 @@ from typing import NamedTuple
 from core.client.profile import Profile
 
 TAIL = 4 << 20
-"""Bytes of a file that are read at first: its end."""
+"""Bytes at the end of a file that are read first."""
 
 _TIME = re.compile(r"\[?(\d{4}-\d\d-\d\d[ T]\d\d:\d\d:\d\d(?:[.,]\d+)?)")
 _LEVEL = re.compile(r"\b(DEBUG|INFO|WARN(?:ING)?|ERROR|CRITICAL)\b")
 _LOOKED_AT = 120
-"""Letters of a line in which its level stands, if it has one."""
+"""The level is within this number of letters of a line."""
 
 
 class Level(IntEnum):
-    """How much a line asks for attention."""
+    """The importance of a line."""
 
     INFO = 0
     WARNING = 1
@@ -40,7 +40,7 @@ class Line(NamedTuple):
 
 @dataclass
 class Tail:
-    """A file that grows; one that was begun again is read from its start."""
+    """A file that grows. A file that was replaced is read from its start."""
 
     path: Path
     _position: int = 0
@@ -51,7 +51,7 @@ class Tail:
         return self.path.stem
 
     def read(self, most: int = TAIL) -> list[str]:
-        """The whole lines since the last time; at most those of the last `most` bytes."""
+        """The complete lines since the last call, from the last `most` bytes at most."""
         try:
             with self.path.open("rb") as file:
                 size = file.seek(0, 2)
@@ -67,7 +67,7 @@ class Tail:
 
 
 def tails(profile: Profile, known: dict[Path, Tail]) -> Iterator[Tail]:
-    """Every log file of the profile; those that are `known` go on where they were."""
+    """Every log file of the profile; `known` ones continue at their position."""
     for path in sorted(profile.logs.glob("*.log")):
         yield known.setdefault(path, Tail(path))
 
@@ -106,5 +106,5 @@ def _level(word: str) -> Level:
 
 
 def _clean(text: str) -> str:
-    """Text from anywhere without what could steer a terminal."""
+    """Text without the characters that control a terminal."""
     return "".join(letter if letter.isprintable() else " " for letter in text)

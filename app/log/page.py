@@ -17,11 +17,11 @@ from app.widgets.theme import Type
 from core.client.profile import Profile
 
 MOST_LINES = 5000
-"""That are kept and shown; older ones are still in the files."""
+"""Lines that are kept and shown; older ones are still in the files."""
 
 
 class LogPage(QWidget):
-    """Reads only while somebody looks."""
+    """Reads only while it is visible."""
 
     def __init__(self, profile: Profile) -> None:
         super().__init__()
@@ -39,7 +39,7 @@ class LogPage(QWidget):
 
     @property
     def shown(self) -> str:
-        """What stands on the page."""
+        """The lines on the page."""
         return self.view.toPlainText()
 
     def showEvent(self, event: QShowEvent) -> None:
@@ -47,7 +47,7 @@ class LogPage(QWidget):
         self._reader.start()
 
     def changeEvent(self, event: QEvent) -> None:
-        """The colours of the lines are those of a theme."""
+        """Use the colours of the new theme."""
         super().changeEvent(event)
         if event.type() is QEvent.Type.PaletteChange:
             self._show_all()
@@ -107,7 +107,7 @@ class LogPage(QWidget):
         self._show_count()
 
     def _write(self, lines: Sequence[Line]) -> None:
-        """Append, without moving what somebody reads."""
+        """Append without moving the text that is being read."""
         if not lines:
             return
         bar = self.view.verticalScrollBar()

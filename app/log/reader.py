@@ -1,4 +1,4 @@
-"""Follows the log files in a thread of its own: a disk that hangs must not hold up the window."""
+"""Follows the log files in its own thread, so that a slow disk cannot block the window."""
 
 import threading
 from pathlib import Path
@@ -10,7 +10,7 @@ from core.client.profile import Profile
 
 _LOOK_AGAIN = 0.4
 _AT_ONCE = 512 << 10
-"""Bytes of each file that are read in one go."""
+"""Bytes of each file in one read."""
 
 
 class LogReader(QObject):
@@ -27,7 +27,7 @@ class LogReader(QObject):
         self._thread: threading.Thread | None = None
 
     def start(self) -> None:
-        """Go on where it was stopped."""
+        """Continue where it stopped."""
         if self._thread is not None and self._thread.is_alive() and not self._stopped.is_set():
             return
         before, self._stopped = self._thread, threading.Event()
@@ -48,5 +48,5 @@ class LogReader(QObject):
                 try:
                     self.came.emit(with_levels(lines, self._levels))
                 except RuntimeError:
-                    return  # the window has gone meanwhile
+                    return  # the window was closed meanwhile
             stopped.wait(_LOOK_AGAIN)

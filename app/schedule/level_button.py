@@ -1,4 +1,4 @@
-"""A level to paint with: its colour, its name, and what it means in numbers."""
+"""A level to paint with: its colour, its name and its meaning in numbers."""
 
 from PySide6.QtCore import QRect, QRectF, QSize, Qt
 from PySide6.QtGui import QColor, QFontMetrics, QPainter, QPaintEvent, QPen
@@ -19,7 +19,7 @@ _TEXT_LEFT = 2 * _PADDING + _SWATCH
 
 
 class LevelButton(QAbstractButton):
-    """Checked: the brush in hand."""
+    """Checked means that the pointer paints this level."""
 
     def __init__(self, level: Level) -> None:
         super().__init__()
@@ -47,7 +47,7 @@ class LevelButton(QAbstractButton):
         return QSize(_NARROWEST, self.heightForWidth(_NARROWEST))
 
     def heightForWidth(self, width: int) -> int:
-        """All of the meaning is shown, over as many lines as it takes."""
+        """Show the whole meaning, on several lines if necessary."""
         room = QRect(0, 0, width - _TEXT_LEFT - _PADDING, 1000)
         words = QFontMetrics(theme.font(Type.CAPTION)).boundingRect(room, _WRAP, self._meaning or " ")
         return 2 * _PADDING + theme.line_height(Type.STRONG) + 2 + words.height()

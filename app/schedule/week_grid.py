@@ -29,7 +29,7 @@ _STEPS = {
 
 
 class Place(NamedTuple):
-    """A cell as it is shown: row 0 is the first day of the week here."""
+    """A cell on the screen: row 0 is the first day of the week."""
 
     row: int
     slot: int
@@ -49,7 +49,7 @@ class WeekGrid(QWidget):
     painted = Signal(str)
     """The whole week as the volunteer wants it."""
     pointed = Signal(str)
-    """What lies under the pointer or the cursor; empty when nothing does."""
+    """Emits the text about the cell under the pointer or cursor; empty without one."""
 
     def __init__(self, first_day: int) -> None:
         super().__init__()
@@ -78,11 +78,11 @@ class WeekGrid(QWidget):
 
     @property
     def cells(self) -> str:
-        """As shown now, a stroke under way included."""
+        """The week on the screen, with an unfinished stroke."""
         return self._preview or self._cells
 
     def show_cells(self, cells: str) -> None:
-        """The week that is in force; ends a preview."""
+        """Show the engine's week; ends a preview."""
         if self._stroke is None:
             self._preview = None
         self._cells = cells
@@ -90,7 +90,7 @@ class WeekGrid(QWidget):
         self.update()
 
     def show_now(self, day: int, share_of_day: float) -> None:
-        """Where the marker stands."""
+        """The position of the marker."""
         if (now := (self._days.index(day), share_of_day)) != self._now:
             self._now = now
             self.update()
@@ -220,7 +220,7 @@ class WeekGrid(QWidget):
             self.pointed.emit(text)
 
     def _has_cursor(self) -> bool:
-        """Whoever paints with the pointer needs no cursor."""
+        """Painting with the pointer hides the cursor."""
         by_keyboard = self._keyed or self.window().testAttribute(Qt.WidgetAttribute.WA_KeyboardFocusChange)
         return self.hasFocus() and by_keyboard
 

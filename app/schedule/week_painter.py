@@ -1,4 +1,4 @@
-"""Where the cells of the week lie, and how they are drawn."""
+"""The geometry of the week's cells, and how they are drawn."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -50,7 +50,7 @@ class WeekGeometry:
         return min(6, max(0, row)), min(CELLS_A_DAY - 1, max(0, slot))
 
     def area(self, rows: range, slots: range) -> QRectF:
-        """What these cells cover, the gaps around them included."""
+        """The rectangle of these cells, with the gaps around them."""
         return QRectF(
             _LEFT + slots.start * self.cell_width,
             _TOP + rows.start * self.row_height,
@@ -64,7 +64,7 @@ class WeekGeometry:
 
 
 class WeekPainter:
-    """Paints one picture of the week; `end` it."""
+    """Paints one picture of the week; call `end` afterwards."""
 
     def __init__(self, widget: QWidget, geometry: WeekGeometry, days: Sequence[int]) -> None:
         self._geometry = geometry
@@ -76,7 +76,7 @@ class WeekPainter:
         self._painter.end()
 
     def paint_labels(self, today: int | None) -> None:
-        """Days at the left, today's stronger, and every third hour above."""
+        """Days on the left, today's in bold, and every third hour above."""
         now, painter, geometry = theme.tokens(), self._painter, self._geometry
         for row, day in enumerate(self._days):
             painter.setFont(theme.font(Type.LABEL if row == today else Type.CAPTION))
@@ -102,7 +102,7 @@ class WeekPainter:
                 painter.drawRoundedRect(self._geometry.cell(row, slot), radius, radius)
 
     def paint_frame(self, rows: range, slots: range, strong: bool) -> None:
-        """Around what is selected or being painted."""
+        """A frame around the selection or the stroke."""
         self._painter.setBrush(Qt.BrushStyle.NoBrush)
         self._painter.setPen(QPen(QColor(theme.tokens().text), 2 if strong else 1))
         self._painter.drawRoundedRect(self._geometry.area(rows, slots), theme.RADIUS_CELL, theme.RADIUS_CELL)

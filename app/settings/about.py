@@ -1,4 +1,4 @@
-"""What Idlehive is made of: versions and licences, read from what is installed. Nothing of it is imported."""
+"""Versions and licences of the installed packages, read without importing them."""
 
 import platform
 import re
@@ -17,13 +17,13 @@ class Component(NamedTuple):
 
 
 def version() -> str:
-    """Of Idlehive; empty from a checkout that was not installed."""
+    """The version of Idlehive; empty in a checkout that is not installed."""
     about = _metadata("idlehive")
     return about["Version"] if about else ""
 
 
 def versions() -> list[tuple[str, str]]:
-    """What a report of a problem should have."""
+    """The facts that a problem report needs."""
     return [
         ("Idlehive", version()),
         ("Python", platform.python_version()),
@@ -33,7 +33,7 @@ def versions() -> list[tuple[str, str]]:
 
 
 def components() -> list[Component]:
-    """The libraries that Idlehive asks for, by name."""
+    """The libraries that Idlehive requires, by name."""
     try:
         wanted = requires("idlehive") or []
     except PackageNotFoundError:
@@ -55,7 +55,7 @@ def _name(requirement: str) -> str:
 
 
 def _licence(about: PackageMetadata) -> str:
-    """As the package names it; some put the whole text where its name belongs."""
+    """The name of the licence; some packages have the whole text in its field."""
     named = _one(about, "License-Expression") or _one(about, "License")
     if named and len(named) <= _LONGEST_LICENCE and "\n" not in named:
         return named

@@ -1,4 +1,4 @@
-"""The identity on the settings page: the key that signs what is given, the name beside it, and taking it elsewhere."""
+"""The identity on the settings page: the signing key, the display name, export and import."""
 
 from pathlib import Path
 
@@ -64,14 +64,14 @@ class IdentityCard(Card):
         self._link.ask(GetIdentity(), self.show_identity, self.problem.set_text, kind=IdentityInfo)
 
     def show_identity(self, info: IdentityInfo) -> None:
-        """As the engine has it; a name that is being typed is left alone."""
+        """Show the engine's values; a name that is being typed stays."""
         self.key.setText(tr("Your key begins with {key}", key=short(info.id)))
         self.key.setToolTip(info.id)
         if not self.name.isModified():
             self.name.setText(info.display_name or "")
 
     def export_to(self, path: Path, passphrase: str) -> None:
-        """Have the engine wrap the key, and write it to a file."""
+        """Ask the engine to encrypt the key, and write it to a file."""
 
         def write(export: IdentityExport) -> None:
             try:
@@ -85,7 +85,7 @@ class IdentityCard(Card):
         self._link.ask(ExportIdentity(passphrase), write, self.problem.set_text, kind=IdentityExport)
 
     def import_from(self, path: Path, passphrase: str, replace: bool) -> None:
-        """Have the engine take a key over from a file."""
+        """Ask the engine to import a key from a file."""
 
         def done(info: IdentityInfo) -> None:
             self.name.setModified(False)

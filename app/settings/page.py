@@ -1,4 +1,4 @@
-"""The settings page: how Idlehive starts, looks and speaks on this desktop, and what it is."""
+"""The settings page: start at login, appearance, language, identity, updates, about."""
 
 from PySide6.QtCore import Qt, QUrl
 from PySide6.QtGui import QDesktopServices, QShowEvent
@@ -24,14 +24,14 @@ from core.api.snapshot import Snapshot
 
 
 class SettingsPage(Page):
-    """What is changed here counts at once."""
+    """Changes apply at once."""
 
     def __init__(self, link: EngineLink, settings: Settings) -> None:
         super().__init__()
         self._link = link
         self._settings = settings
         self._engine: str | None = None
-        """The version that the page tells of."""
+        """The version that the page shows."""
         self._login = autostart.for_this_system(settings.profile)
         self._build()
         settings.changed.connect(self._show)
@@ -130,7 +130,7 @@ class SettingsPage(Page):
         return card
 
     def _show(self, _name: str = "") -> None:
-        """What the file says now, whoever changed it."""
+        """Show the stored settings."""
         self.login.setChecked(self._login is not None and self._login.is_on)
         self.notifications.setChecked(self._settings.notifications)
         self.scheme.setCurrentIndex(self.scheme.findData(self._settings.scheme))
@@ -149,7 +149,7 @@ class SettingsPage(Page):
         self._settings.notifications = on
 
     def _show_licences(self) -> None:
-        """Read only when somebody wants to know: twenty packages take a moment."""
+        """Read on demand: twenty packages take a moment."""
         self.licences.setEnabled(False)
         for row, component in enumerate(about.components()):
             for column, text in enumerate(component):
@@ -163,7 +163,7 @@ class SettingsPage(Page):
 
     def _on_snapshot(self, snapshot: Snapshot) -> None:
         if snapshot.version == self._engine:
-            return  # what is installed is read from files
+            return  # reads files
         self._engine = snapshot.version
         own = about.version()
         text = tr("This is Idlehive {version}.", version=own) if own else tr("This is Idlehive, from a checkout.")

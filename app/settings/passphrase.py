@@ -1,4 +1,4 @@
-"""Asks for a passphrase. It never blocks: `open()` it; `given` brings what was typed."""
+"""Asks for a passphrase. It never blocks: call `open()`; `given` delivers the passphrase."""
 
 from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QCheckBox, QDialog, QHBoxLayout, QLineEdit, QVBoxLayout, QWidget

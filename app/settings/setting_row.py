@@ -8,7 +8,7 @@ from app.widgets.theme import Type
 
 
 class SettingRow(QWidget):
-    """`control` gets the name and the meaning for those who cannot see them beside it."""
+    """`control` receives the name and the meaning for screen readers."""
 
     def __init__(self, name: str, meaning: str, control: QWidget) -> None:
         super().__init__()

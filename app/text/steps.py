@@ -17,12 +17,12 @@ class Step(NamedTuple):
 
 
 def is_getting_ready(snapshot: Snapshot) -> bool:
-    """On the way to contributing, without a hand of the volunteer."""
+    """The session is starting, joining or catching up."""
     return snapshot.state in {"starting", "joining", "syncing"}
 
 
 def steps(snapshot: Snapshot) -> tuple[Step, ...]:
-    """What getting ready takes, while it lasts; else what an epoch takes."""
+    """The steps of getting ready while it lasts, else the steps of an epoch."""
     if is_getting_ready(snapshot):
         now = place_in_getting_ready(snapshot)
         return tuple(Step(*step, place == now) for place, step in enumerate(getting_ready()))
@@ -68,7 +68,7 @@ def ring_line(progress: Progress) -> str:
 
 
 def ring_meaning(progress: Progress) -> str:
-    """The ring for someone who cannot see it."""
+    """The ring for screen readers."""
     own = progress.own_epoch_samples
     return tr(
         "Epoch {epoch}: {line}. You gave {own} samples, the others {others}.",
@@ -91,6 +91,6 @@ def getting_ready() -> tuple[tuple[str, str], ...]:
 
 def place_in_getting_ready(snapshot: Snapshot) -> int:
     if snapshot.state == "starting":
-        # A training program that has told its process has started, and loads.
+        # A training program with a known process has started, and loads.
         return 0 if snapshot.session is None and snapshot.transfer is None else 1
     return 2 if snapshot.state == "joining" else 3

@@ -15,7 +15,7 @@ _WRAP = int(Qt.TextFlag.TextWordWrap)
 
 
 class ChoiceCard(QAbstractButton):
-    """Checked: chosen. Put several into a `QButtonGroup`; arrow keys then move among them."""
+    """Checked means chosen. In a `QButtonGroup` arrow keys move between the cards."""
 
     def __init__(self, name: str, meaning: str) -> None:
         super().__init__()

@@ -1,4 +1,4 @@
-"""What was found in this computer, in a few lines for the welcome page. Pure, but for `this_computer`."""
+"""The hardware of this computer in a few lines for the welcome page. Pure, except `this_computer`."""
 
 import os
 from collections.abc import Sequence
@@ -10,14 +10,14 @@ from core.api.sensors import SensorInfo
 
 
 class HardwareLine(NamedTuple):
-    """A line: what, and what of it."""
+    """One line of the summary."""
 
     name: str
     value: str
 
 
 class Computer(NamedTuple):
-    """`memory` in bytes, 0 if the system does not tell."""
+    """`memory` in bytes, 0 if unknown."""
 
     threads: int
     memory: int
@@ -32,7 +32,7 @@ def this_computer() -> Computer:
 
 
 def lines(computer: Computer, sensors: Sequence[SensorInfo]) -> list[HardwareLine]:
-    """The processor and memory, then what the engine's sensors say."""
+    """Processor and memory, then the engine's sensors."""
     threads = computer.threads
     found = [
         HardwareLine(tr("Processor"), amounts.threads(threads)),

@@ -1,4 +1,4 @@
-"""The first thing a new volunteer sees: what this is, what was found here, how much to lend, and to whom."""
+"""The welcome page: what Idlehive is, the hardware of this computer, how much to give, and to which project."""
 
 from collections.abc import Callable, Sequence
 from textwrap import shorten
@@ -24,7 +24,7 @@ _LONGEST_SUMMARY = 160
 
 
 class WelcomePage(QWidget):
-    """`left` gets the name of the page to go on with: `home`, `projects` or `schedule`."""
+    """`left` receives the page to open next: `home`, `projects` or `schedule`."""
 
     def __init__(self, link: EngineLink, left: Callable[[str], None]) -> None:
         super().__init__()
@@ -43,16 +43,16 @@ class WelcomePage(QWidget):
 
     @property
     def level(self) -> UsagePreset:
-        """The comfort level that is chosen."""
+        """The chosen preset."""
         return next(level for level, card in self.levels.items() if card.isChecked())
 
     @property
     def project(self) -> str | None:
-        """The project that is chosen, None before the engine has told of any."""
+        """The chosen project, None before the engine has answered."""
         return next((name for name, card in self.projects.items() if card.isChecked()), None)
 
     def begin(self) -> None:
-        """Have the engine take everything over, one after the other, and contribute."""
+        """Send all choices to the engine, one after the other, and contribute."""
         self._problem.set_text("")
         self.start.setEnabled(False)
         self._send([*usage_presets.settings(self.level), usage_presets.contribution(self.level, self.project)])
@@ -172,7 +172,7 @@ class WelcomePage(QWidget):
             self._found.addWidget(Label(line.value, Type.CAPTION, wrap=True), row, column + 1)
 
     def show_projects(self, projects: list[ProjectInfo]) -> None:
-        """The first is chosen: the one that needs no network and no trust."""
+        """The first is preselected: it needs no network and no trust."""
         before = self.project
         clear(self._list)
         group = QButtonGroup(self)
@@ -185,7 +185,7 @@ class WelcomePage(QWidget):
             self.projects.get(before or "", next(iter(self.projects.values()))).setChecked(True)
 
     def _sum_up(self) -> None:
-        """Beside the button, since what is chosen may be out of sight."""
+        """The choice in words, beside the button."""
         names = [card.text() for card in (*self.levels.values(), *self.projects.values()) if card.isChecked()]
         self._summary.setText(" · ".join(names))
 

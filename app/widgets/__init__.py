@@ -1,1 +1,1 @@
-"""The look, and the widgets that several pages use."""
+"""The theme, and the widgets that several pages use."""

@@ -1,4 +1,4 @@
-"""The learning curve's arithmetic: axes with round numbers, and long curves thinned to what a screen can show."""
+"""Arithmetic of charts: axes with round numbers, and long curves thinned to the width of a screen."""
 
 import math
 from collections.abc import Sequence
@@ -28,7 +28,7 @@ def tick_text(value: float, step: float) -> str:
 
 
 def value_range(points: Sequence[CurvePoint]) -> tuple[float, float] | None:
-    """Lowest and highest loss of either kind with a little air, None if nobody told any."""
+    """The lowest and highest loss of both kinds with a small margin, None without any."""
     values = [
         loss
         for point in points

@@ -1,4 +1,4 @@
-"""The few building blocks that every page is made of."""
+"""The building blocks of every page."""
 
 from collections.abc import Callable
 
@@ -12,7 +12,7 @@ from app.widgets.theme import Type
 
 
 class Label(QLabel):
-    """Text of one size and role. Always plain: names and sentences come from strangers' manifests too."""
+    """Text of one size and role. Never rich text: names and sentences also come from manifests of strangers."""
 
     def __init__(self, text: str = "", kind: Type = Type.TEXT, role: str = "text", wrap: bool = False) -> None:
         super().__init__(text)
@@ -63,7 +63,7 @@ class Card(QFrame):
 
 
 class Notice(QFrame):
-    """One sentence in its own frame, to act on or to dismiss. Hidden until it has something to say."""
+    """One sentence in a frame, with an action or a button to dismiss it. Hidden while it is empty."""
 
     def __init__(self, role: str, action: str = "", then: Callable[[], object] | None = None) -> None:
         super().__init__()
@@ -85,7 +85,7 @@ class Notice(QFrame):
 
 
 class Dot(QWidget):
-    """The coloured dot before a state; the words beside it say the same."""
+    """The coloured dot before the words for a state."""
 
     def __init__(self) -> None:
         super().__init__()

@@ -1,4 +1,4 @@
-"""One of several values in a box that opens. The arrow is drawn, since the style sheet has none."""
+"""A box to choose one of several values. It draws its arrow, since the style sheet has none."""
 
 from collections.abc import Mapping
 from typing import Any

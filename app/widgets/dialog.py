@@ -1,4 +1,4 @@
-"""A small dialog in the program's own look. It never blocks: `open()` it and connect to `finished`."""
+"""A small dialog in the style of the program. It never blocks: call `open()` and connect to `finished`."""
 
 from PySide6.QtWidgets import QMessageBox, QWidget
 
@@ -7,7 +7,7 @@ from app.widgets.basic import Button
 
 
 class MessageDialog(QMessageBox):
-    """A text, a line that explains it, and the buttons that are offered. It deletes itself when closed."""
+    """A text, an explanation and buttons. It deletes itself when closed."""
 
     def __init__(self, parent: QWidget, title: str, text: str, explanation: str) -> None:
         super().__init__(parent)
@@ -18,9 +18,9 @@ class MessageDialog(QMessageBox):
         self.finished.connect(self.deleteLater)
 
     def offer(self, text: str, meaning: QMessageBox.ButtonRole, look: str = "secondary") -> Button:
-        """One more button."""
+        """Add a button."""
         button = Button(text, look)
-        # Python would collect it otherwise: the box does not own what it is given.
+        # The box does not own its buttons, so Python would collect this one.
         button.setParent(self)
         self.addButton(button, meaning)
         return button

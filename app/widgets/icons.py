@@ -12,7 +12,7 @@ from app.text.status import Tone
 _FOLDER = Path(__file__).resolve().parents[2] / "resources" / "icons"
 LOGO_FILE = _FOLDER / "logo.svg"
 _SIZES = (16, 22, 24, 32, 48, 64)
-"""What panels and window managers ask for; drawn at each size, so that edges stay sharp."""
+"""Sizes that panels and window managers request; each is drawn, so that edges stay sharp."""
 
 
 def logo() -> QIcon:

@@ -1,4 +1,4 @@
-"""The learning curve: training loss as a line, evaluations as diamonds, the epochs one took part in as accent dots."""
+"""The learning curve: training loss as a line, evaluations as diamonds, own epochs as accent dots."""
 
 from collections.abc import Sequence
 from typing import Literal
@@ -22,7 +22,7 @@ _DIAMOND = 4.5
 
 
 class CurveView(QWidget):
-    """Repaints when it gets points, on resize, and on a change of theme."""
+    """Repaints on new points, on resize and on a change of theme."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -101,7 +101,7 @@ class CurveView(QWidget):
             painter.drawText(where, side, numbers.count(epoch))
 
     def _paint_line(self, painter: QPainter, points: Sequence[CurvePoint]) -> None:
-        """An epoch whose loss nobody told is bridged."""
+        """The line skips an epoch without a loss."""
         line = QPolygonF([self._place(point.epoch, point.loss) for point in points if point.loss is not None])
         painter.setPen(QPen(QColor(theme.tokens().muted), 1.6))
         painter.drawPolyline(line)
@@ -142,7 +142,7 @@ class CurveView(QWidget):
 
 
 class Legend(QWidget):
-    """What the marks of the curve mean."""
+    """The meanings of the marks."""
 
     def __init__(self) -> None:
         super().__init__()

@@ -10,7 +10,7 @@ _ROOMY_WIDTH = 720
 
 
 class Page(QScrollArea):
-    """What is on it goes into `column`."""
+    """Content goes into `column`."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -22,7 +22,7 @@ class Page(QScrollArea):
         self.setWidget(self.content)
 
     def arrange(self, roomy: bool) -> None:
-        """Let follow what else depends on the room."""
+        """Lay out again for a wide or narrow page."""
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)

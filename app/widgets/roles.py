@@ -1,4 +1,4 @@
-"""What widgets that are painted here are to a screen reader: Qt knows only its own."""
+"""Accessible roles of painted widgets: Qt knows only its own."""
 
 from PySide6.QtCore import QObject
 from PySide6.QtGui import QAccessible, QAccessibleInterface
@@ -8,7 +8,7 @@ _roles: dict[type[QWidget], QAccessible.Role] = {}
 
 
 def set_role(kind: type[QWidget], role: QAccessible.Role) -> None:
-    """All widgets of this very class have this role from now on."""
+    """Give all widgets of exactly this class a role."""
     if not _roles:
         QAccessible.installFactory(_interface)
     _roles[kind] = role

@@ -11,13 +11,13 @@ _SIDE = 14
 
 
 def level_colour(level: Level) -> QColor:
-    """In the theme of this moment."""
+    """In the current theme."""
     now = theme.tokens()
     return QColor({Level.OFF: now.track, Level.GENTLE: now.gentle, Level.FULL: now.accent}[level])
 
 
 class Swatch(QWidget):
-    """Stands before the name of its level."""
+    """The colour of a level, before its name."""
 
     def __init__(self, level: Level) -> None:
         super().__init__()

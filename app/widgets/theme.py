@@ -1,4 +1,4 @@
-"""The look in one place: colours of both themes, spacing, type, and the style sheet made from them.
+"""The theme: colours, spacing, type, and the style sheet made from them.
 
 One accent (honey) means this volunteer, blue-greys mean everyone else, green only "contributing", red only a problem
 that needs the volunteer.
@@ -27,7 +27,7 @@ RADIUS_BUTTON = 9
 RADIUS_CELL = 4
 
 _SMALLEST_TEXT = 14
-"""Pixels of ordinary text at the least; a larger font of the system's scales everything."""
+"""Smallest size of ordinary text in pixels; a larger system font scales everything."""
 _scale = 1.0
 
 Scheme = Literal["system", "light", "dark"]
@@ -124,7 +124,7 @@ class Type(Enum):
 
 
 def tokens() -> Tokens:
-    """The colours in use now; painters ask at every paint and so follow a change of theme."""
+    """The current colours. Painters call it at every paint and so follow a change of theme."""
     return DARK if QGuiApplication.palette().color(QPalette.ColorRole.Window).lightness() < 128 else LIGHT
 
 
@@ -146,7 +146,7 @@ def fixed_font() -> QFont:
 
 
 def line_height(kind: Type) -> int:
-    """Pixels that one line of a kind of text takes."""
+    """Height of a line of text in pixels."""
     return QFontMetrics(font(kind)).height()
 
 
@@ -176,7 +176,7 @@ def apply(application: QApplication, wanted: Tokens) -> None:
 
 
 def set_role(widget: QWidget, role: str) -> None:
-    """Give a widget a role of the style sheet, such as `muted` or `primary`, also after it was shown."""
+    """Give a widget a role of the style sheet, such as `muted` or `primary`, at any time."""
     if widget.property("role") != role:
         widget.setProperty("role", role)
         widget.style().unpolish(widget)

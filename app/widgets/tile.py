@@ -1,4 +1,4 @@
-"""One large figure with its unit and what it belongs to."""
+"""One large figure with its unit and a caption."""
 
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QHBoxLayout
@@ -8,7 +8,7 @@ from app.widgets.basic import Card, Label
 from app.widgets.theme import Type
 
 NOTHING = "–"
-"""Stands for a figure that nobody knows."""
+"""Shown for an unknown figure."""
 
 
 class Tile(Card):

@@ -1,1 +1,1 @@
-"""The window, the tray icon, and how they begin and end."""
+"""The window and the tray icon, and how they start and end."""

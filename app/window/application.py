@@ -1,4 +1,4 @@
-"""The desktop app, put together: one process with the window and the tray icon.
+"""The desktop app: one process with the window and the tray icon.
 
 `IDLEHIVE_TIMING=$(date +%s.%N) idlehive` prints on stderr how long after that moment the window was on the screen.
 """
@@ -67,7 +67,7 @@ def make_application(argv: list[str]) -> QApplication:
 
 
 class WindowApp(QObject):
-    """Owns the parts and connects them."""
+    """Owns and connects the parts."""
 
     def __init__(self, application: QApplication, profile: Profile, instance: SingleInstance) -> None:
         super().__init__()
@@ -90,7 +90,7 @@ class WindowApp(QObject):
             self.window.painted.connect(lambda: _print_time_since(float(started)))
 
     def run(self, in_tray: bool = False) -> int:
-        """The life of the program. Returns its exit code. `in_tray`: the window waits until it is asked for."""
+        """Run the program and return its exit code. `in_tray`: do not open the window."""
         self._instance.listen()
         if in_tray:
             self.link.open()
@@ -126,7 +126,7 @@ class WindowApp(QObject):
             theme.choose_scheme(self._application, self.settings.scheme)
         elif name == "language":
             language.apply(self._application, self.settings.language)
-            # Later: the page on which it was chosen is made anew too.
+            # Later: this also replaces the page on which it was chosen.
             QTimer.singleShot(0, self, self._retranslate)
 
     def _retranslate(self) -> None:
@@ -134,16 +134,16 @@ class WindowApp(QObject):
         self.tray.retranslate()
 
     def _perform(self, command: Command) -> None:
-        """On the home page of the moment: another language makes another page."""
+        """On the current home page: a change of language replaces the page."""
         self.window.home.perform(command)
 
     def _stay_in_reach(self) -> None:
-        """A hidden window without an icon that opens it would be lost."""
+        """A hidden window without a tray icon could not be opened again."""
         if not self.window.isVisible():
             self.window.showMinimized()
 
     def _ask_to_quit(self) -> None:
-        """From the tray: the question needs its window."""
+        """From the tray: the dialog needs its window."""
         if not self.window.isVisible() and self.quit_dialog.is_open:
             self.window.bring_up()
         self.quit_dialog.ask()

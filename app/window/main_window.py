@@ -1,4 +1,4 @@
-"""The window: the sidebar, the pages, and a line above them when the engine needs a hand."""
+"""The window: the sidebar, the pages, and a notice above them while the engine does not answer."""
 
 from typing import TYPE_CHECKING
 
@@ -31,11 +31,11 @@ if TYPE_CHECKING:
 
 
 class MainWindow(QMainWindow):
-    """Closing hides it where there is a tray, and minimises it where there is none; `quit_asked` ends the program."""
+    """Closing hides it if there is a tray, else minimises it. `quit_asked` ends the program."""
 
     quit_asked = Signal()
     painted = Signal()
-    """Once, when something is on the screen for the first time."""
+    """Emitted once, at the first paint."""
 
     def __init__(self, link: EngineLink, settings: Settings) -> None:
         super().__init__()
@@ -56,7 +56,7 @@ class MainWindow(QMainWindow):
         self._on_link(link.state, link.sentence)
 
     def open_page(self, number: int) -> None:
-        """Show a page by its place in the sidebar, making it if this is the first time."""
+        """Show a page by its place in the sidebar; make it the first time."""
         if number not in self._built:
             page = self._pages[number].make()
             page.setAccessibleName(self._pages[number].name)
@@ -66,11 +66,11 @@ class MainWindow(QMainWindow):
         self._sidebar.show_page(number)
 
     def open_named(self, name: str) -> None:
-        """Show a page by the word that other pages have for it."""
+        """Show a page by its word."""
         self.open_page([page.word for page in self._pages].index(name))
 
     def welcome(self) -> None:
-        """Show what a new volunteer sees first, once per profile."""
+        """Show the welcome page, once for a profile."""
         if self._welcome is None and self._settings.first_time("welcome"):
             self._show_welcome()
 
@@ -87,7 +87,7 @@ class MainWindow(QMainWindow):
         return self._built[number]
 
     def bring_up(self) -> None:
-        """In front of everything, wherever it was."""
+        """Show the window in front of all others."""
         self.setWindowState(self.windowState() & ~Qt.WindowState.WindowMinimized)
         self.show()
         self.raise_()
@@ -129,11 +129,11 @@ class MainWindow(QMainWindow):
             self.update()
 
     def retranslate(self) -> None:
-        """Make everything anew in the language that is spoken now; the page that was open stays open."""
+        """Build everything again in the current language; the open page stays open."""
         open_page = self._stack.currentWidget()
         number = next((number for number, page in self._built.items() if page is open_page), None)
         if (focused := self.focusWidget()) is not None:
-            focused.clearFocus()  # the ring around it must not go with it
+            focused.clearFocus()  # else the focus ring would be deleted with it
         self._link.forget_requests()
         self._welcome = None
         self._build()
@@ -209,7 +209,7 @@ class MainWindow(QMainWindow):
 
     def _on_snapshot(self, snapshot: Snapshot) -> None:
         if not self._was_focused:
-            # Only now: while there was no engine, the button could not take it.
+            # Only now: without an engine the button cannot have the focus.
             self._was_focused = True
             self.home.button.main.setFocus(Qt.FocusReason.OtherFocusReason)
             if snapshot.project is None and not snapshot.wanted:

@@ -1,4 +1,4 @@
-"""Quitting: whether contributing should go on without the window is asked, never assumed."""
+"""Quit: asks whether contributing should continue without the window."""
 
 from PySide6.QtCore import QObject, QTimer, Signal
 from PySide6.QtWidgets import QMessageBox, QWidget
@@ -10,7 +10,7 @@ from app.widgets.basic import Button
 from app.widgets.dialog import MessageDialog
 
 _LONGEST_GOODBYE_MS = 15_000
-"""A session ends within seconds, or the engine ends it: longer than that, the engine itself is stuck."""
+"""The engine ends a session within seconds; after this time the engine itself hangs."""
 
 
 class QuitDialog(QObject):
@@ -18,7 +18,7 @@ class QuitDialog(QObject):
 
     done = Signal()
     leaving = Signal()
-    """The engine is ending its session: the window can go already."""
+    """The engine is ending its session; the window can close."""
 
     def __init__(self, link: EngineLink, window: QWidget) -> None:
         super().__init__(window)
@@ -27,7 +27,7 @@ class QuitDialog(QObject):
         self._box: MessageDialog | None = None
 
     def ask(self) -> None:
-        """Ask what should become of the session, if there is one."""
+        """Ask what to do with the session, if there is one."""
         if self._box:
             self._box.raise_()
         elif self.is_open:
@@ -36,7 +36,7 @@ class QuitDialog(QObject):
             self.end_engine()
 
     def leave_politely(self) -> None:
-        """Nobody can be asked (a signal): what runs goes on, an idle engine ends too."""
+        """After a signal, without a question: a session continues, an idle engine ends."""
         if self.is_open:
             self.done.emit()
         else:
@@ -53,7 +53,7 @@ class QuitDialog(QObject):
 
     @property
     def is_open(self) -> bool:
-        """Something would go on without the window."""
+        """Whether the dialog is open."""
         return self._link.snapshot is not None and goes_on_by_itself(self._link.snapshot)
 
     def _open_dialog(self) -> None:

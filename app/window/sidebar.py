@@ -1,4 +1,4 @@
-"""The sidebar: the pages, and at its foot how the engine is."""
+"""The sidebar: the pages, and at the bottom the state of the engine."""
 
 from collections.abc import Callable
 
@@ -14,7 +14,7 @@ from app.widgets.theme import Type
 
 
 class Sidebar(QWidget):
-    """`chosen` gives the number of the page. The last one, the settings, stands at the foot."""
+    """`chosen` gives the number of the page. The last one, the settings, is at the bottom."""
 
     chosen = Signal(int)
 

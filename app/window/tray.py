@@ -1,4 +1,4 @@
-"""The tray icon: the state at a glance, and the few things one wants without opening the window."""
+"""The tray icon: the state, and the commands that need no window."""
 
 import time
 
@@ -16,7 +16,7 @@ from app.widgets import icons
 from core.api.snapshot import Snapshot
 
 _REFRESH_MS = 15_000
-"""How often "42 min left" is brought up to date; the menu and tool tip are also made anew with every snapshot."""
+"""Milliseconds between two updates of "42 min left"; menu and tool tip also follow every snapshot."""
 
 
 class Tray(QObject):
@@ -43,7 +43,7 @@ class Tray(QObject):
         self.icon.show()
 
     def refresh(self, *_: object) -> None:
-        """Show the present state."""
+        """Show the current state."""
         snapshot, now = self._link.snapshot, time.time()
         up = self._link.state is Link.UP and snapshot is not None
         known = snapshot or Snapshot(state="idle")
@@ -62,7 +62,7 @@ class Tray(QObject):
         self._count_down(status.ends_at(known) is not None)
 
     def renew(self) -> None:
-        """Be shown by a panel that has come: an icon belongs to the kind of panel that was there when it was made."""
+        """Make the icon again for a new panel: it belongs to the kind of panel that was there when it was made."""
         before, self.icon = self.icon, self._make_icon()
         before.hide()
         before.deleteLater()
@@ -70,13 +70,13 @@ class Tray(QObject):
         self.icon.show()
 
     def retranslate(self) -> None:
-        """Say everything in the language that is spoken now."""
+        """Write everything in the current language."""
         self.menu.clear()
         self._build_menu()
         self.refresh()
 
     def show_notice(self, notice: Notification) -> None:
-        """In the tray's own way, for desktops without a notification service."""
+        """Show a message of the tray, on desktops without a notification service."""
         if self.icon.supportsMessages():
             self.icon.showMessage(notice.title, notice.text, icons.logo())
 
@@ -110,7 +110,7 @@ class Tray(QObject):
             self.icon.setToolTip(sentence)
 
     def _offer(self, snapshot: Snapshot) -> None:
-        """The durations; twice a second they are the same, and a menu is dear to make."""
+        """The durations. They are the same in most snapshots, and a menu is expensive to build."""
         offered = [choice.text for choice in more_choices(snapshot, time.time())]
         if offered != [action.text() for action in self.durations.actions()]:
             fill_menu(self.durations, snapshot, self._perform)

@@ -26,10 +26,15 @@ from tests.fakes.scripted_engine import ScriptedEngine
 
 
 @pytest.fixture(scope="session", autouse=True)
-def light(qapp: QApplication) -> Iterator[None]:
-    """The program's look, as `make_application` puts it on."""
+def light(qapp: QApplication) -> None:
+    """The theme of the program, as `make_application` applies it."""
     theme.apply(qapp, theme.LIGHT)
-    region.use(language.region_of(QLocale.c()))  # whatever region the computer is set to
+
+
+@pytest.fixture(autouse=True)
+def c_region() -> Iterator[None]:
+    """Numbers and times as in the C locale, whatever region the computer is set to."""
+    region.use(language.region_of(QLocale.c()))
     yield
     region.use(Region())
 

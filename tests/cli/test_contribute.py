@@ -83,7 +83,7 @@ def test_an_engine_that_contributed_before_goes_on(obedient: ScriptedEngine, sta
     wait_for_line(process, "Contributing to Bees")
     process.send_signal(signal.SIGINT)
     out, _ = process.communicate(timeout=20)
-    assert "goes on contributing, as before" in out
+    assert "continues to contribute, as before" in out
     assert obedient.received(Contribute) == [Contribute("whales"), Contribute("bees", override="none")]
     assert not obedient.received(Pause)
 
@@ -123,7 +123,7 @@ def test_an_engine_that_vanishes_is_told(obedient: ScriptedEngine, start_cli: St
     obedient.stop()
     _, err = process.communicate(timeout=20)
     assert process.returncode == 1
-    assert err == "idlehive: The engine has ended, so nothing is contributed any more.\n"
+    assert err == "idlehive: The engine has ended; it contributes no more.\n"
 
 
 def test_a_reader_that_has_had_enough_stops_contributing(obedient: ScriptedEngine, start_cli: StartCli) -> None:

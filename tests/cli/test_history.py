@@ -173,4 +173,4 @@ def test_history_as_json_has_rows_and_totals(engine: ScriptedEngine, run_cli: Ru
 
 
 def test_an_empty_history_says_so(engine: ScriptedEngine, run_cli: RunCli) -> None:
-    assert the_line(run_cli("history").stdout) == "Nothing was given yet."
+    assert the_line(run_cli("history").stdout) == "There is no history yet."

@@ -23,7 +23,7 @@ def test_the_last_lines_of_all_logs_are_shown(profile: Profile, run_cli: RunCli)
 
 
 def test_no_logs_yet_is_said(run_cli: RunCli) -> None:
-    assert run_cli("log").stdout.startswith("Nothing was logged yet")
+    assert run_cli("log").stdout.startswith("There is no log in ")
 
 
 def test_following_sees_what_comes_a_new_file_and_one_begun_again(profile: Profile, start_cli: StartCli) -> None:

@@ -48,7 +48,7 @@ def test_the_order_of_preference_is_taken_and_told(engine: ScriptedEngine, run_c
     engine.answer(
         OrderProjects, [msgspec.structs.replace(PROJECT, rank=2), msgspec.structs.replace(PROJECT, id="ants", rank=1)]
     )
-    assert run_cli("projects", "order", "ants", "bees").stdout == "From now on in this order: ants, bees.\n"
+    assert run_cli("projects", "order", "ants", "bees").stdout == "The order is now: ants, bees.\n"
     assert engine.received(OrderProjects) == [OrderProjects(("ants", "bees"))]
 
 
@@ -93,7 +93,7 @@ def test_a_secret_kept_in_a_file_is_warned_of(engine: ScriptedEngine, run_cli: R
     engine.answer(JoinProject, warned)
     done = run_cli("projects", "join", "bees", "--invite", "token")
     assert (the_line(done.stdout), the_line(done.stderr)) == (
-        "You are a member of Bees (bees) now.",
+        "You are now a member of Bees (bees).",
         f"Warning: {sentence(Message('invite_in_file'))}",
     )
 

@@ -1,4 +1,4 @@
-"""The three ways in which a verb meets the engine: as it is, borrowed for one question, or needed from now on."""
+"""Three ways to the engine: only if it runs, started for one request, or started and left running."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
@@ -24,7 +24,7 @@ def running(profile: Profile) -> Iterator[EngineClient | None]:
 
 @contextmanager
 def borrowed(profile: Profile) -> Iterator[EngineClient]:
-    """The engine, started for one question if none is running, and then ended again: a look leaves nothing behind."""
+    """The engine; if none is running, it is started for one request and ended again."""
     started = ensure_engine(profile)
     with EngineClient.connect(profile) as client:
         try:

@@ -1,4 +1,4 @@
-"""Progress while one watches: a few lines that renew themselves in a terminal, one plain line a change elsewhere."""
+"""Live progress: a few lines that are redrawn in a terminal, one plain line for each change elsewhere."""
 
 import time
 from typing import TYPE_CHECKING, Self
@@ -16,7 +16,7 @@ _BAR = 40
 
 
 class PlainDisplay:
-    """For logs and pipes: each change once, with the time."""
+    """For logs and pipes: a line for each change, with the time."""
 
     def __init__(self) -> None:
         self._shown: object = None
@@ -43,7 +43,7 @@ class PlainDisplay:
 
 
 class TerminalDisplay:
-    """For people: the present state, renewed in place; what happened once stays above it."""
+    """For people: the current state, redrawn in place, below the events."""
 
     def __init__(self, hint: str) -> None:
         from rich.live import Live
@@ -81,7 +81,7 @@ Display = PlainDisplay | TerminalDisplay
 
 
 def display(hint: str = "") -> Display:
-    """The display that suits where the output goes; `hint` stays at the bottom of a terminal."""
+    """A display for the terminal or the pipe; `hint` stays at the bottom of a terminal."""
     return TerminalDisplay(hint) if output.is_terminal() else PlainDisplay()
 
 
@@ -105,13 +105,13 @@ def picture(snapshot: Snapshot, now: float, elapsed: float, hint: str) -> "Rende
 
 
 def bar(part: float) -> str:
-    """A share of 1 as blocks that can be told apart without colours."""
+    """A share of 1 as blocks that differ without colours."""
     full = int(part * _BAR)
     return "█" * full + "░" * (_BAR - full)
 
 
 def share(snapshot: Snapshot) -> float:
-    """How far it is, 0 to 1: with the download that stands in the way, else with the epoch."""
+    """Progress from 0 to 1: of the download if there is one, else of the epoch."""
     if snapshot.transfer:
         return min(snapshot.transfer.done / snapshot.transfer.total, 1.0) if snapshot.transfer.total else 0.0
     return progress.batch_share(snapshot.progress)
@@ -130,7 +130,7 @@ def facts(snapshot: Snapshot) -> list[tuple[str, str]]:
 
 
 def _without_figures(snapshot: Snapshot) -> tuple[object, ...]:
-    """What makes a new line in a log: figures that change all the time do not."""
+    """A change of these makes a new line; figures that change all the time do not."""
     reasons = tuple((reason.kind, reason.until) for reason in snapshot.reasons)
     return snapshot.state, snapshot.project, snapshot.catching_up, snapshot.error, snapshot.retry_at, reasons
 

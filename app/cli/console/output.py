@@ -57,7 +57,7 @@ def print_table(columns: Sequence[str], rows: Sequence[Sequence[str]], *, total:
 
 
 def print_lines(rendered: "RenderableType") -> None:
-    """Something of Rich's without the blanks that fill its lines."""
+    """Print a Rich object without the spaces that fill its lines."""
     printer = console()
     with printer.capture() as captured:
         printer.print(rendered)

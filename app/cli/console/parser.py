@@ -1,4 +1,4 @@
-"""argparse with one line for a wrong use, and help that is laid out by hand."""
+"""argparse with one line for wrong use and preformatted help."""
 
 import argparse
 import difflib
@@ -31,12 +31,12 @@ Container: TypeAlias = "argparse.ArgumentParser | argparse._MutuallyExclusiveGro
 
 
 class Layout(argparse.RawDescriptionHelpFormatter):
-    """Text as it was written, and the summary of a verb beside its name."""
+    """Keeps the help text as it is written, with the summary of a verb beside its name."""
 
     def add_argument(self, action: argparse.Action) -> None:
         super().add_argument(action)
         if isinstance(action, argparse._SubParsersAction):
-            self._action_max_length += 2  # argparse forgets that verbs stand further in
+            self._action_max_length += 2  # argparse forgets that verbs are indented
 
 
 def add_verb(verbs: Verbs, name: str, summary: str, text: str, run: Verb | None = None) -> Parser:

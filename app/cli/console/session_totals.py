@@ -1,4 +1,4 @@
-"""What was given while one watched, summed from snapshots. Pure."""
+"""Totals of what this command has seen, summed from snapshots. Pure."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -15,7 +15,7 @@ class SessionTotals:
     _last: Mapping[str, float] | None = None
 
     def after(self, snapshot: Snapshot) -> "SessionTotals":
-        """With what came between the last snapshot and this one."""
+        """With the difference between the last snapshot and this one."""
         counters = _counters(snapshot)
         before = self._last if self._last is not None else counters
         sums = {
@@ -25,7 +25,7 @@ class SessionTotals:
         return SessionTotals(sums, counters)
 
     def sentence(self) -> str:
-        """What a volunteer is told at the end."""
+        """The last line of `contribute`."""
         if not self.sums.get("samples"):
             return "Nothing was given this time."
         samples, epochs = int(self.sums["samples"]), int(self.sums["epochs"])

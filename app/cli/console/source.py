@@ -7,7 +7,7 @@ from core.api.errors import UsageError
 
 
 def resolve(project: str) -> str:
-    """What the engine understands: files become absolute, because the engine runs in another folder.
+    """The form for the engine: a file's path becomes absolute, because the engine runs in another folder.
 
     Raises:
         UsageError: neither an id, nor a URL, nor a file that exists.

@@ -1,6 +1,6 @@
-"""Starting at login, in each system's own way: one small file of the volunteer's, written and removed.
+"""Start at login, as each system does it: one small file of the volunteer's.
 
-Without administrator rights, and without anything that would start Idlehive again when it was quit.
+It needs no administrator rights and does not restart Idlehive after Quit.
 """
 
 import os
@@ -18,7 +18,7 @@ IN_TRAY = "--in-tray"
 def for_this_system(
     profile: Profile, system: str = sys.platform, environment: Mapping[str, str] = os.environ, user: Path | None = None
 ) -> LoginFile | None:
-    """The file for this profile; None on a system whose way is not known. Profiles have files of their own."""
+    """The file of this profile; None on an unsupported system."""
     user = user or Path.home()
     command, is_named = _command(), bool(environment.get("IDLEHIVE_HOME"))
     name = f"idlehive-{profile.path.name}" if is_named else "idlehive"

@@ -1,4 +1,4 @@
-"""The file that starts a program at login; being there is being on."""
+"""The file that starts a program at login: it exists while that is on."""
 
 from dataclasses import dataclass
 from pathlib import Path
@@ -9,7 +9,7 @@ from core.api.errors import WorldError
 
 @dataclass(frozen=True)
 class LoginFile:
-    """`text` is what it says when it is on."""
+    """`text` is its content."""
 
     path: Path
     text: str
@@ -27,7 +27,7 @@ class LoginFile:
         try:
             if on:
                 self.path.parent.mkdir(parents=True, exist_ok=True)
-                # In one go: half a file at login would be worse than none.
+                # Atomic: half a file at login would be worse than none.
                 part = self.path.with_name(f"{self.path.name}.part")
                 part.write_text(self.text, encoding="utf-8")
                 part.replace(self.path)
