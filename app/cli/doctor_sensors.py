@@ -8,7 +8,7 @@ from app.cli.console.connection import running
 from app.cli.doctor_checks import PATIENCE, Finding
 from app.text.messages import sentence
 from core.api.errors import IdlehiveError
-from core.api.sensors import GetSensors, SensorInfo
+from core.api.sensors import IN_USE, NOT_NEEDED, GetSensors, SensorInfo
 from core.client.engine_client import core_command, core_environment
 from core.client.profile import Profile
 
@@ -16,7 +16,7 @@ _ADVICE = {
     "presence": "Limits that wait for you to be away have no effect here.",
     "full screen": "Name your games with `idlehive limits programs add`.",
 }
-_SILENT = ("in use", "not needed")
+_SILENT = (IN_USE, NOT_NEEDED)
 """Outcomes of a source that are not shown."""
 
 
@@ -44,7 +44,9 @@ def _asked_aside() -> list[SensorInfo]:
 
 def _finding(sensor: SensorInfo) -> Finding:
     source = f" Source: {sensor.source}." if sensor.source else ""
-    others = "; ".join(f"{each.source}: {each.outcome}" for each in sensor.tried if each.outcome not in _SILENT)
+    others = "; ".join(
+        f"{each.source}: {sentence(each.outcome)}" for each in sensor.tried if each.outcome not in _SILENT
+    )
     tried = f" Tried: {others}." if others else ""
     advice = "" if sensor.known else _ADVICE.get(sensor.name, "")
-    return Finding(sensor.name, "ok" if sensor.known else "warn", f"{sensor.value}{source}{tried}", advice)
+    return Finding(sensor.name, "ok" if sensor.known else "warn", f"{sentence(sensor.value)}{source}{tried}", advice)

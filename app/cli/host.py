@@ -1,14 +1,53 @@
-"""host: an organiser's backbone. core.host has its texts; this only starts it."""
+"""host: an organiser's backbone. `core.host` does the work; this words what it reports."""
 
-import os
+import signal
+import subprocess
 import sys
+from types import FrameType
 
+import msgspec
+
+from core.api import hosting
+from core.api.errors import UsageError, WorldError
+from core.api.message import Message
 from core.client.engine_client import core_command, core_environment
 
 SUMMARY = "run the backbone of a project, as its organiser"
+_WRONG_USE = 2
 
 
 def run(arguments: list[str]) -> int:
-    """Become `core.host`: signals and the exit code are its own. Does not return."""
-    sys.stdout.flush()
-    os.execve(sys.executable, core_command("core.host", *arguments), core_environment())
+    """Run `core.host` until it ends. It gets the signals; the exit code is its own.
+
+    Raises:
+        UsageError, WorldError: it cannot serve.
+    """
+    process = subprocess.Popen(core_command("core.host", *arguments), stdout=subprocess.PIPE, env=core_environment())
+
+    def pass_on(number: int, _frame: FrameType | None) -> None:
+        process.send_signal(number)
+
+    for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
+        signal.signal(number, pass_on)
+    failure = _follow(process)
+    code = process.wait()
+    if failure is not None:
+        raise (UsageError if code == _WRONG_USE else WorldError)(failure)
+    return code if code >= 0 else 1
+
+
+def _follow(process: "subprocess.Popen[bytes]") -> Message | None:
+    """Print what it reports until it ends; the failure that it ends with, if it is one."""
+    failure = None
+    for line in process.stdout or ():
+        try:
+            report = hosting.host_decoder.decode(line)
+        except msgspec.DecodeError:  # its help
+            sys.stdout.write(line.decode(errors="replace"))
+            continue
+        if isinstance(report, hosting.Fault):
+            failure = report.error
+        else:
+            url = report.manifest_url
+            print(f"Serving {url}\nVolunteers join with: idlehive contribute {url}", flush=True)
+    return failure

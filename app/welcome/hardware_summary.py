@@ -5,7 +5,8 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from app.text import amounts, numbers
-from app.text.i18n import said, tr
+from app.text.i18n import tr
+from app.text.messages import sentence
 from core.api.sensors import SensorInfo
 
 
@@ -40,7 +41,7 @@ def lines(computer: Computer, sensors: Sequence[SensorInfo]) -> list[HardwareLin
     if computer.memory:
         found.append(HardwareLine(tr("Memory"), numbers.size(computer.memory)))
     told = {sensor.name: sensor for sensor in sensors}
-    return found + [HardwareLine(name, said(told[key].value)) for key, name in _sensors().items() if key in told]
+    return found + [HardwareLine(name, sentence(told[key].value)) for key, name in _sensors().items() if key in told]
 
 
 def _sensors() -> dict[str, str]:

@@ -1,4 +1,4 @@
-"""The wire between the engine and an embedded backbone: one JSON object a line on the child's stdout and stdin.
+"""The wire between a backbone and who started it: one JSON object a line on the child's stdout and stdin.
 
 The backbone says once that it serves or cannot. It is told `Hold` and `Resume` when its only volunteer holds and goes
 on: between the two nothing of it computes; and `ApplySettings` for what it may use of the volunteer's computer. It ends
@@ -7,6 +7,7 @@ when its stdin closes. Log lines go to stderr.
 
 import msgspec
 
+from core.api.message import Message
 from core.api.session import ApplySettings, Hold, Resume
 
 
@@ -19,8 +20,7 @@ class Serving(msgspec.Struct, frozen=True, tag=True):
 class Fault(msgspec.Struct, frozen=True, tag=True):
     """The backbone cannot serve; the process exits right after it."""
 
-    error: str
-    """One sentence for the volunteer."""
+    error: Message
 
 
 HostReport = Serving | Fault

@@ -2,24 +2,28 @@
 
 import msgspec
 
+from core.api.message import Message
+
+IN_USE = Message("source_in_use")
+NOT_NEEDED = Message("source_not_needed")
+
 
 class GetSensors(msgspec.Struct, frozen=True, tag=True):
     """Reply: list of SensorInfo (`core.api.sensors`)."""
 
 
 class Attempt(msgspec.Struct, frozen=True):
-    """One source of a sensor, and what came of it: `in use`, `not needed`, or why it has no answer."""
+    """One source of a sensor, and what came of it: it is in use, is not needed, or why it has no answer."""
 
     source: str
-    outcome: str
+    outcome: Message
 
 
 class SensorInfo(msgspec.Struct, frozen=True):
     """A sensor and its present value."""
 
     name: str
-    value: str
-    """One sentence, English."""
+    value: Message
     known: bool
     """False: no source answers."""
     tried: tuple[Attempt, ...] = ()
@@ -28,4 +32,4 @@ class SensorInfo(msgspec.Struct, frozen=True):
     @property
     def source(self) -> str | None:
         """The source in use; two if a sensor needs both."""
-        return " and ".join(attempt.source for attempt in self.tried if attempt.outcome == "in use") or None
+        return " and ".join(attempt.source for attempt in self.tried if attempt.outcome == IN_USE) or None

@@ -6,12 +6,13 @@ import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
+from core.api.message import Message
 from core.conditions.source import NotAvailable
 
 _log = logging.getLogger(__name__)
 
 if TYPE_CHECKING:
-    from jeepney import Message
+    from jeepney import Message as BusMessage
     from jeepney.io.blocking import DBusConnection
 
 PATIENCE = 1.0
@@ -29,7 +30,7 @@ class Bus:
         self._kind: Literal["SESSION", "SYSTEM"] = kind
         self._connection: DBusConnection | None = None
         self._rests_until = 0.0
-        self._trouble = ""
+        self._trouble = Message("bus_missing", {"bus": kind.lower()})
 
     def get(self, service: str, path: str, interface: str, name: str) -> Any:
         """A property's value.
@@ -55,7 +56,7 @@ class Bus:
             self._connection.close()
             self._connection = None
 
-    def _ask(self, message: "Message", service: str) -> "Message":
+    def _ask(self, message: "BusMessage", service: str) -> "BusMessage":
         from jeepney import HeaderFields, MessageType
 
         if time.monotonic() < self._rests_until:
@@ -65,16 +66,18 @@ class Bus:
                 self._connection = connect(self._kind)
             reply = self._connection.send_and_get_reply(message, timeout=PATIENCE)
         except TimeoutError:
-            raise self._give_up(f"{service} does not answer") from None
+            raise self._give_up(Message("service_silent", {"service": service})) from None
         except (OSError, RuntimeError, ValueError, KeyError) as error:
             _log.debug("The %s bus cannot be used: %r", self._kind.lower(), error)
-            raise self._give_up(f"no {self._kind.lower()} bus") from None
+            raise self._give_up(Message("bus_missing", {"bus": self._kind.lower()})) from None
         if reply.header.message_type is MessageType.error:
             name = reply.header.fields.get(HeaderFields.error_name, "error")
-            raise NotAvailable("not running" if name in _ABSENT else f"refuses to say ({name.rpartition('.')[2]})")
+            if name in _ABSENT:
+                raise NotAvailable("service_not_running")
+            raise NotAvailable("service_refuses", detail=name.rpartition(".")[2])
         return reply
 
-    def _give_up(self, trouble: str) -> NotAvailable:
+    def _give_up(self, trouble: Message) -> NotAvailable:
         self.close()
         self._rests_until = time.monotonic() + _REST
         self._trouble = trouble
@@ -89,7 +92,7 @@ def connect(kind: Literal["SESSION", "SYSTEM"], *, with_descriptors: bool = Fals
     class Connection(blocking.DBusConnection):  # type: ignore[misc]  # jeepney has no annotations
         """A connection whose authentication has a time limit too."""
 
-        def receive(self, *, timeout: float | None = None) -> "Message":
+        def receive(self, *, timeout: float | None = None) -> "BusMessage":
             return super().receive(timeout=PATIENCE if timeout is None else timeout)
 
     address = get_bus(_session_address() if kind == "SESSION" else kind)

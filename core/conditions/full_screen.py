@@ -4,7 +4,7 @@ import struct
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from core.api.phrases import phrase
+from core.api.message import Message
 from core.api.sensors import SensorInfo
 from core.conditions.bus import Bus
 from core.conditions.idle.x11 import X11, Display
@@ -16,31 +16,33 @@ LINGER = 10.0
 
 @dataclass(frozen=True)
 class FullScreen:
-    what: str = ""
-    """What fills the screen; empty if nothing does."""
+    what: Message | None = None
+    """What fills the screen; None if nothing does."""
 
 
 class FullScreenSensor:
     name = "full screen"
     every = 0.0
 
-    def __init__(self, window: Source[str], games: Source[str], tick: Callable[[], float]) -> None:
+    def __init__(
+        self, window: Source[Message | None], games: Source[Message | None], tick: Callable[[], float]
+    ) -> None:
         self._chains = [Chain([window], tick), Chain([games], tick)]
         self._latch = Latch(LINGER, tick)
         self._value = FullScreen()
 
     def read(self) -> FullScreen:
-        seen = next((what for chain in self._chains if (what := chain.read())), "")
-        if seen or not self._latch.holds(False):
+        seen = next((what for chain in self._chains if (what := chain.read())), None)
+        if seen is not None or not self._latch.holds(False):
             self._value = FullScreen(seen)
-        self._latch.holds(bool(seen))
+        self._latch.holds(seen is not None)
         return self._value
 
     def info(self) -> SensorInfo:
         known = any(chain.in_use for chain in self._chains)
-        nothing = phrase("Nothing fills the screen") if known else phrase("Nobody tells what fills the screen")
+        nothing = Message("screen_free") if known else Message("screen_unknown")
         tried = tuple(attempt for chain in self._chains for attempt in chain.tried)
-        return SensorInfo(self.name, f"{self._value.what or nothing}.", known, tried)
+        return SensorInfo(self.name, Message("screen", {"what": self._value.what or nothing}), known, tried)
 
 
 class ActiveWindow:
@@ -55,8 +57,8 @@ class ActiveWindow:
     def __init__(self, x11: X11) -> None:
         self._x11 = x11
 
-    def read(self) -> str:
-        """What fills the screen, empty if nothing does. Raises NotAvailable."""
+    def read(self) -> Message | None:
+        """What fills the screen, None if nothing does. Raises NotAvailable."""
         try:
             return _full_screen(self._x11.display())
         except (OSError, struct.error) as error:
@@ -72,20 +74,20 @@ class GameMode:
     def __init__(self, session_bus: Bus) -> None:
         self._bus = session_bus
 
-    def read(self) -> str:
-        """What runs, empty if no game does. Raises NotAvailable."""
+    def read(self) -> Message | None:
+        """What runs, None if no game does. Raises NotAvailable."""
         service = "com.feralinteractive.GameMode"
         games = self._bus.get(service, "/com/feralinteractive/GameMode", service, "ClientCount")
-        return phrase("A game is running") if games > 0 else ""
+        return Message("game_running") if games > 0 else None
 
 
-def _full_screen(display: Display) -> str:
+def _full_screen(display: Display) -> Message | None:
     manager = display.numbers(display.root, "_NET_SUPPORTING_WM_CHECK")
     if not manager:
-        raise NotAvailable("no window manager tells")
+        raise NotAvailable("window_manager_missing")
     active = next(iter(display.numbers(display.root, "_NET_ACTIVE_WINDOW")), 0)
     if not active or display.atom("_NET_WM_STATE_FULLSCREEN") not in display.numbers(active, "_NET_WM_STATE"):
-        return ""
+        return None
     names = display.text(active, "WM_CLASS").split("\0")
     name = "".join(letter for letter in names[1] if letter.isprintable())[:40] if len(names) > 1 else ""
-    return phrase(f"{name} fills the screen") if name else phrase("A program fills the screen")
+    return Message("screen_filled_by", {"program": name}) if name else Message("screen_filled")

@@ -8,8 +8,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
-from core.api.phrases import phrase
-from core.api.sensors import Attempt, SensorInfo
+from core.api.message import Message
+from core.api.sensors import IN_USE, Attempt, SensorInfo
 from core.conditions.nvml import Gpu, Gpus, Nvml, Program, can_learn
 from core.conditions.source import Latch
 from core.system.subreaper import TAG
@@ -43,7 +43,7 @@ class GpuStates:
     present: tuple[GpuState, ...] = ()
     gone: tuple[Gpu, ...] = ()
     """Answered since this program started, and do not answer any more."""
-    trouble: str | None = None
+    trouble: Message | None = None
     """The driver's error, if it fails."""
     can_learn: bool = False
     """The installed PyTorch can use GPUs; otherwise no GPU matters."""
@@ -89,14 +89,12 @@ class GpuSensor:
 
     def info(self) -> SensorInfo:
         value = self._value
-        text = "; ".join(_use(state) for state in value.present)
-        found = bool(text)
-        if not found:
-            text = value.trouble or phrase("No NVIDIA GPU with a driver: the processor computes")
-        elif not value.can_learn:
-            text = phrase(f"{text}; the installed PyTorch cannot use it")
-        outcome = "in use" if found else value.trouble or "there is no driver"
-        return SensorInfo(self.name, f"{text.rstrip('.')}.", found, (Attempt(_SOURCE, outcome.rstrip(".")),))
+        if not value.present:
+            missing = value.trouble or Message("driver_missing")
+            return SensorInfo(self.name, value.trouble or Message("gpu_missing"), False, (Attempt(_SOURCE, missing),))
+        gpus = [_use(state) for state in value.present]
+        text = Message("gpus", {"gpus": gpus}) if value.can_learn else Message("gpus_not_usable", {"gpus": gpus})
+        return SensorInfo(self.name, text, True, (Attempt(_SOURCE, IN_USE),))
 
     def _look(self, gpu: Gpu) -> GpuState:
         past = self._past.setdefault(gpu.uuid, _Past(gpu, Latch(_QUIET_FOR, self._tick)))
@@ -152,15 +150,17 @@ def _name(pid: int) -> str:
         return "another program"
 
 
-def _use(state: GpuState) -> str:
+def _use(state: GpuState) -> Message:
     gpu = state.gpu
-    facts = [
-        None if gpu.temperature is None else f"{gpu.temperature} °C",
-        None if gpu.power is None else f"{gpu.power:.0f} W",
-        None if gpu.utilization is None else phrase(f"{gpu.utilization:d} % busy"),
-        phrase(f"used by {', '.join(state.taken_by)}") if state.taken_by else None,
-    ]
-    text = gpu.name
-    for fact in facts:
-        text = phrase(f"{text}, {fact}") if fact else text
-    return text
+    facts = []
+    if gpu.temperature is not None:
+        facts.append(Message("gpu_temperature", {"celsius": gpu.temperature}))
+    if gpu.power is not None:
+        facts.append(Message("gpu_power", {"watts": gpu.power}))
+    if gpu.utilization is not None:
+        facts.append(Message("gpu_busy", {"share": gpu.utilization / 100}))
+    if state.taken_by:
+        facts.append(Message("gpu_used_by", {"programs": state.taken_by}))
+    return (
+        Message("gpu_with", {"name": gpu.name, "facts": facts}) if facts else Message("gpu_named", {"name": gpu.name})
+    )

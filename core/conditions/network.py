@@ -4,7 +4,7 @@ import socket
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from core.api.phrases import phrase
+from core.api.message import Message
 from core.api.sensors import SensorInfo
 from core.conditions.bus import Bus
 from core.conditions.source import RETRY, Chain, NotAvailable, Source
@@ -41,16 +41,14 @@ class NetworkSensor:
 
     def info(self) -> SensorInfo:
         online, metered = self._value.online, self._value.metered
-        ways = {True: phrase("Online"), False: phrase("Offline"), None: phrase("Nobody tells whether it is online")}
-        costs = {
-            True: phrase("metered"),
-            False: phrase("not metered"),
-            None: phrase("nobody tells whether it is metered"),
-        }
-        text = phrase(f"{ways[online]}, {costs[metered]}.")
+        text = Message("network", {"reach": _REACH[online], "cost": _COST[metered]})
         if online is metered is None:
-            text = phrase("This computer does not tell whether it is online or metered.")
+            text = Message("network_unknown")
         return SensorInfo(self.name, text, online is not None, self._online.tried + self._metered.tried)
+
+
+_REACH = {True: Message("online"), False: Message("not_online"), None: Message("reach_unknown")}
+_COST = {True: Message("network_metered"), False: Message("network_not_metered"), None: Message("cost_unknown")}
 
 
 class Route:
@@ -62,7 +60,7 @@ class Route:
     def read(self) -> bool:
         """Raises NotAvailable if there is no route; another source may know more."""
         if not any(_has_route(family, address) for family, address in _ELSEWHERE):
-            raise NotAvailable("no route to the internet")
+            raise NotAvailable("route_missing")
         return True
 
 

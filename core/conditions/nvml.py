@@ -13,6 +13,8 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
+from core.api.message import Message
+
 _LIBRARY = "libnvidia-ml.so.1"
 _NEVER_SEEN = 0
 _UTILIZATION_WINDOW = 2_000_000
@@ -59,10 +61,10 @@ class Gpu:
 
 @dataclass(frozen=True)
 class Gpus:
-    """Every GPU that answers. `trouble` is a sentence if a driver or a GPU is there and fails."""
+    """Every GPU that answers. `trouble` says what the driver says, if it or a GPU is there and fails."""
 
     present: tuple[Gpu, ...] = ()
-    trouble: str | None = None
+    trouble: Message | None = None
 
     def find(self, uuid: str) -> Gpu | None:
         return next((gpu for gpu in self.present if gpu.uuid == uuid), None)
@@ -85,7 +87,7 @@ class Nvml:
             return self._read(pynvml)
         except pynvml.NVMLError as error:
             self.close()
-            return Gpus(trouble=_sentence(error))
+            return Gpus(trouble=_trouble(error))
 
     def close(self) -> None:
         if self._nvml is not None:
@@ -102,7 +104,7 @@ class Nvml:
             try:
                 found.append(_gpu(nvml, number))
             except nvml.NVMLError as error:
-                trouble = _sentence(error)
+                trouble = _trouble(error)
         if trouble is not None:
             # A reloaded driver only answers after a new nvmlInit.
             self.close()
@@ -149,7 +151,7 @@ def _handle(number: int) -> Iterator[tuple[ModuleType, Any]]:
         finally:
             pynvml.nvmlShutdown()
     except pynvml.NVMLError as error:
-        raise OSError(_sentence(error)) from None
+        raise OSError(_reason(error)) from None
 
 
 def _has_driver() -> bool:
@@ -236,5 +238,9 @@ def _thousandth(value: Any) -> float | None:
     return None if value is None else value / 1000
 
 
-def _sentence(error: Any) -> str:
-    return f"The NVIDIA driver says: {str(error).rstrip('.')}."
+def _reason(error: Any) -> str:
+    return str(error).rstrip(".")
+
+
+def _trouble(error: Any) -> Message:
+    return Message("driver_fails", {"detail": _reason(error)})

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
-from core.api.phrases import phrase
+from core.api.message import Message
 from core.api.sensors import SensorInfo
 from core.conditions.bus import Bus
 from core.conditions.source import RETRY, Chain, NotAvailable, Source
@@ -35,11 +35,13 @@ class PowerSensor:
     def info(self) -> SensorInfo:
         known = self._chain.in_use is not None
         if self._value.on_battery is None:
-            text = "There is no battery." if known else "Nobody tells whether there is a battery."
+            text = Message("battery_missing") if known else Message("battery_unknown")
         else:
-            source = phrase("On battery") if self._value.on_battery else phrase("Plugged in")
+            source = Message("on_battery") if self._value.on_battery else Message("plugged_in")
             level = self._value.level
-            text = f"{source}." if level is None else phrase(f"{source}, {level:d} % full.")
+            text = Message("power", {"source": source})
+            if level is not None:
+                text = Message("power_level", {"source": source, "level": level / 100})
         return SensorInfo(self.name, text, known, self._chain.tried)
 
 
@@ -75,7 +77,7 @@ class System:
 
         ask = getattr(psutil, "sensors_battery", None)
         if ask is None:
-            raise NotAvailable("this system does not tell")
+            raise NotAvailable("system_silent")
         battery = ask()
         if battery is None:
             return Power()

@@ -4,6 +4,7 @@ import sys
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
+from core.api.message import Message
 from core.api.sensors import SensorInfo
 from core.conditions.bus import Bus
 from core.conditions.idle.linux import Logind, Mutter, ScreenSaver, XScreenSaver
@@ -41,9 +42,9 @@ class PresenceSensor:
     def info(self) -> SensorInfo:
         last = self._value.last_input
         if last is None:
-            text = "This computer does not tell when mouse and keyboard are used; contributing does not wait for them."
+            text = Message("input_unknown")
         else:
-            text = f"Mouse or keyboard were last used {max(self._clock() - last, 0):.0f} s ago."
+            text = Message("last_input", {"ago": max(self._clock() - last, 0.0)})
         return SensorInfo(self.name, text, last is not None, self._chain.tried)
 
     def _is_news(self, last_input: float) -> bool:

@@ -3,8 +3,8 @@
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 
-from core.api.phrases import phrase
-from core.api.sensors import Attempt, SensorInfo
+from core.api.message import Message
+from core.api.sensors import IN_USE, NOT_NEEDED, Attempt, SensorInfo
 
 _SOURCE = "list of processes"
 
@@ -44,10 +44,11 @@ class ProgramsSensor:
 
     def info(self) -> SensorInfo:
         if not self.wanted:
-            return SensorInfo(self.name, "There are no programs to wait for.", True, (Attempt(_SOURCE, "not needed"),))
-        running = ", ".join(self._value.names) or phrase("none of them runs")
-        text = f"Waiting for {', '.join(self.wanted)}: {running}."
-        return SensorInfo(self.name, text, True, (Attempt(_SOURCE, "in use"),))
+            return SensorInfo(self.name, Message("programs_not_named"), True, (Attempt(_SOURCE, NOT_NEEDED),))
+        text = Message("programs_not_running", {"programs": self.wanted})
+        if self._value.names:
+            text = Message("programs_running", {"programs": self.wanted, "running": self._value.names})
+        return SensorInfo(self.name, text, True, (Attempt(_SOURCE, IN_USE),))
 
 
 def _plain(name: str) -> str:

@@ -3,7 +3,9 @@
 from collections.abc import Callable, Sequence
 from typing import Generic, Protocol, TypeVar
 
-from core.api.sensors import Attempt
+from core.api.errors import IdlehiveError
+from core.api.message import Message
+from core.api.sensors import IN_USE, NOT_NEEDED, Attempt
 
 RETRY = 30.0
 """Seconds until a source that failed is asked again."""
@@ -14,8 +16,8 @@ Value = TypeVar("Value")
 Value_co = TypeVar("Value_co", covariant=True)
 
 
-class NotAvailable(Exception):
-    """This source has no answer on this computer, or none now; the text says why."""
+class NotAvailable(IdlehiveError):
+    """This source has no answer on this computer, or none now."""
 
 
 class Source(Protocol[Value_co]):
@@ -37,7 +39,7 @@ class Chain(Generic[Value]):
         self._sources = sources
         self._tick = tick
         self._rests: dict[str, float] = {}
-        self._outcomes: dict[str, str] = {}
+        self._outcomes: dict[str, Message] = {}
         self._value: Value | None = None
         self._answered_at = 0.0
         self.in_use: str | None = None
@@ -51,7 +53,7 @@ class Chain(Generic[Value]):
             try:
                 value = source.read()
             except NotAvailable as why:
-                self._outcomes[source.name] = str(why)
+                self._outcomes[source.name] = why.message
                 if source.name == self.in_use and now < self._answered_at + LINGER:
                     return self._value
                 self._rests[source.name] = now + source.retry
@@ -66,8 +68,8 @@ class Chain(Generic[Value]):
         """The outcome of each source, in order."""
         return tuple(Attempt(source.name, self._outcome(source.name)) for source in self._sources)
 
-    def _outcome(self, name: str) -> str:
-        return "in use" if name == self.in_use else self._outcomes.get(name, "not needed")
+    def _outcome(self, name: str) -> Message:
+        return IN_USE if name == self.in_use else self._outcomes.get(name, NOT_NEEDED)
 
 
 class Latch:

@@ -1,4 +1,4 @@
-"""`idlehive host PROJECT.toml`: the backbone of a run, in the foreground until a signal or its engine ends it."""
+"""The backbone of a run, in the foreground until it is told to end. `idlehive host` words what it reports."""
 
 import argparse
 import logging
@@ -56,10 +56,7 @@ def main(argv: list[str]) -> int:
     try:
         _serve(chosen, ending, control, pipe)
     except IdlehiveError as error:
-        if chosen.embedded:
-            os.write(pipe, hosting.encode(hosting.Fault(str(error))))
-        else:
-            print(error, file=sys.stderr)
+        os.write(pipe, hosting.encode(hosting.Fault(error.message)))
         return 2 if isinstance(error, UsageError) else 1
     return 0
 
@@ -76,12 +73,10 @@ def _serve(chosen: argparse.Namespace, ending: threading.Event, control: HostCon
             control.subscribe(backbone.hold, backbone.apply_to_companion)
             # An evaluation takes seconds: it pauses in the middle, and continues where it was.
             backbone.follower.model.register_forward_pre_hook(lambda *_: control.wait_while_held())
-            os.write(pipe, hosting.encode(hosting.Serving(url)))
-        else:
-            os.write(pipe, f"Serving {url}\nVolunteers join with: idlehive contribute {url}\n".encode())
+        os.write(pipe, hosting.encode(hosting.Serving(url)))
         while not ending.wait(_PERIOD):
             if not backbone.dht.is_alive() or not backbone.follower.is_working:
-                raise WorldError("A part of the backbone has ended; start it again.")
+                raise WorldError("backbone_part_ended")
             backbone.poll(time.time())
         log.info("ending")
 

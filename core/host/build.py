@@ -95,7 +95,7 @@ def _join(chosen: argparse.Namespace, project: Project, state: Path) -> DHT:
     except WorldError as error:
         if not others:
             raise
-        log.warning("%s This backbone begins without them.", error)
+        log.warning("This backbone starts without the other ones: %s", error)
     return join_swarm((), *here)
 
 
@@ -106,13 +106,13 @@ def _claimed(state: Path) -> Iterator[None]:
         state.mkdir(mode=0o700, parents=True, exist_ok=True)
         lock = (state / "lock").open("w")
     except OSError as error:
-        raise WorldError(f"The state folder {state} cannot be made: {error.strerror}.") from None
+        raise WorldError("state_folder_unusable", path=str(state), detail=error.strerror or str(error)) from None
     with lock:
         try:
             # A lock of this process alone: forked ones do not inherit it, so it ends with this process.
             fcntl.lockf(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except OSError:
-            raise WorldError(f"The state folder {state} is in use by another backbone.") from None
+            raise WorldError("state_folder_in_use", path=str(state)) from None
         yield
 
 

@@ -203,4 +203,4 @@ class ContributionStore:
         try:
             yield
         except sqlite3.DatabaseError as error:
-            raise WorldError(f"The record of contributions {self.path} cannot be used: {error}.") from None
+            raise WorldError("record_unusable", path=str(self.path), detail=str(error)) from None

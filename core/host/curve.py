@@ -135,7 +135,7 @@ class Curve:
         try:
             yield
         except sqlite3.DatabaseError as error:
-            raise WorldError(f"The learning curve {self.path} cannot be used: {error}.") from None
+            raise WorldError("record_unusable", path=str(self.path), detail=str(error)) from None
 
 
 def _point(row: tuple[Any, ...]) -> Point:

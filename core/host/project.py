@@ -98,7 +98,7 @@ def load(path: Path) -> Project:
     """Read `path`, and size and hash of every file it names.
 
     Raises:
-        UsageError: the file is missing or wrong; one sentence that names the field.
+        UsageError: the file is missing or wrong; names the field.
     """
     table = _table(path)
     try:
@@ -107,7 +107,7 @@ def load(path: Path) -> Project:
         files = _publish(table, path.parent)
         template = _template(table)
     except ManifestError as error:
-        raise _wrong(path, error.field, str(error.problem)) from None
+        raise _wrong(path, error) from None
     return Project(path, template, host, {file.name: file for file in files}, "run_id" not in table)
 
 
@@ -124,10 +124,10 @@ def run_id_of(project: str, state: Path) -> str:
             write_atomically(file, f"{project[:55]}-{secrets.token_hex(4)}\n".encode())
         run_id = file.read_text().strip()
     except (OSError, UnicodeDecodeError) as error:
-        why = error.strerror if isinstance(error, OSError) else error
-        raise WorldError(f"The state folder {state} cannot be used: {why}.") from None
+        why = error.strerror if isinstance(error, OSError) else None
+        raise WorldError("state_folder_unusable", path=str(state), detail=why or str(error)) from None
     if not re.fullmatch(r"[A-Za-z0-9_-]{1,64}", run_id):
-        raise WorldError(f"{file} holds no run id; put the run's own back, or remove the file to start a new run.")
+        raise WorldError("run_id_missing", path=str(file))
     return run_id
 
 
@@ -135,26 +135,28 @@ def _table(path: Path) -> dict[str, Any]:
     try:
         return tomllib.loads(path.read_text(encoding="utf-8"))
     except OSError as error:
-        raise UsageError(f"{path} cannot be read: {error.strerror}.") from None
+        raise UsageError("file_unreadable", path=str(path), detail=error.strerror or str(error)) from None
     except UnicodeDecodeError:
-        raise UsageError(f"{path} is not UTF-8 text.") from None
+        raise UsageError("file_not_unicode", path=str(path)) from None
     except tomllib.TOMLDecodeError as error:
-        raise UsageError(f"{path} is not TOML: {error}.") from None
+        raise UsageError("file_not_toml", path=str(path), detail=str(error)) from None
 
 
 def _template(plain: dict[str, Any]) -> Manifest:
     if "initial_peers" in plain:
-        raise ManifestError("The backbone adds itself; name other backbones in host.extra_peers.", "initial_peers")
+        raise ManifestError("initial_peers_given", "initial_peers")
     template = manifest_reading.check(
         {"run_id": "none", "curve": "curve.json", "leaderboard": "leaderboard.json", **plain, "initial_peers": []}
     )
     if len(msgspec.json.encode(template)) > manifest_reading.LARGEST - _ROOM_FOR_PEERS:
-        raise ManifestError("There are too many for one manifest; join files.", "data.shards")
+        raise ManifestError("shards_too_many", "data.shards")
     return template
 
 
-def _wrong(path: Path, field: str, problem: str) -> UsageError:
-    return UsageError(f"{path}: {field.removeprefix('$.').removeprefix('$') or 'the file'}: {problem}")
+def _wrong(path: Path, error: ManifestError) -> UsageError:
+    if field := error.field.removeprefix("$").removeprefix("."):
+        return UsageError("project_field_wrong", path=str(path), field=field, problem=error.problem)
+    return UsageError("project_file_wrong", path=str(path), problem=error.problem)
 
 
 def _host(table: object) -> Host:
@@ -162,10 +164,10 @@ def _host(table: object) -> Host:
         host = msgspec.convert(table, Host)
     except msgspec.ValidationError as error:
         problem, _, place = str(error).replace("`", "").partition(" - at ")
-        raise ManifestError(f"{problem}.", place.replace("$", "$.host", 1) or "$.host") from None
+        raise ManifestError("value_invalid", place.replace("$", "$.host", 1) or "$.host", detail=problem) from None
     for index, address in enumerate(host.extra_peers):
         if not is_peer_address(address):
-            raise ManifestError("Expected a multiaddress like /ip4/…/tcp/…/p2p/….", f"$.host.extra_peers[{index}]")
+            raise ManifestError("expected_peer_address", f"$.host.extra_peers[{index}]")
     return host
 
 
@@ -189,7 +191,7 @@ def _publish(table: dict[str, Any], folder: Path) -> list[ServedFile]:
         shards = [_published(shard, field, text=True) for shard, field in _shards(data["shards"], folder)]
         held_out = {file.sha256 for file in published}
         if twice := [shard for shard in shards if shard.sha256 in held_out]:
-            raise ManifestError(f"{twice[0].path.name} is the held-out text itself.", "$.data.shards")
+            raise ManifestError("shard_is_held_out", "$.data.shards", path=twice[0].path.name)
         data["shards"] = [_entry(shard) for shard in shards]
         published += shards
     return published
@@ -201,7 +203,7 @@ def _entry(file: ServedFile) -> dict[str, Any]:
 
 def _shards(patterns: object, folder: Path) -> Iterator[tuple[Path, str]]:
     if not isinstance(patterns, list):
-        raise ManifestError('Expected a list of files or patterns, like ["train-*.txt"].', "$.data.shards")
+        raise ManifestError("shards_not_a_list", "$.data.shards")
     for index, pattern in enumerate(patterns):
         field = f"$.data.shards[{index}]"
         if not isinstance(pattern, str) or not re.search(r"[*?\[]", pattern):
@@ -210,15 +212,15 @@ def _shards(patterns: object, folder: Path) -> Iterator[tuple[Path, str]]:
         try:
             found = sorted(folder.glob(pattern))
         except (ValueError, NotImplementedError):
-            raise ManifestError("The pattern must be relative to the TOML's folder.", field) from None
+            raise ManifestError("pattern_not_relative", field) from None
         if not found:
-            raise ManifestError(f"No file matches {pattern!r}.", field)
+            raise ManifestError("pattern_without_match", field, pattern=pattern)
         yield from ((file, field) for file in found)
 
 
 def _local(name: object, folder: Path, field: str) -> Path:
     if not isinstance(name, str) or not name:
-        raise ManifestError("Expected the path of a file.", field)
+        raise ManifestError("path_expected", field)
     return folder / name
 
 
@@ -234,9 +236,9 @@ def _published(path: Path, field: str, text: bool) -> ServedFile:
                     decoder.decode(chunk)
         decoder.decode(b"", final=True)
     except UnicodeDecodeError:
-        raise ManifestError(f"{path.name} is not UTF-8 text.", field) from None
+        raise ManifestError("file_not_unicode", field, path=path.name) from None
     except OSError as error:
-        raise ManifestError(f"{path} cannot be read: {error.strerror}.", field) from None
+        raise ManifestError("file_unreadable", field, path=str(path), detail=error.strerror or str(error)) from None
     if not status.st_size:
-        raise ManifestError(f"{path.name} is empty.", field)
+        raise ManifestError("file_empty", field, path=path.name)
     return ServedFile(path.resolve(), digest.hexdigest(), status.st_size, status.st_mtime_ns)

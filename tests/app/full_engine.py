@@ -9,6 +9,7 @@ from PySide6.QtWidgets import QApplication, QWidget
 
 from app.link.engine_link import Link
 from app.window.main_window import MainWindow
+from core.api.message import Message
 from core.api.preferences.limits import ShowLimits
 from core.api.preferences.preferences import PREFERENCES
 from core.api.preferences.schedule import CELLS, GetSchedule, Level, ScheduleInfo, ScheduleState
@@ -27,10 +28,10 @@ _NIGHT = "f" * 14 + "." * 20 + "g" * 10 + "f" * 4
 PLACE = Place(3, 41, 48_210, 0.09, 0.0)
 FITS = replace(DETAILS, info=PRACTICE, requirements={}, missing=())
 SENSORS = {
-    "gpu": "GeForce RTX 3060, 71 °C, 142 W, 62 % busy.",
-    "network": "Online, not metered.",
-    "power": "Plugged in, 96 % full.",
-    "presence": "Mouse or keyboard were last used 2 s ago.",
+    "gpu": Message("gpus", {"gpus": ["GeForce RTX 3060"]}),
+    "network": Message("network", {"reach": Message("online"), "cost": Message("network_not_metered")}),
+    "power": Message("power_level", {"source": Message("plugged_in"), "level": 0.96}),
+    "presence": Message("last_input", {"ago": 2.0}),
 }
 WEEK = ScheduleInfo((_NIGHT * 7)[:CELLS], None, "Europe/Berlin")
 

@@ -1,6 +1,5 @@
 """Help, faults of the program, and what becomes another program."""
 
-import os
 import subprocess
 import sys
 from pathlib import Path
@@ -10,7 +9,8 @@ import pytest
 from app.cli import main, window
 from core.client.engine_client import core_command, core_environment
 from core.client.profile import Profile
-from tests.cli.conftest import ROOT
+from tests.cli.conftest import ROOT, RunCli
+from tests.cli.given import the_line
 
 VERBS = ("contribute", "status", "pause", "resume", "quit", "projects", "limits", "history", "log", "doctor")
 
@@ -63,17 +63,21 @@ def test_a_full_disk_behind_the_output_is_one_sentence(profile: Profile) -> None
     )
 
 
-def test_host_becomes_the_backbone_with_all_its_words(monkeypatch: pytest.MonkeyPatch) -> None:
-    became: list[list[str]] = []
+def test_host_words_why_the_backbone_cannot_serve(run_cli: RunCli, tmp_path: Path) -> None:
+    file = tmp_path / "project.toml"
+    file.write_text("format = = 1")
+    done = run_cli("host", str(file))
+    assert done.returncode == 2
+    assert the_line(done.stderr).startswith(f"idlehive: {file} is not TOML: ")
+    missing = run_cli("host", str(tmp_path / "absent.toml"))
+    assert (missing.returncode, missing.stdout) == (2, "")
+    assert the_line(missing.stderr) == f"idlehive: {tmp_path}/absent.toml cannot be read: No such file or directory."
 
-    def become(_: str, words: list[str], __: dict[str, str]) -> None:
-        became.append(words)
-        raise SystemExit
 
-    monkeypatch.setattr(os, "execve", become)
-    with pytest.raises(SystemExit):
-        main(["host", "bees.toml", "--http", "127.0.0.1:8080", "--help"])
-    assert became[0][-6:] == ["-m", "core.host", "bees.toml", "--http", "127.0.0.1:8080", "--help"]
+def test_host_shows_the_help_of_the_backbone(run_cli: RunCli) -> None:
+    done = run_cli("host", "--help")
+    assert done.returncode == 0
+    assert "--listen MULTIADDR" in done.stdout
 
 
 @pytest.mark.parametrize(

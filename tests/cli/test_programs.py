@@ -3,18 +3,20 @@
 import json
 
 from app.cli import doctor_sensors
+from app.text.messages import sentence
 from core.api.errors import WorldError
+from core.api.message import Message
 from core.api.preferences.program_names import GetPrograms, SetPrograms
-from core.api.sensors import Attempt, GetSensors, SensorInfo
+from core.api.sensors import IN_USE, NOT_NEEDED, Attempt, GetSensors, SensorInfo
 from core.client.profile import Profile
 from tests.cli.conftest import RunCli
 from tests.fakes.scripted_engine import ScriptedEngine
 
 PRESENCE = SensorInfo(
     "presence",
-    "Mouse or keyboard were last used 12 s ago.",
+    Message("last_input", {"ago": 12.0}),
     True,
-    (Attempt("Mutter", "not running"), Attempt("X11", "in use"), Attempt("logind", "not needed")),
+    (Attempt("Mutter", Message("service_not_running")), Attempt("X11", IN_USE), Attempt("logind", NOT_NEEDED)),
 )
 
 
@@ -30,24 +32,24 @@ def test_programs_are_listed_added_and_removed(engine: ScriptedEngine, run_cli: 
 
 def test_what_is_no_program_or_not_listed_is_a_wrong_use(engine: ScriptedEngine, run_cli: RunCli) -> None:
     engine.answer(GetPrograms, ["steam"])
-    for words, sentence in (
-        (("add", "/"), "'/' is not the name of a program"),
+    for words, said in (
+        (("add", "/"), "“/” is not the name of a program"),
         (("remove", "doom"), "'doom' is not in the list."),
     ):
         done = run_cli("limits", "programs", *words)
-        assert (done.returncode, sentence in done.stderr) == (2, True), done.stderr
+        assert (done.returncode, said in done.stderr) == (2, True), done.stderr
     assert not engine.received(SetPrograms)
 
 
 def test_doctor_tells_the_source_in_use_and_what_was_tried_before(profile: Profile, engine: ScriptedEngine) -> None:
     engine.answer(GetSensors, [PRESENCE])
     (finding,) = doctor_sensors.sensors(profile)
-    assert finding.text == f"{PRESENCE.value} Source: X11. Tried: Mutter: not running."
+    assert finding.text == f"{sentence(PRESENCE.value)} Source: X11. Tried: Mutter: not running."
     assert (finding.name, finding.level, finding.advice) == ("presence", "ok", "")
 
 
 def test_what_is_unknown_is_a_warning_with_its_meaning(profile: Profile, engine: ScriptedEngine) -> None:
-    engine.answer(GetSensors, [SensorInfo("presence", "Nobody tells.", False)])
+    engine.answer(GetSensors, [SensorInfo("presence", Message("input_unknown"), False)])
     (finding,) = doctor_sensors.sensors(profile)
     assert finding.level == "warn"
     assert "no effect" in finding.advice

@@ -8,6 +8,9 @@ from pathlib import Path
 
 import pytest
 
+from app.text.messages import sentence
+from app.text.numbers import percent
+from core.api.message import Message
 from core.conditions.gpu import GpuSensor, GpuState, is_other_program
 from core.system.subreaper import TAG
 from tests.fakes.nvml.stand_in import Driver
@@ -113,13 +116,13 @@ def test_a_gpu_that_vanishes_is_remembered_until_it_is_back(driver: Driver, sens
 
 def test_the_doctor_is_told_what_the_gpu_does(driver: Driver, sensor: GpuSensor) -> None:
     sensor.read()
-    assert sensor.info().value == "No NVIDIA GPU with a driver: the processor computes."
+    assert sensor.info().value == Message("gpu_missing")
     driver.run(driver.add_gpu(), (OTHER, 1 << 30, 60, "graphics"))
     sensor.read()
-    assert "Pretended GPU, 40 °C, 30 W, 0 % busy, used by another program" in sensor.info().value
+    assert f"Pretended GPU (40 °C, 30 W, {percent(0)} busy, used by another program)." in sentence(sensor.info().value)
     driver.say(**{"init.error": 9})
     sensor.read()
-    assert "The NVIDIA driver says" in sensor.info().value
+    assert "The NVIDIA driver says" in sentence(sensor.info().value)
 
 
 @pytest.fixture

@@ -7,6 +7,7 @@ from pathlib import Path
 import psutil
 import pytest
 
+from app.text.messages import sentence
 from core.conditions.programs import ProgramsSensor, RunningPrograms, processes
 
 
@@ -19,7 +20,9 @@ def test_a_real_program_is_found_while_it_runs(tmp_path: Path) -> None:
     process = subprocess.Popen([program, "60"])
     try:
         assert sensor.read() == RunningPrograms(("hive-test-game",))
-        assert sensor.info().value == "Waiting for hive-test-game, hive-other-game: hive-test-game."
+        assert (
+            sentence(sensor.info().value) == "Waiting for hive-test-game, hive-other-game; running now: hive-test-game."
+        )
     finally:
         process.kill()
         process.wait()

@@ -31,11 +31,11 @@ def test_a_port_in_use_is_told(machine: Machine, organiser: Participant) -> None
         port = taken.getsockname()[1]
         web = host(organiser, description, "--http", f"127.0.0.1:{port}")
         assert web.end(60.0) == 1
-        assert "the port is in use by another program" in sentence(web.complained())
+        assert "another program listens there" in sentence(web.complained())
         peers = host(organiser, description, "--listen", f"/ip4/127.0.0.1/tcp/{port}")
         assert peers.end(60.0) == 1
         told = f"/ip4/127.0.0.1/tcp/{port} cannot be used: another program listens there. Choose another port."
-        assert told in peers.complained().splitlines()
+        assert f"idlehive: {told}" in peers.complained().splitlines()
     machine.wait_until_nothing_is_left()
 
 

@@ -15,6 +15,7 @@ from typing import Any
 import msgspec
 
 from core.api.hosting import Fault, HostReport, Serving, encode
+from core.api.message import Message
 
 VARIABLE = "SCRIPTED_HOST"
 
@@ -94,7 +95,7 @@ def main() -> int:
     named = os.environ.get(VARIABLE)
     script = msgspec.json.decode(Path(named).read_bytes(), type=Script) if named else Script()
     if script.fault is not None:
-        say(Fault(script.fault))
+        say(Fault(Message(script.fault)))
         return 1
     pages = Pages({"manifest.json": json.dumps(manifest()).encode(), "curve.json": json.dumps(CURVE).encode()})
     say(Serving(pages.url("manifest.json")))

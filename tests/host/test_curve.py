@@ -104,6 +104,6 @@ def test_many_threads_write_at_once(curve: Curve) -> None:
 
 def test_a_damaged_file_is_one_sentence_and_is_kept(tmp_path: Path) -> None:
     (tmp_path / "curve-run-1.sqlite").write_bytes(b"not a database at all" * 100)
-    with pytest.raises(WorldError, match="cannot be used: file is not a database"):
+    with pytest.raises(WorldError, match=r"record_unusable .*file is not a database"):
         Curve(tmp_path, "run-1", most_samples=1)
     assert (tmp_path / "curve-run-1.sqlite").read_bytes().startswith(b"not a database")

@@ -8,6 +8,7 @@ from pathlib import Path
 import msgspec
 import pytest
 
+from app.text.messages import sentence
 from core.api.errors import UsageError, WorldError
 from core.api.project.manifest import CausalLanguageModelling
 from core.api.project.manifest_reading import parse
@@ -86,7 +87,7 @@ def test_a_run_id_in_the_toml_is_kept(project: Path, tmp_path: Path) -> None:
 
 def test_a_broken_run_id_file_is_not_replaced_silently(tmp_path: Path) -> None:
     (tmp_path / "run_id").write_text("")
-    with pytest.raises(WorldError, match="holds no run id"):
+    with pytest.raises(WorldError, match="run_id_missing"):
         run_id_of("sample", tmp_path)
 
 
@@ -98,7 +99,7 @@ def test_a_broken_run_id_file_is_not_replaced_silently(tmp_path: Path) -> None:
         ('name = "Sample"', 'name = "Sample"\ncolour = "red"', "colour: It is not a known field."),
         ('"tokenizer.json"', "7", "tokenizer: Expected the path of a file."),
         ('"tokenizer.json"', '"absent.json"', "tokenizer: "),
-        ('["train-*.txt"]', '["texts-*.txt"]', "data.shards[0]: No file matches 'texts-*.txt'."),
+        ('["train-*.txt"]', '["texts-*.txt"]', "data.shards[0]: No file matches “texts-*.txt”."),
         ('["train-*.txt"]', '["absent.txt"]', "data.shards[0]: "),
         ('["train-*.txt"]', '"train-*.txt"', "data.shards: Expected a list"),
         ('["train-*.txt"]', '["/etc/*"]', "data.shards[0]: The pattern must be relative"),
@@ -108,7 +109,7 @@ def test_a_broken_run_id_file_is_not_replaced_silently(tmp_path: Path) -> None:
         ("[host]", "[host]\ncheckpoint_every = 0", "host.checkpoint_every: Expected int >= 1."),
         ("[host]", "[host]\ncolour = 1", "host: Object contains unknown field colour."),
         ("format = 1", f'format = 1\ninitial_peers = ["{PEER}"]', "initial_peers: The backbone adds itself"),
-        ("format = 1", "format = 1\nclosed = 2026-01-01", "closed: A date is not plain JSON."),
+        ("format = 1", "format = 1\nclosed = 2026-01-01", "closed: JSON has no values of the type date."),
         ("format = 1", "format = ", "is not TOML: "),
     ],
 )
@@ -117,25 +118,26 @@ def test_a_wrong_toml_is_answered_with_one_sentence_that_names_the_field(
 ) -> None:
     with pytest.raises(UsageError) as caught:
         load(rewritten(project, old, new))
-    assert words in str(caught.value)
-    assert str(project) in str(caught.value)
-    assert "\n" not in str(caught.value)
+    said = sentence(caught.value.message)
+    assert words in said
+    assert str(project) in said
+    assert "\n" not in said
 
 
 def test_a_shard_that_is_no_text_is_named(project: Path) -> None:
     (project.parent / "train-1.txt").write_bytes(b"good \xff bad")
-    with pytest.raises(UsageError, match=r"train-1.txt is not UTF-8 text"):
+    with pytest.raises(UsageError, match=r"data\.shards.*file_not_unicode path=train-1\.txt"):
         load(project)
 
 
 def test_an_empty_shard_is_named(project: Path) -> None:
     (project.parent / "train-1.txt").write_bytes(b"")
-    with pytest.raises(UsageError, match=r"train-1.txt is empty"):
+    with pytest.raises(UsageError, match=r"data\.shards.*file_empty path=train-1\.txt"):
         load(project)
 
 
 def test_a_missing_toml_is_named(tmp_path: Path) -> None:
-    with pytest.raises(UsageError, match=r"absent.toml cannot be read: No such file"):
+    with pytest.raises(UsageError, match=r"^file_unreadable path=.*absent\.toml detail=No such file"):
         load(tmp_path / "absent.toml")
 
 

@@ -2,9 +2,29 @@
 
 from collections.abc import Callable
 
-from app.text.wordings import engine, fetching, learning, manifest, models, preferences, projects, storage
+from app.text.wordings import (
+    engine,
+    fetching,
+    hosting,
+    learning,
+    manifest,
+    models,
+    preferences,
+    projects,
+    sensors,
+    storage,
+)
 
-TABLES: tuple[Callable[[], dict[str, str]], ...] = tuple(
-    area.wordings for area in (engine, fetching, learning, manifest, models, preferences, projects, storage)
+TABLES: tuple[Callable[[], dict[str, str]], ...] = (
+    engine.wordings,
+    fetching.wordings,
+    hosting.wordings,
+    learning.wordings,
+    manifest.wordings,
+    models.wordings,
+    preferences.wordings,
+    projects.wordings,
+    sensors.wordings,
+    storage.wordings,
 )
 """Called when a sentence is made: the language may have changed since."""

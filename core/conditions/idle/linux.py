@@ -35,14 +35,14 @@ class XScreenSaver:
 
     def read(self) -> float:
         if os.environ.get("WAYLAND_DISPLAY"):
-            raise NotAvailable("the desktop is Wayland")
+            raise NotAvailable("desktop_is_wayland")
         try:
             display = self._x11.display()
             idle = None if display.is_xwayland else display.idle()
         except (OSError, struct.error) as error:
             raise self._x11.lost(error) from None
         if idle is None:
-            raise NotAvailable("Xwayland" if display.is_xwayland else "the server does not count it")
+            raise NotAvailable("display_is_xwayland" if display.is_xwayland else "idle_not_counted")
         return idle
 
 
@@ -78,7 +78,7 @@ class Logind:
         idle = self._bus.get(self._SERVICE, session, f"{self._SERVICE}.Session", "IdleHint")
         since = self._bus.get(self._SERVICE, session, f"{self._SERVICE}.Session", "IdleSinceHint")
         if not idle and not since:
-            raise NotAvailable("the desktop never tells it")
+            raise NotAvailable("idle_never_set")
         return max(self._clock() - since / 1e6, 0.0) if idle else 0.0
 
     def _session(self) -> str:
@@ -86,5 +86,5 @@ class Logind:
         user = f"{self._SERVICE}.User"
         name, path = self._bus.get(self._SERVICE, "/org/freedesktop/login1/user/self", user, "Display")
         if not name:
-            raise NotAvailable("you have no session at a screen")
+            raise NotAvailable("session_missing")
         return str(path)

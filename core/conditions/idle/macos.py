@@ -25,9 +25,9 @@ class HidIdleTime:
             )
             idle = _find(plistlib.loads(done.stdout))
         except (OSError, subprocess.SubprocessError, ValueError) as error:
-            raise NotAvailable(f"ioreg does not tell ({type(error).__name__})") from None
+            raise NotAvailable("program_failed", program="ioreg", detail=type(error).__name__) from None
         if idle is None:
-            raise NotAvailable("ioreg does not tell")
+            raise NotAvailable("program_silent", program="ioreg")
         return idle / 1e9
 
 

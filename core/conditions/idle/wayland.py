@@ -39,7 +39,7 @@ class IdleNotify:
             return self._notification.idle()
         except (OSError, struct.error) as error:
             self.close()
-            raise NotAvailable(f"the compositor does not answer ({error})") from None
+            raise NotAvailable("compositor_silent", detail=str(error)) from None
         except NotAvailable:
             self.close()
             raise
@@ -67,7 +67,7 @@ class _Notification:
         self._send(_DISPLAY, _SYNC, struct.pack("=I", _CALLBACK))
         offered = dict(self._globals())
         if "ext_idle_notifier_v1" not in offered or "wl_seat" not in offered:
-            raise NotAvailable("the compositor has no ext-idle-notify")
+            raise NotAvailable("compositor_without_idle")
         number, version = offered["ext_idle_notifier_v1"]
         self._bind(offered["wl_seat"][0], "wl_seat", 1, _SEAT)
         self._bind(number, "ext_idle_notifier_v1", min(version, 2), _NOTIFIER)
@@ -103,7 +103,7 @@ class _Notification:
                 return
             body, self._unread = self._unread[8:length], self._unread[length:]
             if (sender, word & 0xFFFF) == (_DISPLAY, _ERROR):
-                raise NotAvailable("the compositor refuses ext-idle-notify")
+                raise NotAvailable("compositor_refuses")
             yield sender, word & 0xFFFF, body
 
     def _receive(self, *, wait: bool) -> None:
@@ -138,7 +138,7 @@ def _subscribed(tick: Callable[[], float]) -> _Notification:
 def _connect() -> socket.socket:
     name = os.environ.get("WAYLAND_DISPLAY")
     if not name:
-        raise NotAvailable("no WAYLAND_DISPLAY")
+        raise NotAvailable("variable_missing", variable="WAYLAND_DISPLAY")
     connection = socket.socket(socket.AF_UNIX)
     connection.settimeout(PATIENCE)
     try:

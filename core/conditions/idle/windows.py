@@ -19,9 +19,9 @@ class LastInput:
         """Seconds. Raises NotAvailable."""
         libraries = getattr(ctypes, "windll", None)
         if libraries is None:
-            raise NotAvailable("this is not Windows")
+            raise NotAvailable("other_system", system="Windows")
         info = _LastInputInfo(ctypes.sizeof(_LastInputInfo), 0)
         if not libraries.user32.GetLastInputInfo(ctypes.byref(info)):
-            raise NotAvailable("the session has no input")
+            raise NotAvailable("input_missing")
         # Both count milliseconds in 32 bits and wrap to 0 after 49 days.
         return float((libraries.kernel32.GetTickCount() - info.dwTime) % (1 << 32)) / 1000

@@ -34,13 +34,13 @@ class X11:
             try:
                 self._display = Display(_local_number(os.environ.get("DISPLAY", "")))
             except (OSError, struct.error) as error:
-                raise NotAvailable(f"the display cannot be reached ({error})") from None
+                raise NotAvailable("display_unreachable", detail=str(error)) from None
         return self._display
 
     def lost(self, error: Exception) -> NotAvailable:
         """The error to raise when the display failed to answer; the next request reconnects."""
         self.close()
-        return NotAvailable(f"the display does not answer ({error})")
+        return NotAvailable("display_silent", detail=str(error))
 
     def close(self) -> None:
         if self._display is not None:
@@ -154,10 +154,10 @@ class _Entry(NamedTuple):
 
 def _local_number(display: str) -> int:
     if not display:
-        raise NotAvailable("no DISPLAY")
+        raise NotAvailable("variable_missing", variable="DISPLAY")
     local = re.fullmatch(r"(?:unix)?:(\d+)(?:\.\d+)?", display)
     if local is None:
-        raise NotAvailable(f"DISPLAY {display} is not one of this computer")
+        raise NotAvailable("display_elsewhere", display=display)
     return int(local[1])
 
 

@@ -40,20 +40,20 @@ class Logind:
             self._connection.filter(MatchRule(**signal), queue=self._signals)
         except (OSError, RuntimeError, ValueError, KeyError, TimeoutError) as error:
             _log.debug("logind cannot be used: %r", error)
-            raise NotAvailable("no system bus") from None
+            raise NotAvailable("bus_missing", bus="system") from None
         self.hold_back()
         return self._is_near()
 
     def wait(self, seconds: float) -> bool | None:
         if self._connection is None:
-            raise NotAvailable("no system bus")
+            raise NotAvailable("bus_missing", bus="system")
         try:
             return bool(self._connection.recv_until_filtered(self._signals, timeout=seconds).body[0])
         except TimeoutError:
             return None
         except (OSError, RuntimeError, ValueError) as error:
             _log.debug("logind is gone: %r", error)
-            raise NotAvailable("the system bus is gone") from None
+            raise NotAvailable("bus_gone") from None
 
     def hold_back(self) -> None:
         if self._inhibitor is not None:
@@ -94,12 +94,12 @@ class Logind:
         from jeepney import MessageType
 
         if self._connection is None:
-            raise NotAvailable("no system bus")
+            raise NotAvailable("bus_missing", bus="system")
         try:
             reply = self._connection.send_and_get_reply(message, timeout=PATIENCE)
         except (OSError, RuntimeError, ValueError) as error:
             _log.debug("logind does not answer: %r", error)
-            raise NotAvailable("logind does not answer") from None
+            raise NotAvailable("service_silent", service="logind") from None
         if reply.header.message_type is MessageType.error:
-            raise NotAvailable("logind is not running or refuses")
+            raise NotAvailable("logind_unavailable")
         return tuple(reply.body)

@@ -29,7 +29,7 @@ class PowerManagement:
             self._kit: Any = ctypes.CDLL(_FRAMEWORK.format("IOKit"))
             self._foundation: Any = ctypes.CDLL(_FRAMEWORK.format("CoreFoundation"))
         except OSError:
-            raise NotAvailable("this is not macOS") from None
+            raise NotAvailable("other_system", system="macOS") from None
         for function in (self._kit.IONotificationPortGetRunLoopSource, self._foundation.CFRunLoopGetCurrent):
             function.restype = ctypes.c_void_p
         self._kit.IORegisterForSystemPower.restype = ctypes.c_uint32
@@ -38,7 +38,7 @@ class PowerManagement:
             None, ctypes.byref(port), self._callback, ctypes.byref(notifier)
         )
         if not self._root:
-            raise NotAvailable("the power management does not answer")
+            raise NotAvailable("power_management_silent")
         self._mode = ctypes.c_void_p.in_dll(self._foundation, "kCFRunLoopDefaultMode")
         source = ctypes.c_void_p(self._kit.IONotificationPortGetRunLoopSource(port))
         self._foundation.CFRunLoopAddSource(ctypes.c_void_p(self._foundation.CFRunLoopGetCurrent()), source, self._mode)

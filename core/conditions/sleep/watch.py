@@ -7,7 +7,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Protocol
 
-from core.api.sensors import Attempt, SensorInfo
+from core.api.message import Message
+from core.api.sensors import IN_USE, Attempt, SensorInfo
 from core.conditions.source import RETRY, NotAvailable
 
 GAP = 10.0
@@ -59,7 +60,7 @@ class Nobody:
     name = "nobody"
 
     def open(self) -> bool:
-        raise NotAvailable("this system does not tell")
+        raise NotAvailable("system_silent")
 
     def wait(self, seconds: float) -> bool | None:
         time.sleep(seconds)
@@ -110,7 +111,7 @@ class SleepWatch:
         self._tell = tell
         self._gap = ClockGap(clocks)
         self._tick = clocks[0]
-        self._trouble: str | None = "not asked yet"
+        self._trouble: Message | None = Message("not_asked")
         self._retry_at = float("-inf")
         self._closed = threading.Event()
 
@@ -163,15 +164,15 @@ class SleepWatch:
             act()
         except NotAvailable as why:
             self._announcer.close()
-            self._trouble, self._retry_at = str(why), self._tick() + RETRY
+            self._trouble, self._retry_at = why.message, self._tick() + RETRY
 
 
-def described(announcer: Announcer, trouble: str | None) -> SensorInfo:
+def described(announcer: Announcer, trouble: Message | None) -> SensorInfo:
     if trouble is None:
-        text = "The computer tells before it sleeps, and waits until the session has said goodbye."
-        return SensorInfo("sleep", text, True, (Attempt(announcer.name, "in use"),))
-    text = "Nobody tells before the computer sleeps; the session begins anew once its clock shows that it has slept."
-    return SensorInfo("sleep", text, True, (Attempt(announcer.name, trouble), Attempt("clocks", "in use")))
+        text = Message("sleep_announced")
+        return SensorInfo("sleep", text, True, (Attempt(announcer.name, IN_USE),))
+    text = Message("sleep_unannounced")
+    return SensorInfo("sleep", text, True, (Attempt(announcer.name, trouble), Attempt("clocks", IN_USE)))
 
 
 def probe(announcer: Announcer) -> SensorInfo:
@@ -179,7 +180,7 @@ def probe(announcer: Announcer) -> SensorInfo:
     try:
         announcer.open()
     except NotAvailable as why:
-        return described(announcer, str(why))
+        return described(announcer, why.message)
     announcer.close()
     return described(announcer, None)
 

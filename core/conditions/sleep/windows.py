@@ -30,10 +30,10 @@ class SuspendNotification:
     def open(self) -> bool:
         libraries: Any = getattr(ctypes, "windll", None)
         if libraries is None:
-            raise NotAvailable("this is not Windows")
+            raise NotAvailable("other_system", system="Windows")
         register = libraries.powrprof.PowerRegisterSuspendResumeNotification
         if register(_BY_CALLBACK, ctypes.byref(self._parameters), ctypes.byref(self._handle)):
-            raise NotAvailable("the power management refuses")
+            raise NotAvailable("power_management_refuses")
         return False
 
     def wait(self, seconds: float) -> bool | None:

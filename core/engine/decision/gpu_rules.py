@@ -101,7 +101,7 @@ def _lost(states: GpuStates, effective: Mapping[str, int], in_use: str | None, c
     """Why the GPU that would be used does not answer; None if none is missed."""
     if not states.can_learn or not effective["gpu_use"]:
         return None
-    why = states.trouble or phrase("the driver does not list it any more")
+    why = str(states.trouble or "") or phrase("the driver does not list it any more")
     gone = [gpu for gpu in states.gone if may_use(effective, gpu.number)]
     if any(gpu.uuid == in_use for gpu in gone):
         return why

@@ -25,7 +25,7 @@ def objections(
         yield Kind.IN_USE, _span(wait), True
     # A game wants the whole card: its memory is given back. On the processor a pause is enough.
     if readings.full_screen.what and not effective["full_screen"]:
-        yield Kind.FULL_SCREEN, readings.full_screen.what, not uses_gpu
+        yield Kind.FULL_SCREEN, str(readings.full_screen.what), not uses_gpu
     if readings.programs.names:
         yield Kind.PROGRAM_RUNNING, ", ".join(readings.programs.names), not uses_gpu
     yield from _of_power(readings, effective)

@@ -48,7 +48,10 @@ class Web:
         try:
             self._server = _Server(published, host, port)
         except OSError as problem:
-            raise WorldError(f"The web server cannot listen on {address}: {_why(problem)}.") from None
+            if problem.errno == errno.EADDRINUSE:
+                raise WorldError("address_in_use", address=address) from None
+            why = problem.strerror or str(problem)
+            raise WorldError("address_not_listened", address=address, detail=why) from None
         # hivemind forks: its processes would keep the port beyond the life of this one.
         os.register_at_fork(after_in_child=self._server.socket.close)
         self._thread = Thread(target=self._server.serve_forever, kwargs={"poll_interval": 0.2}, name="web", daemon=True)
@@ -76,14 +79,8 @@ def parse_address(address: str) -> tuple[str, int]:
     """
     match = re.fullmatch(r"(?:\[([0-9A-Fa-f:.]+)\]|([A-Za-z0-9.-]+)):([0-9]{1,5})", address)
     if not match or int(match[3]) > 65535:
-        raise UsageError(f"{address!r} is not HOST:PORT, like 127.0.0.1:8080.")
+        raise UsageError("listen_address_invalid", address=address)
     return match[1] or match[2], int(match[3])
-
-
-def _why(problem: OSError) -> str:
-    if problem.errno == errno.EADDRINUSE:
-        return "the port is in use by another program"
-    return (problem.strerror or str(problem)).lower()
 
 
 class _Server(ThreadingHTTPServer):
@@ -161,7 +158,7 @@ class _Handler(BaseHTTPRequestHandler):
             made = answer(self.server.published, self.path, self.headers.get("Host", ""))
         except WorldError as problem:
             log.warning("%s", problem)
-            made = error(500, str(problem))
+            made = error(500, "This cannot be shown now; the log of the backbone says why.")
         if made.file:
             self._send_file(made, made.file)
         else:

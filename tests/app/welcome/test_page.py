@@ -17,6 +17,7 @@ from app.widgets.basic import Label
 from app.window.main_window import MainWindow
 from core.api.errors import WorldError
 from core.api.intent import Contribute
+from core.api.message import Message
 from core.api.preferences.limits import SetLimit
 from core.api.preferences.schedule import CELLS, PRESETS, SetSchedule
 from core.api.project.projects import ListProjects, ProjectInfo
@@ -33,7 +34,7 @@ BIRDS = ProjectInfo("birds", "Birdsong", "Voices of birds.", "Ornithologists", "
 def first(engine: ScriptedEngine, link: EngineLink, profile: Profile, qtbot: QtBot) -> Iterator[MainWindow]:
     """A window that this profile never had before."""
     engine.answer(ListProjects, [PRACTICE, BIRDS])
-    engine.answer(GetSensors, [SensorInfo("gpu", "RTX 3060, 12 GiB.", True)])
+    engine.answer(GetSensors, [SensorInfo("gpu", Message("gpus", {"gpus": ["RTX 3060"]}), True)])
     window = MainWindow(link, Settings(profile))
     window.show()
     qtbot.waitExposed(window)
@@ -81,7 +82,7 @@ def test_level_and_project_are_chosen_apart_from_each_other(first: MainWindow, q
 
 def test_what_was_found_in_the_machine_is_shown(first: MainWindow, qtbot: QtBot) -> None:
     page = page_of(first, qtbot)
-    qtbot.waitUntil(lambda: "RTX 3060, 12 GiB." in [label.text() for label in page.findChildren(Label)])
+    qtbot.waitUntil(lambda: "RTX 3060." in [label.text() for label in page.findChildren(Label)])
 
 
 def test_a_refusal_is_told_and_the_button_can_be_pressed_again(

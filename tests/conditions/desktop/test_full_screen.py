@@ -2,6 +2,8 @@
 
 import pytest
 
+from core.api.message import Message
+from core.api.sensors import IN_USE
 from core.conditions.bus import Bus
 from core.conditions.full_screen import LINGER, ActiveWindow, FullScreen, FullScreenSensor, GameMode
 from core.conditions.idle.x11 import X11
@@ -20,40 +22,43 @@ def game_mode(bus: PrivateBus, games: int) -> Service:
     return service
 
 
+GAME = Message("game_running")
+
+
 def sensor(clock: Clock) -> FullScreenSensor:
     return FullScreenSensor(ActiveWindow(X11()), GameMode(Bus("SESSION")), clock)
 
 
 def test_a_window_that_fills_the_screen_is_named(screen: Screen, x11: X11) -> None:
     source = ActiveWindow(x11)
-    assert source.read() == ""
+    assert source.read() is None
     window = screen.open_window("Level 1", full_screen=True)
-    assert source.read() == "Arena fills the screen"
+    assert source.read() == Message("screen_filled_by", {"program": "Arena"})
     end(window)
-    assert source.read() == ""
+    assert source.read() is None
 
 
 def test_an_ordinary_window_in_front_is_not_full_screen(screen: Screen, x11: X11) -> None:
     screen.open_window("Level 1", full_screen=True)
     screen.open_window("Notes", full_screen=False)
-    assert ActiveWindow(x11).read() == ""
+    assert ActiveWindow(x11).read() is None
 
 
 def test_games_register_themselves_with_game_mode(bus: PrivateBus) -> None:
     service, source = game_mode(bus, 0), GameMode(Bus("SESSION"))
-    assert source.read() == ""
+    assert source.read() is None
     service.set(GAMES_PATH, GAMES, ClientCount=("i", 2))
-    assert source.read() == "A game is running"
+    assert source.read() == GAME
 
 
 def test_game_mode_is_not_started_by_asking(bus: PrivateBus) -> None:
-    with pytest.raises(NotAvailable, match="not running"):
+    with pytest.raises(NotAvailable, match="service_not_running"):
         GameMode(Bus("SESSION")).read()
 
 
 def test_a_game_is_seen_at_once_and_missed_after_a_while(bus: PrivateBus, clock: Clock) -> None:
     service, both = game_mode(bus, 1), sensor(clock)
-    playing = FullScreen("A game is running")
+    playing = FullScreen(GAME)
     assert both.read() == playing
     service.set(GAMES_PATH, GAMES, ClientCount=("i", 0))
     clock.now += LINGER - 1
@@ -65,10 +70,10 @@ def test_a_game_is_seen_at_once_and_missed_after_a_while(bus: PrivateBus, clock:
 def test_a_game_is_seen_although_the_display_is_not(bus: PrivateBus, clock: Clock) -> None:
     game_mode(bus, 1)
     both = sensor(clock)
-    assert both.read() == FullScreen("A game is running")
+    assert both.read() == FullScreen(GAME)
     info = both.info()
-    assert (info.known, info.source, info.value) == (True, "GameMode", "A game is running.")
-    assert [attempt.outcome for attempt in info.tried] == ["no DISPLAY", "in use"]
+    assert (info.known, info.source, info.value) == (True, "GameMode", Message("screen", {"what": GAME}))
+    assert [attempt.outcome for attempt in info.tried] == [Message("variable_missing", {"variable": "DISPLAY"}), IN_USE]
 
 
 def test_nobody_to_ask_is_told_and_stands_against_nothing(clock: Clock) -> None:

@@ -4,6 +4,7 @@ import socket
 
 import pytest
 
+from app.text.messages import sentence
 from core.conditions import network
 from core.conditions.bus import Bus
 from core.conditions.network import (
@@ -49,7 +50,7 @@ def test_a_change_is_seen_with_the_next_reading(bus: PrivateBus, clock: Clock) -
 def test_without_network_manager_metered_is_unknown(clock: Clock) -> None:
     both = sensor(clock)
     assert both.read().metered is None
-    assert "nobody tells whether it is metered" in both.info().value
+    assert "metered or not is unknown" in sentence(both.info().value)
 
 
 @pytest.mark.parametrize(("state", "online"), [(20, False), (40, False), (50, False), (60, True), (70, True)])
@@ -78,7 +79,7 @@ def test_a_lost_connection_is_waited_for_a_moment(clock: Clock, monkeypatch: pyt
     assert both.read().online is True
     clock.now += 1
     assert both.read().online is False
-    assert both.info().value.startswith("Offline")
+    assert sentence(both.info().value).startswith("Offline")
 
 
 def test_the_systems_routes_are_asked_without_sending_anything(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -5,6 +5,9 @@ from types import SimpleNamespace
 import psutil
 import pytest
 
+from app.text.messages import sentence
+from app.text.numbers import percent
+from core.api.message import Message
 from core.conditions.bus import Bus
 from core.conditions.power import Power, PowerSensor, System, UPower
 from tests.conditions.desktop.conftest import Clock
@@ -28,7 +31,10 @@ def test_the_desktops_service_tells_supply_and_level(bus: PrivateBus, clock: Clo
     fill(service, 61.7)
     sensor = PowerSensor([UPower(Bus("SYSTEM"))], clock)
     assert sensor.read() == Power(on_battery=True, level=62)
-    assert (sensor.info().value, sensor.info().source) == ("On battery, 62 % full.", "UPower")
+    assert (sentence(sensor.info().value), sensor.info().source) == (
+        f"On battery, battery {percent(0.62)} full.",
+        "UPower",
+    )
     service.set(PATH, UPOWER, OnBattery=("b", False))
     assert sensor.read() == Power(on_battery=False, level=62)
 
@@ -37,7 +43,7 @@ def test_a_desktop_computer_is_never_on_battery(bus: PrivateBus, clock: Clock) -
     fill(upower(bus, on_battery=True), 0.0, is_present=False)
     sensor = PowerSensor([UPower(Bus("SYSTEM"))], clock)
     assert sensor.read() == Power(None)
-    assert sensor.info().value == "There is no battery."
+    assert sensor.info().value == Message("battery_missing")
 
 
 @pytest.mark.parametrize(

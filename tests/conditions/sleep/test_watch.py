@@ -2,7 +2,8 @@
 
 import pytest
 
-from core.api.sensors import Attempt
+from core.api.message import Message
+from core.api.sensors import IN_USE, Attempt
 from core.conditions.sleep.watch import GAP, ClockGap, Nobody, SleepWatch, probe, through_sleep
 from tests.waiting import wait_for
 
@@ -55,7 +56,7 @@ def test_the_watch_tells_of_each_sleep_once() -> None:
 def test_doctor_is_told_that_only_the_clocks_tell() -> None:
     info = probe(Nobody())
     assert info.known
-    assert info.tried == (Attempt("nobody", "this system does not tell"), Attempt("clocks", "in use"))
+    assert info.tried == (Attempt("nobody", Message("system_silent")), Attempt("clocks", IN_USE))
 
 
 def test_the_clock_goes_on() -> None:

@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from core.api.message import Message
 from core.api.preferences.preferences import PREFERENCES
 from core.api.preferences.schedule import Level, Outlook
 from core.api.reasons import Kind
@@ -35,7 +36,7 @@ CAUSES: dict[Kind, dict[str, Any]] = {
     Kind.SNOOZED: {"intent": {"snoozed_until": NOW + 60}},
     Kind.OUTSIDE_SCHEDULE: {"week": Outlook(Level.OFF, Level.FULL, NOW + 1800)},
     Kind.IN_USE: {"machine": {"presence": Presence(NOW - 59)}, "preferences": {"idle_processor": 60, "idle_gpu": 60}},
-    Kind.FULL_SCREEN: {"machine": {"full_screen": FullScreen("Doom fills the screen")}},
+    Kind.FULL_SCREEN: {"machine": {"full_screen": FullScreen(Message("screen_filled_by", {"program": "Doom"}))}},
     Kind.PROGRAM_RUNNING: {"machine": {"programs": RunningPrograms(("doom", "quake"))}},
     Kind.ON_BATTERY: {"machine": {"power": Power(on_battery=True, level=80)}, "preferences": {"on_battery": 0}},
     Kind.BATTERY_LOW: {"machine": {"power": Power(on_battery=True, level=49)}, "preferences": {"on_battery": 1}},

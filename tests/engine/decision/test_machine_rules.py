@@ -7,6 +7,7 @@ import pytest
 
 from core.api.errors import UsageError
 from core.api.intent import Contribute
+from core.api.message import Message
 from core.api.preferences.limits import LimitInfo, SetLimit
 from core.api.preferences.preferences import PREFERENCES
 from core.api.preferences.program_names import GetPrograms, SetPrograms, checked
@@ -68,7 +69,10 @@ def test_the_wait_ends_at_a_known_moment_unless_it_is_over() -> None:
 
 @pytest.mark.parametrize(
     "readings",
-    [Readings(full_screen=FullScreen("Doom fills the screen")), Readings(programs=RunningPrograms(("doom",)))],
+    [
+        Readings(full_screen=FullScreen(Message("screen_filled_by", {"program": "Doom"}))),
+        Readings(programs=RunningPrograms(("doom",))),
+    ],
 )
 def test_a_game_wants_the_memory_of_a_gpu_back_and_of_the_processor_only_its_time(readings: Readings) -> None:
     assert set(kinds(readings, uses_gpu=True).values()) == {False}
@@ -76,7 +80,9 @@ def test_a_game_wants_the_memory_of_a_gpu_back_and_of_the_processor_only_its_tim
 
 
 def test_full_screen_can_be_allowed_and_the_volunteers_own_list_still_counts() -> None:
-    readings = Readings(full_screen=FullScreen("Film fills the screen"), programs=RunningPrograms(("film",)))
+    readings = Readings(
+        full_screen=FullScreen(Message("screen_filled_by", {"program": "Film"})), programs=RunningPrograms(("film",))
+    )
     assert kinds(readings, {"full_screen": 1}).keys() == {Kind.PROGRAM_RUNNING}
 
 

@@ -9,6 +9,7 @@ import pytest
 import requests
 
 from core.api.errors import UsageError, WorldError
+from core.api.message import Message
 from core.host.web import server as web
 from core.host.web.published import PublishedRun
 from core.host.web.server import Web, parse_address
@@ -85,11 +86,11 @@ def test_a_port_in_use_is_one_sentence(server: Web, published: PublishedRun) -> 
     address = server.url.removeprefix("http://").rstrip("/")
     with pytest.raises(WorldError) as caught:
         Web(published, address)
-    assert str(caught.value) == (f"The web server cannot listen on {address}: the port is in use by another program.")
+    assert caught.value.message == Message("address_in_use", {"address": address})
 
 
 def test_an_address_that_is_not_ours_is_one_sentence(published: PublishedRun) -> None:
-    with pytest.raises(WorldError, match=r"cannot listen on 192\.0\.2\.1:8080"):
+    with pytest.raises(WorldError, match=r"^address_not_listened address=192\.0\.2\.1:8080"):
         Web(published, "192.0.2.1:8080")
 
 
@@ -129,7 +130,7 @@ def test_addresses_are_host_and_port() -> None:
     assert parse_address("[::1]:0") == ("::1", 0)
     assert parse_address("example.org:8080") == ("example.org", 8080)
     for wrong in ("", "80", ":80", "a:b", "1.2.3.4:70000", "http://a:80", "::1:80"):
-        with pytest.raises(UsageError, match="is not HOST:PORT"):
+        with pytest.raises(UsageError, match="listen_address_invalid"):
             parse_address(wrong)
 
 
