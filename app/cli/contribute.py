@@ -13,7 +13,7 @@ from app.cli.console import source
 from app.cli.console.display import Display, display
 from app.cli.console.parser import Verbs, add_verb
 from app.cli.console.session_totals import SessionTotals
-from app.text import times, units
+from app.text import messages, reasons, times, units
 from core.api.errors import EngineGone, UsageError, WorldError
 from core.api.intent import Contribute, Override, Pause
 from core.api.protocol import Command, Event, GetSnapshot, Quit
@@ -234,8 +234,9 @@ class _Visit:
         # While leaving, the epoch may be that of the project that was left for this one.
         if snapshot.state in ("contributing", "holding"):
             self._epoch = max(self._epoch, snapshot.progress.epoch)
-        gave_up = next((reason.text for reason in snapshot.reasons if reason.kind is Kind.GAVE_UP), None)
-        self.failure = gave_up or snapshot.error or self.failure
+        gave_up = next((reasons.sentence(each) for each in snapshot.reasons if each.kind is Kind.GAVE_UP), None)
+        error = messages.sentence(snapshot.error) if snapshot.error else None
+        self.failure = gave_up or error or self.failure
 
 
 @contextmanager

@@ -107,7 +107,7 @@ def cells(session: SessionGiven) -> tuple[str, ...]:
     began = f"{times.short_day(session.started_at)} {begin.year}, {times.time_of_day(begin.hour, begin.minute)}"
     sums = session.sums
     given = sums.samples if sums.accepted is None else sums.accepted
-    ending = tr("still running") if session.ending is None else history.reason(session.ending)
+    ending = tr("still running") if session.ending is None else history.ending(session.ending)
     return (
         began,
         tr("{name} (imported)", name=session.name) if session.imported else session.name,

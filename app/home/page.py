@@ -13,8 +13,8 @@ from app.home.epoch_ring import EpochRing
 from app.home.step_chips import StepChips
 from app.home.tiles import Tiles
 from app.link.engine_link import EngineLink, Link
-from app.text import status, steps
-from app.text.i18n import said, tr
+from app.text import messages, status, steps
+from app.text.i18n import tr
 from app.widgets import theme
 from app.widgets.basic import Card, Dot, Label, Notice
 from app.widgets.learning_curve import CurveView, Legend
@@ -209,7 +209,7 @@ class HomePage(Page):
                 tr("Your first epoch is done: the shared model now carries what your computer learned.")
             )
         elif event.kind == "warning":
-            self._problem.set_text(said(event.text))
+            self._problem.set_text(messages.sentence(event.message))
 
     def _fetch_curve(self, snapshot: Snapshot) -> None:
         """Once an epoch, not on a timer: nothing on the curve changes in between."""

@@ -2,8 +2,9 @@
 
 from collections.abc import Callable, Mapping, Sequence
 
-from app.text import numbers, times
-from app.text.i18n import said, tr, trn
+from app.text import messages, numbers, times
+from app.text.i18n import tr, trn
+from core.api.message import Message
 from core.api.reasons import Kind
 from core.api.record.record import JOULES_IN_KWH, Cost, Milestone, MilestoneKind, Sums
 
@@ -131,12 +132,13 @@ def _amount(kind: MilestoneKind, amount: float) -> str:
 
 
 def reason(kind: str) -> str:
-    """Why nothing was given, or why a session ended, in few words; an error's sentence stays as it is."""
-    known = known_reasons()
-    if kind in known:
-        return known[kind]
-    parts = kind.split(", ")
-    return ", ".join(known[part] for part in parts) if all(part in known for part in parts) else said(kind)
+    """Why nothing was given, or why sessions ended, in few words."""
+    return ending(Message(kind))
+
+
+def ending(message: Message) -> str:
+    """Why a session ended: a reason in few words, or the sentence of its failure."""
+    return known_reasons().get(message.kind) or messages.sentence(message)
 
 
 def main_reason(idle: Mapping[str, float]) -> str:
@@ -181,6 +183,6 @@ def known_reasons() -> dict[str, str]:
         "holding": tr("on hold"),
         "failed": tr("failed"),
         "done": tr("finished"),
-        "the engine ended": tr("Idlehive was ended"),
-        "exported while it ran": tr("exported while it ran"),
+        "engine_killed": tr("Idlehive was ended"),
+        "exported_running": tr("exported while it ran"),
     }

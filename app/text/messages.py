@@ -15,13 +15,18 @@ from core.api.message import Message, Param
 def sentence(message: Message) -> str:
     """The message in the language in use; a kind without words is shown as it is."""
     template = next((words[message.kind] for table in TABLES if message.kind in (words := table())), None)
-    return str(message) if template is None else _FILL.vformat(template, (), message.params)
+    return str(message) if template is None else fill(template, message.params)
+
+
+def fill(template: str, params: Mapping[str, Param]) -> str:
+    """The template with its parameters, each written as the template says."""
+    return _FILL.vformat(template, (), params)
 
 
 class _Fill(Formatter):
     def get_value(self, key: int | str, args: Sequence[Any], kwargs: Mapping[str, Param]) -> Param:  # noqa: ARG002
-        """An engine of another version may leave a parameter out."""
-        return kwargs.get(str(key), "?")
+        """An engine of another version may leave a parameter out, and a kind alone has none."""
+        return kwargs.get(str(key), "…")
 
     def format_field(self, value: Param, format_spec: str) -> str:
         if isinstance(value, Message):

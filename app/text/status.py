@@ -1,12 +1,12 @@
 """What is going on, in sentences: pure functions of a snapshot and the time (UTC seconds).
 
-The engine says why in plain English; here it gets a language, its end ("until 14:30"), its place and its tone.
+A reason gets its end ("until 14:30"), its place and its tone here; `app.text.reasons` words it.
 """
 
 from typing import Literal
 
-from app.text import numbers, reasons, times
-from app.text.i18n import said, tr, trn
+from app.text import messages, numbers, reasons, times
+from app.text.i18n import tr, trn
 from app.text.steps import getting_ready, is_getting_ready, place_in_getting_ready, step_meaning
 from core.api.reasons import Kind, Reason, Severity
 from core.api.snapshot import Place, Progress, Snapshot
@@ -127,7 +127,7 @@ def other_reasons(snapshot: Snapshot) -> tuple[Reason, ...]:
 
 def reason_sentence(reason: Reason, now: float) -> str:
     """A reason with its end, without a full stop."""
-    text = said(reason.text).rstrip(" .")
+    text = reasons.sentence(reason).rstrip(" .")
     match reason.kind:
         case Kind.PAUSED | Kind.SNOOZED:
             if reason.until is None:
@@ -187,7 +187,7 @@ def _retry(snapshot: Snapshot, now: float) -> str:
 
 
 def _error(snapshot: Snapshot) -> str:
-    return (said(snapshot.error) if snapshot.error else tr("The session ended unexpectedly")).rstrip(" .")
+    return (messages.sentence(snapshot.error) if snapshot.error else tr("The session ended unexpectedly")).rstrip(" .")
 
 
 def _until(text: str, until: float | None, now: float) -> str:

@@ -12,8 +12,8 @@ from PySide6.QtWidgets import QApplication
 from app.desktop.notifications import Notification
 from app.desktop.window_settings import Settings
 from app.link.engine_link import EngineLink, Link
-from app.text import numbers, status
-from app.text.i18n import said, tr, trn
+from app.text import messages, numbers, status
+from app.text.i18n import tr, trn
 from core.api.protocol import Event
 from core.api.reasons import Severity
 from core.api.record.record import GetOverview, Milestone, Overview
@@ -54,7 +54,7 @@ class NotificationPolicy(QObject):
             case "epoch_done":
                 self._request_milestones()
             case "warning":
-                self._notify_problem(said(event.text))
+                self._notify_problem(messages.sentence(event.message))
 
     def _on_snapshot(self, snapshot: Snapshot) -> None:
         if self._reached is None:

@@ -1,6 +1,6 @@
 """What a person is told, as data: a kind and its parameters. Only `app.text.messages` makes sentences of it."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import msgspec
 
@@ -9,7 +9,7 @@ class Message(msgspec.Struct, frozen=True):
     """A reason, a failure, a remark or an event. `detail` among the parameters is a library's own, raw words."""
 
     kind: str
-    params: dict[str, "Param"] = {}
+    params: Mapping[str, "Param"] = {}
 
     def __str__(self) -> str:
         """For logs: `disk_full path=/data`."""

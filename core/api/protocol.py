@@ -69,10 +69,10 @@ class Refusal(msgspec.Struct, frozen=True, tag=True):
 
 
 class Event(msgspec.Struct, frozen=True, tag=True):
-    """Something happened once that a front end may want to tell the volunteer."""
+    """Something happened once that a front end may want to show. `kind` is what it is about, `message` what it says."""
 
     kind: Literal["first_contribution", "epoch_done", "session_failed", "joined", "left", "warning"]
-    text: str
+    message: Message
     at: float
     project: str | None = None
     epoch: int | None = None

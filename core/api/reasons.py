@@ -1,12 +1,15 @@
 """Why nothing is being contributed, in the field's words.
 
 A reason says whether it is enough to HOLD (keep memory, stop computing) or demands to LEAVE (free everything), and, if
-known, when it ends. `decide` returns all reasons that hold, not only the first.
+known, when it ends. `decide` returns all reasons that hold, not only the first. `app.text.reasons` words them.
 """
 
+from collections.abc import Mapping
 from enum import StrEnum
 
 import msgspec
+
+from core.api.message import Param
 
 
 class Kind(StrEnum):
@@ -49,12 +52,13 @@ class Severity(StrEnum):
 
 
 class Reason(msgspec.Struct, frozen=True):
-    """One thing that stands against contributing. `until` is UTC seconds, None when nobody knows."""
+    """One reason not to contribute now."""
 
     kind: Kind
     hold: bool
     """True: HOLD is enough. False: LEAVE."""
-    text: str
-    """One sentence, English, without the end time: front ends add "until 23:00" themselves."""
+    params: Mapping[str, Param] = {}
+    """In the contract's units, without the end."""
     until: float | None = None
+    """When it ends, UTC seconds; None: nobody knows."""
     severity: Severity = Severity.QUIET

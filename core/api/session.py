@@ -9,6 +9,7 @@ from typing import Literal
 
 import msgspec
 
+from core.api.message import Message
 from core.api.project.manifest import Manifest
 from core.api.record.totals import Count, Counted
 from core.api.session_settings import SessionSettings
@@ -100,15 +101,13 @@ class EpochDone(msgspec.Struct, frozen=True, tag=True):
 class Remark(msgspec.Struct, frozen=True, tag=True):
     """Something happened that the volunteer may want to know; the session goes on."""
 
-    text: str
-    """One sentence."""
+    message: Message
 
 
 class Fault(msgspec.Struct, frozen=True, tag=True):
     """The session cannot go on; the process exits right after it."""
 
-    error: str
-    """One sentence for the volunteer."""
+    error: Message
     permanent: bool = False
     """True: a retry with the same input cannot help (wrong manifest, too little memory)."""
 

@@ -7,6 +7,7 @@ from typing import Literal
 
 import msgspec
 
+from core.api.message import Message
 from core.api.preferences.schedule import ScheduleState
 from core.api.reasons import Reason
 from core.api.session_settings import SessionSettings
@@ -159,8 +160,8 @@ class Snapshot(msgspec.Struct, frozen=True, tag=True):
     """Set while data (starting) or state (syncing) is being fetched."""
     catching_up: CatchUp | None = None
     """Set while syncing, once it is known which epoch the others are at."""
-    error: str | None = None
-    """Why the last session failed, one sentence; kept while state is failed."""
+    error: Message | None = None
+    """Why the last session failed; kept while state is failed."""
     retry_at: float | None = None
     today: Today = Today()
     place: Place | None = None

@@ -34,12 +34,16 @@ class Broadcast:
         if snapshot == self._sent:
             return
         loop = asyncio.get_running_loop()
-        if self._sent is None or _bones(snapshot) != _bones(self._sent) or loop.time() >= self._sent_at + INTERVAL:
+        if (
+            self._sent is None
+            or _without_numbers(snapshot) != _without_numbers(self._sent)
+            or loop.time() >= self._sent_at + INTERVAL
+        ):
             self._send()
         elif self._timer is None:
             self._timer = loop.call_at(self._sent_at + INTERVAL, self._send)
 
-    def tell(self, event: Event) -> None:
+    def publish(self, event: Event) -> None:
         data = encode(event)
         for listener in tuple(self._listeners):
             listener(event, data)
@@ -59,8 +63,8 @@ class Broadcast:
             listener(self._latest, data)
 
 
-def _bones(snapshot: Snapshot) -> Snapshot:
-    """A snapshot without the numbers that are always on the move."""
+def _without_numbers(snapshot: Snapshot) -> Snapshot:
+    """A snapshot without the numbers that change all the time."""
     return msgspec.structs.replace(
         snapshot,
         progress=Progress(),

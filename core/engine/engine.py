@@ -1,13 +1,12 @@
 """The engine: every input ends in one `update()`.
 
-Read what is so, decide, let the lifecycle take its steps, carry out the effects, tell those who watch. Nothing else
-changes the state, so a lost or a late input costs a little time and never the right answer.
+Observe, decide, let the lifecycle take its steps, carry out the effects, publish the snapshot. Nothing else changes the
+state, so a lost or a late input costs a little time and never the right answer. Deciding itself changes nothing.
 """
 
 import asyncio
 import logging
 from collections.abc import Callable
-from dataclasses import replace
 
 from core.api.protocol import Event
 from core.api.reasons import Kind
@@ -20,11 +19,13 @@ from core.conditions.sleep.watch import Announcer, Nobody, SleepWatch
 from core.engine import log_texts
 from core.engine.broadcast import Broadcast
 from core.engine.decision import gpu_rules, machine_rules, network_rules, states
-from core.engine.decision.decide import Conditions, Decision, Failure, Membership, decide
+from core.engine.decision.decide import Decision
+from core.engine.decision.facts import NetworkUse
 from core.engine.decision.intent import Intent
 from core.engine.decision.lifecycle import forgive, lifecycle, next_moment
-from core.engine.decision.memberships import JoinedProjects
-from core.engine.decision.network_rules import NetworkUse
+from core.engine.decision.memberships import memberships
+from core.engine.decision.observation import Observation, SessionFacts, decide_among
+from core.engine.decision.project_selection import Selection
 from core.engine.decision.schedule import WeeklySchedule
 from core.engine.decision.states import Contributing, Effect, Ended, Failed, Idle, Starting, StartSession, State
 from core.engine.decision.stored_intent import StoredIntent
@@ -37,11 +38,11 @@ from core.engine.projects.credentials import Credentials
 from core.engine.projects.identity import Identity
 from core.engine.projects.pictures import Pictures
 from core.engine.projects.ranking import Ranking
-from core.engine.recorder import Recorder
+from core.engine.recorder import Recorder, ending, idle_kind
 from core.engine.session.commands import Programs
-from core.engine.session.session import News
+from core.engine.session.session import SessionEvent
 from core.engine.session.sessions import Sessions
-from core.engine.snapshot import look
+from core.engine.snapshot import build_snapshot
 from core.store.store import Store
 
 _SETTLES_WITHIN = 8
@@ -77,12 +78,14 @@ class Engine:
         self.sensor_thread = SensorThread(machine, store.journal, self.update)
         self._sleep = SleepWatch(announcer or Nobody(), self._request_update)
         self._power_limit = PowerLimit(
-            profile.path / "gpu-power-limit.json", lambda sentence: self.tell(Event("warning", sentence, clock()))
+            profile.path / "gpu-power-limit.json", lambda refusal: self.publish(Event("warning", refusal, clock()))
         )
-        self._recorder = Recorder(store, self.tell)
+        self._recorder = Recorder(store, self.publish)
         self._intent = StoredIntent(store.journal)
         self._closing = False
-        self.joined_projects = JoinedProjects(self.catalogue)
+        self.selection = Selection()
+        self._measured_bandwidths: dict[str, int] = {}
+        """By project: bytes per second below which its rounds cannot end, as a session has found."""
         self._state: State = Idle()
         self._sessions = Sessions(
             profile,
@@ -91,11 +94,12 @@ class Engine:
             self.credentials,
             self.identity,
             sleep=self._sleep,
-            tell=self.update,
+            report=self.update,
             name_run=self._recorder.name_run,
             comes_back=self._comes_back,
         )
-        self._decision = self._decide(clock())
+        self._seen = self._observe(clock())
+        self._decision, _ = self._decide()
         self._loop: asyncio.AbstractEventLoop | None = None
         self._rest = asyncio.Event()
         self._alarms: Alarms | None = None
@@ -120,12 +124,12 @@ class Engine:
         self.sensor_thread.start()
         self.update()
 
-    def want(self, intent: Intent, *, anew: bool = False) -> None:
-        """Take the volunteer's intent; `anew` forgets earlier failures, since it is the volunteer who tries again."""
-        self._intent.take(intent)
-        if anew:
+    def want(self, intent: Intent, *, retry: bool = False) -> None:
+        """Take the volunteer's intent. `retry`: the volunteer tries again, so earlier failures are forgotten."""
+        self._intent.set(intent)
+        if retry:
             self._state = forgive(self._state)
-            self.joined_projects.anew()
+            self.selection = Selection()
         self.update()
 
     def paint_week(self, cells: str) -> None:
@@ -134,15 +138,17 @@ class Engine:
         self.store.journal.setting(_WEEK, cells)
         self.update()
 
-    def update(self, news: News | None = None) -> None:
-        """Look at everything again. `news` is what a session told, if this is why."""
+    def update(self, event: SessionEvent | None = None) -> None:
+        """Decide again. `event` is what a session reported, if this is why."""
         now = self.clock()
-        self._note(news, now)
-        self._settle(None if isinstance(news, EpochDone | Remark) else news, now)
+        self._record(event, now)
+        self._intent.set(self.intent.at(now))
+        self._seen = self._observe(now)
+        self._settle(None if isinstance(event, EpochDone | Remark) else event, now)
         self._sessions.apply(self._decision.settings)
-        self._recorder.watch(log_texts.idle_for(self._state, self._decision), now)
+        self._recorder.watch(idle_kind(self._state, self._decision), now)
         self._recorder.settle(self.weekly_schedule.zone(now), now)
-        self._recorder.keep(now)
+        self._recorder.flush(now)
         self._sessions.rest_between()
         self._set_alarm(now, self._ask_for_place(now))
         self.sensor_thread.attend(self._pace())
@@ -156,7 +162,7 @@ class Engine:
         active = self.active_project
         selected = active or self._decision.project
         project = self.catalogue.get(selected) if selected else None
-        return look(
+        return build_snapshot(
             self._state,
             self._decision,
             self._sessions.report,
@@ -167,21 +173,21 @@ class Engine:
             place=self.places.get(selected) if selected else None,
             pid=self._sessions.pid,
             started_at=self._sessions.started_at,
-            around=machine_rules.look(self.sensor_thread.readings),
+            surroundings=machine_rules.surroundings(self.sensor_thread.readings),
             processor=self._sessions.processor_use(self._decision.settings.limits),
-            gpu=gpu_rules.look(self.sensor_thread.readings.gpus, self._decision.settings.gpu),
-            data_month=DataMonth(self._network_use(now).used, cap) if (cap := self.preferences["data_cap"]) else None,
+            gpu=gpu_rules.gpu_use(self.sensor_thread.readings.gpus, self._decision.settings.gpu),
+            data_month=DataMonth(self._seen.network.used, cap) if (cap := self.preferences["data_cap"]) else None,
         )
 
     def sensors(self) -> list[SensorInfo]:
         """What doctor says of them."""
         return [*self.sensor_thread.info(), self._sleep.info()]
 
-    def tell(self, event: Event) -> None:
-        """Tell those who watch, and write it down."""
+    def publish(self, event: Event) -> None:
+        """Send it to the front ends that subscribed, and record it."""
         if event.kind != "epoch_done":
-            self.store.journal.notice(event.kind, event.text, event.project, event.at)
-        self.broadcast.tell(event)
+            self.store.journal.notice(event.kind, event.message, event.project, event.at)
+        self.broadcast.publish(event)
 
     def reload_preferences(self) -> None:
         self.preferences = self.store.preferences.load()
@@ -200,28 +206,33 @@ class Engine:
         self._power_limit.restore()
         self.broadcast.close()
 
-    def _decide(self, now: float) -> Decision:
-        intent = self._intent.at(now)
-        asked = intent if self.sensor_thread.ready and not self._closing else intent.fulfilled()
-        week, line, sleep = self.weekly_schedule.outlook(now), self._network_use(now), self._sleep.now
-        slept = self._sessions.slept
+    def _observe(self, now: float) -> Observation:
+        intent = self.intent.at(now)
+        if self._closing or not self.sensor_thread.ready:
+            intent = intent.fulfilled()
+        return Observation(
+            now=now,
+            intent=intent,
+            preferences=self.preferences,
+            week=self.weekly_schedule.outlook(now),
+            network=self._network_use(now),
+            machine=self.sensor_thread.readings,
+            memberships=memberships(self.catalogue, intent.project, self._measured_bandwidths),
+            near_sleep=self._sleep.now.near,
+        )
 
-        def judge(membership: Membership | None, failure: Failure | None, in_session: bool) -> Decision:
-            session_gpu = self._sessions.gpu if in_session else None
-            conditions = Conditions(failure, session_gpu, self.sensor_thread.readings, line, sleep.near, slept)
-            return decide(asked, self.preferences, conditions, membership, now, week=week)
+    def _decide(self) -> tuple[Decision, Selection]:
+        session = SessionFacts(self._sessions.gpu, self._sessions.slept)
+        return decide_among(self._seen, session, self.selection, self._state)
 
-        decision = self.joined_projects.decide(asked.project, judge, self._state, now)
-        return replace(decision, failures=self.joined_projects.earlier_failures())
-
-    def _settle(self, news: states.News | None, now: float) -> None:
+    def _settle(self, event: states.Input | None, now: float) -> None:
         """Let the lifecycle take its steps."""
         for _ in range(_SETTLES_WITHIN):
-            self._decision = self._decide(now)
+            self._decision, self.selection = self._decide()
             before = self._state
-            self._state, effects = lifecycle(before, self._decision, news, now)
-            news = None
-            self._tell_change(before, now)
+            self._state, effects = lifecycle(before, self._decision, event, now)
+            event = None
+            self._on_change(before, now)
             for effect in effects:
                 self._perform(effect, now)
             if self._state == before:
@@ -241,7 +252,7 @@ class Engine:
         zone = self.weekly_schedule.zone(now)
         since = network_rules.month_begin(self.preferences["data_cap_day"], now, zone)
         used = self._recorder.used_since(since) if self.preferences["data_cap"] else 0
-        return network_rules.look(self.preferences, used, now, zone)
+        return network_rules.network_use(self.preferences, used, now, zone)
 
     def _pace(self) -> float:
         if not self.intent.wanted:
@@ -249,24 +260,25 @@ class Engine:
         watches = machine_rules.watches_volunteer(self._decision.effective, uses_gpu=self._decision.uses_gpu)
         return KEEN if watches and isinstance(self._state, Contributing) else WATCHFUL
 
-    def _note(self, news: News | None, now: float) -> None:
-        self._sessions.note(news, now)
-        match news:
+    def _record(self, event: SessionEvent | None, now: float) -> None:
+        """Take in what a session reported."""
+        self._sessions.follow(event, now)
+        match event:
             case Report():
-                if news.min_bandwidth and (project := self.active_project):
-                    self.joined_projects.needs_bandwidth(project, news.min_bandwidth)
-                self._recorder.report(news, now, self.preferences["processor_power"])
-                self._intent.reached(news.progress.epoch)
+                if event.min_bandwidth and (project := self.active_project):
+                    self._measured_bandwidths[project] = event.min_bandwidth
+                self._recorder.report(event, now, self.preferences["processor_power"])
+                self._intent.reached(event.progress.epoch)
             case EpochDone():
-                self._recorder.epoch(news)
-                self._intent.reached(news.epoch)
-            case Remark(text):
-                _log.warning("%s", text)
-                self.tell(Event("warning", text, now, self.active_project))
+                self._recorder.epoch(event)
+                self._intent.reached(event.epoch)
+            case Remark(message):
+                _log.warning("%s", message)
+                self.publish(Event("warning", message, now, self.active_project))
             case Fault():
-                _log.warning("The session failed: %s", news.error)
+                _log.warning("The session failed: %s", event.error)
             case Ended():
-                self._recorder.end(news.error or log_texts.ending(self._decision), now)
+                self._recorder.end(event.error or ending(self._decision), now)
 
     def _perform(self, effect: Effect, now: float) -> None:
         if isinstance(effect, StartSession):
@@ -282,12 +294,12 @@ class Engine:
         project = self.catalogue.get(self._state.project) if isinstance(self._state, Contributing) else None
         return self.places.attend(project, lambda: self.identity.info().id, now)
 
-    def _tell_change(self, before: State, now: float) -> None:
+    def _on_change(self, before: State, now: float) -> None:
         after = self._state
         if type(after) is not type(before):
             _log.info("%s", log_texts.change(before, after, self._decision))
         if isinstance(after, Failed) and not isinstance(before, Failed):
-            self.tell(Event("session_failed", after.failure.error, now, project=after.project))
+            self.publish(Event("session_failed", after.failure.error, now, project=after.project))
         if isinstance(after, Starting) and not isinstance(before, Starting):
             self._rest.clear()
         if self._closing and isinstance(after, Idle | Failed):
@@ -304,9 +316,9 @@ class Engine:
             machine_rules.next_moment(
                 self.sensor_thread.readings, self._decision.effective, now, uses_gpu=self._decision.uses_gpu
             ),
-            self._network_use(now).next_edge,
+            self._seen.network.next_edge,
             place_at,
-            *self.joined_projects.moments(),
+            *self.selection.moments(),
             *(reason.until for reason in self._decision.reasons),
         ]
         if self._alarms is not None:

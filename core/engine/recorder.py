@@ -1,4 +1,4 @@
-"""What a session gives, written down in time, and told where it is worth telling."""
+"""Records what a session gives, why it ends and why nothing is given, and publishes what is worth an event."""
 
 import logging
 import os
@@ -6,9 +6,12 @@ import time
 from collections.abc import Callable
 from datetime import tzinfo
 
+from core.api.message import Message
 from core.api.protocol import Event
 from core.api.session import EpochDone, Report
 from core.api.snapshot import Today
+from core.engine.decision.decide import Decision
+from core.engine.decision.states import Contributing, State
 from core.store.database import StoreError
 from core.store.store import Store
 
@@ -20,7 +23,7 @@ _log = logging.getLogger(__name__)
 
 class Recorder:
     def __init__(
-        self, store: Store, tell: Callable[[Event], None], steady: Callable[[], float] = time.monotonic
+        self, store: Store, publish: Callable[[Event], None], steady: Callable[[], float] = time.monotonic
     ) -> None:
         """`steady` gives seconds that no change of the clock moves, and that stand still while the computer sleeps."""
         self._steady = steady
@@ -28,7 +31,7 @@ class Recorder:
         self._idle_for: str | None = None
         self._store = store
         self._journal = store.journal
-        self._tell = tell
+        self._publish = publish
         self._project: str | None = None
         self._first = False
         self._flushed_at = float("-inf")
@@ -45,19 +48,19 @@ class Recorder:
         self._journal.name_run(run_id)
 
     def report(self, report: Report, now: float, processor_power: int = 0) -> None:
-        """`processor_power` is the watts of the whole processor at full load as the volunteer told them, or 0."""
+        """`processor_power` is the watts of the whole processor at full load, as the volunteer set it, or 0."""
         self._journal.add(report.counters, report.traffic, now, processor_power / (os.cpu_count() or 1))
         if self._first and report.counters.samples:
             self._first = False
-            self._tell(Event("first_contribution", "Your first samples are computed.", now, project=self._project))
+            self._publish(Event("first_contribution", Message("first_contribution"), now, self._project))
 
     def epoch(self, done: EpochDone) -> None:
         self._journal.epoch(done)
-        text = f"Epoch {done.epoch} has begun; you gave {done.samples} samples to the one before."
-        self._tell(Event("epoch_done", text, done.at, self._project, done.epoch, done.loss))
+        message = Message("epoch_done", {"epoch": done.epoch, "samples": done.samples})
+        self._publish(Event("epoch_done", message, done.at, self._project, done.epoch, done.loss))
 
-    def end(self, reason: str, now: float) -> None:
-        self._journal.end(reason, now)
+    def end(self, ending: Message, now: float) -> None:
+        self._journal.end(ending, now)
         self._project = None
 
     def watch(self, idle_for: str | None, now: float) -> None:
@@ -75,8 +78,8 @@ class Recorder:
         except StoreError as error:
             _log.warning("The sums of days cannot be written: %s", error)
 
-    def keep(self, now: float) -> None:
-        """Write what waits, if it is time. What cannot be written goes on waiting, and the volunteer is told once."""
+    def flush(self, now: float) -> None:
+        """Write what waits, if it is time. What cannot be written goes on waiting, with one event for the volunteer."""
         if not self._journal.is_waiting:
             return
         if not self._journal.is_urgent and self._flushed_at <= now < self._flushed_at + FLUSH_EVERY:
@@ -88,12 +91,12 @@ class Recorder:
             _log.error("The record cannot be written: %s", error)
             if not self._failing:
                 self._failing = True
-                self._tell(Event("warning", f"{error} What you give meanwhile is kept in memory.", now))
+                self._publish(Event("warning", Message("record_waits", {"failure": error.message}), now))
         else:
             self._failing = False
 
     def next_moment(self, now: float) -> float | None:
-        """When `keep` has something to do, even if nothing else happens."""
+        """When `flush` has something to do, even if nothing else happens."""
         if not self._journal.is_waiting and self._idle_for is None:
             return None
         return now if self._journal.is_urgent else max(now, self._flushed_at + FLUSH_EVERY)
@@ -119,3 +122,17 @@ class Recorder:
             return self._store.history.given_to(project)[0]
         except StoreError:
             return 0
+
+
+def ending(decision: Decision) -> Message:
+    """Why a session without a failure has ended: the first reason to leave, else the first to hold."""
+    by_urgency = sorted(decision.reasons, key=lambda reason: reason.hold)
+    return Message(by_urgency[0].kind.value if by_urgency else "done")
+
+
+def idle_kind(state: State, decision: Decision) -> str | None:
+    """Why nothing is contributed though it is wanted: the first reason's kind, else the state; None: it is, or nobody
+    wants it."""
+    if not decision.wanted or isinstance(state, Contributing):
+        return None
+    return decision.reasons[0].kind.value if decision.reasons else type(state).__name__.lower()

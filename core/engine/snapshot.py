@@ -1,9 +1,10 @@
-"""The snapshot that front ends see, from the state of the engine: a pure view."""
+"""The snapshot that front ends see, built from the state of the engine. Pure."""
 
 import os
 from importlib import metadata
 from typing import cast
 
+from core.api.message import Message
 from core.api.project.projects import ProjectInfo
 from core.api.reasons import Kind, Reason, Severity
 from core.api.session import Report
@@ -21,7 +22,8 @@ from core.api.snapshot import (
     Transfer,
 )
 from core.api.snapshot import State as StateName
-from core.engine.decision.decide import Decision, Failure
+from core.engine.decision.decide import Decision
+from core.engine.decision.facts import Failure
 from core.engine.decision.states import Failed, Idle, Leaving, Starting, State, Syncing
 
 _ADVISE_AFTER = 4
@@ -38,7 +40,7 @@ def _version() -> str:
 VERSION = _version()
 
 
-def look(
+def build_snapshot(
     state: State,
     decision: Decision,
     report: Report | None,
@@ -50,7 +52,7 @@ def look(
     place: Place | None = None,
     pid: int | None,
     started_at: float,
-    around: Surroundings,
+    surroundings: Surroundings,
     processor: ProcessorUse | None = None,
     gpu: GpuUse | None = None,
     data_month: DataMonth | None = None,
@@ -69,14 +71,14 @@ def look(
         traffic=report.traffic if report and alive else Traffic(),
         settings=decision.settings,
         schedule=decision.schedule,
-        surroundings=around,
+        surroundings=surroundings,
         processor=processor if report and alive else None,
         gpu=gpu if alive else None,
         data_month=data_month,
         session=Session(pid, started_at) if pid is not None and alive else None,
         transfer=_transfer(state),
         catching_up=report.catching_up if report and isinstance(state, Syncing) else None,
-        error=_told(failure) if failure else None,
+        error=_error(failure) if failure else None,
         retry_at=None if failure is None or failure.permanent or isinstance(state, Leaving) else failure.retry_at,
         today=today,
         place=place,
@@ -85,18 +87,17 @@ def look(
     )
 
 
-def _told(failure: Failure) -> str:
+def _error(failure: Failure) -> Message:
     if failure.permanent or failure.failures < _ADVISE_AFTER:
         return failure.error
-    return f"{failure.error} It failed {failure.failures} times in a row: the log and `idlehive doctor` tell more."
+    return Message("failed_repeatedly", {"failure": failure.error, "times": failure.failures})
 
 
 def _cut_off(report: Report | None) -> tuple[Reason, ...]:
-    """Told by the session: decided upon there, because what can be reached changes faster than a session begins."""
+    """Found by the session: what can be reached changes faster than a session begins."""
     if report is None or not report.cut_off:
         return ()
-    text = "Neither another peer nor the project's backbone can be reached."
-    return (Reason(Kind.OFFLINE, hold=True, text=text, severity=Severity.NOTICE),)
+    return (Reason(Kind.OFFLINE, hold=True, params={"cause": Message("no_peers")}, severity=Severity.NOTICE),)
 
 
 def _transfer(state: State) -> Transfer | None:

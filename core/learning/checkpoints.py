@@ -66,7 +66,7 @@ def save(
     except (OSError, SafetensorError) as error:
         with contextlib.suppress(OSError):
             growing.unlink(missing_ok=True)
-        raise WorldError(f"The checkpoint of epoch {epoch} could not be written to {folder}: {_why(error)}.") from None
+        raise WorldError("checkpoint_not_written", epoch=epoch, folder=str(folder), detail=_why(error)) from None
     _prune(folder, keep, keep_every)
     return path
 
@@ -96,9 +96,9 @@ def load(path: Path) -> Checkpoint:
             # Copies, because get_tensor returns the file itself, which may be gone while the model still learns.
             tensors = {name: file.get_tensor(name).clone() for name in file.keys()}  # noqa: SIM118 - not a mapping
     except (OSError, SafetensorError) as error:
-        raise WorldError(f"The checkpoint {path.name} is damaged and passed over: {_why(error)}.") from None
+        raise WorldError("checkpoint_damaged", name=path.name, detail=_why(error)) from None
     if metadata.get("sha256") != digest(tensors) or "run_id" not in metadata or not metadata.get("epoch", "").isdigit():
-        raise WorldError(f"The checkpoint {path.name} is damaged and passed over: its content is not what was written.")
+        raise WorldError("checkpoint_altered", name=path.name)
     return Checkpoint(path, tensors, metadata)
 
 

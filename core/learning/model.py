@@ -6,6 +6,7 @@ import torch
 from transformers import PretrainedConfig, PreTrainedModel
 
 from core.api.errors import ManifestError
+from core.api.message import Message
 from core.api.project.manifest import Manifest
 from core.learning.model_size import check_memory, check_numbers
 from core.learning.tasks import TASKS
@@ -33,7 +34,7 @@ def build_model(manifest: Manifest) -> PreTrainedModel:
             raise
         except (ValueError, TypeError, RuntimeError, LookupError, AttributeError, ZeroDivisionError) as error:
             # Which of these a configuration provokes is up to each architecture's own code.
-            problem = f"{architecture.__name__} cannot be built: {_sentence(error)}"
+            problem = Message("model_not_built", {"model": architecture.__name__, "detail": _detail(error)})
             raise ManifestError(problem, "$.model.config") from error
     return model
 
@@ -43,7 +44,7 @@ def _architecture(manifest: Manifest) -> Any:
 
     name = manifest.model.architecture
     if name not in TASKS[type(manifest.task)].architectures:
-        raise ManifestError(f"{name!r} is not a known model for this task.", "$.model.architecture")
+        raise ManifestError("model_unknown", "$.model.architecture", name=name)
     return getattr(transformers, name)
 
 
@@ -51,18 +52,18 @@ def _config(architecture: Any, values: dict[str, Any]) -> PretrainedConfig:
     config_class = architecture.config_class
     unknown = sorted(set(values) - set(config_class().to_dict()))
     if unknown:
-        raise ManifestError(f"{config_class.__name__} has no such setting.", f"$.model.config.{unknown[0]}")
+        raise ManifestError("setting_unknown", f"$.model.config.{unknown[0]}", model=config_class.__name__)
     try:
         config: PretrainedConfig = config_class(**values)
     except Exception as error:  # the checks differ from one configuration class to the next
-        raise ManifestError(_sentence(error), "$.model.config") from error
+        raise ManifestError("config_refused", "$.model.config", detail=_detail(error)) from error
     return config
 
 
-def _sentence(error: Exception) -> str:
+def _detail(error: Exception) -> str:
     """The last line of a library's message, which is where the cause stands."""
     lines = str(error).strip().splitlines()
-    return f"{lines[-1].rstrip('.') if lines else type(error).__name__}."
+    return lines[-1].rstrip(".") if lines else type(error).__name__
 
 
 def count_parameters(model: torch.nn.Module) -> int:

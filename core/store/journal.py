@@ -9,6 +9,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+import msgspec
+
+from core.api.message import Message
 from core.api.record.history import Contribution
 from core.api.record.totals import GIVEN, UNCERTAIN, together
 from core.api.session import Counters, EpochDone
@@ -17,6 +20,8 @@ from core.store.database import Database
 from core.store.days import Days
 
 HOUR = 3600
+ENGINE_KILLED = "engine_killed"
+"""How a session ended whose engine was killed."""
 
 
 @dataclass(frozen=True)
@@ -26,7 +31,7 @@ class SessionRecord:
     run_id: str
     started_at: float
     ended_at: float | None = None
-    end_reason: str | None = None
+    ending: Message | None = None
     seen_at: float | None = None
     """Until when it surely ran."""
 
@@ -38,7 +43,7 @@ class _Waiting:
     epochs: dict[tuple[str, str, int], EpochDone] = field(default_factory=dict)
     idle: dict[tuple[int, str], float] = field(default_factory=dict)
     settings: dict[str, str] = field(default_factory=dict)
-    notices: list[tuple[str, str, str | None, float]] = field(default_factory=list)
+    notices: list[tuple[str, Message, str | None, float]] = field(default_factory=list)
 
     def __bool__(self) -> bool:
         return bool(self.sessions or self.given or self.epochs or self.idle or self.settings or self.notices)
@@ -94,9 +99,9 @@ class Journal:
         if self._open is not None:
             self._waiting.epochs[self._open.project, self._open.run_id, done.epoch] = done
 
-    def end(self, reason: str, now: float) -> None:
+    def end(self, ending: Message, now: float) -> None:
         if self._open is not None:
-            ended = replace(self._open, ended_at=now, end_reason=reason, seen_at=now)
+            ended = replace(self._open, ended_at=now, ending=ending, seen_at=now)
             self._waiting.sessions[self._open.id] = ended
             self._open = None
             self.is_urgent = True
@@ -111,8 +116,8 @@ class Journal:
         self._waiting.settings[name] = value
         self.is_urgent = True
 
-    def notice(self, kind: str, text: str, project: str | None, now: float) -> None:
-        self._waiting.notices.append((kind, text, project, now))
+    def notice(self, kind: str, message: Message, project: str | None, now: float) -> None:
+        self._waiting.notices.append((kind, message, project, now))
 
     def flush(self) -> None:
         """Write all that waits.
@@ -151,7 +156,7 @@ class Journal:
         """Mark the sessions of an engine that was killed; they ran at least until what was written last."""
         with self.database.transaction() as connection:
             connection.execute(
-                "UPDATE session SET ended_at = seen_at, end_reason = 'the engine ended' WHERE end_reason IS NULL"
+                f"UPDATE session SET ended_at = seen_at, ending = '{ENGINE_KILLED}' WHERE ending IS NULL"  # noqa: S608
             )
 
     def contributions_waiting(self) -> dict[tuple[int, int], Contribution]:
@@ -207,11 +212,12 @@ def by_hour(begin: float, end: float) -> Iterator[tuple[int, float]]:
 
 def _write(connection: sqlite3.Connection, waiting: _Waiting) -> None:
     connection.executemany(
-        "INSERT INTO session (id, project, run_id, started_at, ended_at, end_reason, seen_at)"
-        " VALUES (?, ?, ?, ?, ?, ?, ?) ON CONFLICT (id) DO UPDATE SET run_id = excluded.run_id,"
-        " ended_at = excluded.ended_at, end_reason = excluded.end_reason, seen_at = excluded.seen_at",
+        "INSERT INTO session (id, project, run_id, started_at, ended_at, seen_at, ending, ending_params)"
+        " VALUES (?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (id) DO UPDATE SET run_id = excluded.run_id,"
+        " ended_at = excluded.ended_at, ending = excluded.ending, ending_params = excluded.ending_params,"
+        " seen_at = excluded.seen_at",
         [
-            (s.id, s.project, s.run_id, s.started_at, s.ended_at, s.end_reason, s.seen_at)
+            (s.id, s.project, s.run_id, s.started_at, s.ended_at, s.seen_at, *stored_ending(s.ending))
             for s in waiting.sessions.values()
         ],
     )
@@ -227,7 +233,17 @@ def _write(connection: sqlite3.Connection, waiting: _Waiting) -> None:
         [(*key, seconds) for key, seconds in waiting.idle.items()],
     )
     connection.executemany("INSERT OR REPLACE INTO setting VALUES (?, ?)", waiting.settings.items())
-    connection.executemany("INSERT INTO notice (kind, text, project, at) VALUES (?, ?, ?, ?)", waiting.notices)
+    connection.executemany(
+        "INSERT INTO notice (kind, message, project, at) VALUES (?, ?, ?, ?)",
+        [(kind, msgspec.json.encode(message).decode(), *rest) for kind, message, *rest in waiting.notices],
+    )
+
+
+def stored_ending(ending: Message | None) -> tuple[str | None, str | None]:
+    """Kind and parameters, these as JSON; None for none."""
+    if ending is None:
+        return None, None
+    return ending.kind, msgspec.json.encode(ending.params).decode() if ending.params else None
 
 
 def _given(key: tuple[int, int], entry: Contribution) -> tuple[object, ...]:

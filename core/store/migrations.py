@@ -216,4 +216,18 @@ MIGRATIONS: tuple[str, ...] = (
             sum(dht_down), sum(data_up), sum(data_down)
         FROM contribution JOIN session ON session.id = contribution.session GROUP BY 1, 2;
     """,
+    """
+    -- Endings and notices are kinds with parameters (JSON); what older programs recorded as a sentence stays one.
+    ALTER TABLE session RENAME COLUMN end_reason TO ending;
+    ALTER TABLE session ADD COLUMN ending_params TEXT;
+    UPDATE session SET ending = 'engine_killed' WHERE ending = 'the engine ended';
+    UPDATE session SET ending = 'exported_running' WHERE ending = 'exported while it ran';
+    -- Of several reasons the first.
+    UPDATE session SET ending = substr(ending, 1, instr(ending, ', ') - 1)
+        WHERE instr(ending, ', ') > 0 AND ending NOT GLOB '*[^a-z_, ]*';
+    UPDATE session SET ending = 'recorded_text', ending_params = json_object('text', ending)
+        WHERE ending GLOB '*[^a-z_]*';
+    ALTER TABLE notice RENAME COLUMN text TO message;
+    UPDATE notice SET message = json_object('kind', 'recorded_text', 'params', json_object('text', message));
+    """,
 )

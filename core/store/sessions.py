@@ -2,16 +2,20 @@
 
 from collections import defaultdict
 from collections.abc import Callable, Mapping
+from dataclasses import asdict
 from typing import Any
 
+import msgspec
+
+from core.api.message import Message, Param
 from core.api.record.history import Contribution
 from core.api.record.record import MOST_SESSIONS, GetSessions, SessionGiven, Sums
 from core.api.record.totals import together
-from core.store.journal import SessionRecord
+from core.store.journal import SessionRecord, stored_ending
 from core.store.view import SUMS, View, added
 
 MOST_ENDINGS = 12
-_STORED = ("id", "project", "run_id", "started_at", "ended_at", "end_reason")
+_STORED = ("id", "project", "run_id", "started_at", "ended_at", "ending", "ending_params")
 
 
 def sessions(view: View, ask: GetSessions, name_of: Callable[[str], str]) -> list[SessionGiven]:
@@ -22,13 +26,14 @@ def sessions(view: View, ask: GetSessions, name_of: Callable[[str], str]) -> lis
     query = (
         f"SELECT {', '.join(_STORED)}, origin FROM session"  # noqa: S608 - names from this file
         " WHERE started_at >= ? AND started_at < ? AND (?3 IS NULL OR project = ?3)"
-        " AND (?4 IS NULL OR end_reason = ?4) ORDER BY started_at DESC LIMIT ?5"
+        " AND (?4 IS NULL OR ending = ?4) ORDER BY started_at DESC LIMIT ?5"
     )
     found = {row["id"]: dict(row) for row in view.rows(query, since, until, ask.project, ask.ending, MOST_SESSIONS)}
     for session in view.sessions_waiting.values():
-        asked = ask.project in {None, session.project} and ask.ending in {None, session.end_reason}
+        kind, params = stored_ending(session.ending)
+        asked = ask.project in {None, session.project} and ask.ending in {None, kind}
         if asked and since <= session.started_at < until:
-            found[session.id] = {**{name: getattr(session, name) for name in _STORED}, "origin": ""}
+            found[session.id] = {**asdict(session), "ending": kind, "ending_params": params, "origin": ""}
     newest = sorted(found.values(), key=lambda row: -row["started_at"])[:MOST_SESSIONS]
     sums = _sums(view, [row["id"] for row in newest])
     return [_given(row, name_of(row["project"]), sums[row["id"]]) for row in newest]
@@ -44,8 +49,8 @@ def count_sessions(view: View, since: float, until: float) -> int:
 def endings(view: View, since: float, until: float) -> dict[str, int]:
     """Sessions by why they ended, most frequent first."""
     query = (
-        "SELECT end_reason, count(*) FROM session WHERE started_at >= ? AND started_at < ?"
-        " AND end_reason IS NOT NULL GROUP BY end_reason ORDER BY 2 DESC LIMIT ?"
+        "SELECT ending, count(*) FROM session WHERE started_at >= ? AND started_at < ?"
+        " AND ending IS NOT NULL GROUP BY ending ORDER BY 2 DESC LIMIT ?"
     )
     return {row[0]: row[1] for row in view.rows(query, since, until, MOST_ENDINGS)}
 
@@ -74,7 +79,17 @@ def _given(row: Mapping[str, Any], name: str, sums: Sums) -> SessionGiven:
         run_id=row["run_id"],
         started_at=row["started_at"],
         ended_at=row["ended_at"],
-        ending=row["end_reason"],
+        ending=_ending(row["ending"], row["ending_params"]),
         imported=bool(row["origin"]),
         sums=sums,
     )
+
+
+def _ending(kind: str | None, params: str | None) -> Message | None:
+    """As it was stored; parameters that cannot be read, of an imported record, are left out."""
+    if kind is None:
+        return None
+    try:
+        return Message(kind, msgspec.json.decode(params or "{}", type=dict[str, Param]))
+    except msgspec.DecodeError:
+        return Message(kind)

@@ -5,6 +5,7 @@ import os
 import threading
 
 from core.api.errors import IdlehiveError, UsageError
+from core.api.message import Message
 from core.api.session import Fault
 from core.system.priority import lower_priority
 from core.trainer.control import Control, read_start
@@ -36,14 +37,12 @@ def main() -> int:
     except StoppedError:
         log.info("told to leave before there was anything to leave")
     except IdlehiveError as error:
-        return _fail(reporter, control, str(error), permanent=isinstance(error, UsageError))
+        return _fail(reporter, control, error.message, permanent=isinstance(error, UsageError))
     except MemoryError:
-        return _fail(reporter, control, "This computer has too little free memory for the project.", permanent=False)
-    except Exception as error:  # top level of the process: the engine gets a sentence, the log the traceback
+        return _fail(reporter, control, Message("memory_full"), permanent=False)
+    except Exception as error:  # top level of the process: the engine gets a message, the log the traceback
         log.exception("the session broke")
-        return _fail(
-            reporter, control, f"The trainer broke ({type(error).__name__}); its log tells more.", permanent=False
-        )
+        return _fail(reporter, control, Message("trainer_failed", {"detail": type(error).__name__}), permanent=False)
     reporter.stop()
     return 0
 
@@ -59,13 +58,13 @@ def _load_libraries() -> None:
     gc.enable()
 
 
-def _fail(reporter: Reporter, control: Control, sentence: str, *, permanent: bool) -> int:
+def _fail(reporter: Reporter, control: Control, message: Message, *, permanent: bool) -> int:
     reporter.stop()
     if control.leaving.is_set():
         # What breaks on the way out, because peers are gone too, is nobody's concern.
-        log.info("while leaving: %s", sentence)
+        log.info("while leaving: %s", message)
         return 0
-    reporter.send(Fault(sentence, permanent))
+    reporter.send(Fault(message, permanent))
     return 1
 
 

@@ -22,9 +22,7 @@ def device_of(gpu: str) -> torch.device:
     if not gpu:
         return torch.device("cpu")
     if not torch.cuda.is_available():
-        raise WorldError(
-            "PyTorch cannot use the graphics card: its driver may be too old. Update it, or set gpu_use off."
-        )
+        raise WorldError("gpu_not_usable")
     return torch.device("cuda", 0)
 
 

@@ -8,6 +8,8 @@ import math
 import statistics
 from collections import deque
 
+from core.api.message import Message
+
 _REMEMBERED = 64
 _ENOUGH = 16
 _FACTOR = 3.0
@@ -27,12 +29,12 @@ class DivergenceDetector:
         """Whether the last loss was good."""
         return self._high == 0
 
-    def judge(self, loss: float) -> str | None:
-        """What is wrong with it, in words; None: it is good, or not yet known to be bad."""
+    def judge(self, loss: float) -> Message | None:
+        """What is wrong with it; None: it is good, or not yet known to be bad."""
         if not math.isfinite(loss):
             self._high += 1
             self.good_in_a_row = 0
-            return "it is not a finite number"
+            return Message("loss_not_finite")
         median = statistics.median(self._good) if len(self._good) >= _ENOUGH else None
         if median is None or loss <= _FACTOR * median:
             self._good.append(loss)
@@ -43,7 +45,7 @@ class DivergenceDetector:
         self.good_in_a_row = 0
         if self._high < _IN_A_ROW:
             return None
-        return f"it is {loss:.3g}, where {median:.3g} was usual"
+        return Message("loss_too_high", {"loss": loss, "usual": median})
 
     def begin_again(self) -> None:
         """The state was taken back: what was high before says nothing about it."""

@@ -46,14 +46,14 @@ class Liveness:
 
 
 def processes_of(dht: DHT, optimizer: CollaborativeOptimizer) -> dict[str, psutil.Process]:
-    """What the session needs, by the names that a volunteer reads."""
+    """What the session needs, by the kind of the failure that its end is."""
     table = psutil.Process(dht.pid)
     (daemon,) = [child for child in table.children() if "p2pd" in child.name()]
     return {
-        "the table of peers": table,
-        "the gradient averager": psutil.Process(optimizer.grad_averager.pid),
-        "the state averager": psutil.Process(optimizer.state_averager.pid),
-        "the peer-to-peer daemon": daemon,
+        "dht_ended": table,
+        "gradient_averager_ended": psutil.Process(optimizer.grad_averager.pid),
+        "state_averager_ended": psutil.Process(optimizer.state_averager.pid),
+        "p2p_daemon_ended": daemon,
     }
 
 

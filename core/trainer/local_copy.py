@@ -57,7 +57,7 @@ class LocalCopy:
             try:
                 return _read(path, self._run_id)
             except WorldError as error:
-                log.warning("%s It is set aside.", error)
+                log.warning("%s: the copy is set aside", error)
                 self._set_aside(path)
         return None
 
@@ -92,7 +92,7 @@ class LocalCopy:
                 )
                 self._forget_old_runs()
             except (WorldError, OSError) as error:
-                log.warning("%s The state will be fetched from peers next time.", error)
+                log.warning("%s: the state will be fetched from peers next time", error)
 
     def _set_aside(self, path: Path) -> None:
         with contextlib.suppress(OSError):
@@ -107,7 +107,7 @@ class LocalCopy:
 def _read(path: Path, run_id: str) -> Kept:
     kept = checkpoints.load(path)
     if kept.metadata["run_id"] != run_id:
-        raise WorldError(f"The local copy {path.name} is of another run.")
+        raise WorldError("copy_of_another_run", name=path.name)
     tensors = [kept.tensors[name] for name in sorted(kept.tensors)]
     numbers = _list(kept.metadata.get("optimizer", ""))
     return Kept(kept.epoch, numbers, tensors, _list(kept.metadata.get("trail", "[]")))
@@ -119,5 +119,5 @@ def _list(text: str) -> list[Any]:
     except ValueError:
         found = None
     if not isinstance(found, list):
-        raise WorldError("The local copy is not what was written.")
+        raise WorldError("copy_damaged")
     return found

@@ -2,7 +2,7 @@
 
 A ceiling set in the kernel (RLIMIT_AS, RLIMIT_DATA) would not do: it counts per process and by address space, of which
 torch reserves many times what it uses, and breaks a library somewhere in the middle. So the session looks now and then,
-and ends with a sentence.
+and ends with a message.
 """
 
 import time
@@ -38,11 +38,8 @@ class MemoryGuard:
         held, allowed = self._look(), limit or psutil.virtual_memory().total // 2
         self.held = held
         if held > allowed:
-            what = "memory_limit allows" if limit else "half of this computer's memory"
-            raise UsageError(
-                f"The session holds {_gib(held)} of memory, more than {what} ({_gib(allowed)}). "
-                "Raise memory_limit, or choose a smaller project."
-            )
+            kind = "memory_over_limit" if limit else "memory_over_half"
+            raise UsageError(kind, held=held, allowed=allowed)
 
 
 def session_memory() -> int:
@@ -56,7 +53,3 @@ def session_memory() -> int:
             continue
         total += getattr(memory, "pss", memory.rss)
     return total
-
-
-def _gib(size: int) -> str:
-    return f"{size / (1 << 30):.1f} GiB"

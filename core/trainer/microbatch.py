@@ -54,9 +54,7 @@ class Size:
             WorldError: it is too small even for one.
         """
         if samples == 1:
-            raise WorldError(
-                "The graphics card has too little memory for this project, or gpu_memory allows too little."
-            )
+            raise WorldError("gpu_memory_full")
         self._largest = samples // 2
 
 
@@ -88,7 +86,7 @@ class Microbatches:
                 self._size.halve(samples)
                 continue
             except torch.AcceleratorError as error:
-                raise WorldError(f"The graphics card failed: {str(error).splitlines()[0]}") from error
+                raise WorldError("gpu_failed", detail=str(error).splitlines()[0]) from error
             seconds = time.perf_counter() - begin
             self._size.took(samples, seconds)
             return Microbatch(samples, loss, seconds, self._flops_per_sample)

@@ -13,6 +13,7 @@ import torch
 from hivemind import DHT
 from transformers import PreTrainedModel
 
+from core.api.message import Message
 from core.api.session import EpochDone, Fault, Remark, Start
 from core.api.session_settings import SessionSettings
 from core.learning.data import source_for
@@ -71,7 +72,7 @@ class Session:
         self._throttle = Throttle(reader_of(start.settings.gpu), contention=Contention())
         self._memory = MemoryGuard()
         self._company: BackboneMonitor | None = None
-        self._status.remark = lambda sentence: reporter.send(Remark(sentence))
+        self._status.remark = lambda message: reporter.send(Remark(message))
         self._state_sync: StateSync | None = None
         self._liveness: Liveness | None = None
 
@@ -80,7 +81,7 @@ class Session:
 
         Raises:
             StoppedError: told to leave while data was being fetched.
-            IdlehiveError: the session cannot go on; the sentence tells why.
+            IdlehiveError: the session cannot go on.
         """
         install(Path(self._start.session_folder), self._line, silence=silence(self._manifest.averaging))
         self._reporter.start(self._status.report)
@@ -274,7 +275,7 @@ class Session:
         if self._control.leaving.is_set():
             return
         self._reporter.stop()
-        self._reporter.send(Fault(f"A part of the session ended from outside: {name}."))
+        self._reporter.send(Fault(Message(name)))
         logging.shutdown()
         os._exit(1)
 

@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping
 
 import msgspec
 
+from core.api.message import Message
 from core.api.session import Counters, Report, Stage
 from core.api.snapshot import CatchUp, Progress, Transfer
 from core.swarm.averaging.optimizer import CollaborativeOptimizer
@@ -29,8 +30,8 @@ class SessionStatus:
         self._transfer: Transfer | None = None
         self.catching_up: CatchUp | None = None
         self.cut_off = False
-        self.remark: Callable[[str], None] = lambda _sentence: None
-        """Tells the volunteer of something that happened."""
+        self.remark: Callable[[Message], None] = lambda _message: None
+        """Reports something that the volunteer may want to know."""
         self._optimizer: CollaborativeOptimizer | None = None
         self._state_size = 0
 

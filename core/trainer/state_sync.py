@@ -5,6 +5,7 @@ from collections.abc import Callable
 from functools import partial
 
 from core.api.errors import WorldError
+from core.api.message import Message
 from core.api.snapshot import CatchUp
 from core.swarm.averaging.collaborative_step import Interrupted, StateUnavailable
 from core.swarm.averaging.optimizer import CollaborativeOptimizer
@@ -86,12 +87,12 @@ class StateSync:
         Raises:
             WorldError: that has been tried several times and did not help.
         """
-        wrong = self._losses.judge(loss)
-        if wrong is None:
+        cause = self._losses.judge(loss)
+        if cause is None:
             if self._losses.good_in_a_row >= _HEALED_AFTER:
                 self._returns = 0
             return True
-        self._return(wrong)
+        self._return(cause)
         return False
 
     def keep_now_and_then(self) -> None:
@@ -117,21 +118,18 @@ class StateSync:
             self._optimizer.let_go()
         self._optimizer.resume()
 
-    def _return(self, wrong: str) -> None:
+    def _return(self, cause: Message) -> None:
         self._returns += 1
         if self._returns > _RETURNS:
-            raise WorldError(
-                f"The loss got out of hand again and again ({wrong}). If this goes on, ask the project's organiser; if "
-                "other projects do the same, this computer's memory or graphics card may be faulty."
-            )
+            raise WorldError("loss_diverged", cause=cause)
         epoch = self._optimizer.local_epoch
         self._losses.begin_again()
         if self._restore():
-            back = f"went back to the state of epoch {self._optimizer.local_epoch}"
+            remark = Message("loss_restored", {"epoch": epoch, "cause": cause, "restored": self._optimizer.local_epoch})
         else:
             self.catch_up()
-            back = "took the run's state over again"
-        self._status.remark(f"The loss got out of hand at epoch {epoch} ({wrong}); the session {back}.")
+            remark = Message("loss_refetched", {"epoch": epoch, "cause": cause})
+        self._status.remark(remark)
 
     def _restore(self) -> bool:
         """Go on from the local copy, if there is a good one."""

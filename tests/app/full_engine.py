@@ -39,7 +39,7 @@ WEEK = ScheduleInfo((_NIGHT * 7)[:CELLS], None, "Europe/Berlin")
 def fill(engine: ScriptedEngine, snapshot: Snapshot = CONTRIBUTING) -> None:
     """Give it projects, limits, a week, a learning curve, a record and sensors."""
     joined = replace(BIRDS, joined=True, active=True, rank=1)
-    hours = Reason(Kind.NETWORK_HOURS, False, "Outside the hours in which the network may be used.", time.time() + 7200)
+    hours = Reason(Kind.NETWORK_HOURS, False, {}, time.time() + 7200)
     engine.answer(ListProjects, [joined, replace(PRACTICE, joined=True, rank=2, reasons=(hours,))])
     details = replace(
         DETAILS,

@@ -3,6 +3,7 @@
 import math
 import time
 
+from core.api.message import Message
 from core.api.record.record import Bar, Cost, Habits, Milestone, Overview, ProjectGiven, SessionGiven, Sums
 from tests.app.snapshots import CONTRIBUTING
 
@@ -63,7 +64,7 @@ def sessions() -> list[SessionGiven]:
     running = SessionGiven(9, name, title, "run", now - 2 * HOUR, None, None, imported=False, sums=sums(2 * HOUR))
     over = [
         SessionGiven(
-            8 - day, name, title, "run", now - (day + 1) * DAY, now - (day + 1) * DAY + 8 * HOUR, ending,
+            8 - day, name, title, "run", now - (day + 1) * DAY, now - (day + 1) * DAY + 8 * HOUR, Message(ending),
             imported=False, sums=sums(8 * HOUR),
         )
         for day, ending in enumerate(("outside_schedule", "paused", "in_use", "outside_schedule"))

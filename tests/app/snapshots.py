@@ -1,5 +1,6 @@
 """Snapshots of the states that front ends meet."""
 
+from core.api.message import Message
 from core.api.reasons import Kind, Reason, Severity
 from core.api.snapshot import Progress, Session, Snapshot, Today, Traffic, Transfer
 
@@ -18,9 +19,7 @@ PROGRESS = Progress(
     target_batch_size=4096,
 )
 
-IDLE = Snapshot(
-    state="idle", reasons=(Reason(Kind.NO_PROJECT, False, "You have not joined a project yet."),), version="0.1.0"
-)
+IDLE = Snapshot(state="idle", reasons=(Reason(Kind.NO_PROJECT, False),), version="0.1.0")
 
 STARTING = Snapshot(
     state="starting",
@@ -49,13 +48,16 @@ CONTRIBUTING = Snapshot(
 def paused(until: float | None = None) -> Snapshot:
     """By the volunteer, for good or until a time."""
     kind = Kind.PAUSED if until is None else Kind.SNOOZED
-    reason = Reason(kind, True, "You paused contributing.", until)
+    reason = Reason(kind, True, {}, until)
     return Snapshot(
         state="idle", project="birds", pinned="birds", project_name="Birdsong", wanted=True, reasons=(reason,)
     )
 
 
-def failed(retry_at: float | None, error: str = "No peer could be reached.") -> Snapshot:
+UNREACHED = Message("peers_not_reached")
+
+
+def failed(retry_at: float | None, error: Message = UNREACHED) -> Snapshot:
     """The last session went wrong; without a time, for good."""
     kind, severity = (Kind.GAVE_UP, Severity.PROBLEM) if retry_at is None else (Kind.BACKING_OFF, Severity.NOTICE)
     return Snapshot(
@@ -66,5 +68,5 @@ def failed(retry_at: float | None, error: str = "No peer could be reached.") -> 
         wanted=True,
         error=error,
         retry_at=retry_at,
-        reasons=(Reason(kind, False, f"It failed: {error}", retry_at, severity),),
+        reasons=(Reason(kind, False, {"failure": error}, retry_at, severity),),
     )

@@ -6,8 +6,10 @@ import time
 import pytest
 
 from app.cli.contribute import Goal, Outcome, judge, restoring
+from app.text import reasons
 from core.api.errors import UsageError, WorldError
 from core.api.intent import Contribute, Pause
+from core.api.message import Message
 from core.api.preferences.schedule import Level, ScheduleState
 from core.api.protocol import Command, Event, Quit
 from core.api.reasons import Kind, Reason
@@ -16,8 +18,9 @@ from tests.cli.conftest import RunCli, StartCli
 from tests.cli.snapshots import AFTER, BEFORE, NOW, active, wait_for_line
 from tests.fakes.scripted_engine import ScriptedEngine
 
-PAUSED = Reason(Kind.PAUSED, hold=True, text="You paused contributing.")
-GAVE_UP = Reason(Kind.GAVE_UP, hold=False, text="The session cannot go on without you: too little memory.")
+PAUSED = Reason(Kind.PAUSED, hold=True)
+TOO_LITTLE = Message("memory_full")
+GAVE_UP = Reason(Kind.GAVE_UP, hold=False, params={"failure": TOO_LITTLE})
 
 
 def overriding(until: float | None) -> Snapshot:
@@ -91,17 +94,18 @@ def test_an_engine_that_contributed_before_goes_on(obedient: ScriptedEngine, sta
 def test_giving_up_is_code_1_with_the_reason(obedient: ScriptedEngine, start_cli: StartCli) -> None:
     process = start_cli("contribute")
     wait_for_line(process, "Contributing to Bees")
-    obedient.show(Snapshot(state="failed", reasons=(GAVE_UP,), error="Too little memory.", engine_pid=4242))
+    obedient.show(Snapshot(state="failed", reasons=(GAVE_UP,), error=TOO_LITTLE, engine_pid=4242))
     _, err = process.communicate(timeout=20)
     assert process.returncode == 1
-    assert err == f"idlehive: {GAVE_UP.text}\n"
+    assert err == f"idlehive: {reasons.sentence(GAVE_UP)}\n"
 
 
 def test_a_failure_that_is_tried_again_is_no_end(obedient: ScriptedEngine, start_cli: StartCli) -> None:
     process = start_cli("contribute")
     wait_for_line(process, "Contributing to Bees")
-    obedient.show(Snapshot(state="failed", error="No network.", retry_at=time.time() + 60, engine_pid=4242))
-    wait_for_line(process, "Waiting to retry in 1 min: No network")
+    error, retry_at = Message("session_ended"), time.time() + 60
+    obedient.show(Snapshot(state="failed", error=error, retry_at=retry_at, engine_pid=4242))
+    wait_for_line(process, "Waiting to retry in 1 min: The session ended by itself")
     obedient.show(active())
     wait_for_line(process, "Contributing to Bees")
     assert process.poll() is None
@@ -132,7 +136,7 @@ def test_a_reader_that_has_had_enough_stops_contributing(obedient: ScriptedEngin
     assert process.stdout
     assert process.stderr
     process.stdout.close()
-    obedient.tell(Event("epoch_done", "Epoch 18.", NOW, epoch=18, loss=4.2))
+    obedient.tell(Event("epoch_done", Message("epoch_done"), NOW, epoch=18, loss=4.2))
     obedient.wait_for(Pause)
     assert process.stderr.read() == ""
     assert process.wait(20) == 1
@@ -160,8 +164,8 @@ def test_the_end_is_judged(goal: Goal, epoch: int, elapsed: float, stop: bool, o
         (BEFORE, True, Pause()),
         (BEFORE, False, None),
         (Snapshot(state="idle", reasons=(PAUSED,), wanted=True), True, Pause()),
-        (Snapshot(state="idle", reasons=(Reason(Kind.SNOOZED, True, "x", NOW + 60),)), True, Pause(60.0)),
-        (Snapshot(state="idle", reasons=(Reason(Kind.SNOOZED, True, "x", NOW - 60),)), True, Pause()),
+        (Snapshot(state="idle", reasons=(Reason(Kind.SNOOZED, True, {}, NOW + 60),)), True, Pause(60.0)),
+        (Snapshot(state="idle", reasons=(Reason(Kind.SNOOZED, True, {}, NOW - 60),)), True, Pause()),
         (active(), True, Contribute("bees", override="none")),
         (overriding(None), True, Contribute("bees", override="resumed")),
         (overriding(NOW + 1800), True, Contribute("bees")),

@@ -13,10 +13,13 @@ import time
 
 import pytest
 
+from core.api.message import Message
 from core.api.protocol import Event
 from tests.cli.conftest import ROOT, StartCli
 from tests.cli.snapshots import BEFORE, NOW, active, wait_for_line
 from tests.fakes.scripted_engine import ScriptedEngine
+
+ENDED = "The organiser has ended"
 
 
 def test_without_a_terminal_there_is_one_plain_line_for_each_change(
@@ -26,13 +29,14 @@ def test_without_a_terminal_there_is_one_plain_line_for_each_change(
     wait_for_line(process, "Contributing to Bees")
     for samples in range(1, 6):
         obedient.show(active(17, samples))
-    obedient.tell(Event("epoch_done", "Epoch 18.", NOW, epoch=18, loss=4.2))
-    obedient.tell(Event("epoch_done", "Epoch 19.", NOW, epoch=19))
-    obedient.tell(Event("warning", "Bees\x1b[2J closes soon.", NOW))
+    obedient.tell(Event("epoch_done", Message("epoch_done"), NOW, epoch=18, loss=4.2))
+    obedient.tell(Event("epoch_done", Message("epoch_done"), NOW, epoch=19))
+    obedient.tell(Event("warning", Message("project_ended", {"name": "Bees\x1b[2J"}), NOW))
     assert process.stdout
     lines = [process.stdout.readline() for _ in range(3)]
     assert all(re.match(r"\d\d:\d\d:\d\d  ", line) for line in lines)
-    assert [line[10:-1] for line in lines] == ["Epoch 18: loss 4.20", "Epoch 19", "Bees [2J closes soon."]
+    ended = "The organiser has ended Bees [2J; thank you for helping."
+    assert [line[10:-1] for line in lines] == ["Epoch 18: loss 4.20", "Epoch 19", ended]
 
 
 @pytest.mark.parametrize("columns", [40, 60, 120])

@@ -21,13 +21,13 @@ CONTRACT: dict[str, set[str]] = {
 
 
 def test_status_json_keeps_its_contract(engine: ScriptedEngine, run_cli: RunCli) -> None:
-    reason = Reason(Kind.SNOOZED, hold=True, text="Paused for a while.", until=1_760_003_600.0)
+    reason = Reason(Kind.SNOOZED, hold=True, until=1_760_003_600.0)
     engine.show(Snapshot(**{**_fields(ACTIVE), "reasons": (reason,)}))
     told: dict[str, Any] = json.loads(run_cli("status", "--json").stdout)
     assert {"state", "reasons", "project", "limits"} <= told.keys()
     assert (told["state"], told["project"]) == ("contributing", "bees")
     assert told["reasons"][0].items() >= {
-        "kind": "snoozed", "hold": True, "until": 1_760_003_600.0, "text": "Paused for a while."
+        "kind": "snoozed", "hold": True, "until": 1_760_003_600.0, "text": "You paused contributing for a while."
     }.items()  # fmt: skip
     for part, keys in CONTRACT.items():
         assert keys <= told[part].keys()

@@ -10,6 +10,7 @@ import pytest
 
 from core.api.errors import EngineGone, UsageError, WorldError
 from core.api.intent import Pause, Resume
+from core.api.message import Message
 from core.api.preferences.limits import ShowLimits
 from core.api.project.projects import ListProjects, ProjectInfo
 from core.api.protocol import Event, GetSnapshot, Quit
@@ -123,7 +124,7 @@ def test_messages_begin_with_the_present_and_go_on(engine: ScriptedEngine, clien
     assert isinstance(first, Snapshot)
     assert first.state == "idle"
     engine.show(Snapshot(state="starting"))
-    event = Event("joined", "You joined Bees.", at=1.0)
+    event = Event("joined", Message("joined", {"name": "Bees"}), at=1.0)
     engine.tell(event)
     assert [next(messages), next(messages)] == [Snapshot(state="starting"), event]
 

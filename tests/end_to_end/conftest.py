@@ -2,6 +2,7 @@ from collections.abc import Iterator
 
 import pytest
 
+from core.api.message import Message
 from core.api.session import Counters
 from core.api.snapshot import Traffic
 from core.store.store import Store
@@ -25,6 +26,6 @@ def ann(machine: Machine) -> Participant:
     store = Store(volunteer.home.database)
     store.journal.begin("practice", "practice-1", RUN_AT)
     store.journal.add(Counters(samples=64, seconds=10.0), Traffic(1000, 2000), RUN_AT + 10)
-    store.journal.end("done", RUN_AT + 20)
+    store.journal.end(Message("done"), RUN_AT + 20)
     store.close()
     return volunteer

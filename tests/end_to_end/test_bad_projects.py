@@ -80,7 +80,7 @@ def test_a_shard_with_the_wrong_hash_is_told_and_thrown_away(machine: Machine, a
     behave = site(description, plain, train_2=right.replace(b"love", b"hate", 1))
     with serving(behave) as server, nothing_lost(ann):
         program, status = failing(ann, server, "wrong SHA-256")
-        assert "train-2.txt cannot be had from 127.0.0.1" in program.said()
+        assert "train-2.txt cannot be fetched from 127.0.0.1" in program.said()
         assert status["state"] == "failed"
         assert "its content is not what the manifest says (wrong SHA-256); it was deleted" in status["error"]
         assert status["retry_at"] is not None

@@ -32,11 +32,11 @@ def test_a_session_goes_back_to_its_last_good_state_says_so_and_gives_up_in_the_
     assert kept >= GOOD
     program = ann.start("contribute", "shakespeare")
     failed = ann.until("failed", 300.0)
-    assert failed["error"].startswith("The loss got out of hand again and again")
+    assert failed["error"].startswith("The loss diverged again and again")
     assert "ask the project's organiser" in failed["error"]
     # Three times it went back to what the first session had left behind.
     told = re.findall(
-        r"The loss got out of hand at epoch (\d+) \((.*)\); the session went back to the state of epoch (\d+)\.",
+        r"The loss diverged at epoch (\d+) \((.*)\); the session went back to the state of epoch (\d+)\.",
         program.said(),
     )
     assert len(told) == 3, program.said()

@@ -11,8 +11,8 @@ from core.engine.decision.states import Contributing, Holding, Joining, Starting
 
 NOW = 1000.0
 LATER = NOW + 100
-PAUSED = Reason(Kind.PAUSED, hold=True, text="Paused.")
-MUST_LEAVE = Reason(Kind.NO_PROJECT, hold=False, text="No project.")
+PAUSED = Reason(Kind.PAUSED, hold=True)
+MUST_LEAVE = Reason(Kind.NO_PROJECT, hold=False)
 GO = Decision(True, "p", (), SessionSettings())
 UNWANTED = replace(GO, wanted=False)
 STARTING = Starting("p", LATER)

@@ -1,10 +1,11 @@
-"""What the ledger writes down while nothing is contributed, with a clock of the test's own."""
+"""What the recorder writes down while nothing is contributed, with a clock of the test's own."""
 
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
+from core.api.message import Message
 from core.engine.recorder import FLUSH_EVERY, Recorder
 from core.store.store import Store
 
@@ -63,7 +64,7 @@ def test_at_most_ten_seconds_are_in_memory_alone_while_something_is_watched(stor
     recorder = Recorder(store, lambda _event: None, lambda: clocks.steady)
     for _ in range(100):
         recorder.watch("in_use", clocks.now)
-        recorder.keep(clocks.now)
+        recorder.flush(clocks.now)
         following = recorder.next_moment(clocks.now)
         assert following is not None
         assert following <= clocks.now + FLUSH_EVERY
@@ -76,12 +77,12 @@ def test_at_most_ten_seconds_are_in_memory_alone_while_something_is_watched(stor
 def test_what_the_volunteer_chose_is_on_disk_at_once_however_lately_something_was_written(store: Store) -> None:
     clocks = Clocks()
     recorder = Recorder(store, lambda _event: None, lambda: clocks.steady)
-    store.journal.notice("joined", "You joined.", None, clocks.now)
-    recorder.keep(clocks.now)
-    store.journal.notice("left", "You left.", None, clocks.now)
-    recorder.keep(clocks.go_on(1))
+    store.journal.notice("joined", Message("joined"), None, clocks.now)
+    recorder.flush(clocks.now)
+    store.journal.notice("left", Message("left"), None, clocks.now)
+    recorder.flush(clocks.go_on(1))
     assert store.journal.is_waiting
     store.journal.setting("display_name", "Ada")
     assert recorder.next_moment(clocks.now) == clocks.now
-    recorder.keep(clocks.now)
+    recorder.flush(clocks.now)
     assert not store.journal.is_waiting

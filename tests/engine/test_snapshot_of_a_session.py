@@ -2,18 +2,22 @@
 
 import pytest
 
+from core.api.message import Message
 from core.api.reasons import Kind
 from core.api.session import Report
 from core.api.session_settings import SessionSettings
 from core.api.snapshot import CatchUp, Snapshot, Surroundings, Today
-from core.engine.decision.decide import Decision, Failure
+from core.engine.decision.decide import Decision
+from core.engine.decision.facts import Failure
 from core.engine.decision.states import Failed, State, Syncing
-from core.engine.snapshot import look
+from core.engine.snapshot import build_snapshot
+
+ERROR = Message("session_ended")
 
 
 def seen(state: State, report: Report | None) -> Snapshot:
     decision = Decision(reasons=(), settings=SessionSettings(), project="p", wanted=True)
-    return look(
+    return build_snapshot(
         state,
         decision,
         report,
@@ -22,25 +26,23 @@ def seen(state: State, report: Report | None) -> Snapshot:
         today=Today(),
         pid=1,
         started_at=0.0,
-        around=Surroundings(),
+        surroundings=Surroundings(),
     )
 
 
 def test_a_session_that_is_cut_off_says_so_among_the_reasons() -> None:
     (reason,) = seen(Syncing("p", 0.0), Report("joining", cut_off=True)).reasons
-    assert reason.kind == Kind.OFFLINE
+    assert (reason.kind, reason.params) == (Kind.OFFLINE, {"cause": Message("no_peers")})
     assert seen(Syncing("p", 0.0), Report("joining")).reasons == ()
 
 
 def test_epochs_are_shown_while_catching_up_only() -> None:
     report = Report("syncing", catching_up=CatchUp(3, 9))
     assert seen(Syncing("p", 0.0), report).catching_up == CatchUp(3, 9)
-    assert seen(Failed("p", Failure("Why.", False, 1, 5.0)), report).catching_up is None
+    assert seen(Failed("p", Failure(ERROR, False, 1, 5.0)), report).catching_up is None
 
 
 @pytest.mark.parametrize(("failures", "advises"), [(1, False), (3, False), (4, True), (9, True)])
 def test_after_repeated_failures_the_volunteer_is_told_where_to_look(failures: int, advises: bool) -> None:
-    error = seen(Failed("p", Failure("Why.", False, failures, 5.0)), None).error
-    assert error is not None
-    assert error.startswith("Why.")
-    assert ("idlehive doctor" in error) == advises
+    error = seen(Failed("p", Failure(ERROR, False, failures, 5.0)), None).error
+    assert error == (Message("failed_repeatedly", {"failure": ERROR, "times": failures}) if advises else ERROR)

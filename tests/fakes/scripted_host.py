@@ -22,7 +22,7 @@ VARIABLE = "SCRIPTED_HOST"
 
 class Script(msgspec.Struct, frozen=True):
     fault: str | None = None
-    """Told in place of serving."""
+    """Kind of the failure that it sends in place of serving."""
     stays: bool = False
     """Does not end when its stdin closes."""
     hears: str | None = None

@@ -14,6 +14,7 @@ from pathlib import Path
 
 import msgspec
 
+from core.api.message import Message
 from core.api.session import (
     ApplySettings,
     Counters,
@@ -45,7 +46,7 @@ class Script(msgspec.Struct, frozen=True):
     """Computed from one report to the next."""
     epoch_samples: int = 50
     fault: str | None = None
-    """Told in place of contributing."""
+    """Kind of the failure that it sends in place of contributing."""
     permanent: bool = False
     exit_code: int | None = None
     """Ends unasked after the first contributing report."""
@@ -83,7 +84,7 @@ class Trainer:
             self._report(stage, Transfer(1, 2))
         time.sleep(self._script.every)
         if self._script.fault is not None:
-            say(Fault(self._script.fault, self._script.permanent))
+            say(Fault(Message(self._script.fault), self._script.permanent))
             return 1
         return self._contribute()
 

@@ -5,6 +5,8 @@ import threading
 
 import pytest
 
+from app.text.messages import sentence
+from app.text.numbers import GROUP, SPACE
 from core.api.errors import WorldError
 from core.api.project.manifest import File
 from core.learning.data.cache import Cache
@@ -26,10 +28,12 @@ def fetcher(cache: Cache, stop: threading.Event | None = None, **options: str) -
 
 
 def refusal(cache: Cache, file: File) -> str:
+    """The sentence that the volunteer reads."""
     with pytest.raises(WorldError) as caught:
         fetcher(cache).fetch([file])
-    assert "\n" not in str(caught.value)
-    return str(caught.value)
+    said = sentence(caught.value.message)
+    assert "\n" not in said
+    return said.replace(SPACE, " ").replace(GROUP, ",")
 
 
 def leftovers(cache: Cache) -> list[str]:

@@ -11,6 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from core.api.message import Message
 from core.api.record.record import GetOverview
 from core.api.record.totals import GIVEN, UNCERTAIN
 from core.api.session import Counters
@@ -55,7 +56,7 @@ def give(store: Store, project: str, at: float, seconds: int) -> None:
     joules, flops = (float(seconds), None) if seconds % 2 else (None, 2.0 * seconds)
     given_ = Counters(samples=2 * seconds, accepted=seconds, seconds=float(seconds), joules=joules, flops=flops)
     store.journal.add(given_, Traffic(uploaded=seconds), at)
-    store.journal.end("done", at + seconds)
+    store.journal.end(Message("done"), at + seconds)
 
 
 moments = st.integers(0, 400 * 48).map(lambda halves: NOON - halves * 1801.0)

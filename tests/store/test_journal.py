@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from core.api.message import Message
 from core.api.project.projects import CurvePoint
 from core.api.session import Counters, EpochDone
 from core.api.snapshot import Today, Traffic
@@ -87,8 +88,8 @@ class TestContributions:
             assert other.execute("SELECT ended_at FROM session").fetchone() == (None,)
         other.close()
         after = Store(path)
-        [row] = after.database.rows("SELECT ended_at, end_reason FROM session")
-        assert tuple(row) == (NOON + 40, "the engine ended")
+        [row] = after.database.rows("SELECT ended_at, ending FROM session")
+        assert tuple(row) == (NOON + 40, "engine_killed")
         after.close()
         killed.close()
 
@@ -121,7 +122,7 @@ class TestContributions:
             store = Store(path)
             store.journal.begin("p", "run", NOON)
             store.journal.add(counters(1), Traffic(), NOON)
-            store.journal.end("paused", NOON + 1)
+            store.journal.end(Message("paused"), NOON + 1)
             store.close()
             assert [g.session for g in Store(path).history.contributions()][-1] == expected
 

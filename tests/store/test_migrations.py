@@ -1,21 +1,28 @@
 """Files that earlier programs wrote, opened by this one. Each is built by the scripts that made it then."""
 
 import sqlite3
+from contextlib import closing
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import pytest
 
+from core.api.message import Message
 from core.api.project.projects import CurvePoint
 from core.api.record.history import Contribution
+from core.api.record.record import GetSessions
 from core.api.session import Counters, EpochDone
 from core.api.snapshot import Traffic
 from core.store.migrations import MIGRATIONS
+from core.store.sessions import sessions
 from core.store.store import Store
 
 NOON = int(datetime(2026, 3, 14, 12, tzinfo=UTC).timestamp())
-SESSION = "INSERT INTO session (id, project, run_id, started_at, ended_at, end_reason) VALUES (?, ?, ?, ?, ?, ?)"
+SESSION = "INSERT INTO session (id, project, run_id, started_at, ended_at, {ending}) VALUES (?, ?, ?, ?, ?, ?)"
+KINDS_SINCE = 4
+"""The script from which on endings and notices are kinds."""
 GIVEN = (
     "INSERT INTO contribution (session, hour, seconds, samples, rounds, failed_rounds, epochs, cpu_seconds,"
     " gpu_seconds, joules, uploaded, downloaded) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
@@ -32,8 +39,9 @@ def written_by(version: int, path: Path) -> None:
     connection.execute("INSERT INTO setting VALUES ('intent', '{}')")
     connection.execute("INSERT INTO project VALUES ('p', 'https://p.example/m.json', NULL, ?)", (NOON,))
     connection.execute("INSERT INTO membership VALUES ('p', ?, 1, 'file')", (NOON,))
-    connection.execute(SESSION, (1, "p", "run", NOON + 1.5, NOON + 7000.5, "paused"))
-    connection.execute(SESSION, (2, "p", "run", NOON + 7200.0, None, None))
+    session = SESSION.format(ending="end_reason" if version < KINDS_SINCE else "ending")
+    connection.execute(session, (1, "p", "run", NOON + 1.5, NOON + 7000.5, "paused"))
+    connection.execute(session, (2, "p", "run", NOON + 7200.0, None, None))
     connection.execute(GIVEN, (1, NOON, 3598.5, 100, 7, 1, 3, 3000.0, 0.0, None, 11, 12))
     connection.execute(GIVEN, (1, NOON + 3600, 3400.0, 90, 6, 0, 2, 2900.0, 3.5, 8.25, 21, 22))
     connection.execute(GIVEN, (2, NOON + 7200, 60.0, 5, 0, 0, 0, 50.0, 0.0, None, 1, 2))
@@ -46,8 +54,16 @@ def written_by(version: int, path: Path) -> None:
         " VALUES ('p', 'run', 1, 4.5, 60, 3, ?)",
         (NOON,),
     )
-    connection.execute("INSERT INTO notice (kind, text, project, at) VALUES ('joined', 'You joined.', 'p', ?)", (NOON,))
+    if version < KINDS_SINCE:
+        add_notice(connection, "text", "You joined.")
+    else:
+        add_notice(connection, "message", '{"kind": "recorded_text", "params": {"text": "You joined."}}')
     connection.close()
+
+
+def add_notice(connection: sqlite3.Connection, column: str, value: str) -> None:
+    insert = f"INSERT INTO notice (kind, {column}, project, at) VALUES ('joined', ?, 'p', ?)"  # noqa: S608
+    connection.execute(insert, (value, NOON))
 
 
 def given(session: int, hour: float, *figures: Any, **bytes_: int) -> Contribution:
@@ -83,13 +99,14 @@ def test_choices_memberships_and_notices_are_kept(store: Store) -> None:
     assert store.journal.read_setting("intent") == "{}"
     [project] = store.projects.all()
     assert (project.id, project.joined_at, project.secret) == ("p", NOON, "file")
-    assert [row["text"] for row in store.database.rows("SELECT text FROM notice")] == ["You joined."]
+    [row] = store.database.rows("SELECT message FROM notice")
+    assert msgspec.json.decode(row["message"], type=Message) == Message("recorded_text", {"text": "You joined."})
     store.close()
 
 
 def test_why_each_session_ended_is_kept_and_the_unfinished_one_is_closed(store: Store) -> None:
-    rows = store.database.rows("SELECT ended_at, end_reason FROM session ORDER BY id")
-    assert [tuple(row) for row in rows] == [(NOON + 7000.5, "paused"), (None, "the engine ended")]
+    rows = store.database.rows("SELECT ended_at, ending FROM session ORDER BY id")
+    assert [tuple(row) for row in rows] == [(NOON + 7000.5, "paused"), (None, "engine_killed")]
     store.close()
 
 
@@ -104,3 +121,23 @@ def test_what_is_given_from_now_on_is_added_to_it(store: Store) -> None:
     assert (last.peers_met, last.averaging_up, last.uploaded) == (2, 5, 9)
     assert store.history.curve("p", "run")[1].own_samples == 70
     store.close()
+
+
+@pytest.mark.parametrize(
+    ("stored", "ending"),
+    [
+        ("paused", Message("paused")),
+        ("in_use, on_battery", Message("in_use")),
+        ("the engine ended", Message("engine_killed")),
+        ("exported while it ran", Message("exported_running")),
+        ("No peer of the run answers.", Message("recorded_text", {"text": "No peer of the run answers."})),
+    ],
+)
+def test_an_ending_of_an_older_program_stays_readable(tmp_path: Path, stored: str, ending: Message) -> None:
+    path = tmp_path / "idlehive.sqlite"
+    written_by(KINDS_SINCE - 1, path)
+    with sqlite3.connect(path) as older:
+        older.execute("UPDATE session SET end_reason = ? WHERE id = 1", (stored,))
+    older.close()
+    with closing(Store(path)) as store, closing(store.view()) as view:
+        assert [each.ending for each in sessions(view, GetSessions(), str) if each.id == 1] == [ending]

@@ -13,6 +13,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from core.api.message import Message
 from core.api.record.record import GetHabits, GetOverview, GetSessions, Overview, ProjectGiven, Sums
 from core.api.session import Counters
 from core.api.snapshot import Traffic
@@ -40,7 +41,7 @@ def give(store: Store, project: str, at: float, seconds: float = 60.0, *, sample
     store.journal.begin(project, "run", at)
     counters = Counters(samples=samples, accepted=accepted, seconds=seconds, epochs=1, flops=2.0 * samples)
     store.journal.add(counters, Traffic(uploaded=samples), at)
-    store.journal.end("done", at + seconds)
+    store.journal.end(Message("done"), at + seconds)
 
 
 def look(store: Store, ask: GetOverview, zone: str = "UTC", now: float = NOON) -> Overview:
@@ -179,7 +180,7 @@ def test_sessions_are_found_by_project_and_ending_and_page_by_page(store: Store)
     store.journal.begin("p", "run", NOON + 1)
     with closing(store.view()) as view:
         first = sessions(view, GetSessions(), str)
-        assert (len(first), first[0].ending, first[1].ending) == (200, None, "done")
+        assert (len(first), first[0].ending, first[1].ending) == (200, None, Message("done"))
         second = sessions(view, GetSessions(before=first[-1].started_at), str)
         third = sessions(view, GetSessions(before=second[-1].started_at), str)
         assert [len(second), len(third)] == [200, 51]

@@ -2,6 +2,7 @@
 
 import pytest
 
+from core.api.message import Message
 from core.trainer.divergence import DivergenceDetector
 
 
@@ -15,13 +16,14 @@ def settled(loss: float = 2.0, times: int = 16) -> DivergenceDetector:
 @pytest.mark.parametrize("loss", [float("nan"), float("inf"), -float("inf")])
 def test_a_loss_that_is_not_finite_is_out_of_hand_at_once(loss: float) -> None:
     watch = DivergenceDetector()
-    assert watch.judge(loss) == "it is not a finite number"
+    assert watch.judge(loss) == Message("loss_not_finite")
     assert not watch.is_calm
 
 
 def test_four_high_losses_in_a_row_are_out_of_hand() -> None:
     watch = settled()
-    assert [watch.judge(7.0) for _ in range(4)] == [None, None, None, "it is 7, where 2 was usual"]
+    too_high = Message("loss_too_high", {"loss": 7.0, "usual": 2.0})
+    assert [watch.judge(7.0) for _ in range(4)] == [None, None, None, too_high]
 
 
 def test_high_losses_with_a_good_one_between_are_not() -> None:
@@ -38,7 +40,7 @@ def test_with_few_losses_nothing_is_known() -> None:
     watch = settled(times=15)
     # The sixteenth is what the median then rests on; from there on four must follow.
     assert [watch.judge(100.0) for _ in range(4)] == [None] * 4
-    assert watch.judge(100.0) == "it is 100, where 2 was usual"
+    assert watch.judge(100.0) == Message("loss_too_high", {"loss": 100.0, "usual": 2.0})
 
 
 def test_a_loss_that_falls_is_measured_against_what_it_has_become() -> None:

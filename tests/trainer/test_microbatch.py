@@ -92,17 +92,17 @@ def test_too_little_memory_halves_the_microbatch_and_loses_no_sample() -> None:
     assert task.seen == list(range(20))
 
 
-def test_too_little_memory_for_one_sample_is_told_in_a_sentence() -> None:
-    with pytest.raises(WorldError, match="too little memory"):
+def test_too_little_memory_for_one_sample_is_a_failure_of_its_own() -> None:
+    with pytest.raises(WorldError, match="gpu_memory_full"):
         microbatches(Numbers(room=0)).compute(0)
 
 
-def test_a_gpu_that_fails_is_told_in_a_sentence() -> None:
+def test_a_gpu_that_fails_is_a_failure_of_its_own() -> None:
     class Failing(Numbers):
         def loss(self, model: torch.nn.Module, batch: Batch) -> torch.Tensor:
             raise torch.AcceleratorError("CUDA error: unspecified launch failure\nmore\nlines")
 
-    with pytest.raises(WorldError, match=r"^The graphics card failed: CUDA error: unspecified launch failure$"):
+    with pytest.raises(WorldError, match=r"^gpu_failed detail=CUDA error: unspecified launch failure$"):
         microbatches(Failing()).compute(0)
 
 

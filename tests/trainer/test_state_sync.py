@@ -15,6 +15,7 @@ from hivemind.p2p import P2PContext
 from hivemind.proto import averaging_pb2
 
 from core.api.errors import WorldError
+from core.api.message import Message
 from core.api.session import Hold, Resume, Stage
 from core.api.session_settings import SessionSettings
 from core.api.snapshot import CatchUp
@@ -65,7 +66,7 @@ class Volunteer:
         )
         self.status = SessionStatus(TRAINING.target_batch_size, swarm.line)
         self.status.watch(self.optimizer)
-        self.remarks: list[str] = []
+        self.remarks: list[Message] = []
         self.status.remark = self.remarks.append
         self.copy = LocalCopy(folder, "run")
         self.state_sync = self.begun_anew()
@@ -165,8 +166,7 @@ def test_a_loss_out_of_hand_brings_the_last_good_state_back_and_is_told(
     assert digest(averager) == good
     assert volunteer.optimizer.own_samples == 0
     (remark,) = volunteer.remarks
-    assert remark.startswith(f"The loss got out of hand at epoch {EPOCH} (it is not a finite number);")
-    assert remark.endswith(f"the session went back to the state of epoch {EPOCH}.")
+    assert remark == Message("loss_restored", {"epoch": EPOCH, "cause": Message("loss_not_finite"), "restored": EPOCH})
 
 
 def test_after_three_returns_in_vain_the_session_ends_and_leaves_no_copy_of_that(
@@ -176,7 +176,7 @@ def test_after_three_returns_in_vain_the_session_ends_and_leaves_no_copy_of_that
     volunteer.state_sync.begin()
     for _ in range(3):
         assert not volunteer.state_sync.is_good(float("inf"))
-    with pytest.raises(WorldError, match="again and again"):
+    with pytest.raises(WorldError, match="loss_diverged"):
         volunteer.state_sync.is_good(float("inf"))
     (path,) = volunteer.copy._folder.iterdir()
     before = path.stat().st_mtime_ns
@@ -238,4 +238,4 @@ def test_without_a_copy_the_state_is_taken_over_again(donor: CheckedStateAverage
     assert donor.states_given == 1
     assert not volunteer.state_sync.is_good(float("nan"))
     assert donor.states_given == 2
-    assert "took the run's state over again" in volunteer.remarks[0]
+    assert volunteer.remarks[0].kind == "loss_refetched"

@@ -4,7 +4,7 @@ import time
 from typing import TYPE_CHECKING, Self
 
 from app.cli.console import output
-from app.text import numbers, progress, status, steps
+from app.text import messages, numbers, progress, status, steps
 from core.api.protocol import Event
 from core.api.snapshot import Snapshot
 
@@ -138,4 +138,4 @@ def _without_figures(snapshot: Snapshot) -> tuple[object, ...]:
 def event_line(event: Event) -> str:
     if event.kind == "epoch_done" and event.epoch is not None:
         return progress.epoch_done(event.epoch, event.loss)
-    return output.printable(event.text)
+    return output.printable(messages.sentence(event.message))

@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
+from app.text import messages, reasons
+from core.api.reasons import Reason
 from core.api.snapshot import Snapshot
 
 if TYPE_CHECKING:
@@ -31,8 +33,20 @@ def status_json(snapshot: Snapshot) -> dict[str, Any]:
     """The contract of `status --json`. Without an engine nobody knows the limits that apply: they are empty."""
     plain: dict[str, Any] = msgspec.to_builtins(snapshot)
     del plain["type"]
+    plain["reasons"] = [_reason_json(reason) for reason in snapshot.reasons]
+    plain["error"] = messages.sentence(snapshot.error) if snapshot.error else None
     settings = plain.pop("settings")
     return {**plain, "limits": {**settings.pop("limits"), **settings} if snapshot.engine_pid else {}}
+
+
+def _reason_json(reason: Reason) -> dict[str, Any]:
+    return {
+        "kind": reason.kind,
+        "hold": reason.hold,
+        "text": reasons.sentence(reason),
+        "until": reason.until,
+        "severity": reason.severity,
+    }
 
 
 def console() -> "Console":

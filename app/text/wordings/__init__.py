@@ -1,4 +1,4 @@
-"""What is said of each kind of message: a table for each area, held against the code by a test."""
+"""The words of each kind of message: a table an area, by kind. A test compares them with the code that sends them."""
 
 from collections.abc import Callable
 
@@ -12,6 +12,7 @@ from app.text.wordings import (
     preferences,
     projects,
     sensors,
+    session,
     storage,
 )
 
@@ -25,6 +26,7 @@ TABLES: tuple[Callable[[], dict[str, str]], ...] = (
     preferences.wordings,
     projects.wordings,
     sensors.wordings,
+    session.wordings,
     storage.wordings,
 )
 """Called when a sentence is made: the language may have changed since."""

@@ -9,6 +9,7 @@ from typing import Literal
 
 import msgspec
 
+from core.api.message import Message
 from core.api.preferences import currencies
 from core.api.record.totals import Given
 
@@ -119,7 +120,7 @@ class Habits(msgspec.Struct, frozen=True):
     idle: dict[str, float]
     """Seconds in which contributing was wanted and was not done, by reason (`core.api.reasons.Kind`, or a state)."""
     endings: dict[str, int]
-    """Sessions by why they ended, most frequent first."""
+    """Sessions by the kind of their ending, most frequent first."""
 
 
 class GetSessions(msgspec.Struct, frozen=True, tag=True):
@@ -144,8 +145,8 @@ class SessionGiven(msgspec.Struct, frozen=True):
     run_id: str
     started_at: float
     ended_at: float | None
-    ending: str | None
-    """Kinds of reasons, `done`, or the sentence of an error; None while it runs."""
+    ending: Message | None
+    """Its kind is that of a reason or of a failure, or `done`; None while it runs."""
     imported: bool
     sums: Sums
 

@@ -1,29 +1,27 @@
-"""Which GPU a session computes on, and what stands against it: pure.
+"""Which GPU a session computes on, and the reasons not to compute on it. Pure.
 
 A session uses one GPU or the processor, for as long as it lives. None of this matters where no GPU may be used.
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 
 import msgspec
 
-from core.api.phrases import phrase
+from core.api.message import Message
 from core.api.preferences.preferences import effective_on_gpu, settings_of
-from core.api.reasons import Kind
+from core.api.reasons import Kind, Reason, Severity
 from core.api.session_settings import SessionSettings
 from core.api.snapshot import GpuUse
 from core.conditions.gpu import GpuState, GpuStates
 from core.conditions.presence import Presence
+from core.engine.decision.facts import Facts
 
 GIVES_BACK_AFTER = 20.0
 """Seconds of holding for another program until the GPU's memory is given back to it too."""
 
 _SMOOTH = 100
 _STILL_THERE = 60.0
-"""Seconds after the last input for which the volunteer counts as there."""
-
-Objection = tuple[Kind, str, bool]
-"""Kind, detail, and whether holding is enough."""
+"""Seconds after the last input for which the volunteer counts as present."""
 
 
 def choose(states: GpuStates, effective: Mapping[str, int], in_use: str | None) -> GpuState | None:
@@ -37,7 +35,7 @@ def choose(states: GpuStates, effective: Mapping[str, int], in_use: str | None) 
     return max(allowed, key=lambda state: (not state.taken_by, state.gpu.memory_total), default=None)
 
 
-def look(states: GpuStates, uuid: str) -> GpuUse | None:
+def gpu_use(states: GpuStates, uuid: str) -> GpuUse | None:
     """The GPU with this UUID as front ends see it."""
     gpu = next((state.gpu for state in states.present if state.gpu.uuid == uuid), None)
     if gpu is None:
@@ -66,43 +64,39 @@ def latency_target(presence: Presence, now: float, *, uses_gpu: bool) -> int:
     return _SMOOTH if present else 0
 
 
-def objections(
-    states: GpuStates, effective: Mapping[str, int], in_use: str | None, needs: int, now: float
-) -> list[Objection]:
-    """Reasons against computing on a GPU. `effective` applies to the chosen one; `needs` are bytes of its memory."""
-    chosen = choose(states, effective, in_use)
-    found: list[Objection] = []
-    lost = _lost(states, effective, in_use, chosen)
-    if lost is not None:
-        found.append((Kind.GPU_MISSING, lost, False))
+def reasons(facts: Facts) -> Iterator[Reason]:
+    """`facts.effective` is that of the chosen GPU."""
+    if not facts.intent.wanted:
+        return
+    chosen, in_use = facts.gpu, facts.conditions.session_gpu
+    if _is_lost(facts):
+        cause = facts.conditions.machine.gpus.trouble or Message("gpu_not_listed")
+        yield Reason(Kind.GPU_MISSING, hold=False, params={"cause": cause}, severity=Severity.PROBLEM)
     elif in_use is not None and in_use != (chosen.gpu.uuid if chosen else ""):
-        found.append((Kind.GPU_CHANGED, "", False))
+        yield Reason(Kind.GPU_CHANGED, hold=False)
     if chosen is not None:
-        found += _of(chosen, effective, needs, now)
-    return found
+        yield from _of(chosen, facts)
 
 
-def _of(chosen: GpuState, effective: Mapping[str, int], needs: int, now: float) -> list[Objection]:
-    found: list[Objection] = []
+def _of(chosen: GpuState, facts: Facts) -> Iterator[Reason]:
+    effective = facts.effective
     if chosen.taken_since is not None:
         # A clock that was set back must not keep the memory.
-        patient = 0 <= now - chosen.taken_since < GIVES_BACK_AFTER
-        found.append((Kind.GPU_TAKEN, ", ".join(chosen.taken_by), patient))
+        patient = 0 <= facts.now - chosen.taken_since < GIVES_BACK_AFTER
+        yield Reason(Kind.GPU_TAKEN, hold=patient, params={"programs": list(chosen.taken_by)})
     if chosen.coolest is not None and chosen.coolest >= effective["gpu_temperature"]:
-        found.append((Kind.GPU_HOT, f"{chosen.coolest} °C", True))
+        yield Reason(Kind.GPU_HOT, hold=True, params={"temperature": chosen.coolest}, severity=Severity.NOTICE)
+    needed = facts.membership.gpu_memory if facts.membership else 0
     room = min(chosen.gpu.memory_total - chosen.others_memory, effective["gpu_memory"] or chosen.gpu.memory_total)
-    if room < needs:
-        text = phrase(f"{needs / 2**30:.1f} GiB are needed, {room / 2**30:.1f} GiB may be used")
-        found.append((Kind.GPU_MEMORY, text, False))
-    return found
+    if room < needed:
+        params = {"needed": needed, "available": room}
+        yield Reason(Kind.GPU_MEMORY, hold=False, params=params, severity=Severity.NOTICE)
 
 
-def _lost(states: GpuStates, effective: Mapping[str, int], in_use: str | None, chosen: GpuState | None) -> str | None:
-    """Why the GPU that would be used does not answer; None if none is missed."""
-    if not states.can_learn or not effective["gpu_use"]:
-        return None
-    why = str(states.trouble or "") or phrase("the driver does not list it any more")
-    gone = [gpu for gpu in states.gone if may_use(effective, gpu.number)]
-    if any(gpu.uuid == in_use for gpu in gone):
-        return why
-    return why if chosen is None and (gone or states.trouble) else None
+def _is_lost(facts: Facts) -> bool:
+    """Whether the GPU that would be used does not answer."""
+    states, in_use = facts.conditions.machine.gpus, facts.conditions.session_gpu
+    if not states.can_learn or not facts.effective["gpu_use"]:
+        return False
+    gone = [gpu.uuid for gpu in states.gone if may_use(facts.effective, gpu.number)]
+    return in_use in gone or (facts.gpu is None and bool(gone or states.trouble))

@@ -1,4 +1,4 @@
-"""The life of a session as a pure state machine: `lifecycle(state, decision, news, now) -> (state, effects)`.
+"""The life of a session as a pure state machine: `lifecycle(state, decision, event, now) -> (state, effects)`.
 
 There is never more than one session, and a deadline guards each state (`core.engine.decision.states`) that has one.
 """
@@ -6,19 +6,21 @@ There is never more than one session, and a deadline guards each state (`core.en
 from dataclasses import replace
 from functools import partial
 
+from core.api.message import Message
 from core.api.reasons import Kind
 from core.api.session import Fault, Report
-from core.engine.decision.decide import Decision, Failure
+from core.engine.decision.decide import Decision
+from core.engine.decision.facts import Failure
 from core.engine.decision.states import (
     Contributing,
     Ended,
     Failed,
     Holding,
     Idle,
+    Input,
     Joining,
     KillGroup,
     Leaving,
-    News,
     SendHold,
     SendLeave,
     SendResume,
@@ -44,25 +46,32 @@ IN_HASTE = {Kind.GOING_TO_SLEEP: 3.5, Kind.WOKEN: 2.0}
 afterwards no peer waits for a goodbye."""
 PATIENCE = {"starting": 180.0, "joining": 180.0, "syncing": 600.0, "contributing": 300.0}
 """Seconds without any progress in a stage after which the session counts as hanging."""
+_NO_PROGRESS: dict[type[State], Message] = {
+    Starting: Message("no_progress_starting"),
+    Joining: Message("no_progress_joining"),
+    Syncing: Message("no_progress_syncing"),
+    Contributing: Message("no_progress_contributing"),
+}
+_ENDED_BY_ITSELF = Message("session_ended")
 
 
-def lifecycle(state: State, decision: Decision, news: News | None, now: float) -> Step:
-    """One step. Called again without news until nothing changes, it settles within a few steps."""
+def lifecycle(state: State, decision: Decision, event: Input | None, now: float) -> Step:
+    """One step. Called again without an event until nothing changes, it settles within a few steps."""
     match state:
         case Idle():
             return _idle(state, decision, now)
         case Failed():
             return _failed(state, decision, now)
         case Leaving():
-            return _leaving(state, decision, news, now)
+            return _leaving(state, decision, event, now)
         case Holding():
-            return _holding(state, decision, news, now)
+            return _holding(state, decision, event, now)
         case Starting() | Joining() | Syncing() | Contributing():
-            return _working(state, decision, news, now)
+            return _working(state, decision, event, now)
 
 
 def forgive(state: State) -> State:
-    """The volunteer asks anew: earlier failures no longer stand against a try."""
+    """The volunteer tries again: earlier failures no longer delay it."""
     match state:
         case Failed():
             return Idle()
@@ -94,7 +103,7 @@ def _idle(state: Idle, decision: Decision, now: float) -> Step:
 
 
 def _failed(state: Failed, decision: Decision, now: float) -> Step:
-    # Over its own trouble alone a session is tried again; anything else that stands against it is told as itself.
+    # After its own failure alone a session is tried again; any other reason is shown as itself.
     others = [reason for reason in decision.reasons if reason.kind not in (Kind.BACKING_OFF, Kind.GAVE_UP)]
     if decision.project != state.project:
         return Idle(decision.reasons), ()
@@ -103,8 +112,8 @@ def _failed(state: Failed, decision: Decision, now: float) -> Step:
     return state, ()
 
 
-def _working(state: Working, decision: Decision, news: News | None, now: float) -> Step:
-    ends = _ends(state, decision, news, now)
+def _working(state: Working, decision: Decision, event: Input | None, now: float) -> Step:
+    ends = _ends(state, decision, event, now)
     if ends is not None:
         return ends
     if decision.reasons:
@@ -112,29 +121,28 @@ def _working(state: Working, decision: Decision, news: News | None, now: float) 
             return Holding(state.project, decision.reasons, now, failures=state.failures), (SendHold(),)
         # What has not begun to contribute has nothing in memory that is worth holding.
         return _leave(state, decision, now)
-    state = _follow(state, news, now) if isinstance(news, Report) else state
+    state = _follow(state, event, now) if isinstance(event, Report) else state
     if _is_past(state.deadline, now, max(PATIENCE.values())):
-        error = f"The session made no progress while {type(state).__name__.lower()}."
-        return _leave(state, decision, now, _failure(state, error, now))
+        return _leave(state, decision, now, _failure(state, _NO_PROGRESS[type(state)], now))
     return state, ()
 
 
-def _holding(state: Holding, decision: Decision, news: News | None, now: float) -> Step:
-    ends = _ends(state, decision, news, now)
+def _holding(state: Holding, decision: Decision, event: Input | None, now: float) -> Step:
+    ends = _ends(state, decision, event, now)
     if ends is not None:
         return ends
     if not decision.reasons:
         going_on = Contributing(state.project, now + PATIENCE["contributing"], now, state.failures)
         return going_on, (SendResume(),)
-    obeyed = state.obeyed or (isinstance(news, Report) and news.stage == "holding")
+    obeyed = state.obeyed or (isinstance(event, Report) and event.stage == "holding")
     longest = LONGEST_HOLD if obeyed else HOLD_WITHIN
     if _is_past(state.since + longest, now, LONGEST_HOLD):
         return _leave(state, decision, now)
     return replace(state, reasons=decision.reasons, obeyed=obeyed), ()
 
 
-def _leaving(state: Leaving, decision: Decision, news: News | None, now: float) -> Step:
-    if isinstance(news, Ended):
+def _leaving(state: Leaving, decision: Decision, event: Input | None, now: float) -> Step:
+    if isinstance(event, Ended):
         if state.failure is not None and decision.wanted:
             # The wait begins now, however long the failed session took to end.
             again = _failure(state, state.failure.error, now, permanent=state.failure.permanent)
@@ -147,17 +155,17 @@ def _leaving(state: Leaving, decision: Decision, news: News | None, now: float) 
     return state, ()
 
 
-def _ends(state: Working | Holding, decision: Decision, news: News | None, now: float) -> Step | None:
+def _ends(state: Working | Holding, decision: Decision, event: Input | None, now: float) -> Step | None:
     """What ends a session whatever it was doing, most certain first."""
-    match news:
+    match event:
         case Ended(error=error):
             if not decision.wanted:
                 return Idle(decision.reasons, state.failures), ()
-            return Failed(state.project, _failure(state, error or "The session ended by itself.", now)), ()
+            return Failed(state.project, _failure(state, error or _ENDED_BY_ITSELF, now)), ()
         case Fault(error=error, permanent=permanent):
             return _leave(state, decision, now, _failure(state, error, now, permanent=permanent))
         case Report(stage="leaving") if decision.wanted:
-            return _leave(state, decision, now, _failure(state, "The session ended by itself.", now))
+            return _leave(state, decision, now, _failure(state, _ENDED_BY_ITSELF, now))
     if not decision.wanted or decision.project != state.project or any(not r.hold for r in decision.reasons):
         return _leave(state, decision, now)
     return None
@@ -171,17 +179,17 @@ def _leave(state: Working | Holding, decision: Decision, now: float, failure: Fa
 
 def _follow(state: Working, report: Report, now: float) -> Working:
     """Where the trainer says it is. A stage that cannot be is one of a report from before the last command."""
-    extended = partial(_extended, state, report, now)
+    deadline = partial(_deadline, state, report, now)
     match report.stage:
         case "preparing" if isinstance(state, Starting):
-            return Starting(state.project, extended("starting"), state.failures, report.transfer)
+            return Starting(state.project, deadline("starting"), state.failures, report.transfer)
         case "joining" if isinstance(state, Starting | Joining):
-            return Joining(state.project, extended("joining"), state.failures)
+            return Joining(state.project, deadline("joining"), state.failures)
         case "syncing":
-            return Syncing(state.project, extended("syncing"), state.failures, report.transfer)
+            return Syncing(state.project, deadline("syncing"), state.failures, report.transfer)
         case "joining":
             # Cut off from its peers: out of step, and bound to catch up before it counts again.
-            return Syncing(state.project, extended("syncing"), state.failures)
+            return Syncing(state.project, deadline("syncing"), state.failures)
         case "contributing":
             since = state.since if isinstance(state, Contributing) else now
             failures = 0 if now - since >= FORGIVEN_AFTER else state.failures
@@ -189,14 +197,14 @@ def _follow(state: Working, report: Report, now: float) -> Working:
     return state
 
 
-def _extended(state: Working, report: Report, now: float, stage: str) -> float:
-    """A stage has its patience anew when it begins and whenever its transfer moves."""
+def _deadline(state: Working, report: Report, now: float, stage: str) -> float:
+    """The deadline of a stage is set when it begins and extended whenever its transfer moves."""
     begins = type(state).__name__.lower() != stage
     moves = report.transfer is not None and report.transfer != getattr(state, "transfer", None)
     return now + PATIENCE[stage] if begins or moves else state.deadline
 
 
-def _failure(state: Working | Holding | Leaving, error: str, now: float, *, permanent: bool = False) -> Failure:
+def _failure(state: Working | Holding | Leaving, error: Message, now: float, *, permanent: bool = False) -> Failure:
     failures = state.failures + 1
     return Failure(error, permanent, failures, now + backoff(failures))
 

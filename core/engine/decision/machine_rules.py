@@ -1,35 +1,35 @@
-"""What of the machine's doings stands against contributing, and how front ends see them. Pure."""
+"""What the machine is doing, as reasons not to contribute, and how front ends see it. Pure."""
 
 from collections.abc import Iterator, Mapping
 
-from core.api.phrases import phrase
+from core.api.message import Message
 from core.api.project.manifest import Manifest
 from core.api.project.peer_address import is_far
-from core.api.reasons import Kind
+from core.api.reasons import Kind, Reason, Severity
 from core.api.snapshot import Surroundings
 from core.conditions.machine import Readings
+from core.engine.decision.facts import Facts
 
 _GRID = 10.0
 """Seconds by which the last input moves in snapshots: someone who types must not cause one after the other."""
 
-Objection = tuple[Kind, str, bool]
-"""What, the detail of its sentence, and whether HOLD is enough."""
 
-
-def objections(
-    readings: Readings, effective: Mapping[str, int], now: float, *, uses_gpu: bool, needs_internet: bool
-) -> Iterator[Objection]:
-    """Everything that stands against a session now. What is unknown stands against nothing."""
-    wait, last = effective["idle_gpu" if uses_gpu else "idle_processor"], readings.presence.last_input
-    if wait and last is not None and now - last < wait:
-        yield Kind.IN_USE, _span(wait), True
+def reasons(facts: Facts) -> Iterator[Reason]:
+    """What is unknown is no reason."""
+    if not facts.intent.wanted:
+        return
+    readings, effective = facts.conditions.machine, facts.effective
+    wait, last = _idle_wait(effective, uses_gpu=facts.uses_gpu), readings.presence.last_input
+    if wait and last is not None and facts.now - last < wait:
+        yield Reason(Kind.IN_USE, hold=True, params={"wait": wait})
     # A game wants the whole card: its memory is given back. On the processor a pause is enough.
     if readings.full_screen.what and not effective["full_screen"]:
-        yield Kind.FULL_SCREEN, str(readings.full_screen.what), not uses_gpu
+        yield Reason(Kind.FULL_SCREEN, hold=not facts.uses_gpu, params={"what": readings.full_screen.what})
     if readings.programs.names:
-        yield Kind.PROGRAM_RUNNING, ", ".join(readings.programs.names), not uses_gpu
+        params = {"programs": list(readings.programs.names)}
+        yield Reason(Kind.PROGRAM_RUNNING, hold=not facts.uses_gpu, params=params)
     yield from _of_power(readings, effective)
-    if needs_internet:
+    if facts.membership is not None and facts.membership.needs_internet:
         yield from _of_network(readings, effective)
 
 
@@ -40,16 +40,16 @@ def needs_internet(manifest: Manifest | None) -> bool:
 
 def next_moment(readings: Readings, effective: Mapping[str, int], now: float, *, uses_gpu: bool) -> float | None:
     """When the volunteer counts as away, if nobody touches anything until then."""
-    wait, last = effective["idle_gpu" if uses_gpu else "idle_processor"], readings.presence.last_input
+    wait, last = _idle_wait(effective, uses_gpu=uses_gpu), readings.presence.last_input
     return last + wait if last is not None and now < last + wait else None
 
 
 def watches_volunteer(effective: Mapping[str, int], *, uses_gpu: bool) -> bool:
     """Whether the volunteer's return, or a game, would end what goes on now."""
-    return effective["idle_gpu" if uses_gpu else "idle_processor"] > 0 or not effective["full_screen"]
+    return _idle_wait(effective, uses_gpu=uses_gpu) > 0 or not effective["full_screen"]
 
 
-def look(readings: Readings) -> Surroundings:
+def surroundings(readings: Readings) -> Surroundings:
     """The readings as snapshots have them."""
     last = readings.presence.last_input
     return Surroundings(
@@ -61,25 +61,24 @@ def look(readings: Readings) -> Surroundings:
     )
 
 
-def _of_power(readings: Readings, effective: Mapping[str, int]) -> Iterator[Objection]:
-    power = readings.power
+def _idle_wait(effective: Mapping[str, int], *, uses_gpu: bool) -> int:
+    """Seconds without input after which the volunteer counts as away."""
+    return effective["idle_gpu" if uses_gpu else "idle_processor"]
+
+
+def _of_power(readings: Readings, effective: Mapping[str, int]) -> Iterator[Reason]:
+    power, lowest = readings.power, effective["battery_level"]
     if not power.on_battery:
         return
     if not effective["on_battery"]:
-        yield Kind.ON_BATTERY, "", True
-    if power.level is not None and power.level < effective["battery_level"]:
-        yield Kind.BATTERY_LOW, str(effective["battery_level"]), False
+        yield Reason(Kind.ON_BATTERY, hold=True)
+    if power.level is not None and power.level < lowest:
+        yield Reason(Kind.BATTERY_LOW, hold=False, params={"lowest": lowest})
 
 
-def _of_network(readings: Readings, effective: Mapping[str, int]) -> Iterator[Objection]:
+def _of_network(readings: Readings, effective: Mapping[str, int]) -> Iterator[Reason]:
     if readings.network.online is False:
-        yield Kind.OFFLINE, "", True
+        yield Reason(Kind.OFFLINE, hold=True, params={"cause": Message("no_internet")}, severity=Severity.NOTICE)
     if readings.network.metered and not effective["metered"]:
-        yield Kind.METERED, "", False
-
-
-def _span(seconds: int) -> str:
-    if seconds % 60:
-        return phrase("1 second") if seconds == 1 else phrase(f"{seconds:d} seconds")
-    minutes = seconds // 60
-    return phrase("1 minute") if minutes == 1 else phrase(f"{minutes:d} minutes")
+        # A session that only holds still talks to its peers.
+        yield Reason(Kind.METERED, hold=False)

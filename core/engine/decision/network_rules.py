@@ -4,29 +4,28 @@ Days and hours are the volunteer's, in the zone that is passed in; moments are U
 """
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from datetime import datetime, timedelta, tzinfo
 
-from core.api.phrases import phrase
-from core.api.reasons import Kind
+from core.api.message import Message
+from core.api.reasons import Kind, Reason, Severity
+from core.engine.decision.facts import Facts, NetworkUse
 
 _MINUTES_A_DAY = 24 * 60
 
 
-@dataclass(frozen=True)
-class NetworkUse:
-    """How the line stands at a moment."""
+def reasons(facts: Facts) -> Iterator[Reason]:
+    project, use, effective = facts.membership, facts.conditions.network, facts.effective
+    if not facts.intent.wanted or (project is not None and project.has_own_backbone):
+        return
+    if effective["data_cap"] and use.used >= effective["data_cap"]:
+        yield Reason(Kind.DATA_CAP, hold=False, params={"cap": effective["data_cap"]}, until=use.month_ends)
+    if not use.open:
+        yield Reason(Kind.NETWORK_HOURS, hold=False, until=use.next_edge)
+    if project is not None:
+        yield from _too_slow(effective, project.min_bandwidth)
 
-    used: int = 0
-    """Bytes up and down since the data month began."""
-    month_ends: float | None = None
-    open: bool = True
-    """The network may be used at this hour."""
-    next_edge: float | None = None
-    """When that changes; None: never."""
 
-
-def look(effective: Mapping[str, int], used: int, now: float, zone: tzinfo) -> NetworkUse:
+def network_use(effective: Mapping[str, int], used: int, now: float, zone: tzinfo) -> NetworkUse:
     """`used`: bytes since `month_begin`."""
     opens, closes = effective["network_from"], effective["network_until"]
     if opens == closes:
@@ -38,16 +37,15 @@ def look(effective: Mapping[str, int], used: int, now: float, zone: tzinfo) -> N
     return NetworkUse(used, month_end(effective["data_cap_day"], now, zone), is_open, edge)
 
 
-def objections(
-    use: NetworkUse, effective: Mapping[str, int], min_bandwidth: int
-) -> Iterator[tuple[Kind, str, float | None]]:
-    """What stands against a session, the detail of its sentence and its end. `min_bandwidth`: see `Membership`."""
-    if effective["data_cap"] and use.used >= effective["data_cap"]:
-        yield Kind.DATA_CAP, _size(effective["data_cap"]), use.month_ends
-    if not use.open:
-        yield Kind.NETWORK_HOURS, "", use.next_edge
-    if too_slow := _too_slow(effective["upload_limit"], effective["download_limit"], min_bandwidth):
-        yield Kind.NETWORK_TOO_SLOW, too_slow, None
+def _too_slow(effective: Mapping[str, int], needed: int) -> Iterator[Reason]:
+    upload, download = effective["upload_limit"], effective["download_limit"]
+    causes = []
+    if 0 < upload < needed:
+        causes.append(Message("upload_too_slow", {"needed": needed, "allowed": upload}))
+    if 0 < download < needed:
+        causes.append(Message("download_too_slow", {"needed": needed, "allowed": download}))
+    for cause in causes:
+        yield Reason(Kind.NETWORK_TOO_SLOW, hold=False, params={"cause": cause}, severity=Severity.PROBLEM)
 
 
 def month_begin(day: int, now: float, zone: tzinfo) -> float:
@@ -65,13 +63,6 @@ def month_end(day: int, now: float, zone: tzinfo) -> float:
     return (begin.replace(day=1, hour=0, fold=0) + timedelta(days=32)).replace(day=day).timestamp()
 
 
-def _too_slow(upload: int, download: int, wanted: int) -> str:
-    """What is needed and what the ceilings are where they are lower; empty if they are not."""
-    up = phrase(f"{_rate(wanted)} up, and your ceiling is {_rate(upload)}") if 0 < upload < wanted else ""
-    down = phrase(f"{_rate(wanted)} down, and your ceiling is {_rate(download)}") if 0 < download < wanted else ""
-    return phrase(f"{up}; {down}") if up and down else up or down
-
-
 def _next_time(minute: int, now: float, zone: tzinfo) -> float:
     """The next moment at which local clocks show that minute of the day, or jump over it."""
     here = datetime.fromtimestamp(now, zone)
@@ -82,11 +73,3 @@ def _next_time(minute: int, now: float, zone: tzinfo) -> float:
         if there.timestamp() > now:
             return there.timestamp()
     raise AssertionError("every minute comes within three days")
-
-
-def _rate(rate: int) -> str:
-    return f"{rate * 8 / 1e6:.3g} Mbit/s"
-
-
-def _size(size: int) -> str:
-    return f"{size / 1e9:.3g} GB"

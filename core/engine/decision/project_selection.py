@@ -1,14 +1,17 @@
-"""Which of the joined projects is at hand: the first in the volunteer's order that can run now. Pure.
+"""Which of the joined projects a session is for: the first in the volunteer's order that can run now. Pure.
 
-A session that runs is not left for every breath of wind. What stands against its project must last a minute before the
-next one takes over, and the first must have been free for a minute before it takes over again; half an hour if its
-sessions failed, since each try costs the other project its session.
+A running session is not left for every short interruption. What only its project has against it must last a minute
+before the next project takes over, and the first must have been free for a minute before it takes over again; half an
+hour if its sessions failed, since each try costs the other project its session.
 """
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 
 from core.api.reasons import Kind, Reason
+from core.engine.decision.decide import Decision
+from core.engine.decision.facts import Failure, Membership
+from core.engine.decision.states import Contributing, Failed, Idle, State
 
 SETTLED = 60.0
 """Seconds that another project must have been the better one; what ends sooner by itself is waited for."""
@@ -27,12 +30,60 @@ class Candidate:
 
 @dataclass(frozen=True)
 class Choice:
-    """The project at hand, and the one that would be better, if it stays so until `change_at` (UTC seconds)."""
+    """The selected project, and the one that would be better, if it stays so until `change_at` (UTC seconds)."""
 
     project: str | None = None
     better: str | None = None
     since: float = 0.0
     change_at: float | None = None
+
+
+@dataclass(frozen=True)
+class Selection:
+    """What one selection passes on to the next."""
+
+    choice: Choice = Choice()
+    candidates: tuple[Candidate, ...] = ()
+    last_failures: Mapping[str, Failure] = field(default_factory=dict)
+    """By project: how its last session failed."""
+
+    def reasons(self, project: str) -> tuple[Reason, ...]:
+        """What keeps this project from running while another one could."""
+        return own_reasons(self.candidates).get(project, ())
+
+    def moments(self) -> list[float]:
+        """When the choice may change by itself, UTC seconds."""
+        ends = [reason.until for candidate in self.candidates for reason in candidate.reasons]
+        return [moment for moment in (self.choice.change_at, *ends) if moment is not None]
+
+
+Judge = Callable[[Membership | None, Failure | None, bool], Decision]
+"""The decision about a membership, its last failure, and whether the present session is in it."""
+
+
+def select(
+    before: Selection, memberships: Sequence[Membership], judge: Judge, state: State, now: float
+) -> tuple[Decision, Selection]:
+    """The decision about the project that a session is for, of `memberships` in the volunteer's order."""
+    failures = _last_failures(before.last_failures, state)
+    active = None if isinstance(state, Idle | Failed) else state.project
+
+    def failure_of(project: str) -> Failure | None:
+        # The lifecycle itself knows when a failure of the selected project is over.
+        if isinstance(state, Failed) and state.project == project:
+            return state.failure
+        return None if project == before.choice.project else failures.get(project)
+
+    def failures_of(project: str) -> int:
+        return failures[project].failures if project in failures else 0
+
+    decisions = {each.project: judge(each, failure_of(each.project), each.project == active) for each in memberships}
+    candidates = tuple(Candidate(name, made.reasons, failures_of(name)) for name, made in decisions.items())
+    choice = choose(before.choice, candidates, now, in_session=active is not None)
+    following = Selection(choice, candidates, failures)
+    if choice.project is None:
+        return judge(None, None, active is not None), following
+    return replace(decisions[choice.project], failures=failures_of(choice.project)), following
 
 
 def choose(before: Choice, candidates: Sequence[Candidate], now: float, *, in_session: bool) -> Choice:
@@ -43,7 +94,7 @@ def choose(before: Choice, candidates: Sequence[Candidate], now: float, *, in_se
     selected = before.project if in_session and any(c.project == before.project for c in candidates) else None
     if selected in (None, best.project):
         return Choice(best.project)
-    # A clock that was set back begins the wait anew.
+    # A clock that was set back begins the wait again.
     known = before.better == best.project and before.since <= now
     since = before.since if known else now
     change_at = since + (SETTLED_AFTER_FAILURE if best.failures else SETTLED)
@@ -51,7 +102,7 @@ def choose(before: Choice, candidates: Sequence[Candidate], now: float, *, in_se
 
 
 def own_reasons(candidates: Sequence[Candidate]) -> dict[str, tuple[Reason, ...]]:
-    """By project, what stands against it and not against all of them: for that another project can take over."""
+    """By project, the reasons of kinds that not all of them have: for these another project can take over."""
     if len(candidates) < 2:
         return {candidate.project: () for candidate in candidates}
     shared = set[Kind].intersection(*({reason.kind for reason in candidate.reasons} for candidate in candidates))
@@ -59,6 +110,16 @@ def own_reasons(candidates: Sequence[Candidate]) -> dict[str, tuple[Reason, ...]
         candidate.project: tuple(reason for reason in candidate.reasons if reason.kind not in shared)
         for candidate in candidates
     }
+
+
+def _last_failures(before: Mapping[str, Failure], state: State) -> Mapping[str, Failure]:
+    match state:
+        case Failed(project=project, failure=failure):
+            return {**before, project: failure}
+        case Contributing(project=project, failures=0):
+            return {name: failure for name, failure in before.items() if name != project}
+        case _:
+            return before
 
 
 def _best(candidates: Sequence[Candidate], now: float) -> Candidate:

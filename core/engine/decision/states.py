@@ -1,4 +1,4 @@
-"""The states of a session's life, the news that moves it and the effects that its steps ask for: frozen values.
+"""The states of a session's life, the input that moves it and the effects that its steps ask for: frozen values.
 
 Every state between Starting and Leaving means that a session exists; Idle and Failed mean that none does, and only
 `Ended` leads there: so there are never two.
@@ -6,10 +6,11 @@ Every state between Starting and Leaving means that a session exists; Idle and F
 
 from dataclasses import dataclass
 
+from core.api.message import Message
 from core.api.reasons import Reason
 from core.api.session import Fault, Report
 from core.api.snapshot import Transfer
-from core.engine.decision.decide import Failure
+from core.engine.decision.facts import Failure
 
 
 @dataclass(frozen=True)
@@ -87,10 +88,10 @@ State = Idle | Working | Holding | Leaving | Failed
 class Ended:
     """The session and all its processes are gone. `error` is None if it went politely."""
 
-    error: str | None = None
+    error: Message | None = None
 
 
-News = Report | Fault | Ended
+Input = Report | Fault | Ended
 
 
 @dataclass(frozen=True)

@@ -15,17 +15,12 @@ class StoredIntent:
         self._journal = journal
         self.value = read(journal.read_setting(_SETTING))
 
-    def take(self, intent: Intent) -> None:
+    def set(self, intent: Intent) -> None:
         if intent != self.value:
             self.value = intent
             self._journal.setting(_SETTING, msgspec.json.encode(intent).decode())
 
-    def at(self, now: float) -> Intent:
-        """The intent as it stands at `now`."""
-        self.take(self.value.at(now))
-        return self.value
-
     def reached(self, epoch: int) -> None:
         """The run is at this epoch, up to which the volunteer may have wanted to contribute."""
         if self.value.until_epoch is not None and epoch >= self.value.until_epoch:
-            self.take(self.value.fulfilled())
+            self.set(self.value.fulfilled())

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import msgspec
 
-from core.api.phrases import phrase
+from core.api.message import Message
 from core.conditions import nvml
 from core.conditions.gpu import GpuStates
 from core.system.atomic_file import write_atomically
@@ -35,10 +35,10 @@ def wanted(states: GpuStates, effective: Mapping[str, int], in_use: str | None) 
 
 
 class PowerLimit:
-    """`tell` gets a sentence if the driver refuses."""
+    """`warn` is called if the driver refuses."""
 
-    def __init__(self, note: Path, tell: Callable[[str], None]) -> None:
-        self._note, self._tell = note, tell
+    def __init__(self, note: Path, warn: Callable[[Message], None]) -> None:
+        self._note, self._warn = note, warn
         self._present: Setting | None = None
         self._refused: Setting | None = None
 
@@ -71,10 +71,6 @@ class PowerLimit:
         except OSError as error:
             self._refused = wanted
             self._note.unlink(missing_ok=True)
-            self._tell(
-                phrase(
-                    f"The driver does not take a power limit; Idlehive keeps {wanted.watts:.0f} W by resting. {error}"
-                )
-            )
+            self._warn(Message("power_limit_refused", {"watts": wanted.watts, "detail": str(error)}))
             return
         self._present = wanted

@@ -8,6 +8,7 @@ import msgspec
 from core.api.errors import UsageError
 from core.api.identity import ExportIdentity, GetIdentity, IdentityInfo, ImportIdentity, SetDisplayName
 from core.api.intent import Contribute, Pause, Resume
+from core.api.message import Message
 from core.api.preferences.limits import LimitInfo, ResetLimit, SetLimit, ShowLimits
 from core.api.preferences.program_names import GetPrograms, SetPrograms, checked
 from core.api.preferences.schedule import ClearSchedule, GetSchedule, ScheduleInfo, SetSchedule, read
@@ -103,7 +104,7 @@ class Commands:
         until = None if seconds is None else now + seconds
         chosen, week = command.project and project.id, engine.weekly_schedule.outlook(now)
         intent = engine.intent.contribute(chosen, until, command.until_epoch, override=command.override, week=week)
-        engine.want(intent, anew=True)
+        engine.want(intent, retry=True)
 
     def _pause(self, command: Pause) -> None:
         now, seconds = self._engine.clock(), _duration(command.seconds)
@@ -115,7 +116,7 @@ class Commands:
         self._engine.want(self._engine.intent.pause(until))
 
     def _resume(self, _command: Resume) -> None:
-        self._engine.want(self._engine.intent.resume(), anew=True)
+        self._engine.want(self._engine.intent.resume(), retry=True)
 
     def _get_snapshot(self, _command: GetSnapshot) -> Snapshot:
         return self._engine.snapshot()
@@ -149,14 +150,16 @@ class Commands:
         if project.secret is not None:
             await engine.credentials.forget(project.id, project.secret)
         engine.catalogue.leave(project.id)
-        engine.tell(Event("left", f"You left {self._info(project.id).name}.", engine.clock(), project.id))
+        engine.publish(
+            Event("left", Message("left", {"name": self._info(project.id).name}), engine.clock(), project.id)
+        )
         # Whoever asked for this very project did not ask for the next one in the list.
         engine.want(engine.intent.without(project.id))
         return self._info(project.id)
 
     def _order_projects(self, command: OrderProjects) -> list[ProjectInfo]:
         self._engine.catalogue.order(command.projects)
-        self._engine.want(self._engine.intent, anew=True)
+        self._engine.want(self._engine.intent, retry=True)
         return self._list_projects(ListProjects())
 
     async def _get_picture(self, command: GetPicture) -> Picture | None:
@@ -219,7 +222,9 @@ class Commands:
     def _join(self, project: Project) -> None:
         engine = self._engine
         if engine.catalogue.join(project):
-            engine.tell(Event("joined", f"You joined {self._info(project.id).name}.", engine.clock(), project.id))
+            engine.publish(
+                Event("joined", Message("joined", {"name": self._info(project.id).name}), engine.clock(), project.id)
+            )
 
     async def _keep(self, project: str, invite: str) -> None:
         engine = self._engine
@@ -227,12 +232,12 @@ class Commands:
         engine.store.projects.keep_secret(project, keeper)
         engine.catalogue.reload()
         if keeper == "file":
-            engine.tell(Event("warning", WARNING.kind, engine.clock(), project))
+            engine.publish(Event("warning", WARNING, engine.clock(), project))
 
     def _info(self, id: str) -> ProjectInfo:  # noqa: A002 - the project's own word
         engine = self._engine
         info = engine.catalogue.info(engine.catalogue.get(id), engine.active_project)
-        return msgspec.structs.replace(info, reasons=engine.joined_projects.reasons(id))
+        return msgspec.structs.replace(info, reasons=engine.selection.reasons(id))
 
     def _limit(self, name: str) -> LimitInfo:
         decision = self._engine.decision

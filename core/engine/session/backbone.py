@@ -36,7 +36,7 @@ class Backbone:
         serves.
 
         Raises:
-            WorldError: it cannot serve; its own sentence where it has one.
+            WorldError: it cannot serve; with its own message where it sent one.
         """
         if self._resting and self.is_running and self._served is not None:
             self._resting = False
@@ -51,7 +51,7 @@ class Backbone:
         await asyncio.wait(waiting, return_when=asyncio.FIRST_COMPLETED)
         ending.cancel()
         if not served.done():
-            raise WorldError("The practice project's backbone ended before it could serve.")
+            raise WorldError("backbone_not_serving")
         return served.result()
 
     @property
@@ -98,13 +98,13 @@ class Backbone:
 
     def _on_line(self, text: bytes) -> None:
         try:
-            news = hosting.host_decoder.decode(text)
+            report = hosting.host_decoder.decode(text)
         except msgspec.DecodeError as error:
             _log.warning("The practice backbone sent a line that is no report: %s", error)
             return
         if self._served is None or self._served.done():
             return
-        if isinstance(news, hosting.Serving):
-            self._served.set_result(news.manifest_url)
+        if isinstance(report, hosting.Serving):
+            self._served.set_result(report.manifest_url)
         else:
-            self._served.set_exception(WorldError(news.error))
+            self._served.set_exception(WorldError(report.error))

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import cast
 
 from core.api.errors import WorldError
-from core.api.phrases import phrase
+from core.api.message import Message
 from core.client.engine_client import core_command, core_environment
 from core.engine.machine.threads import in_thread
 from core.system import orphans
@@ -170,14 +170,13 @@ async def start_child(command: Sequence[str], runtime: Path, on_line: Callable[[
         await (await starting).stop(0.0)
         raise
     except OSError as error:
-        raise WorldError(f"The session's process cannot be started: {error.strerror or error}.") from None
+        raise WorldError("process_not_started", detail=str(error.strerror or error)) from None
 
 
-def in_words(code: int) -> str:
-    """An unexpected exit code as a sentence."""
+def abnormal_end(code: int) -> Message:
+    """What an unexpected exit code means."""
     if code > 128:
         with contextlib.suppress(ValueError):
             number = signal.Signals(code - 128)
-            how = phrase("crashed") if number in _CRASHES else phrase("was ended from outside")
-            return f"The session's process {how} ({number.name})."
-    return f"The session's process ended unexpectedly with code {code}."
+            return Message("process_crashed" if number in _CRASHES else "process_killed", {"signal": number.name})
+    return Message("process_ended", {"code": code})

@@ -1,6 +1,6 @@
 """One session as the engine sees it: what must be there before a trainer can start, the trainer, and the way back.
 
-For the practice project an embedded backbone is started first and ended last. Whatever happens is told by one callback:
+For the practice project an embedded backbone is started first and ended last. Everything is reported by one callback:
 `Report`, `EpochDone`, `Remark` and `Fault` as they come, and at the very end `Ended`, when no process of the trainer is
 left.
 """
@@ -15,6 +15,7 @@ from typing import Any
 import msgspec
 
 from core.api.errors import UsageError, WorldError
+from core.api.message import Message
 from core.api.project.manifest import Manifest
 from core.api.session import (
     ApplySettings,
@@ -37,7 +38,7 @@ from core.engine.projects.catalogue import BUILTIN, Catalogue
 from core.engine.projects.credentials import Credentials
 from core.engine.projects.fetch import is_url
 from core.engine.session.backbone import Backbone
-from core.engine.session.child_process import Child, in_words, start_child
+from core.engine.session.child_process import Child, abnormal_end, start_child
 from core.engine.session.practice import divide
 from core.store.projects import Project
 
@@ -45,7 +46,7 @@ GRACE = 5.0
 """Seconds in which a trainer ends after its stdin is closed."""
 
 _log = logging.getLogger(__name__)
-News = Report | EpochDone | Remark | Fault | Ended
+SessionEvent = Report | EpochDone | Remark | Fault | Ended
 
 
 @dataclass(frozen=True)
@@ -68,7 +69,7 @@ class Session:
         credentials: Credentials,
         backbone: Backbone,
         trainer: Sequence[str],
-        tell: Callable[[News], None],
+        report: Callable[[SessionEvent], None],
         name_run: Callable[[str], None],
         comes_back: Callable[[], bool] = lambda: False,
     ) -> None:
@@ -78,22 +79,22 @@ class Session:
         self._credentials = credentials
         self._backbone = backbone
         self._program = trainer
-        self._tell = tell
+        self._report = report
         self._name_run = name_run
         self._comes_back = comes_back
         """Whether another session follows as soon as the computer is awake: the backbone then rests."""
         self._settings = terms.settings
         self._recruit: Child | None = None
-        """Started, but not told anything yet."""
+        """Started, but not sent anything yet."""
         self._trainer: Child | None = None
         self._trainer_pid: int | None = None
         self._is_practice = terms.project.source == BUILTIN
         self._origin = terms.project.source if is_url(terms.project.source) else None
         self._leaving = False
-        self._error: str | None = None
+        self._error: Message | None = None
         self._life = asyncio.ensure_future(self._live())
         # Not from within: a task that is cancelled before its first step never runs a line of its own.
-        self._life.add_done_callback(lambda _: tell(Ended(self._error)))
+        self._life.add_done_callback(lambda _: report(Ended(self._error)))
 
     @property
     def pid(self) -> int | None:
@@ -111,13 +112,13 @@ class Session:
 
     def hold(self) -> None:
         """Compute nothing, keep everything."""
-        self._tell_all(Hold())
+        self._send_to_both(Hold())
 
     def resume(self) -> None:
-        self._tell_all(Resume())
+        self._send_to_both(Resume())
 
     def apply(self, settings: SessionSettings) -> None:
-        """Tell the trainer of settings that have changed. Those it starts with come in `Start`."""
+        """Send the trainer settings that have changed. Those it starts with come in `Start`."""
         if settings != self._settings:
             self._settings = settings
             self.send(ApplySettings(self._parts()[0]))
@@ -148,7 +149,7 @@ class Session:
         if self._is_practice:
             self._backbone.kill()
 
-    def _tell_all(self, command: Hold | Resume) -> None:
+    def _send_to_both(self, command: Hold | Resume) -> None:
         self.send(command)
         if self._is_practice:
             self._backbone.send(command)
@@ -161,26 +162,26 @@ class Session:
             if not self._leaving:
                 raise
         except (UsageError, WorldError) as failure:
-            # Leaving by itself: a `leave` that answers this news must not cut short the clearing up.
+            # Leaving by itself: a `leave` that answers this report must not cut short the clearing up.
             self._leaving = True
-            self._error = str(failure)
-            self._tell(Fault(self._error, permanent=isinstance(failure, UsageError)))
+            self._error = failure.message
+            self._report(Fault(self._error, permanent=isinstance(failure, UsageError)))
         finally:
             await self._clear()
 
     async def _run(self) -> None:
-        # Before there is anything to tell it: it loads its libraries, which takes seconds, while the rest is prepared.
+        # Before there is anything to send: it loads its libraries, which takes seconds, while the rest is prepared.
         trainer = self._recruit = await start_child(self._program, self._profile.runtime, self._on_line, "trainer")
         manifest = await self._manifest()
         if manifest.closed:
-            raise UsageError(f"The organiser has ended {manifest.name}; thank you for helping.")
+            raise UsageError("project_ended", name=manifest.name)
         self._name_run(manifest.run_id)
         token = await self._token()
         self._trainer = trainer
         trainer.send(encode(self._start_message(manifest, token, trainer)))
         code = await self._until_over(trainer)
         if code != 0 and not self._leaving:
-            raise WorldError(in_words(code))
+            raise WorldError(abnormal_end(code))
 
     async def _until_over(self, trainer: Child) -> int:
         """The trainer's exit code; a practice session is over too when its backbone is."""
@@ -191,7 +192,7 @@ class Session:
         for end in ends:
             end.cancel()
         if trainer.code is None and not self._leaving:
-            raise WorldError("The practice project's backbone ended unexpectedly.")
+            raise WorldError("backbone_ended")
         await trainer.ended.wait()
         return trainer.code or 0
 
@@ -224,11 +225,11 @@ class Session:
         if self._trainer_pid is None and self._trainer is not None:
             self._trainer_pid = self._trainer.pid
         try:
-            news = report_decoder.decode(text)
+            event = report_decoder.decode(text)
         except msgspec.DecodeError as error:
             _log.warning("The trainer sent a line that is no report: %s", error)
             return
-        self._tell(news)
+        self._report(event)
 
     async def _clear(self) -> None:
         """End what is left, the trainer before the backbone it talks to."""

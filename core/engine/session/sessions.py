@@ -1,4 +1,4 @@
-"""One session after the other, never two: carries out what the lifecycle asks for, and keeps what the last one told."""
+"""One session after the other, never two: carries out what the lifecycle asks for, and keeps the last report."""
 
 import contextlib
 import os
@@ -19,12 +19,12 @@ from core.engine.projects.identity import Identity
 from core.engine.session.backbone import Backbone
 from core.engine.session.commands import Programs
 from core.engine.session.processor_use import ProcessorWatch
-from core.engine.session.session import News, Session, Terms
+from core.engine.session.session import Session, SessionEvent, Terms
 from core.store.projects import Project
 
 
 class Sessions:
-    """Lives in the event loop. `tell` gets the news of each session."""
+    """Lives in the event loop. `report` gets what each session reports."""
 
     def __init__(
         self,
@@ -35,14 +35,14 @@ class Sessions:
         identity: Identity,
         *,
         sleep: SleepWatch,
-        tell: Callable[[News], None],
+        report: Callable[[SessionEvent], None],
         name_run: Callable[[str], None],
         comes_back: Callable[[], bool],
     ) -> None:
         self._profile, self._programs = profile, programs
         self._catalogue, self._credentials, self._identity = catalogue, credentials, identity
         self._sleep = sleep
-        self._tell, self._name_run, self._comes_back = tell, name_run, comes_back
+        self._report, self._name_run, self._comes_back = report, name_run, comes_back
         self._backbone = Backbone(programs.host_for(catalogue.practice_file, profile.practice), profile.runtime)
         self._processor = ProcessorWatch()
         self._session: Session | None = None
@@ -83,11 +83,11 @@ class Sessions:
             case KillGroup() if self._session is not None:
                 self._session.kill()
 
-    def note(self, news: News | None, now: float) -> None:
-        match news:
+    def follow(self, event: SessionEvent | None, now: float) -> None:
+        match event:
             case Report():
-                self.report = news
-                self._processor.take(news, now)
+                self.report = event
+                self._processor.take(event, now)
             case Ended():
                 self._session = self.report = None
 
@@ -125,7 +125,7 @@ class Sessions:
             credentials=self._credentials,
             backbone=self._backbone,
             trainer=self._programs.trainer,
-            tell=self._tell,
+            report=self._report,
             name_run=self._name_run,
             comes_back=self._comes_back,
         )

@@ -79,12 +79,9 @@ class Cache:
                     path.unlink()
                     total -= status.st_size
         if total + size > self.cap:
-            needed = _readable(total + size)
-            raise WorldError(f"The data needs {needed} of cache, but cache_size allows {_readable(self.cap)}.")
+            raise WorldError("cache_too_small", needed=total + size, allowed=self.cap)
         if total + size > allowed:
-            raise WorldError(
-                f"The disk is full: {_readable(size)} are needed in {self.folder}, {_readable(free)} are free."
-            )
+            raise WorldError("disk_too_full", folder=str(self.folder), needed=size, free=free)
 
     def close(self) -> None:
         """Give up the lease. The lock goes too, even if children of this process inherited it."""
@@ -126,7 +123,7 @@ class Cache:
 
 
 def _unusable(folder: Path, error: OSError) -> WorldError:
-    return WorldError(f"The cache folder {folder} cannot be used: {error.strerror}.")
+    return WorldError("cache_not_usable", folder=str(folder), detail=error.strerror)
 
 
 def _lock_at_once(descriptor: int) -> bool:
@@ -135,7 +132,3 @@ def _lock_at_once(descriptor: int) -> bool:
     except BlockingIOError:
         return False
     return True
-
-
-def _readable(size: int) -> str:
-    return f"{size / (1 << 30):.1f} GiB" if size >= 1 << 30 else f"{size / (1 << 20):.1f} MiB"

@@ -17,6 +17,7 @@ import requests
 import urllib3
 
 from core.api.errors import WorldError
+from core.api.message import Message
 from core.api.project.manifest import File
 from core.api.project.plain_json import printable
 from core.system import web
@@ -41,7 +42,7 @@ class UselessError(WorldError):
     """What was downloaded cannot become the file: it has to be deleted."""
 
 
-class _CutError(Exception):
+class _CutError(WorldError):
     """This try failed, another may succeed."""
 
 
@@ -89,7 +90,7 @@ class Client:
                 return response
             response.close()
             url = web.redirected(url, response.headers["location"])
-        raise WorldError(f"The server redirects more than {web.MOST_REDIRECTS} times, at last to {printable(url)}.")
+        raise WorldError("too_many_redirects", most=web.MOST_REDIRECTS, url=printable(url))
 
     def _headers(self, url: str, offset: int) -> dict[str, str]:
         headers = {}
@@ -129,9 +130,7 @@ class Download:
             self._restart()
             self._get_all()
         if not self._verified():
-            raise UselessError(
-                self._sentence("its content is not what the manifest says (wrong SHA-256); it was deleted")
-            )
+            raise UselessError(self._failure(Message("wrong_sha256")))
         self._write(b"", flush=True)
 
     def _verified(self) -> bool:
@@ -148,8 +147,8 @@ class Download:
                     waits, self._farthest = iter(self._waits), self.size
                 seconds = next(waits, None)
                 if seconds is None:
-                    raise WorldError(self._sentence(_reason(error))) from None
-                log.info("%s Trying again in %g s.", self._sentence(_reason(error)), seconds)
+                    raise WorldError(self._failure(_cause(error))) from None
+                log.info("%s: trying again in %g s", self._failure(_cause(error)), seconds)
                 if self._stop.wait(seconds):
                     raise StoppedError from None
 
@@ -165,22 +164,22 @@ class Download:
                 if self._stop.is_set():
                     raise StoppedError
                 if not chunk:
-                    raise _CutError("the connection was cut")
+                    raise _CutError("connection_cut")
                 if self.size + len(chunk) > self.file.size:
-                    raise self._wrong_size("more")
+                    raise UselessError(self._failure(Message("larger_than_manifest", {"expected": self.file.size})))
                 self._write(chunk)
 
     def _check_status(self, response: requests.Response) -> None:
         status = response.status_code
         if status == 416:
             self._restart()
-            raise _CutError("the server refuses to go on where the download was cut")
+            raise _CutError("resume_refused")
         if status in _TRY_LATER:
-            raise _CutError(f"the server answers {status}")
+            raise _CutError("server_busy", status=status)
         if status in (401, 403):
-            raise WorldError(self._sentence(f"the server refuses access ({status}); the project may need an invite"))
+            raise WorldError(self._failure(Message("access_refused", {"status": status})))
         if status not in (200, 206):
-            raise WorldError(self._sentence(f"the server does not have it (it answers {status})"))
+            raise WorldError(self._failure(Message("file_not_found", {"status": status})))
 
     def _start_of(self, response: requests.Response) -> int:
         """Offset of the body's first byte in the file; a server may ignore the wish for a range."""
@@ -189,16 +188,16 @@ class Download:
         match = re.fullmatch(r"bytes (\d{1,18})-\d{1,18}/(\d{1,18}|\*)", response.headers.get("Content-Range", ""))
         if not match or int(match[1]) != self.size:
             self._restart()
-            raise _CutError("the server sends another part than it was asked for")
+            raise _CutError("wrong_range")
         if match[2] not in ("*", str(self.file.size)):
-            raise self._wrong_size(match[2])
+            raise self._wrong_size(int(match[2]))
         self._glued = self._glued or self.size > 0
         return self.size
 
     def _check_length(self, response: requests.Response) -> None:
         length = response.headers.get("Content-Length", "")
         if re.fullmatch(r"\d{1,18}", length) and int(length) != self.file.size - self.size:
-            raise self._wrong_size(str(self.size + int(length)))
+            raise self._wrong_size(self.size + int(length))
 
     def _restart(self) -> None:
         self._content.seek(0)
@@ -214,34 +213,33 @@ class Download:
                 os.fsync(self._content.fileno())
         except OSError as error:
             full = error.errno in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
-            raise UselessError(
-                self._sentence("the disk is full" if full else f"it cannot be written: {error.strerror}")
-            ) from None
+            cause = Message("no_space") if full else Message("not_writable", {"detail": error.strerror})
+            raise UselessError(self._failure(cause)) from None
         self._digest.update(chunk)
         self.size += len(chunk)
 
-    def _wrong_size(self, found: str) -> UselessError:
-        return UselessError(self._sentence(f"it has {found} bytes there, {self.file.size} in the manifest"))
+    def _wrong_size(self, found: int) -> UselessError:
+        return UselessError(self._failure(Message("wrong_size", {"found": found, "expected": self.file.size})))
 
-    def _sentence(self, reason: str) -> str:
+    def _failure(self, cause: Message) -> Message:
         parts = urlsplit(self.file.url)
-        name = printable(unquote(parts.path).rpartition("/")[2]) or "A file"
-        return f"{name} cannot be had from {printable(parts.netloc)}: {reason}."
+        name = printable(unquote(parts.path).rpartition("/")[2])
+        return Message("file_not_fetched", {"name": name, "host": printable(parts.netloc), "cause": cause})
 
 
-def _reason(error: Exception) -> str:
+def _cause(error: Exception) -> Message:
     match error:
         case _CutError():
-            return str(error)
+            return error.message
         case requests.exceptions.InvalidURL():
-            return "it is not a usable URL"
+            return Message("url_not_usable")
         case requests.exceptions.SSLError():
-            return "no secure connection can be made"
+            return Message("connection_not_secure")
         case requests.exceptions.ConnectTimeout() | requests.exceptions.ReadTimeout():
-            return "the server does not answer in time"
+            return Message("server_too_slow")
         case urllib3.exceptions.ReadTimeoutError():
-            return "the server stopped sending"
+            return Message("server_stalled")
         case urllib3.exceptions.HTTPError():
-            return "the connection was cut"
+            return Message("connection_cut")
         case _:
-            return "the server cannot be reached"
+            return Message("server_not_reached")

@@ -99,7 +99,7 @@ def _alone(part: Path) -> Iterator[BinaryIO | None]:
     try:
         content = part.open("a+b", buffering=0)
     except OSError as error:
-        raise WorldError(f"{part} cannot be written: {error.strerror}.") from None
+        raise WorldError("shard_not_writable", path=str(part), detail=error.strerror) from None
     with content:
         try:
             fcntl.flock(content, fcntl.LOCK_EX | fcntl.LOCK_NB)

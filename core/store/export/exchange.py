@@ -4,16 +4,18 @@ Taking the same file twice changes nothing: sessions are known by where and when
 same hour the larger counts, since a session only ever adds to it.
 """
 
+import re
 from collections.abc import Iterator
 from pathlib import Path
 
 import msgspec
 
 from core.api.errors import UsageError, WorldError
+from core.api.message import Message
 from core.api.record.totals import GIVEN, UNCERTAIN
 from core.store.export.history_csv import NoHistory, from_csv, short
 from core.store.export.history_file import FORMAT, File, FileEpoch, FileHour, FileIdle, FileSession
-from core.store.journal import Journal
+from core.store.journal import ENGINE_KILLED, Journal, stored_ending
 from core.store.view import View
 
 LARGEST = 512 << 20
@@ -35,7 +37,8 @@ def collect(view: View, own: str, now: float) -> File:
             row["run_id"],
             row["started_at"],
             row["ended_at"],
-            row["end_reason"],
+            row["ending"],
+            row["ending_params"],
             tuple(hours.get(row["id"], ())),
         )
         for row in view.rows("SELECT * FROM session ORDER BY started_at, id")
@@ -106,18 +109,34 @@ def _take_sessions(journal: Journal, sessions: tuple[FileSession, ...], own: str
                 (session.started_at, origin, session.project),
             ).fetchone()
             if known is None:
-                # One that still ran when it was exported ended where nobody saw it.
-                ending = session.ending or "exported while it ran"
+                about = session.project, session.run_id, session.started_at, session.ended_at, origin
                 connection.execute(
-                    "INSERT INTO session (id, project, run_id, started_at, ended_at, end_reason, origin)"
-                    " VALUES (?, ?, ?, ?, ?, ?, ?)",
-                    (number, session.project, session.run_id, session.started_at, session.ended_at, ending, origin),
+                    "INSERT INTO session (id, project, run_id, started_at, ended_at, origin, ending, ending_params)"
+                    " VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
+                    (number, *about, *_ending(session)),
                 )
             key = number if known is None else known["id"]
             connection.executemany(_TAKE, [(key, *_values(hour)) for hour in session.hours])
         journal.days.refresh(connection, (hour.hour for session in sessions for hour in session.hours))
         after: int = connection.execute("SELECT count(*) FROM contribution").fetchone()[0]
         return after - int(before)
+
+
+_OLDER_ENDINGS = {"the engine ended": ENGINE_KILLED, "exported while it ran": "exported_running"}
+_KINDS = re.compile(r"([a-z_]+)(, [a-z_]+)*")
+
+
+def _ending(session: FileSession) -> tuple[str | None, str | None]:
+    """Kind and parameters; of several reasons in a file of an older program the first, and a sentence as it is."""
+    ending = session.ending
+    if ending is None:
+        # It still ran when it was exported, and ended where nobody saw it.
+        return "exported_running", None
+    if known := _OLDER_ENDINGS.get(ending):
+        return known, None
+    if kinds := _KINDS.fullmatch(ending):
+        return kinds[1], session.ending_params
+    return stored_ending(Message("recorded_text", {"text": ending}))
 
 
 def _origin(origin: str, own: str) -> str:

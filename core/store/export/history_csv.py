@@ -14,7 +14,7 @@ from core.api.errors import UsageError
 from core.api.record.totals import GIVEN
 from core.store.export.history_file import FORMAT, File, FileEpoch, FileHour, FileIdle, FileSession
 
-_SESSION = ("origin", "project", "run_id", "started_at", "ended_at", "ending")
+_SESSION = ("origin", "project", "run_id", "started_at", "ended_at", "ending", "ending_params")
 _EPOCH = ("epoch", "own_samples", "peers", "at", "loss")
 COLUMNS = ("record", *_SESSION, "hour", *GIVEN, "reason", "idle_seconds", *_EPOCH)
 

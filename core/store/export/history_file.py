@@ -29,6 +29,9 @@ class FileSession(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_
     started_at: Moment
     ended_at: Moment | None = None
     ending: Sentence | None = None
+    """The kind of a message; in files of older programs kinds, or a sentence."""
+    ending_params: Sentence | None = None
+    """Its parameters, as JSON."""
     hours: tuple[FileHour, ...] = ()
 
 

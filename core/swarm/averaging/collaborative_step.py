@@ -203,13 +203,11 @@ class CollaborativeStep(hivemind.Optimizer):
         if self.client_mode and not self.tracker.others_can_be_reached:
             self.tracker.refresh()
             if not self.tracker.others_can_be_reached:
-                raise Isolated(
-                    "Nobody else who takes part can be called from here: somebody with an open port is needed."
-                )
+                raise Isolated("no_peer_with_open_port")
         if self.tracker.global_progress.num_peers > 1:
             return False
         if not self._company.ask():
-            raise Isolated("Neither the project's backbone nor another peer can be reached.")
+            raise Isolated("no_peers")
         # Who was cut off a moment ago sees the others only now.
         self.tracker.refresh()
         return bool(self.tracker.global_progress.num_peers <= 1)

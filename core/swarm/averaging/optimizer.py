@@ -76,7 +76,7 @@ class CollaborativeOptimizer(CollaborativeStep):
                 # Going on beside the run is no good, but better than to stop; the next update shows where it is.
                 self._forks.forget_canonical_fork()
             else:
-                raise StateUnavailable("No peer gives away the present state of the run.")
+                raise StateUnavailable("state_unavailable")
 
     def _should_load_state_from_peers(self) -> bool:
         return self._forks.canonical_fork() is not None or bool(super()._should_load_state_from_peers())

@@ -10,6 +10,7 @@ from hivemind.p2p.p2p_daemon_bindings.utils import P2PDaemonError
 from hivemind.utils.mpfuture import InvalidStateError
 
 from core.api.errors import WorldError
+from core.api.message import Message
 from core.system.atomic_file import write_atomically
 
 _STARTUP_TIMEOUT = 60.0
@@ -74,12 +75,12 @@ def _see_to_identity(file: Path) -> None:
         write_atomically(file, fresh.read_bytes())
 
 
-def _why_not_joined(error: str, initial_peers: Sequence[str], listen: str | None) -> str:
+def _why_not_joined(error: str, initial_peers: Sequence[str], listen: str | None) -> Message:
     if "address already in use" in error or "failed to listen" in error:
-        return f"{listen} cannot be used: another program listens there. Choose another port."
+        return Message("address_in_use", {"address": listen})
     if initial_peers:
-        return "None of the project's peers answers: the organiser's machine or your network may be down."
-    return f"The peer-to-peer daemon did not start: {error or 'no reason given'}"
+        return Message("peers_not_reached")
+    return Message("p2p_not_started", {"detail": error})
 
 
 def listening_place(initial_peers: Sequence[str], port: int) -> str | None:

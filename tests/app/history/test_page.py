@@ -17,6 +17,7 @@ from app.text import history
 from app.text.numbers import SPACE
 from app.window.main_window import MainWindow
 from core.api.errors import UsageError
+from core.api.message import Message
 from core.api.project.projects import CurvePoint, GetCurve
 from core.api.reasons import Kind
 from core.api.record.record import (
@@ -67,7 +68,8 @@ NIGHTS = Habits(tuple(3600.0 if hour % 24 < 6 else 0.0 for hour in range(168)), 
 
 
 def session(number: int, started_at: float, ending: str | None = "paused") -> SessionGiven:
-    return SessionGiven(number, "b", "Bees", "run", started_at, None, ending, imported=False, sums=SUMS)
+    why = Message(ending) if ending else None
+    return SessionGiven(number, "b", "Bees", "run", started_at, None, why, imported=False, sums=SUMS)
 
 
 @pytest.fixture

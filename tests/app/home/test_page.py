@@ -20,6 +20,7 @@ from app.widgets.learning_curve import CurveView
 from app.window.main_window import MainWindow
 from core.api.errors import WorldError
 from core.api.intent import Contribute, Pause, Resume
+from core.api.message import Message
 from core.api.project.projects import CurvePoint, GetCurve
 from core.api.protocol import Event
 from core.api.snapshot import GpuUse, Place, Snapshot
@@ -143,16 +144,16 @@ def test_the_curve_is_fetched_once_an_epoch(page: HomePage, show: Show, engine: 
 
 
 def test_the_first_epoch_is_celebrated_once(page: HomePage, engine: ScriptedEngine, qtbot: QtBot) -> None:
-    without_own = Event("epoch_done", "Epoch 3 has begun.", 1.0, "birds", 3, loss=None)
-    own = Event("epoch_done", "Epoch 4 has begun.", 2.0, "birds", 4, loss=2.5)
+    without_own = Event("epoch_done", Message("epoch_done", {"epoch": 3, "samples": 8}), 1.0, "birds", 3, loss=None)
+    own = Event("epoch_done", Message("epoch_done", {"epoch": 4, "samples": 8}), 2.0, "birds", 4, loss=2.5)
     engine.tell(without_own)
     engine.tell(own)
     qtbot.waitUntil(lambda: "Your first epoch is done" in texts(page))
     reward = next(notice for notice in page.findChildren(Notice) if notice.isVisible())
     reward.action.click()
     engine.tell(own)
-    engine.tell(Event("warning", "The disk is nearly full.", 3.0))
-    qtbot.waitUntil(lambda: "The disk is nearly full." in texts(page))
+    engine.tell(Event("warning", Message("no_space"), 3.0))
+    qtbot.waitUntil(lambda: "the disk is full" in texts(page))
     assert "Your first epoch is done" not in texts(page)
 
 

@@ -41,7 +41,7 @@ WAITING = replace(
     state="idle",
     session=None,
     schedule=OFF,
-    reasons=(Reason(Kind.OUTSIDE_SCHEDULE, False, "Outside the hours of your schedule.", EDGE),),
+    reasons=(Reason(Kind.OUTSIDE_SCHEDULE, False, {}, EDGE),),
 )
 
 

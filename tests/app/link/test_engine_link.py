@@ -18,6 +18,7 @@ from pytestqt.qtbot import QtBot
 from app.link.engine_link import EngineLink, Link
 from core.api.errors import UsageError
 from core.api.intent import Pause
+from core.api.message import Message
 from core.api.project.projects import AddProject, ListProjects, ProjectInfo
 from core.api.protocol import Event, Subscribe
 from core.api.snapshot import Snapshot
@@ -62,7 +63,7 @@ def test_a_snapshot_comes_at_once_and_whenever_it_changes(
 
 
 def test_events_are_passed_on(link: EngineLink, engine: ScriptedEngine, qtbot: QtBot) -> None:
-    event = Event("joined", "You joined Birdsong.", 1.0, "birds")
+    event = Event("joined", Message("joined", {"name": "Birdsong"}), 1.0, "birds")
     with qtbot.waitSignal(link.event_came) as arrived:
         engine.tell(event)
     assert arrived.args == [event]

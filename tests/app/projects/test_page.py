@@ -295,11 +295,12 @@ def test_with_one_joined_project_there_is_nothing_to_order(page: ProjectsPage) -
 
 
 def test_the_card_says_why_another_project_goes_first(page: ProjectsPage, engine: ScriptedEngine, qtbot: QtBot) -> None:
-    slow = Reason(Kind.NETWORK_TOO_SLOW, False, "Too little bandwidth.")
-    hours = Reason(Kind.NETWORK_HOURS, False, "Outside the hours in which the network may be used.", time.time() + 5)
+    cause = Message("upload_too_slow", {"needed": 250_000, "allowed": 125_000})
+    slow = Reason(Kind.NETWORK_TOO_SLOW, hold=False, params={"cause": cause})
+    hours = Reason(Kind.NETWORK_HOURS, False, {}, time.time() + 5)
     engine.answer(ListProjects, [replace(joined(BIRDS, 1), reasons=(slow, hours)), joined(PRACTICE, 2)])
     page.refresh()
-    qtbot.waitUntil(lambda: "Another of your projects goes first: Too little bandwidth." in texts(page))
+    qtbot.waitUntil(lambda: "Another of your projects goes first: This project needs at least" in texts(page))
     assert "Outside the hours in which the network may be used, until " in texts(page)
 
 

@@ -24,4 +24,4 @@ def test_a_kind_without_words_is_shown_as_it_is() -> None:
 
 
 def test_a_parameter_that_is_not_there_leaves_a_gap_and_raises_nothing() -> None:
-    assert sentence(Message("disk_full")) == "The disk is full. Free some space for ?."
+    assert sentence(Message("disk_full")) == "The disk is full. Free some space for …."

@@ -5,14 +5,16 @@ from typing import get_args
 import pytest
 from msgspec.structs import replace
 
-from app.text import reasons, steps
 from app.text import status as status_text
+from app.text import steps
 from app.text.numbers import GROUP, SPACE
+from core.api.message import Message
 from core.api.preferences.schedule import Level, ScheduleState
 from core.api.reasons import Kind, Reason, Severity
 from core.api.snapshot import CatchUp, Phase, Snapshot, State, Transfer
 from tests.app.snapshots import CONTRIBUTING, IDLE, NOW, PROGRESS, STARTING, failed, paused
 
+UNREACHED = "None of the project's peers answers: the organiser's machine or your network may be down"
 HALF = Transfer(1_200_000, 3_400_000)
 
 
@@ -44,9 +46,15 @@ def status(snapshot: Snapshot) -> str:
         (Snapshot(state="idle"), "Ready to contribute"),
         (paused(), "Paused until you resume"),
         (paused(NOW + 600), "Paused until 16:16"),
-        (failed(NOW + 20), "Waiting to retry in 20 s: No peer could be reached"),
-        (failed(NOW - 1), "Trying again: No peer could be reached"),
-        (failed(None), "No peer could be reached"),
+        (
+            failed(NOW + 20),
+            f"Waiting to retry in 20 s: {UNREACHED}",
+        ),
+        (
+            failed(NOW - 1),
+            f"Trying again: {UNREACHED}",
+        ),
+        (failed(None), UNREACHED),
     ],
 )
 def test_the_state_is_one_sentence(snapshot: Snapshot, sentence: str) -> None:
@@ -65,26 +73,22 @@ def test_every_state_has_a_sentence_a_tone_and_a_headline(state: State) -> None:
 @pytest.mark.parametrize("kind", list(Kind))
 def test_every_kind_of_reason_has_a_sentence_without_a_full_stop(kind: Kind) -> None:
     for until in (None, NOW + 60):
-        sentence = status_text.reason_sentence(Reason(kind, False, "Something is in the way.", until), NOW)
+        sentence = status_text.reason_sentence(Reason(kind, hold=False, until=until), NOW)
         assert sentence
         assert not sentence.endswith(".")
 
 
-@pytest.mark.parametrize("kind", list(Kind))
-def test_every_kind_of_reason_has_words_of_the_window(kind: Kind) -> None:
-    assert reasons.has_words(kind)
-
-
 def test_the_first_reason_is_a_headline_and_its_details_stand_below() -> None:
-    reason = Reason(Kind.IN_USE, True, "You are using the computer; it goes on after 3 min.")
+    reason = Reason(Kind.IN_USE, hold=True, params={"wait": 180})
     snapshot = replace(CONTRIBUTING, state="holding", reasons=(reason,))
     assert status(snapshot) == "Waiting: you are using this computer"
-    assert status_text.explanation(snapshot, NOW) == "You are using the computer; it goes on after 3 min."
+    explanation = plain(status_text.explanation(snapshot, NOW))
+    assert explanation == "You are using the computer; contributing resumes 3 min after the last input."
 
 
 @pytest.mark.usefixtures("london")
 def test_outside_the_schedule_says_until_when() -> None:
-    reason = Reason(Kind.OUTSIDE_SCHEDULE, False, "Outside the hours of your schedule.", NOW + 600)
+    reason = Reason(Kind.OUTSIDE_SCHEDULE, False, {}, NOW + 600)
     snapshot = replace(CONTRIBUTING, state="idle", reasons=(reason,))
     assert status(snapshot) == "Waiting: outside the hours of your schedule, until 16:16"
     assert status_text.explanation(snapshot, NOW) == ""
@@ -92,10 +96,12 @@ def test_outside_the_schedule_says_until_when() -> None:
 
 @pytest.mark.usefixtures("london")
 def test_every_further_reason_is_told_with_its_end() -> None:
-    offline = Reason(Kind.BACKING_OFF, False, "The last session failed.", NOW + 20, Severity.NOTICE)
-    snapshot = replace(paused(NOW + 600), reasons=(offline, *paused(NOW + 600).reasons))
+    failure = {"failure": Message("session_ended")}
+    backing_off = Reason(Kind.BACKING_OFF, hold=False, params=failure, until=NOW + 20, severity=Severity.NOTICE)
+    snapshot = replace(paused(NOW + 600), reasons=(backing_off, *paused(NOW + 600).reasons))
     assert status(snapshot) == "Paused until 16:16"
-    assert "The last session failed (in 20 s)." in plain(status_text.explanation(snapshot, NOW))
+    text = plain(status_text.explanation(snapshot, NOW))
+    assert "The last session failed and is tried again soon: The session ended by itself (in 20 s)." in text
 
 
 def test_a_failure_that_needs_the_volunteer_is_red_and_one_that_retries_is_not() -> None:
@@ -106,12 +112,12 @@ def test_a_failure_that_needs_the_volunteer_is_red_and_one_that_retries_is_not()
 def test_an_error_is_told_once_on_the_page() -> None:
     for snapshot in (failed(NOW + 20), failed(None)):
         page = status_text.caption(snapshot, NOW) + status_text.explanation(snapshot, NOW)
-        assert page.count("No peer could be reached") == 1
+        assert page.count(UNREACHED) == 1
 
 
 def test_braces_in_a_name_are_left_alone() -> None:
     assert "{evil}" in status_text.status(replace(CONTRIBUTING, project_name="{evil} {0}"), NOW)
-    assert "{0}" in status_text.status(failed(NOW + 5, error="{0} went wrong"), NOW)
+    assert "{0}" in status_text.status(failed(NOW + 5, Message("gpu_failed", {"detail": "{0}"})), NOW)
 
 
 def test_a_contribution_tells_peers_own_share_and_when_the_update_is_due() -> None:

@@ -16,6 +16,7 @@ import pytest
 from app.desktop import autostart
 from app.widgets import theme
 from core.api.intent import Pause
+from core.api.message import Message
 from core.api.protocol import Event, Quit, Subscribe
 from core.client.profile import Profile
 from tests.app.snapshots import CONTRIBUTING, IDLE
@@ -126,7 +127,7 @@ def test_a_notice_is_shown_and_a_click_on_it_opens_the_window(
     start(display)
     wait_for_icon(display)
     close_window(display)
-    engine.tell(Event("first_contribution", "Your first samples are computed.", 1.0, project="birds"))
+    engine.tell(Event("first_contribution", Message("first_contribution"), 1.0, project="birds"))
     # Not any change of the picture: what the closed window leaves behind is still being drawn over.
     wait_for(lambda: display.find("Dunst"), _MOMENT, "a notice")
     display.click((1180, 50))

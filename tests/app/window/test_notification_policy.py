@@ -11,6 +11,7 @@ from app.desktop.notifications import Notification
 from app.desktop.window_settings import Settings
 from app.link.engine_link import EngineLink
 from app.window.notification_policy import NotificationPolicy
+from core.api.message import Message
 from core.api.protocol import Event
 from core.api.reasons import Kind, Reason, Severity
 from core.api.record.record import Cost, GetOverview, Milestone, Overview, Sums
@@ -20,9 +21,9 @@ from tests.app.snapshots import CONTRIBUTING, IDLE
 from tests.fakes.scripted_engine import ScriptedEngine
 
 Show = Callable[[Snapshot], None]
-FIRST = Event("first_contribution", "Your first samples are computed.", 1.0, project="birds")
-EPOCH = Event("epoch_done", "Epoch 3 has begun.", 1.0, "birds", 3, 2.5)
-MISSING = Reason(Kind.GPU_MISSING, False, "The graphics card does not answer: it is lost.", severity=Severity.PROBLEM)
+FIRST = Event("first_contribution", Message("first_contribution"), 1.0, project="birds")
+EPOCH = Event("epoch_done", Message("epoch_done", {"epoch": 3, "samples": 8}), 1.0, "birds", 3, 2.5)
+MISSING = Reason(Kind.GPU_MISSING, False, {"cause": Message("gpu_not_listed")}, severity=Severity.PROBLEM)
 
 
 @pytest.fixture
@@ -74,7 +75,7 @@ def test_a_problem_that_needs_the_volunteer_is_told_once(told: list[Notification
     for number in range(3):
         show(replace(CONTRIBUTING, state="idle", reasons=(MISSING,), engine_pid=number))
         show(replace(CONTRIBUTING, engine_pid=number))
-    assert [note.text for note in told] == ["The graphics card does not answer: it is lost."]
+    assert [note.text for note in told] == ["The graphics card does not answer. The driver does not list it any more."]
     assert told[0].urgent
 
 

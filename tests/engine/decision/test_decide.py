@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from app.text import reasons
 from core.api.message import Message
 from core.api.preferences.preferences import PREFERENCES
 from core.api.preferences.schedule import Level, Outlook
@@ -19,16 +20,17 @@ from core.conditions.nvml import Gpu
 from core.conditions.power import Power
 from core.conditions.presence import Presence
 from core.conditions.programs import RunningPrograms
-from core.engine.decision.decide import RULES, WORDING, Conditions, Decision, Facts, Failure, Membership, decide
+from core.engine.decision import gpu_rules
+from core.engine.decision.decide import RULES, Decision, decide
+from core.engine.decision.facts import Conditions, Facts, Failure, Membership, NetworkUse
 from core.engine.decision.intent import Intent, read
-from core.engine.decision.network_rules import NetworkUse
 
 NOW = 1_000_000.0
 DEFAULTS = {name: preference.default for name, preference in PREFERENCES.items()}
 MEMBERSHIP = Membership("p", "Project")
 GPU = Gpu(0, "GPU-0", "Pretended GPU", memory_total=8 << 30, memory_used=1 << 30)
-BACKING_OFF = Failure("No peers were found.", permanent=False, failures=1, retry_at=NOW + 5)
-GAVE_UP = Failure("The manifest is wrong.", permanent=True, failures=1, retry_at=NOW + 5)
+BACKING_OFF = Failure(Message("peers_not_reached"), permanent=False, failures=1, retry_at=NOW + 5)
+GAVE_UP = Failure(Message("memory_full"), permanent=True, failures=1, retry_at=NOW + 5)
 
 GOOD = Facts(Intent(wanted=True), Conditions(), MEMBERSHIP, NOW)
 CAUSES: dict[Kind, dict[str, Any]] = {
@@ -123,7 +125,7 @@ def gpu_conditions(causes: list[dict[str, Any]]) -> Conditions:
 
 
 def decided(facts: Facts) -> Decision:
-    return decide(facts.intent, facts.preferences, facts.conditions, facts.membership, facts.now, week=facts.week)
+    return decide(facts.intent, facts.effective, facts.conditions, facts.membership, facts.now, week=facts.week)
 
 
 def kinds(facts: Facts) -> set[Kind]:
@@ -136,20 +138,20 @@ def test_nothing_stands_against_a_volunteer_in_a_project() -> None:
 
 
 @pytest.mark.parametrize("kind", Kind)
-def test_every_kind_has_a_wording_a_cause_here_and_a_rule(kind: Kind) -> None:
-    assert WORDING[kind].text.strip()
+def test_every_kind_has_a_cause_here_and_one_rule(kind: Kind) -> None:
     facts = facts_of(kind)
-    assert sum(rule(facts) is not None for rule in RULES) == 1
+    card = gpu_rules.choose(facts.conditions.machine.gpus, facts.effective, facts.conditions.session_gpu)
+    assert sum(bool(list(rule(replace(facts, gpu=card)))) for rule in RULES) == 1
 
 
 @pytest.mark.parametrize("kind", Kind)
-def test_each_reason_holds_by_its_cause_with_its_sentence_and_end(kind: Kind) -> None:
+def test_each_reason_holds_by_its_cause_with_its_words_and_end(kind: Kind) -> None:
     facts = facts_of(kind)
     decision = decided(facts)
     (reason,) = decision.reasons
     assert (reason.kind, reason.hold, reason.until) == (kind, kind in HOLD, UNTIL.get(kind))
-    assert reason.text.endswith(".")
-    assert "{" not in reason.text
+    assert reasons.sentence(reason).endswith(".")
+    assert not set("{}…") & set(reasons.sentence(reason))
     assert not decision.go
 
 
@@ -169,10 +171,12 @@ def test_two_reasons_are_both_told(pair: tuple[Kind, Kind]) -> None:
     assert kinds(facts_of(*pair)) == set(pair)
 
 
-def test_the_sentence_of_a_failure_is_in_the_reason_with_its_braces() -> None:
-    failure = Failure("It said {detail} {0}.", permanent=False, failures=1, retry_at=NOW + 5)
-    decision = decide(GOOD.intent, DEFAULTS, Conditions(failure), MEMBERSHIP, NOW)
-    assert decision.reasons[0].text.endswith("It said {detail} {0}.")
+def test_a_failure_is_in_the_reason_with_its_own_braces() -> None:
+    error = Message("gpu_failed", {"detail": "It said {detail} {0}."})
+    failure = Failure(error, permanent=False, failures=1, retry_at=NOW + 5)
+    (reason,) = decide(GOOD.intent, DEFAULTS, Conditions(failure), MEMBERSHIP, NOW).reasons
+    assert reason.params == {"failure": error}
+    assert reasons.sentence(reason).endswith("It said {detail} {0}.")
 
 
 def test_a_snooze_is_over_at_its_very_end() -> None:
@@ -183,7 +187,7 @@ def test_a_snooze_is_over_at_its_very_end() -> None:
     ("retry_at", "holds"), [(NOW + 1, True), (NOW, False), (NOW + 600, True), (NOW + 86_400, False)]
 )
 def test_a_retry_is_waited_for_but_not_for_ever_if_the_clock_was_set_back(retry_at: float, holds: bool) -> None:
-    failure = Failure("It failed.", permanent=False, failures=1, retry_at=retry_at)
+    failure = Failure(Message("session_ended"), permanent=False, failures=1, retry_at=retry_at)
     assert kinds(Facts(GOOD.intent, Conditions(failure), MEMBERSHIP, NOW)) == ({Kind.BACKING_OFF} if holds else set())
 
 
@@ -196,7 +200,7 @@ def test_the_practice_project_is_not_about_the_line() -> None:
     practice = replace(MEMBERSHIP, has_own_backbone=True, min_bandwidth=600_000)
     line = NetworkUse(used=1 << 40, open=False)
     chosen = {**DEFAULTS, "upload_limit": 125_000, "data_cap": 1 << 30}
-    decision = decide(GOOD.intent, chosen, Conditions(line=line), practice, NOW)
+    decision = decide(GOOD.intent, chosen, Conditions(network=line), practice, NOW)
     assert decision.reasons == ()
     assert decision.settings.limits.upload_limit == 0
     assert decision.effective["upload_limit"] == 125_000
@@ -206,8 +210,7 @@ def test_a_project_that_is_too_heavy_names_what_it_needs_and_what_it_would_get()
     heavy = replace(MEMBERSHIP, min_bandwidth=600_000)
     chosen = {**DEFAULTS, "upload_limit": 125_000, "download_limit": 600_000}
     (reason,) = decide(GOOD.intent, chosen, Conditions(), heavy, NOW).reasons
-    assert "at least 4.8 Mbit/s up, and your ceiling is 1 Mbit/s." in reason.text
-    assert "down" not in reason.text
+    assert reason.params == {"cause": Message("upload_too_slow", {"needed": 600_000, "allowed": 125_000})}
 
 
 def test_limits_are_the_preferences() -> None:

@@ -98,7 +98,8 @@ def test_a_game_gets_the_gpu_at_once_and_its_memory_after_a_while(
     held = wait_for(lambda: next((s for s in [engine.snapshot()] if s.state == "holding"), None), 5.0)
     assert held is not None
     assert Kind.GPU_TAKEN in [reason.kind for reason in held.reasons]
-    assert "python" in next(reason.text for reason in held.reasons if reason.kind is Kind.GPU_TAKEN)
+    taken = next(reason for reason in held.reasons if reason.kind is Kind.GPU_TAKEN)
+    assert "python" in str(taken.params["programs"])
     freed = wait_for(lambda: next((s for s in [engine.snapshot()] if s.state == "idle"), None), 40.0)
     assert freed is not None
     assert freed.session is None
@@ -174,7 +175,8 @@ def test_without_the_right_to_set_a_power_limit_the_volunteer_is_told_once(
     engine.ask(SetLimit("gpu_power_limit", 1), object)
     next(client.messages(0.1))
     contribute(engine)
-    assert "keeps 150 W by resting" in events(client, "warning").text
+    message = events(client, "warning").message
+    assert (message.kind, message.params["watts"]) == ("power_limit_refused", 150.0)
     with pytest.raises(AssertionError):
         events(client, "warning", 2.0)
 

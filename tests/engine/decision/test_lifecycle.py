@@ -4,10 +4,12 @@ from dataclasses import replace
 
 import pytest
 
+from core.api.message import Message
 from core.api.reasons import Kind, Reason
 from core.api.session import Fault
 from core.api.snapshot import Transfer
-from core.engine.decision.decide import Decision, Failure
+from core.engine.decision.decide import Decision
+from core.engine.decision.facts import Failure
 from core.engine.decision.lifecycle import (
     HOLD_WITHIN,
     KILL_AFTER,
@@ -25,10 +27,10 @@ from core.engine.decision.states import (
     Failed,
     Holding,
     Idle,
+    Input,
     Joining,
     KillGroup,
     Leaving,
-    News,
     SendHold,
     SendLeave,
     SendResume,
@@ -53,12 +55,13 @@ from tests.engine.decisions import (
     report,
 )
 
-TROUBLE = Failure("It failed.", permanent=False, failures=1, retry_at=NOW + FIRST_WAIT)
+ERROR = Message("process_killed", {"signal": "SIGKILL"})
+TROUBLE = Failure(ERROR, permanent=False, failures=1, retry_at=NOW + FIRST_WAIT)
 FOR_GOOD = replace(TROUBLE, permanent=True)
 OTHER = replace(GO, project="q")
 PAUSE = replace(GO, reasons=(PAUSED,))
 LEAVE = replace(GO, reasons=(PAUSED, MUST_LEAVE))
-BACKING_OFF = replace(GO, reasons=(Reason(Kind.BACKING_OFF, hold=False, text="It failed."),))
+BACKING_OFF = replace(GO, reasons=(Reason(Kind.BACKING_OFF, hold=False),))
 PAUSED_TOO = replace(GO, reasons=(*BACKING_OFF.reasons, PAUSED))
 LEAVING = Leaving("p", (), NOW + KILL_AFTER)
 FAILING = replace(LEAVING, failure=TROUBLE)
@@ -69,7 +72,7 @@ def leaving(*reasons: Reason, failure: Failure | None = None) -> Leaving:
     return Leaving("p", reasons, NOW + KILL_AFTER, failure=failure)
 
 
-Row = tuple[State, Decision, News | None, State, tuple[Effect, ...]]
+Row = tuple[State, Decision, Input | None, State, tuple[Effect, ...]]
 GOODBYE = (SendLeave(LEAVE_WITHIN),)
 TABLE: dict[str, Row] = {
     "idle starts": (Idle(), GO, None, Starting("p", NOW + PATIENCE["starting"]), (StartSession("p"),)),
@@ -138,25 +141,25 @@ TABLE: dict[str, Row] = {
         replace(JOINING, deadline=NOW),
         GO,
         None,
-        leaving(failure=replace(TROUBLE, error="The session made no progress while joining.")),
+        leaving(failure=replace(TROUBLE, error=Message("no_progress_joining"))),
         GOODBYE,
     ),
-    "a fault": (CONTRIBUTING, GO, Fault("It failed."), leaving(failure=TROUBLE), GOODBYE),
-    "a fault while holding": (HOLDING, PAUSE, Fault("It failed."), leaving(PAUSED, failure=TROUBLE), GOODBYE),
-    "a fault for good": (STARTING, GO, Fault("It failed.", permanent=True), leaving(failure=FOR_GOOD), GOODBYE),
+    "a fault": (CONTRIBUTING, GO, Fault(ERROR), leaving(failure=TROUBLE), GOODBYE),
+    "a fault while holding": (HOLDING, PAUSE, Fault(ERROR), leaving(PAUSED, failure=TROUBLE), GOODBYE),
+    "a fault for good": (STARTING, GO, Fault(ERROR, permanent=True), leaving(failure=FOR_GOOD), GOODBYE),
     "leaves unasked": (
         CONTRIBUTING,
         GO,
         report("leaving"),
-        leaving(failure=replace(TROUBLE, error="The session ended by itself.")),
+        leaving(failure=replace(TROUBLE, error=Message("session_ended"))),
         GOODBYE,
     ),
-    "killed": (CONTRIBUTING, GO, Ended("It failed."), FAILED, ()),
+    "killed": (CONTRIBUTING, GO, Ended(ERROR), FAILED, ()),
     "ended unasked": (
         CONTRIBUTING,
         GO,
         Ended(),
-        Failed("p", replace(TROUBLE, error="The session ended by itself.")),
+        Failed("p", replace(TROUBLE, error=Message("session_ended"))),
         (),
     ),
     "ended as it was to": (CONTRIBUTING, UNWANTED, Ended(), Idle(), ()),
@@ -193,7 +196,7 @@ def test_waits_grow_to_ten_minutes() -> None:
     waits = []
     state: State = CONTRIBUTING
     for _ in range(10):
-        failed, _effects = lifecycle(state, GO, Ended("It failed."), NOW)
+        failed, _effects = lifecycle(state, GO, Ended(ERROR), NOW)
         assert isinstance(failed, Failed)
         waits.append(failed.failure.retry_at - NOW)
         state = replace(CONTRIBUTING, failures=failed.failures)

@@ -6,6 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from core.api.message import Message
 from core.api.session import Fault
 from core.api.session_settings import SessionSettings
 from core.engine.decision.decide import Decision
@@ -15,24 +16,25 @@ from core.engine.decision.states import (
     Ended,
     Failed,
     Idle,
+    Input,
     KillGroup,
     Leaving,
-    News,
     SendLeave,
     StartSession,
     State,
 )
 from tests.engine.decisions import MUST_LEAVE, NOW, PAUSED, SESSIONS, UNWANTED, report
 
+KILLED = Message("process_killed", {"signal": "SIGKILL"})
 IDLE = Idle()
-reasons = st.lists(st.sampled_from([PAUSED, MUST_LEAVE]), unique=True, max_size=2).map(tuple)
+reasons = st.sampled_from([(), (PAUSED,), (MUST_LEAVE,), (PAUSED, MUST_LEAVE), (MUST_LEAVE, PAUSED)])
 decisions = st.builds(Decision, st.booleans(), st.sampled_from(["p", "q"]), reasons, st.just(SessionSettings()))
 stages = st.sampled_from(["preparing", "joining", "syncing", "contributing", "holding", "leaving"])
 told = st.one_of(
     st.none(),
     stages.map(report),
-    st.builds(Fault, st.just("It failed."), st.booleans()),
-    st.sampled_from([Ended(), Ended("It was killed.")]),
+    st.builds(Fault, st.just(KILLED), st.booleans()),
+    st.sampled_from([Ended(), Ended(KILLED)]),
 )
 waits = st.sampled_from([0.0, 0.5, 6.0, 60.0, 1000.0, -30.0, -1e6])
 
@@ -45,7 +47,7 @@ class World:
     now: float = NOW
     sessions: int = 0
 
-    def step(self, decision: Decision, news: News | None) -> tuple[Effect, ...]:
+    def step(self, decision: Decision, news: Input | None) -> tuple[Effect, ...]:
         if isinstance(news, Ended):
             self.sessions -= 1
         self.state, effects = lifecycle(self.state, decision, news, self.now)
@@ -61,7 +63,7 @@ class World:
 
 @given(st.lists(st.tuples(decisions, told, waits), max_size=60))
 @settings(max_examples=300, deadline=None)
-def test_there_are_never_two_sessions_and_every_life_comes_to_rest(steps: list[tuple[Decision, News, float]]) -> None:
+def test_there_are_never_two_sessions_and_every_life_comes_to_rest(steps: list[tuple[Decision, Input, float]]) -> None:
     world = World()
     for decision, news, wait in steps:
         world.now += wait
@@ -74,14 +76,14 @@ def test_there_are_never_two_sessions_and_every_life_comes_to_rest(steps: list[t
         world.now += KILL_AFTER
         effects += world.step(UNWANTED, None)
         assert KillGroup() in effects
-        world.step(UNWANTED, Ended("It was killed."))
+        world.step(UNWANTED, Ended(KILLED))
     world.step(UNWANTED, None)
     assert isinstance(world.state, Idle)
 
 
 @given(st.lists(st.tuples(decisions, told, waits), max_size=30), decisions)
 @settings(max_examples=300, deadline=None)
-def test_without_news_it_settles_within_a_few_steps(steps: list[tuple[Decision, News, float]], last: Decision) -> None:
+def test_without_news_it_settles_within_a_few_steps(steps: list[tuple[Decision, Input, float]], last: Decision) -> None:
     world = World()
     for decision, news, wait in steps:
         world.now += wait
@@ -99,7 +101,7 @@ def test_without_news_it_settles_within_a_few_steps(steps: list[tuple[Decision, 
 )
 @settings(max_examples=200, deadline=None)
 def test_once_leaving_it_stays_so_until_the_session_has_ended(
-    begun: State, steps: list[tuple[Decision, News, float]]
+    begun: State, steps: list[tuple[Decision, Input, float]]
 ) -> None:
     world = World(begun, NOW, 1)
     world.step(UNWANTED, None)

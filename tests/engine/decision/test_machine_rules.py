@@ -16,12 +16,17 @@ from core.api.reasons import Kind
 from core.api.sensors import GetSensors, SensorInfo
 from core.api.snapshot import Snapshot
 from core.conditions.full_screen import FullScreen
+from core.conditions.gpu import GpuState
 from core.conditions.machine import Readings
 from core.conditions.network import Network
+from core.conditions.nvml import Gpu
 from core.conditions.power import Power
 from core.conditions.presence import Presence
 from core.conditions.programs import RunningPrograms
-from core.engine.decision.machine_rules import look, next_moment, objections, watches_volunteer
+from core.engine.decision import machine_rules
+from core.engine.decision.facts import Conditions, Facts, Membership
+from core.engine.decision.intent import Intent
+from core.engine.decision.machine_rules import next_moment, surroundings, watches_volunteer
 from tests.conditions.desktop.dbus_services import PrivateBus, Service
 from tests.fakes.running_engine import RunningEngine
 from tests.waiting import wait_for
@@ -34,9 +39,12 @@ PEER = "QmYyQSo1c1Ym7orWxLYvCrM2EmxFTANf8wXmmE7DWjhx5N"
 def kinds(
     readings: Readings, chosen: Mapping[str, int] = DEFAULTS, *, uses_gpu: bool = False, needs_internet: bool = True
 ) -> dict[Kind, bool]:
-    """Every objection, and whether holding is enough."""
-    found = objections(readings, {**DEFAULTS, **chosen}, NOW, uses_gpu=uses_gpu, needs_internet=needs_internet)
-    return {kind: hold for kind, _, hold in found}
+    """Every reason, and whether holding is enough."""
+    gpu = GpuState(Gpu(0, "GPU-0", "Pretended GPU", 8 << 30, 0)) if uses_gpu else None
+    membership = Membership("p", "Project", needs_internet=needs_internet)
+    conditions = Conditions(machine=readings)
+    facts = Facts(Intent(wanted=True), conditions, membership, NOW, {**DEFAULTS, **chosen}, gpu=gpu)
+    return {reason.kind: reason.hold for reason in machine_rules.reasons(facts)}
 
 
 @pytest.mark.parametrize(("idle", "waits"), [(0, True), (179.9, True), (180, False), (5000, False)])
@@ -126,7 +134,7 @@ def test_a_run_at_home_needs_no_internet(place: str, far: bool) -> None:
 
 
 def test_someone_who_types_does_not_change_the_snapshot_with_every_key() -> None:
-    typed = [look(Readings(presence=Presence(1_000_000.0 + second))).last_input for second in range(30)]
+    typed = [surroundings(Readings(presence=Presence(1_000_000.0 + second))).last_input for second in range(30)]
     assert typed == [1_000_000.0] * 10 + [1_000_010.0] * 10 + [1_000_020.0] * 10
 
 

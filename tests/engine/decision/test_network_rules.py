@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from core.api.preferences.preferences import PREFERENCES
-from core.engine.decision.network_rules import look, month_begin, month_end
+from core.engine.decision.network_rules import month_begin, month_end, network_use
 
 BERLIN = ZoneInfo("Europe/Berlin")
 DEFAULTS = {name: preference.default for name, preference in PREFERENCES.items()}
@@ -64,12 +64,12 @@ def hours(begin: str, until: str) -> dict[str, int]:
     ],
 )
 def test_the_network_is_used_in_its_hours(begin: str, until: str, now: str, is_open: bool, edge: str | None) -> None:
-    use = look(hours(begin, until), 0, at(now), BERLIN)
+    use = network_use(hours(begin, until), 0, at(now), BERLIN)
     assert (use.open, told(use.next_edge)) == (is_open, edge)
 
 
 @given(st.integers(0, 1439), st.integers(0, 1439), st.integers(1_700_000_000, 1_800_000_000))
 def test_the_next_edge_lies_ahead_and_within_two_days(opens: int, closes: int, now: int) -> None:
-    use = look({**DEFAULTS, "network_from": opens, "network_until": closes}, 0, now, BERLIN)
+    use = network_use({**DEFAULTS, "network_from": opens, "network_until": closes}, 0, now, BERLIN)
     assert (use.next_edge is None) == (opens == closes)
     assert use.next_edge is None or now < use.next_edge <= now + 2 * 86_400

@@ -22,9 +22,9 @@ from tests.fakes.running_engine import RunningEngine
 from tests.waiting import wait_for
 
 NOW = 1_760_000_000.0
-PAUSED = Reason(Kind.PAUSED, True, "You paused contributing.")
-SLOW = Reason(Kind.NETWORK_TOO_SLOW, False, "Too little bandwidth.")
-OFFLINE = Reason(Kind.OFFLINE, True, "No internet.")
+PAUSED = Reason(Kind.PAUSED, hold=True)
+SLOW = Reason(Kind.NETWORK_TOO_SLOW, hold=False)
+OFFLINE = Reason(Kind.OFFLINE, hold=True)
 A, B = Candidate("a"), Candidate("b")
 SLOW_A = Candidate("a", (SLOW,))
 
@@ -86,7 +86,7 @@ def test_a_first_whose_sessions_failed_is_tried_again_after_half_an_hour() -> No
 
 @pytest.mark.parametrize(("wait", "expected"), [(20.0, "a"), (SETTLED + 20, "b")])
 def test_a_reason_that_is_over_soon_is_waited_for(wait: float, expected: str) -> None:
-    backing_off = Candidate("a", (Reason(Kind.BACKING_OFF, False, "It failed.", NOW + wait),))
+    backing_off = Candidate("a", (Reason(Kind.BACKING_OFF, hold=False, until=NOW + wait),))
     assert selected(Choice(), backing_off, B, in_session=False) == expected
 
 

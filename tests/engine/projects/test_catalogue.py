@@ -124,7 +124,7 @@ def test_a_manifest_that_becomes_another_projects_is_not_followed(engine: Runnin
 
 def test_a_run_that_has_ended_is_told(engine: RunningEngine, organiser: Organiser) -> None:
     engine.start().tell(Contribute(organiser.publish(closed=True)))
-    assert engine.until("failed").error == "The organiser has ended Poems; thank you for helping."
+    assert engine.until("failed").error == Message("project_ended", {"name": "Poems"})
 
 
 def test_a_manifest_file_is_read_by_its_full_path(engine: RunningEngine, tmp_path: Path) -> None:
@@ -233,7 +233,7 @@ def test_without_a_keyring_the_invite_is_kept_in_a_private_file_with_a_warning(
     next(client.messages(1.0))
     info = engine.ask(JoinProject(organiser.publish(), invite=SECRET), ProjectInfo)
     assert info.warning is not None
-    assert events(client, "warning").text == info.warning.kind
+    assert events(client, "warning").message == info.warning
     kept = engine.home.path / "secrets.json"
     assert stat.S_IMODE(kept.stat().st_mode) == 0o600
     engine.tell(Contribute("poems"))

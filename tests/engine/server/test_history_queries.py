@@ -11,6 +11,7 @@ import pytest
 
 from core.api.errors import UsageError, WorldError
 from core.api.intent import Pause
+from core.api.message import Message
 from core.api.preferences.limits import LimitInfo, SetLimit
 from core.api.record.history import Contribution, GetHistory
 from core.api.record.record import (
@@ -65,7 +66,7 @@ def test_a_kill_loses_ten_seconds_at_most(engine: RunningEngine) -> None:
     assert before.sums.seconds - 10.5 <= after.sums.seconds <= before.sums.seconds + 1.0
     sessions = engine.ask(GetSessions(), list[SessionGiven])
     last = sessions[-1]
-    assert last.ending == "the engine ended"
+    assert last.ending == Message("engine_killed")
     assert last.ended_at is not None
     assert time.time() - last.ended_at < 60
 

@@ -278,7 +278,7 @@ def test_a_full_disk_holds_up_nothing_and_loses_nothing(engine: RunningEngine) -
         warning = next(
             m for m in client.messages(0.2) if m is not None and not isinstance(m, Snapshot) and m.kind == "warning"
         )
-        assert "What you give meanwhile is kept in memory." in warning.text
+        assert warning.message.kind == "record_waits"
         assert engine.snapshot().state == "holding"
         given = engine.ask(GetHistory(), list[Contribution])[0].samples
         assert given > 0

@@ -7,8 +7,9 @@ from pathlib import Path
 
 import pytest
 
+from core.api.message import Message
 from core.engine.machine.logs import KEPT, open_logs
-from core.engine.session.child_process import LONGEST_LINE, Child, in_words
+from core.engine.session.child_process import LONGEST_LINE, Child, abnormal_end
 
 QUIET = logging.getLogger("child.test")
 
@@ -77,13 +78,13 @@ def test_what_a_program_logs_is_kept_up_to_a_size(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("code", "words"),
+    ("code", "message"),
     [
-        (1, "The session's process ended unexpectedly with code 1."),
-        (137, "The session's process was ended from outside (SIGKILL)."),
-        (139, "The session's process crashed (SIGSEGV)."),
-        (250, "The session's process ended unexpectedly with code 250."),
+        (1, Message("process_ended", {"code": 1})),
+        (137, Message("process_killed", {"signal": "SIGKILL"})),
+        (139, Message("process_crashed", {"signal": "SIGSEGV"})),
+        (250, Message("process_ended", {"code": 250})),
     ],
 )
-def test_an_end_is_put_into_words(code: int, words: str) -> None:
-    assert in_words(code) == words
+def test_an_end_has_a_kind(code: int, message: Message) -> None:
+    assert abnormal_end(code) == message

@@ -10,6 +10,7 @@ import psutil
 import pytest
 
 from core.api.intent import Contribute, Pause, Resume
+from core.api.message import Message
 from core.api.protocol import Quit
 from core.api.reasons import Kind
 from core.system import orphans
@@ -107,11 +108,11 @@ def test_a_killed_trainer_is_noticed_within_a_second_and_tried_again(engine: Run
     next(client.messages(1.0))
     os.kill(session.pid, signal.SIGKILL)
     failed = engine.until("failed", 1.0)
-    assert failed.error == "The session's process was ended from outside (SIGKILL)."
+    assert failed.error == Message("process_killed", {"signal": "SIGKILL"})
     assert [reason.kind for reason in failed.reasons] == [Kind.BACKING_OFF]
     assert failed.retry_at == failed.reasons[0].until
     assert failed.retry_at == pytest.approx(time.time() + 5, abs=1.5)
-    assert events(client, "session_failed").text == failed.error
+    assert events(client, "session_failed").message == failed.error
     wait_for(lambda: [process.pid for process in engine.members()] == [engine.pid], 2.0)
     again = engine.until("contributing", 12.0)
     assert again.session != session
@@ -136,28 +137,28 @@ def test_a_killed_subreaper_takes_nothing_to_hide(engine: RunningEngine) -> None
     assert subreaper is not None
     subreaper.kill()
     failed = engine.until("failed", 3.0)
-    assert failed.error == "The session's process was ended from outside (SIGKILL)."
+    assert failed.error == Message("process_killed", {"signal": "SIGKILL"})
     wait_for(lambda: [process.pid for process in engine.members()] == [engine.pid], 2.0)
     wait_for(lambda: list(engine.home.runtime.glob("session-*")) == [], 2.0)
 
 
 def test_a_permanent_fault_gives_up_until_the_volunteer_tries_again(engine: RunningEngine) -> None:
-    engine.script(fault="The model does not fit into memory.", permanent=True)
+    engine.script(fault="memory_full", permanent=True)
     engine.start().tell(Contribute())
     failed = engine.until("failed")
-    assert (failed.error, failed.retry_at) == ("The model does not fit into memory.", None)
+    assert (failed.error, failed.retry_at) == (Message("memory_full"), None)
     assert [reason.kind for reason in failed.reasons] == [Kind.GAVE_UP]
-    assert "The model does not fit into memory." in failed.reasons[0].text
+    assert failed.reasons[0].params == {"failure": failed.error}
     engine.script()
     engine.tell(Resume())
     engine.until("contributing")
 
 
-def test_a_fault_that_may_pass_is_tried_again_with_its_sentence_shown(engine: RunningEngine) -> None:
-    engine.script(fault="No peer of the run answers.")
+def test_a_fault_that_may_pass_is_tried_again_and_shown(engine: RunningEngine) -> None:
+    engine.script(fault="peers_not_reached")
     engine.start().tell(Contribute())
     failed = engine.until("failed")
-    assert failed.error == "No peer of the run answers."
+    assert failed.error == Message("peers_not_reached")
     assert [reason.kind for reason in failed.reasons] == [Kind.BACKING_OFF]
     engine.tell(Pause())
     paused = engine.until("idle")
@@ -168,19 +169,19 @@ def test_a_fault_that_may_pass_is_tried_again_with_its_sentence_shown(engine: Ru
 def test_a_trainer_that_ends_by_itself_is_a_failure_too(engine: RunningEngine) -> None:
     engine.script(exit_code=0)
     engine.start().tell(Contribute())
-    assert engine.until("failed").error == "The session ended by itself."
+    assert engine.until("failed").error == Message("session_ended")
 
 
 def test_an_exit_code_is_told(engine: RunningEngine) -> None:
     engine.script(exit_code=3)
     engine.start().tell(Contribute())
-    assert engine.until("failed").error == "The session's process ended unexpectedly with code 3."
+    assert engine.until("failed").error == Message("process_ended", {"code": 3})
 
 
 def test_a_backbone_that_cannot_serve_is_told(engine: RunningEngine) -> None:
-    engine.script_host(fault="The port is taken.")
+    engine.script_host(fault="address_in_use")
     engine.start().tell(Contribute())
-    assert engine.until("failed").error == "The port is taken."
+    assert engine.until("failed").error == Message("address_in_use")
     wait_for(lambda: [process.pid for process in engine.members()] == [engine.pid], 2.0)
 
 
@@ -189,7 +190,7 @@ def test_a_backbone_that_ends_takes_the_session_along(engine: RunningEngine) -> 
     assert session is not None
     hosts = [process for process in engine.members() if "scripted_host.py" in " ".join(process.cmdline())]
     min(hosts, key=lambda process: -process.create_time()).kill()
-    assert engine.until("failed", 5.0).error == "The practice project's backbone ended unexpectedly."
+    assert engine.until("failed", 5.0).error == Message("backbone_ended")
     assert [process.pid for process in engine.members()] == [engine.pid]
 
 

@@ -18,7 +18,7 @@ from tests.learning.fetching import CONTENT, GIB, described, fetcher, leftovers,
 def test_too_little_space_is_seen_before_the_download(cache: Cache) -> None:
     huge = File(url="http://127.0.0.1:9/huge", sha256="0" * 64, size=1 << 40)
     cache.cap = 1 << 50
-    assert refusal(cache, huge).startswith("The disk is full: 1024.0 GiB are needed in")
+    assert refusal(cache, huge).startswith("The disk is full: 1.1 TB are needed in")
 
 
 def put(cache: Cache, content: bytes, used: float) -> File:
@@ -45,7 +45,7 @@ def test_the_least_recently_used_goes_first(tmp_path: Path) -> None:
 def test_what_cannot_fit_under_the_cap_is_one_sentence(cache: Cache) -> None:
     cache.cap = 1000
     sentence = refusal(cache, described("http://127.0.0.1:9/train.txt"))
-    assert sentence == "The data needs 0.6 MiB of cache, but cache_size allows 0.0 MiB."
+    assert sentence == "The data needs 649 kB of cache, but your limit allows 1.0 kB."
 
 
 def hold(
@@ -66,7 +66,7 @@ def test_what_another_process_uses_stays_until_that_process_dies(cache: Cache) -
     try:
         assert ready.wait(30)
         cache.cap = 0
-        with pytest.raises(WorldError, match="allows 0"):
+        with pytest.raises(WorldError, match=r"cache_too_small .*allowed=0"):
             cache.make_room(0)
         assert leftovers(cache) == [file.sha256]
     finally:

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from core.api.errors import UsageError, WorldError
+from core.api.message import Message
 from core.api.session import Counters, EpochDone
 from core.api.snapshot import Traffic
 from core.store.export import exchange
@@ -25,7 +26,7 @@ def full(tmp_path: Path) -> Iterator[Store]:
     store.journal.add(Counters(samples=10, accepted=8, seconds=5.0, flops=1e12, data_up=3), Traffic(7, 9), NOON)
     store.journal.add(Counters(samples=30, accepted=8, seconds=15.0, flops=3e12), Traffic(8, 9), NOON + 3600)
     store.journal.epoch(EpochDone(4, 2.5, 8, 3, NOON))
-    store.journal.end("paused", NOON + 3700)
+    store.journal.end(Message("paused"), NOON + 3700)
     store.journal.idle("in_use", 30.0, NOON + 7200)
     store.journal.begin("q", "other", NOON + 7200)
     store.journal.add(Counters(samples=5, accepted=0, seconds=2.0), Traffic(), NOON + 7200)
@@ -103,7 +104,7 @@ def test_computers_add_up_and_the_own_line_is_not_charged(full: Store, empty: St
     empty.journal.add(Counters(samples=1, accepted=1), Traffic(uploaded=100), NOON)
     empty.journal.epoch(EpochDone(4, 2.5, 1, 3, NOON))
     empty.journal.idle("in_use", 4.0, NOON + 7200)
-    empty.journal.end("done", NOON)
+    empty.journal.end(Message("done"), NOON)
     empty.journal.flush()
     export(full, tmp_path / "f.json")
     take(empty, tmp_path / "f.json", "empty")
@@ -120,7 +121,7 @@ def test_a_session_that_begins_after_an_import_has_a_number_of_its_own(
     empty.journal.begin("p", "run", NOON)
     take(empty, tmp_path / "f.json", "empty")
     empty.journal.add(Counters(samples=1), Traffic(), NOON)
-    empty.journal.end("done", NOON)
+    empty.journal.end(Message("done"), NOON)
     empty.journal.begin("p", "run", NOON + 1)
     empty.journal.add(Counters(samples=2), Traffic(), NOON)
     empty.journal.flush()

@@ -37,7 +37,7 @@ def figure(name: str, default: float | None) -> st.SearchStrategy[float | None]:
 
 figures = {name: figure(name, default) for name, default in zip(GIVEN, Given.__struct_defaults__, strict=True)}
 sessions = st.builds(
-    FileSession, names, names, names, times, times | st.none(), names | st.none(),
+    FileSession, names, names, names, times, times | st.none(), names | st.none(), names | st.none(),
     st.lists(st.builds(FileHour, hour=hours, **figures), max_size=3).map(tuple),
 )  # fmt: skip
 files = st.builds(
