@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from datetime import tzinfo
 
 from app.text import limits as limits_text
-from app.text import times, week
+from app.text import numbers, times, week
 from app.text.i18n import tr
 from core.api.preferences.limits import LimitInfo
 from core.api.preferences.preferences import GENTLE
@@ -55,7 +55,7 @@ def override(state: ScheduleState, now: float) -> str:
 
 def week_hours(cells: str) -> str:
     """The figure of the week."""
-    return f"{week.hours(cells, Level.GENTLE, Level.FULL):g}"
+    return numbers.figure(week.hours(cells, Level.GENTLE, Level.FULL))
 
 
 def of_which_full(cells: str) -> str:
@@ -64,7 +64,7 @@ def of_which_full(cells: str) -> str:
         return tr("nothing is contributed by the schedule")
     if not gentle:
         return tr("all of it at full power")
-    return tr("of which {full} h at full power, {gentle} h gentle", full=f"{full:g}", gentle=f"{gentle:g}")
+    return tr("of which {full} h at full power, {gentle} h gentle", full=numbers.figure(full), gentle=numbers.figure(gentle))
 
 
 def level_meaning(level: Level, limits: Sequence[LimitInfo], *, uses_gpu: bool) -> str:

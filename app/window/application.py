@@ -20,7 +20,7 @@ from app.desktop.unix_signals import UnixSignals
 from app.desktop.window_settings import Settings
 from app.link.engine_link import EngineLink
 from app.widgets import icons, theme
-from app.widgets.focus_ring import FocusRing
+from app.window.focus_ring import FocusRing
 from app.window.main_window import MainWindow
 from app.window.notification_policy import NotificationPolicy
 from app.window.quit import QuitDialog

@@ -169,7 +169,7 @@ def test_a_signal_leaves_a_running_session_alone_and_ends_an_idle_engine(
 def test_the_ring_around_the_focus_appears_with_the_first_tab(
     window: MainWindow, qapp: QApplication, show: Show, qtbot: QtBot
 ) -> None:
-    from app.widgets.focus_ring import FocusRing
+    from app.window.focus_ring import FocusRing
 
     ring = FocusRing(qapp)
     show(CONTRIBUTING)

@@ -21,8 +21,8 @@ from app.desktop.window_settings import Settings
 from app.link.engine_link import EngineLink, Link
 from app.widgets import theme
 from app.widgets.basic import Button, Notice
-from app.widgets.focus_ring import FocusRing
 from app.widgets.theme import DARK, LIGHT, Tokens
+from app.window.focus_ring import FocusRing
 from app.window.main_window import MainWindow
 from core.client.profile import Profile
 from tests.app.contrast import contrast
