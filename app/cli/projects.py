@@ -12,7 +12,8 @@ import msgspec
 from app.cli.console import output, source
 from app.cli.console.connection import borrowed
 from app.cli.console.parser import Parser, Verbs, add_json, add_verb
-from app.text import amounts, messages, numbers, projects
+from app.text import messages, projects
+from app.text.i18n import tr
 from core.api.errors import UsageError
 from core.api.project.projects import (
     AddProject,
@@ -151,23 +152,17 @@ def details_json(details: ProjectDetails) -> dict[str, Any]:
 def describe(details: ProjectDetails) -> list[str]:
     """All about a project, in lines for a person."""
     info = details.info
-    facts = {
-        "organiser": info.organiser,
-        "licence": info.license,
-        "model": f"{details.architecture}, {details.task.replace('_', ' ')}",
-        "an epoch": amounts.samples(details.target_batch_size),
-        "download": numbers.size(details.download_size),
-        "needs": projects.needs_line(details.requirements),
-        "this computer": projects.verdict(details.missing),
-        "homepage": details.homepage or "",
-        "source": info.source,
-        "you": _you(info),
-        "waits": projects.waits(info, time.time()),
-        "given": projects.given(details),
-    }
+    facts = [
+        *projects.rows(details),
+        (tr("This computer"), projects.verdict(details.missing)),
+        (tr("Homepage"), details.homepage or ""),
+        (tr("You"), _you(info)),
+        ("", projects.waits(info, time.time())),
+        ("", projects.given(details)),
+    ]
     summary = textwrap.wrap(output.printable(info.summary), _READABLE, initial_indent="  ", subsequent_indent="  ")
-    said = [f"  {name + ':':<15}{output.printable(value)}" for name, value in facts.items() if value]
-    return [output.printable(f"{info.name} ({info.id})"), *summary, "", *said]
+    lines = [f"  {name:<15}{output.printable(value)}" for name, value in facts if value]
+    return [output.printable(f"{info.name} ({info.id}) {projects.by_line(info)}"), *summary, "", *lines]
 
 
 def _change(arguments: argparse.Namespace, profile: Profile, command: Command, sentence: str) -> int:
@@ -187,6 +182,4 @@ def _row(project: ProjectInfo) -> tuple[str, ...]:
 
 
 def _you(project: ProjectInfo) -> str:
-    if project.active:
-        return "contributing"
-    return "member" if project.joined else "practice" if project.practice else ""
+    return ", ".join(text for text, _ in projects.badges(project, int(project.joined)))

@@ -65,9 +65,8 @@ def _details(snapshot: Snapshot, now: float) -> Iterator[str]:
         yield f"{status.reason_sentence(reason, now)}."
     if snapshot.session:
         yield progress.epoch(snapshot.progress)
-        traffic = snapshot.traffic
-        session = (progress.own(snapshot.progress), progress.upload(traffic), progress.download(traffic))
-        yield f"This session: {', '.join(session)}"
+        yield f"This session: {progress.own(snapshot.progress)}"
+        yield f"Traffic: {progress.upload(snapshot.traffic)}, {progress.download(snapshot.traffic)}"
     if snapshot.today.samples:
         yield f"Today: {progress.today(snapshot.today)}"
     if snapshot.place:

@@ -64,7 +64,9 @@ def of_which_full(cells: str) -> str:
         return tr("nothing is contributed by the schedule")
     if not gentle:
         return tr("all of it at full power")
-    return tr("of which {full} h at full power, {gentle} h gentle", full=numbers.figure(full), gentle=numbers.figure(gentle))
+    return tr(
+        "of which {full} h at full power, {gentle} h gentle", full=numbers.figure(full), gentle=numbers.figure(gentle)
+    )
 
 
 def level_meaning(level: Level, limits: Sequence[LimitInfo], *, uses_gpu: bool) -> str:

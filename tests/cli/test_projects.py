@@ -30,7 +30,7 @@ PROJECT = ProjectInfo("bees", "Bees", "About bees.", "Org", "MIT", "https://exam
 def test_projects_are_listed(engine: ScriptedEngine, run_cli: RunCli) -> None:
     engine.answer(ListProjects, [PROJECT])
     said = run_cli("projects").stdout
-    assert said.splitlines()[1].split() == ["bees", "Bees", "Org", "member"]
+    assert said.splitlines()[1].split() == ["bees", "Bees", "Org", "Joined"]
     assert said == run_cli("projects", "list").stdout
 
 

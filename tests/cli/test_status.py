@@ -46,7 +46,8 @@ def test_status_tells_a_person_what_goes_on(engine: ScriptedEngine, run_cli: Run
     engine.show(ACTIVE)
     said = run_cli("status").stdout
     assert said.startswith("Contributing to Bees\n")
-    assert "1,234 samples at 8.2/s, 34.0 MB sent (9.6 Mbit/s)" in said
+    assert "  This session: 1,234 samples at 8.2/s\n  Traffic: 34.0 MB sent (9.6 Mbit/s), " in said
+    assert max(map(len, said.splitlines())) <= 80
 
 
 def test_status_tells_the_place_among_all(engine: ScriptedEngine, run_cli: RunCli) -> None:
