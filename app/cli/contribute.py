@@ -151,7 +151,7 @@ def _contribute(engine: EngineClient, command: Contribute, stop: Stop, started: 
             visit.end(outcome)
     except EngineGone:
         print(visit.totals.sentence())
-        raise WorldError("The engine has ended; it contributes no more.") from None
+        raise WorldError("engine_ended_contributing") from None
     except BaseException:
         # Also after a closed output or a refused command: an engine that this command started must not stay.
         with suppress(WorldError):
@@ -200,7 +200,7 @@ class _Visit:
             outcome = judge(self._latest, goal, self._epoch, time.time() - started, stop.asked)
             if outcome:
                 return outcome
-        raise EngineGone("The engine has ended.")
+        raise EngineGone("engine_ended")
 
     def end(self, outcome: Outcome) -> None:
         """Restore the engine: end it, or give it back its intent. Does so once."""
@@ -253,5 +253,5 @@ def _stop_on_signals() -> Iterator[Stop]:
 
 def _epoch(text: str) -> int:
     if not text.isascii() or not text.isdigit() or len(text) > 12 or not int(text):
-        raise UsageError(f"{text!r} is not the number of an epoch: write a whole number such as 500.")
+        raise UsageError("epoch_invalid", text=text)
     return int(text)

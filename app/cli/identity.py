@@ -68,7 +68,7 @@ def run_name(arguments: argparse.Namespace, profile: Profile) -> int:
 
 def run_export(arguments: argparse.Namespace, profile: Profile) -> int:
     if arguments.file.exists() and not arguments.replace:
-        raise UsageError(f"There is a file {arguments.file} already; --replace writes over it.")
+        raise UsageError("file_exists", path=str(arguments.file))
     command = ExportIdentity(_passphrase(twice=True))
     with borrowed(profile) as engine:
         text = engine.request(command, IdentityExport, timeout=_DERIVING).text
@@ -108,9 +108,9 @@ def _passphrase(*, twice: bool = False) -> str:
         try:
             text = getpass.getpass("Passphrase: ")
             if twice and text != getpass.getpass("Once more: "):
-                raise UsageError("The two are not the same.")
+                raise UsageError("passphrases_differ")
         except EOFError:
             text = ""
     if not text:
-        raise UsageError("No passphrase was given.")
+        raise UsageError("passphrase_missing")
     return text

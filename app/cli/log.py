@@ -30,7 +30,7 @@ def add(verbs: Verbs) -> None:
 
 def run(arguments: argparse.Namespace, profile: Profile) -> int:
     if not arguments.lines.isascii() or not arguments.lines.isdigit() or len(arguments.lines) > 9:
-        raise UsageError(f"{arguments.lines!r} is not a number of lines.")
+        raise UsageError("lines_not_a_number", text=str(arguments.lines))
     known: dict[Path, Tail] = {}
     old = merge((tail.name, tail.read()) for tail in tails(profile, known))
     kept = old[-int(arguments.lines) :] if int(arguments.lines) else []

@@ -47,7 +47,7 @@ def run_remove(arguments: argparse.Namespace, profile: Profile) -> int:
         gone = {name.lower() for name in arguments.names}
         unknown = gone - {name.lower() for name in names}
         if unknown:
-            raise UsageError(f"{min(unknown)!r} is not in the list.")
+            raise UsageError("program_not_listed", name=min(unknown))
         kept = tuple(name for name in names if name.lower() not in gone)
         return _print_answer(arguments, engine.request(SetPrograms(kept), list[str]))
 

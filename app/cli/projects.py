@@ -132,7 +132,7 @@ def read_invite() -> str:
     except EOFError:
         text = ""
     if not text.strip():
-        raise UsageError("No invite was given.")
+        raise UsageError("invite_missing")
     return text.strip()
 
 

@@ -57,7 +57,7 @@ def run_summary(arguments: argparse.Namespace, profile: Profile) -> int:
     path, form = _path(arguments.file, ".png", ".svg")
     year = arguments.year or datetime.now().astimezone().year
     if not 1970 <= year <= 9998:
-        raise UsageError(f"{year} is no year of this calendar.")
+        raise UsageError("year_invalid", year=year)
     begin, end = (datetime(each, 1, 1).astimezone().timestamp() for each in (year, year + 1))
     overview = _overview(profile, GetOverview(begin, end, year))
     _make_application()
@@ -105,7 +105,7 @@ def _path(text: str, *endings: str) -> tuple[Path, str]:
     path = Path(text).expanduser().absolute()
     ending = path.suffix.lower()
     if endings and ending not in endings:
-        raise UsageError(f"{text!r} must end in {' or '.join(endings)}.")
+        raise UsageError("ending_wrong", path=text, endings=endings)
     return path, ending
 
 

@@ -128,12 +128,12 @@ def _text(arguments: list[str]) -> str:
         return sys.stdin.read(_LARGEST_FILE)
     if len(arguments) > 1 or len(text) > 255 or not path.is_file():
         if text.endswith(".txt") or text.startswith(("/", "./", "~")):
-            raise UsageError(f"There is no file {text}.")
+            raise UsageError("file_missing", path=text)
         return text
     try:
         with path.open(encoding="utf-8") as file:
             return file.read(_LARGEST_FILE)
     except UnicodeDecodeError:
-        raise UsageError(f"{text} is no text.") from None
+        raise UsageError("file_not_unicode", path=text) from None
     except OSError as error:
-        raise WorldError(f"{text} cannot be read: {error.strerror}.") from None
+        raise WorldError("file_unreadable", path=text, detail=error.strerror or str(error)) from None

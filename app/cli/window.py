@@ -6,8 +6,6 @@ from collections.abc import Mapping
 
 from core.api.errors import WorldError
 
-NO_DISPLAY = "There is no display for the window; `idlehive contribute` works without one."
-
 
 def has_display(environment: Mapping[str, str], platform: str = sys.platform) -> bool:
     """Whether Qt would find a screen; asked first, because Qt ends the whole process if it does not."""
@@ -23,9 +21,9 @@ def run(arguments: list[str]) -> int:
         WorldError: no display, or no Qt.
     """
     if not has_display(os.environ):
-        raise WorldError(NO_DISPLAY)
+        raise WorldError("display_missing")
     try:
         from app.window.application import open_app
     except ImportError as error:
-        raise WorldError(f"The window cannot be opened: {error}. `idlehive contribute` works without it.") from error
+        raise WorldError("window_not_opened", detail=str(error)) from error
     return open_app(arguments)

@@ -21,7 +21,7 @@ def write(path: Path, text: str) -> None:
             beside.unlink(missing_ok=True)
             raise
     except OSError as error:
-        raise WorldError(f"{path} cannot be written: {error.strerror}.") from None
+        raise WorldError("file_not_written", path=str(path), detail=error.strerror or str(error)) from None
 
 
 def read(path: Path) -> str:
@@ -35,8 +35,8 @@ def read(path: Path) -> str:
         with path.open(encoding="utf-8") as file:
             return file.read(_LARGEST)
     except FileNotFoundError:
-        raise UsageError(f"There is no file {path}.") from None
+        raise UsageError("file_missing", path=str(path)) from None
     except UnicodeDecodeError:
-        raise UsageError(f"{path} is no exported identity.") from None
+        raise UsageError("file_not_an_identity", path=str(path)) from None
     except OSError as error:
-        raise WorldError(f"{path} cannot be read: {error.strerror}.") from None
+        raise WorldError("file_unreadable", path=str(path), detail=error.strerror or str(error)) from None

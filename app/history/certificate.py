@@ -115,10 +115,10 @@ def _written(path: Path, write: Callable[[Path], bool]) -> None:
     unfinished = path.with_name(f".{path.name}.part")
     try:
         if not write(unfinished):
-            raise WorldError(tr("{path} cannot be written; check the folder and the disk.", path=path))
+            raise WorldError("path_not_writable", path=str(path))
         unfinished.replace(path)
     except OSError as error:
-        raise WorldError(tr("{path} cannot be written: {why}.", path=path, why=error.strerror or error)) from error
+        raise WorldError("file_not_written", path=str(path), detail=error.strerror or str(error)) from error
     finally:
         unfinished.unlink(missing_ok=True)
 

@@ -69,9 +69,9 @@ def parse(text: str, limit: LimitInfo) -> int:
     value = _time_of_day(typed) if limit.unit == "time" else _amount(typed, limit)
     if value is None:
         example = write(_example(limit), limit)
-        raise UsageError(tr("“{text}” cannot be read. Write for example {example}.", text=typed, example=example))
+        raise UsageError("quantity_unclear", text=typed, example=example)
     if value != limit.lowest and not _smallest(limit) <= value <= limit.highest:
-        raise UsageError(tr("“{text}” is out of range. {range}", text=typed, range=allowed(limit)))
+        raise UsageError("quantity_out_of_range", text=typed, allowed=allowed(limit))
     return value
 
 

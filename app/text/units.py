@@ -9,6 +9,7 @@ from collections.abc import Callable, Mapping
 from datetime import datetime, timedelta
 
 from core.api.errors import UsageError
+from core.api.message import Message
 from core.api.preferences import currencies
 from core.api.preferences.limits import LimitInfo
 from core.api.preferences.preferences import Preference
@@ -55,26 +56,27 @@ _SIZE_NAMES = {
     "B": 1,
 }
 _TIME_NAMES = {"d": 86400, "h": 3600, "min": 60, "s": 1}
-_EXAMPLES = {
-    _BYTES: "10GB or 512 MiB",
-    _RATE: "1MB/s or 8 Mbit/s",
-    _PERCENT: "80%",
-    _CELSIUS: "75C",
-    _SECONDS: "90m or 2h",
-    _MINUTES: "15m or 1h",
-    _TIME: "22:00",
-    _SWITCH: "on or off",
-    _WATTS: "150W",
-    _PRICE: "0.31 for a kWh",
-    _CURRENCY: "EUR, USD or BDT",
+_WANTED = {
+    _BYTES: Message("wanted_size"),
+    _RATE: Message("wanted_rate"),
+    _PERCENT: Message("wanted_percentage"),
+    _CELSIUS: Message("wanted_temperature"),
+    _SECONDS: Message("wanted_duration"),
+    _MINUTES: Message("wanted_duration"),
+    _TIME: Message("wanted_time"),
+    _SWITCH: Message("wanted_switch"),
+    _WATTS: Message("wanted_power"),
+    _PRICE: Message("wanted_price"),
+    _CURRENCY: Message("wanted_currency"),
 }
+"""What was expected, with an example; units without one take a plain number."""
 
 
 def parse(text: str, unit: str, zero: str = "") -> int:
     """The whole number of `unit` that a person wrote; `zero` is a word for 0.
 
     Raises:
-        UsageError: not a quantity of that unit; the sentence shows how to write one.
+        UsageError: not a quantity of that unit; names how to write one.
     """
     kind = _KINDS.get(unit, unit)
     if zero and text.strip().lower() == zero:
@@ -82,9 +84,11 @@ def parse(text: str, unit: str, zero: str = "") -> int:
     reader = _READERS.get(kind)
     number = reader(text.strip()) if reader else _plain(text.strip(), kind.lower())
     if number is None:
-        raise UsageError(f"{text!r} is not {_wanted(kind)}.")
-    if number != int(number) and (kind not in _EXAMPLES or number < 1):
-        raise UsageError(f"{text!r} is not a whole number of {unit}.")
+        raise UsageError(
+            "quantity_invalid", text=text, wanted=_WANTED.get(kind) or Message("wanted_number", {"unit": kind})
+        )
+    if number != int(number) and (kind not in _WANTED or number < 1):
+        raise UsageError("quantity_not_whole", text=text, unit=unit)
     return round(number)
 
 
@@ -92,14 +96,14 @@ def parse_in_range(text: str, declared: Preference) -> int:
     """The value of a preference that a person wrote.
 
     Raises:
-        UsageError: not a quantity of that unit, or outside the range, which the sentence tells.
+        UsageError: not a quantity of that unit, or outside the range.
     """
     try:
         value = parse(text, declared.unit, declared.zero)
     except UsageError as error:
-        raise UsageError(f"{declared.name}: {error}") from None
+        raise UsageError("limit_value_wrong", name=declared.name, problem=error.message) from None
     if not declared.lowest <= value <= declared.highest or 0 < value < declared.least:
-        raise UsageError(f"{declared.name} must be {write_range(declared)}, not {text.strip()}.")
+        raise UsageError("limit_out_of_range", name=declared.name, allowed=write_range(declared), text=text.strip())
     return value
 
 
@@ -111,9 +115,9 @@ def parse_duration(text: str) -> int:
     """
     seconds = None if re.fullmatch(r"[0-9.]*", text.strip()) else _duration(text.strip())
     if seconds is None:
-        raise UsageError(f"{text!r} is not a duration: write 90m, 2h or 1h30m.")
+        raise UsageError("duration_invalid", text=text)
     if not 1 <= seconds <= 366 * 86400:
-        raise UsageError(f"{text!r} is not between a second and a year.")
+        raise UsageError("duration_too_long", text=text)
     return round(seconds)
 
 
@@ -132,7 +136,7 @@ def parse_since(text: str, now: datetime) -> datetime:
     except ValueError:
         seconds = _duration(text)
         if seconds is None or seconds > 100 * 366 * 86400:
-            raise UsageError(f"{text!r} is not a date: write 2026-01-31, today, yesterday or 7d.") from None
+            raise UsageError("date_invalid", text=text) from None
         return now - timedelta(seconds=seconds)
     return day if day.tzinfo else day.replace(tzinfo=now.tzinfo)
 
@@ -188,7 +192,7 @@ def _plain(text: str, unit: str) -> float | None:
 def _rate(text: str) -> float | None:
     amount = _PER_SECOND.sub("", re.sub(r"bps\Z", "bit/s", text)).strip()
     if re.search(r"[0-9]\s*[kmgKMG]b\Z", amount):
-        raise UsageError(f"{text!r} may mean bits or bytes: write Mbit/s or MB/s.")
+        raise UsageError("rate_ambiguous", text=text)
     return _amount(amount, {**_SIZES, **_BITS})
 
 
@@ -214,23 +218,6 @@ def _minutes(text: str) -> float | None:
 def _time_of_day(text: str) -> float | None:
     found = re.fullmatch(r"([0-9]{1,2}):([0-5][0-9])", text)
     return float(found[1]) * 60 + float(found[2]) if found else None
-
-
-def _wanted(kind: str) -> str:
-    names = {
-        _BYTES: "a size",
-        _RATE: "a rate",
-        _PERCENT: "a percentage",
-        _CELSIUS: "a temperature",
-        _SECONDS: "a duration",
-        _MINUTES: "a duration",
-        _TIME: "a time of day",
-        _SWITCH: "a switch",
-        _WATTS: "a power",
-        _PRICE: "a price",
-        _CURRENCY: "a currency",
-    }
-    return f"{names[kind]}: write {_EXAMPLES[kind]}" if kind in names else f"a whole number of {kind}"
 
 
 _READERS: dict[str, Callable[[str], float | None]] = {

@@ -40,11 +40,11 @@ def open_app(argv: list[str]) -> int:
     try:
         profile.prepare()
     except OSError as error:
-        raise WorldError(f"The folder {profile.path} cannot be used: {error.strerror or error}.") from error
+        raise WorldError("profile_unusable", path=str(profile.path), detail=error.strerror or str(error)) from error
     instance = SingleInstance(profile)
     if not instance.is_first():
         if not instance.raise_first():
-            raise WorldError("Idlehive is already open for this profile, but its window does not answer.")
+            raise WorldError("window_silent")
         return 0
     application = make_application(argv)
     app = WindowApp(application, profile, instance)

@@ -53,7 +53,7 @@ def processes_of(dht: DHT, optimizer: CollaborativeOptimizer) -> dict[str, psuti
         "dht_ended": table,
         "gradient_averager_ended": psutil.Process(optimizer.grad_averager.pid),
         "state_averager_ended": psutil.Process(optimizer.state_averager.pid),
-        "p2p_daemon_ended": daemon,
+        "daemon_ended": daemon,
     }
 
 

@@ -119,10 +119,10 @@ def test_pictures_and_certificates_need_no_screen(
 @pytest.mark.parametrize(
     ("words", "sentence"),
     [
-        (("export", "given.txt"), "'given.txt' must end in .json or .csv."),
-        (("summary", "given.jpg"), "'given.jpg' must end in .png or .svg."),
-        (("summary", "y.png", "--year", "20"), "20 is no year"),
-        (("certificate", "given"), "'given' must end in .pdf."),
+        (("export", "given.txt"), "“given.txt” must end in one of these: .json, .csv."),
+        (("summary", "given.jpg"), "“given.jpg” must end in one of these: .png, .svg."),
+        (("summary", "y.png", "--year", "20"), "20 is not a year"),
+        (("certificate", "given"), "“given” must end in one of these: .pdf."),
     ],
 )
 def test_a_wrong_file_is_told_before_the_engine_is_asked(

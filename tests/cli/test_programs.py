@@ -34,7 +34,7 @@ def test_what_is_no_program_or_not_listed_is_a_wrong_use(engine: ScriptedEngine,
     engine.answer(GetPrograms, ["steam"])
     for words, said in (
         (("add", "/"), "“/” is not the name of a program"),
-        (("remove", "doom"), "'doom' is not in the list."),
+        (("remove", "doom"), "“doom” is not in the list."),
     ):
         done = run_cli("limits", "programs", *words)
         assert (done.returncode, said in done.stderr) == (2, True), done.stderr

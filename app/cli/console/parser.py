@@ -21,9 +21,10 @@ class Parser(argparse.ArgumentParser):
         if unknown:
             choices = re.findall(r"[\w-]+", unknown[2])
             near = difflib.get_close_matches(unknown[1], choices, n=1)
-            guess = f"did you mean {near[0]!r}?" if near else f"there are: {', '.join(choices)}."
-            raise UsageError(f"There is no {unknown[1]!r}; {guess}")
-        raise UsageError(f"{message[:1].upper()}{message[1:]} (see `{self.prog} --help`).")
+            if near:
+                raise UsageError("word_misspelt", word=unknown[1], near=near[0])
+            raise UsageError("word_unknown", word=unknown[1], known=choices)
+        raise UsageError("arguments_wrong", detail=f"{message[:1].upper()}{message[1:]}", command=self.prog)
 
 
 Verbs: TypeAlias = "argparse._SubParsersAction[Parser]"

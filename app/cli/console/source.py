@@ -18,7 +18,7 @@ def resolve(project: str) -> str:
     if path.is_file():
         return str(path.resolve())
     if "/" in project or project.endswith(".json"):
-        raise UsageError(f"There is no file {project}.")
+        raise UsageError("file_missing", path=project)
     if not re.fullmatch(r"[a-z0-9][a-z0-9-]{0,63}", project):
-        raise UsageError(f"{project!r} is no project: give an id of `idlehive projects`, a URL or a manifest file.")
+        raise UsageError("project_not_named", text=project)
     return project

@@ -3,7 +3,6 @@
 from dataclasses import dataclass
 from pathlib import Path
 
-from app.text.i18n import tr
 from core.api.errors import WorldError
 
 
@@ -34,6 +33,4 @@ class LoginFile:
             else:
                 self.path.unlink(missing_ok=True)
         except OSError as error:
-            raise WorldError(
-                tr("{path} cannot be written: {why}.", path=self.path, why=error.strerror or error)
-            ) from error
+            raise WorldError("file_not_written", path=str(self.path), detail=error.strerror or str(error)) from error

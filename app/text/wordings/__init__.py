@@ -1,8 +1,9 @@
-"""The words of each kind of message: a table an area, by kind. A test compares them with the code that sends them."""
+"""What is said of each kind of message: a table for each area, held against the code by a test."""
 
 from collections.abc import Callable
 
 from app.text.wordings import (
+    commands,
     engine,
     fetching,
     hosting,
@@ -17,6 +18,7 @@ from app.text.wordings import (
 )
 
 TABLES: tuple[Callable[[], dict[str, str]], ...] = (
+    commands.wordings,
     engine.wordings,
     fetching.wordings,
     hosting.wordings,

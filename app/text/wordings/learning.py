@@ -35,7 +35,7 @@ def _downloads() -> dict[str, str]:
     """The causes follow a colon."""
     return {
         "file_not_fetched": tr("{name} cannot be fetched from {host}: {cause}."),
-        "wrong_sha256": tr("its content is not what the manifest says (wrong SHA-256); it was deleted"),
+        "wrong_digest": tr("its content is not what the manifest says (wrong SHA-256); it was deleted"),
         "wrong_size": tr("it has {found:count} bytes there, {expected:count} in the manifest"),
         "larger_than_manifest": tr("it is larger than the {expected:count} bytes of the manifest"),
         "no_space": tr("the disk is full"),

@@ -49,7 +49,7 @@ def _failures() -> dict[str, str]:
         "dht_ended": tr("The session's table of peers was ended from outside."),
         "gradient_averager_ended": tr("The session's gradient averager was ended from outside."),
         "state_averager_ended": tr("The session's state averager was ended from outside."),
-        "p2p_daemon_ended": tr("The session's peer-to-peer daemon was ended from outside."),
+        "daemon_ended": tr("The session's peer-to-peer daemon was ended from outside."),
         "backbone_not_serving": tr("The practice project's backbone ended before it could serve."),
         "backbone_ended": tr("The practice project's backbone ended unexpectedly."),
         "project_ended": tr("The organiser has ended {name}; thank you for helping."),
@@ -70,7 +70,7 @@ def _swarm() -> dict[str, str]:
         "peers_not_reached": tr(
             "None of the project's peers answers: the organiser's machine or your network may be down."
         ),
-        "p2p_not_started": tr("The peer-to-peer daemon did not start. {detail}"),
+        "daemon_not_started": tr("The peer-to-peer daemon did not start. {detail}"),
         "loss_diverged": tr(
             "The loss diverged again and again ({cause}). If this goes on, ask the project's organiser; if other"
             " projects do the same, this computer's memory or graphics card may be faulty."

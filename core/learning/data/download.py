@@ -130,7 +130,7 @@ class Download:
             self._restart()
             self._get_all()
         if not self._verified():
-            raise UselessError(self._failure(Message("wrong_sha256")))
+            raise UselessError(self._failure(Message("wrong_digest")))
         self._write(b"", flush=True)
 
     def _verified(self) -> bool:

@@ -80,7 +80,7 @@ def _why_not_joined(error: str, initial_peers: Sequence[str], listen: str | None
         return Message("address_in_use", {"address": listen})
     if initial_peers:
         return Message("peers_not_reached")
-    return Message("p2p_not_started", {"detail": error})
+    return Message("daemon_not_started", {"detail": error})
 
 
 def listening_place(initial_peers: Sequence[str], port: int) -> str | None:

@@ -6,6 +6,7 @@ from typing import get_args
 import pytest
 
 from app.text import quantities
+from app.text.messages import sentence
 from app.text.numbers import SPACE
 from core.api.errors import UsageError
 from core.api.preferences.limits import LimitInfo
@@ -65,7 +66,7 @@ def test_a_time_of_day_is_typed_in_either_way(typed: str, minutes: int) -> None:
 
 
 @pytest.mark.parametrize(
-    ("typed", "known", "sentence"),
+    ("typed", "known", "said"),
     [
         ("120", PERCENT, "“120” is out of range. Allowed: 5 % to 100 %."),
         ("-5", PERCENT, "“-5” cannot be read. Write for example 80 %."),
@@ -75,10 +76,10 @@ def test_a_time_of_day_is_typed_in_either_way(typed: str, minutes: int) -> None:
         ("", PERCENT, "cannot be read"),
     ],
 )
-def test_a_bad_entry_is_told_with_the_range_or_an_example(typed: str, known: LimitInfo, sentence: str) -> None:
+def test_a_bad_entry_is_told_with_the_range_or_an_example(typed: str, known: LimitInfo, said: str) -> None:
     with pytest.raises(UsageError) as refused:
         quantities.parse(typed, known)
-    assert sentence in plain(str(refused.value))
+    assert said in plain(sentence(refused.value.message))
 
 
 def test_no_limit_stands_at_the_generous_end_and_automatic_at_the_other() -> None:

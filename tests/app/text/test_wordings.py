@@ -1,57 +1,83 @@
-"""Whatever core can send has words, and the words ask for what is sent: found in the code that sends it."""
+"""Every message that the program makes has words, with exactly the parameters that it is given."""
 
 import ast
+import re
 from collections import defaultdict
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 from string import Formatter
+from typing import NamedTuple
 
 import pytest
 
 from app.text import history, reasons
+from app.text.messages import WRITERS
 from app.text.wordings import TABLES
 from core.api.reasons import Kind
 
 ROOT = Path(__file__).parents[3]
-SENDERS = ("api", "client", "conditions", "engine", "learning", "store", "swarm", "trainer")
+_KIND_FORM = re.compile(r"[a-z_]+")
 FOR_THE_LOG = {"BadState", "RoundFailed", "Interrupted"}
-"""Errors that are caught where they are raised; an organiser's log shows them."""
-LIVENESS = {"dht_ended", "gradient_averager_ended", "state_averager_ended", "p2p_daemon_ended"}
+"""Errors that are caught where they are raised; only a log shows them."""
+LIVENESS = {"dht_ended", "gradient_averager_ended", "state_averager_ended", "daemon_ended"}
 """What `core.trainer.liveness` names the processes it watches."""
 
 
-def errors() -> set[str]:
-    """Names of the classes of errors that carry a message."""
-    trees = [ast.parse(file.read_text()) for file in (ROOT / "core").rglob("*.py")]
-    classes = [node for tree in trees for node in ast.walk(tree) if isinstance(node, ast.ClassDef)]
+class Made(NamedTuple):
+    """A message where the code makes it. `params` is None where they are put together at run time."""
+
+    kind: str
+    params: frozenset[str] | None
+    where: str
+
+
+@cache
+def messages() -> tuple[Made, ...]:
+    """Every message or error of core and app whose kind stands in the code."""
+    trees = {file: ast.parse(file.read_text()) for part in ("core", "app") for file in (ROOT / part).rglob("*.py")}
+    errors = _errors([node for tree in trees.values() for node in ast.walk(tree) if isinstance(node, ast.ClassDef)])
+    calls = (
+        (file, node)
+        for file, tree in trees.items()
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Call) and node.args and _name(node.func) in {"Message", *errors}
+    )
+    return tuple(made for file, call in calls for made in _made(call, f"{file.relative_to(ROOT)}:{call.lineno}"))
+
+
+def _errors(classes: list[ast.ClassDef]) -> set[str]:
     found = {"IdlehiveError"}
-    while more := {each.name for each in classes if found & {ast.unparse(base) for base in each.bases}} - found:
+    while more := {each.name for each in classes if found & set(map(_name, each.bases))} - found:
         found |= more
     return found - FOR_THE_LOG
 
 
-def sent() -> dict[str, set[frozenset[str]]]:
-    """The kinds that are sent as literals, each with the sets of parameters that it is sent with."""
-    known, found = errors(), defaultdict[str, set[frozenset[str]]](set)
-    for folder in SENDERS:
-        for file in (ROOT / "core" / folder).rglob("*.py"):
-            for kind, params in _in(ast.parse(file.read_text()), known):
-                found[kind].add(params)
-    return found
+def _name(node: ast.AST) -> str:
+    return ast.unparse(node).rpartition(".")[2]
 
 
-def _in(tree: ast.AST, known: set[str]) -> Iterator[tuple[str, frozenset[str]]]:
-    for node in ast.walk(tree):
-        if not isinstance(node, ast.Call) or not isinstance(node.func, ast.Name) or not node.args:
-            continue
-        kind = node.args[0]
-        if not isinstance(kind, ast.Constant) or not isinstance(kind.value, str):
-            continue
-        if node.func.id == "Message":
-            yield kind.value, _keys(node.args[1]) if len(node.args) > 1 else frozenset()
-        elif node.func.id in known:
-            names = {word.arg for word in node.keywords if word.arg}
-            yield kind.value, frozenset(names - {"field"} if node.func.id == "ManifestError" else names)
+def _made(call: ast.Call, where: str) -> Iterator[Made]:
+    first = call.args[0]
+    for kind in (first.body, first.orelse) if isinstance(first, ast.IfExp) else (first,):
+        if isinstance(kind, ast.Constant):
+            yield Made(str(kind.value), _params(call), where)
+        elif isinstance(kind, ast.JoinedStr):
+            yield Made(ast.unparse(kind), None, where)
+
+
+def _params(call: ast.Call) -> frozenset[str] | None:
+    if _name(call.func) != "Message":
+        names = [
+            keyword.arg for keyword in call.keywords if keyword.arg != "field" or "Manifest" not in _name(call.func)
+        ]
+        return None if None in names else frozenset(str(name) for name in names)
+    if len(call.args) == 1:
+        return frozenset()
+    given = call.args[1]
+    if not isinstance(given, ast.Dict) or not all(isinstance(key, ast.Constant) for key in given.keys):
+        return None
+    return frozenset(str(key.value) for key in given.keys if isinstance(key, ast.Constant))
 
 
 def _keys(params: ast.expr) -> frozenset[str]:
@@ -59,6 +85,7 @@ def _keys(params: ast.expr) -> frozenset[str]:
     return frozenset(str(key.value) for key in params.keys if isinstance(key, ast.Constant))
 
 
+@cache
 def reasons_sent() -> dict[Kind, set[frozenset[str]]]:
     """The kinds of reasons that rules yield, with their parameters."""
     found = defaultdict[Kind, set[frozenset[str]]](set)
@@ -88,35 +115,52 @@ def _kind(reason: ast.Call) -> Kind:
     return Kind[ast.unparse(reason.args[0]).removeprefix("Kind.")]
 
 
-def fields(template: str) -> frozenset[str]:
+def words() -> dict[str, str]:
+    return {kind: text for table in TABLES for kind, text in table().items()}
+
+
+def placeholders(template: str) -> frozenset[str]:
     return frozenset(name for _, name, _, _ in Formatter().parse(template) if name)
 
 
-def words() -> dict[str, str]:
-    return {kind: template for table in TABLES for kind, template in table().items()}
+def test_a_kind_is_a_word_and_no_sentence() -> None:
+    assert [made for made in messages() if not _KIND_FORM.fullmatch(made.kind)] == []
 
 
-def test_every_message_that_core_can_send_has_words_with_its_parameters() -> None:
+def test_every_kind_has_words() -> None:
+    known = words().keys() | history.known_reasons().keys()
+    assert [made for made in messages() if made.kind not in known] == []
+
+
+def test_words_name_exactly_the_parameters_that_are_given() -> None:
     known = words()
-    assert {kind for kind in sent() if kind not in known} == set()
-    wrong = {kind: params for kind, params in sent().items() if any(fields(known[kind]) - each for each in params)}
-    assert wrong == {}
+    assert [
+        (made, placeholders(known[made.kind]))
+        for made in messages()
+        if made.params is not None and made.kind in known and made.params != placeholders(known[made.kind])
+    ] == []
 
 
 def test_no_words_are_left_of_a_kind_that_is_gone() -> None:
-    code = "".join(file.read_text() for file in (ROOT / "core").rglob("*.py"))
+    files = [file for part in ("core", "app") for file in (ROOT / part).rglob("*.py") if "wordings" not in file.parts]
+    code = "".join(file.read_text() for file in files)
     assert {kind for kind in words() if f'"{kind}"' not in code} == set()
 
 
-def test_no_kind_is_worded_twice() -> None:
+def test_no_kind_has_words_twice() -> None:
     kinds = [kind for table in TABLES for kind in table()]
-    assert len(kinds) == len(set(kinds))
+    assert sorted({kind for kind in kinds if kinds.count(kind) > 1}) == []
+
+
+def test_every_way_of_writing_a_parameter_is_known() -> None:
+    used = {form for text in words().values() for _, _, form, _ in Formatter().parse(text) if form}
+    assert used <= set(WRITERS)
 
 
 @pytest.mark.parametrize("kind", Kind)
 def test_every_reason_has_words_with_its_parameters(kind: Kind) -> None:
     (params,) = reasons_sent()[kind]
-    assert fields(reasons.words()[kind].sentence) == params
+    assert placeholders(reasons.words()[kind].sentence) == params
     assert kind in history.known_reasons()
 
 
