@@ -88,7 +88,7 @@ class HabitCards(QHBoxLayout):
         self.setSpacing(theme.GAP)
         self.week, self.reasons = WeekHoursView(region.current().first_day), ReasonsView()
         self._habit, self._reason = Label("", Type.STRONG, wrap=True), Label("", Type.STRONG, wrap=True)
-        when, why = Card(tr("Hours of the week")), Card(tr("Wanted, but not given"))
+        when, why = Card(tr("Hours of the week")), Card(tr("Why it did not contribute"))
         for card, sentence, view in ((when, self._habit, self.week), (why, self._reason, self.reasons)):
             card.column.addWidget(sentence)
             card.column.addWidget(view, 1)

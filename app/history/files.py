@@ -60,7 +60,7 @@ class HistoryFiles:
 
         def done(written: Written) -> None:
             new = numbers.count(written.new_hours)
-            self._show_done(tr("{file} is read: {new} hours of it were new.", file=path.name, new=new))
+            self._show_done(tr("{file} is imported: {new} hours were new.", file=path.name, new=new))
             self._refresh()
 
         self._link.ask(ImportHistory(str(path)), done, self._show_problem, kind=Written)
@@ -92,7 +92,7 @@ class HistoryFiles:
 
     def _delete(self) -> None:
         def done(_result: object) -> None:
-            self._show_done(tr("Your history is deleted. Projects and limits are as they were."))
+            self._show_done(tr("Your history is deleted. Projects and limits are unchanged."))
             self._refresh()
 
         self.notice.set_text("")
@@ -160,8 +160,8 @@ class HistoryFiles:
             tr("Delete your history"),
             tr("Delete every session, hour and epoch that was recorded here?"),
             tr(
-                "The month's data count starts anew with it. Projects and limits stay. Export it first if you may want"
-                " it back."
+                "This month's data count starts again at zero. Projects and limits stay. Export the history first if"
+                " you may need it later."
             ),
         )
         box.offer(tr("Keep it"), QMessageBox.ButtonRole.RejectRole, "primary")

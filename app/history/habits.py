@@ -98,7 +98,7 @@ class ReasonsView(QWidget):
         many = len(named) > _MOST_ROWS
         self._rows = [*named[: _MOST_ROWS - 1], (tr("other reasons"), rest)] if many else named
         spoken = ", ".join(f"{name} {numbers.duration(seconds)}" for name, seconds in self._rows)
-        self.setAccessibleName(spoken or tr("Nothing stood in the way."))
+        self.setAccessibleName(spoken or tr("Nothing prevented contributing."))
         self.updateGeometry()
         self.update()
 

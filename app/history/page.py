@@ -91,8 +91,10 @@ class HistoryPage(Page):
     def _build(self) -> None:
         self._problem = Notice("problem-frame")
         self.files = HistoryFiles(self, self._link, self.refresh, self._problem.set_text)
-        self._empty = Card(tr("Nothing was given yet"))
-        text = tr("Once this computer contributes, every hour of it is kept here, for ever and on this computer alone.")
+        self._empty = Card(tr("No history yet"))
+        text = tr(
+            "Once this computer contributes, this page shows every hour of it. The record stays on this computer."
+        )
         self._empty.column.addWidget(Label(text, wrap=True))
         self._empty.hide()
         self._full = self._cards()

@@ -23,7 +23,7 @@ class HistorySessions(Card):
         self.project: str | None = None
         self.ending: str | None = None
         self._projects = MenuButton(tr("Sessions of this project"), self.filter_project)
-        self._endings = MenuButton(tr("Sessions that ended so"), self.filter_ending)
+        self._endings = MenuButton(tr("Sessions by their end"), self.filter_ending)
         self._count = Label("", Type.LABEL, "muted")
         row = QHBoxLayout()
         row.addWidget(self._count, 1)
@@ -39,7 +39,7 @@ class HistorySessions(Card):
         self._count.setText(amounts.sessions(overview.sessions))
 
     def show_habits(self, habits: Habits) -> None:
-        choices = {tr("However it ended"): None} | {history.reason(name): name for name in habits.endings}
+        choices = {tr("Any end"): None} | {history.reason(name): name for name in habits.endings}
         self._endings.offer(choices, self.ending)
 
     def show_sessions(self, sessions: list[SessionGiven], before: float | None) -> None:

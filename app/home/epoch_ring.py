@@ -68,7 +68,7 @@ class EpochRing(QWidget):
         """
         if (progress, live, busy) != (self._progress, self._live, self._busy):
             self._progress, self._live, self._busy = progress, live, busy
-            meaning = steps.ring_meaning(progress) if live else tr("No epoch is being worked on here.")
+            meaning = steps.ring_meaning(progress) if live else tr("This computer works on no epoch.")
             self._turn_if_seen()
             self.setAccessibleName(meaning)
             self.setToolTip(meaning)

@@ -189,10 +189,10 @@ class HomePage(Page):
         self._left.setText("")
         if state is Link.STARTING:
             self._show_state(
-                "working", tr("Starting the engine"), tr("It does the work and goes on when this window is closed.")
+                "working", tr("Starting the engine"), tr("It does the work and continues when you close this window.")
             )
         else:
-            self._show_state("problem", tr("No news from the engine"), tr("What has been given is kept."))
+            self._show_state("problem", tr("The engine does not answer"), tr("What you have given is saved."))
 
     def _on_done(self, _: object) -> None:
         self._asked = False

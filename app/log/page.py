@@ -136,12 +136,12 @@ class LogPage(QWidget):
 
     def _show_count(self) -> None:
         if not self._lines:
-            self._count.setText(tr("Nothing was logged yet in {folder}.", folder=self._profile.logs))
+            self._count.setText(tr("There is no log in {folder} yet.", folder=self._profile.logs))
             return
         shown = 0 if self.view.document().isEmpty() else self.view.blockCount()
         self._count.setText(
             tr(
-                "{shown} of the newest {all} lines · all of it is in {folder}",
+                "{shown} of the newest {all} lines · all files are in {folder}",
                 shown=shown,
                 all=len(self._lines),
                 folder=self._profile.logs,

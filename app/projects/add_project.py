@@ -32,8 +32,8 @@ class AddProject(Card):
         row.addWidget(self.submit)
         self.column.addWidget(Label(tr("Add a project"), Type.NAME))
         hint = tr(
-            "Paste the address that the organiser gave you, or choose or drop the manifest file. It is only listed;"
-            " nothing starts before you join."
+            "Paste the address that the organiser gave you, or choose or drop the manifest file. The project "
+            "is only listed; nothing starts before you join."
         )
         self.column.addWidget(Label(hint, Type.CAPTION, "muted", wrap=True))
         self.column.addLayout(row)

@@ -22,7 +22,7 @@ class OrderHandle(QAbstractButton):
         self._move = move
         self._pressed_at = QPoint()
         self.setAccessibleName(tr("Move {name} in the order of preference", name=name))
-        self.setToolTip(tr("Drag, or press the arrow keys: the first project that can run is contributed to."))
+        self.setToolTip(tr("Drag, or press the arrow keys. Idlehive contributes to the first project that can run."))
         self.setCursor(Qt.CursorShape.OpenHandCursor)
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
         self.setFixedSize(self.sizeHint())

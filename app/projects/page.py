@@ -148,7 +148,7 @@ class ProjectsPage(Page):
         for card in self._cards.values():
             card.setVisible(projects_text.is_found(card.info, card.fits, which, text))
         self._empty.setText(
-            tr("No project is found by this search.")
+            tr("No project matches this search.")
             if self._cards
             else tr("No projects yet. Add one with the address that its organiser gave you.")
         )

@@ -32,7 +32,7 @@ class IdentityCard(Card):
         super().__init__(tr("Identity"))
         self._link = link
         self.column.setSpacing(theme.UNIT * 3)
-        self.problem, self.news = Notice("problem-frame"), Notice("notice-frame")
+        self.problem, self.confirmation = Notice("problem-frame"), Notice("notice-frame")
         self.key = Label("", Type.STRONG, wrap=True)
         self.name = QLineEdit()
         self.name.setFont(theme.font(Type.TEXT))
@@ -44,8 +44,8 @@ class IdentityCard(Card):
         self.export = Button(tr("Export…"), "secondary", self._choose_target)
         self.import_ = Button(tr("Import…"), "secondary", self._choose_source)
         text = tr(
-            "What you give is signed with a key of your own, so that several computers add up to one volunteer. The"
-            " name is shown beside your figures on the projects' pages, if you choose one."
+            "A key of yours signs what you give, so that several computers count as one volunteer. If you "
+            "choose a name, the projects' pages show it beside your figures."
         )
         self.column.addWidget(self.key)
         self.column.addWidget(Label(text, Type.CAPTION, "muted", wrap=True))
@@ -57,7 +57,7 @@ class IdentityCard(Card):
             if self.name not in widgets:
                 row.addStretch(1)
             self.column.addLayout(row)
-        for notice in (self.problem, self.news):
+        for notice in (self.problem, self.confirmation):
             self.column.addWidget(notice)
 
     def refresh(self) -> None:
@@ -79,7 +79,9 @@ class IdentityCard(Card):
             except IdlehiveError as error:
                 self.problem.set_text(sentence(error.message))
             else:
-                self.news.set_text(tr("Your identity is in {path}; it opens with your passphrase only.", path=path))
+                self.confirmation.set_text(
+                    tr("Your identity is in {path}; it opens with your passphrase only.", path=path)
+                )
 
         self._begin()
         self._link.ask(ExportIdentity(passphrase), write, self.problem.set_text, kind=IdentityExport)
@@ -90,7 +92,7 @@ class IdentityCard(Card):
         def done(info: IdentityInfo) -> None:
             self.name.setModified(False)
             self.show_identity(info)
-            self.news.set_text(tr("This computer gives under that identity now, from the next session on."))
+            self.confirmation.set_text(tr("This computer uses that identity from the next session on."))
 
         self._begin()
         try:
@@ -104,7 +106,7 @@ class IdentityCard(Card):
         def done(info: IdentityInfo) -> None:
             self.name.setModified(False)
             self.show_identity(info)
-            self.news.set_text(tr("Saved."))
+            self.confirmation.set_text(tr("Saved."))
 
         self._begin()
         name = self.name.text().strip() or None
@@ -113,7 +115,7 @@ class IdentityCard(Card):
     def _choose_target(self) -> None:
         path, _ = QFileDialog.getSaveFileName(self, tr("Export your identity"), "idlehive.identity")
         if path:
-            text = tr("Whoever has this file and its passphrase can give in your name. Choose a passphrase for it.")
+            text = tr("Anyone with this file and its passphrase can contribute in your name. Choose a passphrase.")
             dialog = PassphraseDialog(self, tr("Export"), text, twice=True)
             dialog.given.connect(lambda passphrase, _: self.export_to(Path(path), passphrase))
             dialog.open()
@@ -121,11 +123,11 @@ class IdentityCard(Card):
     def _choose_source(self) -> None:
         path, _ = QFileDialog.getOpenFileName(self, tr("Import an identity"))
         if path:
-            option = tr("Give up the identity that is here")
+            option = tr("Replace the identity on this computer")
             dialog = PassphraseDialog(self, tr("Import"), tr("The passphrase of this file:"), option=option)
             dialog.given.connect(lambda passphrase, replace: self.import_from(Path(path), passphrase, replace))
             dialog.open()
 
     def _begin(self) -> None:
         self.problem.set_text("")
-        self.news.set_text("")
+        self.confirmation.set_text("")

@@ -63,7 +63,7 @@ class SettingsPage(Page):
         self.notifications.clicked.connect(self._set_notifications)
         text = tr("Idlehive waits in the tray, and contributes when your schedule and limits allow it.")
         if self._login is None:
-            text = tr("How programs start at login is not known for this system.")
+            text = tr("Start at login is not supported on this system.")
             self.login.setEnabled(False)
         card.column.addWidget(SettingRow(tr("Start at login"), text, self.login))
         card.column.addWidget(
@@ -76,10 +76,10 @@ class SettingsPage(Page):
         return card
 
     def _appearance(self) -> Card:
-        card = _card(tr("Look and language"))
+        card = _card(tr("Appearance and language"))
         self.scheme = Combo({"system": tr("As the desktop"), "light": tr("Light"), "dark": tr("Dark")})
         self.scheme.activated.connect(lambda _: setattr(self._settings, "scheme", self.scheme.currentData()))
-        card.column.addWidget(SettingRow(tr("Theme"), tr("Light or dark, live with your desktop."), self.scheme))
+        card.column.addWidget(SettingRow(tr("Theme"), tr("Light, dark, or as your desktop."), self.scheme))
         languages = i18n.languages()
         self.language = Combo({"system": tr("As the system")} | languages)
         self.language.activated.connect(lambda _: setattr(self._settings, "language", self.language.currentData()))
@@ -92,8 +92,8 @@ class SettingsPage(Page):
         self._versions = Label("", Type.STRONG, wrap=True)
         card.column.addWidget(self._versions)
         text = tr(
-            "New versions come from where you got this one: fetch them there and start Idlehive again. It never looks"
-            " for them by itself, and never replaces itself."
+            "Idlehive does not search for updates and does not replace itself. Get a new version where you got "
+            "this one, then start Idlehive again."
         )
         card.column.addWidget(Label(text, Type.CAPTION, "muted", wrap=True))
         return card
@@ -168,7 +168,7 @@ class SettingsPage(Page):
         own = about.version()
         text = tr("This is Idlehive {version}.", version=own) if own else tr("This is Idlehive, from a checkout.")
         if snapshot.version != own:
-            text += " " + tr("The engine that runs is {version}: quit both to change it.", version=snapshot.version)
+            text += " " + tr("The running engine is {version}: quit both to change it.", version=snapshot.version)
         self._versions.setText(text)
 
 

@@ -25,7 +25,7 @@ def energy_source(sums: Sums) -> str:
         if joules > 0
     ]
     if sums.energy is None:
-        return tr("this computer does not tell")
+        return tr("not measured on this computer")
     said = tr("measured: {names}", names=", ".join(measured)) if measured else ""
     if not sums.estimated_joules:
         return said
@@ -89,7 +89,7 @@ def habit(seconds: Sequence[float]) -> str:
         tr("You give most at weekends."): _share(seconds, lambda day, _: day >= 5, 2 / 7),
     }
     sentence, density = max(parts.items(), key=lambda item: item[1])
-    return sentence if density >= _CLEAR else tr("You give at all hours alike.")
+    return sentence if density >= _CLEAR else tr("You give equally at all hours.")
 
 
 def _share(seconds: Sequence[float], counts: Callable[[int, int], bool], fair: float) -> float:
@@ -144,7 +144,7 @@ def ending(message: Message) -> str:
 def main_reason(idle: Mapping[str, float]) -> str:
     """What stood in the way most, a sentence."""
     if not idle:
-        return tr("Nothing stood in the way.")
+        return tr("Nothing prevented contributing.")
     name, seconds = max(idle.items(), key=lambda item: item[1])
     return tr("Most often: {reason} ({time}).", reason=reason(name), time=numbers.duration(seconds))
 

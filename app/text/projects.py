@@ -60,7 +60,7 @@ def waits(info: ProjectInfo, now: float) -> str:
     if not info.reasons:
         return ""
     why = " ".join(f"{status.reason_sentence(reason, now)}." for reason in info.reasons)
-    return tr("Another of your projects goes first: {why}", why=why)
+    return tr("Another of your projects runs first: {why}", why=why)
 
 
 def given(details: ProjectDetails) -> str:

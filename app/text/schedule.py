@@ -49,8 +49,8 @@ def override(state: ScheduleState, now: float) -> str:
     if not state.overridden:
         return ""
     if state.override_until is None:
-        return tr("You contribute now all the same, until you resume the schedule.")
-    return tr("You contribute now all the same, until {time}.", time=times.clock(state.override_until, now))
+        return tr("You contribute in spite of the schedule until you resume it.")
+    return tr("You contribute in spite of the schedule until {time}.", time=times.clock(state.override_until, now))
 
 
 def week_hours(cells: str) -> str:

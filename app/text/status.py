@@ -30,7 +30,7 @@ def status(snapshot: Snapshot, now: float) -> str:
         case "syncing":
             return _catching_up(snapshot)
         case "leaving":
-            return tr("Saying goodbye to the peers")
+            return tr("Leaving the peers")
         case "failed":
             return _failure(snapshot, now)
         case "idle" | "holding":
@@ -201,7 +201,7 @@ def _meaning(snapshot: Snapshot) -> str:
         case "starting" | "joining" | "syncing":
             return getting_ready()[place_in_getting_ready(snapshot)][1]
         case "leaving":
-            return tr("What you have given is kept. This takes a few seconds.")
+            return tr("What you have given is saved. This takes a few seconds.")
         case "failed":
             error = _error(snapshot)
             return (error if error.endswith(("?", "!")) else f"{error}.") + " " + tr("Nothing you have given is lost.")

@@ -93,7 +93,7 @@ class WelcomePage(QWidget):
         outer.addWidget(self._foot())
 
     def _machine(self) -> Card:
-        card = Card(tr("HardwareLine in this computer"))
+        card = Card(tr("Found in this computer"))
         self._found = QGridLayout()
         self._found.setHorizontalSpacing(theme.UNIT * 5)
         self._found.setVerticalSpacing(theme.UNIT)
@@ -226,17 +226,17 @@ def _promises(heading: str, sentences: Sequence[str]) -> Card:
 
 def _does() -> tuple[str, ...]:
     return (
-        tr("Computes small pieces of a training run and averages them with others."),
-        tr("Steps back at once when you need the computer, and says why it waits."),
-        tr("Writes down what you gave, to the sample, the byte and the watt-hour."),
+        tr("Computes a small part of a training run and averages it with others."),
+        tr("Stops at once when you need the computer, and shows why it waits."),
+        tr("Records what you gave: samples, bytes and watt-hours."),
     )
 
 
 def _never() -> tuple[str, ...]:
     return (
-        tr("Reads your files, or sends anything of yours but what was computed."),
+        tr("Reads your files, or sends anything but its computed results."),
         tr("Runs code that comes from the network: a project is described by numbers alone."),
-        tr("Goes beyond the limits you set, or starts before you say so."),
+        tr("Exceeds your limits, or starts before you allow it."),
     )
 
 

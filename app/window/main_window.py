@@ -189,8 +189,8 @@ class MainWindow(QMainWindow):
             tr("Idlehive stays in the tray"),
             tr("Closing the window does not stop contributing."),
             tr(
-                "The icon in the tray shows how it goes, pauses it and opens this window again. To end Idlehive, choose"
-                " Quit there or press Ctrl+Q."
+                "The tray icon shows the state, pauses contributing and opens this window again. To end "
+                "Idlehive, choose Quit there or press Ctrl+Q."
             ),
         )
         box.offer(tr("Got it"), QMessageBox.ButtonRole.AcceptRole, "primary")

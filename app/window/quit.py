@@ -60,10 +60,10 @@ class QuitDialog(QObject):
         box = MessageDialog(
             self._window,
             tr("Quit Idlehive"),
-            tr("Should this computer go on contributing in the background?"),
-            tr("Open Idlehive again at any time to see how it goes, or to stop it."),
+            tr("Should this computer continue to contribute in the background?"),
+            tr("Open Idlehive at any time to see its progress or to stop it."),
         )
-        go_on = box.offer(tr("Go on in the background"), QMessageBox.ButtonRole.AcceptRole, "primary")
+        go_on = box.offer(tr("Continue in the background"), QMessageBox.ButtonRole.AcceptRole, "primary")
         stop = box.offer(tr("Stop contributing"), QMessageBox.ButtonRole.DestructiveRole)
         box.setEscapeButton(box.offer(tr("Cancel"), QMessageBox.ButtonRole.RejectRole))
         box.setDefaultButton(go_on)

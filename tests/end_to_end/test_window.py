@@ -133,7 +133,7 @@ def test_a_volunteer_contributes_pauses_resumes_and_quits_by_pointer_and_keys(
     volunteer.display.press("ctrl+q")
     wait_for(lambda: volunteer.display.focused_title() == "Quit Idlehive", _MOMENT, "the question")
     volunteer.keep("question")
-    volunteer.display.press("Tab")  # from "Go on in the background" to "Stop contributing"
+    volunteer.display.press("Tab")  # from "Continue in the background" to "Stop contributing"
     volunteer.keep("answer")
     volunteer.display.press("space")
     wait_for(lambda: not volunteer.display.find("Idlehive"), _MOMENT, "no window")

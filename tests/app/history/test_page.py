@@ -186,7 +186,7 @@ def test_export_and_import_are_the_engines_work(page: HistoryPage, engine: Scrip
     assert engine.wait_for(ExportHistory).form == "csv"
     qtbot.waitUntil(lambda: page.files.notice.label.text() == "h.csv is written: 9 hours.")
     page.files.import_file(Path("/tmp/h.json"))
-    qtbot.waitUntil(lambda: "4 hours of it were new" in page.files.notice.label.text())
+    qtbot.waitUntil(lambda: "4 hours were new" in page.files.notice.label.text())
 
 
 def test_deleting_can_be_undone_until_it_happens(page: HistoryPage, engine: ScriptedEngine, qtbot: QtBot) -> None:
@@ -218,7 +218,7 @@ def test_every_reason_has_few_words() -> None:
         (lambda hour: hour % 24 >= 22, "You give most at night."),
         (lambda hour: 8 <= hour % 24 < 12, "You give most in the morning."),
         (lambda hour: hour >= 120, "You give most at weekends."),
-        (lambda hour: True, "You give at all hours alike."),
+        (lambda hour: True, "You give equally at all hours."),
         (lambda hour: False, ""),
     ],
 )

@@ -163,7 +163,7 @@ def test_without_an_engine_no_figure_looks_live(
     show(CONTRIBUTING)
     engine.stop()
     qtbot.waitUntil(lambda: link.state is Link.GONE)
-    assert "No news from the engine" in texts(page)
+    assert "The engine does not answer" in texts(page)
     assert "14 peers" not in texts(page)
     assert "2.1" not in texts(page)
     assert not page.button.main.isEnabled()

@@ -300,7 +300,7 @@ def test_the_card_says_why_another_project_goes_first(page: ProjectsPage, engine
     hours = Reason(Kind.NETWORK_HOURS, False, {}, time.time() + 5)
     engine.answer(ListProjects, [replace(joined(BIRDS, 1), reasons=(slow, hours)), joined(PRACTICE, 2)])
     page.refresh()
-    qtbot.waitUntil(lambda: "Another of your projects goes first: This project needs at least" in texts(page))
+    qtbot.waitUntil(lambda: "Another of your projects runs first: This project needs at least" in texts(page))
     assert "Outside the hours in which the network may be used, until " in texts(page)
 
 
@@ -309,7 +309,7 @@ def test_search_and_filter_hide_the_others(page: ProjectsPage, qtbot: QtBot) -> 
     assert card(page).isVisible()
     assert not card(page, "practice").isVisible()
     page.filter.search.setText("whales")
-    assert "No project is found by this search." in texts(page)
+    assert "No project matches this search." in texts(page)
     page.filter.search.clear()
     page.filter.buttons[Which.JOINED].click()
     assert not card(page).isVisible()

@@ -79,7 +79,7 @@ def test_versions_of_window_and_engine_are_told_where_they_differ(
     page: SettingsPage, show: Callable[[Snapshot], None], qtbot: QtBot
 ) -> None:
     show(replace(IDLE, version="9.9.9"))
-    assert "The engine that runs is 9.9.9: quit both to change it." in texts(page)
+    assert "The running engine is 9.9.9: quit both to change it." in texts(page)
     show(replace(IDLE, version=about.version()))
     assert "9.9.9" not in texts(page)
 

@@ -41,7 +41,7 @@ def status(snapshot: Snapshot) -> str:
             Snapshot(state="syncing", catching_up=CatchUp(12, 15), transfer=HALF),
             "Catching up: epoch 12 → 15 (1.2 of 3.4 MB)",
         ),
-        (Snapshot(state="leaving"), "Saying goodbye to the peers"),
+        (Snapshot(state="leaving"), "Leaving the peers"),
         (IDLE, "Ready to contribute"),
         (Snapshot(state="idle"), "Ready to contribute"),
         (paused(), "Paused until you resume"),

@@ -120,7 +120,7 @@ def test_quitting_while_contributing_can_leave_the_engine_running(
     box = question(window)
     assert box
     with qtbot.waitSignal(quit_dialog.done):
-        press(box, "Go on in the background")
+        press(box, "Continue in the background")
     assert engine.received(Quit) == []
 
 
