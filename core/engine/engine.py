@@ -9,7 +9,6 @@ import logging
 from collections.abc import Callable
 
 from core.api.protocol import Event
-from core.api.reasons import Kind
 from core.api.sensors import SensorInfo
 from core.api.session import EpochDone, Fault, Remark, Report
 from core.api.snapshot import DataMonth, Snapshot
@@ -20,10 +19,10 @@ from core.engine import log_texts
 from core.engine.broadcast import Broadcast
 from core.engine.decision import gpu_rules, machine_rules, network_rules, states
 from core.engine.decision.decide import Decision
-from core.engine.decision.facts import NetworkUse
 from core.engine.decision.intent import Intent
-from core.engine.decision.lifecycle import forgive, lifecycle, next_moment
+from core.engine.decision.lifecycle import forgive, lifecycle
 from core.engine.decision.memberships import memberships
+from core.engine.decision.moments import moments
 from core.engine.decision.observation import Observation, SessionFacts, decide_among
 from core.engine.decision.project_selection import Selection
 from core.engine.decision.schedule import WeeklySchedule
@@ -32,7 +31,7 @@ from core.engine.decision.stored_intent import StoredIntent
 from core.engine.machine import gpu_power
 from core.engine.machine.alarms import Alarms
 from core.engine.machine.gpu_power import PowerLimit
-from core.engine.machine.sensor_thread import KEEN, RESTING, WATCHFUL, SensorThread
+from core.engine.machine.sensor_thread import SensorThread, pace
 from core.engine.projects.catalogue import Catalogue
 from core.engine.projects.credentials import Credentials
 from core.engine.projects.identity import Identity
@@ -96,7 +95,7 @@ class Engine:
             sleep=self._sleep,
             report=self.update,
             name_run=self._recorder.name_run,
-            comes_back=self._comes_back,
+            comes_back=lambda: self._decision.waits_for_sleep_alone,
         )
         self._seen = self._observe(clock())
         self._decision, _ = self._decide()
@@ -151,7 +150,7 @@ class Engine:
         self._recorder.flush(now)
         self._sessions.rest_between()
         self._set_alarm(now, self._ask_for_place(now))
-        self.sensor_thread.attend(self._pace())
+        self.sensor_thread.attend(pace(self._decision, self._state))
         self._power_limit.keep(
             gpu_power.wanted(self.sensor_thread.readings.gpus, self._decision.effective, self._sessions.gpu)
         )
@@ -210,12 +209,14 @@ class Engine:
         intent = self.intent.at(now)
         if self._closing or not self.sensor_thread.ready:
             intent = intent.fulfilled()
+        zone = self.weekly_schedule.zone(now)
+        used = self._recorder.used_in_month(self.preferences, now, zone)
         return Observation(
             now=now,
             intent=intent,
             preferences=self.preferences,
             week=self.weekly_schedule.outlook(now),
-            network=self._network_use(now),
+            network=network_rules.network_use(self.preferences, used, now, zone),
             machine=self.sensor_thread.readings,
             memberships=memberships(self.catalogue, intent.project, self._measured_bandwidths),
             near_sleep=self._sleep.now.near,
@@ -242,23 +243,6 @@ class Engine:
         """Called on the thread that watches for sleep."""
         if self._loop is not None and not self._loop.is_closed():
             self._loop.call_soon_threadsafe(self.update)
-
-    def _comes_back(self) -> bool:
-        """Whether sleep is all that the session ends for."""
-        kinds = {reason.kind for reason in self._decision.reasons}
-        return self._decision.wanted and bool(kinds) and kinds <= {Kind.GOING_TO_SLEEP, Kind.WOKEN}
-
-    def _network_use(self, now: float) -> NetworkUse:
-        zone = self.weekly_schedule.zone(now)
-        since = network_rules.month_begin(self.preferences["data_cap_day"], now, zone)
-        used = self._recorder.used_since(since) if self.preferences["data_cap"] else 0
-        return network_rules.network_use(self.preferences, used, now, zone)
-
-    def _pace(self) -> float:
-        if not self.intent.wanted:
-            return RESTING
-        watches = machine_rules.watches_volunteer(self._decision.effective, uses_gpu=self._decision.uses_gpu)
-        return KEEN if watches and isinstance(self._state, Contributing) else WATCHFUL
 
     def _record(self, event: SessionEvent | None, now: float) -> None:
         """Take in what a session reported."""
@@ -306,20 +290,7 @@ class Engine:
             self._rest.set()
 
     def _set_alarm(self, now: float, place_at: float | None) -> None:
-        moments = [
-            self.intent.snoozed_until,
-            self.intent.stop_at,
-            self.intent.override_until,
-            self._decision.schedule.next_at,
-            next_moment(self._state),
-            self._recorder.next_moment(now),
-            machine_rules.next_moment(
-                self.sensor_thread.readings, self._decision.effective, now, uses_gpu=self._decision.uses_gpu
-            ),
-            self._seen.network.next_edge,
-            place_at,
-            *self.selection.moments(),
-            *(reason.until for reason in self._decision.reasons),
-        ]
+        own = moments(self._seen, self._decision, self.selection, self._state)
+        known = [moment for moment in (*own, self._recorder.next_moment(now), place_at) if moment is not None]
         if self._alarms is not None:
-            self._alarms.at(min((moment for moment in moments if moment is not None), default=None))
+            self._alarms.at(min(known, default=None))

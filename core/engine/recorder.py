@@ -3,7 +3,7 @@
 import logging
 import os
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from datetime import tzinfo
 
 from core.api.message import Message
@@ -11,6 +11,7 @@ from core.api.protocol import Event
 from core.api.session import EpochDone, Report
 from core.api.snapshot import Today
 from core.engine.decision.decide import Decision
+from core.engine.decision.network_rules import month_begin
 from core.engine.decision.states import Contributing, State
 from core.store.database import StoreError
 from core.store.store import Store
@@ -109,10 +110,13 @@ class Recorder:
             _log.warning("The record cannot be read: %s", error)
         return self._today
 
-    def used_since(self, moment: float) -> int:
-        """Bytes up and down since then, practice left out; the last number known, while the record cannot be read."""
+    def used_in_month(self, preferences: Mapping[str, int], now: float, zone: tzinfo) -> int:
+        """Bytes up and down in the data month, without practice; 0 without a cap. While the record cannot be read, the
+        last number known."""
+        if not preferences["data_cap"]:
+            return 0
         try:
-            self._used = self._store.history.traffic_since(moment)
+            self._used = self._store.history.traffic_since(month_begin(preferences["data_cap_day"], now, zone))
         except StoreError as error:
             _log.warning("The record cannot be read: %s", error)
         return self._used

@@ -66,7 +66,6 @@ def _swarm() -> dict[str, str]:
             "None of the other peers can be called from here: one of them has to open a port."
         ),
         "state_unavailable": tr("No peer offers the present state of the run."),
-        "address_in_use": tr("{address} cannot be used: another program listens there. Choose another port."),
         "peers_not_reached": tr(
             "None of the project's peers answers: the organiser's machine or your network may be down."
         ),

@@ -11,7 +11,7 @@ import msgspec
 
 from core.api.preferences.preferences import effective_on_gpu, effective_values
 from core.api.preferences.schedule import ALWAYS, Level, Outlook, ScheduleState
-from core.api.reasons import Reason
+from core.api.reasons import Kind, Reason
 from core.api.session_settings import SessionSettings
 from core.engine.decision import gpu_rules, machine_rules, network_rules, session_rules, volunteer_rules
 from core.engine.decision.facts import Conditions, Facts, Membership
@@ -45,6 +45,12 @@ class Decision:
     @property
     def go(self) -> bool:
         return self.wanted and not self.reasons
+
+    @property
+    def waits_for_sleep_alone(self) -> bool:
+        """Nothing but sleep is against contributing."""
+        kinds = {reason.kind for reason in self.reasons}
+        return self.wanted and bool(kinds) and kinds <= {Kind.GOING_TO_SLEEP, Kind.WOKEN}
 
 
 def decide(

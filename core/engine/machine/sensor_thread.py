@@ -8,6 +8,9 @@ import msgspec
 
 from core.api.sensors import SensorInfo
 from core.conditions.machine import Machine, Readings
+from core.engine.decision import machine_rules
+from core.engine.decision.decide import Decision
+from core.engine.decision.states import Contributing, State
 from core.store.journal import Journal
 
 RESTING, WATCHFUL, KEEN = 5.0, 1.0, 0.04
@@ -80,6 +83,14 @@ class SensorThread:
         self.readings, self.ready = readings, True
         if not self._closed:
             self._request_update()
+
+
+def pace(decision: Decision, state: State) -> float:
+    """How often to read: most often while the volunteer's return, or a game, would end what goes on."""
+    if not decision.wanted:
+        return RESTING
+    watches = machine_rules.watches_volunteer(decision.effective, uses_gpu=decision.uses_gpu)
+    return KEEN if watches and isinstance(state, Contributing) else WATCHFUL
 
 
 def _programs(stored: str | None) -> tuple[str, ...]:
