@@ -21,7 +21,6 @@ from core.engine.decision import gpu_rules, machine_rules, network_rules, states
 from core.engine.decision.decide import Decision
 from core.engine.decision.intent import Intent
 from core.engine.decision.lifecycle import forgive, lifecycle
-from core.engine.decision.memberships import memberships
 from core.engine.decision.moments import moments
 from core.engine.decision.observation import Observation, SessionFacts, decide_among
 from core.engine.decision.project_selection import Selection
@@ -35,6 +34,7 @@ from core.engine.machine.sensor_thread import SensorThread, pace
 from core.engine.projects.catalogue import Catalogue
 from core.engine.projects.credentials import Credentials
 from core.engine.projects.identity import Identity
+from core.engine.projects.memberships import memberships
 from core.engine.projects.pictures import Pictures
 from core.engine.projects.ranking import Ranking
 from core.engine.recorder import Recorder, ending, idle_kind
