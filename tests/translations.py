@@ -5,12 +5,8 @@ editor for such files); run again, it compiles them. The tests compare with what
 """
 
 import ast
-import json
-import re
 import sys
 from collections.abc import Iterator
-from functools import cache
-from itertools import count
 from pathlib import Path
 from typing import NamedTuple
 
@@ -18,7 +14,7 @@ from babel.messages.catalog import Catalog
 from babel.messages.mofile import write_mo
 from babel.messages.pofile import read_po, write_po
 
-from app.text.i18n import DOMAIN, ENGINE, LOCALE, languages
+from app.text.i18n import DOMAIN, LOCALE, languages
 
 ROOT = Path(__file__).parents[1]
 TRANSLATED = tuple(code for code in languages() if code != "en")
@@ -56,90 +52,6 @@ def texts() -> Iterator[Text]:
                 yield Text(found[0] if len(found) == 1 else (found[0], found[1]), name, node.lineno)
 
 
-SPEAKERS = ("api", "engine", "trainer", "swarm", "learning", "store", "conditions")
-"""Folders of core whose sentences reach the window."""
-_FIELD = re.compile(r"\{\w+\}")
-
-
-def engine_texts() -> Iterator[Text]:
-    """Every sentence of the engine and of a session, the values in it as `{v0}`, `{v1}` and so on, or `{n0}` if they
-    are written as numbers.
-
-    Found as what is marked as a phrase, is the text of an error, or reads like a sentence and is neither documentation
-    nor a line of the log.
-    """
-    for folder in SPEAKERS:
-        for file in sorted((ROOT / "core" / folder).rglob("*.py")):
-            yield from _said_in(ast.parse(file.read_text()), str(file.relative_to(ROOT)))
-
-
-def _said_in(tree: ast.AST, name: str) -> Iterator[Text]:
-    nodes = list(ast.walk(tree))
-    aside = {id(inner) for node in nodes if _is_aside(node) for inner in ast.walk(node)}
-    for node in nodes:
-        marked = _is_said(node)
-        wanted = node.args[0] if isinstance(node, ast.Call) and marked else node
-        text = _template(wanted) if id(node) not in aside else ""
-        if text and (marked or (_SENTENCE.fullmatch(text) and len(_FIELD.sub("", text).split()) > 1)):
-            yield Text(text, name, getattr(node, "lineno", 0))
-        if isinstance(node, ast.JoinedStr):
-            aside |= {id(inner) for inner in node.values}
-
-
-_SENTENCE = re.compile(r"(?![^%]*%[sd])(?:[A-Z](?![A-Z]{2})|\{\w+\} )[^<>\n]* [^<>\n]*(?:[.?]|: \{\w+\})")
-
-
-def _template(node: ast.AST) -> str:
-    if isinstance(node, ast.Constant) and isinstance(node.value, str):
-        return node.value
-    if not isinstance(node, ast.JoinedStr):
-        return ""
-    fields = count()
-    parts = (
-        str(each.value) if isinstance(each, ast.Constant) else f"{{{_kind(each)}{next(fields)}}}"
-        for each in node.values
-    )
-    return "".join(parts)
-
-
-def _kind(field: ast.AST) -> str:
-    """`n` for what is written as a number, else `v`."""
-    form = ast.unparse(field.format_spec) if isinstance(field, ast.FormattedValue) and field.format_spec else ""
-    return "n" if form.rstrip("'\"")[-1:] in {"d", "f", "g"} else "v"
-
-
-def _is_said(node: ast.AST) -> bool:
-    """`phrase(text)`, or an error that is made of a text."""
-    if not (isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.args):
-        return False
-    return node.func.id in {"phrase", *_errors()}
-
-
-@cache
-def _errors() -> frozenset[str]:
-    """Names of the classes of errors that are told to the volunteer."""
-    trees = (ast.parse(file.read_text()) for file in (ROOT / "core").rglob("*.py"))
-    classes = [node for tree in trees for node in ast.walk(tree) if isinstance(node, ast.ClassDef)]
-    found = {"IdlehiveError"}
-    while more := {each.name for each in classes if found & {ast.unparse(base) for base in each.bases}} - found:
-        found |= more
-    return frozenset(found)
-
-
-def _is_aside(node: ast.AST) -> bool:
-    """Documentation, and what goes to the log."""
-    if isinstance(node, ast.Expr):
-        return isinstance(node.value, ast.Constant)
-    logs = {"debug", "info", "warning", "error", "exception", "critical"}
-    return isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr in logs
-
-
-def engine_templates() -> list[str]:
-    """The same, each once, those that say most first: the window takes the first that fits."""
-    found = {str(text.message) for text in engine_texts()}
-    return sorted(found, key=lambda text: (-len(_FIELD.sub("", text)), text))
-
-
 def catalogue(code: str) -> Catalog:
     """The translation as it is written by hand."""
     with _file(code, "po").open("rb") as file:
@@ -150,7 +62,7 @@ def update(code: str) -> int:
     """Put in what is new, take out what is gone, compile. Returns how many texts have no translation yet."""
     known = catalogue(code) if _file(code, "po").exists() else Catalog(locale=code, domain=DOMAIN)
     template = Catalog(domain=DOMAIN, creation_date=known.creation_date)
-    for text in (*texts(), *engine_texts()):
+    for text in texts():
         template.add(text.message, locations=[(text.file, text.line)])
     known.update(template, no_fuzzy_matching=True)
     known.obsolete.clear()
@@ -180,7 +92,6 @@ def _is_function(node: ast.AST) -> bool:
 
 
 if __name__ == "__main__":
-    ENGINE.write_text(json.dumps(engine_templates(), ensure_ascii=False, indent=1) + "\n")
     missing = {code: update(code) for code in TRANSLATED}
     print("\n".join(f"{code}: {number} texts to translate" for code, number in missing.items()))
     sys.exit(1 if any(missing.values()) else 0)

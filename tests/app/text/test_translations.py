@@ -1,6 +1,5 @@
 """Every text of the app is in every language, with the same fields in it; `python -m tests.translations` helps."""
 
-import json
 import re
 from collections.abc import Iterator
 from datetime import UTC, datetime
@@ -15,9 +14,11 @@ from app.desktop import language
 from app.limits.page import LimitsPage
 from app.link.engine_link import EngineLink
 from app.text import i18n, numbers, times
-from app.text.i18n import said, tr, trn
+from app.text.i18n import tr, trn
+from app.text.messages import sentence
 from app.window.main_window import MainWindow
 from app.window.tray import Tray
+from core.api.message import Message
 from core.api.snapshot import CatchUp, Transfer
 from tests import translations
 from tests.app.full_engine import settle
@@ -29,7 +30,8 @@ from tests.translations import TRANSLATED, forms
 CATCHING_UP = replace(
     CONTRIBUTING, state="syncing", catching_up=CatchUp(1012, 1015), transfer=Transfer(12_000_000, 47_000_000)
 )
-FIELD = re.compile(r"\{(\w+)\}")
+FIELD = re.compile(r"\{(\w+(?::\w+)?)\}")
+"""A field, with the way it is written: `{free:size}`."""
 
 
 @pytest.fixture(autouse=True)
@@ -41,7 +43,7 @@ def english_again(qapp: QApplication) -> Iterator[None]:
 
 @pytest.mark.parametrize("code", TRANSLATED)
 def test_no_text_lacks_a_translation_and_no_translation_its_text(code: str) -> None:
-    wanted = {text.message for text in (*translations.texts(), *translations.engine_texts())}
+    wanted = {text.message for text in translations.texts()}
     known = {message.id: forms(message.string) for message in translations.catalogue(code) if message.id}
     assert wanted - known.keys() == set(), "to translate; see tests/translations.py"
     assert known.keys() - wanted == set(), "no longer said"
@@ -61,48 +63,20 @@ def test_every_translation_has_the_fields_of_its_text(code: str) -> None:
     assert wrong == []
 
 
-def test_the_window_knows_every_sentence_that_the_engine_can_say() -> None:
-    assert json.loads(i18n.ENGINE.read_text()) == translations.engine_templates(), "run python -m tests.translations"
-
-
-@pytest.mark.parametrize("code", TRANSLATED)
-def test_a_sentence_of_the_engine_is_said_in_the_language_with_its_values(code: str) -> None:
-    i18n.use(code)
-    templates = [template for template in translations.engine_templates() if tr(template) != template]
-    assert len(templates) > 150
-    assert [template for template in templates if said(filled := FIELD.sub("7", template)) == filled] == []
-
-
-def test_sentences_within_sentences_are_translated_too() -> None:
-    i18n.use("de")
-    assert said("The session cannot go on without you: There is no file /x.") == (
-        "Die Sitzung kann ohne dich nicht weitergehen: Es gibt keine Datei /x."
-    )
-    needs = "It needs a GPU with 8.0 GiB of memory; none was found here."
-    assert said(needs) == "Es braucht eine Grafikkarte mit 8.0 GiB Speicher; hier wurde keine gefunden."
-    assert said("steam") == "steam"
-
-
-AMOUNTS = {
-    "It needs 8.0 GiB of memory; this computer has 23.4 GiB.": (
-        "Es braucht 8,0 GiB Arbeitsspeicher; dieser Computer hat 23,4 GiB."
+NETWORK = Message("network", {"reach": Message("online"), "cost": Message("network_not_metered")})
+IN_GERMAN = {
+    "Online, nicht getaktet.": NETWORK,
+    "Es braucht 8,0 GB Arbeitsspeicher; dieser Computer hat 23,4 GB.": Message(
+        "needs_memory", {"needed": 8_000_000_000, "present": 23_400_000_000}
     ),
-    "1.5 Mbit/s up, and your ceiling is 0.8 Mbit/s; 1.5 Mbit/s down, and your ceiling is 1 Mbit/s": (
-        "1,5 Mbit/s hinauf, und deine Obergrenze ist 0,8 Mbit/s; 1,5 Mbit/s herunter, und deine Obergrenze ist 1 Mbit/s"
-    ),
-    "GeForce RTX 3060, 61 °C, 142 W, 62 % busy, used by blender.": (
-        "GeForce RTX 3060, 61 °C, 142 W, zu 62 % beschäftigt, benutzt von blender."
-    ),
-    "Online, not metered.": "Online, nicht getaktet.",
-    "On battery, 62 % full.": "Im Akkubetrieb, zu 62 % voll.",
-    "10.0.0.7 leads in circles.": "10.0.0.7 führt im Kreis.",
+    "10.0.0.7 leitet im Kreis weiter.": Message("redirect_loop", {"address": "10.0.0.7"}),
 }
 
 
-@pytest.mark.parametrize("english", AMOUNTS)
-def test_amounts_in_a_sentence_are_written_the_language_s_way(qapp: QApplication, english: str) -> None:
+@pytest.mark.parametrize("german", IN_GERMAN)
+def test_a_message_is_worded_in_the_language_with_its_numbers_and_units(qapp: QApplication, german: str) -> None:
     language.apply(qapp, "de")
-    assert said(english) == AMOUNTS[english]
+    assert sentence(IN_GERMAN[german]).replace(numbers.SPACE, " ") == german
 
 
 @pytest.mark.parametrize("code", TRANSLATED)
