@@ -262,7 +262,7 @@ class Engine:
             case Fault():
                 _log.warning("The session failed: %s", event.error)
             case Ended():
-                self._recorder.end(event.error or ending(self._decision), now)
+                self._recorder.end(event.error or ending(self._state, self._decision), now)
 
     def _perform(self, effect: Effect, now: float) -> None:
         if isinstance(effect, StartSession):

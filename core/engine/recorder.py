@@ -12,7 +12,7 @@ from core.api.session import EpochDone, Report
 from core.api.snapshot import Today
 from core.engine.decision.decide import Decision
 from core.engine.decision.network_rules import month_begin
-from core.engine.decision.states import Contributing, State
+from core.engine.decision.states import Contributing, Leaving, State
 from core.store.database import StoreError
 from core.store.store import Store
 
@@ -128,8 +128,10 @@ class Recorder:
             return 0
 
 
-def ending(decision: Decision) -> Message:
-    """Why a session without a failure has ended: the first reason to leave, else the first to hold."""
+def ending(state: State, decision: Decision) -> Message:
+    """Why a session has ended: its failure, else the first reason to leave, else the first to hold."""
+    if isinstance(state, Leaving) and state.failure is not None:
+        return state.failure.error
     by_urgency = sorted(decision.reasons, key=lambda reason: reason.hold)
     return Message(by_urgency[0].kind.value if by_urgency else "done")
 

@@ -13,6 +13,7 @@ from core.api.intent import Contribute, Pause, Resume
 from core.api.message import Message
 from core.api.protocol import Quit
 from core.api.reasons import Kind
+from core.api.record.record import GetSessions, SessionGiven
 from core.system import orphans
 from core.system.subreaper import TAG
 from tests.fakes.running_engine import RunningEngine, events
@@ -159,6 +160,8 @@ def test_a_fault_that_may_pass_is_tried_again_and_shown(engine: RunningEngine) -
     engine.start().tell(Contribute())
     failed = engine.until("failed")
     assert failed.error == Message("peers_not_reached")
+    [session] = engine.ask(GetSessions(), list[SessionGiven])
+    assert session.ending == failed.error
     assert [reason.kind for reason in failed.reasons] == [Kind.BACKING_OFF]
     engine.tell(Pause())
     paused = engine.until("idle")
