@@ -120,7 +120,7 @@ def test_nothing_ticks_when_nothing_counts_down_or_nobody_looks(window: MainWind
 def test_a_failure_tells_the_error_and_the_retry(page: HomePage, show: Show) -> None:
     show(failed(time.time() + 20))
     assert "Waiting to retry in" in texts(page)
-    assert "No peer could be reached." in texts(page)
+    assert "None of the project's peers answers" in texts(page)
 
 
 def test_a_refusal_is_told_on_the_page(page: HomePage, show: Show, engine: ScriptedEngine, qtbot: QtBot) -> None:
