@@ -29,7 +29,7 @@ class TrayHost(QObject):
         super().__init__(parent)
         self._is_there, self._clock = is_there, clock
         self._seen_at = clock()
-        self._here, self._told = is_there(), False
+        self._is_here, self._announced = is_there(), False
         self._timer = QTimer(self)
         self._timer.setInterval(EVERY_MS)
         self._timer.timeout.connect(self.poll)
@@ -37,14 +37,14 @@ class TrayHost(QObject):
 
     def poll(self) -> None:
         """Notice whether the tray has come or gone."""
-        now, before = self._clock(), self._here
-        self._here = self._is_there()
-        if self._here:
-            self._seen_at, self._told = now, False
+        now, before = self._clock(), self._is_here
+        self._is_here = self._is_there()
+        if self._is_here:
+            self._seen_at, self._announced = now, False
             if not before:
                 self.came.emit()
-        elif not self._told and now - self._seen_at >= PATIENCE:
-            self._told = True
+        elif not self._announced and now - self._seen_at >= PATIENCE:
+            self._announced = True
             self.missed.emit()
 
     def stop(self) -> None:

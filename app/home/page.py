@@ -1,4 +1,4 @@
-"""The home page: what is going on, the one large button, today's figures and the learning curve."""
+"""The home page: the state, the large button, today's figures and the learning curve."""
 
 import time
 
@@ -27,7 +27,7 @@ from core.api.snapshot import Snapshot
 
 
 class HomePage(Page):
-    """Shows the latest snapshot; keeps nothing of its own but the curve it has fetched."""
+    """Shows the latest snapshot; keeps only the curve that it has fetched."""
 
     def __init__(self, link: EngineLink, settings: Settings) -> None:
         super().__init__()
@@ -37,7 +37,7 @@ class HomePage(Page):
         self._curve_of: tuple[str | None, int] | None = None
         self._week_of: ScheduleState | None = None
         self._asked = False
-        """A command is under way: a second press before its answer means nothing."""
+        """A command has no answer yet: ignore a second press."""
         self._build()
         self._second = QTimer(self)
         self._second.setInterval(1000)
@@ -48,7 +48,7 @@ class HomePage(Page):
         self._on_link(link.state, link.sentence)
 
     def show_snapshot(self, snapshot: Snapshot) -> None:
-        """Everything on the page follows from this; while nobody sees the page, the latest one waits."""
+        """Everything on the page follows from the snapshot; a hidden page is updated when it is shown."""
         self._snapshot = snapshot
         if self.isVisible():
             self._paint_snapshot(snapshot)
@@ -68,7 +68,7 @@ class HomePage(Page):
         self._fetch_week(snapshot)
 
     def perform(self, command: Command) -> None:
-        """Send a command of the volunteer; what stands against it is said on this page."""
+        """Send a command of the volunteer; this page shows a refusal."""
         self._problem.set_text("")
         if not self._asked:
             self._asked = True
@@ -153,7 +153,7 @@ class HomePage(Page):
         return card
 
     def _show_words(self) -> None:
-        """The sentences, some of which count down: once a second while one does and somebody can see it."""
+        """The sentences; once a second while one counts down and the page is visible."""
         if self._link.state is not Link.UP or self._snapshot is None:
             self._second.stop()
             return
@@ -228,7 +228,7 @@ class HomePage(Page):
             self._link.ask(GetCurve(snapshot.project), show, kind=list[CurvePoint])
 
     def _fetch_week(self, snapshot: Snapshot) -> None:
-        """When the schedule says something else than before: it was painted anew, or its next hours have come."""
+        """Fetch the week when the schedule has changed or its next hours have come."""
         if snapshot.schedule == self._week_of or self._link.state is not Link.UP:
             return
         self._week_of = snapshot.schedule

@@ -29,7 +29,7 @@ _MOST_UNDO = 100
 
 
 class SchedulePage(Page):
-    """Shows the engine's week; keeps nothing of its own but what Undo needs."""
+    """Shows the engine's week; keeps only what Undo needs."""
 
     def __init__(self, link: EngineLink) -> None:
         super().__init__()
@@ -48,7 +48,7 @@ class SchedulePage(Page):
         self._on_link(link.state, link.sentence)
 
     def refresh(self) -> None:
-        """Fetch the week and what its levels mean, if anyone looks."""
+        """Fetch the week and the meanings of its levels, if the page is visible."""
         if self.isVisible() and self._link.state is Link.UP:
             self._link.ask(GetSchedule(), self.show_schedule, self._problem.set_text, kind=ScheduleInfo)
             self._link.ask(ShowLimits(), self._show_meanings, kind=list[LimitInfo])

@@ -13,7 +13,7 @@ _PEOPLE = 8e9
 _KWH_A_LITRE = 0.093
 """To heat a litre of water from 20 °C to 100 °C: 4.19 kJ for each degree."""
 _CLEAR = 1.25
-"""How much more than everywhere else a habit must be to be told as one."""
+"""How much more than on average these hours must have to count as a habit."""
 
 
 def energy_source(sums: Sums) -> str:
@@ -77,7 +77,7 @@ def hours(seconds: float) -> tuple[str, str]:
 
 
 def habit(seconds: Sequence[float]) -> str:
-    """When one gives most, of the 168 hours of the week; empty if there is nothing to tell."""
+    """The time of most contributions, from the 168 hours of the week; empty without any."""
     total = sum(seconds)
     if total <= 0:
         return ""

@@ -75,7 +75,7 @@ def given(details: ProjectDetails) -> str:
 
 
 def peers(info: ProjectInfo, curve: list[CurvePoint], snapshot: Snapshot | None, now: float) -> tuple[str, str]:
-    """(figure, caption): as this computer sees them now, else as they were at the end of the last epoch told of."""
+    """(figure, caption): the peers that this computer sees now, else those at the end of the last known epoch."""
     if info.active and snapshot and snapshot.progress.peers:
         count = snapshot.progress.peers
         return numbers.count(count), tr("Peers now")

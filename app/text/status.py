@@ -73,7 +73,7 @@ def place(known: Place | None) -> str:
 
 
 def time_left(snapshot: Snapshot, now: float) -> str:
-    """How long a pause still lasts, or contributing in spite of the schedule; empty if nobody knows."""
+    """The time left of a pause or of an override of the schedule; empty without an end."""
     until = ends_at(snapshot)
     if until is None or until <= now:
         return ""
@@ -84,7 +84,7 @@ def time_left(snapshot: Snapshot, now: float) -> str:
 
 
 def ends_at(snapshot: Snapshot) -> float | None:
-    """When the state at hand ends by itself, UTC seconds."""
+    """When the current state ends by itself, UTC seconds."""
     if snapshot.state == "failed":
         return snapshot.retry_at
     if snapshot.state == "contributing":

@@ -48,6 +48,6 @@ def _sensors() -> dict[str, str]:
     return {
         "gpu": tr("Graphics card"),
         "network": tr("Network"),
-        "power": tr("Power"),
+        "power": tr("Power supply"),
         "presence": tr("Presence"),
     }

@@ -1,6 +1,6 @@
-"""What is worth a word to somebody who is not looking at the window: little. Every notice can be switched off at once.
+"""Which events become desktop notifications while the window is not visible.
 
-The first contribution, a round number that was reached, and a problem that waits for the volunteer.
+The first contribution, milestones, and problems that need the volunteer. One setting switches them all off.
 """
 
 import time
@@ -20,25 +20,25 @@ from core.api.record.record import GetOverview, Milestone, Overview
 from core.api.snapshot import Snapshot
 
 _NOT_AGAIN_WITHIN = 3600.0
-"""Seconds in which the same problem is not told twice, also if it went away in between."""
-_LOOK_EVERY = 60.0
-"""Seconds between two looks for milestones at the least: epochs of a small project take seconds."""
+"""Seconds in which a problem is not notified twice, also if it went away in between."""
+_REQUEST_INTERVAL = 60.0
+"""Least seconds between two requests for milestones: epochs of a small project take seconds."""
 _GONE_MS = 10_000
-"""An engine that is back within this time, as after an update, is no news."""
+"""An engine that is back within this time, as after an update, needs no notification."""
 
 Show = Callable[[Notification], None]
 
 
 class NotificationPolicy(QObject):
-    """Watches the engine, and hands over to `show` what is news."""
+    """Follows the engine and passes notifications to `show`."""
 
     def __init__(self, link: EngineLink, settings: Settings, show: Show, parent: QObject | None = None) -> None:
         super().__init__(parent)
         self._link, self._settings, self._show = link, settings, show
-        self._told: dict[str, float] = {}
-        """When a problem was told last, by its sentence; monotonic seconds."""
+        self._notified_at: dict[str, float] = {}
+        """When a problem was last notified, by its sentence; monotonic seconds."""
         self._reached: frozenset[tuple[str, float]] | None = None
-        self._looked_at = float("-inf")
+        self._requested_at = float("-inf")
         self._gone = QTimer(self)
         self._gone.setSingleShot(True)
         self._gone.setInterval(_GONE_MS)
@@ -75,12 +75,12 @@ class NotificationPolicy(QObject):
 
     def _request_milestones(self) -> None:
         now = time.monotonic()
-        if now >= self._looked_at + _LOOK_EVERY:
-            self._looked_at = now
+        if now >= self._requested_at + _REQUEST_INTERVAL:
+            self._requested_at = now
             self._link.ask(GetOverview(), self._on_overview, kind=Overview)
 
     def _on_overview(self, overview: Overview) -> None:
-        """The first look after the start tells nothing: what was reached before is no news."""
+        """The first overview after the start only sets the reference: earlier milestones are not notified."""
         reached = frozenset((each.kind, each.amount) for each in overview.milestones if each.reached)
         fresh = reached - self._reached if self._reached is not None else frozenset[tuple[str, float]]()
         self._reached = reached
@@ -94,15 +94,15 @@ class NotificationPolicy(QObject):
 
     def _notify_problem(self, text: str) -> None:
         now = time.monotonic()
-        if now < self._told.get(text, float("-inf")) + _NOT_AGAIN_WITHIN:
+        if now < self._notified_at.get(text, float("-inf")) + _NOT_AGAIN_WITHIN:
             return
-        self._told[text] = now
+        self._notified_at[text] = now
         if self._settings.notifications and not _window_is_visible():
             self._show(Notification(tr("Idlehive needs you"), text, urgent=True))
 
 
 def _window_is_visible() -> bool:
-    """A window that was hidden stays the active one until the desktop says otherwise."""
+    """A hidden window stays the active one until the desktop activates another."""
     window = QApplication.activeWindow()
     return window is not None and window.isVisible()
 
