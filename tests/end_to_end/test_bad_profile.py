@@ -3,8 +3,10 @@
 import json
 import stat
 
+import msgspec
 import pytest
 
+from core.api.message import Message
 from tests.end_to_end.machine import Machine, Participant, wait_for
 from tests.end_to_end.refusals import nothing_lost, sentence
 
@@ -16,7 +18,8 @@ def test_a_second_engine_of_a_profile_is_refused_and_the_first_goes_on(machine: 
     pid = wait_for(lambda: ann.status()["engine_pid"], 20.0, "the engine answers")
     second = ann.start(module="core.engine")
     assert second.end() == 1
-    assert sentence(second.complained()) == f"The engine of {ann.home.path} is running already (process {pid})."
+    why = Message("engine_already_running", {"path": str(ann.home.path), "process": str(pid)})
+    assert msgspec.json.decode(second.said(), type=Message) == why
     assert ann.status()["engine_pid"] == pid
     assert ann.run("quit").returncode == 0
     assert first.end() == 0

@@ -23,5 +23,6 @@ def wordings() -> dict[str, str]:
         "shard_is_held_out": tr("{path} is the held-out text itself."),
         "initial_peers_given": tr("The backbone adds itself; name other backbones in host.extra_peers."),
         "listen_address_invalid": tr("“{address}” is not HOST:PORT, like 127.0.0.1:8080."),
+        "address_in_use": tr("{address} cannot be used: another program listens there. Choose another port."),
         "address_not_listened": tr("The web server cannot listen on {address}: {detail}."),
     }
