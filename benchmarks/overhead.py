@@ -29,7 +29,7 @@ from core.swarm.dht.peer import join_swarm
 from core.swarm.patches import install
 from core.swarm.traffic.meter import Line
 from core.trainer.reporter import Reporter
-from core.trainer.session_status import SessionStatus
+from core.trainer.session_status import Joined, Measurements, SessionStatus
 from tests.fakes.company import ScriptedCompany
 
 BLOCKS = 30
@@ -46,7 +46,7 @@ def main() -> None:
         shards = sorted(project.glob("train-*.txt"))
         line = Line()
         install(Path(folder), line, silence=silence(manifest.averaging))
-        standing = SessionStatus(manifest.training.target_batch_size, line)
+        measured = Measurements(line)
         dht = join_swarm([], Path(folder) / "identity")
         shared, bare = build_model(manifest), build_model(manifest)
         task = task_for(manifest, shared.config, project / "tokenizer.json")
@@ -60,16 +60,16 @@ def main() -> None:
             averaging=manifest.averaging,
             company=ScriptedCompany(),
         )
-        standing.watch(optimizer)
+        status = SessionStatus(measured, Joined(optimizer, training.target_batch_size, 0), "contributing")
         reporter = Reporter(os.open(os.devnull, os.O_WRONLY))
-        reporter.start(standing.report)
+        reporter.report(status.report)
         batches = task.batches(stream(source, shards, 1), size, 1)
         held = next(task.batches(stream(source, shards, 2), size, 2))
 
         def with_peers() -> None:
             loss = task.loss(shared, next(batches))
             loss.backward()
-            standing.ledger.add_microbatch(size, loss.item())
+            measured.counters.add_microbatch(size, loss.item())
             optimizer.step()
             optimizer.zero_grad()
 

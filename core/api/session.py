@@ -80,7 +80,7 @@ class Report(msgspec.Struct, frozen=True, tag=True):
     """Neither another peer nor the backbone is in reach: nothing is computed."""
     min_bandwidth: int = 0
     """Bytes per second, in each direction, below which the project's averaging rounds cannot end in time; 0 until the
-    model is built."""
+    run is joined."""
     memory: int = 0
     """Bytes that all processes of the session hold, looked at now and then; 0 until the first look."""
 

@@ -30,12 +30,13 @@ def main() -> int:
     control.start()
     loading.join()
     from core.learning.data.download import StoppedError
-    from core.trainer.session import Session
+    from core.trainer.build import joined_session
 
     try:
-        Session(start, control, reporter).run()
+        with joined_session(start, control, reporter) as session:
+            session.contribute()
     except StoppedError:
-        log.info("told to leave before there was anything to leave")
+        log.info("left before joining")
     except IdlehiveError as error:
         return _fail(reporter, control, error.message, permanent=isinstance(error, UsageError))
     except MemoryError:
@@ -48,12 +49,12 @@ def main() -> int:
 
 
 def _load_libraries() -> None:
-    """torch, transformers and hivemind take seconds: begun before the engine has a word to say, the wire being read."""
+    """torch, transformers and hivemind take seconds: they are loaded while the first line is read."""
     import gc
 
-    # Nothing of what is loaded becomes garbage, and to look for it takes a tenth of the time.
+    # Nothing of what is loaded becomes garbage, and searching for it takes a tenth of the time.
     gc.disable()
-    import core.trainer.session  # noqa: F401
+    import core.trainer.build  # noqa: F401
 
     gc.enable()
 
@@ -61,7 +62,7 @@ def _load_libraries() -> None:
 def _fail(reporter: Reporter, control: Control, message: Message, *, permanent: bool) -> int:
     reporter.stop()
     if control.leaving.is_set():
-        # What breaks on the way out, because peers are gone too, is nobody's concern.
+        # What breaks on the way out, because peers are gone too, concerns nobody.
         log.info("while leaving: %s", message)
         return 0
     reporter.send(Fault(message, permanent))

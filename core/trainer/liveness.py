@@ -15,11 +15,11 @@ from core.swarm.averaging.optimizer import CollaborativeOptimizer
 log = logging.getLogger(__name__)
 
 _PERIOD = 0.5
-"""Seconds between two looks."""
+"""Seconds between two checks."""
 
 
 class Liveness:
-    """Looks at DHT, both averagers and the daemon on a thread of its own, until told to stop."""
+    """Checks DHT, both averagers and the daemon on a thread of its own, until `stop`."""
 
     def __init__(self, processes: Mapping[str, psutil.Process], on_death: Callable[[str], None]) -> None:
         """`on_death` is called once, on the watching thread, with the name of what has ended."""
@@ -30,13 +30,18 @@ class Liveness:
         self._thread.start()
 
     def stop(self) -> None:
-        """From now on an end is wanted."""
+        """From now on these processes may end."""
         self._stopped.set()
 
     @property
     def missing(self) -> str | None:
         """The name of what has ended."""
         return next((name for name, process in self._processes.items() if not _lives(process)), None)
+
+    def end_if_missing(self) -> None:
+        """Call `on_death` here and now if something has ended."""
+        if (name := self.missing) is not None:
+            self._on_death(name)
 
     def _watch(self) -> None:
         while not self._stopped.wait(_PERIOD):

@@ -1,4 +1,4 @@
-"""The session's voice: reports to the engine, at most two a second, from a thread that no training step can block."""
+"""Sends reports to the engine, at most two a second, from a thread that no training step can block."""
 
 import os
 import threading
@@ -10,13 +10,14 @@ _PERIOD = 0.5
 
 
 class Reporter:
-    """Writes whole lines to the pipe; knows nothing of what it reports."""
+    """Writes whole lines to the pipe; does not know what it reports."""
 
     def __init__(self, descriptor: int) -> None:
         self._descriptor = descriptor
         self._lock = threading.Lock()
         self._stopped = threading.Event()
-        self._thread: threading.Thread | None = None
+        self._read: Callable[[], Report] = lambda: Report("preparing")
+        self._thread = threading.Thread(target=self._run, name="reporter", daemon=True)
 
     @classmethod
     def take_standard_output(cls) -> "Reporter":
@@ -25,25 +26,26 @@ class Reporter:
         os.dup2(2, 1)
         return cls(pipe)
 
-    def start(self, read: Callable[[], Report]) -> None:
-        """Report what `read` returns whenever it changed."""
-        self._thread = threading.Thread(target=self._run, args=(read,), name="reporter", daemon=True)
-        self._thread.start()
+    def report(self, read: Callable[[], Report]) -> None:
+        """From now on, send what `read` returns whenever it changed."""
+        self._read = read
+        if not self._thread.is_alive():
+            self._thread.start()
 
     def stop(self) -> None:
         """End with a last report, so that no sample goes unrecorded."""
         self._stopped.set()
-        if self._thread is not None:
+        if self._thread.is_alive():
             self._thread.join()
 
     def send(self, message: Report | EpochDone | Remark | Fault) -> None:
         self._write(message)
 
-    def _run(self, read: Callable[[], Report]) -> None:
+    def _run(self) -> None:
         last = None
         while True:
             stopping = self._stopped.is_set()
-            report = read()
+            report = self._read()
             if report != last:
                 self._write(report)
                 last = report

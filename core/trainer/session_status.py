@@ -1,103 +1,148 @@
-"""How the session stands: written by the training loop, read by the reporter's thread."""
+"""What the engine is told about a session: put together when the reporter asks, written by `enter` alone."""
 
-import threading
 import time
-from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Protocol
 
 import msgspec
 
-from core.api.message import Message
-from core.api.session import Counters, Report, Stage
+from core.api.session import Report, Stage
 from core.api.snapshot import CatchUp, Progress, Transfer
 from core.swarm.averaging.optimizer import CollaborativeOptimizer
-from core.swarm.traffic.meter import Kind, Line, RateWatch
+from core.swarm.traffic.meter import Line, RateWatch
 from core.trainer.counters import SessionCounters
+from core.trainer.memory_guard import MemoryGuard
 from core.trainer.processor_time import ProcessorTime
 
 
-class SessionStatus:
-    """Everything a report says, put together when it is asked for."""
+class Measurements:
+    """What is counted from the process's start to its end."""
 
-    def __init__(self, target_batch_size: int, line: Line) -> None:
-        self.min_bandwidth = 0
-        self.memory = 0
-        self._meter = line.meter
+    def __init__(self, line: Line) -> None:
         self.counters = SessionCounters(ProcessorTime().read)
+        self.memory = MemoryGuard()
+        self.meter = line.meter
+        self.rates = RateWatch(line.meter)
+
+
+@dataclass(frozen=True)
+class Situation:
+    """Where the session is in its life. A new one replaces it as a whole."""
+
+    stage: Stage
+    transfer: Transfer | None = None
+    catching_up: CatchUp | None = None
+    cut_off: bool = False
+
+
+class RunView(Protocol):
+    """What a report says of the run."""
+
+    min_bandwidth: int
+    """Bytes per second that the run's rounds need; 0: not known yet."""
+
+    @property
+    def states_given(self) -> int: ...
+
+    def progress(self, counters: SessionCounters, samples: int) -> Progress: ...
+
+    def refined(self, situation: Situation) -> Situation:
+        """With what the run itself knows better: a state that is on its way."""
+
+
+class BeforeJoining:
+    """No peer is met yet."""
+
+    min_bandwidth = 0
+    states_given = 0
+
+    def __init__(self, target_batch_size: int) -> None:
         self._target_batch_size = target_batch_size
-        self._rates = RateWatch(self._meter)
-        self._lock = threading.Lock()
-        self._stage: Stage = "preparing"
-        self._transfer: Transfer | None = None
-        self.catching_up: CatchUp | None = None
-        self.cut_off = False
-        self.remark: Callable[[Message], None] = lambda _message: None
-        """Reports something that the volunteer may want to know."""
-        self._optimizer: CollaborativeOptimizer | None = None
-        self._state_size = 0
 
-    def watch(self, optimizer: CollaborativeOptimizer) -> None:
+    def progress(self, _counters: SessionCounters, _samples: int) -> Progress:
+        return Progress(target_batch_size=self._target_batch_size)
+
+    def refined(self, situation: Situation) -> Situation:
+        return situation
+
+
+class Joined:
+    """As the optimizer sees the run."""
+
+    def __init__(self, optimizer: CollaborativeOptimizer, target_batch_size: int, min_bandwidth: int) -> None:
+        self._optimizer, self._target_batch_size = optimizer, target_batch_size
         self._state_size = optimizer.state_averager.state_size()
-        self._optimizer = optimizer
+        self.min_bandwidth = min_bandwidth
 
-    def enter(self, stage: Stage) -> None:
-        with self._lock:
-            self._stage = stage
-            self._transfer = self.catching_up = None
-
-    def show_transfer(self, done: int, total: int) -> None:
-        with self._lock:
-            self._transfer = Transfer(done, total)
+    @property
+    def states_given(self) -> int:
+        return int(self._optimizer.state_averager.states_given)
 
     @property
     def peers(self) -> int:
-        return 1 + self._optimizer.tracker.other_trainers if self._optimizer else 0
+        return 1 + int(self._optimizer.tracker.other_trainers)
 
     @property
     def samples_per_second(self) -> float:
-        return float(self._optimizer.tracker.performance_ema.samples_per_second) if self._optimizer else 0.0
+        """Of this peer."""
+        return float(self._optimizer.tracker.performance_ema.samples_per_second)
 
-    def report(self) -> Report:
-        now = time.monotonic()
-        with self._lock:
-            stage, transfer, catching_up = self._stage, self._transfer, self.catching_up
+    def progress(self, counters: SessionCounters, samples: int) -> Progress:
         optimizer = self._optimizer
-        if optimizer is not None and stage == "contributing" and optimizer.state_averager.is_taking:
-            # It fell behind: hivemind's step fetches the state without a word.
-            stage, catching_up = "syncing", CatchUp(optimizer.local_epoch, optimizer.tracker.global_epoch)
-        if optimizer is not None and stage == "syncing":
-            transfer = Transfer(optimizer.state_averager.state_received, self._state_size)
-        counters = self._counters(now, self._meter.by_kind())
-        progress = self._progress(counters.samples)
-        return Report(
-            stage,
-            progress,
-            self._rates.read(now),
-            counters,
-            transfer,
-            catching_up,
-            self.cut_off,
-            self.min_bandwidth,
-            self.memory,
-        )
-
-    def _counters(self, now: float, kinds: Mapping[Kind, tuple[int, int]]) -> Counters:
-        given = self._optimizer.state_averager.states_given if self._optimizer is not None else 0
-        return msgspec.structs.replace(self.counters.counters(now, kinds), states_given=given)
-
-    def _progress(self, samples: int) -> Progress:
-        optimizer = self._optimizer
-        if optimizer is None:
-            return Progress(target_batch_size=self._target_batch_size)
-        swarm = optimizer.tracker.global_progress
         return Progress(
             epoch=optimizer.local_epoch,
             samples=samples,
-            loss=self.counters.loss,
+            loss=counters.loss,
             peers=self.peers,
             samples_per_second=self.samples_per_second,
             swarm_samples_per_second=optimizer.tracker.swarm_samples_per_second,
-            epoch_samples=max(0, swarm.samples_accumulated),
+            epoch_samples=max(0, optimizer.tracker.global_progress.samples_accumulated),
             own_epoch_samples=optimizer.own_samples,
             target_batch_size=self._target_batch_size,
             phase=optimizer.phase,
+        )
+
+    def refined(self, situation: Situation) -> Situation:
+        optimizer, averager = self._optimizer, self._optimizer.state_averager
+        if situation.stage == "contributing" and averager.is_taking:
+            # It fell behind, and hivemind's step fetches the state without a word.
+            situation = Situation("syncing", None, CatchUp(optimizer.local_epoch, optimizer.tracker.global_epoch))
+        if situation.stage == "syncing":
+            received = Transfer(averager.state_received, self._state_size)
+            situation = Situation("syncing", received, situation.catching_up)
+        return situation
+
+
+class SessionStatus:
+    """The training loop enters situations, the reporter's thread reads reports."""
+
+    def __init__(self, measurements: Measurements, run: RunView, stage: Stage) -> None:
+        self._measured, self._run = measurements, run
+        self._situation = Situation(stage)
+
+    def enter(
+        self,
+        stage: Stage,
+        *,
+        transfer: Transfer | None = None,
+        catching_up: CatchUp | None = None,
+        cut_off: bool = False,
+    ) -> None:
+        """From now on the session is here."""
+        self._situation = Situation(stage, transfer, catching_up, cut_off)
+
+    def report(self) -> Report:
+        now, measured = time.monotonic(), self._measured
+        situation = self._run.refined(self._situation)
+        counters = measured.counters.counters(now, measured.meter.by_kind())
+        return Report(
+            situation.stage,
+            self._run.progress(measured.counters, counters.samples),
+            measured.rates.read(now),
+            msgspec.structs.replace(counters, states_given=self._run.states_given),
+            situation.transfer,
+            situation.catching_up,
+            situation.cut_off,
+            self._run.min_bandwidth,
+            measured.memory.held,
         )

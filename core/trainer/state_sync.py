@@ -30,8 +30,15 @@ class StateSync:
     """Of one session, on its training thread."""
 
     def __init__(
-        self, optimizer: CollaborativeOptimizer, copy: LocalCopy | None, status: SessionStatus, control: Control
+        self,
+        optimizer: CollaborativeOptimizer,
+        copy: LocalCopy | None,
+        status: SessionStatus,
+        control: Control,
+        on_remark: Callable[[Message], None],
     ) -> None:
+        """`on_remark` gets what the volunteer may want to know of."""
+        self._on_remark = on_remark
         self._optimizer, self._copy, self._status, self._control = optimizer, copy, status, control
         self._losses = DivergenceDetector()
         self._returns = 0
@@ -61,8 +68,7 @@ class StateSync:
         here = optimizer.local_epoch if here is None else here
         tries_left = _TRIES_FOR_STATE
         while True:
-            self._status.enter("syncing")
-            self._status.catching_up = CatchUp(here, max(here, optimizer.run_epoch))
+            self._status.enter("syncing", catching_up=CatchUp(here, max(here, optimizer.run_epoch)))
             try:
                 optimizer.load_state_from_peers()
                 log.info("caught up: epoch %d to %d", here, optimizer.local_epoch)
@@ -129,7 +135,7 @@ class StateSync:
         else:
             self.catch_up()
             remark = Message("loss_refetched", {"epoch": epoch, "cause": cause})
-        self._status.remark(remark)
+        self._on_remark(remark)
 
     def _restore(self) -> bool:
         """Go on from the local copy, if there is a good one."""

@@ -26,7 +26,7 @@ from core.swarm.build import make_optimizer
 from core.swarm.traffic.meter import Line
 from core.trainer.control import Control
 from core.trainer.local_copy import LocalCopy
-from core.trainer.session_status import SessionStatus
+from core.trainer.session_status import Joined, Measurements, SessionStatus
 from core.trainer.state_sync import StateSync
 from tests.fakes.company import ScriptedCompany
 from tests.swarm.fixed_data import AVERAGING, TRAINING, make_model
@@ -64,15 +64,14 @@ class Volunteer:
             company=ScriptedCompany(),
             yielding=lambda: self.control.interrupted,
         )
-        self.status = SessionStatus(TRAINING.target_batch_size, swarm.line)
-        self.status.watch(self.optimizer)
+        run = Joined(self.optimizer, TRAINING.target_batch_size, min_bandwidth=0)
+        self.status = SessionStatus(Measurements(swarm.line), run, "joining")
         self.remarks: list[Message] = []
-        self.status.remark = self.remarks.append
         self.copy = LocalCopy(folder, "run")
-        self.state_sync = self.begun_anew()
+        self.state_sync = self.new_state_sync()
 
-    def begun_anew(self) -> StateSync:
-        return StateSync(self.optimizer, self.copy, self.status, self.control)
+    def new_state_sync(self) -> StateSync:
+        return StateSync(self.optimizer, self.copy, self.status, self.control, self.remarks.append)
 
 
 @pytest.fixture
@@ -107,12 +106,12 @@ def test_when_the_run_has_moved_on_one_state_is_fetched_and_no_more(
     train(donor, 2)
     donor.state_sharing_priority = EPOCH + 2
     swarm.until(lambda: volunteer.optimizer.run_epoch == EPOCH + 2)
-    told: list[Any] = []
+    shown: list[CatchUp | None] = []
     enter = volunteer.status.enter
 
-    def watch(stage: Stage) -> None:
-        told.append(volunteer.status.catching_up)
-        enter(stage)
+    def watch(stage: Stage, **situation: Any) -> None:
+        enter(stage, **situation)
+        shown.append(volunteer.status.report().catching_up)
 
     volunteer.status.enter = watch  # type: ignore[method-assign]
     before = swarm.state_bytes
@@ -124,7 +123,7 @@ def test_when_the_run_has_moved_on_one_state_is_fetched_and_no_more(
     assert volunteer.optimizer.local_epoch == EPOCH + 2
     assert digest(volunteer.optimizer.state_averager) == digest(donor)
     assert donor.states_given == 1
-    assert CatchUp(EPOCH, EPOCH + 2) in told
+    assert CatchUp(EPOCH, EPOCH + 2) in shown
 
 
 def test_a_damaged_copy_costs_one_state_and_the_session_nothing(
@@ -147,7 +146,7 @@ def test_what_a_session_leaves_behind_is_its_state(
     assert kept is not None
     assert kept.epoch == EPOCH
     before = swarm.state_bytes
-    volunteer.begun_anew().begin()
+    volunteer.new_state_sync().begin()
     assert swarm.state_bytes == before
 
 

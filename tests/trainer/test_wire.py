@@ -110,7 +110,7 @@ def test_a_report_is_sent_when_it_changes_and_a_last_one_at_the_end() -> None:
     reading, writing = os.pipe()
     reporter = Reporter(writing)
     reports = iter([Report("preparing")] + [Report("joining")] * 100)
-    reporter.start(lambda: next(reports))
+    reporter.report(lambda: next(reports))
     received = os.fdopen(reading, "rb")
     assert report_decoder.decode(received.readline()) == Report("preparing")
     assert report_decoder.decode(received.readline()) == Report("joining")
@@ -124,7 +124,7 @@ def test_a_vanished_engine_does_not_break_the_reporter() -> None:
     reading, writing = os.pipe()
     os.close(reading)
     reporter = Reporter(writing)
-    reporter.start(lambda: Report("preparing"))
+    reporter.report(lambda: Report("preparing"))
     # It notices by itself: nobody has told it to stop.
     wait_for(lambda: "reporter" not in [thread.name for thread in threading.enumerate()])
     reporter.stop()

@@ -1,0 +1,201 @@
+"""Puts a session together, and takes it apart in the reverse order, whatever breaks on the way."""
+
+import hashlib
+import logging
+import os
+from collections.abc import Iterator
+from contextlib import ExitStack, closing, contextmanager
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+
+import torch
+from hivemind import DHT
+from transformers import PreTrainedModel
+
+from core.api.message import Message
+from core.api.session import Fault, Remark, Start
+from core.api.session_settings import SessionSettings
+from core.api.snapshot import Transfer
+from core.learning.data import source_for
+from core.learning.data.cache import Cache
+from core.learning.data.download import Client, StoppedError
+from core.learning.data.fetch import Fetcher
+from core.learning.data.source import stream
+from core.learning.model import build_model, count_parameters
+from core.learning.tasks import task_for
+from core.learning.tasks.task import Batch, Task
+from core.swarm.averaging.bandwidth import min_bandwidth, silence
+from core.swarm.averaging.collaborative_step import Update
+from core.swarm.averaging.optimizer import CollaborativeOptimizer
+from core.swarm.build import make_optimizer
+from core.swarm.dht.backbone_monitor import BackboneMonitor
+from core.swarm.dht.contributions import publisher_of
+from core.swarm.dht.peer import join_swarm, listening_place, peer_id_of
+from core.swarm.patches import install
+from core.swarm.traffic.meter import Line
+from core.swarm.traffic.throttled_download import ThrottledDownload
+from core.system.reach import reach_of
+from core.trainer.contention import Contention
+from core.trainer.control import Control
+from core.trainer.device import device_of, reader_of
+from core.trainer.liveness import Liveness, processes_of
+from core.trainer.local_copy import LocalCopy
+from core.trainer.microbatch import Microbatches
+from core.trainer.reporter import Reporter
+from core.trainer.session import Session, apply_settings
+from core.trainer.session_status import BeforeJoining, Joined, Measurements, SessionStatus
+from core.trainer.state_sync import StateSync
+from core.trainer.throttle import Throttle
+
+
+@dataclass(frozen=True)
+class _Process:
+    """What there is before anything is prepared."""
+
+    start: Start
+    control: Control
+    reporter: Reporter
+    line: Line
+    measurements: Measurements
+
+
+@dataclass(frozen=True)
+class _Prepared:
+    """What a session computes with, before it meets a peer."""
+
+    settings: SessionSettings
+    """Those that are applied already."""
+    device: torch.device
+    task: Task
+    model: PreTrainedModel
+    shards: list[Path]
+
+
+@contextmanager
+def joined_session(start: Start, control: Control, reporter: Reporter) -> Iterator[Session]:
+    """A session that is a peer of its run; on the way out it says goodbye.
+
+    Raises:
+        StoppedError: told to leave before it joined.
+        IdlehiveError: the session cannot begin.
+    """
+    line = Line()
+    line.apply(control.settings.limits)
+    # Not only between two microbatches: a round on a slow line takes a minute.
+    control.on_settings = lambda settings: line.apply(settings.limits)
+    install(Path(start.session_folder), line, silence=silence(start.manifest.averaging))
+    process = _Process(start, control, reporter, line, Measurements(line))
+    with closing(Cache(Path(start.cache), start.settings.limits.cache_size)) as cache:
+        prepared = _prepare(process, cache)
+        with ExitStack() as last, ExitStack() as opened:
+            session = _join(process, prepared, opened)
+            try:
+                yield session
+            finally:
+                last.callback(session.leave())
+
+
+def _prepare(process: _Process, cache: Cache) -> _Prepared:
+    start, control, measurements = process.start, process.control, process.measurements
+    manifest, settings = start.manifest, control.settings
+    status = SessionStatus(measurements, BeforeJoining(manifest.training.target_batch_size), "preparing")
+    process.reporter.report(status.report)
+    # Before anything else touches the GPU.
+    device = device_of(start.settings.gpu)
+    apply_settings(settings, device)
+    measurements.memory.check(settings.limits.memory_limit)
+    client = Client(
+        start.access_token,
+        start.origin,
+        reach_of(start.origin, manifest.initial_peers),
+        read=ThrottledDownload(process.line, control.leaving),
+    )
+    paths = Fetcher(cache, client, control.leaving).fetch(
+        manifest.needed_files(), lambda done, total: status.enter("preparing", transfer=Transfer(done, total))
+    )
+    status.enter("joining")
+    tokenizer, shards = (paths[0], paths[1:]) if manifest.tokenizer else (None, paths)
+    model = build_model(manifest)
+    task = task_for(manifest, model.config, tokenizer)
+    model.train()
+    model.to(device=device)  # type: ignore[call-arg]  # transformers hides torch's signature
+    if control.leaving.is_set():
+        raise StoppedError
+    return _Prepared(settings, device, task, model, shards)
+
+
+def _join(process: _Process, prepared: _Prepared, opened: ExitStack) -> Session:
+    start, control, reporter = process.start, process.control, process.reporter
+    manifest, training = start.manifest, start.manifest.training
+    place = listening_place(manifest.initial_peers, control.settings.listen_port)
+    dht = join_swarm(manifest.initial_peers, Path(start.identity), place)
+    opened.callback(dht.shutdown)
+    monitor = BackboneMonitor(dht, [peer_id_of(address) for address in manifest.initial_peers])
+    monitor.start()
+    opened.callback(monitor.stop)
+
+    def on_update(update: Update) -> None:
+        session.on_update(update)
+
+    optimizer = make_optimizer(
+        dht=dht,
+        run_id=manifest.run_id,
+        parameters=prepared.model.parameters(),
+        training=training,
+        averaging=manifest.averaging,
+        company=monitor,
+        on_update=on_update,
+        yielding=lambda: control.interrupted,
+        limits=prepared.settings.limits,
+    )
+    opened.callback(optimizer.shutdown)
+
+    def on_settings(settings: SessionSettings) -> None:
+        process.line.apply(settings.limits)
+        optimizer.limit_state(settings.limits)
+
+    control.on_settings, control.on_interruption = on_settings, optimizer.interrupt
+    liveness = Liveness(processes_of(dht, optimizer), partial(_end_process, control, reporter))
+    opened.callback(liveness.stop)
+    run = Joined(
+        optimizer, training.target_batch_size, min_bandwidth(count_parameters(prepared.model), manifest.averaging)
+    )
+    status = SessionStatus(process.measurements, run, "joining")
+    reporter.report(status.report)
+    copy = LocalCopy(Path(start.copies), manifest.run_id) if start.copies is not None else None
+    batches = _batches(prepared, start, dht, optimizer)
+    session = Session(
+        optimizer=optimizer,
+        microbatches=Microbatches(prepared.task, prepared.model, batches, training.microbatch_size, prepared.device),
+        state_sync=StateSync(optimizer, copy, status, control, lambda remark: reporter.send(Remark(remark))),
+        throttle=Throttle(reader_of(start.settings.gpu), contention=Contention()),
+        run=run,
+        status=status,
+        measurements=process.measurements,
+        control=control,
+        reporter=reporter,
+        publisher=publisher_of(dht, manifest.run_id, Path(start.volunteer) if start.volunteer else None),
+        liveness=liveness,
+        device=prepared.device,
+        applied=prepared.settings,
+    )
+    return session
+
+
+def _batches(prepared: _Prepared, start: Start, dht: DHT, optimizer: CollaborativeOptimizer) -> Iterator[Batch]:
+    """In an order that differs between peers and sessions: its seed is chosen at the first batch, after catching up."""
+    digest = hashlib.sha256(dht.peer_id.to_bytes() + optimizer.local_epoch.to_bytes(8, "big")).digest()
+    seed = int.from_bytes(digest[:7], "big")
+    samples = stream(source_for(start.manifest.data), prepared.shards, seed)
+    yield from prepared.task.batches(samples, start.manifest.training.microbatch_size, seed)
+
+
+def _end_process(control: Control, reporter: Reporter, name: str) -> None:
+    """End at once: the training loop may wait for ever for the part that has ended. The subreaper cleans up."""
+    if control.leaving.is_set():
+        return
+    reporter.stop()
+    reporter.send(Fault(Message(name)))
+    logging.shutdown()
+    os._exit(1)

@@ -1,0 +1,71 @@
+"""A session and its status: complete from the start, and written in one place."""
+
+from types import NoneType
+from typing import Any, get_args, get_type_hints
+
+import pytest
+
+from core.api.session import Report
+from core.api.snapshot import CatchUp, Progress, Transfer
+from core.swarm.traffic.meter import Line
+from core.trainer.counters import SessionCounters
+from core.trainer.session import Session
+from core.trainer.session_status import BeforeJoining, Joined, Measurements, SessionStatus, Situation
+
+
+def status_of(run: Any) -> SessionStatus:
+    return SessionStatus(Measurements(Line()), run, "joining")
+
+
+class Run(BeforeJoining):
+    """A run that has given a state away, and needs some bandwidth."""
+
+    min_bandwidth, states_given = 4_000, 1
+
+    def progress(self, _counters: SessionCounters, samples: int) -> Progress:
+        return Progress(epoch=3, samples=samples)
+
+
+@pytest.mark.parametrize("part", [Session, Joined.__init__])
+def test_no_part_of_a_session_is_missing_for_a_while(part: Any) -> None:
+    hints = get_type_hints(part)
+    assert hints
+    assert [name for name, hint in hints.items() if name != "return" and NoneType in get_args(hint)] == []
+
+
+def test_a_situation_replaces_the_one_before_it_as_a_whole() -> None:
+    status = status_of(Run(64))
+
+    def shown() -> Situation:
+        report = status.report()
+        return Situation(report.stage, report.transfer, report.catching_up, report.cut_off)
+
+    for entered in (
+        Situation("syncing", catching_up=CatchUp(3, 5)),
+        Situation("joining", cut_off=True),
+        Situation("holding"),
+        Situation("preparing", transfer=Transfer(1, 2)),
+        Situation("contributing"),
+    ):
+        status.enter(entered.stage, transfer=entered.transfer, catching_up=entered.catching_up, cut_off=entered.cut_off)
+        assert shown() == entered
+
+
+def test_nothing_outside_can_change_a_part_of_the_status() -> None:
+    status = status_of(Run(64))
+    public = {name for name in dir(status) if not name.startswith("_")}
+    assert public == {"enter", "report"}
+
+
+def test_a_report_has_what_is_measured_and_what_the_run_says() -> None:
+    measurements = Measurements(Line())
+    measurements.counters.add_microbatch(16, 2.5)
+    report = SessionStatus(measurements, Run(64), "contributing").report()
+    assert (report.progress.epoch, report.progress.samples) == (3, 16)
+    assert (report.counters.states_given, report.min_bandwidth) == (1, 4_000)
+
+
+def test_before_joining_a_report_knows_the_target_alone() -> None:
+    report: Report = status_of(BeforeJoining(384)).report()
+    assert report.progress == Progress(target_batch_size=384)
+    assert (report.counters.samples, report.min_bandwidth) == (0, 0)
