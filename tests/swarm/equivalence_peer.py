@@ -1,7 +1,7 @@
 """One peer of the equivalence test: a process of its own, as every peer is.
 
-Usage: equivalence_peer.py FOLDER INDEX PEERS EPOCHS. Peer 0 writes its address to FOLDER/address, the others read it.
-Each writes its parameters to FOLDER/INDEX.safetensors.
+Usage: equivalence_peer.py FOLDER INDEX PEERS EPOCHS TASK. Peer 0 writes its address to FOLDER/address, the others read
+it. Each writes its parameters to FOLDER/INDEX.safetensors.
 """
 
 import sys
@@ -23,7 +23,7 @@ DEADLINE = 120.0
 
 
 def main() -> None:
-    folder, index, peers, epochs = Path(sys.argv[1]), *map(int, sys.argv[2:])
+    folder, index, peers, epochs = Path(sys.argv[1]), *map(int, sys.argv[2:5])
     torch.set_num_threads(1)
     sockets = folder / f"sockets-{index}"
     sockets.mkdir()
@@ -33,7 +33,7 @@ def main() -> None:
     if index == 0:
         (folder / "address.part").write_text(own_addresses(dht)[0])
         (folder / "address.part").rename(address)
-    model = make_model()
+    model = make_model(sys.argv[5])
     optimizer = make_optimizer(
         dht=dht,
         run_id="equivalence",

@@ -19,10 +19,15 @@ TRAINING = Training(
 AVERAGING = Averaging(compression="none", matchmaking_time=1.0, averaging_timeout=30.0, average_state_every=2)
 
 
-def make_model() -> torch.nn.Module:
+def make_model(task: str = "masked") -> torch.nn.Module:
+    """Of masked or of causal language modelling."""
+    torch.manual_seed(0)
+    return _MODELS[task]()
+
+
+def _masked() -> torch.nn.Module:
     from transformers import AlbertConfig, AlbertForMaskedLM
 
-    torch.manual_seed(0)
     return AlbertForMaskedLM(
         AlbertConfig(
             vocab_size=VOCABULARY,
@@ -38,6 +43,26 @@ def make_model() -> torch.nn.Module:
     )
 
 
+def _causal() -> torch.nn.Module:
+    from transformers import GPT2Config, GPT2LMHeadModel
+
+    return GPT2LMHeadModel(
+        GPT2Config(
+            vocab_size=VOCABULARY,
+            n_positions=LENGTH,
+            n_embd=32,
+            n_layer=2,
+            n_head=2,
+            resid_pdrop=0.0,
+            embd_pdrop=0.0,
+            attn_pdrop=0.0,
+        )
+    )
+
+
+_MODELS = {"masked": _masked, "causal": _causal}
+
+
 def microbatch_loss(model: torch.nn.Module, epoch: int, index: int) -> torch.Tensor:
     """The loss of one microbatch: `index` of MICROBATCHES in `epoch`."""
     generator = torch.Generator().manual_seed(epoch * MICROBATCHES + index)
@@ -46,9 +71,9 @@ def microbatch_loss(model: torch.nn.Module, epoch: int, index: int) -> torch.Ten
     return loss
 
 
-def train_alone(epochs: int) -> torch.nn.Module:
+def train_alone(epochs: int, task: str = "masked") -> torch.nn.Module:
     """One process that takes the large batches whole."""
-    model = make_model()
+    model = make_model(task)
     optimizer = optimizer_factory(TRAINING.optimizer)(model.parameters())
     scheduler = scheduler_factory(TRAINING.schedule)(optimizer)
     for epoch in range(epochs):

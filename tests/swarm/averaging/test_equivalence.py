@@ -19,9 +19,9 @@ up to about 1, and five LAMB steps (each scaled by norms over the whole tensor) 
 between peers, 3e-7 to one process. What training changes is 10^5 times as much."""
 
 
-def start_peer(folder: Path, index: int, peers: int) -> subprocess.Popen[bytes]:
+def start_peer(folder: Path, index: int, peers: int, task: str) -> subprocess.Popen[bytes]:
     subreaper = [sys.executable, "-m", "core.system.subreaper", str(folder / f"subreaper-{index}"), "--"]
-    peer = [sys.executable, "-m", "tests.swarm.equivalence_peer", *map(str, (folder, index, peers, EPOCHS))]
+    peer = [sys.executable, "-m", "tests.swarm.equivalence_peer", *map(str, (folder, index, peers, EPOCHS, task))]
     with (folder / f"{index}.log").open("wb") as log:
         return subprocess.Popen(subreaper + peer, stderr=log)
 
@@ -40,12 +40,15 @@ def largest_difference(one: dict[str, torch.Tensor], other: dict[str, torch.Tens
 
 
 @pytest.mark.slow
+@pytest.mark.parametrize("task", ["masked", "causal"])
 @pytest.mark.timeout(240)
-def test_two_peers_make_the_same_steps_as_one_process_with_the_large_batch(short_folder: Path) -> None:
-    peers = [start_peer(short_folder, 0, 2)]
+def test_two_peers_make_the_same_steps_as_one_process_with_the_large_batch(
+    short_folder: Path, task: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    peers = [start_peer(short_folder, 0, 2, task)]
     try:
         wait_for(short_folder / "address", peers[0], 90)
-        peers.append(start_peer(short_folder, 1, 2))
+        peers.append(start_peer(short_folder, 1, 2, task))
         for index, peer in enumerate(peers):
             assert peer.wait(150) == 0, (short_folder / f"{index}.log").read_text()
     finally:
@@ -53,9 +56,14 @@ def test_two_peers_make_the_same_steps_as_one_process_with_the_large_batch(short
             peer.terminate()
             peer.wait(30)
     swarm = [load_file(short_folder / f"{index}.safetensors") for index in range(2)]
-    alone = {name: value.detach() for name, value in train_alone(EPOCHS).named_parameters()}
-    before = {name: value.detach() for name, value in make_model().named_parameters()}
+    alone = {name: value.detach() for name, value in train_alone(EPOCHS, task).named_parameters()}
+    before = {name: value.detach() for name, value in make_model(task).named_parameters()}
 
-    assert largest_difference(swarm[0], swarm[1]) < TOLERANCE
-    assert largest_difference(swarm[0], alone) < TOLERANCE
-    assert largest_difference(before, alone) > 1e5 * TOLERANCE
+    between = largest_difference(swarm[0], swarm[1])
+    to_alone = largest_difference(swarm[0], alone)
+    made = largest_difference(before, alone)
+    with capsys.disabled():
+        print(f"\n{task}: {between:.1e} between peers, {to_alone:.1e} to one process, {made:.2f} by training", end=" ")
+    assert between < TOLERANCE
+    assert to_alone < TOLERANCE
+    assert made > 1e5 * TOLERANCE
