@@ -87,7 +87,7 @@ def test_a_problem_of_somebody_who_wants_nothing_is_no_news(told: list[Notificat
 def test_a_milestone_is_told_when_it_is_reached_and_not_those_before(
     told: list[Notification], show: Show, engine: ScriptedEngine, monkeypatch: pytest.MonkeyPatch, qtbot: QtBot
 ) -> None:
-    monkeypatch.setattr("app.window.notification_policy._LOOK_EVERY", 0.0)
+    monkeypatch.setattr("app.window.notification_policy._REQUEST_INTERVAL", 0.0)
     hour = Milestone("seconds", 3600.0, time.time(), reached=True)
     engine.answer(GetOverview, overview(hour, Milestone("samples", 1000.0, None, reached=False)))
     show(CONTRIBUTING)
