@@ -18,7 +18,7 @@ from collections.abc import Callable
 
 from benchmarks.pauses import tell
 from benchmarks.practice import Practice, contributing
-from core.api.preferences.limits import SetLimit
+from core.api.preferences.commands import SetPreference
 from core.conditions.full_screen import ActiveWindow
 from core.conditions.idle.x11 import X11
 from tests.conditions.desktop.dbus_services import PrivateBus, Service
@@ -38,9 +38,9 @@ def main() -> None:
         os.environ["DBUS_SESSION_BUS_ADDRESS"] = bus.address
         os.environ.pop("WAYLAND_DISPLAY", None)
         with contributing() as practice:
-            practice.engine.request(SetLimit("idle_processor", _IDLE), object)
+            practice.engine.request(SetPreference("idle_processor", _IDLE), object)
             delays = [1000 * held_after(practice, screen.touch) for _ in range(times)]
-            practice.engine.request(SetLimit("idle_processor", 0), object)
+            practice.engine.request(SetPreference("idle_processor", 0), object)
             windows = [1000 * play(practice, screen) for _ in range(times // 5)]
             service = bus.service(_GAMES, "/" + _GAMES.replace(".", "/"))
             service.declare(ClientCount=("i", 0))

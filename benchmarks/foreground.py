@@ -23,7 +23,7 @@ import numpy as np
 
 from benchmarks.practice import Practice, contributing
 from core.api.intent import Pause, Resume
-from core.api.preferences.limits import SetLimit
+from core.api.preferences.commands import SetPreference
 from core.api.preferences.preferences import GENTLE, PREFERENCES
 from core.trainer.contention import read_schedstat
 
@@ -84,7 +84,7 @@ def slowdowns(practice: Practice, pool: Pool, processes: int, job: str, pairs: i
 def use_gentle_limits(practice: Practice) -> None:
     for name, preference in PREFERENCES.items():
         if name.startswith(GENTLE) and preference.is_limit:
-            practice.engine.request(SetLimit(name.removeprefix(GENTLE), preference.default), object)
+            practice.engine.request(SetPreference(name.removeprefix(GENTLE), preference.default), object)
 
 
 def main() -> None:

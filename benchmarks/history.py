@@ -31,7 +31,7 @@ from app.widgets import theme
 from app.window.application import make_application
 from app.window.main_window import MainWindow
 from benchmarks.years import fill
-from core.api.preferences.limits import SetLimit
+from core.api.preferences.commands import SetPreference
 from core.api.project.projects import CurvePoint
 from core.api.protocol import GetSnapshot, Quit
 from core.api.record.record import GetOverview, GetSessions, Habits, Overview, SessionGiven
@@ -120,8 +120,8 @@ def open_history(application: QApplication, window: MainWindow) -> None:
 
 def keep_pictures(application: QApplication, link: EngineLink, page: HistoryPage, folder: Path) -> None:
     folder.mkdir(parents=True, exist_ok=True)
-    for name, value in (("energy_price", 312), ("currency", 978), ("grid_factor", 363)):
-        link.ask(SetLimit(name, value))
+    for name, value in (("energy_price", 312), ("currency", "EUR"), ("grid_factor", 363)):
+        link.ask(SetPreference(name, value))
     page.choose(Range("year"))
     before = page.overview
     wait(application, lambda: page.overview is not before and page.overview is not None and page.overview.cost.co2)

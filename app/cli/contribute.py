@@ -13,7 +13,7 @@ from app.cli.console import source
 from app.cli.console.display import Display, display
 from app.cli.console.parser import Verbs, add_verb
 from app.cli.console.session_totals import SessionTotals
-from app.text import messages, reasons, times, units
+from app.text import messages, periods, reasons, times
 from core.api.errors import EngineGone, UsageError, WorldError
 from core.api.intent import Contribute, Override, Pause
 from core.api.protocol import Command, Event, GetSnapshot, Quit
@@ -85,7 +85,7 @@ def add(verbs: Verbs) -> None:
 
 def run(arguments: argparse.Namespace, profile: Profile) -> int:
     goal = Goal(
-        units.parse_duration(arguments.duration) if arguments.duration else None,
+        periods.parse_duration(arguments.duration) if arguments.duration else None,
         _epoch(arguments.until_epoch) if arguments.until_epoch else None,
     )
     project = source.resolve(arguments.project) if arguments.project else None

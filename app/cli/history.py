@@ -13,8 +13,8 @@ from app.cli import record_files
 from app.cli.console import output
 from app.cli.console.connection import borrowed
 from app.cli.console.parser import Parser, Verbs, add_json, add_verb
-from app.text import history, numbers, units
-from core.api.preferences.limits import LimitInfo, ShowLimits
+from app.cli.console.preferences import chosen
+from app.text import history, numbers, periods
 from core.api.record.history import MOST_HOURS, Contribution, GetHistory
 from core.api.record.record import Sums, cost_of
 from core.api.record.totals import GIVEN, together
@@ -73,16 +73,16 @@ def add(verbs: Verbs) -> None:
 
 
 def run(arguments: argparse.Namespace, profile: Profile) -> int:
-    since = units.parse_since(arguments.since, datetime.now().astimezone()) if arguments.since else None
+    since = periods.parse_since(arguments.since, datetime.now().astimezone()) if arguments.since else None
     with borrowed(profile) as engine:
         pages = _pages(engine, since.timestamp() if since else None)
         if arguments.csv:
             _print_csv(pages)
             return 0
         rows = [row for page in pages for row in page]
-        chosen = {limit.name: limit.value for limit in engine.request(ShowLimits(), list[LimitInfo])}
+        preferences = chosen(engine)
     totals = together(Sums(), rows)
-    cost = cost_of(totals, chosen)
+    cost = cost_of(totals, preferences)
     if arguments.json:
         output.print_json({"contributions": rows, "totals": totals, "cost": cost})
     else:

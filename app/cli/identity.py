@@ -8,6 +8,7 @@ from pathlib import Path
 from app.cli.console import output
 from app.cli.console.connection import borrowed
 from app.cli.console.parser import Parser, Verbs, add_json, add_verb
+from app.cli.console.preferences import choose, chosen
 from app.desktop import private_file
 from core.api.errors import UsageError
 from core.api.identity import (
@@ -17,8 +18,8 @@ from core.api.identity import (
     IdentityExport,
     IdentityInfo,
     ImportIdentity,
-    SetDisplayName,
 )
+from core.client.engine_client import EngineClient
 from core.client.profile import Profile
 
 TEXT = """
@@ -59,11 +60,14 @@ def add(verbs: Verbs) -> None:
 
 
 def run_show(arguments: argparse.Namespace, profile: Profile) -> int:
-    return _print_answer(arguments, profile, GetIdentity())
+    with borrowed(profile) as engine:
+        return _print_answer(arguments, engine, GetIdentity())
 
 
 def run_name(arguments: argparse.Namespace, profile: Profile) -> int:
-    return _print_answer(arguments, profile, SetDisplayName(None if arguments.none else arguments.name))
+    with borrowed(profile) as engine:
+        choose(engine, "display_name", "" if arguments.none else arguments.name)
+        return _print_answer(arguments, engine, GetIdentity())
 
 
 def run_export(arguments: argparse.Namespace, profile: Profile) -> int:
@@ -82,17 +86,19 @@ def run_export(arguments: argparse.Namespace, profile: Profile) -> int:
 
 def run_import(arguments: argparse.Namespace, profile: Profile) -> int:
     text = private_file.read(arguments.file)
-    return _print_answer(arguments, profile, ImportIdentity(text, _passphrase(), arguments.replace))
-
-
-def _print_answer(arguments: argparse.Namespace, profile: Profile, command: IdentityCommand) -> int:
+    command = ImportIdentity(text, _passphrase(), arguments.replace)
     with borrowed(profile) as engine:
-        info = engine.request(command, IdentityInfo, timeout=_DERIVING)
+        return _print_answer(arguments, engine, command)
+
+
+def _print_answer(arguments: argparse.Namespace, engine: EngineClient, command: IdentityCommand) -> int:
+    info = engine.request(command, IdentityInfo, timeout=_DERIVING)
+    name = chosen(engine)["display_name"]
     if arguments.json:
-        output.print_json(info)
+        output.print_json({"id": info.id, "display_name": name or None})
     else:
         print(f"Identity: {info.id}")
-        print(f"Name:     {output.printable(info.display_name) if info.display_name else 'none'}")
+        print(f"Name:     {output.printable(name) if name else 'none'}")
     return 0
 
 

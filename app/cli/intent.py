@@ -6,7 +6,7 @@ from types import NoneType
 
 from app.cli.console.connection import borrowed, needed, running
 from app.cli.console.parser import Verbs, add_verb
-from app.text import times, units
+from app.text import periods, times
 from core.api.errors import EngineGone
 from core.api.intent import Pause, Resume
 from core.api.protocol import GetSnapshot, Quit
@@ -49,7 +49,7 @@ def add(verbs: Verbs) -> None:
 
 
 def run_pause(arguments: argparse.Namespace, profile: Profile) -> int:
-    seconds = units.parse_duration(arguments.duration) if arguments.duration else None
+    seconds = periods.parse_duration(arguments.duration) if arguments.duration else None
     # A pause is kept in the profile, so it counts even when nothing runs yet.
     with borrowed(profile) as engine:
         edge = engine.request(GetSnapshot(), Snapshot).schedule.next_at if arguments.until_change else None

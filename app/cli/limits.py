@@ -2,26 +2,21 @@
 
 import argparse
 import textwrap
+from itertools import groupby
+from typing import Any
+
+import msgspec
 
 from app.cli import programs
 from app.cli.console import output
 from app.cli.console.connection import borrowed
 from app.cli.console.parser import Parser, Verbs, add_json, add_verb
-from app.text import units
-from core.api.preferences.limits import LimitInfo, ResetLimit, SetLimit, ShowLimits
+from app.text import preferences, values
+from core.api.preferences.commands import ListPreferences, PreferenceInfo, ResetPreference, SetPreference
 from core.api.preferences.preferences import PREFERENCES, preference_named
 from core.client.profile import Profile
 
 _NAMES = textwrap.fill(", ".join(PREFERENCES), 79, initial_indent=" " * len("Names: ")).lstrip()
-_PAGES = {
-    "processor": "Processor and memory",
-    "gpu": "Graphics card",
-    "network": "Network",
-    "presence": "While you use the computer",
-    "storage": "Disk",
-    "privacy": "What others see",
-    "energy": "Electricity",
-}
 
 TEXT = f"""
 What Idlehive may use of this computer. Changes count at once.
@@ -34,8 +29,8 @@ What Idlehive may use of this computer. Changes count at once.
   idlehive limits programs add blender        nothing while it runs
 
 Values are written with their unit: 20GB, 512 MiB, 1MB/s, 8 Mbit/s, 80%, 75C,
-2h, 90m, 22:00, on, off. 1 kB is 1000 bytes, 1 KiB is 1024. A limit for gentle
-hours counts where it is the stricter one.
+2h, 90m, 22:00, on, off, EUR. 1 kB is 1000 bytes, 1 KiB is 1024. A limit for
+gentle hours applies where it is the stricter one.
 Names: {_NAMES}.
 """
 
@@ -57,58 +52,55 @@ def add(verbs: Verbs) -> None:
 
 def run_show(arguments: argparse.Namespace, profile: Profile) -> int:
     with borrowed(profile) as engine:
-        limits = engine.request(ShowLimits(), list[LimitInfo])
+        known = engine.request(ListPreferences(), list[PreferenceInfo])
     if arguments.json:
-        output.print_json(limits)
+        output.print_json([as_json(info) for info in known])
     else:
-        _print(limits)
+        _print(known)
     return 0
 
 
 def run_set(arguments: argparse.Namespace, profile: Profile) -> int:
     declared = preference_named(arguments.name)
-    text = " ".join(arguments.value)
-    value = units.parse_in_range(text, declared)
-    with borrowed(profile) as engine:
-        limit = engine.request(SetLimit(declared.name, value), LimitInfo)
-    return _print_answer(arguments, limit)
+    value = declared.check(values.parse(" ".join(arguments.value), declared.type))
+    return _change(arguments, profile, SetPreference(declared.name, value))
 
 
 def run_reset(arguments: argparse.Namespace, profile: Profile) -> int:
-    declared = preference_named(arguments.name)
+    return _change(arguments, profile, ResetPreference(preference_named(arguments.name).name))
+
+
+def as_json(info: PreferenceInfo) -> dict[str, Any]:
+    """One flat object: the declaration beside the values."""
+    declared: dict[str, Any] = msgspec.to_builtins(info.type)
+    kind = declared.pop("type")
+    return {"unit": kind, **declared, **msgspec.to_builtins(info), "type": kind}
+
+
+def _change(arguments: argparse.Namespace, profile: Profile, command: SetPreference | ResetPreference) -> int:
     with borrowed(profile) as engine:
-        limit = engine.request(ResetLimit(declared.name), LimitInfo)
-    return _print_answer(arguments, limit)
-
-
-def _print_answer(arguments: argparse.Namespace, limit: LimitInfo) -> int:
+        info = engine.request(command, PreferenceInfo)
     if arguments.json:
-        output.print_json(limit)
+        output.print_json(as_json(info))
         return 0
-    restricted = limit.effective != limit.value
-    why = f" ({limit.why})" if limit.why else ""
-    now = f"; in force now: {_value(limit, limit.effective)}{why}" if restricted else ""
-    print(f"{limit.name} is {_value(limit, limit.value)}{now}.")
+    why = f" ({info.why})" if info.why else ""
+    now = f"; in force now: {values.write(info.effective, info.type)}{why}" if info.effective != info.value else ""
+    print(f"{info.name} is {values.write(info.value, info.type)}{now}.")
     return 0
 
 
-def _print(limits: list[LimitInfo]) -> None:
-    """One table for all pages, so that the columns stand under each other."""
+def _print(known: list[PreferenceInfo]) -> None:
+    """One table for all pages, so that the columns are aligned."""
     rows: list[tuple[str, ...]] = []
-    pages = dict.fromkeys([*_PAGES, *(limit.page for limit in limits)])
-    for page in pages:
-        own = [_row(limit) for limit in limits if limit.page == page]
-        rows += [(_PAGES.get(page, page), "", "", "", ""), *own] if own else []
+    for page, group in groupby(sorted(known, key=_page_order), key=lambda info: info.page):
+        rows += [(preferences.page_name(page), "", "", "", ""), *map(_row, group)]
     output.print_table(("limit", ">value", ">in force", ">default", "allowed"), rows)
 
 
-def _row(limit: LimitInfo) -> tuple[str, ...]:
-    return (
-        "  " + limit.name,
-        *(_value(limit, value) for value in (limit.value, limit.effective, limit.default)),
-        units.write_range(limit),
-    )
+def _page_order(info: PreferenceInfo) -> int:
+    return preferences.page_order(info.page)
 
 
-def _value(limit: LimitInfo, value: int) -> str:
-    return units.write(value, limit.unit, limit.zero)
+def _row(info: PreferenceInfo) -> tuple[str, ...]:
+    shown = (values.write(value, info.type) for value in (info.value, info.effective, info.default))
+    return ("  " + info.name, *shown, values.allowed(info.type))

@@ -5,8 +5,9 @@ import argparse
 from app.cli.console import output
 from app.cli.console.connection import borrowed
 from app.cli.console.parser import Parser, Verbs, add_json, add_verb
+from app.cli.console.preferences import choose, chosen
 from core.api.errors import UsageError
-from core.api.preferences.program_names import GetPrograms, SetPrograms, checked
+from core.api.preferences.value_types import programs
 from core.client.profile import Profile
 
 TEXT = """
@@ -31,28 +32,26 @@ def add(parts: Verbs) -> None:
 
 def run_list(arguments: argparse.Namespace, profile: Profile) -> int:
     with borrowed(profile) as engine:
-        return _print_answer(arguments, engine.request(GetPrograms(), list[str]))
+        return _print_answer(arguments, chosen(engine)["programs"])
 
 
 def run_add(arguments: argparse.Namespace, profile: Profile) -> int:
-    more = checked(arguments.names)
+    more = programs(arguments.names)
     with borrowed(profile) as engine:
-        names = (*engine.request(GetPrograms(), list[str]), *more)
-        return _print_answer(arguments, engine.request(SetPrograms(names), list[str]))
+        return _print_answer(arguments, choose(engine, "programs", (*chosen(engine)["programs"], *more)))
 
 
 def run_remove(arguments: argparse.Namespace, profile: Profile) -> int:
     with borrowed(profile) as engine:
-        names = engine.request(GetPrograms(), list[str])
+        names = chosen(engine)["programs"]
         gone = {name.lower() for name in arguments.names}
-        unknown = gone - {name.lower() for name in names}
-        if unknown:
+        if unknown := gone - {name.lower() for name in names}:
             raise UsageError("program_not_listed", name=min(unknown))
         kept = tuple(name for name in names if name.lower() not in gone)
-        return _print_answer(arguments, engine.request(SetPrograms(kept), list[str]))
+        return _print_answer(arguments, choose(engine, "programs", kept))
 
 
-def _print_answer(arguments: argparse.Namespace, names: list[str]) -> int:
+def _print_answer(arguments: argparse.Namespace, names: tuple[str, ...]) -> int:
     if arguments.json:
         output.print_json(names)
     else:

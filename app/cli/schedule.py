@@ -12,7 +12,8 @@ import msgspec
 from app.cli.console import output
 from app.cli.console.connection import borrowed
 from app.cli.console.parser import Parser, Verbs, add_json, add_verb
-from app.text import schedule
+from app.cli.console.preferences import choose, chosen
+from app.text import schedule, week
 from core.api.errors import UsageError, WorldError
 from core.api.preferences import week_text
 from core.api.preferences.schedule import (
@@ -20,11 +21,7 @@ from core.api.preferences.schedule import (
     DAYS,
     MARKS,
     PRESETS,
-    ClearSchedule,
-    GetSchedule,
     Level,
-    ScheduleInfo,
-    SetSchedule,
 )
 from core.api.protocol import GetSnapshot
 from core.api.snapshot import Snapshot
@@ -69,18 +66,18 @@ def add(verbs: Verbs) -> None:
 
 def run_show(arguments: argparse.Namespace, profile: Profile) -> int:
     with borrowed(profile) as engine:
-        return _print_answer(arguments, engine, engine.request(GetSchedule(), ScheduleInfo))
+        return _print_answer(arguments, engine, chosen(engine)["week"])
 
 
 def run_set(arguments: argparse.Namespace, profile: Profile) -> int:
     cells = week_text.parse(_text(arguments.week))
     with borrowed(profile) as engine:
-        return _print_answer(arguments, engine, engine.request(SetSchedule(cells=cells), ScheduleInfo))
+        return _print_answer(arguments, engine, choose(engine, "week", cells))
 
 
 def run_clear(arguments: argparse.Namespace, profile: Profile) -> int:
     with borrowed(profile) as engine:
-        return _print_answer(arguments, engine, engine.request(ClearSchedule(), ScheduleInfo))
+        return _print_answer(arguments, engine, choose(engine, "week", week_text.preset_cells("always")))
 
 
 def drawing(cells: str, width: int, marks: Mapping[Level, str] = _BLOCKS) -> list[str]:
@@ -102,19 +99,15 @@ def _column(cells: str, marks: Mapping[Level, str]) -> str:
     return marks[MARKS[cells[0]]] if len(set(cells)) == 1 else _CHANGING
 
 
-def _print_answer(arguments: argparse.Namespace, engine: EngineClient, info: ScheduleInfo) -> int:
-    state = engine.request(GetSnapshot(), Snapshot).schedule
+def _print_answer(arguments: argparse.Namespace, engine: EngineClient, cells: str) -> int:
+    state, preset = engine.request(GetSnapshot(), Snapshot).schedule, week_text.preset_of(cells)
     if arguments.json:
-        output.print_json({**msgspec.to_builtins(info), **msgspec.to_builtins(state)})
+        output.print_json({"cells": cells, "preset": preset, **msgspec.to_builtins(state)})
         return 0
-    print(f"{_name(info)} ({info.zone} time). {schedule.summary(state, time.time())}")
-    if info.preset != "always":
-        print("\n".join(drawing(info.cells, shutil.get_terminal_size().columns, _marks())))
+    print(f"{week.name(cells)} ({state.zone} time). {schedule.summary(state, time.time())}")
+    if preset != "always":
+        print("\n".join(drawing(cells, shutil.get_terminal_size().columns, _marks())))
     return 0
-
-
-def _name(info: ScheduleInfo) -> str:
-    return (info.preset or "a week of your own").replace("_", " ").capitalize()
 
 
 def _marks() -> Mapping[Level, str]:

@@ -9,7 +9,7 @@ from app.cli.console import output
 from app.cli.console.connection import running
 from app.cli.console.display import display
 from app.cli.console.parser import Verbs, add_json, add_verb
-from app.text import progress, schedule, status, units
+from app.text import progress, schedule, status, values
 from core.api.errors import EngineGone
 from core.api.preferences.preferences import PREFERENCES
 from core.api.protocol import Event, GetSnapshot
@@ -78,11 +78,11 @@ def _details(snapshot: Snapshot, now: float) -> Iterator[str]:
     yield f"Limits: {_changed_limits(snapshot.settings.limits)}"
 
 
-def _changed_limits(values: Limits) -> str:
+def _changed_limits(limits: Limits) -> str:
     """Those that differ from their defaults."""
-    declared = [PREFERENCES[name] for name in values.__struct_fields__]
-    chosen = [each for each in declared if getattr(values, each.name) != each.default]
-    written = (f"{each.name} {units.write(getattr(values, each.name), each.unit, each.zero)}" for each in chosen)
+    declared = [PREFERENCES[name] for name in limits.__struct_fields__]
+    chosen = [each for each in declared if getattr(limits, each.name) != each.default]
+    written = (f"{each.name} {values.write(getattr(limits, each.name), each.type)}" for each in chosen)
     return ", ".join(written) or "defaults"
 
 

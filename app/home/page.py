@@ -20,7 +20,8 @@ from app.widgets.basic import Card, Dot, Label, Notice
 from app.widgets.learning_curve import CurveView, Legend
 from app.widgets.page import Page
 from app.widgets.theme import Type
-from core.api.preferences.schedule import GetSchedule, ScheduleInfo, ScheduleState
+from core.api.preferences.commands import ListPreferences, PreferenceInfo, values_of
+from core.api.preferences.schedule import ScheduleState
 from core.api.project.projects import CurvePoint, GetCurve
 from core.api.protocol import Command, Event
 from core.api.snapshot import Snapshot
@@ -232,4 +233,6 @@ class HomePage(Page):
         if snapshot.schedule == self._week_of or self._link.state is not Link.UP:
             return
         self._week_of = snapshot.schedule
-        self._link.ask(GetSchedule(), lambda info: self.day.show_week(info.cells), kind=ScheduleInfo)
+        self._link.ask(
+            ListPreferences(), lambda known: self.day.show_week(values_of(known)["week"]), kind=list[PreferenceInfo]
+        )

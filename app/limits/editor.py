@@ -1,33 +1,35 @@
-"""What changes a limit: a slider with an entry, or a switch. Both show what the engine says and ask for another."""
+"""What changes a preference, an editor for each type. All show what the engine says and ask it for another value."""
 
 from collections.abc import Callable
+from typing import Any
 
-from PySide6.QtCore import Qt
-from PySide6.QtGui import QFocusEvent, QKeyEvent
-from PySide6.QtWidgets import QHBoxLayout, QLineEdit, QWidget
+from PySide6.QtWidgets import QHBoxLayout, QWidget
 
+from app.limits import stops
+from app.limits.entry import Entry
 from app.limits.slider import LimitSlider
-from app.text import quantities
-from app.text.messages import sentence
+from app.text import messages, quantities, values
 from app.widgets import theme
+from app.widgets.combo import Combo
 from app.widgets.switch import Switch
-from app.widgets.theme import Type
 from core.api.errors import UsageError
-from core.api.preferences.limits import LimitInfo
+from core.api.preferences.value_types import Choice, Number, Text, Value
 
-Ask = Callable[[int], None]
-Tell = Callable[[str], None]
+Ask = Callable[[Any], None]
+ShowProblem = Callable[[str], None]
 
-_WITHOUT_SLIDER = {"port", "day", "time", "currency"}
+_WITHOUT_SLIDER = {"port", "day", "time"}
 """Units of which one value is not more than another."""
+_WIDE_ENTRY = 24
+"""Characters."""
 
 
-class LimitEditor(QWidget):
+class Editor(QWidget):
     """One value. `ask` gets what the volunteer wants instead, `show_problem` a sentence on what cannot be."""
 
-    def __init__(self, limit: LimitInfo, name: str, ask: Ask, show_problem: Tell) -> None:
+    def __init__(self, value: Any, name: str, ask: Ask, show_problem: ShowProblem) -> None:
         super().__init__()
-        self._limit = limit
+        self._value = value
         self._ask = ask
         self._show_problem = show_problem
         self.row = QHBoxLayout(self)
@@ -35,19 +37,31 @@ class LimitEditor(QWidget):
         self.row.setSpacing(theme.UNIT * 3)
         self.setAccessibleName(name)
 
-    def show_limit(self, limit: LimitInfo) -> None:
-        raise NotImplementedError
+    def show_value(self, value: Value) -> None:
+        """What the engine has."""
+        self._value = value
+        self._show()
 
     def show_live(self, value: float | None) -> None:
         """What is used right now, where that is measured."""
 
+    def _show(self) -> None:
+        raise NotImplementedError
 
-class AmountEditor(LimitEditor):
+    def _put(self, control: QWidget, name: str) -> None:
+        """At the right, as the only control."""
+        control.setAccessibleName(name)
+        self.row.addStretch(1)
+        self.row.addWidget(control)
+
+
+class NumberEditor(Editor):
     """A slider over round values and an entry for any."""
 
-    def __init__(self, limit: LimitInfo, name: str, ask: Ask, show_problem: Tell) -> None:
-        super().__init__(limit, name, ask, show_problem)
-        self._stops = quantities.stops(limit)
+    def __init__(self, value: Any, of: Number, name: str, ask: Ask, show_problem: ShowProblem) -> None:
+        super().__init__(value, name, ask, show_problem)
+        self._number = of
+        self._stops = stops.stops(self._number)
         self.slider = LimitSlider()
         self.slider.setRange(0, len(self._stops) - 1)
         self.slider.setPageStep(max(1, len(self._stops) // 10))
@@ -55,114 +69,103 @@ class AmountEditor(LimitEditor):
         self.slider.sliderMoved.connect(self._on_dragged)
         self.slider.sliderReleased.connect(lambda: self._choose(self.slider.sliderPosition()))
         self.slider.actionTriggered.connect(self._on_key)
-        self.entry = _Entry(self._on_typed, self._put_back)
+        self.entry = Entry(self._on_typed, self._put_back)
         self.entry.setAccessibleName(name)
-        if limit.unit in _WITHOUT_SLIDER:
+        if self._number.unit in _WITHOUT_SLIDER:
             self.slider.hide()
             self.row.addStretch(1)
         else:
             self.row.addWidget(self.slider, 1)
         self.row.addWidget(self.entry)
-        self.show_limit(limit)
-
-    def show_limit(self, limit: LimitInfo) -> None:
-        self._limit = limit
-        if not self.slider.isSliderDown():
-            self.slider.setValue(round(quantities.stop_of(limit.value, self._stops, limit)))
-            self.entry.show_text(quantities.write(limit.value, limit))
-        self.slider.setAccessibleDescription(quantities.write(limit.value, limit))
+        self._show()
 
     def show_live(self, value: float | None) -> None:
-        self.slider.set_live(None if value is None else quantities.stop_of(value, self._stops, self._limit))
+        self.slider.set_live(None if value is None else stops.stop_of(value, self._stops, self._number))
+
+    def _show(self) -> None:
+        written = quantities.write(self._value, self._number)
+        if not self.slider.isSliderDown():
+            self.slider.setValue(self._position())
+            self.entry.show_text(written)
+        self.slider.setAccessibleDescription(written)
+
+    def _position(self) -> int:
+        return round(stops.stop_of(self._value, self._stops, self._number))
 
     def _on_dragged(self, position: int) -> None:
-        self.entry.setText(quantities.write(self._stops[position], self._limit))
+        self.entry.setText(quantities.write(self._stops[position], self._number))
 
     def _on_key(self, _action: int) -> None:
-        # Qt tells of a drag by this too; that one is asked for when it ends.
+        # Qt reports a drag by this too; that one is asked for when it ends.
         if not self.slider.isSliderDown():
             self._choose(self.slider.sliderPosition())
 
     def _choose(self, position: int) -> None:
-        if position != round(quantities.stop_of(self._limit.value, self._stops, self._limit)):
+        if position != self._position():
             self._ask(self._stops[position])
         else:
-            self.show_limit(self._limit)
+            self._show()
 
     def _on_typed(self, text: str) -> None:
         try:
-            value = quantities.parse(text, self._limit)
+            value = quantities.parse(text, self._number, usual_unit=True)
         except UsageError as error:
-            self._show_problem(sentence(error.message))
+            self._show_problem(messages.sentence(error.message))
             self._put_back()
         else:
             self._ask(value)
 
     def _put_back(self) -> None:
-        self.entry.show_text(quantities.write(self._limit.value, self._limit))
+        self.entry.show_text(quantities.write(self._value, self._number))
 
 
-class SwitchEditor(LimitEditor):
+class SwitchEditor(Editor):
     """On or off."""
 
-    def __init__(self, limit: LimitInfo, name: str, ask: Ask, show_problem: Tell) -> None:
-        super().__init__(limit, name, ask, show_problem)
+    def __init__(self, value: Any, name: str, ask: Ask, show_problem: ShowProblem) -> None:
+        super().__init__(value, name, ask, show_problem)
         self.switch = Switch()
-        self.switch.setAccessibleName(name)
         self.switch.clicked.connect(self._on_clicked)
-        self.row.addStretch(1)
-        self.row.addWidget(self.switch)
-        self.show_limit(limit)
+        self._put(self.switch, name)
+        self._show()
 
-    def show_limit(self, limit: LimitInfo) -> None:
-        self._limit = limit
-        self.switch.setChecked(bool(limit.value))
+    def _show(self) -> None:
+        self.switch.setChecked(self._value)
 
     def _on_clicked(self, on: bool) -> None:
         # It stays where it was until the engine has said yes.
-        self.switch.setChecked(bool(self._limit.value))
-        self._ask(int(on))
+        self._show()
+        self._ask(on)
 
 
-def editor_for(limit: LimitInfo, name: str, ask: Ask, show_problem: Tell) -> LimitEditor:
-    """What suits the unit."""
-    return (SwitchEditor if limit.unit == "switch" else AmountEditor)(limit, name, ask, show_problem)
+class ChoiceEditor(Editor):
+    """One of several, or none."""
+
+    def __init__(self, value: Any, of: Choice, name: str, ask: Ask, show_problem: ShowProblem) -> None:
+        super().__init__(value, name, ask, show_problem)
+        self.combo = Combo({option: values.write(option, of) for option in ("", *of.options)})
+        self.combo.activated.connect(self._on_chosen)
+        self._put(self.combo, name)
+        self._show()
+
+    def _show(self) -> None:
+        self.combo.setCurrentIndex(self.combo.findData(self._value))
+
+    def _on_chosen(self, _index: int) -> None:
+        wanted = self.combo.currentData()
+        self._show()
+        self._ask(wanted)
 
 
-class _Entry(QLineEdit):
-    """Asks when Return is pressed or the focus goes; Escape gives up. Text that is being typed is left alone."""
+class TextEditor(Editor):
+    """An entry."""
 
-    def __init__(self, typed: Tell, put_back: Callable[[], None]) -> None:
-        super().__init__()
-        self._typed = typed
-        self._put_back = put_back
-        theme.set_role(self, "value")
-        self.setFont(theme.font(Type.TEXT))
-        self.setAlignment(Qt.AlignmentFlag.AlignRight)
-        self.setFixedWidth(10 * self.fontMetrics().horizontalAdvance("0") + 20)
-        self.returnPressed.connect(self._commit)
+    def __init__(self, value: Any, of: Text, name: str, ask: Ask, show_problem: ShowProblem) -> None:
+        super().__init__(value, name, ask, show_problem)
+        self.entry = Entry(lambda text: ask(text.strip()), self._show, width=_WIDE_ENTRY)
+        self.entry.setPlaceholderText(values.write("", of))
+        self._put(self.entry, name)
+        self._show()
 
-    def show_text(self, text: str) -> None:
-        if not self.isModified() and text != self.text():
-            self.setText(text)
-
-    def keyPressEvent(self, event: QKeyEvent) -> None:
-        if event.key() == Qt.Key.Key_Escape and self.isModified():
-            self.setModified(False)
-            self._put_back()
-        else:
-            super().keyPressEvent(event)
-
-    def focusInEvent(self, event: QFocusEvent) -> None:
-        super().focusInEvent(event)
-        if event.reason() in {Qt.FocusReason.TabFocusReason, Qt.FocusReason.BacktabFocusReason}:
-            self.selectAll()
-
-    def focusOutEvent(self, event: QFocusEvent) -> None:
-        super().focusOutEvent(event)
-        self._commit()
-
-    def _commit(self) -> None:
-        if self.isModified():
-            self.setModified(False)
-            self._typed(self.text())
+    def _show(self) -> None:
+        self.entry.show_text(self._value)

@@ -1,24 +1,25 @@
 """The limits page: everything the engine lets one choose, in groups, each with what is used now beside it.
 
-The rows are made from the engine's answer alone, so a new limit needs no line here.
+The rows are made from the engine's answer alone, so a new preference needs no line here.
 """
 
+from collections.abc import Iterable
 from itertools import groupby
 
 from PySide6.QtGui import QShowEvent
 from PySide6.QtWidgets import QFrame, QVBoxLayout
 
-from app.limits.programs_editor import ProgramsEditor
-from app.limits.row import Actions, LimitRow
+from app.limits.row import Actions, PreferenceRow
 from app.link.engine_link import EngineLink, Link
-from app.text import limits as limits_text
+from app.text import preferences
 from app.text.i18n import tr
 from app.widgets import theme
 from app.widgets.basic import Card, Label, Notice, clear
 from app.widgets.page import Page
 from app.widgets.theme import Type
-from core.api.preferences.limits import LimitInfo, ResetLimit, SetLimit, ShowLimits
+from core.api.preferences.commands import ListPreferences, PreferenceInfo, ResetPreference, SetPreference
 from core.api.preferences.preferences import GENTLE
+from core.api.preferences.value_types import Value, Week
 from core.api.protocol import Command
 from core.api.snapshot import Snapshot
 
@@ -29,7 +30,7 @@ class LimitsPage(Page):
     def __init__(self, link: EngineLink) -> None:
         super().__init__()
         self._link = link
-        self.rows: dict[str, LimitRow] = {}
+        self.rows: dict[str, PreferenceRow] = {}
         """By plain name."""
         self._shape: list[str] = []
         self._changing = 0
@@ -41,31 +42,31 @@ class LimitsPage(Page):
         self._on_link(link.state, link.sentence)
 
     def refresh(self) -> None:
-        """Fetch all limits, if anyone looks."""
+        """Fetch all preferences, if the page is visible."""
         if self.isVisible() and self._link.state is Link.UP:
-            self.programs.refresh()
-            self._link.ask(ShowLimits(), self.show_limits, self._problem.set_text, kind=list[LimitInfo])
+            self._link.ask(ListPreferences(), self.show_preferences, self._problem.set_text, kind=list[PreferenceInfo])
 
-    def show_limits(self, limits: list[LimitInfo]) -> None:
-        """All limits, as the engine has them."""
+    def show_preferences(self, known: list[PreferenceInfo]) -> None:
+        """All preferences, as the engine has them. The week has a page of its own."""
         if self._changing:
             return
         self._problem.set_text("")
-        families = _families(limits)
-        if [limit.name for limit in limits] != self._shape:
-            self._shape = [limit.name for limit in limits]
+        families = _families(info for info in known if not isinstance(info.type, Week))
+        names = [info.name for info in known]
+        if names != self._shape:
+            self._shape = names
             self._make_rows(families)
         for plain, family in families.items():
-            self.rows[plain].show_limits(family)
+            self.rows[plain].show_values(family)
         self._show_live()
 
-    def change(self, name: str, value: int) -> None:
-        """Have the engine set a limit."""
-        self._ask(name, SetLimit(name, value))
+    def change(self, name: str, value: Value) -> None:
+        """Have the engine set a preference."""
+        self._ask(name, SetPreference(name, value))
 
     def reset(self, name: str) -> None:
-        """Have the engine go back to a limit's default."""
-        self._ask(name, ResetLimit(name))
+        """Have the engine go back to the default."""
+        self._ask(name, ResetPreference(name))
 
     def showEvent(self, event: QShowEvent) -> None:
         super().showEvent(event)
@@ -84,22 +85,20 @@ class LimitsPage(Page):
         column.addLayout(head)
         column.addWidget(self._problem)
         column.addLayout(self._groups)
-        self.programs = ProgramsEditor(self._link)
-        column.addWidget(self.programs)
         column.addStretch(1)
 
-    def _make_rows(self, families: dict[str, list[LimitInfo]]) -> None:
+    def _make_rows(self, families: dict[str, list[PreferenceInfo]]) -> None:
         clear(self._groups)
         self.rows = {}
         actions = Actions(self.change, self.reset)
-        by_page = sorted(families.values(), key=lambda family: limits_text.page_order(family[0].page))
+        by_page = sorted(families.values(), key=lambda family: preferences.page_order(family[0].page))
         for page, group in groupby(by_page, key=lambda family: family[0].page):
-            card = Card(limits_text.page_name(page))
+            card = Card(preferences.page_name(page))
             card.column.setSpacing(theme.UNIT * 3)
             for number, family in enumerate(group):
                 if number:
                     card.column.addWidget(_line())
-                row = self.rows[family[0].name] = LimitRow(family, actions)
+                row = self.rows[family[0].name] = PreferenceRow(family, actions)
                 card.column.addWidget(row)
             self._groups.addWidget(card)
 
@@ -108,7 +107,7 @@ class LimitsPage(Page):
         row.show_problem("")
         self._changing += 1
 
-        def done(_limit: object) -> None:
+        def done(_info: object) -> None:
             self._changing -= 1
             self.refresh()
 
@@ -128,7 +127,7 @@ class LimitsPage(Page):
         if not self.isVisible():
             return
         self._show_live()
-        # What counts changes with the hours of the schedule, and by the command line.
+        # What applies changes with the hours of the schedule, and by the command line.
         counted = (snapshot.settings, snapshot.schedule.level)
         if counted != self._counted:
             self._counted = counted
@@ -139,11 +138,11 @@ class LimitsPage(Page):
         self.refresh()
 
 
-def _families(limits: list[LimitInfo]) -> dict[str, list[LimitInfo]]:
-    """Each limit with its counterpart for gentle hours, by plain name."""
-    families: dict[str, list[LimitInfo]] = {}
-    for limit in limits:
-        families.setdefault(limit.name.removeprefix(GENTLE), []).append(limit)
+def _families(known: Iterable[PreferenceInfo]) -> dict[str, list[PreferenceInfo]]:
+    """Each preference with its counterpart for gentle hours, by plain name."""
+    families: dict[str, list[PreferenceInfo]] = {}
+    for info in known:
+        families.setdefault(info.name.removeprefix(GENTLE), []).append(info)
     return families
 
 

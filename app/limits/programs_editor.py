@@ -1,70 +1,61 @@
-"""The programs during which nothing is contributed: the volunteer's own list, by name of the executable."""
+"""The list of programs during which nothing is contributed, by names of executables."""
 
 from collections.abc import Callable
 from functools import partial
+from typing import Any
 
 from PySide6.QtWidgets import QHBoxLayout, QLineEdit, QVBoxLayout, QWidget
 
-from app.link.engine_link import EngineLink
+from app.limits.editor import Ask, Editor, ShowProblem
 from app.text.i18n import tr
 from app.widgets import theme
-from app.widgets.basic import Button, Card, Label, Notice, clear
+from app.widgets.basic import Button, Label, clear
 from app.widgets.theme import Type
-from core.api.preferences.program_names import GetPrograms, SetPrograms
 
 
-class ProgramsEditor(Card):
-    """Shows what the engine says; each change asks it for another list."""
+class ProgramsEditor(Editor):
+    """Each name with a button that removes it, and an entry for one more."""
 
-    def __init__(self, link: EngineLink) -> None:
-        super().__init__(tr("Programs to wait for"))
-        self._link = link
-        self.names: list[str] = []
-        self.problem = Notice("problem-frame")
+    def __init__(self, value: Any, name: str, ask: Ask, show_problem: ShowProblem) -> None:
+        super().__init__(value, name, ask, show_problem)
         self.entry = QLineEdit()
         self.entry.setFont(theme.font(Type.TEXT))
         self.entry.setPlaceholderText(tr("Name of a program, such as steam or blender"))
         self.entry.setAccessibleName(tr("Name of a program to wait for"))
         self.entry.returnPressed.connect(self._add)
         self.add = Button(tr("Add"), "secondary", self._add)
-        row = QHBoxLayout()
-        row.setSpacing(theme.UNIT * 2)
-        row.addWidget(self.entry, 1)
-        row.addWidget(self.add)
+        new = QHBoxLayout()
+        new.setSpacing(theme.UNIT * 2)
+        new.addWidget(self.entry, 1)
+        new.addWidget(self.add)
         self._rows = QVBoxLayout()
         self._rows.setSpacing(0)
-        text = tr("While one of these runs, nothing is contributed, whatever you do with mouse and keyboard.")
-        self.column.addWidget(Label(text, Type.CAPTION, "muted", wrap=True))
-        self.column.addLayout(self._rows)
-        self.column.addLayout(row)
-        self.column.addWidget(self.problem)
+        column = QVBoxLayout()
+        column.addLayout(self._rows)
+        column.addLayout(new)
+        self.row.addLayout(column, 1)
+        self._shown: object = None
+        self._show()
 
-    def refresh(self) -> None:
-        self._link.ask(GetPrograms(), self.show_names, self.problem.set_text, kind=list[str])
+    @property
+    def names(self) -> list[str]:
+        return list(self._value)
 
-    def show_names(self, names: list[str]) -> None:
-        """The list as the engine has it."""
-        if names == self.names:
+    def _show(self) -> None:
+        if self._shown == self._value:
             return
-        self.names = names
+        self._shown = self._value
+        self.entry.clear()
         clear(self._rows)
-        for name in names:
+        for name in self.names:
             self._rows.addWidget(_Row(name, partial(self._remove, name)))
 
     def _add(self) -> None:
         if name := self.entry.text().strip():
-            self._ask([*self.names, name])
+            self._ask((*self.names, name))
 
     def _remove(self, name: str) -> None:
-        self._ask([other for other in self.names if other != name])
-
-    def _ask(self, names: list[str]) -> None:
-        self.problem.set_text("")
-        self._link.ask(SetPrograms(tuple(names)), self._done, self.problem.set_text, kind=list[str])
-
-    def _done(self, names: list[str]) -> None:
-        self.entry.clear()
-        self.show_names(names)
+        self._ask(tuple(other for other in self.names if other != name))
 
 
 class _Row(QWidget):

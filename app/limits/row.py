@@ -1,65 +1,67 @@
-"""One limit on its page: what it is, what it is set to at each level, what is used now, and the way back."""
+"""One preference on its page: what it is, its value at each level, what is used now, and the way back."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from PySide6.QtCore import QPointF, QRectF, QSize, Qt
 from PySide6.QtGui import QColor, QFontMetrics, QPainter, QPaintEvent, QPen, QPolygonF
 from PySide6.QtWidgets import QGridLayout, QHBoxLayout, QVBoxLayout, QWidget
 
-from app.limits.editor import editor_for
-from app.text import limits as limits_text
-from app.text import quantities, week
+from app.limits.editor import ChoiceEditor, Editor, NumberEditor, SwitchEditor, TextEditor
+from app.limits.programs_editor import ProgramsEditor
+from app.text import preferences, values, week
 from app.text.i18n import tr
 from app.widgets import theme
 from app.widgets.basic import Button, Label
 from app.widgets.swatch import Swatch
 from app.widgets.theme import Type
-from core.api.preferences.limits import LimitInfo
+from core.api.preferences.commands import PreferenceInfo
 from core.api.preferences.preferences import GENTLE
 from core.api.preferences.schedule import Level
+from core.api.preferences.value_types import Choice, Number, Programs, Switch, Text, Value, Week
 from core.api.snapshot import Snapshot
 
 
 @dataclass(frozen=True)
 class Actions:
-    """What a row asks of its page, by the limit's name."""
+    """What a row asks of its page, by the preference's name."""
 
-    change: Callable[[str, int], None]
+    change: Callable[[str, Value], None]
     reset: Callable[[str], None]
 
 
-class LimitRow(QWidget):
-    """The limit, and under it its counterpart for gentle hours if it has one."""
+class PreferenceRow(QWidget):
+    """The preference, and under it its counterpart for gentle hours if it has one."""
 
-    def __init__(self, limits: Sequence[LimitInfo], actions: Actions) -> None:
+    def __init__(self, family: Sequence[PreferenceInfo], actions: Actions) -> None:
         super().__init__()
-        words = limits_text.words(limits[0].name)
-        self._limits = list(limits)
+        words = preferences.words(family[0].name)
+        self._family = list(family)
         self._situation = Label(kind=Type.CAPTION, role="accent", wrap=True)
         self._problem = Label(kind=Type.CAPTION, role="problem", wrap=True)
         self._situation.hide()
         self._problem.hide()
         self.lines = {
-            limit.name: LimitLine(limit, words.name, len(limits) > 1, actions, self.show_problem) for limit in limits
+            info.name: PreferenceLine(info, words.name, len(family) > 1, actions, self.show_problem) for info in family
         }
         self.setAccessibleName(words.name)
         self._arrange(words)
 
-    def show_limits(self, limits: Sequence[LimitInfo]) -> None:
-        """Newer values of the same limits."""
-        self._limits = list(limits)
-        for limit in limits:
-            self.lines[limit.name].show_limit(limit)
+    def show_values(self, family: Sequence[PreferenceInfo]) -> None:
+        """Newer values of the same preferences."""
+        self._family = list(family)
+        for info in family:
+            self.lines[info.name].show_value(info)
 
     def show_snapshot(self, snapshot: Snapshot) -> None:
-        """The live value and what counts now."""
-        live = limits_text.live_value(self._limits[0].name, snapshot)
-        self.lines[self._limits[0].name].editor.show_live(live)
-        situation = limits_text.situation(self._limits[0], snapshot)
+        """The live value and what applies now."""
+        live = preferences.live_value(self._family[0].name, snapshot)
+        self.lines[self._family[0].name].editor.show_live(live)
+        situation = preferences.situation(self._family[0], snapshot)
         self._situation.setText(situation)
         self._situation.setVisible(bool(situation))
-        restricted = self._limits[0].effective != self._limits[0].value
+        restricted = self._family[0].effective != self._family[0].value
         theme.set_role(self._situation, "accent" if restricted else "muted")
         gentle_now = snapshot.schedule.level is Level.GENTLE
         for name, line in self.lines.items():
@@ -72,9 +74,9 @@ class LimitRow(QWidget):
 
     def put_back(self) -> None:
         """Show again what the engine has said."""
-        self.show_limits(self._limits)
+        self.show_values(self._family)
 
-    def _arrange(self, words: limits_text.Words) -> None:
+    def _arrange(self, words: preferences.Words) -> None:
         texts = QVBoxLayout()
         texts.setSpacing(theme.UNIT // 2)
         texts.addWidget(Label(words.name, Type.STRONG, wrap=True))
@@ -97,18 +99,35 @@ class LimitRow(QWidget):
         grid.setColumnStretch(1, 6)
 
 
-class LimitLine(QWidget):
-    """One value of a limit: the level it is for, its editor, and the way back to the default."""
+def _editor(info: PreferenceInfo, *common: Any) -> Editor:
+    """What suits the type."""
+    match info.type:
+        case Number():
+            return NumberEditor(info.value, info.type, *common)
+        case Switch():
+            return SwitchEditor(info.value, *common)
+        case Choice():
+            return ChoiceEditor(info.value, info.type, *common)
+        case Text():
+            return TextEditor(info.value, info.type, *common)
+        case Programs():
+            return ProgramsEditor(info.value, *common)
+        case Week():
+            raise NotImplementedError("the week has a page of its own")
+
+
+class PreferenceLine(QWidget):
+    """One value of a preference: the level it is for, its editor, and the way back to the default."""
 
     def __init__(
-        self, limit: LimitInfo, name: str, with_level: bool, actions: Actions, show_problem: Callable[[str], None]
+        self, info: PreferenceInfo, name: str, with_level: bool, actions: Actions, show_problem: Callable[[str], None]
     ) -> None:
         super().__init__()
-        gentle = limit.name.startswith(GENTLE)
+        gentle = info.name.startswith(GENTLE)
         level = week.level_name(Level.GENTLE if gentle else Level.FULL)
         spoken = tr("{name}, {level}", name=name, level=level) if with_level else name
-        self.editor = editor_for(limit, spoken, lambda value: actions.change(limit.name, value), show_problem)
-        self.reset = _Reset(tr("Back to the default: {name}", name=spoken), lambda: actions.reset(limit.name))
+        self.editor = _editor(info, spoken, lambda value: actions.change(info.name, value), show_problem)
+        self.reset = _Reset(tr("Back to the default: {name}", name=spoken), lambda: actions.reset(info.name))
         row = QHBoxLayout(self)
         row.setContentsMargins(0, 0, 0, 0)
         row.setSpacing(theme.UNIT * 2)
@@ -116,16 +135,16 @@ class LimitLine(QWidget):
         row.addWidget(self._mark)
         row.addWidget(self.editor, 1)
         row.addWidget(self.reset)
-        self.show_limit(limit)
+        self.show_value(info)
 
-    def show_limit(self, limit: LimitInfo) -> None:
-        self.editor.show_limit(limit)
-        self.reset.setEnabled(limit.value != limit.default)
-        self.reset.setToolTip(tr("Back to the default: {value}", value=quantities.write(limit.default, limit)))
+    def show_value(self, info: PreferenceInfo) -> None:
+        self.editor.show_value(info.value)
+        self.reset.setEnabled(info.value != info.default)
+        self.reset.setToolTip(tr("Back to the default: {value}", value=values.write(info.default, info.type)))
 
-    def mark(self, counts: bool) -> None:
+    def mark(self, applies: bool) -> None:
         """Whether this is the level of this hour."""
-        self._mark.set_counts(counts)
+        self._mark.set_applies(applies)
 
 
 class _LevelMark(QWidget):
@@ -149,9 +168,9 @@ class _LevelMark(QWidget):
             swatch.setSizePolicy(policy)
             swatch.hide()
 
-    def set_counts(self, counts: bool) -> None:
-        self._name.setFont(theme.font(Type.LABEL if counts else Type.CAPTION))
-        theme.set_role(self._name, "text" if counts else "muted")
+    def set_applies(self, applies: bool) -> None:
+        self._name.setFont(theme.font(Type.LABEL if applies else Type.CAPTION))
+        theme.set_role(self._name, "text" if applies else "muted")
 
 
 class _Reset(Button):

@@ -12,15 +12,16 @@ from PySide6.QtWidgets import QButtonGroup, QGridLayout, QHBoxLayout, QWidget
 from app.link.engine_link import EngineLink, Link
 from app.schedule.level_button import LevelButton
 from app.schedule.week_grid import WeekGrid
-from app.text import region, schedule
+from app.text import region, schedule, week
 from app.text.i18n import tr
 from app.widgets import theme
 from app.widgets.basic import Button, Card, Label, Notice
 from app.widgets.page import Page
 from app.widgets.theme import Type
 from app.widgets.tile import Tile
-from core.api.preferences.limits import LimitInfo, ShowLimits
-from core.api.preferences.schedule import GetSchedule, Level, Preset, ScheduleInfo, SetSchedule
+from core.api.preferences.commands import ListPreferences, PreferenceInfo, SetPreference, values_of
+from core.api.preferences.schedule import Level, Preset
+from core.api.preferences.week_text import preset_cells
 from core.api.snapshot import Snapshot
 
 _TICK_MS = 20_000
@@ -34,9 +35,9 @@ class SchedulePage(Page):
     def __init__(self, link: EngineLink) -> None:
         super().__init__()
         self._link = link
-        self._info: ScheduleInfo | None = None
-        self._undo: list[ScheduleInfo] = []
-        self._redo: list[ScheduleInfo] = []
+        self._cells: str | None = None
+        self._undo: list[str] = []
+        self._redo: list[str] = []
         self._build()
         self._tick = QTimer(self)
         self._tick.setInterval(_TICK_MS)
@@ -50,28 +51,30 @@ class SchedulePage(Page):
     def refresh(self) -> None:
         """Fetch the week and the meanings of its levels, if the page is visible."""
         if self.isVisible() and self._link.state is Link.UP:
-            self._link.ask(GetSchedule(), self.show_schedule, self._problem.set_text, kind=ScheduleInfo)
-            self._link.ask(ShowLimits(), self._show_meanings, kind=list[LimitInfo])
+            self._link.ask(ListPreferences(), self.show_preferences, self._problem.set_text, kind=list[PreferenceInfo])
 
-    def show_schedule(self, info: ScheduleInfo) -> None:
-        """The week that is in force."""
-        self._info = info
+    def show_preferences(self, known: list[PreferenceInfo]) -> None:
+        """The week, and what its levels mean."""
+        self._show_meanings(known)
+        self.show_week(values_of(known)["week"])
+
+    def show_week(self, cells: str) -> None:
+        """The week that the engine has."""
+        self._cells = cells
         self._problem.set_text("")
-        self.grid.show_cells(info.cells)
-        for preset, button in self.presets.items():
-            button.setChecked(info.preset == preset)
-        hours = schedule.week_hours(info.cells)
-        self._week.show_figure(hours, tr("h"), schedule.of_which_full(info.cells))
+        self.grid.show_cells(cells)
+        self._mark_preset()
+        self._week.show_figure(schedule.week_hours(cells), tr("h"), schedule.of_which_full(cells))
         self.undo_button.setVisible(bool(self._undo))
         self._show_now()
 
     def paint(self, cells: str) -> None:
         """Have the engine take a painted week."""
-        self._change(SetSchedule(cells=cells))
+        self._change(cells)
 
     def choose(self, preset: Preset) -> None:
         """Have the engine take a preset."""
-        self._change(SetSchedule(preset=preset))
+        self._change(preset_cells(preset))
 
     def undo(self) -> None:
         """Back to the week before the last change."""
@@ -113,7 +116,7 @@ class SchedulePage(Page):
         row.setContentsMargins(0, 0, 0, 0)
         row.setSpacing(theme.UNIT * 2)
         self.presets: dict[Preset, Button] = {}
-        for preset, name in _preset_names().items():
+        for preset, name in week.preset_names().items():
             button = Button(name, "preset", partial(self._on_preset, preset))
             button.setCheckable(True)
             self.presets[preset] = button
@@ -164,57 +167,59 @@ class SchedulePage(Page):
 
     def _on_preset(self, preset: Preset) -> None:
         # The mark goes to the button when the engine has taken the preset, not before.
-        for each, button in self.presets.items():
-            button.setChecked(self._info is not None and self._info.preset == each)
+        self._mark_preset()
         self.choose(preset)
 
-    def _change(self, command: SetSchedule) -> None:
-        before = self._info
+    def _mark_preset(self) -> None:
+        for preset, button in self.presets.items():
+            button.setChecked(self._cells == preset_cells(preset))
 
-        def done(info: ScheduleInfo) -> None:
-            if before and info != before:
+    def _change(self, cells: str) -> None:
+        before = self._cells
+
+        def done(info: PreferenceInfo) -> None:
+            if before and info.value != before:
                 self._undo = [*self._undo[-_MOST_UNDO:], before]
                 self._redo.clear()
-            self.show_schedule(info)
+            self.show_week(str(info.value))
 
-        self._link.ask(command, done, self._on_refused, kind=ScheduleInfo)
+        self._link.ask(SetPreference("week", cells), done, self._on_refused, kind=PreferenceInfo)
 
-    def _go(self, source: list[ScheduleInfo], target: list[ScheduleInfo]) -> None:
-        if not source or self._info is None:
+    def _go(self, source: list[str], target: list[str]) -> None:
+        if not source or self._cells is None:
             return
-        wanted, before = source.pop(), self._info
+        wanted, before = source.pop(), self._cells
 
-        def done(info: ScheduleInfo) -> None:
+        def done(info: PreferenceInfo) -> None:
             target.append(before)
-            self.show_schedule(info)
+            self.show_week(str(info.value))
 
-        command = SetSchedule(preset=wanted.preset) if wanted.preset else SetSchedule(cells=wanted.cells)
-        self._link.ask(command, done, self._on_refused, kind=ScheduleInfo)
+        self._link.ask(SetPreference("week", wanted), done, self._on_refused, kind=PreferenceInfo)
 
     def _on_refused(self, sentence: str) -> None:
-        if self._info:
-            self.grid.show_cells(self._info.cells)
+        if self._cells:
+            self.grid.show_cells(self._cells)
         self._problem.set_text(sentence)
 
     def _on_pointed(self, text: str) -> None:
         hint = tr("Drag to paint; the right button paints off. A click on a day or an hour paints all of it.")
         self._readout.setText(text or hint)
 
-    def _show_meanings(self, limits: list[LimitInfo]) -> None:
+    def _show_meanings(self, known: list[PreferenceInfo]) -> None:
         uses_gpu = self._link.snapshot is not None and bool(self._link.snapshot.settings.gpu)
         for level, button in self.brushes.items():
-            button.set_meaning(schedule.level_meaning(level, limits, uses_gpu=uses_gpu))
+            button.set_meaning(schedule.level_meaning(level, known, uses_gpu=uses_gpu))
 
     def _show_now(self) -> None:
         """Where we are in the week, and what the schedule says of it."""
         snapshot = self._link.snapshot
-        if self._info is None or snapshot is None:
+        if self._cells is None or snapshot is None:
             return
-        now, zone = time.time(), _zone(self._info)
+        now, zone = time.time(), _zone(snapshot.schedule.zone)
         local = datetime.fromtimestamp(now, zone)
         self.grid.show_now(local.weekday(), (local.hour * 60 + local.minute) / (24 * 60))
         state = snapshot.schedule
-        caption = schedule.override(state, now) or schedule.until(state, self._info.cells, zone, now)
+        caption = schedule.override(state, now) or schedule.until(state, self._cells, zone, now)
         self._now.show_figure(schedule.level_now(state), "", caption)
 
     def _on_snapshot(self, _snapshot: Snapshot) -> None:
@@ -233,18 +238,9 @@ class SchedulePage(Page):
         shortcut.activated.connect(then)
 
 
-def _preset_names() -> dict[Preset, str]:
-    return {
-        "always": tr("Always"),
-        "nights": tr("Nights"),
-        "weekends": tr("Weekends"),
-        "working_day_off": tr("Not in working hours"),
-    }
-
-
-def _zone(info: ScheduleInfo) -> tzinfo:
-    """The zone that the engine goes by; this process's own if that one has no name here."""
+def _zone(name: str) -> tzinfo:
+    """The engine's zone; this process's own if that one has no name here."""
     try:
-        return ZoneInfo(info.zone)
+        return ZoneInfo(name)
     except (ZoneInfoNotFoundError, ValueError):
         return datetime.now().astimezone().tzinfo or UTC

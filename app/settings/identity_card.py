@@ -1,8 +1,8 @@
-"""The identity on the settings page: the signing key, the display name, export and import."""
+"""The identity on the settings page: the signing key, export and import."""
 
 from pathlib import Path
 
-from PySide6.QtWidgets import QFileDialog, QHBoxLayout, QLineEdit
+from PySide6.QtWidgets import QFileDialog, QHBoxLayout
 
 from app.desktop import private_file
 from app.link.engine_link import EngineLink
@@ -14,13 +14,11 @@ from app.widgets.basic import Button, Card, Label, Notice
 from app.widgets.theme import Type
 from core.api.errors import IdlehiveError
 from core.api.identity import (
-    LONGEST_NAME,
     ExportIdentity,
     GetIdentity,
     IdentityExport,
     IdentityInfo,
     ImportIdentity,
-    SetDisplayName,
     short,
 )
 
@@ -34,29 +32,20 @@ class IdentityCard(Card):
         self.column.setSpacing(theme.UNIT * 3)
         self.problem, self.confirmation = Notice("problem-frame"), Notice("notice-frame")
         self.key = Label("", Type.STRONG, wrap=True)
-        self.name = QLineEdit()
-        self.name.setFont(theme.font(Type.TEXT))
-        self.name.setMaxLength(LONGEST_NAME)
-        self.name.setPlaceholderText(tr("No name: only the key is shown"))
-        self.name.setAccessibleName(tr("Name beside your figures"))
-        self.name.returnPressed.connect(self._set_name)
-        self.save = Button(tr("Save name"), "secondary", self._set_name)
         self.export = Button(tr("Export…"), "secondary", self._choose_target)
         self.import_ = Button(tr("Import…"), "secondary", self._choose_source)
         text = tr(
-            "A key of yours signs what you give, so that several computers count as one volunteer. If you "
-            "choose a name, the projects' pages show it beside your figures."
+            "A key of yours signs what you give, so that several computers count as one volunteer. You can choose a "
+            "name for it on the limits page."
         )
         self.column.addWidget(self.key)
         self.column.addWidget(Label(text, Type.CAPTION, "muted", wrap=True))
-        for widgets in ((self.name, self.save), (self.export, self.import_)):
-            row = QHBoxLayout()
-            row.setSpacing(theme.UNIT * 2)
-            for widget in widgets:
-                row.addWidget(widget, 1 if widget is self.name else 0)
-            if self.name not in widgets:
-                row.addStretch(1)
-            self.column.addLayout(row)
+        row = QHBoxLayout()
+        row.setSpacing(theme.UNIT * 2)
+        row.addWidget(self.export)
+        row.addWidget(self.import_)
+        row.addStretch(1)
+        self.column.addLayout(row)
         for notice in (self.problem, self.confirmation):
             self.column.addWidget(notice)
 
@@ -64,11 +53,9 @@ class IdentityCard(Card):
         self._link.ask(GetIdentity(), self.show_identity, self.problem.set_text, kind=IdentityInfo)
 
     def show_identity(self, info: IdentityInfo) -> None:
-        """Show the engine's values; a name that is being typed stays."""
+        """Show the engine's values."""
         self.key.setText(tr("Your key begins with {key}", key=short(info.id)))
         self.key.setToolTip(info.id)
-        if not self.name.isModified():
-            self.name.setText(info.display_name or "")
 
     def export_to(self, path: Path, passphrase: str) -> None:
         """Ask the engine to encrypt the key, and write it to a file."""
@@ -90,7 +77,6 @@ class IdentityCard(Card):
         """Ask the engine to import a key from a file."""
 
         def done(info: IdentityInfo) -> None:
-            self.name.setModified(False)
             self.show_identity(info)
             self.confirmation.set_text(tr("This computer uses that identity from the next session on."))
 
@@ -101,16 +87,6 @@ class IdentityCard(Card):
             self.problem.set_text(sentence(error.message))
         else:
             self._link.ask(ImportIdentity(text, passphrase, replace), done, self.problem.set_text, kind=IdentityInfo)
-
-    def _set_name(self) -> None:
-        def done(info: IdentityInfo) -> None:
-            self.name.setModified(False)
-            self.show_identity(info)
-            self.confirmation.set_text(tr("Saved."))
-
-        self._begin()
-        name = self.name.text().strip() or None
-        self._link.ask(SetDisplayName(name), done, self.problem.set_text, kind=IdentityInfo)
 
     def _choose_target(self) -> None:
         path, _ = QFileDialog.getSaveFileName(self, tr("Export your identity"), "idlehive.identity")

@@ -3,10 +3,9 @@
 from collections.abc import Sequence
 from datetime import tzinfo
 
-from app.text import limits as limits_text
-from app.text import numbers, times, week
+from app.text import numbers, preferences, times, week
 from app.text.i18n import tr
-from core.api.preferences.limits import LimitInfo
+from core.api.preferences.commands import PreferenceInfo
 from core.api.preferences.preferences import GENTLE
 from core.api.preferences.schedule import Level, ScheduleState, outlook
 
@@ -69,7 +68,7 @@ def of_which_full(cells: str) -> str:
     )
 
 
-def level_meaning(level: Level, limits: Sequence[LimitInfo], *, uses_gpu: bool) -> str:
+def level_meaning(level: Level, limits: Sequence[PreferenceInfo], *, uses_gpu: bool) -> str:
     """A level in numbers: what computes, and what goes over the line if that is limited."""
     if level is Level.OFF:
         return tr("nothing runs")
@@ -77,7 +76,7 @@ def level_meaning(level: Level, limits: Sequence[LimitInfo], *, uses_gpu: bool) 
     names = (("gpu_share",) if uses_gpu else ("threads", "processor_share")) + ("upload_limit", "download_limit")
     known = {limit.name: limit for limit in limits}
     shown = [known[prefix + name] for name in names if prefix + name in known]
-    # Of a limit for gentle hours, what is in force tells what would count in one.
+    # Of a limit for gentle hours, the effective value is what would apply in one.
     values = [(limit, limit.effective if prefix else limit.value) for limit in shown]
-    told = [limits_text.short(limit, value) for limit, value in values if value or not limit.zero]
+    told = [preferences.short(limit, int(value)) for limit, value in values if isinstance(value, int) and value]
     return " · ".join(told) or tr("with your limits")

@@ -5,7 +5,8 @@ from typing import NamedTuple
 
 from app.text import times
 from app.text.i18n import tr
-from core.api.preferences.schedule import CELL, CELLS, CELLS_A_DAY, MARKS, Level, mark_of
+from core.api.preferences.schedule import CELL, CELLS, CELLS_A_DAY, MARKS, Level, Preset, mark_of
+from core.api.preferences.week_text import preset_of
 
 ALWAYS = mark_of(Level.FULL) * CELLS
 
@@ -42,6 +43,21 @@ def level_name(level: Level) -> str:
 def power_name(level: Level) -> str:
     """A level in a sentence."""
     return {Level.OFF: tr("off"), Level.GENTLE: tr("gentle"), Level.FULL: tr("full power")}[level]
+
+
+def name(cells: str) -> str:
+    """The preset that a week is, if it is one."""
+    preset = preset_of(cells)
+    return preset_names()[preset] if preset else tr("A week of your own")
+
+
+def preset_names() -> dict[Preset, str]:
+    return {
+        "always": tr("Always"),
+        "nights": tr("Nights"),
+        "weekends": tr("Weekends"),
+        "working_day_off": tr("Not in working hours"),
+    }
 
 
 def next_level(level: Level) -> Level:

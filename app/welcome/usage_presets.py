@@ -8,8 +8,9 @@ from typing import NamedTuple
 
 from app.text.i18n import tr
 from core.api.intent import Contribute, Override
-from core.api.preferences.limits import SetLimit
-from core.api.preferences.schedule import CELLS, Level, SetSchedule, mark_of
+from core.api.preferences.commands import SetPreference
+from core.api.preferences.schedule import CELLS, Level, mark_of
+from core.api.preferences.week_text import preset_cells
 from core.api.protocol import Command
 
 _AWAY = 180
@@ -53,11 +54,11 @@ def settings(usage_preset: UsagePreset) -> tuple[Command, ...]:
     """What to ask of the engine; nothing for a volunteer who sets everything alone."""
     match usage_preset:
         case UsagePreset.GENTLE:
-            return SetSchedule(cells=mark_of(Level.GENTLE) * CELLS), *_waits(0)
+            return SetPreference("week", mark_of(Level.GENTLE) * CELLS), *_waits(0)
         case UsagePreset.AWAY:
-            return SetSchedule(preset="always"), *_waits(_AWAY)
+            return SetPreference("week", preset_cells("always")), *_waits(_AWAY)
         case UsagePreset.NIGHTS:
-            return SetSchedule(preset="nights"), *_waits(_AWAY)
+            return SetPreference("week", preset_cells("nights")), *_waits(_AWAY)
         case UsagePreset.CUSTOM:
             return ()
 
@@ -69,4 +70,4 @@ def contribution(usage_preset: UsagePreset, project: str | None) -> Contribute:
 
 
 def _waits(seconds: int) -> tuple[Command, ...]:
-    return SetLimit("idle_processor", seconds), SetLimit("idle_gpu", seconds)
+    return SetPreference("idle_processor", seconds), SetPreference("idle_gpu", seconds)

@@ -3,25 +3,13 @@
 It is not the peer id, which belongs to one machine. Its secret part leaves the engine only under a passphrase.
 """
 
-import unicodedata
-
 import msgspec
 
-from core.api.errors import UsageError
-
-LONGEST_NAME = 32
 SHORTEST_PASSPHRASE = 8
 
 
 class GetIdentity(msgspec.Struct, frozen=True, tag=True):
     """Reply: IdentityInfo. The key is made when it is first asked for or needed."""
-
-
-class SetDisplayName(msgspec.Struct, frozen=True, tag=True):
-    """The name beside the figures on the projects' pages; None, as it is at first, shows the key alone.
-    Reply: IdentityInfo."""
-
-    name: str | None
 
 
 class ExportIdentity(msgspec.Struct, frozen=True, tag=True):
@@ -42,7 +30,6 @@ class ImportIdentity(msgspec.Struct, frozen=True, tag=True):
 class IdentityInfo(msgspec.Struct, frozen=True):
     id: str
     """The public key: 64 hexadecimal digits."""
-    display_name: str | None = None
 
 
 class IdentityExport(msgspec.Struct, frozen=True):
@@ -51,23 +38,9 @@ class IdentityExport(msgspec.Struct, frozen=True):
     text: str
 
 
-IdentityCommand = GetIdentity | SetDisplayName | ExportIdentity | ImportIdentity
+IdentityCommand = GetIdentity | ExportIdentity | ImportIdentity
 
 
 def short(id: str) -> str:  # noqa: A002 - the identity's own word
     """The beginning of an id, for a table."""
     return f"{id[:4]} {id[4:8]}"
-
-
-def check_name(name: str) -> str:
-    """A display name as others may see it.
-
-    Raises:
-        UsageError: it is empty, too long, or holds what cannot be printed or turns the text around it.
-    """
-    tidy = " ".join(unicodedata.normalize("NFC", name).split())
-    if not 0 < len(tidy) <= LONGEST_NAME:
-        raise UsageError("display_name_length", most=LONGEST_NAME)
-    if any(unicodedata.category(character)[0] == "C" for character in tidy):
-        raise UsageError("display_name_unprintable")
-    return tidy

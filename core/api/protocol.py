@@ -12,9 +12,7 @@ import msgspec
 from core.api.identity import IdentityCommand
 from core.api.intent import IntentCommand
 from core.api.message import Message
-from core.api.preferences.limits import LimitCommand
-from core.api.preferences.program_names import ProgramsCommand
-from core.api.preferences.schedule import ScheduleCommand
+from core.api.preferences.commands import PreferenceCommand
 from core.api.project.projects import ProjectCommand
 from core.api.record.history import GetHistory
 from core.api.record.record import HistoryCommand
@@ -40,9 +38,7 @@ Command = (
     | Quit
     | IntentCommand
     | ProjectCommand
-    | LimitCommand
-    | ScheduleCommand
-    | ProgramsCommand
+    | PreferenceCommand
     | GetSensors
     | GetHistory
     | HistoryCommand

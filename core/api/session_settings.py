@@ -47,7 +47,7 @@ class SessionSettings(msgspec.Struct, frozen=True):
     """TCP port on which other peers reach this one; 0 reaches out only. Applies from the next session on."""
     latency_target: int = 0
     """Milliseconds that a microbatch may take; 0 is no target. Set while the volunteer uses the computer."""
-    publish_contributions: int = 1
-    """1: what the session gives is published to the run, signed; 0: nothing of it is."""
+    publish_contributions: bool = True
+    """What the session gives is published to the run, signed."""
     display_name: str = ""
     """The volunteer's name in what is published; empty: none."""

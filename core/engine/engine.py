@@ -46,7 +46,6 @@ from core.store.store import Store
 
 _SETTLES_WITHIN = 8
 """Steps; the lifecycle needs three at most, and a mistake in it must not spin."""
-_WEEK = "week"
 
 _log = logging.getLogger(__name__)
 
@@ -69,12 +68,12 @@ class Engine:
         self.catalogue = Catalogue(store, profile.cache, clock)
         self.pictures = Pictures(profile.path / "pictures")
         self.credentials = Credentials(profile.path)
-        self.identity = Identity(profile.volunteer, store.journal)
+        self.identity = Identity(profile.volunteer)
         self.places = Ranking(self.update, clock)
         self.broadcast = Broadcast()
         self.preferences = store.preferences.load()
-        self.weekly_schedule = WeeklySchedule(store.journal.read_setting(_WEEK))
-        self.sensor_thread = SensorThread(machine, store.journal, self.update)
+        self.weekly_schedule = WeeklySchedule(self.preferences["week"])
+        self.sensor_thread = SensorThread(machine, self.preferences["programs"], self.update)
         self._sleep = SleepWatch(announcer or Nobody(), self._request_update)
         self._power_limit = PowerLimit(
             profile.path / "gpu-power-limit.json", lambda refusal: self.publish(Event("warning", refusal, clock()))
@@ -131,12 +130,6 @@ class Engine:
             self.selection = Selection()
         self.update()
 
-    def paint_week(self, cells: str) -> None:
-        """Take the volunteer's schedule."""
-        self.weekly_schedule.paint(cells)
-        self.store.journal.setting(_WEEK, cells)
-        self.update()
-
     def update(self, event: SessionEvent | None = None) -> None:
         """Decide again. `event` is what a session reported, if this is why."""
         now = self.clock()
@@ -174,6 +167,7 @@ class Engine:
             started_at=self._sessions.started_at,
             surroundings=machine_rules.surroundings(self.sensor_thread.readings),
             processor=self._sessions.processor_use(self._decision.settings.limits),
+            zone=self.weekly_schedule.zone_name(now),
             gpu=gpu_rules.gpu_use(self.sensor_thread.readings.gpus, self._decision.settings.gpu),
             data_month=DataMonth(self._seen.network.used, cap) if (cap := self.preferences["data_cap"]) else None,
         )
@@ -189,7 +183,10 @@ class Engine:
         self.broadcast.publish(event)
 
     def reload_preferences(self) -> None:
+        """After one of them was stored."""
         self.preferences = self.store.preferences.load()
+        self.weekly_schedule.paint(self.preferences["week"])
+        self.sensor_thread.look_for(self.preferences["programs"])
         self.update()
 
     async def close(self) -> None:

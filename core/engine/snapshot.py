@@ -4,6 +4,8 @@ import os
 from importlib import metadata
 from typing import cast
 
+import msgspec
+
 from core.api.message import Message
 from core.api.project.projects import ProjectInfo
 from core.api.reasons import Kind, Reason, Severity
@@ -56,6 +58,7 @@ def build_snapshot(
     processor: ProcessorUse | None = None,
     gpu: GpuUse | None = None,
     data_month: DataMonth | None = None,
+    zone: str = "UTC",
 ) -> Snapshot:
     """Everything a front end shows without asking. Numbers of a session are those of its last report."""
     alive = not isinstance(state, Idle | Failed)
@@ -70,7 +73,7 @@ def build_snapshot(
         progress=report.progress if report and alive else Progress(),
         traffic=report.traffic if report and alive else Traffic(),
         settings=decision.settings,
-        schedule=decision.schedule,
+        schedule=msgspec.structs.replace(decision.schedule, zone=zone),
         surroundings=surroundings,
         processor=processor if report and alive else None,
         gpu=gpu if alive else None,

@@ -17,7 +17,7 @@ import msgspec
 from hivemind import DHT
 
 from core.api.errors import UsageError, WorldError
-from core.api.identity import check_name
+from core.api.preferences.preferences import DISPLAY_NAME
 from core.api.project.manifest import Training
 from core.host.contribution_store import Claim, ContributionStore, Slot
 from core.host.curve import Curve
@@ -254,6 +254,6 @@ class ContributionAuditor:
 def _name(statement: Statement) -> str | None:
     """A stranger's name, held to the same rules as one's own."""
     try:
-        return None if statement.name is None else check_name(statement.name)
+        return DISPLAY_NAME.check("display_name", statement.name or "") or None
     except UsageError:
         return None

@@ -230,4 +230,28 @@ MIGRATIONS: tuple[str, ...] = (
     ALTER TABLE notice RENAME COLUMN text TO message;
     UPDATE notice SET message = json_object('kind', 'recorded_text', 'params', json_object('text', message));
     """,
+    """
+    -- Every preference in one table, as JSON: also the name, the programs and the week, which were settings, and the
+    -- currency by its letters, which was a number.
+    CREATE TABLE chosen (name TEXT PRIMARY KEY, value TEXT NOT NULL) STRICT, WITHOUT ROWID;
+    INSERT INTO chosen SELECT name, json_quote(value) FROM preference WHERE name <> 'currency';
+    WITH currency (number, letters) AS (
+        VALUES
+            (784, 'AED'), (32, 'ARS'), (36, 'AUD'), (50, 'BDT'), (975, 'BGN'), (986, 'BRL'), (124, 'CAD'),
+            (756, 'CHF'), (152, 'CLP'), (156, 'CNY'), (170, 'COP'), (203, 'CZK'), (208, 'DKK'), (818, 'EGP'),
+            (978, 'EUR'), (826, 'GBP'), (344, 'HKD'), (348, 'HUF'), (360, 'IDR'), (376, 'ILS'), (356, 'INR'),
+            (352, 'ISK'), (392, 'JPY'), (404, 'KES'), (410, 'KRW'), (144, 'LKR'), (504, 'MAD'), (484, 'MXN'),
+            (458, 'MYR'), (566, 'NGN'), (578, 'NOK'), (524, 'NPR'), (554, 'NZD'), (604, 'PEN'), (608, 'PHP'),
+            (586, 'PKR'), (985, 'PLN'), (946, 'RON'), (941, 'RSD'), (643, 'RUB'), (682, 'SAR'), (752, 'SEK'),
+            (702, 'SGD'), (764, 'THB'), (949, 'TRY'), (901, 'TWD'), (980, 'UAH'), (840, 'USD'), (858, 'UYU'),
+            (704, 'VND'), (710, 'ZAR')
+    )
+    INSERT INTO chosen SELECT name, json_quote(letters) FROM preference JOIN currency ON number = value
+        WHERE name = 'currency';
+    INSERT INTO chosen SELECT name, json_quote(value) FROM setting WHERE name IN ('display_name', 'week');
+    INSERT INTO chosen SELECT 'programs', value FROM setting WHERE name = 'awaited_programs';
+    DELETE FROM setting WHERE name IN ('display_name', 'week', 'awaited_programs');
+    DROP TABLE preference;
+    ALTER TABLE chosen RENAME TO preference;
+    """,
 )

@@ -1,7 +1,11 @@
-"""What the volunteer chose, where it differs from the default."""
+"""What the volunteer chose, where it differs from the default: JSON by name."""
+
+from typing import Any
+
+import msgspec
 
 from core.api.errors import UsageError
-from core.api.preferences.preferences import PREFERENCES, preference_named
+from core.api.preferences.preferences import DEFAULTS, Values, preference_named, restored
 from core.store.database import Database
 
 
@@ -9,20 +13,25 @@ class StoredPreferences:
     def __init__(self, database: Database) -> None:
         self._database = database
 
-    def load(self) -> dict[str, int]:
-        """Every preference with its value; what this program does not allow counts as not chosen."""
-        chosen = {row["name"]: row["value"] for row in self._database.rows("SELECT name, value FROM preference")}
-        values = {name: preference.default for name, preference in PREFERENCES.items()}
-        return values | {name: value for name, value in chosen.items() if _is_allowed(name, value)}
+    def load(self) -> Values:
+        """Every preference with its value; what this program does not know is left out."""
+        values = dict(DEFAULTS)
+        for row in self._database.rows("SELECT name, value FROM preference"):
+            try:
+                values[row["name"]] = restored(row["name"], _decoded(row["value"]))
+            except UsageError:
+                continue
+        return values
 
     def set(self, name: str, value: object) -> None:
-        """Raises UsageError for an unknown name or a value out of range, StoreError if it cannot be written."""
-        number = preference_named(name).check(value)
-        if name in PREFERENCES and number == PREFERENCES[name].default:
-            return self.reset(name)
+        """Raises UsageError for an unknown name or a value that is not allowed, StoreError if it cannot be written."""
+        checked = preference_named(name).check(value)
+        if checked == DEFAULTS.get(name):
+            self.reset(name)
+            return
         with self._database.transaction() as connection:
-            connection.execute("INSERT OR REPLACE INTO preference VALUES (?, ?)", (name, number))
-        return None
+            text = msgspec.json.encode(checked).decode()
+            connection.execute("INSERT OR REPLACE INTO preference VALUES (?, ?)", (name, text))
 
     def reset(self, name: str) -> None:
         """Raises UsageError for an unknown name, StoreError if it cannot be written."""
@@ -31,9 +40,8 @@ class StoredPreferences:
             connection.execute("DELETE FROM preference WHERE name = ?", (name,))
 
 
-def _is_allowed(name: str, value: object) -> bool:
+def _decoded(text: str) -> Any:
     try:
-        preference_named(name).check(value)
-    except UsageError:
-        return False
-    return True
+        return msgspec.json.decode(text)
+    except msgspec.DecodeError:
+        return None

@@ -10,9 +10,7 @@ from PySide6.QtWidgets import QApplication, QWidget
 from app.link.engine_link import Link
 from app.window.main_window import MainWindow
 from core.api.message import Message
-from core.api.preferences.limits import ShowLimits
-from core.api.preferences.preferences import PREFERENCES
-from core.api.preferences.schedule import CELLS, GetSchedule, Level, ScheduleInfo, ScheduleState
+from core.api.preferences.schedule import CELLS, Level, ScheduleState
 from core.api.project.projects import CurvePoint, GetCurve, ListProjects, ShowProject
 from core.api.reasons import Kind, Reason
 from core.api.record.record import GetHabits, GetOverview, GetSessions
@@ -21,8 +19,8 @@ from core.api.snapshot import GpuUse, Place, Snapshot
 from tests.app import full_record
 from tests.app.projects.test_page import BIRDS, DETAILS, PRACTICE
 from tests.app.snapshots import CONTRIBUTING
-from tests.app.text.test_quantities import limit
 from tests.fakes.scripted_engine import ScriptedEngine
+from tests.preferences import Chosen
 
 _NIGHT = "f" * 14 + "." * 20 + "g" * 10 + "f" * 4
 PLACE = Place(3, 41, 48_210, 0.09, 0.0)
@@ -33,7 +31,7 @@ SENSORS = {
     "power": Message("power_level", {"source": Message("plugged_in"), "level": 0.96}),
     "presence": Message("last_input", {"ago": 2.0}),
 }
-WEEK = ScheduleInfo((_NIGHT * 7)[:CELLS], None, "Europe/Berlin")
+WEEK = (_NIGHT * 7)[:CELLS]
 
 
 def fill(engine: ScriptedEngine, snapshot: Snapshot = CONTRIBUTING) -> None:
@@ -49,8 +47,7 @@ def fill(engine: ScriptedEngine, snapshot: Snapshot = CONTRIBUTING) -> None:
         missing=("It needs 32.0 GiB of memory; this computer has 23.4 GiB.",),
     )
     engine.answer(ShowProject, lambda ask: replace(details, info=joined) if ask.project == joined.id else FITS)
-    engine.answer(ShowLimits, [limit(preference) for preference in PREFERENCES.values()])
-    engine.answer(GetSchedule, WEEK)
+    Chosen(engine).change("week", WEEK)
     engine.answer(GetCurve, [curve_point(epoch) for epoch in range(0, 1284, 12)])
     engine.answer(GetSensors, [SensorInfo(name, text, True) for name, text in SENSORS.items()])
     engine.answer(GetOverview, full_record.overview())
@@ -61,7 +58,7 @@ def fill(engine: ScriptedEngine, snapshot: Snapshot = CONTRIBUTING) -> None:
             snapshot,
             gpu=GpuUse("GeForce RTX 3060", 62, 71, 142, 4_200_000_000),
             settings=replace(snapshot.settings, gpu="GPU-0"),
-            schedule=ScheduleState(Level.GENTLE, Level.FULL, time.time() + 5400),
+            schedule=ScheduleState(Level.GENTLE, Level.FULL, time.time() + 5400, zone="Europe/Berlin"),
             place=PLACE,
         )
     )

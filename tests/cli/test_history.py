@@ -9,7 +9,7 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from core.api.preferences.limits import LimitInfo, ShowLimits
+from core.api.preferences.commands import ListPreferences
 from core.api.record.history import MOST_HOURS, Contribution, GetHistory
 from core.api.record.record import (
     Cost,
@@ -25,6 +25,7 @@ from core.api.record.record import (
 from tests.cli.conftest import RunCli, StartCli
 from tests.cli.given import HALF_AN_HOUR, the_line
 from tests.fakes.scripted_engine import ScriptedEngine
+from tests.preferences import info
 
 HOUR = 1_760_000_400.0
 ROW = Contribution(
@@ -35,10 +36,6 @@ OVERVIEW = Overview(
     HOUR, HOUR + 3600, HOUR, Sums(seconds=1800.0, samples=9), 1, Cost(), (ProjectGiven("b", "Bees", 1800.0, 9),),
     "hour", (), 2025, (2025,), (0.0,) * 365, (),
 )  # fmt: skip
-
-
-def limit(name: str, value: int) -> LimitInfo:
-    return LimitInfo(name, value, 0, "price", 0, 1000, value)
 
 
 def test_work_and_energy_are_told_with_what_is_an_estimate(engine: ScriptedEngine, run_cli: RunCli) -> None:
@@ -52,7 +49,7 @@ def test_work_and_energy_are_told_with_what_is_an_estimate(engine: ScriptedEngin
 
 def test_cost_is_told_by_the_volunteers_own_figures(engine: ScriptedEngine, run_cli: RunCli) -> None:
     engine.answer(GetHistory, [ROW])
-    engine.answer(ShowLimits, [limit("energy_price", 312), limit("currency", 978), limit("grid_factor", 400)])
+    engine.answer(ListPreferences, [info("energy_price", 312), info("currency", "EUR"), info("grid_factor", 400)])
     assert "cost 0.62 EUR · 800 g CO₂, by your own figures." in run_cli("history").stdout
     told = json.loads(run_cli("history", "--json").stdout)
     assert told["cost"] == {"money": pytest.approx(0.624), "currency": "EUR", "co2": 800.0}

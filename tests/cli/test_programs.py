@@ -6,11 +6,12 @@ from app.cli import doctor_sensors
 from app.text.messages import sentence
 from core.api.errors import WorldError
 from core.api.message import Message
-from core.api.preferences.program_names import GetPrograms, SetPrograms
+from core.api.preferences.commands import SetPreference
 from core.api.sensors import IN_USE, NOT_NEEDED, Attempt, GetSensors, SensorInfo
 from core.client.profile import Profile
 from tests.cli.conftest import RunCli
 from tests.fakes.scripted_engine import ScriptedEngine
+from tests.preferences import Chosen
 
 PRESENCE = SensorInfo(
     "presence",
@@ -21,24 +22,30 @@ PRESENCE = SensorInfo(
 
 
 def test_programs_are_listed_added_and_removed(engine: ScriptedEngine, run_cli: RunCli) -> None:
-    engine.answer(GetPrograms, ["steam", "Doom"])
-    engine.answer(SetPrograms, lambda command: list(command.names))
+    chosen = Chosen(engine)
+    chosen.change("programs", ["steam", "Doom"])
     assert run_cli("limits", "programs").stdout == "Nothing is contributed while one of these runs: steam, Doom.\n"
     assert json.loads(run_cli("limits", "programs", "--json").stdout) == ["steam", "Doom"]
     run_cli("limits", "programs", "add", "/usr/bin/blender")
-    assert run_cli("limits", "programs", "remove", "doom", "steam").stdout == "No programs.\n"
-    assert engine.received(SetPrograms) == [SetPrograms(("steam", "Doom", "blender")), SetPrograms(())]
+    assert (
+        run_cli("limits", "programs", "remove", "doom", "steam").stdout
+        == "Nothing is contributed while one of these runs: blender.\n"
+    )
+    assert engine.received(SetPreference) == [
+        SetPreference("programs", ("steam", "Doom", "blender")),
+        SetPreference("programs", ("blender",)),
+    ]
 
 
 def test_what_is_no_program_or_not_listed_is_a_wrong_use(engine: ScriptedEngine, run_cli: RunCli) -> None:
-    engine.answer(GetPrograms, ["steam"])
+    Chosen(engine).change("programs", ["steam"])
     for words, said in (
         (("add", "/"), "“/” is not the name of a program"),
         (("remove", "doom"), "“doom” is not in the list."),
     ):
         done = run_cli("limits", "programs", *words)
         assert (done.returncode, said in done.stderr) == (2, True), done.stderr
-    assert not engine.received(SetPrograms)
+    assert not engine.received(SetPreference)
 
 
 def test_doctor_tells_the_source_in_use_and_what_was_tried_before(profile: Profile, engine: ScriptedEngine) -> None:

@@ -8,11 +8,13 @@ import pytest
 
 from app.cli.schedule import drawing
 from core.api.intent import Pause
-from core.api.preferences.schedule import CELLS_A_DAY, ClearSchedule, Level, ScheduleInfo, ScheduleState, SetSchedule
-from core.api.preferences.week_text import parse, preset_cells, preset_of
+from core.api.preferences.commands import SetPreference
+from core.api.preferences.schedule import CELLS_A_DAY, Level, ScheduleState
+from core.api.preferences.week_text import parse, preset_cells
 from core.api.snapshot import Snapshot
 from tests.cli.conftest import RunCli
 from tests.fakes.scripted_engine import ScriptedEngine
+from tests.preferences import Chosen
 
 WEEK = parse("mon-fri 18:00-08:00; sat,sun; daily 12:00-14:30 gentle")
 TOMORROW = 4_000_000_000.0
@@ -21,14 +23,9 @@ TOMORROW = 4_000_000_000.0
 @pytest.fixture
 def scheduled(engine: ScriptedEngine) -> ScriptedEngine:
     """Takes every week, and shows nights before."""
-
-    def info(cells: str) -> ScheduleInfo:
-        return ScheduleInfo(cells, preset_of(cells), "Europe/Berlin")
-
-    engine.answer("GetSchedule", info(preset_cells("nights")))
-    engine.answer(SetSchedule, lambda command: info(command.cells))
-    engine.answer(ClearSchedule, info(preset_cells("always")))
-    engine.show(Snapshot(state="idle", schedule=ScheduleState(Level.OFF, Level.FULL, TOMORROW)))
+    Chosen(engine).change("week", preset_cells("nights"))
+    state = ScheduleState(Level.OFF, Level.FULL, TOMORROW, zone="Europe/Berlin")
+    engine.show(Snapshot(state="idle", schedule=state))
     return engine
 
 
@@ -80,8 +77,8 @@ def test_json_has_the_cells_and_the_next_change(scheduled: ScriptedEngine, run_c
 def test_a_week_is_set_by_its_name_or_its_windows(
     scheduled: ScriptedEngine, run_cli: RunCli, words: tuple[str, ...]
 ) -> None:
-    assert run_cli("schedule", "set", *words).stdout.startswith("Working day off")
-    assert scheduled.received(SetSchedule) == [SetSchedule(cells=preset_cells("working_day_off"))]
+    assert run_cli("schedule", "set", *words).stdout.startswith("Not in working hours")
+    assert scheduled.received(SetPreference) == [SetPreference("week", preset_cells("working_day_off"))]
 
 
 def test_a_week_is_set_from_a_file_or_from_standard_input(
@@ -91,7 +88,7 @@ def test_a_week_is_set_from_a_file_or_from_standard_input(
     file.write_text(f"# mine\n{WEEK}\n")
     assert run_cli("schedule", "set", str(file)).stdout.startswith("A week of your own")
     assert run_cli("schedule", "set", "-", stdin="sat,sun\n").stdout.startswith("Weekends")
-    assert [command.cells for command in scheduled.received(SetSchedule)] == [WEEK, preset_cells("weekends")]
+    assert [command.value for command in scheduled.received(SetPreference)] == [WEEK, preset_cells("weekends")]
 
 
 def test_a_file_that_is_no_text_is_a_wrong_use(profile: object, run_cli: RunCli, tmp_path: Path) -> None:
@@ -104,7 +101,7 @@ def test_a_file_that_is_no_text_is_a_wrong_use(profile: object, run_cli: RunCli,
 
 def test_clearing_means_always(scheduled: ScriptedEngine, run_cli: RunCli) -> None:
     assert run_cli("schedule", "clear").stdout.startswith("Always")
-    assert len(scheduled.received(ClearSchedule)) == 1
+    assert scheduled.received(SetPreference) == [SetPreference("week", preset_cells("always"))]
 
 
 def test_a_pause_until_the_next_change_says_when_that_is(scheduled: ScriptedEngine, run_cli: RunCli) -> None:

@@ -11,7 +11,7 @@ import pytest
 from core.api.errors import EngineGone, UsageError, WorldError
 from core.api.intent import Pause, Resume
 from core.api.message import Message
-from core.api.preferences.limits import ShowLimits
+from core.api.preferences.commands import ListPreferences
 from core.api.project.projects import ListProjects, ProjectInfo
 from core.api.protocol import Event, GetSnapshot, Quit
 from core.api.snapshot import Snapshot
@@ -74,9 +74,9 @@ def test_a_refusal_by_the_world_is_a_world_error(engine: ScriptedEngine, client:
 
 
 def test_a_result_of_another_version_says_what_to_do(engine: ScriptedEngine, client: EngineClient) -> None:
-    engine.answer(ShowLimits, {"limits": "elsewhere"})
+    engine.answer(ListPreferences, {"limits": "elsewhere"})
     with pytest.raises(WorldError, match="engine_other_version"):
-        client.request(ShowLimits(), list[ProjectInfo])
+        client.request(ListPreferences(), list[ProjectInfo])
 
 
 def test_without_an_engine_connecting_says_so(profile: Profile) -> None:

@@ -82,7 +82,7 @@ def test_what_the_volunteer_chose_is_on_disk_at_once_however_lately_something_wa
     store.journal.notice("left", Message("left"), None, clocks.now)
     recorder.flush(clocks.go_on(1))
     assert store.journal.is_waiting
-    store.journal.setting("display_name", "Ada")
+    store.journal.setting("intent", "{}")
     assert recorder.next_moment(clocks.now) == clocks.now
     recorder.flush(clocks.now)
     assert not store.journal.is_waiting

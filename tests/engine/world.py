@@ -88,6 +88,7 @@ async def a_world(folder: Path, monkeypatch: pytest.MonkeyPatch, week: str) -> A
     lock = ExitStack()
     lock.enter_context(profile_lock.held(profile))
     store = Store(profile.database)
+    store.preferences.set("week", week)
     programs = Programs(*([sys.executable, str(FAKES / name)] for name in ("scripted_trainer.py", "scripted_host.py")))
     worlds: list[World] = []
     engine = Engine(profile, store, programs, NoMachine(), lambda: worlds[0].now if worlds else NIGHT)

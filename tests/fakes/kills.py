@@ -10,7 +10,7 @@ from contextlib import closing
 from pathlib import Path
 
 from core.api.intent import Contribute
-from core.api.preferences.limits import LimitInfo, SetLimit, ShowLimits
+from core.api.preferences.commands import ListPreferences, PreferenceInfo, SetPreference
 from core.api.project.projects import AddProject, JoinProject, LeaveProject, ListProjects, ProjectInfo
 from core.api.record.history import Contribution, GetHistory
 from core.engine.recorder import FLUSH_EVERY
@@ -82,7 +82,7 @@ class Kills:
     def _change(self) -> None:
         if self._chance.random() < 0.5:
             self._share = self._chance.randrange(10, 100)
-            self.engine.ask(SetLimit("processor_share", self._share), LimitInfo)
+            self.engine.ask(SetPreference("processor_share", self._share), PreferenceInfo)
         else:
             command = LeaveProject("other") if self._joined else JoinProject("other")
             self.engine.ask(command, ProjectInfo)
@@ -100,7 +100,7 @@ class Kills:
         assert not missed or killed_at - missed[0] <= FLUSH_EVERY + REPORTED_WITHIN
 
     def _examine_answers(self) -> None:
-        limits = {limit.name: limit.value for limit in self.engine.ask(ShowLimits(), list[LimitInfo])}
+        limits = {limit.name: limit.value for limit in self.engine.ask(ListPreferences(), list[PreferenceInfo])}
         assert limits["processor_share"] == self._share
         projects = {project.id: project.joined for project in self.engine.ask(ListProjects(), list[ProjectInfo])}
         assert projects["other"] is self._joined

@@ -23,7 +23,7 @@ import msgspec
 
 from core.api.errors import IdlehiveError, UsageError, WorldError
 from core.api.identity import IdentityInfo
-from core.api.preferences.schedule import CELLS, ScheduleInfo
+from core.api.preferences.preferences import PREFERENCES
 from core.api.protocol import (
     Command,
     EngineMessage,
@@ -39,6 +39,7 @@ from core.api.protocol import (
 from core.api.record.record import Cost, Habits, Overview, Sums
 from core.api.snapshot import Snapshot
 from core.client.profile import Profile
+from tests.preferences import info
 
 Answer = Any | IdlehiveError | Callable[[Any], Any]
 Sent = TypeVar("Sent", bound=Command)
@@ -66,13 +67,11 @@ class ScriptedEngine:
         self._snapshot = snapshot or Snapshot(state="idle", engine_pid=os.getpid(), version="0.1.0")
         self._answers: dict[str, Answer] = {
             "ListProjects": [],
-            "ShowLimits": [],
+            "ListPreferences": [info(name) for name in PREFERENCES],
             "GetCurve": [],
-            "GetPrograms": [],
             "GetHistory": [],
         }
         self._answers["GetIdentity"] = IdentityInfo("0" * 64)
-        self._answers["GetSchedule"] = ScheduleInfo("f" * CELLS, "always", "UTC")
         nothing = Overview(0.0, 0.0, None, Sums(), 0, Cost(), (), "day", (), 2026, (), (0.0,) * 365, ())
         self._answers |= {"GetOverview": nothing, "GetHabits": Habits((0.0,) * 168, {}, {}), "GetSessions": []}
         self._commands: list[Command] = []

@@ -1,5 +1,6 @@
 """Files that earlier programs wrote, opened by this one. Each is built by the scripts that made it then."""
 
+import json
 import sqlite3
 from contextlib import closing
 from datetime import UTC, datetime
@@ -10,6 +11,7 @@ import msgspec
 import pytest
 
 from core.api.message import Message
+from core.api.preferences.week_text import preset_cells
 from core.api.project.projects import CurvePoint
 from core.api.record.history import Contribution
 from core.api.record.record import GetSessions
@@ -23,6 +25,17 @@ NOON = int(datetime(2026, 3, 14, 12, tzinfo=UTC).timestamp())
 SESSION = "INSERT INTO session (id, project, run_id, started_at, ended_at, {ending}) VALUES (?, ?, ?, ?, ?, ?)"
 KINDS_SINCE = 4
 """The script from which on endings and notices are kinds."""
+PREFERENCES_SINCE = 5
+"""The script from which on every preference is in one table."""
+NIGHTS = preset_cells("nights")
+CHOSEN = {
+    "threads": 3,
+    "metered": True,
+    "currency": "EUR",
+    "display_name": "Ann's",
+    "programs": ("steam",),
+    "week": NIGHTS,
+}
 GIVEN = (
     "INSERT INTO contribution (session, hour, seconds, samples, rounds, failed_rounds, epochs, cpu_seconds,"
     " gpu_seconds, joules, uploaded, downloaded) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
@@ -35,8 +48,15 @@ def written_by(version: int, path: Path) -> None:
     for script in MIGRATIONS[:version]:
         connection.executescript(script)
     connection.execute(f"PRAGMA user_version = {version}")
-    connection.execute("INSERT INTO preference VALUES ('threads', 3)")
-    connection.execute("INSERT INTO setting VALUES ('intent', '{}')")
+    if version < PREFERENCES_SINCE:
+        connection.execute("INSERT INTO preference VALUES ('threads', 3), ('metered', 1), ('currency', 978)")
+        settings = {"display_name": "Ann's", "awaited_programs": '["steam"]', "week": NIGHTS}
+    else:
+        preferences = {"threads": 3, "metered": True, "currency": "EUR", "display_name": "Ann's", "programs": ["steam"]}
+        rows = [(name, json.dumps(value)) for name, value in {**preferences, "week": NIGHTS}.items()]
+        connection.executemany("INSERT INTO preference VALUES (?, ?)", rows)
+        settings = {}
+    connection.executemany("INSERT INTO setting VALUES (?, ?)", {**settings, "intent": "{}"}.items())
     connection.execute("INSERT INTO project VALUES ('p', 'https://p.example/m.json', NULL, ?)", (NOON,))
     connection.execute("INSERT INTO membership VALUES ('p', ?, 1, 'file')", (NOON,))
     session = SESSION.format(ending="end_reason" if version < KINDS_SINCE else "ending")
@@ -95,7 +115,8 @@ def test_days_are_summed_up_from_the_hours_that_are_there(store: Store) -> None:
 
 
 def test_choices_memberships_and_notices_are_kept(store: Store) -> None:
-    assert store.preferences.load()["threads"] == 3
+    assert store.preferences.load().items() >= CHOSEN.items()
+    assert [row["name"] for row in store.database.rows("SELECT name FROM setting")] == ["intent"]
     assert store.journal.read_setting("intent") == "{}"
     [project] = store.projects.all()
     assert (project.id, project.joined_at, project.secret) == ("p", NOON, "file")

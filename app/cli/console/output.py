@@ -36,6 +36,8 @@ def status_json(snapshot: Snapshot) -> dict[str, Any]:
     plain["reasons"] = [_reason_json(reason) for reason in snapshot.reasons]
     plain["error"] = messages.sentence(snapshot.error) if snapshot.error else None
     settings = plain.pop("settings")
+    # The contract has this switch as a number.
+    settings["publish_contributions"] = int(settings["publish_contributions"])
     return {**plain, "limits": {**settings.pop("limits"), **settings} if snapshot.engine_pid else {}}
 
 

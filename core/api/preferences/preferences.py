@@ -1,73 +1,50 @@
-"""What a volunteer can choose: each preference declared once, with unit, range, default and page.
+"""What a volunteer can choose: each preference declared once, with its type and the page that shows it.
 
-The same name and unit go all the way: preference, wire, SQLite, limit in the trainer. Human units exist only in `app`.
-
-A new preference is a row of `_DECLARED`. If the trainer needs it, `SessionSettings`, or `Limits` inside, gets a field
-of the same name; without one it stays in the engine, where the rules of `decide` read it. A row with a `gentle` default
-also exists as `gentle.NAME`, the value for the gentle hours of the schedule.
+The same name and unit are used everywhere: preference, wire, SQLite, settings of a session. Human units exist only in
+`app`. A new preference is a row of `_DECLARED`. If the trainer needs it, `SessionSettings`, or `Limits` inside, gets a
+field of the same name; without one it stays in the engine, where the rules of `decide` read it. A number with a
+`gentle` default also exists as `gentle.NAME`, the value for the gentle hours of the schedule.
 """
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
-from typing import Literal
+from dataclasses import dataclass
+from typing import Any, Literal
 
-import msgspec
+from msgspec.structs import replace
 
 from core.api.errors import UsageError
-from core.api.session_settings import GIB, Limits, SessionSettings
+from core.api.preferences import week_text
+from core.api.preferences.currencies import CURRENCIES
+from core.api.preferences.value_types import Choice, Number, Programs, Switch, Text, Type, Value, Week
+from core.api.session_settings import GIB, Limits
 
 GENTLE = "gentle."
 """Prefix of the names of limits for gentle hours."""
 
-Unit = Literal[
-    "threads",
-    "percent",
-    "bytes",
-    "bytes/s",
-    "celsius",
-    "watts",
-    "seconds",
-    "minutes",
-    "day",
-    "time",
-    "switch",
-    "port",
-    "price",
-    "g/kWh",
-    "currency",
-]
-"""`price` is thousandths of the currency for a kWh, `currency` a number of ISO 4217 (see `currencies`), `day` is
-a day of the month, `time` minutes since local midnight, `switch` 0 (off) or 1 (on)."""
-Page = Literal["processor", "gpu", "network", "presence", "storage", "privacy", "energy"]
+Page = Literal["processor", "gpu", "network", "presence", "storage", "privacy", "energy", "schedule"]
 """Where front ends show it, in their order."""
 
-
-_LONGEST_SHOWN = 40
-"""Characters of a wrong value."""
+Values = Mapping[str, Any]
+"""Values by name, each as its declaration allows it."""
 
 
 @dataclass(frozen=True)
 class Preference:
-    """The declaration of one preference; values are whole numbers in `unit`."""
+    """The declaration of one preference."""
 
     name: str
-    unit: Unit
-    lowest: int
-    highest: int
-    default: int
     page: Page
-    zero: str = ""
-    """What 0 means if it is no ordinary value: `automatic`, `unlimited`. As a ceiling it then counts as none."""
-    least: int = 0
-    """The smallest value beside 0: a ceiling below it would stop everything."""
-    gentle: int | None = None
-    """Default of `gentle.NAME`; None: the same value counts at every level."""
+    type: Type
 
     @property
     def plain_name(self) -> str:
         """The name without `gentle.`."""
         return self.name.removeprefix(GENTLE)
+
+    @property
+    def default(self) -> Value:
+        return self.type.default
 
     @property
     def is_for_gentle_hours(self) -> bool:
@@ -78,70 +55,58 @@ class Preference:
         """Whether it is a ceiling, of which the lower is the stricter."""
         return self.plain_name in Limits.__struct_fields__
 
-    def check(self, value: object) -> int:
-        """The value, if it is allowed.
+    def check(self, value: object) -> Value:
+        """The value as it is stored, if it is allowed.
 
         Raises:
-            UsageError: not a whole number, or outside the range.
+            UsageError: it is not.
         """
-        if isinstance(value, bool) or not isinstance(value, int) or not self.lowest <= value <= self.highest:
-            raise UsageError(
-                "preference_out_of_range",
-                name=self.name,
-                unit=self.unit,
-                lowest=self.lowest,
-                highest=self.highest,
-                value=repr(value)[:_LONGEST_SHOWN],
-            )
-        if 0 < value < self.least:
-            raise UsageError(
-                "preference_too_small",
-                name=self.name,
-                unit=self.unit,
-                least=self.least,
-                highest=self.highest,
-                value=value,
-            )
-        return value
-
-    def stricter(self, one: int, other: int) -> int:
-        """The lower of two ceilings."""
-        ceilings = [value for value in (one, other) if value or not self.zero]
-        return min(ceilings, default=0)
+        return self.type.check(self.name, value)
 
 
-_SLOWEST, _FASTEST = 16_000, 1 << 40
-"""Bytes per second: below 128 kbit/s not even the talk among peers keeps its time limits."""
+DISPLAY_NAME = Text(longest=32)
+"""What a volunteer may choose, and what a backbone shows of others."""
+
+_SLOWEST, _FASTEST = 16_000, 10**12
+"""Bytes per second: below 128 kbit/s not even messages between peers meet their deadlines."""
+
+
+def _rate() -> Number:
+    return Number("bytes/s", 0, _FASTEST, 0, zero="unlimited", least=_SLOWEST, gentle=0)
+
 
 _DECLARED = (
-    Preference("threads", "threads", 0, 1024, 0, page="processor", zero="automatic", gentle=1),
-    Preference("processor_share", "percent", 5, 100, 100, page="processor", gentle=50),
-    Preference("memory_limit", "bytes", 0, 1 << 50, 0, page="processor", zero="automatic", least=GIB >> 1),
-    Preference("gpu_use", "switch", 0, 1, 1, page="gpu"),
-    Preference("gpu_share", "percent", 5, 100, 80, page="gpu", gentle=40),
-    Preference("gpu_temperature", "celsius", 40, 100, 80, page="gpu", gentle=70),
-    Preference("gpu_power", "watts", 0, 2000, 0, page="gpu", zero="unlimited", least=20),
-    Preference("gpu_memory", "bytes", 0, 1 << 50, 0, page="gpu", zero="unlimited", least=GIB),
-    Preference("gpu_power_limit", "switch", 0, 1, 0, page="gpu"),
-    Preference("cache_size", "bytes", 64 << 20, 1 << 50, 10 * GIB, page="storage"),
-    Preference("upload_limit", "bytes/s", 0, _FASTEST, 0, page="network", zero="unlimited", least=_SLOWEST, gentle=0),
-    Preference("download_limit", "bytes/s", 0, _FASTEST, 0, page="network", zero="unlimited", least=_SLOWEST, gentle=0),
-    Preference("data_cap", "bytes", 0, 1 << 50, 0, page="network", zero="unlimited", least=1 << 20),
-    Preference("data_cap_day", "day", 1, 28, 1, page="network"),
-    Preference("network_from", "time", 0, 1439, 0, page="network"),
-    Preference("network_until", "time", 0, 1439, 0, page="network"),
-    Preference("metered", "switch", 0, 1, 0, page="network"),
-    Preference("listen_port", "port", 0, 65535, 0, page="network", zero="none", least=1024),
-    Preference("idle_gpu", "seconds", 0, 86_400, 180, page="presence", zero="do not wait"),
-    Preference("idle_processor", "seconds", 0, 86_400, 0, page="presence", zero="do not wait"),
-    Preference("full_screen", "switch", 0, 1, 0, page="presence"),
-    Preference("on_battery", "switch", 0, 1, 0, page="presence"),
-    Preference("battery_level", "percent", 0, 100, 50, page="presence"),
-    Preference("publish_contributions", "switch", 0, 1, 1, page="privacy"),
-    Preference("energy_price", "price", 0, 10_000_000, 0, page="energy", zero="not set"),
-    Preference("currency", "currency", 0, 999, 0, page="energy", zero="not set"),
-    Preference("grid_factor", "g/kWh", 0, 3000, 0, page="energy", zero="not set"),
-    Preference("processor_power", "watts", 0, 1000, 0, page="energy", zero="not set"),
+    Preference("threads", "processor", Number("threads", 0, 1024, 0, zero="automatic", gentle=1)),
+    Preference("processor_share", "processor", Number("percent", 5, 100, 100, gentle=50)),
+    Preference("memory_limit", "processor", Number("bytes", 0, 1 << 50, 0, zero="automatic", least=GIB >> 1)),
+    Preference("gpu_use", "gpu", Switch(True)),
+    Preference("gpu_share", "gpu", Number("percent", 5, 100, 80, gentle=40)),
+    Preference("gpu_temperature", "gpu", Number("celsius", 40, 100, 80, gentle=70)),
+    Preference("gpu_power", "gpu", Number("watts", 0, 2000, 0, zero="unlimited", least=20)),
+    Preference("gpu_memory", "gpu", Number("bytes", 0, 1 << 50, 0, zero="unlimited", least=GIB)),
+    Preference("gpu_power_limit", "gpu", Switch(False)),
+    Preference("cache_size", "storage", Number("bytes", 64 << 20, 1 << 50, 10 * GIB)),
+    Preference("upload_limit", "network", _rate()),
+    Preference("download_limit", "network", _rate()),
+    Preference("data_cap", "network", Number("bytes", 0, 1 << 50, 0, zero="unlimited", least=1 << 20)),
+    Preference("data_cap_day", "network", Number("day", 1, 28, 1)),
+    Preference("network_from", "network", Number("time", 0, 1439, 0)),
+    Preference("network_until", "network", Number("time", 0, 1439, 0)),
+    Preference("metered", "network", Switch(False)),
+    Preference("listen_port", "network", Number("port", 0, 65535, 0, zero="none", least=1024)),
+    Preference("idle_gpu", "presence", Number("seconds", 0, 86_400, 180, zero="do not wait")),
+    Preference("idle_processor", "presence", Number("seconds", 0, 86_400, 0, zero="do not wait")),
+    Preference("full_screen", "presence", Switch(False)),
+    Preference("programs", "presence", Programs(most=64)),
+    Preference("on_battery", "presence", Switch(False)),
+    Preference("battery_level", "presence", Number("percent", 0, 100, 50)),
+    Preference("publish_contributions", "privacy", Switch(True)),
+    Preference("display_name", "privacy", DISPLAY_NAME),
+    Preference("energy_price", "energy", Number("price", 0, 10_000_000, 0, zero="not set")),
+    Preference("currency", "energy", Choice(CURRENCIES)),
+    Preference("grid_factor", "energy", Number("g/kWh", 0, 3000, 0, zero="not set")),
+    Preference("processor_power", "energy", Number("watts", 0, 1000, 0, zero="not set")),
+    Preference("week", "schedule", Week(week_text.preset_cells("always"))),
 )
 
 
@@ -150,14 +115,14 @@ def _with_gentle(declared: tuple[Preference, ...]) -> dict[str, Preference]:
     rows: dict[str, Preference] = {}
     for preference in declared:
         rows[preference.name] = preference
-        if preference.gentle is not None:
-            name = GENTLE + preference.name
-            rows[name] = replace(preference, name=name, default=preference.gentle, gentle=None)
+        if isinstance(preference.type, Number) and preference.type.gentle is not None:
+            name, gentle = GENTLE + preference.name, replace(preference.type, default=preference.type.gentle)
+            rows[name] = Preference(name, preference.page, replace(gentle, gentle=None))
     return rows
 
 
 PREFERENCES: dict[str, Preference] = _with_gentle(_DECLARED)
-
+DEFAULTS: Values = {name: preference.default for name, preference in PREFERENCES.items()}
 
 _ONE_GPU = re.compile(r"gpu(?P<number>[0-9]|[1-9][0-9])\.(?P<what>use|share|temperature|power|memory)")
 
@@ -168,48 +133,29 @@ def preference_named(name: str) -> Preference:
     Raises:
         UsageError: there is no such preference.
     """
-    try:
-        return PREFERENCES[name]
-    except KeyError:
-        if one := _ONE_GPU.fullmatch(name):
-            return replace(PREFERENCES[f"gpu_{one['what']}"], name=name, gentle=None)
-        raise UsageError("limit_unknown", name=name, known=tuple(PREFERENCES)) from None
+    if declared := PREFERENCES.get(name):
+        return declared
+    if one := one_gpu(name):
+        general = PREFERENCES[one[1]]
+        return Preference(name, general.page, general.type)
+    raise UsageError("preference_unknown", name=name, known=tuple(PREFERENCES))
 
 
 def one_gpu(name: str) -> tuple[int, str] | None:
-    """(number, general name) of a limit for one GPU alone: of `gpu1.share` 1 and `gpu_share`; None of any other."""
+    """(number, general name) of a preference for one GPU alone: of `gpu1.share` 1 and `gpu_share`; None of another."""
     one = _ONE_GPU.fullmatch(name)
     return (int(one["number"]), f"gpu_{one['what']}") if one else None
 
 
-def effective_values(values: Mapping[str, int], *, gentle: bool) -> dict[str, int]:
-    """What applies now of all that was chosen, by plain name.
+def restored(name: str, stored: object) -> Value:
+    """A stored value as far as this program allows it; of one that it does not, the harmless side.
 
-    In gentle hours `gentle.NAME` replaces NAME, but never raises a limit: a volunteer who lowers the limit for all
-    hours below the gentle one means the gentle hours too.
+    Raises:
+        UsageError: there is no such preference.
     """
-    # What was chosen for one GPU applies at every level.
-    effective = {name: value for name, value in values.items() if name not in PREFERENCES}
-    for preference in _DECLARED:
-        name, gentle_name = preference.name, GENTLE + preference.name
-        effective[name] = values[name]
-        if gentle and gentle_name in PREFERENCES:
-            own = values[gentle_name]
-            effective[name] = preference.stricter(own, values[name]) if preference.is_limit else own
-    return effective
-
-
-def settings_of(effective: Mapping[str, int]) -> SessionSettings:
-    """The settings among the preferences that apply now."""
-    limits = msgspec.convert(effective, Limits)
-    return msgspec.structs.replace(msgspec.convert(effective, SessionSettings), limits=limits)
-
-
-def effective_on_gpu(effective: Mapping[str, int], number: int) -> dict[str, int]:
-    """What applies to GPU `number`: the stricter of what was chosen for all GPUs and for this one."""
-    here = dict(effective)
-    for what in ("use", "share", "temperature", "power", "memory"):
-        name, own = f"gpu_{what}", f"gpu{number}.{what}"
-        if own in effective:
-            here[name] = PREFERENCES[name].stricter(effective[name], effective[own])
-    return here
+    preference = preference_named(name)
+    try:
+        return preference.check(stored)
+    except UsageError:
+        # A week of which nothing is known contributes at no time.
+        return week_text.NEVER if isinstance(preference.type, Week) else preference.default

@@ -63,35 +63,8 @@ class ScheduleState(msgspec.Struct, frozen=True):
     """The volunteer contributes now although the week may say off …"""
     override_until: float | None = None
     """… until this time, None: until resumed."""
-
-
-class ScheduleInfo(msgspec.Struct, frozen=True):
-    """The whole week."""
-
-    cells: str
-    """336 marks."""
-    preset: Preset | None
-    """None: painted by hand."""
-    zone: str
-    """Name of the zone whose local time counts."""
-
-
-class GetSchedule(msgspec.Struct, frozen=True, tag=True):
-    """Reply: ScheduleInfo."""
-
-
-class SetSchedule(msgspec.Struct, frozen=True, tag=True):
-    """Take a preset or painted cells (`core.api.preferences.schedule`), one of the two. Reply: ScheduleInfo."""
-
-    preset: Preset | None = None
-    cells: str | None = None
-
-
-class ClearSchedule(msgspec.Struct, frozen=True, tag=True):
-    """Back to always. Reply: ScheduleInfo."""
-
-
-ScheduleCommand = GetSchedule | SetSchedule | ClearSchedule
+    zone: str = "UTC"
+    """Name of the zone whose local time the week is in."""
 
 
 def mark_of(level: Level) -> str:

@@ -101,4 +101,5 @@ def _wrong(word: str, window: str) -> UsageError:
     return UsageError("schedule_unclear", part=word, window=window, presets=PRESETS, example=_EXAMPLE)
 
 
+NEVER = mark_of(Level.OFF) * CELLS
 _PRESET_CELLS: dict[Preset, str] = {preset: _painted(text.split("; ")) for preset, text in _WINDOWS.items()}

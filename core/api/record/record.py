@@ -5,12 +5,11 @@ belongs to the local day in which it begins. Days are those of the zone that the
 """
 
 from collections.abc import Mapping
-from typing import Literal
+from typing import Any, Literal
 
 import msgspec
 
 from core.api.message import Message
-from core.api.preferences import currencies
 from core.api.record.totals import Given
 
 Bucket = Literal["hour", "day", "week", "month"]
@@ -181,15 +180,15 @@ class DeleteHistory(msgspec.Struct, frozen=True, tag=True):
     """Said aloud, so that no empty message deletes anything."""
 
 
-def cost_of(sums: Sums, preferences: Mapping[str, int]) -> Cost:
+def cost_of(sums: Sums, preferences: Mapping[str, Any]) -> Cost:
     """By the volunteer's own price and grid factor, by name of the preference; one that is missing is not set."""
     if sums.energy is None:
         return Cost()
     kilowatt_hours = sums.energy / JOULES_IN_KWH
-    price, factor, currency = (preferences.get(name, 0) for name in ("energy_price", "grid_factor", "currency"))
+    price, factor = (preferences.get(name, 0) for name in ("energy_price", "grid_factor"))
     return Cost(
         money=kilowatt_hours * price / 1000 if price else None,
-        currency=currencies.letters(currency) if currency else "",
+        currency=preferences.get("currency", ""),
         co2=kilowatt_hours * factor if factor else None,
     )
 

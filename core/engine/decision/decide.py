@@ -4,12 +4,13 @@ A new reason is a `Kind`, a `yield` in the rules of its area, and its words in `
 asked, so the answer is complete: a volunteer who ends one reason sees at once which ones remain.
 """
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 
 import msgspec
 
-from core.api.preferences.preferences import effective_on_gpu, effective_values
+from core.api.preferences.effective import effective_on_gpu, effective_values
+from core.api.preferences.preferences import Values
 from core.api.preferences.schedule import ALWAYS, Level, Outlook, ScheduleState
 from core.api.reasons import Kind, Reason
 from core.api.session_settings import SessionSettings
@@ -36,7 +37,7 @@ class Decision:
     """Everything against contributing now, in the order of `RULES`."""
     settings: SessionSettings
     uses_gpu: bool = False
-    effective: Mapping[str, int] = field(default_factory=dict)
+    effective: Values = field(default_factory=dict)
     """What applies now of all preferences, by plain name; `settings` has those that the trainer needs."""
     schedule: ScheduleState = field(default_factory=ScheduleState)
     failures: int = 0
@@ -55,7 +56,7 @@ class Decision:
 
 def decide(
     intent: Intent,
-    preferences: Mapping[str, int],
+    preferences: Values,
     conditions: Conditions,
     membership: Membership | None,
     now: float,

@@ -1,17 +1,14 @@
 """What the rules may look at: frozen values."""
 
-from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from core.api.message import Message
-from core.api.preferences.preferences import PREFERENCES
+from core.api.preferences.preferences import DEFAULTS, Values
 from core.api.preferences.schedule import ALWAYS, Outlook
 from core.conditions.gpu import GpuState
 from core.conditions.machine import Readings
 from core.engine.decision.intent import Intent
 from core.system.backoff import LONGEST_WAIT
-
-DEFAULTS = {name: preference.default for name, preference in PREFERENCES.items()}
 
 
 @dataclass(frozen=True)
@@ -79,7 +76,7 @@ class Facts:
     conditions: Conditions
     membership: Membership | None
     now: float
-    effective: Mapping[str, int] = field(default_factory=lambda: DEFAULTS)
+    effective: Values = field(default_factory=lambda: DEFAULTS)
     """What applies now of the volunteer's preferences, by plain name."""
     week: Outlook = ALWAYS
     """What the schedule says."""

@@ -3,12 +3,13 @@
 A session uses one GPU or the processor, for as long as it lives. None of this matters where no GPU may be used.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 
 import msgspec
 
 from core.api.message import Message
-from core.api.preferences.preferences import effective_on_gpu, settings_of
+from core.api.preferences.effective import effective_on_gpu, settings_of
+from core.api.preferences.preferences import Values
 from core.api.reasons import Kind, Reason, Severity
 from core.api.session_settings import SessionSettings
 from core.api.snapshot import GpuUse
@@ -24,7 +25,7 @@ _STILL_THERE = 60.0
 """Seconds after the last input for which the volunteer counts as present."""
 
 
-def choose(states: GpuStates, effective: Mapping[str, int], in_use: str | None) -> GpuState | None:
+def choose(states: GpuStates, effective: Values, in_use: str | None) -> GpuState | None:
     """The GPU to compute on: the one in use as long as it may be, else a free one with the most memory; None for none.
 
     `in_use` is the UUID of the session's GPU, empty if it uses the processor, None without a session.
@@ -44,11 +45,11 @@ def gpu_use(states: GpuStates, uuid: str) -> GpuUse | None:
     return GpuUse(gpu.name, gpu.utilization, gpu.temperature, power, gpu.memory_used, gpu.memory_total)
 
 
-def may_use(effective: Mapping[str, int], number: int) -> bool:
+def may_use(effective: Values, number: int) -> bool:
     return bool(effective_on_gpu(effective, number)["gpu_use"])
 
 
-def settings_on(state: GpuState | None, effective: Mapping[str, int], latency_target: int) -> SessionSettings:
+def settings_on(state: GpuState | None, effective: Values, latency_target: int) -> SessionSettings:
     """What applies to a session: what was chosen, and what follows from conditions."""
     gpu = state.gpu.uuid if state else ""
     return msgspec.structs.replace(settings_of(effective), gpu=gpu, latency_target=latency_target)

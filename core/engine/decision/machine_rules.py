@@ -1,8 +1,9 @@
 """What the machine is doing, as reasons not to contribute, and how front ends see it. Pure."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 
 from core.api.message import Message
+from core.api.preferences.preferences import Values
 from core.api.project.manifest import Manifest
 from core.api.project.peer_address import is_far
 from core.api.reasons import Kind, Reason, Severity
@@ -38,13 +39,13 @@ def needs_internet(manifest: Manifest | None) -> bool:
     return manifest is None or any(map(is_far, manifest.initial_peers))
 
 
-def next_moment(readings: Readings, effective: Mapping[str, int], now: float, *, uses_gpu: bool) -> float | None:
+def next_moment(readings: Readings, effective: Values, now: float, *, uses_gpu: bool) -> float | None:
     """When the volunteer counts as away, if nobody touches anything until then."""
     wait, last = _idle_wait(effective, uses_gpu=uses_gpu), readings.presence.last_input
     return last + wait if last is not None and now < last + wait else None
 
 
-def watches_volunteer(effective: Mapping[str, int], *, uses_gpu: bool) -> bool:
+def watches_volunteer(effective: Values, *, uses_gpu: bool) -> bool:
     """Whether the volunteer's return, or a game, would end what goes on now."""
     return _idle_wait(effective, uses_gpu=uses_gpu) > 0 or not effective["full_screen"]
 
@@ -61,12 +62,12 @@ def surroundings(readings: Readings) -> Surroundings:
     )
 
 
-def _idle_wait(effective: Mapping[str, int], *, uses_gpu: bool) -> int:
+def _idle_wait(effective: Values, *, uses_gpu: bool) -> int:
     """Seconds without input after which the volunteer counts as away."""
-    return effective["idle_gpu" if uses_gpu else "idle_processor"]
+    return int(effective["idle_gpu" if uses_gpu else "idle_processor"])
 
 
-def _of_power(readings: Readings, effective: Mapping[str, int]) -> Iterator[Reason]:
+def _of_power(readings: Readings, effective: Values) -> Iterator[Reason]:
     power, lowest = readings.power, effective["battery_level"]
     if not power.on_battery:
         return
@@ -76,7 +77,7 @@ def _of_power(readings: Readings, effective: Mapping[str, int]) -> Iterator[Reas
         yield Reason(Kind.BATTERY_LOW, hold=False, params={"lowest": lowest})
 
 
-def _of_network(readings: Readings, effective: Mapping[str, int]) -> Iterator[Reason]:
+def _of_network(readings: Readings, effective: Values) -> Iterator[Reason]:
     if readings.network.online is False:
         yield Reason(Kind.OFFLINE, hold=True, params={"cause": Message("no_internet")}, severity=Severity.NOTICE)
     if readings.network.metered and not effective["metered"]:

@@ -3,10 +3,11 @@
 Days and hours are the volunteer's, in the zone that is passed in; moments are UTC seconds.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from datetime import datetime, timedelta, tzinfo
 
 from core.api.message import Message
+from core.api.preferences.preferences import Values
 from core.api.reasons import Kind, Reason, Severity
 from core.engine.decision.facts import Facts, NetworkUse
 
@@ -25,7 +26,7 @@ def reasons(facts: Facts) -> Iterator[Reason]:
         yield from _too_slow(effective, project.min_bandwidth)
 
 
-def network_use(effective: Mapping[str, int], used: int, now: float, zone: tzinfo) -> NetworkUse:
+def network_use(effective: Values, used: int, now: float, zone: tzinfo) -> NetworkUse:
     """`used`: bytes since `month_begin`."""
     opens, closes = effective["network_from"], effective["network_until"]
     if opens == closes:
@@ -37,7 +38,7 @@ def network_use(effective: Mapping[str, int], used: int, now: float, zone: tzinf
     return NetworkUse(used, month_end(effective["data_cap_day"], now, zone), is_open, edge)
 
 
-def _too_slow(effective: Mapping[str, int], needed: int) -> Iterator[Reason]:
+def _too_slow(effective: Values, needed: int) -> Iterator[Reason]:
     upload, download = effective["upload_limit"], effective["download_limit"]
     causes = []
     if 0 < upload < needed:

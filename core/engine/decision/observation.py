@@ -1,8 +1,8 @@
 """Everything a decision is made of, read once per update; and the decision about it. Pure."""
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 
+from core.api.preferences.preferences import Values
 from core.api.preferences.schedule import Outlook
 from core.conditions.machine import Readings
 from core.engine.decision.decide import Decision, decide
@@ -18,7 +18,7 @@ class Observation:
 
     now: float
     intent: Intent
-    preferences: Mapping[str, int]
+    preferences: Values
     week: Outlook
     network: NetworkUse
     machine: Readings

@@ -6,9 +6,7 @@ from collections.abc import Callable
 from datetime import UTC, datetime, tzinfo
 from zoneinfo import ZoneInfoNotFoundError
 
-from core.api.errors import UsageError
-from core.api.preferences.schedule import CELLS, Level, Outlook, ScheduleInfo, mark_of, outlook, read
-from core.api.preferences.week_text import preset_cells, preset_of
+from core.api.preferences.schedule import Outlook, outlook
 
 _ZONE_HOLDS = 30.0
 """Seconds until the zone is read again: a traveller's laptop changes it while the program runs."""
@@ -19,8 +17,8 @@ _log = logging.getLogger(__name__)
 class WeeklySchedule:
     """`read_zone` is asked for the computer's zone now and then."""
 
-    def __init__(self, stored: str | None, read_zone: Callable[[], tzinfo] | None = None) -> None:
-        self.cells = _understood(stored)
+    def __init__(self, cells: str, read_zone: Callable[[], tzinfo] | None = None) -> None:
+        self.cells = cells
         self._read_zone = read_zone or local_zone
         self._zone: tzinfo = UTC
         self._zone_read_at = float("-inf")
@@ -28,6 +26,7 @@ class WeeklySchedule:
         self._looked_at = float("inf")
 
     def paint(self, cells: str) -> None:
+        """Replace the week."""
         self.cells = cells
         self._looked_at = float("inf")
 
@@ -43,9 +42,9 @@ class WeeklySchedule:
         self.outlook(now)
         return self._zone
 
-    def info(self, now: float) -> ScheduleInfo:
+    def zone_name(self, now: float) -> str:
         zone = self._zone_at(now)
-        return ScheduleInfo(self.cells, preset_of(self.cells), getattr(zone, "key", None) or str(zone))
+        return getattr(zone, "key", None) or str(zone)
 
     def _still_holds(self, now: float) -> bool:
         until = self._outlook.next_at
@@ -71,12 +70,3 @@ def local_zone() -> tzinfo:
     except (ZoneInfoNotFoundError, ValueError, OSError) as error:
         _log.warning("The computer's time zone is not known, its present offset is used: %s", error)
         return datetime.now().astimezone().tzinfo or UTC
-
-
-def _understood(stored: str | None) -> str:
-    """A week as it was stored; one that cannot be read counts as off, the harmless side."""
-    try:
-        return preset_cells("always") if stored is None else read(stored)
-    except UsageError as error:
-        _log.error("The stored schedule cannot be read and counts as off: %s", error)
-        return mark_of(Level.OFF) * CELLS

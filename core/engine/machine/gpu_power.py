@@ -5,12 +5,13 @@ restores it.
 """
 
 import logging
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from pathlib import Path
 
 import msgspec
 
 from core.api.message import Message
+from core.api.preferences.preferences import Values
 from core.conditions import nvml
 from core.conditions.gpu import GpuStates
 from core.system.atomic_file import write_atomically
@@ -26,7 +27,7 @@ class Setting(msgspec.Struct, frozen=True):
     watts: float
 
 
-def wanted(states: GpuStates, effective: Mapping[str, int], in_use: str | None) -> Setting | None:
+def wanted(states: GpuStates, effective: Values, in_use: str | None) -> Setting | None:
     """Only of the GPU that a session computes on: at other times it is the volunteer's alone."""
     state = next((state for state in states.present if state.gpu.uuid == in_use), None)
     if state is None or not effective["gpu_power_limit"] or not effective["gpu_power"]:

@@ -4,28 +4,23 @@ import asyncio
 import threading
 from collections.abc import Callable
 
-import msgspec
-
 from core.api.sensors import SensorInfo
 from core.conditions.machine import Machine, Readings
 from core.engine.decision import machine_rules
 from core.engine.decision.decide import Decision
 from core.engine.decision.states import Contributing, State
-from core.store.journal import Journal
 
 RESTING, WATCHFUL, KEEN = 5.0, 1.0, 0.04
 """Seconds between two looks: nothing is wanted; something is; what the volunteer does next would end what goes on."""
 _FIRST_LOOK_WITHIN = 5.0
 """Seconds after which a machine whose sensors hang counts as one that does not tell."""
-_AWAITED = "awaited_programs"
 
 
 class SensorThread:
     """Lives in the event loop, where `request_update` is called whenever the readings have changed."""
 
-    def __init__(self, machine: Machine, journal: Journal, request_update: Callable[[], None]) -> None:
+    def __init__(self, machine: Machine, programs: tuple[str, ...], request_update: Callable[[], None]) -> None:
         self._machine = machine
-        self._journal = journal
         self._request_update = request_update
         self._pace = RESTING
         self._look = threading.Event()
@@ -33,21 +28,20 @@ class SensorThread:
         self.readings = Readings()
         self.ready = False
         """There was a first look. Before it nothing is known, and to begin would be rash."""
-        self.awaited = _programs(journal.read_setting(_AWAITED))
-        """The programs during which nothing is contributed."""
+        self._programs = programs
 
     def start(self) -> None:
         loop = asyncio.get_running_loop()
         loop.call_later(_FIRST_LOOK_WITHIN, self._first_look)
-        self._machine.look_for(self.awaited)
+        self._machine.look_for(self._programs)
         threading.Thread(target=self._watch, args=(loop,), name="senses", daemon=True).start()
 
-    def wait_for(self, programs: tuple[str, ...]) -> None:
-        """Take the volunteer's list: nothing is contributed while one of these runs."""
-        self.awaited = programs
-        self._journal.setting(_AWAITED, msgspec.json.encode(programs).decode())
-        self._machine.look_for(programs)
-        self._look.set()
+    def look_for(self, programs: tuple[str, ...]) -> None:
+        """Whether one of these programs runs is in the readings from now on."""
+        if programs != self._programs:
+            self._programs = programs
+            self._machine.look_for(programs)
+            self._look.set()
 
     def attend(self, pace: float) -> None:
         """Look that often from now on, and at once if that is more often than before."""
@@ -91,11 +85,3 @@ def pace(decision: Decision, state: State) -> float:
         return RESTING
     watches = machine_rules.watches_volunteer(decision.effective, uses_gpu=decision.uses_gpu)
     return KEEN if watches and isinstance(state, Contributing) else WATCHFUL
-
-
-def _programs(stored: str | None) -> tuple[str, ...]:
-    """A list as it was stored; what cannot be read is none."""
-    try:
-        return () if stored is None else msgspec.json.decode(stored, type=tuple[str, ...])
-    except msgspec.DecodeError:
-        return ()

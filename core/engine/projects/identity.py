@@ -17,12 +17,10 @@ from core.api import identity as api
 from core.api.errors import UsageError, WorldError
 from core.api.identity import IdentityExport, IdentityInfo
 from core.engine.machine.threads import in_thread
-from core.store.journal import Journal
 from core.system.atomic_file import write_atomically
 
 _FORMAT = "idlehive identity 1"
 _SECONDS = 30.0
-_NAME = "display_name"
 _LONGEST_PASSPHRASE = 1024
 
 
@@ -39,18 +37,8 @@ class _Sealed(msgspec.Struct, frozen=True):
 class Identity:
     """Of one profile."""
 
-    def __init__(self, file: Path, journal: Journal) -> None:
+    def __init__(self, file: Path) -> None:
         self.file = file
-        self._journal = journal
-
-    @property
-    def display_name(self) -> str | None:
-        """None unless the volunteer chose one."""
-        return self._journal.read_setting(_NAME) or None
-
-    def name(self, name: str | None) -> None:
-        """Raises UsageError if others should not see such a name."""
-        self._journal.setting(_NAME, "" if name is None else api.check_name(name))
 
     def info(self) -> IdentityInfo:
         """Makes the key if there is none yet.
@@ -58,7 +46,7 @@ class Identity:
         Raises:
             WorldError: the file cannot be used.
         """
-        return IdentityInfo(_public(self._key()), self.display_name)
+        return IdentityInfo(_public(self._key()))
 
     async def export(self, passphrase: str) -> IdentityExport:
         """Raises UsageError for a passphrase that protects nothing, WorldError if the file cannot be used."""

@@ -6,13 +6,10 @@ from typing import Any
 import msgspec
 
 from core.api.errors import UsageError
-from core.api.identity import ExportIdentity, GetIdentity, IdentityInfo, ImportIdentity, SetDisplayName
+from core.api.identity import ExportIdentity, GetIdentity, IdentityInfo, ImportIdentity
 from core.api.intent import Contribute, Pause, Resume
 from core.api.message import Message
-from core.api.preferences.limits import LimitInfo, ResetLimit, SetLimit, ShowLimits
-from core.api.preferences.program_names import GetPrograms, SetPrograms, checked
-from core.api.preferences.schedule import ClearSchedule, GetSchedule, ScheduleInfo, SetSchedule, read
-from core.api.preferences.week_text import preset_cells
+from core.api.preferences.commands import ListPreferences, PreferenceInfo, ResetPreference, SetPreference
 from core.api.project.projects import (
     AddProject,
     CurvePoint,
@@ -32,7 +29,7 @@ from core.api.record.history import MOST_HOURS, Contribution, GetHistory
 from core.api.record.record import DeleteHistory, ExportHistory, GetHabits, GetOverview, GetSessions, ImportHistory
 from core.api.sensors import GetSensors, SensorInfo
 from core.api.snapshot import Snapshot
-from core.engine.decision.limit_info import limit_info
+from core.engine.decision.preference_info import preference_info
 from core.engine.engine import Engine
 from core.engine.projects.credentials import WARNING
 from core.engine.server.history_queries import HistoryQueries
@@ -58,14 +55,9 @@ class Commands:
             LeaveProject: self._leave_project,
             OrderProjects: self._order_projects,
             GetPicture: self._get_picture,
-            ShowLimits: self._show_limits,
-            SetLimit: self._set_limit,
-            ResetLimit: self._reset_limit,
-            GetSchedule: self._get_schedule,
-            SetSchedule: self._set_schedule,
-            ClearSchedule: self._clear_schedule,
-            GetPrograms: self._get_programs,
-            SetPrograms: self._set_programs,
+            ListPreferences: self._list_preferences,
+            SetPreference: self._set_preference,
+            ResetPreference: self._reset_preference,
             GetSensors: self._get_sensors,
             GetHistory: self._get_history,
             Contribute: self._contribute,
@@ -79,7 +71,6 @@ class Commands:
             ImportHistory: books.take,
             DeleteHistory: books.delete,
             GetIdentity: lambda _: engine.identity.info(),
-            SetDisplayName: self._set_display_name,
             ExportIdentity: lambda command: engine.identity.export(command.passphrase),
             ImportIdentity: self._import_identity,
         }
@@ -165,50 +156,23 @@ class Commands:
     async def _get_picture(self, command: GetPicture) -> Picture | None:
         return await self._engine.pictures.get(self._engine.catalogue.get(command.project))
 
-    def _set_display_name(self, command: SetDisplayName) -> IdentityInfo:
-        self._engine.identity.name(command.name)
-        self._engine.update()
-        return self._engine.identity.info()
-
     async def _import_identity(self, command: ImportIdentity) -> IdentityInfo:
         info = await self._engine.identity.take(command.text, command.passphrase, replace=command.replace)
         self._engine.places.forget()
         return info
 
-    def _show_limits(self, _command: ShowLimits) -> list[LimitInfo]:
-        return [self._limit(name) for name in self._engine.preferences]
+    def _list_preferences(self, _command: ListPreferences) -> list[PreferenceInfo]:
+        return [self._preference(name) for name in self._engine.preferences]
 
-    def _set_limit(self, command: SetLimit) -> LimitInfo:
+    def _set_preference(self, command: SetPreference) -> PreferenceInfo:
         self._engine.store.preferences.set(command.name, command.value)
         self._engine.reload_preferences()
-        return self._limit(command.name)
+        return self._preference(command.name)
 
-    def _reset_limit(self, command: ResetLimit) -> LimitInfo:
+    def _reset_preference(self, command: ResetPreference) -> PreferenceInfo:
         self._engine.store.preferences.reset(command.name)
         self._engine.reload_preferences()
-        return self._limit(command.name)
-
-    def _get_schedule(self, _command: GetSchedule) -> ScheduleInfo:
-        return self._engine.weekly_schedule.info(self._engine.clock())
-
-    def _set_schedule(self, command: SetSchedule) -> ScheduleInfo:
-        if (command.preset is None) == (command.cells is None):
-            raise UsageError("schedule_preset_or_cells")
-        self._engine.paint_week(preset_cells(command.preset) if command.preset else read(command.cells or ""))
-        return self._engine.weekly_schedule.info(self._engine.clock())
-
-    def _clear_schedule(self, _command: ClearSchedule) -> ScheduleInfo:
-        self._engine.paint_week(preset_cells("always"))
-        return self._engine.weekly_schedule.info(self._engine.clock())
-
-    def _get_programs(self, _command: GetPrograms) -> list[str]:
-        return list(self._engine.sensor_thread.awaited)
-
-    def _set_programs(self, command: SetPrograms) -> list[str]:
-        names = checked(command.names)
-        self._engine.sensor_thread.wait_for(names)
-        self._engine.update()
-        return list(names)
+        return self._preference(command.name)
 
     def _get_sensors(self, _command: GetSensors) -> list[SensorInfo]:
         return self._engine.sensors()
@@ -239,9 +203,9 @@ class Commands:
         info = engine.catalogue.info(engine.catalogue.get(id), engine.active_project)
         return msgspec.structs.replace(info, reasons=engine.selection.reasons(id))
 
-    def _limit(self, name: str) -> LimitInfo:
+    def _preference(self, name: str) -> PreferenceInfo:
         decision = self._engine.decision
-        return limit_info(name, self._engine.preferences, decision.effective, decision.schedule.level)
+        return preference_info(name, self._engine.preferences, decision.effective, decision.schedule.level)
 
 
 def _duration(seconds: float | None) -> float | None:

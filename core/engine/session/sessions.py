@@ -4,8 +4,6 @@ import contextlib
 import os
 from collections.abc import Callable
 
-import msgspec
-
 from core.api.errors import WorldError
 from core.api.session import Report
 from core.api.session_settings import Limits, SessionSettings
@@ -94,7 +92,7 @@ class Sessions:
     def apply(self, settings: SessionSettings) -> None:
         """Tell the session at hand what applies now."""
         if self._session is not None:
-            self._session.apply(self._named(settings))
+            self._session.apply(settings)
 
     def rest_between(self) -> None:
         """Where there is no session, nothing of it stands against sleep; and no backbone need wait for one."""
@@ -120,7 +118,7 @@ class Sessions:
             self._identity.info()
         self._session = Session(
             self._profile,
-            Terms(project, self._named(settings)),
+            Terms(project, settings),
             catalogue=self._catalogue,
             credentials=self._credentials,
             backbone=self._backbone,
@@ -129,6 +127,3 @@ class Sessions:
             name_run=self._name_run,
             comes_back=self._comes_back,
         )
-
-    def _named(self, settings: SessionSettings) -> SessionSettings:
-        return msgspec.structs.replace(settings, display_name=self._identity.display_name or "")

@@ -22,7 +22,7 @@ from hivemind.utils import ValueWithExpiration, get_dht_time
 from msgspec import Meta
 from pydantic.v1 import BaseModel, conbytes
 
-from core.api.identity import LONGEST_NAME
+from core.api.preferences.preferences import DISPLAY_NAME
 
 MOST_ROUNDS = 32
 """That a statement repeats."""
@@ -57,7 +57,7 @@ class Statement(msgspec.Struct, frozen=True, array_like=True, forbid_unknown_fie
     """Grows with every statement of the session."""
     rounds: Annotated[tuple[Round, ...], Meta(max_length=MOST_ROUNDS)]
     samples_per_second: float
-    name: Annotated[str, Meta(max_length=LONGEST_NAME)] | None = None
+    name: Annotated[str, Meta(max_length=DISPLAY_NAME.longest)] | None = None
 
 
 class BadStatement(Exception):

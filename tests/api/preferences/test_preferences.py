@@ -1,34 +1,34 @@
+"""Declarations, the values they allow, and what applies of several."""
+
 from itertools import product
-from typing import get_args
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from core.api.errors import UsageError
-from core.api.preferences.preferences import (
-    GENTLE,
-    PREFERENCES,
-    Page,
-    Preference,
-    Unit,
-    effective_values,
-    settings_of,
-)
+from core.api.preferences.effective import effective_values, settings_of, stricter
+from core.api.preferences.preferences import DEFAULTS, GENTLE, PREFERENCES, Preference, preference_named, restored
+from core.api.preferences.value_types import Number, Switch, Type, Value
+from core.api.preferences.week_text import NEVER
 from core.api.session_settings import SessionSettings
 
-DEFAULTS = {name: preference.default for name, preference in PREFERENCES.items()}
-RATE = Preference("rate", "bytes/s", 0, 1 << 40, 0, page="network", zero="unlimited")
-SWITCH = Preference("switch", "switch", 0, 1, 1, page="gpu")
-chosen = st.fixed_dictionaries({name: st.integers(p.lowest, p.highest) for name, p in PREFERENCES.items()})
+RATE = Number("bytes/s", 0, 1000, 0, zero="unlimited", least=100)
+chosen = st.fixed_dictionaries(
+    {
+        name: st.integers(each.type.lowest, each.type.highest)
+        if isinstance(each.type, Number)
+        else st.just(each.default)
+        for name, each in PREFERENCES.items()
+    }
+)
 
 
 @pytest.mark.parametrize("preference", PREFERENCES.values(), ids=lambda preference: preference.name)
-def test_each_preference_has_a_default_in_its_range_a_unit_and_a_page(preference: Preference) -> None:
+def test_each_default_is_allowed(preference: Preference) -> None:
     assert preference.check(preference.default) == preference.default
-    assert preference.unit in get_args(Unit)
-    assert preference.page in get_args(Page)
-    assert not preference.zero or preference.lowest == 0
+    if isinstance(preference.type, Number) and preference.type.zero:
+        assert preference.type.lowest == 0
 
 
 def test_every_limit_of_the_trainer_is_a_preference_with_the_same_default() -> None:
@@ -54,38 +54,63 @@ def test_in_gentle_hours_the_stricter_of_both_limits_counts(every_hour: int, gen
 
 
 @given(chosen)
-def test_gentle_hours_never_allow_more(values: dict[str, int]) -> None:
+def test_gentle_hours_never_allow_more(values: dict[str, Value]) -> None:
     always, gently = effective_values(values, gentle=False), effective_values(values, gentle=True)
     for preference in [preference for preference in PREFERENCES.values() if preference.is_limit]:
         name = preference.plain_name
-        assert preference.stricter(always[name], gently[name]) == gently[name]
+        assert stricter(preference.type, always[name], gently[name]) == gently[name]
 
 
-@pytest.mark.parametrize(("preference", "strictest"), [(RATE, 5), (SWITCH, 0)])
-def test_zero_is_the_lowest_value_unless_it_has_a_word(preference: Preference, strictest: int) -> None:
-    results = {preference.stricter(one, other) for one, other in product((0, 5), repeat=2) if one != other}
-    assert results == {strictest}
+@pytest.mark.parametrize(("of", "strictest"), [(RATE, 500), (Switch(True), 0)])
+def test_zero_is_the_lowest_value_unless_it_has_a_word(of: Type, strictest: int) -> None:
+    assert {stricter(of, one, other) for one, other in product((0, 500), repeat=2) if one != other} == {strictest}
 
 
-@pytest.mark.parametrize(("value", "is_allowed"), [(0, True), (1, False), (99, False), (100, True)])
-def test_a_ceiling_that_would_stop_everything_is_refused(value: int, is_allowed: bool) -> None:
-    preference = Preference("rate", "bytes/s", 0, 1000, 0, page="network", zero="unlimited", least=100)
-    if is_allowed:
-        assert preference.check(value) == value
-    else:
-        with pytest.raises(UsageError, match="preference_too_small name=rate unit=bytes/s least=100 highest=1000"):
-            preference.check(value)
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("upload_limit", 15_999),
+        ("cache_size", 1 << 80),
+        ("threads", -1),
+        ("threads", True),
+        ("threads", 1.0),
+        ("threads", "1"),
+        ("metered", 2),
+        ("metered", 1.0),
+        ("metered", None),
+        ("currency", "XYZ"),
+        ("currency", 978),
+        ("display_name", "a" * 33),
+        ("display_name", "turn\u202eround"),
+        ("display_name", 7),
+        ("programs", "steam"),
+        ("programs", [7]),
+        ("programs", ["/"]),
+        ("programs", [f"game{number}" for number in range(65)]),
+        ("week", "f"),
+        ("week", None),
+        ("colour", "red"),
+    ],
+)
+def test_a_value_that_is_not_allowed_is_refused(name: str, value: object) -> None:
+    with pytest.raises(UsageError):
+        preference_named(name).check(value)
 
 
-@pytest.mark.parametrize("value", [-1, 2, True, "1", 1.0, None, 1 << 80])
-def test_a_wrong_value_is_told_with_the_range(value: object) -> None:
-    with pytest.raises(UsageError, match="preference_out_of_range name=switch unit=switch lowest=0 highest=1"):
-        SWITCH.check(value)
+@pytest.mark.parametrize(
+    ("name", "given", "stored"),
+    [
+        ("upload_limit", 0, 0),
+        ("metered", 1, True),
+        ("display_name", " Ann  of the Hill", "Ann of the Hill"),
+        ("programs", ["/usr/games/doom", "DOOM", "quake"], ("DOOM", "quake")),
+        ("week", "f" * 335 + " .", "f" * 335 + "."),
+    ],
+)
+def test_a_value_is_stored_in_its_tidy_form(name: str, given: object, stored: Value) -> None:
+    assert preference_named(name).check(given) == stored
 
 
-def test_a_ceiling_that_would_stop_everything_is_refused_but_none_is_allowed() -> None:
-    ceiling = PREFERENCES["upload_limit"]
-    assert ceiling.check(0) == 0
-    assert ceiling.check(16_000) == 16_000
-    with pytest.raises(UsageError, match="preference_too_small name=upload_limit unit=bytes/s least=16000"):
-        ceiling.check(15_999)
+def test_of_a_stored_value_that_is_not_allowed_the_harmless_side_applies() -> None:
+    assert restored("threads", 9999) == DEFAULTS["threads"]
+    assert restored("week", "nonsense") == NEVER

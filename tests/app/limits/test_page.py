@@ -11,60 +11,35 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QAbstractButton, QApplication, QLineEdit, QWidget
 from pytestqt.qtbot import QtBot
 
-from app.limits.editor import AmountEditor, SwitchEditor
+from app.limits.editor import ChoiceEditor, NumberEditor, SwitchEditor, TextEditor
 from app.limits.page import LimitsPage
-from app.limits.row import LimitLine
+from app.limits.programs_editor import ProgramsEditor
+from app.limits.row import PreferenceLine
 from app.limits.slider import LimitSlider
-from app.text import limits as limits_text
-from app.text import quantities
+from app.text import preferences
 from app.text.numbers import SPACE
 from app.widgets.basic import Button, Label
 from app.window.main_window import MainWindow
 from core.api.errors import UsageError, WorldError
-from core.api.preferences.limits import LimitInfo, ResetLimit, SetLimit, ShowLimits
+from core.api.preferences.commands import ResetPreference, SetPreference
 from core.api.preferences.preferences import PREFERENCES
-from core.api.preferences.program_names import SetPrograms
 from core.api.preferences.schedule import Level, ScheduleState
 from core.api.snapshot import ProcessorUse, Snapshot
 from tests.app.snapshots import CONTRIBUTING
-from tests.app.text.test_quantities import limit
 from tests.fakes.scripted_engine import ScriptedEngine
+from tests.preferences import Chosen
 
 Show = Callable[[Snapshot], None]
-Editor = TypeVar("Editor", AmountEditor, SwitchEditor)
-
-
-class Limits:
-    """An engine's limits: what is set is what is shown next."""
-
-    def __init__(self) -> None:
-        self.now = {preference.name: limit(preference) for preference in PREFERENCES.values()}
-
-    def all(self, _: ShowLimits) -> list[LimitInfo]:
-        return list(self.now.values())
-
-    def set(self, command: SetLimit) -> LimitInfo:
-        return self.change(command.name, command.value)
-
-    def reset(self, command: ResetLimit) -> LimitInfo:
-        return self.change(command.name, self.now[command.name].default)
-
-    def change(self, name: str, value: int) -> LimitInfo:
-        self.now[name] = replace(self.now[name], value=value, effective=value)
-        return self.now[name]
+Editor = TypeVar("Editor", NumberEditor, SwitchEditor, ChoiceEditor, TextEditor, ProgramsEditor)
 
 
 @pytest.fixture
-def limits(engine: ScriptedEngine) -> Limits:
-    known = Limits()
-    engine.answer(ShowLimits, known.all)
-    engine.answer(SetLimit, known.set)
-    engine.answer(ResetLimit, known.reset)
-    return known
+def limits(engine: ScriptedEngine) -> Chosen:
+    return Chosen(engine)
 
 
 @pytest.fixture
-def page(window: MainWindow, limits: Limits, qtbot: QtBot) -> LimitsPage:
+def page(window: MainWindow, limits: Chosen, qtbot: QtBot) -> LimitsPage:
     window.open_page(3)
     opened = window.page(3)
     assert isinstance(opened, LimitsPage)
@@ -73,7 +48,7 @@ def page(window: MainWindow, limits: Limits, qtbot: QtBot) -> LimitsPage:
     return opened
 
 
-def line(page: LimitsPage, name: str) -> LimitLine:
+def line(page: LimitsPage, name: str) -> PreferenceLine:
     return page.rows[name.removeprefix("gentle.")].lines[name]
 
 
@@ -84,7 +59,7 @@ def editor(page: LimitsPage, name: str, kind: type[Editor]) -> Editor:
 
 
 def shown(page: LimitsPage, name: str) -> str:
-    return editor(page, name, AmountEditor).entry.text().replace(SPACE, " ")
+    return editor(page, name, NumberEditor).entry.text().replace(SPACE, " ")
 
 
 def texts(widget: QWidget) -> str:
@@ -93,57 +68,56 @@ def texts(widget: QWidget) -> str:
 
 def test_every_preference_has_words_and_a_page() -> None:
     for name, preference in PREFERENCES.items():
-        assert limits_text.has_words(name), name
-        assert limits_text.page_name(preference.page) != limits_text.page_name(""), name
-        assert preference.zero == "" or quantities.zero_word(preference.zero)
+        assert preferences.has_words(name), name
+        assert preferences.page_name(preference.page) != preferences.page_name(""), name
 
 
 def test_a_limit_for_one_card_is_named_after_it() -> None:
-    assert limits_text.words("gpu1.temperature").name == "Temperature, card 1"
+    assert preferences.words("gpu1.temperature").name == "Temperature, card 1"
 
 
 def test_every_limit_of_the_engine_has_a_row_and_gentle_ones_stand_below_the_full_one(page: LimitsPage) -> None:
     names = [name for row in page.rows.values() for name in row.lines]
-    assert sorted(names) == sorted(PREFERENCES)
+    assert sorted(names) == sorted(PREFERENCES.keys() - {"week"})
     assert list(page.rows["upload_limit"].lines) == ["upload_limit", "gentle.upload_limit"]
     assert "Network" in texts(page)
 
 
 def test_a_value_is_typed_in_human_units(page: LimitsPage, engine: ScriptedEngine, qtbot: QtBot) -> None:
-    entry = editor(page, "upload_limit", AmountEditor).entry
-    assert shown(page, "upload_limit") == "no limit"
+    entry = editor(page, "upload_limit", NumberEditor).entry
+    assert shown(page, "upload_limit") == "unlimited"
     entry.selectAll()
     QTest.keyClicks(entry, "8 Mbit/s")
     QTest.keyClick(entry, Qt.Key.Key_Return)
-    assert engine.wait_for(SetLimit) == SetLimit("upload_limit", 1_000_000)
+    assert engine.wait_for(SetPreference) == SetPreference("upload_limit", 1_000_000)
     qtbot.waitUntil(line(page, "upload_limit").reset.isEnabled)
     assert shown(page, "upload_limit") == "8 Mbit/s"
 
 
 def test_a_bad_entry_names_the_range_and_goes_back(page: LimitsPage, engine: ScriptedEngine) -> None:
-    entry = editor(page, "cache_size", AmountEditor).entry
+    entry = editor(page, "cache_size", NumberEditor).entry
     entry.selectAll()
     QTest.keyClicks(entry, "1 MB")
     QTest.keyClick(entry, Qt.Key.Key_Return)
-    assert "“1 MB” is out of range. Allowed: 64 MiB to 1024 TiB." in texts(page.rows["cache_size"])
+    assert "“1 MB” is out of range. Allowed: 64 MiB to 1 PiB." in texts(page.rows["cache_size"])
     assert shown(page, "cache_size") == "10 GiB"
-    assert engine.received(SetLimit) == []
+    assert engine.received(SetPreference) == []
 
 
 def test_escape_gives_an_entry_up(page: LimitsPage, engine: ScriptedEngine) -> None:
-    entry = editor(page, "cache_size", AmountEditor).entry
+    entry = editor(page, "cache_size", NumberEditor).entry
     QTest.keyClicks(entry, "77")
     QTest.keyClick(entry, Qt.Key.Key_Escape)
     assert shown(page, "cache_size") == "10 GiB"
     entry.clearFocus()
-    assert engine.received(SetLimit) == []
+    assert engine.received(SetPreference) == []
 
 
 def test_what_the_engine_refuses_is_told_in_the_row_and_goes_back(
     page: LimitsPage, engine: ScriptedEngine, qtbot: QtBot
 ) -> None:
-    engine.answer(SetLimit, WorldError("The disk has no room for that."))
-    entry = editor(page, "cache_size", AmountEditor).entry
+    engine.answer(SetPreference, WorldError("The disk has no room for that."))
+    entry = editor(page, "cache_size", NumberEditor).entry
     entry.selectAll()
     QTest.keyClicks(entry, "20 GB")
     QTest.keyClick(entry, Qt.Key.Key_Return)
@@ -153,33 +127,34 @@ def test_what_the_engine_refuses_is_told_in_the_row_and_goes_back(
 
 
 def test_the_slider_asks_once_when_it_is_let_go(page: LimitsPage, engine: ScriptedEngine, qtbot: QtBot) -> None:
-    slider = editor(page, "upload_limit", AmountEditor).slider
+    slider = editor(page, "upload_limit", NumberEditor).slider
     right, middle = QPoint(slider.width() - 9, slider.height() // 2), slider.rect().center()
     QTest.mousePress(slider, Qt.MouseButton.LeftButton, pos=right)
     QTest.mouseMove(slider, middle)
-    assert shown(page, "upload_limit") != "no limit"
-    assert engine.received(SetLimit) == []
+    assert shown(page, "upload_limit") != "unlimited"
+    assert engine.received(SetPreference) == []
     QTest.mouseRelease(slider, Qt.MouseButton.LeftButton, pos=middle)
-    asked = engine.wait_for(SetLimit)
+    asked = engine.wait_for(SetPreference)
     assert asked.name == "upload_limit"
+    assert isinstance(asked.value, int)
     assert 12_500 < asked.value < 125_000_000
     qtbot.waitUntil(line(page, "upload_limit").reset.isEnabled)
-    assert len(engine.received(SetLimit)) == 1
+    assert len(engine.received(SetPreference)) == 1
 
 
 def test_arrow_keys_move_the_slider_stop_by_stop(
-    page: LimitsPage, engine: ScriptedEngine, limits: Limits, qtbot: QtBot
+    page: LimitsPage, engine: ScriptedEngine, limits: Chosen, qtbot: QtBot
 ) -> None:
-    slider = editor(page, "upload_limit", AmountEditor).slider
+    slider = editor(page, "upload_limit", NumberEditor).slider
     for _ in range(3):
         QTest.keyClick(slider, Qt.Key.Key_Left)
-    asked = [engine.wait_for(SetLimit, number).value for number in (1, 2, 3)]
+    asked = [engine.wait_for(SetPreference, number).value for number in (1, 2, 3)]
     assert asked == [125_000_000, 100_000_000, 75_000_000]
     qtbot.waitUntil(lambda: shown(page, "upload_limit") == "600 Mbit/s")
 
 
 def test_the_wheel_scrolls_the_page_and_changes_no_limit(page: LimitsPage) -> None:
-    slider = editor(page, "upload_limit", AmountEditor).slider
+    slider = editor(page, "upload_limit", NumberEditor).slider
     before, at = slider.value(), slider.rect().center().toPointF()
     nothing = (Qt.MouseButton.NoButton, Qt.KeyboardModifier.NoModifier, Qt.ScrollPhase.NoScrollPhase, False)
     wheel = QWheelEvent(at, slider.mapToGlobal(at), QPoint(), QPoint(0, -120), *nothing)
@@ -189,7 +164,7 @@ def test_the_wheel_scrolls_the_page_and_changes_no_limit(page: LimitsPage) -> No
 
 
 def test_reset_is_there_only_for_what_was_changed(
-    page: LimitsPage, engine: ScriptedEngine, limits: Limits, qtbot: QtBot
+    page: LimitsPage, engine: ScriptedEngine, limits: Chosen, qtbot: QtBot
 ) -> None:
     reset = line(page, "gentle.threads").reset
     assert not reset.isEnabled()
@@ -197,23 +172,23 @@ def test_reset_is_there_only_for_what_was_changed(
     page.refresh()
     qtbot.waitUntil(reset.isEnabled)
     reset.click()
-    assert engine.wait_for(ResetLimit) == ResetLimit("gentle.threads")
+    assert engine.wait_for(ResetPreference) == ResetPreference("gentle.threads")
     qtbot.waitUntil(lambda: not reset.isEnabled())
 
 
 def test_a_switch_moves_when_the_engine_has_agreed(page: LimitsPage, engine: ScriptedEngine, qtbot: QtBot) -> None:
     switch = editor(page, "metered", SwitchEditor).switch
     QTest.mouseClick(switch, Qt.MouseButton.LeftButton)
-    assert engine.wait_for(SetLimit) == SetLimit("metered", 1)
+    assert engine.wait_for(SetPreference) == SetPreference("metered", True)
     qtbot.waitUntil(switch.isChecked)
-    engine.answer(SetLimit, UsageError("This cannot be."))
+    engine.answer(SetPreference, UsageError("This cannot be."))
     QTest.mouseClick(switch, Qt.MouseButton.LeftButton)
     qtbot.waitUntil(lambda: "This cannot be." in texts(page.rows["metered"]))
     assert switch.isChecked()
 
 
 def test_the_live_value_and_what_is_in_force_stand_beside_a_limit(
-    page: LimitsPage, limits: Limits, show: Show, qtbot: QtBot
+    page: LimitsPage, limits: Chosen, show: Show, qtbot: QtBot
 ) -> None:
     upload = replace(limits.now["upload_limit"], value=1_500_000, effective=250_000, why="gentle hours")
     limits.now["upload_limit"] = upload
@@ -225,9 +200,9 @@ def test_the_live_value_and_what_is_in_force_stand_beside_a_limit(
 
 
 def test_text_that_is_being_typed_survives_news_from_the_engine(
-    page: LimitsPage, limits: Limits, engine: ScriptedEngine, qtbot: QtBot
+    page: LimitsPage, limits: Chosen, engine: ScriptedEngine, qtbot: QtBot
 ) -> None:
-    entry = editor(page, "cache_size", AmountEditor).entry
+    entry = editor(page, "cache_size", NumberEditor).entry
     entry.selectAll()
     QTest.keyClicks(entry, "3")
     limits.change("threads", 2)
@@ -241,7 +216,7 @@ def test_every_control_says_what_it_is_for(page: LimitsPage) -> None:
     named = [control for control in controls if control.isVisibleTo(page)]
     assert len(named) > 20
     assert all(control.accessibleName() for control in named)
-    assert editor(page, "gentle.upload_limit", AmountEditor).entry.accessibleName() == "Upload, gentle"
+    assert editor(page, "gentle.upload_limit", NumberEditor).entry.accessibleName() == "Upload, gentle"
 
 
 def test_nothing_is_cut_off_in_the_smallest_window(window: MainWindow, page: LimitsPage) -> None:
@@ -251,26 +226,48 @@ def test_nothing_is_cut_off_in_the_smallest_window(window: MainWindow, page: Lim
 
 
 def test_the_programs_to_wait_for_are_added_and_removed(page: LimitsPage, engine: ScriptedEngine, qtbot: QtBot) -> None:
-    engine.answer(SetPrograms, lambda command: list(command.names))
-    QTest.keyClicks(page.programs.entry, " steam ")
-    QTest.keyClick(page.programs.entry, Qt.Key.Key_Return)
-    qtbot.waitUntil(lambda: page.programs.names == ["steam"])
-    assert page.programs.entry.text() == ""
-    page.programs.entry.setText("blender")
-    page.programs.add.click()
-    qtbot.waitUntil(lambda: page.programs.names == ["steam", "blender"])
-    remove = next(b for b in page.programs.findChildren(Button) if "Do not wait for steam" in b.accessibleName())
+    programs = editor(page, "programs", ProgramsEditor)
+    QTest.keyClicks(programs.entry, " steam ")
+    QTest.keyClick(programs.entry, Qt.Key.Key_Return)
+    qtbot.waitUntil(lambda: programs.names == ["steam"])
+    assert programs.entry.text() == ""
+    programs.entry.setText("blender")
+    programs.add.click()
+    qtbot.waitUntil(lambda: programs.names == ["steam", "blender"])
+    remove = next(b for b in programs.findChildren(Button) if "Do not wait for steam" in b.accessibleName())
     remove.click()
-    qtbot.waitUntil(lambda: page.programs.names == ["blender"])
-    assert engine.received(SetPrograms)[-1] == SetPrograms(("blender",))
+    qtbot.waitUntil(lambda: programs.names == ["blender"])
+    assert engine.received(SetPreference)[-1] == SetPreference("programs", ("blender",))
 
 
-def test_a_name_that_is_none_is_told_and_the_text_stays(page: LimitsPage, engine: ScriptedEngine, qtbot: QtBot) -> None:
-    engine.answer(SetPrograms, UsageError("'/' is not the name of a program."))
-    page.programs.entry.setText("/")
-    page.programs.add.click()
-    qtbot.waitUntil(lambda: "'/' is not the name of a program." in texts(page.programs))
-    assert page.programs.entry.text() == "/"
+def test_the_text_of_a_refused_program_stays(page: LimitsPage, engine: ScriptedEngine, qtbot: QtBot) -> None:
+    engine.answer(SetPreference, UsageError("'/' is not the name of a program."))
+    programs = editor(page, "programs", ProgramsEditor)
+    programs.entry.setText("/")
+    programs.add.click()
+    qtbot.waitUntil(lambda: "'/' is not the name of a program." in texts(page.rows["programs"]))
+    assert programs.entry.text() == "/"
+
+
+def test_a_name_is_typed_and_an_empty_one_is_none(page: LimitsPage, engine: ScriptedEngine, qtbot: QtBot) -> None:
+    entry = editor(page, "display_name", TextEditor).entry
+    QTest.keyClicks(entry, " Bee ")
+    QTest.keyClick(entry, Qt.Key.Key_Return)
+    qtbot.waitUntil(lambda: entry.text() == "Bee")
+    entry.selectAll()
+    QTest.keyClick(entry, Qt.Key.Key_Delete)
+    QTest.keyClick(entry, Qt.Key.Key_Return)
+    qtbot.waitUntil(lambda: len(engine.received(SetPreference)) == 2)
+    assert [command.value for command in engine.received(SetPreference)] == ["Bee", ""]
+
+
+def test_a_currency_is_chosen_from_a_list(page: LimitsPage, engine: ScriptedEngine, qtbot: QtBot) -> None:
+    combo = editor(page, "currency", ChoiceEditor).combo
+    assert combo.currentText() == "not set"
+    combo.setCurrentIndex(combo.findData("EUR"))
+    combo.activated.emit(combo.currentIndex())
+    assert engine.wait_for(SetPreference) == SetPreference("currency", "EUR")
+    qtbot.waitUntil(lambda: combo.currentText() == "EUR")
 
 
 def test_processor_and_memory_have_live_values(
@@ -292,4 +289,4 @@ def test_processor_and_memory_have_live_values(
     ],
 )
 def test_what_restricts_a_limit_is_named(why: str | None, expected: str) -> None:
-    assert limits_text.reason(why) == expected
+    assert preferences.reason(why) == expected

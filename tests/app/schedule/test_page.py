@@ -20,54 +20,35 @@ from app.text.week import Cell
 from app.widgets.basic import Label
 from app.window.main_window import MainWindow
 from core.api.errors import WorldError
-from core.api.preferences.limits import LimitInfo, ShowLimits
-from core.api.preferences.schedule import (
-    CELLS,
-    CELLS_A_DAY,
-    GetSchedule,
-    Level,
-    ScheduleInfo,
-    ScheduleState,
-    SetSchedule,
-)
+from core.api.preferences.commands import SetPreference
+from core.api.preferences.schedule import CELLS, CELLS_A_DAY, Level, ScheduleState
+from core.api.preferences.week_text import preset_cells
 from core.api.snapshot import Snapshot
 from tests.app.snapshots import CONTRIBUTING
 from tests.fakes.scripted_engine import ScriptedEngine
+from tests.preferences import Chosen
 
 Show = Callable[[Snapshot], None]
 LEFT, RIGHT = Qt.MouseButton.LeftButton, Qt.MouseButton.RightButton
-NIGHTS = ("f" * 14 + "." * 30 + "f" * 4) * 7
-LIMITS = [
-    LimitInfo("processor_share", 80, 80, "percent", 5, 100, 80),
-    LimitInfo("gentle.processor_share", 30, 30, "percent", 5, 100, 30),
-    LimitInfo("upload_limit", 1_000_000, 0, "bytes/s", 0, 1 << 40, 1_000_000, zero="unlimited"),
-    LimitInfo("gentle.upload_limit", 250_000, 0, "bytes/s", 0, 1 << 40, 250_000, zero="unlimited"),
-]
-
-
-class Weeks:
-    """An engine's schedule: what is set is what is told next."""
-
-    def __init__(self) -> None:
-        self.now = ScheduleInfo(week.ALWAYS, "always", "UTC")
-
-    def set(self, command: SetSchedule) -> ScheduleInfo:
-        cells = command.cells or (NIGHTS if command.preset == "nights" else week.ALWAYS)
-        self.now = ScheduleInfo(cells, command.preset, "UTC")
-        return self.now
+NIGHTS = preset_cells("nights")
+LIMITS = (
+    ("processor_share", 80),
+    ("gentle.processor_share", 30),
+    ("upload_limit", 1_000_000),
+    ("gentle.upload_limit", 250_000),
+)
 
 
 @pytest.fixture
-def weeks(engine: ScriptedEngine) -> Weeks:
-    known = Weeks()
-    engine.answer(GetSchedule, lambda _: known.now)
-    engine.answer(SetSchedule, known.set)
-    engine.answer(ShowLimits, LIMITS)
+def chosen(engine: ScriptedEngine) -> Chosen:
+    known = Chosen(engine)
+    for name, value in LIMITS:
+        known.change(name, value)
     return known
 
 
 @pytest.fixture
-def page(window: MainWindow, weeks: Weeks, engine: ScriptedEngine, qtbot: QtBot) -> SchedulePage:
+def page(window: MainWindow, chosen: Chosen, engine: ScriptedEngine, qtbot: QtBot) -> SchedulePage:
     window.open_page(2)
     opened = window.page(2)
     assert isinstance(opened, SchedulePage)
@@ -101,7 +82,7 @@ def test_dragging_paints_a_block_with_the_brush(page: SchedulePage, engine: Scri
     page.brushes[Level.GENTLE].click()
     drag(page.grid, at(page.grid, 0, 36), at(page.grid, 4, 43))
     wanted = week.painted(week.ALWAYS, range(5), range(36, 44), Level.GENTLE)
-    assert engine.wait_for(SetSchedule) == SetSchedule(cells=wanted)
+    assert engine.wait_for(SetPreference) == SetPreference("week", wanted)
     qtbot.waitUntil(lambda: not page.presets["always"].isChecked())
     assert page.grid.cells == wanted
     assert "of which 148 h at full power, 20 h gentle" in texts(page)
@@ -116,12 +97,12 @@ def test_a_stroke_is_a_preview_that_escape_takes_back(page: SchedulePage, engine
     QTest.keyClick(page.grid, Qt.Key.Key_Escape)
     QTest.mouseRelease(page.grid, LEFT, pos=at(page.grid, 3, 20))
     assert page.grid.cells == week.ALWAYS
-    assert engine.received(SetSchedule) == []
+    assert engine.received(SetPreference) == []
 
 
 def test_the_right_button_paints_off(page: SchedulePage, engine: ScriptedEngine) -> None:
     drag(page.grid, at(page.grid, 6, 47), at(page.grid, 6, 47), RIGHT)
-    assert engine.wait_for(SetSchedule) == SetSchedule(cells=off(Cell(6, 47)))
+    assert engine.wait_for(SetPreference) == SetPreference("week", off(Cell(6, 47)))
 
 
 def test_the_name_of_a_day_and_an_hour_paint_all_of_it(
@@ -129,20 +110,20 @@ def test_the_name_of_a_day_and_an_hour_paint_all_of_it(
 ) -> None:
     drag(page.grid, QPoint(5, at(page.grid, 5, 0).y()), QPoint(5, at(page.grid, 6, 0).y()), RIGHT)
     weekend = week.painted(week.ALWAYS, [5, 6], range(CELLS_A_DAY), Level.OFF)
-    assert engine.wait_for(SetSchedule) == SetSchedule(cells=weekend)
+    assert engine.wait_for(SetPreference) == SetPreference("week", weekend)
     qtbot.waitUntil(page.undo_button.isVisible)
     noon = QPoint(at(page.grid, 0, 24).x(), 4)
     drag(page.grid, noon, noon, RIGHT)
-    assert engine.wait_for(SetSchedule, 2) == SetSchedule(
-        cells=week.painted(weekend, range(7), range(24, 26), Level.OFF)
+    assert engine.wait_for(SetPreference, 2) == SetPreference(
+        "week", week.painted(weekend, range(7), range(24, 26), Level.OFF)
     )
 
 
 def test_painting_what_is_there_already_asks_nothing(page: SchedulePage, engine: ScriptedEngine) -> None:
     drag(page.grid, at(page.grid, 1, 1), at(page.grid, 1, 9))
     drag(page.grid, at(page.grid, 6, 47), at(page.grid, 6, 47), RIGHT)
-    engine.wait_for(SetSchedule)
-    assert len(engine.received(SetSchedule)) == 1
+    engine.wait_for(SetPreference)
+    assert len(engine.received(SetPreference)) == 1
 
 
 def test_arrows_move_shift_selects_and_numbers_paint(page: SchedulePage, engine: ScriptedEngine) -> None:
@@ -155,7 +136,7 @@ def test_arrows_move_shift_selects_and_numbers_paint(page: SchedulePage, engine:
     assert grid.accessibleName() == "Tuesday to Wednesday, 00:30 to 01:30: full"
     QTest.keyClick(grid, Qt.Key.Key_2)
     wanted = week.painted(week.ALWAYS, [1, 2], [1, 2], Level.GENTLE)
-    assert engine.wait_for(SetSchedule) == SetSchedule(cells=wanted)
+    assert engine.wait_for(SetPreference) == SetPreference("week", wanted)
 
 
 def test_space_changes_the_level_of_the_focused_half_hour(
@@ -163,7 +144,7 @@ def test_space_changes_the_level_of_the_focused_half_hour(
 ) -> None:
     QTest.keyClick(page.grid, Qt.Key.Key_End)
     QTest.keyClick(page.grid, Qt.Key.Key_Space)
-    assert engine.wait_for(SetSchedule) == SetSchedule(cells=off(Cell(0, 47)))
+    assert engine.wait_for(SetPreference) == SetPreference("week", off(Cell(0, 47)))
     qtbot.waitUntil(lambda: page.grid.accessibleName() == "Monday, 23:30 to midnight: off")
 
 
@@ -171,11 +152,11 @@ def test_presets_are_marked_when_the_engine_has_taken_them(
     page: SchedulePage, engine: ScriptedEngine, qtbot: QtBot
 ) -> None:
     page.presets["nights"].click()
-    assert engine.wait_for(SetSchedule) == SetSchedule(preset="nights")
+    assert engine.wait_for(SetPreference) == SetPreference("week", NIGHTS)
     qtbot.waitUntil(page.presets["nights"].isChecked)
     assert not page.presets["always"].isChecked()
     assert page.grid.cells == NIGHTS
-    engine.answer(SetSchedule, WorldError("The disk is full."))
+    engine.answer(SetPreference, WorldError("The disk is full."))
     page.presets["weekends"].click()
     qtbot.waitUntil(lambda: "The disk is full." in texts(page))
     assert page.presets["nights"].isChecked()
@@ -183,7 +164,7 @@ def test_presets_are_marked_when_the_engine_has_taken_them(
 
 
 def test_a_refused_stroke_disappears(page: SchedulePage, engine: ScriptedEngine, qtbot: QtBot) -> None:
-    engine.answer(SetSchedule, WorldError("The disk is full."))
+    engine.answer(SetPreference, WorldError("The disk is full."))
     drag(page.grid, at(page.grid, 1, 1), at(page.grid, 1, 9), RIGHT)
     qtbot.waitUntil(lambda: "The disk is full." in texts(page))
     assert page.grid.cells == week.ALWAYS
@@ -211,7 +192,7 @@ def test_undo_goes_back_step_by_step_and_redo_forth(page: SchedulePage, engine: 
 def test_the_levels_say_what_they_mean_in_numbers(page: SchedulePage, qtbot: QtBot) -> None:
     gentle = page.brushes[Level.GENTLE]
     qtbot.waitUntil(lambda: "30" in gentle.accessibleName())
-    assert gentle.accessibleName().replace(SPACE, " ") == "Paint gentle: 30 % of the processor · 2 Mbit/s up"
+    assert gentle.accessibleName().replace(SPACE, " ") == "Paint gentle: 1 thread · 30 % of the processor · 2 Mbit/s up"
     assert "80 % of the processor · 8 Mbit/s up" in page.brushes[Level.FULL].accessibleName().replace(SPACE, " ")
 
 
@@ -224,7 +205,7 @@ def test_the_page_says_what_counts_now_and_what_comes_next(page: SchedulePage, s
     qtbot.waitUntil(lambda: "You contribute in spite of the schedule until" in texts(page))
 
 
-def test_the_home_page_tells_the_next_change_and_leads_here(window: MainWindow, weeks: Weeks, show: Show) -> None:
+def test_the_home_page_tells_the_next_change_and_leads_here(window: MainWindow, chosen: Chosen, show: Show) -> None:
     edge = datetime(2099, 1, 1, 23, tzinfo=UTC).timestamp()
     show(replace(CONTRIBUTING, schedule=ScheduleState(Level.GENTLE, Level.FULL, edge)))
     strip = window.home.findChild(DayStrip)

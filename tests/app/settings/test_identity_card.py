@@ -1,11 +1,10 @@
-"""The identity on the settings page: its name, and taking it to another computer."""
+"""The identity on the settings page, and moving it to another computer."""
 
 import stat
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
 from pytestqt.qtbot import QtBot
 
@@ -13,18 +12,16 @@ from app.settings.identity_card import IdentityCard
 from app.settings.passphrase import PassphraseDialog
 from app.widgets.basic import Label
 from app.window.main_window import MainWindow
-from core.api.errors import UsageError
 from core.api.identity import (
     ExportIdentity,
     GetIdentity,
     IdentityExport,
     IdentityInfo,
     ImportIdentity,
-    SetDisplayName,
 )
 from tests.fakes.scripted_engine import ScriptedEngine
 
-ANN = IdentityInfo("ab12cd34" * 8, "Ann")
+ANN = IdentityInfo("ab12cd34" * 8)
 
 
 @pytest.fixture
@@ -33,7 +30,7 @@ def card(window: MainWindow, engine: ScriptedEngine, qtbot: QtBot) -> Iterator[I
     window.open_named("settings")
     found = window.findChild(IdentityCard)
     assert found is not None
-    qtbot.waitUntil(lambda: found.name.text() == "Ann")
+    qtbot.waitUntil(lambda: found.key.toolTip() == ANN.id)
     yield found
     window.open_named("home")
 
@@ -45,26 +42,6 @@ def texts(card: IdentityCard) -> str:
 def test_the_key_is_shown_by_its_beginning_and_whole_on_request(card: IdentityCard) -> None:
     assert "Your key begins with ab12 cd34" in texts(card)
     assert card.key.toolTip() == ANN.id
-
-
-def test_a_name_is_saved_and_an_empty_one_is_none(card: IdentityCard, engine: ScriptedEngine, qtbot: QtBot) -> None:
-    engine.answer(SetDisplayName, lambda command: IdentityInfo(ANN.id, command.name))
-    card.name.setText(" Bee ")
-    card.save.click()
-    qtbot.waitUntil(lambda: "Saved." in texts(card))
-    card.name.clear()
-    QTest.keyClick(card.name, Qt.Key.Key_Return)
-    qtbot.waitUntil(lambda: engine.received(SetDisplayName) == [SetDisplayName("Bee"), SetDisplayName(None)])
-
-
-def test_a_name_that_is_refused_is_told_and_stays(card: IdentityCard, engine: ScriptedEngine, qtbot: QtBot) -> None:
-    engine.answer(SetDisplayName, UsageError("A display name holds only characters that can be seen."))
-    QTest.keyClicks(card.name, "x")
-    card.save.click()
-    qtbot.waitUntil(lambda: "only characters that can be seen" in texts(card))
-    card.refresh()
-    qtbot.wait(50)
-    assert card.name.text() == "Annx"
 
 
 def test_an_export_is_written_for_its_owner_alone(
@@ -90,9 +67,9 @@ def test_an_import_gives_the_text_and_what_was_ticked(
     card: IdentityCard, engine: ScriptedEngine, qtbot: QtBot, tmp_path: Path
 ) -> None:
     (tmp_path / "bee.identity").write_text("wrapped")
-    engine.answer(ImportIdentity, IdentityInfo("ee" * 32, "Bee"))
+    engine.answer(ImportIdentity, IdentityInfo("ee" * 32))
     card.import_from(tmp_path / "bee.identity", "correct horse", True)
-    qtbot.waitUntil(lambda: card.name.text() == "Bee")
+    qtbot.waitUntil(lambda: card.key.toolTip() == "ee" * 32)
     assert engine.received(ImportIdentity) == [ImportIdentity("wrapped", "correct horse", True)]
 
 

@@ -18,8 +18,10 @@ from app.window.main_window import MainWindow
 from core.api.errors import WorldError
 from core.api.intent import Contribute
 from core.api.message import Message
-from core.api.preferences.limits import SetLimit
-from core.api.preferences.schedule import CELLS, PRESETS, SetSchedule
+from core.api.preferences.commands import SetPreference
+from core.api.preferences.preferences import preference_named
+from core.api.preferences.schedule import CELLS
+from core.api.preferences.week_text import preset_cells
 from core.api.project.projects import ListProjects, ProjectInfo
 from core.api.sensors import GetSensors, SensorInfo
 from core.api.snapshot import Snapshot
@@ -57,7 +59,7 @@ def test_one_press_contributes_gently_to_the_practice_project(
     page = page_of(first, qtbot)
     QTest.keyClick(page.start, Qt.Key.Key_Space)
     qtbot.waitUntil(lambda: engine.received(Contribute) == [Contribute("practice")])
-    assert engine.received(SetSchedule) == [SetSchedule(cells="g" * CELLS)]
+    assert engine.received(SetPreference)[0] == SetPreference("week", "g" * CELLS)
     qtbot.waitUntil(lambda: first.home.isVisible() and not first.findChildren(WelcomePage))
 
 
@@ -69,8 +71,11 @@ def test_three_clicks_choose_level_and_project_and_begin(
     page.projects["birds"].click()
     page.start.click()
     qtbot.waitUntil(lambda: engine.received(Contribute) == [Contribute("birds", override="none")])
-    assert engine.received(SetSchedule) == [SetSchedule(preset="nights")]
-    assert engine.received(SetLimit) == [SetLimit("idle_processor", 180), SetLimit("idle_gpu", 180)]
+    assert engine.received(SetPreference) == [
+        SetPreference("week", preset_cells("nights")),
+        SetPreference("idle_processor", 180),
+        SetPreference("idle_gpu", 180),
+    ]
 
 
 def test_level_and_project_are_chosen_apart_from_each_other(first: MainWindow, qtbot: QtBot) -> None:
@@ -89,7 +94,7 @@ def test_a_refusal_is_told_and_the_button_can_be_pressed_again(
     first: MainWindow, engine: ScriptedEngine, qtbot: QtBot
 ) -> None:
     page = page_of(first, qtbot)
-    engine.answer(SetSchedule, WorldError("The disk is full."))
+    engine.answer(SetPreference, WorldError("The disk is full."))
     page.start.click()
     qtbot.waitUntil(lambda: "The disk is full." in [label.text() for label in page.findChildren(Label)])
     assert page.start.isEnabled()
@@ -103,16 +108,15 @@ def test_looking_around_first_sets_nothing_and_is_not_asked_twice(
     qtbot.waitUntil(first.home.isVisible)
     first.welcome()
     assert not first.findChildren(WelcomePage) or not first.findChildren(WelcomePage)[0].isVisible()
-    assert engine.received(SetSchedule) == []
+    assert engine.received(SetPreference) == []
 
 
 @pytest.mark.parametrize("level", UsagePreset)
 def test_every_comfort_level_has_words_and_settings_that_the_engine_knows(level: UsagePreset) -> None:
     assert all(usage_presets.words(level))
     for command in usage_presets.settings(level):
-        assert isinstance(command, SetSchedule | SetLimit)
-        if isinstance(command, SetSchedule):
-            assert (command.preset in PRESETS) != (len(command.cells or "") == CELLS)
+        assert isinstance(command, SetPreference)
+        assert preference_named(command.name).check(command.value) == command.value
 
 
 def test_who_sets_everything_alone_gets_nothing_set() -> None:

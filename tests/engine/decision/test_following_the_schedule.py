@@ -9,13 +9,12 @@ import pytest
 
 from core.api.errors import UsageError
 from core.api.intent import Contribute
-from core.api.preferences.limits import LimitInfo, SetLimit, ShowLimits
-from core.api.preferences.schedule import CELLS, ClearSchedule, GetSchedule, Level, ScheduleInfo, SetSchedule
+from core.api.preferences.commands import ListPreferences, PreferenceInfo, ResetPreference, SetPreference
+from core.api.preferences.schedule import CELLS, Level
 from core.api.preferences.week_text import preset_cells
 from core.api.reasons import Kind
-from core.engine.decision.schedule import WeeklySchedule
 from core.engine.server.commands import Commands
-from tests.engine.world import BERLIN, NEW_YORK, WEEK, Play, World, berlin, kinds
+from tests.engine.world import NEW_YORK, WEEK, Play, World, berlin, kinds
 from tests.fakes.running_engine import RunningEngine
 from tests.waiting import wait_for
 
@@ -77,39 +76,32 @@ def test_a_clock_set_back_or_another_zone_counts_at_once(play: Play) -> None:
     play(scenario)
 
 
-def test_a_stored_week_that_cannot_be_read_counts_as_off() -> None:
-    assert WeeklySchedule("nonsense", lambda: BERLIN).outlook(berlin("2026-06-01T23:00")).level is Level.OFF
-
-
 def test_the_limits_tell_what_gentle_hours_make_of_them(play: Play) -> None:
     async def scenario(world: World) -> None:
         commands = Commands(world.engine)
-        full = {limit.name: limit for limit in await commands.carry_out(ShowLimits())}
+        full = {limit.name: limit for limit in await commands.carry_out(ListPreferences())}
         assert (full["threads"].effective, full["threads"].why) == (0, None)
         assert (full["gentle.threads"].effective, full["gentle.threads"].page) == (1, "processor")
         world.at("2026-06-02T06:30")
-        gentle = {limit.name: limit for limit in await commands.carry_out(ShowLimits())}
+        gentle = {limit.name: limit for limit in await commands.carry_out(ListPreferences())}
         assert (gentle["threads"].effective, gentle["threads"].why) == (1, "gentle hours")
         assert (gentle["gentle.threads"].effective, gentle["gentle.threads"].why) == (1, None)
-        await commands.carry_out(SetLimit("threads", 2))
-        lower: LimitInfo = await commands.carry_out(SetLimit("gentle.threads", 3))
+        await commands.carry_out(SetPreference("threads", 2))
+        lower: PreferenceInfo = await commands.carry_out(SetPreference("gentle.threads", 3))
         assert (lower.value, lower.effective, lower.why) == (3, 2, "threads is lower")
         assert world.engine.snapshot().settings.limits.threads == 2
 
     play(scenario)
 
 
-def test_a_week_is_told_set_refused_and_cleared_on_the_wire_and_survives(engine: RunningEngine) -> None:
-    assert engine.start().ask(GetSchedule(), ScheduleInfo).preset == "always"
-    assert engine.ask(SetSchedule("nights"), ScheduleInfo).cells == preset_cells("nights")
-    for wrong in (SetSchedule(), SetSchedule("nights", WEEK), SetSchedule(cells="f"), SetSchedule(cells="")):
-        with pytest.raises(UsageError, match="schedule"):
-            engine.ask(wrong, ScheduleInfo)
-    assert engine.ask(SetSchedule(cells=WEEK), ScheduleInfo).preset is None
+def test_a_week_is_set_refused_and_reset_on_the_wire_and_survives(engine: RunningEngine) -> None:
+    assert engine.start().ask(SetPreference("week", WEEK), PreferenceInfo).value == WEEK
+    for wrong in ("f", "", "x" * CELLS, 7):
+        with pytest.raises(UsageError):
+            engine.ask(SetPreference("week", wrong), PreferenceInfo)
     assert engine.quit() == 0
-    assert engine.start().ask(GetSchedule(), ScheduleInfo).cells == WEEK
-    assert engine.snapshot().schedule.next_at is not None
-    assert engine.ask(ClearSchedule(), ScheduleInfo).preset == "always"
+    assert engine.start().snapshot().schedule.next_at is not None
+    assert engine.ask(ResetPreference("week"), PreferenceInfo).value == preset_cells("always")
     assert engine.snapshot().schedule.next_at is None
 
 
@@ -122,7 +114,7 @@ def test_the_engine_follows_a_real_edge_by_itself(
     cell = (local.tm_wday * 1440 + local.tm_hour * 60 + local.tm_min) // 30
     marks = ["f"] * CELLS
     marks[cell] = "."
-    engine.start().ask(SetSchedule(cells="".join(marks)), ScheduleInfo)
+    engine.start().ask(SetPreference("week", "".join(marks)), PreferenceInfo)
     engine.ask(Contribute(), NoneType)
     before = engine.until("contributing").schedule
     assert (before.level, before.next_level, before.next_at) == (Level.FULL, Level.OFF, edge)

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from core.api.preferences.limits import SetLimit
+from core.api.preferences.commands import SetPreference
 from core.api.reasons import Kind
 from core.api.snapshot import Snapshot
 from core.system.subreaper import TAG
@@ -60,14 +60,14 @@ def reasons(engine: RunningEngine) -> list[str]:
 def contribute(engine: RunningEngine) -> Snapshot:
     """Whatever this computer's own network and keyboard are doing."""
     for name in ("idle_processor", "idle_gpu"):
-        engine.ask(SetLimit(name, 0), object)
+        engine.ask(SetPreference(name, 0), object)
     return engine.contribute()
 
 
 def test_a_session_computes_on_the_gpu_with_its_limits(engine_with_eyes: RunningEngine, driver: Driver) -> None:
     driver.add_gpu()
     engine = engine_with_eyes.start()
-    engine.ask(SetLimit("gpu0.temperature", 65), object)
+    engine.ask(SetPreference("gpu0.temperature", 65), object)
     settings = contribute(engine).settings
     assert (settings.gpu, settings.limits.gpu_temperature) == ("GPU-0", 65)
 
@@ -81,9 +81,9 @@ def test_a_gpu_may_be_left_out(engine_with_eyes: RunningEngine, driver: Driver) 
     driver.add_gpu()
     engine = engine_with_eyes.start()
     assert contribute(engine).settings.gpu == "GPU-0"
-    engine.ask(SetLimit("gpu0.use", 0), object)
+    engine.ask(SetPreference("gpu0.use", 0), object)
     wait_for(lambda: engine.snapshot().state == "contributing" and engine.snapshot().settings.gpu == "GPU-1")
-    engine.ask(SetLimit("gpu_use", 0), object)
+    engine.ask(SetPreference("gpu_use", 0), object)
     wait_for(lambda: engine.snapshot().state == "contributing" and engine.snapshot().settings.gpu == "")
 
 
@@ -131,7 +131,7 @@ def test_a_driver_that_is_not_loaded_is_a_reason_until_the_processor_is_chosen(
     with pytest.raises(AssertionError):
         contribute_within(engine, 3.0)
     assert reasons(engine) == [Kind.GPU_MISSING]
-    engine.ask(SetLimit("gpu_use", 0), object)
+    engine.ask(SetPreference("gpu_use", 0), object)
     engine.until("contributing")
 
 
@@ -140,8 +140,8 @@ def test_the_driver_keeps_the_power_limit_during_a_session_only(
 ) -> None:
     driver.add_gpu()
     engine = engine_with_eyes.start()
-    engine.ask(SetLimit("gpu_power", 150), object)
-    engine.ask(SetLimit("gpu_power_limit", 1), object)
+    engine.ask(SetPreference("gpu_power", 150), object)
+    engine.ask(SetPreference("gpu_power_limit", 1), object)
     contribute(engine)
     wait_for(lambda: driver.limits_set() == ["0 150000"])
     assert engine.quit() == 0
@@ -153,8 +153,8 @@ def test_a_power_limit_that_a_killed_engine_left_is_put_back_by_the_next(
 ) -> None:
     driver.add_gpu()
     engine = engine_with_eyes.start()
-    engine.ask(SetLimit("gpu_power", 150), object)
-    engine.ask(SetLimit("gpu_power_limit", 1), object)
+    engine.ask(SetPreference("gpu_power", 150), object)
+    engine.ask(SetPreference("gpu_power_limit", 1), object)
     contribute(engine)
     wait_for(lambda: driver.limits_set() == ["0 150000"])
     assert engine.process is not None
@@ -171,8 +171,8 @@ def test_without_the_right_to_set_a_power_limit_the_volunteer_is_told_once(
     driver.say(**{f"{number}.set_power_limit.error": 4})
     engine = engine_with_eyes.start()
     client = engine.client()
-    engine.ask(SetLimit("gpu_power", 150), object)
-    engine.ask(SetLimit("gpu_power_limit", 1), object)
+    engine.ask(SetPreference("gpu_power", 150), object)
+    engine.ask(SetPreference("gpu_power_limit", 1), object)
     next(client.messages(0.1))
     contribute(engine)
     message = events(client, "warning").message
@@ -185,6 +185,6 @@ def contribute_within(engine: RunningEngine, seconds: float) -> None:
     from core.api.intent import Contribute
 
     for name in ("idle_processor", "idle_gpu"):
-        engine.ask(SetLimit(name, 0), object)
+        engine.ask(SetPreference(name, 0), object)
     engine.tell(Contribute())
     engine.until("contributing", seconds)

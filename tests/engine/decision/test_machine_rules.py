@@ -1,16 +1,16 @@
 """What the machine's doings mean: the rules alone, then in an engine whose desktop is a private bus."""
 
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 
 import pytest
 
 from core.api.errors import UsageError
 from core.api.intent import Contribute
 from core.api.message import Message
-from core.api.preferences.limits import LimitInfo, SetLimit
-from core.api.preferences.preferences import PREFERENCES
-from core.api.preferences.program_names import GetPrograms, SetPrograms, checked
+from core.api.preferences.commands import ListPreferences, PreferenceInfo, SetPreference, values_of
+from core.api.preferences.preferences import DEFAULTS, Values, preference_named
+from core.api.preferences.value_types import programs
 from core.api.project.peer_address import is_far
 from core.api.reasons import Kind
 from core.api.sensors import GetSensors, SensorInfo
@@ -32,12 +32,11 @@ from tests.fakes.running_engine import RunningEngine
 from tests.waiting import wait_for
 
 NOW = 1_000_000.0
-DEFAULTS = {name: preference.default for name, preference in PREFERENCES.items()}
 PEER = "QmYyQSo1c1Ym7orWxLYvCrM2EmxFTANf8wXmmE7DWjhx5N"
 
 
 def kinds(
-    readings: Readings, chosen: Mapping[str, int] = DEFAULTS, *, uses_gpu: bool = False, needs_internet: bool = True
+    readings: Readings, chosen: Values = DEFAULTS, *, uses_gpu: bool = False, needs_internet: bool = True
 ) -> dict[Kind, bool]:
     """Every reason, and whether holding is enough."""
     gpu = GpuState(Gpu(0, "GPU-0", "Pretended GPU", 8 << 30, 0)) if uses_gpu else None
@@ -141,16 +140,16 @@ def test_someone_who_types_does_not_change_the_snapshot_with_every_key() -> None
 class TestNames:
     def test_folders_and_repetitions_are_left_out(self) -> None:
         written = [" steam ", "/usr/bin/blender", r"C:\Games\doom.exe", "STEAM"]
-        assert checked(written) == ("STEAM", "blender", "doom.exe")
+        assert programs(written) == ("STEAM", "blender", "doom.exe")
 
     @pytest.mark.parametrize("name", ["", "  ", "/", "a\nb", "x" * 101])
     def test_what_is_no_name_is_refused(self, name: str) -> None:
         with pytest.raises(UsageError, match="program_name_invalid"):
-            checked([name])
+            programs([name])
 
     def test_there_is_an_end_to_the_list(self) -> None:
         with pytest.raises(UsageError, match="programs_too_many most=64"):
-            checked(f"game{number}" for number in range(65))
+            preference_named("programs").check([f"game{number}" for number in range(65)])
 
 
 @pytest.fixture
@@ -188,7 +187,7 @@ class TestEngine:
     ) -> None:
         service = mutter(bus, 3_600_000)
         seeing.start()
-        seeing.ask(SetLimit("idle_processor", 2), LimitInfo)
+        seeing.ask(SetPreference("idle_processor", 2), PreferenceInfo)
         seeing.contribute()
         service.answer(CORE, MUTTER, "GetIdletime", "t", "ret = 0")
         assert reasons(seeing.until("holding", 5)) == {Kind.IN_USE}
@@ -198,7 +197,7 @@ class TestEngine:
     def test_a_session_does_not_begin_before_the_first_look(self, bus: PrivateBus, seeing: RunningEngine) -> None:
         mutter(bus, 0)
         seeing.start()
-        seeing.ask(SetLimit("idle_processor", 3600), LimitInfo)
+        seeing.ask(SetPreference("idle_processor", 3600), PreferenceInfo)
         seeing.tell(Contribute())
         wait_for(lambda: reasons(seeing.snapshot()) == {Kind.IN_USE})
         seeing.quit()
@@ -228,10 +227,11 @@ class TestEngine:
 
     def test_the_list_of_programs_survives_a_restart(self, engine: RunningEngine) -> None:
         engine.start()
-        assert engine.ask(SetPrograms(("doom", "quake")), list[str]) == ["doom", "quake"]
+        engine.ask(SetPreference("programs", ("/usr/games/doom", "quake")), PreferenceInfo)
         engine.quit()
         engine.start()
-        assert engine.ask(GetPrograms(), list[str]) == ["doom", "quake"]
+        known = engine.ask(ListPreferences(), list[PreferenceInfo])
+        assert values_of(known)["programs"] == ("doom", "quake")
 
 
 @pytest.mark.parametrize(

@@ -5,11 +5,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from core.api.preferences.preferences import PREFERENCES
+from core.api.preferences.preferences import DEFAULTS, Values
 from core.engine.decision.network_rules import month_begin, month_end, network_use
 
 BERLIN = ZoneInfo("Europe/Berlin")
-DEFAULTS = {name: preference.default for name, preference in PREFERENCES.items()}
 
 
 def at(text: str) -> float:
@@ -41,7 +40,7 @@ def test_every_moment_is_in_its_data_month(day: int, now: int) -> None:
     assert month_begin(day, now, BERLIN) <= now < month_end(day, now, BERLIN)
 
 
-def hours(begin: str, until: str) -> dict[str, int]:
+def hours(begin: str, until: str) -> Values:
     def minutes(text: str) -> int:
         return int(text[:2]) * 60 + int(text[3:])
 

@@ -6,7 +6,7 @@ import pytest
 
 from core.api.errors import UsageError
 from core.api.intent import Contribute
-from core.api.preferences.limits import LimitInfo, SetLimit
+from core.api.preferences.commands import PreferenceInfo, SetPreference
 from core.api.project.projects import JoinProject, ListProjects, OrderProjects, ProjectInfo
 from core.api.reasons import Kind, Reason
 from core.engine.decision.project_selection import (
@@ -115,7 +115,7 @@ def test_the_second_project_runs_while_the_first_cannot_and_says_why(
     engine: RunningEngine, organiser: Organiser
 ) -> None:
     joined(engine, organiser)
-    engine.ask(SetLimit("upload_limit", 100_000), LimitInfo)
+    engine.ask(SetPreference("upload_limit", 100_000), PreferenceInfo)
     engine.tell(Contribute())
     assert engine.until("contributing").project == "practice"
     poems, practice = listed(engine)["poems"], listed(engine)["practice"]

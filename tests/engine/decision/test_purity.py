@@ -9,14 +9,15 @@ from pathlib import Path
 import pytest
 
 from core.api.intent import Contribute, Pause
-from core.api.preferences.limits import SetLimit
+from core.api.preferences.commands import SetPreference
+from core.api.preferences.preferences import DEFAULTS
 from core.api.preferences.schedule import ALWAYS
 from core.api.reasons import Reason
 from core.conditions.machine import Readings
 from core.engine.decision import decide as deciding
 from core.engine.decision import network_rules
 from core.engine.decision.decide import Rule
-from core.engine.decision.facts import DEFAULTS, Facts, Membership, NetworkUse
+from core.engine.decision.facts import Facts, Membership, NetworkUse
 from core.engine.decision.intent import Intent
 from core.engine.decision.observation import Observation, SessionFacts, decide_among
 from core.engine.decision.project_selection import SETTLED, Choice, Selection
@@ -91,7 +92,7 @@ def test_each_rule_runs_once_for_a_decision_and_network_use_once_for_an_update(
         return use(*given)  # type: ignore[arg-type]  # what the engine gives
 
     async def scenario(world: World) -> None:
-        await world.tell(SetLimit("data_cap", 10**9))
+        await world.tell(SetPreference("data_cap", 10**9))
         await world.tell(Contribute())
         await world.tell(Pause())
         await world.until("idle")

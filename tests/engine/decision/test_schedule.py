@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from core.api.preferences.schedule import PRESETS, Level, Outlook, outlook
-from core.api.preferences.week_text import preset_cells
+from core.api.preferences.week_text import NEVER, preset_cells
 from core.engine.decision.schedule import WeeklySchedule, local_zone
 
 START = datetime(2026, 3, 27, tzinfo=UTC).timestamp()
@@ -30,7 +30,7 @@ def zone_of_the_system() -> Iterator[pytest.MonkeyPatch]:
 @given(steps)
 def test_what_it_remembers_is_what_it_would_find_again(steps: list[tuple[float, tzinfo, str]]) -> None:
     now, zone = START, ZONES[0]
-    weekly_schedule = WeeklySchedule(None, lambda: zone)
+    weekly_schedule = WeeklySchedule(NEVER, lambda: zone)
     for passed, new_zone, preset in steps:
         # The zone is looked at again after half a minute.
         now += passed if abs(passed) > 31 else 31
@@ -58,7 +58,7 @@ def test_the_zone_is_read_once_in_half_a_minute_and_after_a_jump_of_the_clock() 
         reads.append(now)
         return UTC
 
-    weekly_schedule = WeeklySchedule(None, read)
+    weekly_schedule = WeeklySchedule(NEVER, read)
     for now in (START, START + 29, START + 30, START + 31, START - 5):
         weekly_schedule.outlook(now)
     assert reads == [START, START + 30, START - 5]
@@ -67,7 +67,7 @@ def test_the_zone_is_read_once_in_half_a_minute_and_after_a_jump_of_the_clock() 
 def test_the_zone_is_that_of_the_systems_settings(zone_of_the_system: pytest.MonkeyPatch) -> None:
     zone_of_the_system.setenv("TZ", "Australia/Lord_Howe")
     assert local_zone() == ZoneInfo("Australia/Lord_Howe")
-    assert WeeklySchedule(None).info(START).zone == "Australia/Lord_Howe"
+    assert WeeklySchedule(NEVER).zone_name(START) == "Australia/Lord_Howe"
 
 
 def test_a_zone_that_only_the_c_library_understands_has_its_present_offset(

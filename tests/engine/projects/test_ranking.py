@@ -9,7 +9,7 @@ from types import SimpleNamespace
 
 from core.api.identity import GetIdentity, IdentityInfo
 from core.api.intent import Contribute
-from core.api.preferences.limits import LimitInfo, SetLimit
+from core.api.preferences.commands import PreferenceInfo, SetPreference
 from core.api.project.projects import ProjectDetails, ShowProject
 from core.api.protocol import GetSnapshot
 from core.api.snapshot import Place, Snapshot
@@ -40,7 +40,7 @@ def test_the_place_is_shown_while_contributing(engine: RunningEngine, organiser:
     assert known is not None
     assert (known.place, known.volunteers, known.samples, known.share) == (3, 14, 4800, 0.12)
     assert engine.ask(ShowProject("poems"), ProjectDetails).place == known
-    engine.ask(SetLimit("publish_contributions", 0), LimitInfo)
+    engine.ask(SetPreference("publish_contributions", 0), PreferenceInfo)
     assert place(engine) is None, "whoever publishes nothing has no place"
 
 

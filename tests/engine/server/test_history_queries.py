@@ -12,7 +12,7 @@ import pytest
 from core.api.errors import UsageError, WorldError
 from core.api.intent import Pause
 from core.api.message import Message
-from core.api.preferences.limits import LimitInfo, SetLimit
+from core.api.preferences.commands import PreferenceInfo, SetPreference
 from core.api.record.history import Contribution, GetHistory
 from core.api.record.record import (
     DeleteHistory,
@@ -102,8 +102,8 @@ def test_files_that_cannot_be_written_or_read_are_told_in_a_sentence(engine: Run
 
 def test_cost_and_carbon_are_told_once_the_volunteer_has_told_their_figures(engine: RunningEngine) -> None:
     engine.start()
-    for name, value in (("energy_price", 312), ("currency", 978), ("grid_factor", 400)):
-        assert engine.ask(SetLimit(name, value), LimitInfo).value == value
+    for name, value in (("energy_price", 312), ("currency", "EUR"), ("grid_factor", 400)):
+        assert engine.ask(SetPreference(name, value), PreferenceInfo).value == value
     assert overview(engine).cost.money is None, "nothing is known of the energy"
 
 
@@ -117,6 +117,6 @@ def test_cost_and_carbon_are_told_once_the_volunteer_has_told_their_figures(engi
     ],
 )
 def test_cost_follows_from_energy(sums: Sums, told: tuple[object, ...]) -> None:
-    cost = cost_of(sums, {"energy_price": 312, "currency": 978, "grid_factor": 400})
+    cost = cost_of(sums, {"energy_price": 312, "currency": "EUR", "grid_factor": 400})
     assert msgspec.structs.astuple(cost) == pytest.approx(told) if told[0] else msgspec.structs.astuple(cost) == told
-    assert cost_of(sums, {"energy_price": 0, "currency": 0, "grid_factor": 0}).money is None
+    assert cost_of(sums, {"energy_price": 0, "currency": "", "grid_factor": 0}).money is None

@@ -125,7 +125,8 @@ def test_who_does_not_speak_the_language_is_refused_and_hung_up_on(engine: Runni
 
 
 @pytest.mark.parametrize(
-    "command", [{"type": "Fly"}, {"type": "Pause", "seconds": "long"}, {"type": "SetLimit", "name": "threads"}, None]
+    "command",
+    [{"type": "Fly"}, {"type": "Pause", "seconds": "long"}, {"type": "SetPreference", "name": "x"}, None],
 )
 def test_a_wrong_command_is_refused_by_its_number_and_the_talk_goes_on(engine: RunningEngine, command: object) -> None:
     engine.start()

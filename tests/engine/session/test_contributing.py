@@ -12,7 +12,7 @@ import pytest
 
 from core.api.errors import UsageError
 from core.api.intent import Contribute, Pause, Resume
-from core.api.preferences.limits import LimitInfo, ResetLimit, SetLimit, ShowLimits
+from core.api.preferences.commands import ListPreferences, PreferenceInfo, ResetPreference, SetPreference, values_of
 from core.api.project.projects import CurvePoint, GetCurve, LeaveProject, ProjectInfo
 from core.api.reasons import Kind
 from core.api.record.history import Contribution, GetHistory
@@ -75,8 +75,8 @@ def test_the_backbone_is_told_of_limits_and_pauses_too(engine: RunningEngine, tm
     engine.tell(Pause())
     engine.tell(Resume())
     wait_for(lambda: [command["type"] for command in heard()] == ["ApplySettings", "Hold", "Resume"])
-    engine.ask(SetLimit("threads", 1), LimitInfo)
-    engine.ask(SetLimit("processor_share", 40), LimitInfo)
+    engine.ask(SetPreference("threads", 1), PreferenceInfo)
+    engine.ask(SetPreference("processor_share", 40), PreferenceInfo)
     wait_for(lambda: heard()[-1].get("settings", {}).get("limits", {}).get("processor_share") == 20)
     wait_for(lambda: engine.heard()[-1]["settings"]["limits"]["processor_share"] == 20)
 
@@ -130,19 +130,19 @@ def test_leaving_the_project_ends_its_session_and_keeps_the_history(engine: Runn
 
 def test_limits_go_to_the_trainer_and_survive(engine: RunningEngine) -> None:
     engine.start().contribute()
-    assert engine.ask(SetLimit("memory_limit", 8 << 30), LimitInfo).effective == 8 << 30
+    assert engine.ask(SetPreference("memory_limit", 8 << 30), PreferenceInfo).effective == 8 << 30
     wait_for(lambda: engine.heard()[-1].get("settings", {}).get("limits", {}).get("memory_limit") == 8 << 30)
     assert engine.snapshot().settings.limits.memory_limit == 8 << 30
     assert engine.quit() == 0
     engine.start()
-    assert {limit.name: limit.value for limit in engine.ask(ShowLimits(), list[LimitInfo])}["memory_limit"] == 8 << 30
+    assert values_of(engine.ask(ListPreferences(), list[PreferenceInfo]))["memory_limit"] == 8 << 30
     engine.until("contributing")
     assert [c["settings"]["limits"]["memory_limit"] for c in engine.heard() if c["type"] == "Start"] == [0, 8 << 30]
-    assert engine.ask(ResetLimit("memory_limit"), LimitInfo).value == 0
-    with pytest.raises(UsageError, match="preference_out_of_range name=threads"):
-        engine.ask(SetLimit("threads", -1), LimitInfo)
-    with pytest.raises(UsageError, match="limit_unknown name=colour"):
-        engine.ask(SetLimit("colour", 1), LimitInfo)
+    assert engine.ask(ResetPreference("memory_limit"), PreferenceInfo).value == 0
+    with pytest.raises(UsageError, match="preference_out_of_range"):
+        engine.ask(SetPreference("threads", -1), PreferenceInfo)
+    with pytest.raises(UsageError, match="preference_unknown"):
+        engine.ask(SetPreference("colour", 1), PreferenceInfo)
 
 
 def test_history_grows_by_what_is_given_and_is_kept(engine: RunningEngine) -> None:

@@ -1,21 +1,21 @@
-"""What counts of a limit, and what is named as the cause."""
+"""What applies of a limit, and what is named as the cause."""
 
 import pytest
 
-from core.api.preferences.preferences import PREFERENCES, effective_on_gpu, effective_values
+from core.api.preferences.effective import effective_on_gpu, effective_values
+from core.api.preferences.preferences import DEFAULTS
 from core.api.preferences.schedule import Level
-from core.engine.decision.limit_info import limit_info
+from core.api.preferences.value_types import Value
+from core.engine.decision.preference_info import preference_info
 
-DEFAULTS = {name: preference.default for name, preference in PREFERENCES.items()}
 
-
-def told(name: str, level: Level = Level.FULL, card: int | None = None, **chosen: int) -> tuple[int, str | None]:
+def told(name: str, level: Level = Level.FULL, card: int | None = None, **chosen: int) -> tuple[Value, str | None]:
     """(in force, why); `card` is the one that is computed on, and `gpu1_share` stands for `gpu1.share`."""
-    values = DEFAULTS | {_name(key): value for key, value in chosen.items()}
+    values = {**DEFAULTS} | {_name(key): value for key, value in chosen.items()}
     effective = effective_values(values, gentle=level is Level.GENTLE)
     if card is not None:
         effective = effective_on_gpu(effective, card)
-    info = limit_info(name, values, effective, level)
+    info = preference_info(name, values, effective, level)
     return info.effective, info.why
 
 

@@ -1,42 +1,29 @@
-"""A limit as front ends see it: what was chosen, what applies now, and what makes the two differ. Pure."""
+"""A preference as front ends see it: what was chosen, what applies now, and why the two differ. Pure."""
 
-from collections.abc import Mapping
+from typing import Any
 
-from core.api.preferences.limits import LimitInfo
-from core.api.preferences.preferences import Preference, effective_on_gpu, effective_values, one_gpu, preference_named
+from core.api.preferences.commands import PreferenceInfo
+from core.api.preferences.effective import effective_on_gpu, effective_values
+from core.api.preferences.preferences import Preference, Values, one_gpu, preference_named
 from core.api.preferences.schedule import Level
 
 GENTLE_HOURS = "gentle hours"
 
 
-def limit_info(name: str, values: Mapping[str, int], effective: Mapping[str, int], level: Level) -> LimitInfo:
+def preference_info(name: str, values: Values, effective: Values, level: Level) -> PreferenceInfo:
     """`values` as they were chosen, `effective` what applies now by plain name, `level` of this hour.
 
     Raises:
-        UsageError: there is no such limit.
+        UsageError: there is no such preference.
     """
     preference = preference_named(name)
     # A limit for one GPU alone has no value until one is chosen.
     value = values.get(name, preference.default)
     now, why = _effective(preference, value, values, effective, level)
-    return LimitInfo(
-        name=name,
-        value=value,
-        default=preference.default,
-        unit=preference.unit,
-        lowest=preference.lowest,
-        highest=preference.highest,
-        effective=now,
-        page=preference.page,
-        zero=preference.zero,
-        least=preference.least,
-        why=why if now != value else None,
-    )
+    return PreferenceInfo(name, value, now, preference.type, preference.page, why if now != value else None)
 
 
-def _effective(
-    preference: Preference, value: int, values: Mapping[str, int], effective: Mapping[str, int], level: Level
-) -> tuple[int, str]:
+def _effective(preference: Preference, value: Any, values: Values, effective: Values, level: Level) -> tuple[Any, str]:
     plain, gentle = preference.plain_name, level is Level.GENTLE
     if preference.is_for_gentle_hours:
         return effective_values(values, gentle=True)[plain], f"{plain} is lower"

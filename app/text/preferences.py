@@ -1,4 +1,4 @@
-"""What each limit is called and means, and what is to be said of it now. Pure.
+"""What each preference is called and means, and what there is to say of it now. Pure.
 
 A preference without words here is shown by its plain name, and fails a test.
 """
@@ -6,10 +6,11 @@ A preference without words here is shown by its plain name, and fails a test.
 import re
 from typing import NamedTuple
 
-from app.text import quantities
+from app.text import quantities, values
 from app.text.i18n import tr, trn
-from core.api.preferences.limits import LimitInfo
+from core.api.preferences.commands import PreferenceInfo
 from core.api.preferences.preferences import GENTLE
+from core.api.preferences.value_types import Number
 from core.api.snapshot import Snapshot
 
 _ONE_CARD = re.compile(r"gpu(?P<number>[0-9]+)\.(?P<what>[a-z]+)")
@@ -21,7 +22,7 @@ class Words(NamedTuple):
 
 
 def words(name: str) -> Words:
-    """Of a limit by its plain or gentle name, or its name for one graphics card alone."""
+    """Of a preference by its plain or gentle name, or its name for one graphics card alone."""
     plain = name.removeprefix(GENTLE)
     if one := _ONE_CARD.fullmatch(plain):
         general = words(f"gpu_{one['what']}")
@@ -34,7 +35,7 @@ def has_words(name: str) -> bool:
 
 
 def page_name(page: str) -> str:
-    """The heading of a group of limits."""
+    """The heading of a group of preferences."""
     return _pages().get(page, tr("Other"))
 
 
@@ -43,9 +44,9 @@ def page_order(page: str) -> int:
     return pages.index(page) if page in pages else len(pages)
 
 
-def short(limit: LimitInfo, value: int) -> str:
-    """A value with what it is of, for a line of several: 30 % of the card."""
-    amount = quantities.write(value, limit)
+def short(info: PreferenceInfo, value: int) -> str:
+    """A limit's value with what it is of, for a line of several: 30 % of the card."""
+    amount = values.write(value, info.type)
     wordings = {
         "gpu_share": tr("{amount} of the card"),
         "processor_share": tr("{amount} of the processor"),
@@ -53,22 +54,25 @@ def short(limit: LimitInfo, value: int) -> str:
         "upload_limit": tr("{amount} up"),
         "download_limit": tr("{amount} down"),
     }
-    return wordings.get(limit.name.removeprefix(GENTLE), "{amount}").format(amount=amount)
+    return wordings.get(info.name.removeprefix(GENTLE), "{amount}").format(amount=amount)
 
 
-def situation(limit: LimitInfo, snapshot: Snapshot) -> str:
-    """The live value against what counts now, and why that is not the value chosen; empty if there is no news."""
-    live = live_value(limit.name, snapshot)
-    ceiling = quantities.write(limit.effective, limit)
-    now = tr("Now {live}", live=quantities.write_live(live, limit)) if live is not None else _seen(limit.name, snapshot)
-    if limit.effective == limit.value:
+def situation(info: PreferenceInfo, snapshot: Snapshot) -> str:
+    """The live value, and why another value applies than the one chosen; empty if there is nothing to say."""
+    live = live_value(info.name, snapshot)
+    if live is not None and isinstance(info.type, Number):
+        now = tr("Now {live}", live=quantities.write_live(live, info.type))
+    else:
+        now = _seen(info.name, snapshot)
+    if info.effective == info.value:
         return now
-    because = tr("in force: {ceiling} ({why})", ceiling=ceiling, why=reason(limit.why))
+    effective = values.write(info.effective, info.type)
+    because = tr("in force: {ceiling} ({why})", ceiling=effective, why=reason(info.why))
     return f"{now} · {because}" if now else because[:1].upper() + because[1:]
 
 
 def reason(why: str | None) -> str:
-    """Why something else counts than what was chosen."""
+    """Why another value applies than the one chosen."""
     if why is None or why == "gentle hours":
         return tr("gentle hours") if why else tr("something restricts it")
     lower = why.removesuffix(" is lower")
@@ -124,6 +128,7 @@ def _pages() -> dict[str, str]:
         "storage": tr("Storage"),
         "privacy": tr("What others see"),
         "energy": tr("Electricity"),
+        "schedule": tr("Schedule"),
     }
 
 
@@ -163,6 +168,10 @@ def _words() -> dict[str, Words]:
         "full_screen": Words(
             tr("Contribute beside full-screen programs"), tr("Off: games, films and talks have the computer alone.")
         ),
+        "programs": Words(
+            tr("Programs to wait for"),
+            tr("While one of these runs, nothing is contributed, whatever you do with mouse and keyboard."),
+        ),
         "on_battery": Words(tr("Contribute on battery"), tr("Off: only while the computer is plugged in.")),
         "battery_level": Words(
             tr("Least battery charge"), tr("Below this, contributing stops also if it is allowed on battery.")
@@ -172,8 +181,11 @@ def _words() -> dict[str, Words]:
             tr("Publish what I give"),
             tr("Signed figures for the project's public ranking and learning curve; off: none are sent."),
         ),
+        "display_name": Words(
+            tr("Your name"), tr("Shown beside your figures on the projects' pages; without one, only your key is.")
+        ),
         "energy_price": Words(tr("Price of a kWh"), tr("What you pay; the history then tells what it cost.")),
-        "currency": Words(tr("Currency"), tr("Of that price, in three letters: EUR, USD, BDT.")),
+        "currency": Words(tr("Currency"), tr("Of that price.")),
         "grid_factor": Words(
             tr("CO₂ of a kWh"), tr("Grams that your electricity stands for; your provider or grid operator tells.")
         ),
@@ -181,4 +193,5 @@ def _words() -> dict[str, Words]:
             tr("Watts of the processor"),
             tr("At full load. Where the processor does not tell what it takes, the history estimates with it."),
         ),
+        "week": Words(tr("Week"), tr("The hours in which this computer contributes.")),
     }

@@ -1,0 +1,49 @@
+"""A line of text that is one value."""
+
+from collections.abc import Callable
+
+from PySide6.QtCore import Qt
+from PySide6.QtGui import QFocusEvent, QKeyEvent
+from PySide6.QtWidgets import QLineEdit
+
+from app.widgets import theme
+from app.widgets.theme import Type
+
+
+class Entry(QLineEdit):
+    """Asks when Return is pressed or the focus goes; Escape gives up. Text that is being typed is left alone."""
+
+    def __init__(self, typed: Callable[[str], None], put_back: Callable[[], None], width: int = 10) -> None:
+        super().__init__()
+        self._typed = typed
+        self._put_back = put_back
+        theme.set_role(self, "value")
+        self.setFont(theme.font(Type.TEXT))
+        self.setAlignment(Qt.AlignmentFlag.AlignRight)
+        self.setFixedWidth(width * self.fontMetrics().horizontalAdvance("0") + 20)
+        self.returnPressed.connect(self._commit)
+
+    def show_text(self, text: str) -> None:
+        if not self.isModified() and text != self.text():
+            self.setText(text)
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        if event.key() == Qt.Key.Key_Escape and self.isModified():
+            self.setModified(False)
+            self._put_back()
+        else:
+            super().keyPressEvent(event)
+
+    def focusInEvent(self, event: QFocusEvent) -> None:
+        super().focusInEvent(event)
+        if event.reason() in {Qt.FocusReason.TabFocusReason, Qt.FocusReason.BacktabFocusReason}:
+            self.selectAll()
+
+    def focusOutEvent(self, event: QFocusEvent) -> None:
+        super().focusOutEvent(event)
+        self._commit()
+
+    def _commit(self) -> None:
+        if self.isModified():
+            self.setModified(False)
+            self._typed(self.text())

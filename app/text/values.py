@@ -1,0 +1,90 @@
+"""Values of preferences as people read and write them, by type, for window and command line. Pure."""
+
+from typing import Any
+
+from app.text import quantities, week
+from app.text.i18n import tr
+from core.api.errors import UsageError
+from core.api.preferences import week_text
+from core.api.preferences.value_types import Choice, Number, Programs, Switch, Text, Type, Value, Week, programs
+
+_SHOWN_OPTIONS = 3
+
+
+def write(value: Any, of: Type) -> str:
+    """A value, as `parse` reads it back."""
+    match of:
+        case Number():
+            return quantities.write(value, of)
+        case Switch():
+            return tr("on") if value else tr("off")
+        case Choice() | Text():
+            return value or tr("not set")
+        case Programs():
+            return ", ".join(value) or tr("none")
+        case Week():
+            return week.name(value)
+
+
+def parse(text: str, of: Type) -> Value:
+    """The value that somebody wrote.
+
+    Raises:
+        UsageError: it cannot be read, or is not allowed.
+    """
+    typed = text.strip()
+    match of:
+        case Number():
+            return quantities.parse(typed, of)
+        case Switch():
+            return _switched(typed)
+        case Choice() | Text() if typed.lower() in {"", "not set", tr("not set")}:
+            return ""
+        case Choice():
+            return _option(typed, of)
+        case Text():
+            return typed
+        case Programs():
+            return () if typed.lower() in {"", "none"} else programs(typed.split(","))
+        case Week():
+            return week_text.parse(typed)
+
+
+def allowed(of: Type) -> str:
+    """What may be chosen."""
+    match of:
+        case Number():
+            return quantities.allowed(of)
+        case Switch():
+            return tr("on or off")
+        case Choice():
+            return ", ".join((*of.options[:_SHOWN_OPTIONS], "…"))
+        case Text():
+            return tr("up to {count} characters", count=of.longest)
+        case Programs():
+            return tr("up to {count} programs", count=of.most)
+        case Week():
+            return tr("a preset, or times of the week")
+
+
+def _switched(typed: str) -> bool:
+    words = {
+        "on": True,
+        "yes": True,
+        "1": True,
+        "off": False,
+        "no": False,
+        "0": False,
+        tr("on"): True,
+        tr("off"): False,
+    }
+    if (on := words.get(typed.lower())) is None:
+        raise UsageError("value_unclear", text=typed, example=tr("on"))
+    return on
+
+
+def _option(typed: str, of: Choice) -> str:
+    for option in of.options:
+        if option.lower() == typed.lower():
+            return option
+    raise UsageError("value_not_offered", text=typed, options=of.options)

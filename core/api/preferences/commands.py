@@ -1,0 +1,51 @@
+"""How front ends see and change preferences."""
+
+from collections.abc import Iterable
+from typing import Any
+
+import msgspec
+
+from core.api.preferences.value_types import Type, Value
+
+
+class ListPreferences(msgspec.Struct, frozen=True, tag=True):
+    """Reply: list of PreferenceInfo; `gentle.NAME`, what NAME is in gentle hours, right after NAME."""
+
+
+class SetPreference(msgspec.Struct, frozen=True, tag=True):
+    """Reply: PreferenceInfo."""
+
+    name: str
+    value: Value
+
+
+class ResetPreference(msgspec.Struct, frozen=True, tag=True):
+    """Reply: PreferenceInfo."""
+
+    name: str
+
+
+class PreferenceInfo(msgspec.Struct, frozen=True):
+    """A preference with its value, the value that applies now, and its declaration."""
+
+    name: str
+    value: Value
+    effective: Value
+    """After everything that restricts it; of a limit for gentle hours: what would apply in one."""
+    type: Type
+    page: str = ""
+    """Where front ends show it."""
+    why: str | None = None
+    """Why the value that applies differs from the one chosen: `gentle hours`, or `NAME is lower` of another limit."""
+
+    @property
+    def default(self) -> Value:
+        return self.type.default
+
+
+def values_of(known: Iterable[PreferenceInfo]) -> dict[str, Any]:
+    """Value by name."""
+    return {info.name: info.value for info in known}
+
+
+PreferenceCommand = ListPreferences | SetPreference | ResetPreference

@@ -1,0 +1,157 @@
+"""The types of preferences. Each checks a value, has a default, and says what a front end needs to edit it.
+
+A type travels to front ends with its preference, so none of them keeps a copy of ranges or options.
+"""
+
+import unicodedata
+from collections.abc import Iterable
+from pathlib import PureWindowsPath
+from typing import Any, Literal
+
+import msgspec
+
+from core.api.errors import UsageError
+from core.api.preferences import schedule
+
+Unit = Literal[
+    "threads", "percent", "bytes", "bytes/s", "celsius", "watts", "seconds", "day", "time", "port", "price", "g/kWh"
+]
+"""`price` is thousandths of the currency for a kWh, `day` a day of the month, `time` minutes since local midnight."""
+
+Value = bool | int | str | tuple[str, ...]
+
+_LONGEST_NAME = 100
+"""Characters of a program's name."""
+_LONGEST_SHOWN = 40
+"""Characters of a wrong value in an error."""
+
+
+class Number(msgspec.Struct, frozen=True, tag="number"):
+    """A whole number in `unit`."""
+
+    unit: Unit
+    lowest: int
+    highest: int
+    default: int
+    zero: str = ""
+    """What 0 means if it is no ordinary value: `automatic`, `unlimited`. As a ceiling it then is none."""
+    least: int = 0
+    """The smallest value beside 0: a ceiling below it would stop everything."""
+    gentle: int | None = None
+    """Default in the gentle hours of the schedule; None: the same value applies at every level."""
+
+    @property
+    def smallest(self) -> int:
+        """The lowest ordinary value: where 0 has a word, what comes after it."""
+        return max(self.least, self.lowest, 1 if self.zero else 0)
+
+    def check(self, name: str, value: object) -> int:
+        if isinstance(value, bool) or not isinstance(value, int) or not self.allows(value):
+            raise UsageError(
+                "preference_out_of_range",
+                name=name,
+                unit=self.unit,
+                lowest=self.lowest,
+                least=self.smallest,
+                highest=self.highest,
+                value=_shown(value),
+            )
+        return value
+
+    def allows(self, value: int) -> bool:
+        return value == self.lowest or self.smallest <= value <= self.highest
+
+    def stricter(self, one: int, other: int) -> int:
+        """The lower of two ceilings."""
+        ceilings = [value for value in (one, other) if value or not self.zero]
+        return min(ceilings, default=0)
+
+
+class Switch(msgspec.Struct, frozen=True, tag="switch"):
+    """On or off. 1 and 0 are taken too, as earlier programs stored them."""
+
+    default: bool
+
+    def check(self, name: str, value: object) -> bool:
+        if not isinstance(value, int) or value not in (0, 1):
+            raise UsageError("preference_not_switch", name=name, value=_shown(value))
+        return bool(value)
+
+
+class Choice(msgspec.Struct, frozen=True, tag="choice"):
+    """One of `options`; empty: not set."""
+
+    options: tuple[str, ...]
+    default: str = ""
+
+    def check(self, name: str, value: object) -> str:
+        if value not in ("", *self.options):
+            raise UsageError("preference_not_option", name=name, value=_shown(value), options=self.options)
+        return str(value)
+
+
+class Text(msgspec.Struct, frozen=True, tag="text"):
+    """One line that others may see; empty: not set."""
+
+    longest: int
+    """Characters."""
+    default: str = ""
+
+    def check(self, name: str, value: object) -> str:
+        tidy = " ".join(unicodedata.normalize("NFC", value).split()) if isinstance(value, str) else None
+        if tidy is None or len(tidy) > self.longest:
+            raise UsageError("preference_too_long", name=name, longest=self.longest)
+        # Control characters and marks that turn the direction of the text around them.
+        if any(unicodedata.category(character)[0] == "C" for character in tidy):
+            raise UsageError("preference_unprintable", name=name)
+        return tidy
+
+
+class Programs(msgspec.Struct, frozen=True, tag="programs"):
+    """Names of executables, without folders and repetitions, in their order."""
+
+    most: int
+    default: tuple[str, ...] = ()
+
+    def check(self, name: str, value: object) -> tuple[str, ...]:
+        if not isinstance(value, list | tuple) or not all(isinstance(each, str) for each in value):
+            raise UsageError("preference_not_list", name=name, value=_shown(value))
+        names = programs(value)
+        if len(names) > self.most:
+            raise UsageError("programs_too_many", most=self.most, given=len(names))
+        return names
+
+
+class Week(msgspec.Struct, frozen=True, tag="week"):
+    """Marks of half hours (`core.api.preferences.schedule`)."""
+
+    default: str
+
+    def check(self, name: str, value: object) -> str:
+        if not isinstance(value, str):
+            raise UsageError("preference_not_week", name=name, value=_shown(value))
+        return schedule.read(value)
+
+
+Type = Number | Switch | Choice | Text | Programs | Week
+
+
+def programs(names: Iterable[str]) -> tuple[str, ...]:
+    """Names of executables as the volunteer may write them: with a folder, and more than once.
+
+    Raises:
+        UsageError: one of them is no name.
+    """
+    return tuple({name.lower(): name for name in map(_program, names)}.values())
+
+
+def _program(text: str) -> str:
+    # PureWindowsPath knows both slashes.
+    name = PureWindowsPath(text.strip()).name
+    if not 0 < len(name) <= _LONGEST_NAME or not name.isprintable():
+        raise UsageError("program_name_invalid", name=text[:_LONGEST_NAME])
+    return name
+
+
+def _shown(value: Any) -> str:
+    return repr(value)[:_LONGEST_SHOWN]
