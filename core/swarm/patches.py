@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import torch
-from hivemind.averaging import averager
+from hivemind.averaging import averager, matchmaking
 from hivemind.averaging.control import StepControl
 from hivemind.p2p import P2P
 from hivemind.p2p.p2p_daemon_bindings import control
@@ -21,6 +21,7 @@ from hivemind.utils import MPFuture
 
 from core.swarm.averaging.all_reduce import AtomicAllReduce
 from core.swarm.averaging.load_balancing import load_balance
+from core.swarm.dht.group_lookup import PacedKeyManager
 from core.swarm.traffic.meter import Line
 from core.swarm.traffic.rate_negotiation import RateNegotiation, negotiated_open, negotiated_serve
 from core.swarm.traffic.throttled_streams import ThrottledStreams
@@ -59,6 +60,8 @@ def patches(session_folder: Path, line: Line, silence: float) -> Iterator[Patch]
     # All peers of a round end with the same bits, or none. hivemind: each with its own, and with lost parts.
     yield averager, "AllReduceRunner", partial(AtomicAllReduce, silence=silence)
     yield StepControl, "cancel", _cancel
+    # A peer that looks for a group asks now and then. hivemind: again and again, without a pause.
+    yield matchmaking, "GroupKeyManager", PacedKeyManager
 
 
 def _traffic(line: Line) -> Iterator[Patch]:

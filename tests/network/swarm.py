@@ -5,7 +5,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import AbstractContextManager, ExitStack, contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +18,7 @@ SECONDS_TO_END = 30
 
 
 class RemotePeer:
-    """`line_peer` in a process under a subreaper."""
+    """`line_peer`, or another module, in a process under the subreaper."""
 
     def __init__(self, host: Host, process: "subprocess.Popen[str]", interface: InterfaceLog) -> None:
         self.host = host
@@ -53,25 +53,35 @@ class RemotePeer:
 
 
 @contextmanager
-def swarm(folder: Path, listening: list[bool], timeout: float = 60.0) -> Iterator[list[RemotePeer]]:
-    """One peer for each entry of `listening`, the first of which the others join; False only reaches out."""
+def swarm(
+    folder: Path, listening: list[bool], timeout: float = 60.0, module: str = "line_peer"
+) -> Iterator[list[RemotePeer]]:
+    """One peer for each entry of `listening`, the first of which the others join; False only reaches out.
+
+    `module` of this folder is what each of them runs.
+    """
     with hosts(len(listening)) as machines, ExitStack() as opened:
-        peers: list[RemotePeer] = []
-        for number, (host, listens) in enumerate(zip(machines, listening, strict=True)):
-            script = host.command(sys.executable, log_module.__file__, INTERFACE)
-            log = opened.enter_context(interface_log(script, folder / f"interface-{number}"))
-            listen = f"/ip4/{host.address}/tcp/{PORT}" if listens else ""
-            process = _start(
-                host, folder, number, [listen, str(timeout), str(len(machines)), *(peer.address for peer in peers[:1])]
-            )
+
+        def start(number: int, *contact: str) -> "subprocess.Popen[str]":
+            host = machines[number]
+            listen = f"/ip4/{host.address}/tcp/{PORT}" if listening[number] else ""
+            process = _start(host, folder, module, number, [listen, str(timeout), str(len(machines)), *contact])
             opened.callback(_end, process)
-            peers.append(RemotePeer(host, process, log))
-        yield peers
+            return process
+
+        logs = [opened.enter_context(_log_of(host, folder, number)) for number, host in enumerate(machines)]
+        first = RemotePeer(machines[0], start(0), logs[0])
+        others = [start(number, first.address) for number in range(1, len(machines))]
+        yield [first, *map(RemotePeer, machines[1:], others, logs[1:])]
 
 
-def _start(host: Host, folder: Path, number: int, arguments: list[str]) -> "subprocess.Popen[str]":
+def _log_of(host: Host, folder: Path, number: int) -> AbstractContextManager[InterfaceLog]:
+    return interface_log(host.command(sys.executable, log_module.__file__, INTERFACE), folder / f"interface-{number}")
+
+
+def _start(host: Host, folder: Path, module: str, number: int, arguments: list[str]) -> "subprocess.Popen[str]":
     subreaper = host.command(sys.executable, "-m", "core.system.subreaper", str(folder / f"subreaper-{number}"), "--")
-    peer = [sys.executable, "-m", "tests.network.line_peer", str(folder), str(number), *arguments]
+    peer = [sys.executable, "-m", f"tests.network.{module}", str(folder), str(number), *arguments]
     with (folder / f"{number}.log").open("wb") as log:
         return subprocess.Popen(subreaper + peer, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=log, text=True)
 

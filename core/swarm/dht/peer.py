@@ -24,6 +24,15 @@ _SHUN = 30.0
 is looked up waits three seconds, again and again, for everybody who is away; and peers that look for a group are
 announced for hardly longer."""
 
+_NO_CACHE = {
+    "cache_locally": False,
+    "cache_nearest": 0,
+    "cache_on_store": False,
+    "cache_refresh_before_expiry": 0,
+}
+"""Everything here asks for the latest value, which no cache can know; hivemind would only fetch again what it has
+found, as soon as that is about to expire: an announcement of a peer that looks for a group always is."""
+
 LOOPBACK = "/ip4/127.0.0.1/tcp/0"
 
 
@@ -54,6 +63,7 @@ def join_swarm(
         startup_timeout=_STARTUP_TIMEOUT,
         shutdown_timeout=_SHUTDOWN_TIMEOUT,
         blacklist_time=_SHUN,
+        **_NO_CACHE,
     )
     try:
         dht.run_in_background(await_ready=True, timeout=_STARTUP_TIMEOUT + 10)
