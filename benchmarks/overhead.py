@@ -27,7 +27,7 @@ from core.swarm.averaging.bandwidth import silence
 from core.swarm.build import make_optimizer
 from core.swarm.dht.peer import join_swarm
 from core.swarm.patches import install
-from core.swarm.traffic.meter import Line
+from core.swarm.traffic.link import Link
 from core.trainer.reporter import Reporter
 from core.trainer.session_status import Joined, Measurements, SessionStatus
 from tests.fakes.company import ScriptedCompany
@@ -44,9 +44,9 @@ def main() -> None:
         manifest = load(project / "project.toml").manifest(Path(folder), ())
         size = manifest.training.microbatch_size
         shards = sorted(project.glob("train-*.txt"))
-        line = Line()
-        install(Path(folder), line, silence=silence(manifest.averaging))
-        measured = Measurements(line)
+        link = Link()
+        install(Path(folder), link, silence=silence(manifest.averaging))
+        measured = Measurements(link)
         dht = join_swarm([], Path(folder) / "identity")
         shared, bare = build_model(manifest), build_model(manifest)
         task = task_for(manifest, shared.config, project / "tokenizer.json")

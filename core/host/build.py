@@ -32,7 +32,8 @@ from core.learning.tasks.task import Evaluation
 from core.swarm.averaging.bandwidth import silence
 from core.swarm.dht.peer import LOOPBACK, join_swarm, own_addresses
 from core.swarm.patches import install
-from core.swarm.traffic.meter import Line
+from core.swarm.traffic.link import Link
+from core.swarm.traffic.wire_monitor import WireMonitor
 from core.system.atomic_file import write_atomically
 
 log = logging.getLogger(__name__)
@@ -50,9 +51,9 @@ def assemble(chosen: argparse.Namespace, project: Project, session_folder: Path)
     with ExitStack() as opened:
         opened.enter_context(_claimed(state))
         draft = project.manifest(state, ())
-        line = Line()
-        line.apply(limits_of(project.host))
-        install(session_folder, line, silence=silence(draft.averaging))
+        link = Link()
+        link.apply(limits_of(project.host))
+        install(session_folder, link, silence=silence(draft.averaging))
         model = build_model(draft)
         evaluate = _evaluation(project, draft, model)
         curve = Curve(state, draft.run_id, MOST_TOGETHER * draft.training.target_batch_size)
@@ -61,6 +62,7 @@ def assemble(chosen: argparse.Namespace, project: Project, session_folder: Path)
         web = Web(published, chosen.http)
         opened.callback(web.close)
         dht = _join(chosen, project, state)
+        WireMonitor(link, dht).start()
         manifest = project.manifest(state, own_addresses(dht))
         url = f"{web.url.rstrip('/')}/manifest.json"
         backbone = Backbone(

@@ -22,7 +22,7 @@ from hivemind.utils import MPFuture
 from core.swarm.averaging.all_reduce import AtomicAllReduce
 from core.swarm.averaging.load_balancing import load_balance
 from core.swarm.dht.group_lookup import PacedKeyManager
-from core.swarm.traffic.meter import Line
+from core.swarm.traffic.link import Link
 from core.swarm.traffic.rate_negotiation import RateNegotiation, negotiated_open, negotiated_serve
 from core.swarm.traffic.throttled_streams import ThrottledStreams
 
@@ -33,28 +33,28 @@ Patch = tuple[Any, str, Any]
 """A class or module of hivemind, the name of its attribute, and what replaces it."""
 
 
-def install(session_folder: Path, line: Line, *, silence: float) -> None:
+def install(session_folder: Path, link: Link, *, silence: float) -> None:
     """Patch hivemind for this process and those forked from it later.
 
     To be called once, before the first daemon is started, the first tensor is shared and the first averager is made.
 
     Parameters:
         session_folder: nothing is left outside of it, however this process and its children end.
-        line: limits and counts all traffic.
+        link: limits and counts all traffic.
         silence: see `AtomicAllReduce`.
     """
     # hivemind shares tensors by name, which stays in /dev/shm when a process is killed.
     torch.multiprocessing.set_sharing_strategy("file_descriptor")
     _raise_descriptor_limit()
-    for owner, name, replacement in patches(session_folder, line, silence):
+    for owner, name, replacement in patches(session_folder, link, silence):
         setattr(owner, name, replacement)
 
 
-def patches(session_folder: Path, line: Line, silence: float) -> Iterator[Patch]:
+def patches(session_folder: Path, link: Link, silence: float) -> Iterator[Patch]:
     """Everything that `install` replaces."""
     # The daemon's sockets. hivemind: always in /tmp, where a killed process leaves them for ever.
     yield P2P, "_UNIX_SOCKET_PREFIX", f"/unix{session_folder}/"
-    yield from _traffic(line)
+    yield from _traffic(link)
     # The division of work among averagers. hivemind: a method that SciPy has deprecated.
     yield averager, "load_balance_peers", load_balance
     # All peers of a round end with the same bits, or none. hivemind: each with its own, and with lost parts.
@@ -64,11 +64,11 @@ def patches(session_folder: Path, line: Line, silence: float) -> Iterator[Patch]
     yield matchmaking, "GroupKeyManager", PacedKeyManager
 
 
-def _traffic(line: Line) -> Iterator[Patch]:
+def _traffic(link: Link) -> Iterator[Patch]:
     """hivemind neither limits nor counts what goes between this process and the daemon. Streams pass through
     `send_raw_data` and `receive_raw_data`, single calls to peers through the control connection."""
-    rate_negotiation = RateNegotiation(line)
-    streams = ThrottledStreams(line, rate_negotiation)
+    rate_negotiation = RateNegotiation(link)
+    streams = ThrottledStreams(link, rate_negotiation)
     yield P2P, "call_binary_stream_handler", negotiated_open(P2P.call_binary_stream_handler, rate_negotiation)
     yield P2P, "add_binary_stream_handler", negotiated_serve(P2P.add_binary_stream_handler, rate_negotiation)
     yield P2P, "send_raw_data", staticmethod(streams.send)

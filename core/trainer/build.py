@@ -33,8 +33,9 @@ from core.swarm.dht.backbone_monitor import BackboneMonitor
 from core.swarm.dht.contributions import publisher_of
 from core.swarm.dht.peer import join_swarm, listening_place, peer_id_of
 from core.swarm.patches import install
-from core.swarm.traffic.meter import Line
+from core.swarm.traffic.link import Link
 from core.swarm.traffic.throttled_download import ThrottledDownload
+from core.swarm.traffic.wire_monitor import WireMonitor
 from core.system.reach import reach_of
 from core.trainer.contention import Contention
 from core.trainer.control import Control
@@ -56,7 +57,7 @@ class _Process:
     start: Start
     control: Control
     reporter: Reporter
-    line: Line
+    link: Link
     measurements: Measurements
 
 
@@ -80,12 +81,12 @@ def joined_session(start: Start, control: Control, reporter: Reporter) -> Iterat
         StoppedError: told to leave before it joined.
         IdlehiveError: the session cannot begin.
     """
-    line = Line()
-    line.apply(control.settings.limits)
-    # Not only between two microbatches: a round on a slow line takes a minute.
-    control.on_settings = lambda settings: line.apply(settings.limits)
-    install(Path(start.session_folder), line, silence=silence(start.manifest.averaging))
-    process = _Process(start, control, reporter, line, Measurements(line))
+    link = Link()
+    link.apply(control.settings.limits)
+    # Not only between two microbatches: a round on a slow link takes a minute.
+    control.on_settings = lambda settings: link.apply(settings.limits)
+    install(Path(start.session_folder), link, silence=silence(start.manifest.averaging))
+    process = _Process(start, control, reporter, link, Measurements(link))
     with closing(Cache(Path(start.cache), start.settings.limits.cache_size)) as cache:
         prepared = _prepare(process, cache)
         with ExitStack() as last, ExitStack() as opened:
@@ -109,7 +110,7 @@ def _prepare(process: _Process, cache: Cache) -> _Prepared:
         start.access_token,
         start.origin,
         reach_of(start.origin, manifest.initial_peers),
-        read=ThrottledDownload(process.line, control.leaving),
+        read=ThrottledDownload(process.link, control.leaving),
     )
     paths = Fetcher(cache, client, control.leaving).fetch(
         manifest.needed_files(), lambda done, total: status.enter("preparing", transfer=Transfer(done, total))
@@ -130,6 +131,7 @@ def _join(process: _Process, prepared: _Prepared, opened: ExitStack) -> Session:
     manifest, training = start.manifest, start.manifest.training
     place = listening_place(manifest.initial_peers, control.settings.listen_port)
     dht = join_swarm(manifest.initial_peers, Path(start.identity), place)
+    WireMonitor(process.link, dht).start()
     opened.callback(dht.shutdown)
     monitor = BackboneMonitor(dht, [peer_id_of(address) for address in manifest.initial_peers])
     monitor.start()
@@ -152,7 +154,7 @@ def _join(process: _Process, prepared: _Prepared, opened: ExitStack) -> Session:
     opened.callback(optimizer.shutdown)
 
     def on_settings(settings: SessionSettings) -> None:
-        process.line.apply(settings.limits)
+        process.link.apply(settings.limits)
         optimizer.limit_state(settings.limits)
 
     control.on_settings, control.on_interruption = on_settings, optimizer.interrupt

@@ -9,7 +9,8 @@ import msgspec
 from core.api.session import Report, Stage
 from core.api.snapshot import CatchUp, Progress, Transfer
 from core.swarm.averaging.optimizer import CollaborativeOptimizer
-from core.swarm.traffic.meter import Line, RateWatch
+from core.swarm.traffic.link import Link
+from core.swarm.traffic.meter import RateWatch
 from core.trainer.counters import SessionCounters
 from core.trainer.memory_guard import MemoryGuard
 from core.trainer.processor_time import ProcessorTime
@@ -18,11 +19,11 @@ from core.trainer.processor_time import ProcessorTime
 class Measurements:
     """What is counted from the process's start to its end."""
 
-    def __init__(self, line: Line) -> None:
+    def __init__(self, link: Link) -> None:
         self.counters = SessionCounters(ProcessorTime().read)
         self.memory = MemoryGuard()
-        self.meter = line.meter
-        self.rates = RateWatch(line.meter)
+        self.meter = link.meter
+        self.rates = RateWatch(link.meter)
 
 
 @dataclass(frozen=True)

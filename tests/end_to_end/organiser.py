@@ -31,7 +31,7 @@ class Organiser:
         address: str = "127.0.0.1",
         **changes: str | int,
     ) -> None:
-        self._profile = machine.profile(name, at=at)
+        self.profile = machine.profile(name, at=at)
         folder = machine.folder / f"at-{name}"
         folder.mkdir()
         self.checkpoints = folder / "state" / "checkpoints"
@@ -44,7 +44,7 @@ class Organiser:
         return f"http://{self._http}/manifest.json"
 
     def start(self) -> Program:
-        program = self._profile.start(
+        program = self.profile.start(
             *("host", str(self.description), "--http", self._http),
             *("--listen", self._listen, "--state", str(self._state)),
         )

@@ -17,7 +17,7 @@ from core.learning.model import build_model
 from core.swarm.dht.peer import join_swarm, own_addresses
 from core.swarm.patches import install
 from core.swarm.state.checks import BadState
-from core.swarm.traffic.meter import Line
+from core.swarm.traffic.link import Link
 from tests.learning.small_project import small_manifest
 from tests.swarm.installed import SILENCE
 from tests.waiting import wait_for
@@ -28,7 +28,7 @@ EPOCH = 7
 def main() -> None:
     folder = Path(sys.argv[1])
     torch.set_num_threads(1)
-    install(folder, Line(), silence=SILENCE)
+    install(folder, Link(), silence=SILENCE)
     manifest = small_manifest()
     dht = join_swarm([], folder / "first.key")
     first = Follower(dht, manifest, build_model(manifest), Host())

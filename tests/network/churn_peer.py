@@ -31,7 +31,7 @@ from core.swarm.dht.backbone_monitor import BackboneMonitor
 from core.swarm.dht.peer import join_swarm, own_addresses, peer_id_of
 from core.swarm.patches import install
 from core.swarm.state.checks import BadState
-from core.swarm.traffic.meter import Line
+from core.swarm.traffic.link import Link
 
 BATCH, MICROBATCH = 768, 8
 MATCHMAKING, TIMEOUT = 2.0, 30.0
@@ -48,7 +48,7 @@ def main() -> None:
     torch.set_num_threads(1)
     sockets = Path(os.environ.get("TMPDIR", folder), f"s-{name}-{os.getpid()}")
     sockets.mkdir()
-    install(sockets, Line(), silence=TIMEOUT / 5)
+    install(sockets, Link(), silence=TIMEOUT / 5)
     leaving = threading.Event()
     threading.Thread(target=partial(_listen, leaving), daemon=True).start()
     dht = join_swarm(initial_peers, Path(folder, f"identity-{name}"), listen or None)

@@ -1,4 +1,4 @@
-"""A real peer with a line of its own, told what to do on stdin and answering on stdout, one JSON object a line.
+"""A real peer with a link of its own, told what to do on stdin and answering on stdout, one JSON object a line.
 
 Usage: line_peer.py FOLDER NAME ADDRESS TIMEOUT PEERS [INITIAL_PEER]. It listens on ADDRESS, or only reaches out if that
 is empty. Its model has a million parameters and costs no time, so that a round is all network; TIMEOUT is the
@@ -30,8 +30,9 @@ from core.swarm.build import make_optimizer
 from core.swarm.dht.backbone_monitor import BackboneMonitor
 from core.swarm.dht.peer import join_swarm, own_addresses, peer_id_of
 from core.swarm.patches import install
-from core.swarm.traffic.meter import Line
+from core.swarm.traffic.link import Link
 from core.swarm.traffic.throttled_download import ThrottledDownload
+from core.swarm.traffic.wire_monitor import WireMonitor
 from tests.fakes.company import ScriptedCompany
 from tests.fakes.http_server import LOOPBACK
 
@@ -43,9 +44,9 @@ DEADLINE = 240.0
 
 class Peer:
     def __init__(
-        self, dht: DHT, line: Line, averaging: Averaging, training: Training, initial_peers: list[str]
+        self, dht: DHT, link: Link, averaging: Averaging, training: Training, initial_peers: list[str]
     ) -> None:
-        self.dht, self.line = dht, line
+        self.dht, self.link = dht, link
         self._first = [peer_id_of(address) for address in initial_peers]
         self._groups: list[int] = []
         self._limits = Limits()
@@ -70,7 +71,7 @@ class Peer:
     def take(self, limits: Limits) -> None:
         """At once, whatever the main thread does."""
         self._limits = limits
-        self.line.apply(limits)
+        self.link.apply(limits)
 
     def obey(self, order: str, value: Any) -> Any:
         self.optimizer.fit_to(self._limits)
@@ -82,7 +83,7 @@ class Peer:
             case "file":
                 return self._file(value)
             case "traffic":
-                return self.line.meter.by_kind()
+                return self.link.meter.by_kind()
             case "contact":
                 return BackboneMonitor(self.dht, self._first).ask()
         raise ValueError(order)
@@ -111,7 +112,7 @@ class Peer:
 
     def _file(self, url: str) -> dict[str, Any]:
         begin, size = time.monotonic(), 0
-        client = Client(None, None, LOOPBACK, read=ThrottledDownload(self.line, threading.Event()))
+        client = Client(None, None, LOOPBACK, read=ThrottledDownload(self.link, threading.Event()))
         with client.get(url, 0) as response:
             while chunk := client.read(response, 1 << 18):
                 size += len(chunk)
@@ -123,11 +124,12 @@ def main() -> None:
     averaging = Averaging(matchmaking_time=2.0, averaging_timeout=float(timeout), average_state_every=1000)
     training = Training(int(peers) * BATCH, BATCH, Optimizer("adamw", 0.001))
     torch.set_num_threads(1)
-    line, sockets = Line(), Path(folder, f"sockets-{name}")
+    link, sockets = Link(), Path(folder, f"sockets-{name}")
     sockets.mkdir()
-    install(sockets, line, silence=bandwidth.silence(averaging))
+    install(sockets, link, silence=bandwidth.silence(averaging))
     dht = join_swarm(initial_peers, Path(folder, f"identity-{name}"), listen or None)
-    peer = Peer(dht, line, averaging, training, initial_peers)
+    WireMonitor(link, dht).start()
+    peer = Peer(dht, link, averaging, training, initial_peers)
     say({"address": own_addresses(peer.dht)[0] if listen else ""})
     orders: Orders = SimpleQueue()
     threading.Thread(target=_listen, args=(peer, orders), daemon=True).start()

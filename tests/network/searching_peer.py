@@ -20,7 +20,7 @@ from hivemind.averaging.control import AveragingStage, StepControl
 from core.swarm.averaging.averagers import EpochGradientAverager
 from core.swarm.dht.peer import join_swarm, own_addresses
 from core.swarm.patches import install
-from core.swarm.traffic.meter import Line
+from core.swarm.traffic.link import Link
 from tests.swarm.installed import SILENCE
 
 _MATCHMAKING = 2.0
@@ -43,7 +43,10 @@ class Searcher:
         )
         self._control: StepControl | None = None
 
-    def search(self, epoch: int) -> dict[str, Any]:
+    def search(self, epoch: int) -> None:
+        say(self._found(epoch))
+
+    def _found(self, epoch: int) -> dict[str, Any]:
         self._epoch, begin = epoch, time.monotonic()
         control = self._control = self._averager.schedule_step(timeout=_DEADLINE)
         while control.stage in (AveragingStage.IDLE, AveragingStage.LOOKING_FOR_GROUP) and not control.done():
@@ -71,7 +74,7 @@ def main() -> None:
     torch.set_num_threads(1)
     sockets = Path(folder, f"sockets-{name}")
     sockets.mkdir()
-    install(sockets, Line(), silence=SILENCE)
+    install(sockets, Link(), silence=SILENCE)
     dht = join_swarm(initial_peers, Path(folder, f"identity-{name}"), listen or None)
     # The first peer is the backbone, which looks for nobody.
     searcher = Searcher(dht) if initial_peers else None
@@ -80,7 +83,7 @@ def main() -> None:
         for text in sys.stdin:
             match json.loads(text):
                 case {"search": epoch} if searcher is not None:
-                    searching.submit(lambda epoch=epoch: say(searcher.search(epoch)))
+                    searching.submit(searcher.search, epoch)
                 case {"stop": _} if searcher is not None:
                     searcher.stop()
                 case {"processor": _}:

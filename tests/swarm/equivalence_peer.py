@@ -14,7 +14,7 @@ from safetensors.torch import save_file
 from core.swarm.build import make_optimizer
 from core.swarm.dht.peer import join_swarm, own_addresses
 from core.swarm.patches import install
-from core.swarm.traffic.meter import Line
+from core.swarm.traffic.link import Link
 from tests.fakes.company import ScriptedCompany
 from tests.swarm.fixed_data import AVERAGING, MICROBATCH, MICROBATCHES, TRAINING, make_model, microbatch_loss
 from tests.swarm.installed import SILENCE
@@ -27,7 +27,7 @@ def main() -> None:
     torch.set_num_threads(1)
     sockets = folder / f"sockets-{index}"
     sockets.mkdir()
-    install(sockets, Line(), silence=SILENCE)
+    install(sockets, Link(), silence=SILENCE)
     address = folder / "address"
     dht = join_swarm([] if index == 0 else [address.read_text()], folder / f"identity-{index}")
     if index == 0:

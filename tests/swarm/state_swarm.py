@@ -1,4 +1,4 @@
-"""Real peers in one process that hand the run's state around, and the line that counts their bytes."""
+"""Real peers in one process that hand the run's state around, and the link that counts their bytes."""
 
 import contextlib
 import time
@@ -13,7 +13,7 @@ from core.learning.optimizers import optimizer_factory, scheduler_factory
 from core.swarm.averaging.averagers import CheckedStateAverager, state_prefix
 from core.swarm.dht.peer import join_swarm, own_addresses
 from core.swarm.state.checks import digest_of
-from core.swarm.traffic.meter import Line
+from core.swarm.traffic.link import Link
 from tests.swarm.fixed_data import TRAINING, make_model
 
 EPOCH = 7
@@ -24,7 +24,7 @@ SIZE = 60_000
 
 
 class Swarm:
-    """Peers of one process, and the line that counts their bytes."""
+    """Peers of one process, and the link that counts their bytes."""
 
     prefix = "run"
     optimizer, schedule = OPTIMIZER, SCHEDULE
@@ -32,11 +32,11 @@ class Swarm:
     def __init__(
         self,
         folder: Path,
-        line: Line,
+        link: Link,
         parameters: Callable[[], Sequence[torch.nn.Parameter]] = lambda: [torch.nn.Parameter(torch.zeros(SIZE))],
     ) -> None:
         self._parameters = parameters
-        self.line = line
+        self.link = link
         self._folder = folder
         self._dhts: list[DHT] = []
         self._averagers: list[CheckedStateAverager] = []
@@ -90,7 +90,8 @@ class Swarm:
     @property
     def state_bytes(self) -> int:
         """Fetched by all peers together."""
-        return self.line.meter.by_kind()["state"][1]
+        fetched: int = self.link.meter.by_kind()["state"][1]
+        return fetched
 
     def end(self) -> None:
         for averager in self._averagers:
@@ -119,9 +120,9 @@ def take(taker: CheckedStateAverager, known: int | None = EPOCH, seconds: float 
 
 
 @contextlib.contextmanager
-def run_swarm(folder: Path, line: Line) -> Iterator[Swarm]:
+def run_swarm(folder: Path, link: Link) -> Iterator[Swarm]:
     """Peers as the optimizers of `fixed_data` meet them, in the run called "run"."""
-    made = Swarm(folder, line, lambda: list(make_model().parameters()))
+    made = Swarm(folder, link, lambda: list(make_model().parameters()))
     made.prefix, made.optimizer, made.schedule = state_prefix("run"), TRAINING.optimizer, TRAINING.schedule
     yield made
     made.end()

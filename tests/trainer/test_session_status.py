@@ -7,14 +7,14 @@ import pytest
 
 from core.api.session import Report
 from core.api.snapshot import CatchUp, Progress, Transfer
-from core.swarm.traffic.meter import Line
+from core.swarm.traffic.link import Link
 from core.trainer.counters import SessionCounters
 from core.trainer.session import Session
 from core.trainer.session_status import BeforeJoining, Joined, Measurements, SessionStatus, Situation
 
 
 def status_of(run: Any) -> SessionStatus:
-    return SessionStatus(Measurements(Line()), run, "joining")
+    return SessionStatus(Measurements(Link()), run, "joining")
 
 
 class Run(BeforeJoining):
@@ -58,7 +58,7 @@ def test_nothing_outside_can_change_a_part_of_the_status() -> None:
 
 
 def test_a_report_has_what_is_measured_and_what_the_run_says() -> None:
-    measurements = Measurements(Line())
+    measurements = Measurements(Link())
     measurements.counters.add_microbatch(16, 2.5)
     report = SessionStatus(measurements, Run(64), "contributing").report()
     assert (report.progress.epoch, report.progress.samples) == (3, 16)

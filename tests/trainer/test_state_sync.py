@@ -23,7 +23,7 @@ from core.swarm.averaging.averagers import CheckedStateAverager
 from core.swarm.averaging.collaborative_step import Interrupted
 from core.swarm.averaging.optimizer import CollaborativeOptimizer
 from core.swarm.build import make_optimizer
-from core.swarm.traffic.meter import Line
+from core.swarm.traffic.link import Link
 from core.trainer.control import Control
 from core.trainer.local_copy import LocalCopy
 from core.trainer.session_status import Joined, Measurements, SessionStatus
@@ -39,14 +39,14 @@ Response: TypeAlias = AsyncIterator[averaging_pb2.DownloadData]
 
 
 @pytest.fixture
-def line(short_folder: Path) -> Iterator[Line]:
+def link(short_folder: Path) -> Iterator[Link]:
     with installed(short_folder) as made:
         yield made
 
 
 @pytest.fixture
-def swarm(short_folder: Path, line: Line) -> Iterator[Swarm]:
-    with run_swarm(short_folder, line) as made:
+def swarm(short_folder: Path, link: Link) -> Iterator[Swarm]:
+    with run_swarm(short_folder, link) as made:
         yield made
 
 
@@ -65,7 +65,7 @@ class Volunteer:
             yielding=lambda: self.control.interrupted,
         )
         run = Joined(self.optimizer, TRAINING.target_batch_size, min_bandwidth=0)
-        self.status = SessionStatus(Measurements(swarm.line), run, "joining")
+        self.status = SessionStatus(Measurements(swarm.link), run, "joining")
         self.remarks: list[Message] = []
         self.copy = LocalCopy(folder, "run")
         self.state_sync = self.new_state_sync()

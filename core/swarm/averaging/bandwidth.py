@@ -6,7 +6,7 @@ hivemind cuts tensors into parts on either side and compares them by number. Onl
 
 from core.api.project.manifest import Averaging
 from core.api.session_settings import Limits
-from core.swarm.traffic.meter import OVERHEAD
+from core.swarm.traffic.link import OVERHEAD
 
 _BYTES = {"none": 4, "float16": 2, "uniform8bit": 1, "blockwise8bit": 1}
 """Of one value on the wire, by compression."""

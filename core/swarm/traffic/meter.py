@@ -1,82 +1,83 @@
-"""The volunteer's line: what a session may send and fetch, and what it did, by kind, over all its processes.
-
-The practice project's backbone and companion are peers like any other, with processes of their own that know no line;
-the engine lifts the ceilings for a session with them, and leaves it out of the data cap.
-"""
+"""What a session has sent and received, by kind, over all its processes."""
 
 import ctypes
 import multiprocessing
 from collections import deque
+from collections.abc import Iterable
 from contextvars import ContextVar
 from typing import Literal, get_args
 
-from core.api.session_settings import Limits
 from core.api.snapshot import Traffic
-from core.swarm.traffic.token_bucket import TokenBucket
+from core.swarm.traffic.tcp_info import Carried
 
 Kind = Literal["averaging", "state", "dht", "data"]
-"""Gradients and parameters of averaging rounds; the run's state for or from a newcomer; the peers' talk; shards."""
+"""Gradients and parameters of averaging rounds; the run's state for or from a newcomer; everything else between the
+daemons (calls of the DHT, acknowledgements, headers of small messages, keep-alives); shards."""
 KINDS: tuple[Kind, ...] = get_args(Kind)
+_DATA = KINDS.index("data")
+"""The one kind that does not pass through the daemon."""
 current_kind: ContextVar[Kind] = ContextVar("current_kind", default="averaging")
 """What the streams are about that this task opens or answers."""
 
 _RATE_WINDOW = 5.0
 """Seconds over which a rate is taken: averaging comes in bursts of a fraction of a second."""
-OVERHEAD = 0.06
-"""Headers of Ethernet, IP, TCP, TLS and yamux, and the acknowledgements of what comes the other way, as a share of what
-is sent: 66 bytes in 1448, 22 in 16 384, 12 in 4096, rounded up. docs/measurements.md has it measured."""
 
 
 class TrafficMeter:
-    """Made before the first process is forked, so that all of them add to the same numbers."""
+    """Made before the first process is forked, so that all of them add to the same numbers.
+
+    Messages are counted where they pass, by kind. `set_carried` adds what only the kernel knows of: until it is called,
+    the totals are those of the messages.
+    """
 
     def __init__(self) -> None:
         self._lock = multiprocessing.Lock()
-        self._uploaded = multiprocessing.RawArray(ctypes.c_uint64, len(KINDS))
-        self._downloaded = multiprocessing.RawArray(ctypes.c_uint64, len(KINDS))
+        self._sent = multiprocessing.RawArray(ctypes.c_uint64, len(KINDS))
+        self._received = multiprocessing.RawArray(ctypes.c_uint64, len(KINDS))
+        self._carried = Carried()
+        self._beside = Carried()
+        """What the daemon carried besides the messages."""
 
     @property
     def uploaded(self) -> int:
-        return sum(self._uploaded)
+        return (self._carried.up or _of_daemon(self._sent)) + self._sent[_DATA]
 
     @property
     def downloaded(self) -> int:
-        return sum(self._downloaded)
+        return (self._carried.down or _of_daemon(self._received)) + self._received[_DATA]
+
+    @property
+    def streams_received(self) -> int:
+        """Bytes of messages that tensors came in with."""
+        return self._received[KINDS.index("averaging")] + self._received[KINDS.index("state")]
 
     def by_kind(self) -> dict[Kind, tuple[int, int]]:
         """Bytes up and down."""
-        return dict(zip(KINDS, zip(self._uploaded, self._downloaded, strict=True), strict=True))
+        counted = dict(zip(KINDS, zip(self._sent, self._received, strict=True), strict=True))
+        up, down = counted["dht"]
+        return {**counted, "dht": (up + self._beside.up, down + self._beside.down)}
 
-    def add_uploaded(self, count: int, kind: Kind) -> None:
+    def add(self, kind: Kind, *, up: int = 0, down: int = 0) -> None:
         with self._lock:
-            self._uploaded[KINDS.index(kind)] += count
+            self._sent[KINDS.index(kind)] += up
+            self._received[KINDS.index(kind)] += down
 
-    def add_downloaded(self, count: int, kind: Kind) -> None:
-        with self._lock:
-            self._downloaded[KINDS.index(kind)] += count
+    def set_carried(self, carried: Carried) -> Carried:
+        """What the wire has carried for the daemon since the beginning. Returns what of it is new besides the messages.
+
+        Messages that were handed to the daemon a moment ago are not on the wire yet, and others have come that are not
+        read yet: what was once found besides them is not taken back.
+        """
+        messages = Carried(_of_daemon(self._sent), _of_daemon(self._received))
+        found = carried - messages
+        before, self._beside = self._beside, Carried(max(self._beside.up, found.up), max(self._beside.down, found.down))
+        self._carried = carried
+        return self._beside - before
 
 
-class Line:
-    """Both directions with their ceilings. Made before the first process is forked."""
-
-    def __init__(self) -> None:
-        self.meter = TrafficMeter()
-        self.up = TokenBucket()
-        self.down = TokenBucket()
-        self._inflows = multiprocessing.Value(ctypes.c_int)
-
-    @property
-    def inflows(self) -> int:
-        """Streams of all processes on which tensors may come in now; they share the ceiling."""
-        return int(self._inflows.value)
-
-    def count_inflows(self, change: int) -> None:
-        with self._inflows.get_lock():
-            self._inflows.value += change
-
-    def apply(self, limits: Limits) -> None:
-        """Take over changed ceilings; all processes follow within a tenth of a second. From any thread."""
-        self.up.rate, self.down.rate = limits.upload_limit, limits.download_limit
+def _of_daemon(counts: Iterable[int]) -> int:
+    by_kind = dict(zip(KINDS, counts, strict=True))
+    return sum(by_kind.values()) - by_kind["data"]
 
 
 class RateWatch:

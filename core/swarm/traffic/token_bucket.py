@@ -1,7 +1,7 @@
 """A ceiling in bytes per second that several processes keep together.
 
-A token bucket (RFC 2697, section 1): bytes are earned at the rate and spent by whoever sends or fetches, first come,
-first served. Its state lies in shared memory, so it is made before the first process is forked.
+A token bucket (RFC 2697, section 1): tokens come in at the rate, and whoever sends or receives consumes one for each
+byte, first come, first served. Its state lies in shared memory, so it is made before the first process is forked.
 """
 
 import asyncio
@@ -10,22 +10,22 @@ import time
 from collections.abc import Callable
 from threading import Event
 
-_DEPTH = 0.1
-"""Seconds of the rate that an idle line saves up: a burst of that size at most."""
+_BURST = 0.1
+"""Seconds of the rate that an idle bucket saves up."""
 _LONGEST_SLEEP = 0.1
-"""Seconds after which a waiter looks at the rate again: so fast a changed ceiling takes effect."""
+"""Seconds after which a waiter reads the rate again: so fast a changed ceiling takes effect."""
 _NEVER = Event()
 
 
 class TokenBucket:
-    """Bytes earned and bytes spent since the beginning. `clock` is any steady clock that all processes share."""
+    """Tokens produced and consumed since the beginning. `clock` is any steady clock that all processes share."""
 
     def __init__(self, rate: float = 0.0, clock: Callable[[], float] = time.monotonic) -> None:
         self._clock = clock
         self._lock = multiprocessing.Lock()
         self._rate = multiprocessing.RawValue("d", rate)
-        self._earned = multiprocessing.RawValue("d", 0.0)
-        self._spent = multiprocessing.RawValue("d", 0.0)
+        self._produced = multiprocessing.RawValue("d", 0.0)
+        self._consumed = multiprocessing.RawValue("d", 0.0)
         self._at = multiprocessing.RawValue("d", clock())
 
     @property
@@ -36,45 +36,45 @@ class TokenBucket:
     @rate.setter
     def rate(self, rate: float) -> None:
         with self._lock:
-            self._earn()
+            self._produce()
             self._rate.value = rate
 
-    def spend(self, count: int) -> float:
-        """Book `count` bytes at once and return the place in the queue that they have: see `delay`."""
+    def consume(self, count: int) -> float:
+        """Take `count` tokens, also those that are still to come. Returns the position in the queue: see `delay`."""
         with self._lock:
-            self._earn()
-            place = self._spent.value
-            self._spent.value += count
-            return float(place)
+            self._produce()
+            position = self._consumed.value
+            self._consumed.value += count
+            return float(position)
 
-    def delay(self, place: float) -> float:
-        """Seconds until all that was booked before `place` is earned, at the present rate; 0 without a ceiling."""
+    def delay(self, position: float) -> float:
+        """Seconds until there were tokens for everybody before `position`, at the present rate; 0 without a ceiling."""
         with self._lock:
-            self._earn()
-            missing = place - self._earned.value
+            self._produce()
+            missing = position - self._produced.value
         return max(0.0, missing / self.rate) if self.rate else 0.0
 
     @property
     def debt(self) -> float:
-        """Seconds until all that is booked is earned."""
-        return self.delay(self._spent.value)
+        """Seconds until there were tokens for everything that was consumed."""
+        return self.delay(self._consumed.value)
 
-    async def pass_through(self, count: int) -> None:
-        """Wait for one's turn to move `count` bytes."""
-        place = self.spend(count)
-        while delay := self.delay(place):  # noqa: ASYNC110 - other processes spend too, and set no event here
+    async def wait_for(self, count: int) -> None:
+        """Wait until it is the turn of `count` bytes."""
+        position = self.consume(count)
+        while delay := self.delay(position):  # noqa: ASYNC110 - other processes consume too, and set no event here
             await asyncio.sleep(min(delay, _LONGEST_SLEEP))
 
-    def block(self, count: int, stop: Event = _NEVER) -> None:
+    def block_for(self, count: int, stop: Event = _NEVER) -> None:
         """Likewise on a thread, until `stop` is set."""
-        place = self.spend(count)
-        while (delay := self.delay(place)) and not stop.wait(min(delay, _LONGEST_SLEEP)):
+        position = self.consume(count)
+        while (delay := self.delay(position)) and not stop.wait(min(delay, _LONGEST_SLEEP)):
             pass
 
-    def _earn(self) -> None:
+    def _produce(self) -> None:
         now = self._clock()
-        earned = self._earned.value + self.rate * max(0.0, now - self._at.value)
+        produced = self._produced.value + self.rate * max(0.0, now - self._at.value)
         # Without a ceiling nothing is owed, so that a new one does not begin with a debt.
-        most = self._spent.value + self.rate * _DEPTH
-        self._earned.value = min(earned, most) if self.rate else most
+        most = self._consumed.value + self.rate * _BURST
+        self._produced.value = min(produced, most) if self.rate else most
         self._at.value = now

@@ -13,15 +13,15 @@ from core.swarm.averaging.optimizer import CollaborativeOptimizer
 from core.swarm.build import make_optimizer
 from core.swarm.state.fork_detection import ForkDetector
 from core.swarm.state.update_chain import Mark, extended
-from core.swarm.traffic.meter import Line
+from core.swarm.traffic.link import Link
 from tests.fakes.company import ScriptedCompany
 from tests.swarm.fixed_data import AVERAGING, TRAINING, make_model
 from tests.swarm.state_swarm import EPOCH, Swarm, digest, run_swarm, train
 
 
 @pytest.fixture
-def swarm(short_folder: Path, line: Line) -> Iterator[Swarm]:
-    with run_swarm(short_folder, line) as made:
+def swarm(short_folder: Path, link: Link) -> Iterator[Swarm]:
+    with run_swarm(short_folder, link) as made:
         yield made
 
 

@@ -13,7 +13,7 @@ from hivemind.proto import averaging_pb2
 from core.api.session_settings import Limits
 from core.swarm.averaging.averagers import CheckedStateAverager
 from core.swarm.state.checks import BadState
-from core.swarm.traffic.meter import Line
+from core.swarm.traffic.link import Link
 from tests.swarm.state_swarm import EPOCH, Swarm, digest, take, train
 
 # hivemind reads the annotations of a call.
@@ -126,11 +126,11 @@ def test_who_is_to_stop_asks_nobody(swarm: Swarm) -> None:
 
 
 @pytest.fixture
-def ceiling(line: Line) -> Iterator[int]:
+def ceiling(link: Link) -> Iterator[int]:
     """Bytes per second: a state takes three seconds."""
-    line.apply(Limits(download_limit=CEILING))
+    link.apply(Limits(download_limit=CEILING))
     yield CEILING
-    line.apply(Limits())
+    link.apply(Limits())
 
 
 @pytest.fixture

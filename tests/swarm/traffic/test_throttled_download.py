@@ -1,6 +1,7 @@
-"""Downloads on the same line as everything else, from a real server."""
+"""Downloads on the same link as everything else, from a real server."""
 
 import http.server
+import sys
 import threading
 from collections.abc import Iterator
 
@@ -8,9 +9,8 @@ import pytest
 
 from core.api.session_settings import Limits
 from core.learning.data.download import Client
-from core.swarm.traffic.meter import Line
+from core.swarm.traffic.link import Link
 from core.swarm.traffic.throttled_download import ThrottledDownload
-from core.swarm.traffic.throttled_streams import on_the_wire
 from tests.fakes.http_server import LOOPBACK
 
 CONTENT = bytes(range(256)) * 200
@@ -37,10 +37,14 @@ def url() -> Iterator[str]:
 
 @pytest.mark.parametrize("ceiling", [0, 1_000_000])
 def test_a_body_is_read_to_its_end_and_counted(url: str, ceiling: int) -> None:
-    line = Line()
-    line.apply(Limits(download_limit=ceiling))
-    client = Client(None, None, LOOPBACK, read=ThrottledDownload(line, threading.Event()))
+    link = Link()
+    link.apply(Limits(download_limit=ceiling))
+    client = Client(None, None, LOOPBACK, read=ThrottledDownload(link, threading.Event()))
     with client.get(url, 0) as response:
         body = b"".join(iter(lambda: client.read(response, 1 << 14), b""))
     assert body == CONTENT
-    assert line.meter.by_kind()["data"][1] == pytest.approx(on_the_wire(len(CONTENT)), rel=0.001)
+    up, down = link.meter.by_kind()["data"]
+    # Loopback carries large packets: headers hardly count.
+    assert len(CONTENT) < down < 1.1 * len(CONTENT)
+    if sys.platform == "linux":
+        assert 0 < up < 0.1 * len(CONTENT)

@@ -1,8 +1,8 @@
-"""How finely a line is shared: what ten seconds carry depends on it."""
+"""How finely a link is shared: what ten seconds carry depends on it."""
 
 import pytest
 
-from core.swarm.traffic.throttled_streams import piece_size
+from core.swarm.traffic.throttled_streams import chunk_size
 
 
 @pytest.mark.parametrize(
@@ -16,5 +16,5 @@ from core.swarm.traffic.throttled_streams import piece_size
         ((1_000.0,), 1_024),
     ],
 )
-def test_a_piece_takes_a_twentieth_of_a_second_of_the_slower_side(rates: tuple[float, ...], size: int) -> None:
-    assert piece_size(*rates) == size
+def test_a_chunk_takes_a_twentieth_of_a_second_of_the_slower_side(rates: tuple[float, ...], size: int) -> None:
+    assert chunk_size(*rates) == size

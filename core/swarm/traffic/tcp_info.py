@@ -1,0 +1,131 @@
+"""What the kernel has counted on TCP connections: every byte and packet, as the wire carries them.
+
+Messages say little about the wire: a lookup of 30 bytes makes packets of several hundred with all headers and
+acknowledgements, and the daemon talks to others by itself. Linux counts it for each socket (`struct tcp_info`,
+linux/tcp.h), also for those of another process, and tells everybody (sock_diag(7)). Elsewhere there is nothing alike:
+`connections` then finds none.
+"""
+
+import socket
+import struct
+import sys
+from collections.abc import Iterator
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+
+_INFO_SIZE = 216
+"""Bytes of `struct tcp_info` up to `tcpi_bytes_retrans`: since Linux 4.19."""
+_OPTIONS, _TIMESTAMPS = 5, 1
+_BYTES_RECEIVED, _SEGMENTS, _BYTES_SENT = 128, 136, 200
+"""Offsets in it: u64; u32 sent, u32 received; u64 with what was sent again."""
+
+_NETLINK_SOCK_DIAG, _SOCK_DIAG_BY_FAMILY, _REQUEST_DUMP = 4, 20, 0x301
+_DONE, _ERROR = 3, 2
+_INET_DIAG_INFO = 2
+_CONNECTED = sum(1 << state for state in (1, 2, 4, 5, 8, 9, 11))
+"""States of a TCP socket (net/tcp_states.h) that have counters: not closed, listening, TIME_WAIT and so on."""
+_HEADER = struct.Struct("=IHHII")
+_REQUEST = struct.Struct("=BBBBI48x")
+_MESSAGE = struct.Struct("=4B48s5I")
+"""`struct inet_diag_msg`: family and so on, addresses, and five numbers the last of which is the inode."""
+_ATTRIBUTE = struct.Struct("=HH")
+_COOKIE = slice(40, 48)
+"""In the addresses."""
+_SO_COOKIE = 57
+_BUFFER = 1 << 17
+
+
+@dataclass(frozen=True)
+class Carried:
+    """Bytes at the network interface, with all headers, since the connection began."""
+
+    up: int = 0
+    down: int = 0
+
+    def __add__(self, other: "Carried") -> "Carried":
+        return Carried(self.up + other.up, self.down + other.down)
+
+    def __sub__(self, other: "Carried") -> "Carried":
+        return Carried(self.up - other.up, self.down - other.down)
+
+
+def connections(process: int) -> dict[bytes, Carried]:
+    """What each TCP connection of a process has carried; empty where the kernel does not tell."""
+    inodes = _inodes(process)
+    return {cookie: carried for cookie, inode, carried in _all_connections() if inode in inodes}
+
+
+def carried_by(connection: socket.socket) -> Carried | None:
+    """What a connection of this process has carried; None where the kernel does not tell."""
+    if sys.platform != "linux":
+        return None
+    return _parsed(connection.getsockopt(socket.IPPROTO_TCP, socket.TCP_INFO, _INFO_SIZE), connection.family)
+
+
+def cookie_of(connection: socket.socket) -> int:
+    """What tells it from any other, ever."""
+    return int.from_bytes(connection.getsockopt(socket.SOL_SOCKET, _SO_COOKIE, 8), sys.byteorder)
+
+
+def _parsed(info: bytes, family: int) -> Carried | None:
+    if len(info) < _INFO_SIZE:
+        return None
+    # Of Ethernet, IP and TCP; the options of a packet are its timestamps, and seldom more.
+    header = 14 + (40 if family == socket.AF_INET6 else 20) + 20 + (12 if info[_OPTIONS] & _TIMESTAMPS else 0)
+    (received,) = struct.unpack_from("=Q", info, _BYTES_RECEIVED)
+    packets_sent, packets_received = struct.unpack_from("=II", info, _SEGMENTS)
+    (sent,) = struct.unpack_from("=Q", info, _BYTES_SENT)
+    return Carried(sent + packets_sent * header, received + packets_received * header)
+
+
+def _inodes(process: int) -> set[int]:
+    """Of the sockets that a process has open."""
+    found = set[int]()
+    with suppress(OSError):
+        for descriptor in Path("/proc", str(process), "fd").iterdir():
+            with suppress(OSError):
+                target = str(descriptor.readlink())
+                if target.startswith("socket:["):
+                    found.add(int(target[8:-1]))
+    return found
+
+
+def _all_connections() -> Iterator[tuple[bytes, int, Carried]]:
+    """Cookie, inode and counters of every TCP connection of this network namespace."""
+    if sys.platform != "linux":
+        return
+    with suppress(OSError), socket.socket(socket.AF_NETLINK, socket.SOCK_RAW, _NETLINK_SOCK_DIAG) as kernel:
+        for family in (socket.AF_INET, socket.AF_INET6):
+            ask = _REQUEST.pack(family, socket.IPPROTO_TCP, 1 << _INET_DIAG_INFO - 1, 0, _CONNECTED)
+            kernel.send(_HEADER.pack(_HEADER.size + len(ask), _SOCK_DIAG_BY_FAMILY, _REQUEST_DUMP, 0, 0) + ask)
+            for message in _messages(kernel):
+                addresses, inode = _MESSAGE.unpack_from(message)[4], _MESSAGE.unpack_from(message)[9]
+                if (carried := _parsed(_info_of(message), family)) is not None:
+                    yield addresses[_COOKIE], inode, carried
+
+
+def _messages(kernel: socket.socket) -> Iterator[bytes]:
+    """Until the kernel says that these were all."""
+    while True:
+        data = kernel.recv(_BUFFER)
+        while data:
+            length, kind = _HEADER.unpack_from(data)[:2]
+            if kind in (_DONE, _ERROR):
+                return
+            yield data[_HEADER.size : length]
+            data = data[_aligned(length) :]
+
+
+def _info_of(message: bytes) -> bytes:
+    attributes = message[_MESSAGE.size :]
+    while len(attributes) >= _ATTRIBUTE.size:
+        length, kind = _ATTRIBUTE.unpack_from(attributes)
+        if kind == _INET_DIAG_INFO:
+            return attributes[_ATTRIBUTE.size : length]
+        attributes = attributes[_aligned(length) :]
+    return b""
+
+
+def _aligned(length: int) -> int:
+    return (length + 3) & ~3

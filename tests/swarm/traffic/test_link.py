@@ -1,0 +1,72 @@
+"""What is counted and held back when messages and the wire do not say the same."""
+
+import asyncio
+
+import pytest
+
+from core.api.session_settings import Limits
+from core.swarm.traffic.link import Link
+from core.swarm.traffic.tcp_info import Carried
+
+
+@pytest.fixture
+def link() -> Link:
+    return Link()
+
+
+def test_until_the_kernel_is_asked_the_messages_count(link: Link) -> None:
+    link.count_call(up=100, down=200)
+    link.meter.add("data", down=50)
+    assert (link.meter.uploaded, link.meter.downloaded) == (100, 250)
+
+
+def test_afterwards_the_wire_does_and_what_no_message_explains_is_the_peers_talk(link: Link) -> None:
+    link.meter.add("averaging", up=1000)
+    link.meter.add("data", down=50)
+    link.set_carried(Carried(1300, 400), 0.2)
+    assert (link.meter.uploaded, link.meter.downloaded) == (1300, 450)
+    assert link.meter.by_kind() == {"averaging": (1000, 0), "state": (0, 0), "dht": (300, 400), "data": (0, 50)}
+
+
+def test_what_waits_in_the_daemon_is_not_counted_twice(link: Link) -> None:
+    """A state that came in faster than it is read."""
+    link.set_carried(Carried(0, 5000), 0.2)
+    asyncio.run(link.receive(5000, "state"))
+    link.set_carried(Carried(0, 5000), 0.2)
+    assert link.meter.downloaded == 5000
+
+
+def test_what_the_wire_carried_besides_messages_makes_streams_wait(link: Link) -> None:
+    link.apply(Limits(upload_limit=1000, download_limit=1000))
+    asyncio.run(link.send(100, "averaging"))
+    link.set_carried(Carried(600, 0), 0.2)
+    assert link.up.debt == pytest.approx(0.5, abs=0.1)
+    link.set_carried(Carried(600, 700), 0.2)
+    assert link.down.debt == pytest.approx(0.6, abs=0.1)
+
+
+def test_peers_are_offered_what_other_traffic_leaves(link: Link) -> None:
+    link.apply(Limits(download_limit=1000))
+    assert link.rate_for_streams == 1000
+    for second in range(1, 60):
+        link.set_carried(Carried(0, 300 * second), 1.0)
+    assert link.rate_for_streams == pytest.approx(700, rel=0.01)
+    for second in range(1, 60):
+        link.set_carried(Carried(0, 18_000 + 5000 * second), 1.0)
+    assert link.rate_for_streams == pytest.approx(100, rel=0.01), "never nothing"
+
+
+@pytest.mark.parametrize(
+    ("limits", "rates"),
+    [
+        (Limits(), (0, 0)),
+        (Limits(upload_limit=1000), (1000, 20_000)),
+        (Limits(download_limit=1000), (20_000, 1000)),
+        (Limits(upload_limit=1000, download_limit=1_000_000), (1000, 20_000)),
+    ],
+)
+def test_acknowledgements_find_room_under_the_other_ceiling(
+    link: Link, limits: Limits, rates: tuple[float, float]
+) -> None:
+    link.apply(limits)
+    assert (link.up.rate, link.down.rate) == rates
