@@ -1,4 +1,4 @@
-"""JSON from processes that may be confused or hostile."""
+"""Decodes JSON from processes that are not trusted."""
 
 from typing import TypeVar
 
@@ -8,11 +8,10 @@ Value = TypeVar("Value")
 
 
 def decode(decoder: "msgspec.json.Decoder[Value]", text: bytes) -> Value:
-    """What `text` spells.
+    """Decode `text`.
 
     Raises:
-        msgspec.DecodeError: it is not what the decoder knows. That includes nesting without end, which msgspec itself
-            reports as RecursionError.
+        msgspec.DecodeError: `text` has another form, or nests so deeply that msgspec raises RecursionError.
     """
     try:
         return decoder.decode(text)

@@ -1,15 +1,15 @@
-"""Errors as data: a kind and its parameters, which front ends put into a sentence (`app.text.messages`).
+"""Errors as data: a kind and its parameters, which front ends word (`app.text.messages`).
 
-Two families, because they ask for different answers: `WorldError` is the world's doing (no network, a full disk,
-a wrong file) and may go away by itself; `UsageError` is an input that will never work and is answered with exit code 2.
-Anything else that escapes is a fault of the program and keeps its traceback.
+`WorldError` has an outside cause (no network, a full disk, a wrong file) that may go away by itself. `UsageError` is an
+input that can never work; the command line answers it with exit code 2. Any other exception is a fault of the program
+and keeps its traceback.
 """
 
 from core.api.message import Message, Param
 
 
 class IdlehiveError(Exception):
-    """A failure that the volunteer is told about: `WorldError("disk_full", path="/data")`."""
+    """A failure to report to the volunteer: `WorldError("disk_full", path="/data")`."""
 
     def __init__(self, kind: str | Message, /, **params: Param) -> None:
         """`kind` with its parameters, or the whole message of an error that is passed on."""
@@ -18,11 +18,11 @@ class IdlehiveError(Exception):
 
 
 class WorldError(IdlehiveError):
-    """The world's doing: retrying later can help."""
+    """An outside cause: a later retry can help."""
 
 
 class UsageError(IdlehiveError):
-    """A wrong use or a wrong value: retrying cannot help. Exit code 2."""
+    """A wrong command or value: a retry cannot help."""
 
 
 class ManifestError(UsageError):

@@ -1,8 +1,8 @@
-"""The wire between a backbone and who started it: one JSON object a line on the child's stdout and stdin.
+"""The protocol between a backbone and its parent process: one JSON object a line on the child's stdout and stdin.
 
-The backbone says once that it serves or cannot. It is told `Hold` and `Resume` when its only volunteer holds and goes
-on: between the two nothing of it computes; and `ApplySettings` for what it may use of the volunteer's computer. It ends
-when its stdin closes. Log lines go to stderr.
+The backbone reports once that it serves or cannot. Between `Hold` and `Resume` it computes nothing, because its only
+volunteer holds. `ApplySettings` limits what it may use of the volunteer's computer. It ends when its stdin closes. Log
+lines go to stderr.
 """
 
 import msgspec
@@ -32,5 +32,4 @@ host_decoder = msgspec.json.Decoder(HostReport)
 
 
 def encode(message: HostReport | HostCommand) -> bytes:
-    """A message as it goes over the pipe."""
     return msgspec.json.encode(message) + b"\n"

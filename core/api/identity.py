@@ -1,6 +1,6 @@
-"""The volunteer's identity as front ends see it: the key that contributions are signed with, on every machine.
+"""The volunteer's identity as front ends see it: the key that signs contributions, the same on all their machines.
 
-It is not the peer id, which belongs to one machine. Its secret part leaves the engine only under a passphrase.
+The peer id is another key, of one machine. The secret part leaves the engine only encrypted with a passphrase.
 """
 
 import msgspec
@@ -9,7 +9,7 @@ SHORTEST_PASSPHRASE = 8
 
 
 class GetIdentity(msgspec.Struct, frozen=True, tag=True):
-    """Reply: IdentityInfo. The key is made when it is first asked for or needed."""
+    """Reply: IdentityInfo. Creates the key if there is none."""
 
 
 class ExportIdentity(msgspec.Struct, frozen=True, tag=True):
@@ -19,8 +19,8 @@ class ExportIdentity(msgspec.Struct, frozen=True, tag=True):
 
 
 class ImportIdentity(msgspec.Struct, frozen=True, tag=True):
-    """Take over an identity exported on another machine; refused if it is not `replace` and this profile has another
-    one. Counts from the next session on. Reply: IdentityInfo."""
+    """Import an identity exported on another machine; refused without `replace` if this profile has another one.
+    Applies from the next session. Reply: IdentityInfo."""
 
     text: str
     passphrase: str
@@ -33,7 +33,7 @@ class IdentityInfo(msgspec.Struct, frozen=True):
 
 
 class IdentityExport(msgspec.Struct, frozen=True):
-    """What a front end writes to a file: of no use without the passphrase."""
+    """The encrypted identity, which a front end writes to a file."""
 
     text: str
 
@@ -41,6 +41,6 @@ class IdentityExport(msgspec.Struct, frozen=True):
 IdentityCommand = GetIdentity | ExportIdentity | ImportIdentity
 
 
-def short(id: str) -> str:  # noqa: A002 - the identity's own word
+def short(id: str) -> str:  # noqa: A002 - the field's name
     """The beginning of an id, for a table."""
     return f"{id[:4]} {id[4:8]}"

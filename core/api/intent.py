@@ -1,4 +1,4 @@
-"""What a volunteer asks for: contribute, pause, go on."""
+"""What a volunteer asks for: contribute, pause, resume."""
 
 from typing import Literal
 
@@ -8,23 +8,23 @@ Override = Literal["next_edge", "resumed", "none"]
 
 
 class Contribute(msgspec.Struct, frozen=True, tag=True):
-    """Start or go on contributing. Clears a pause. Reply: null.
+    """Start or continue contributing. Ends a pause. Reply: null.
 
-    `project` is an id, URL or manifest file: joined first if it is not yet. None takes the first joined project that
-    can run, in the volunteer's order, and the practice project if none is joined.
+    `project` is an id, URL or manifest file; a project that is not joined yet is joined first. None selects the first
+    joined project, in the volunteer's order, that can run, and the practice project if none is joined.
     """
 
     project: str | None = None
     seconds: float | None = None
-    """Stop after this long, whatever the schedule says until then. Whoever was contributing by the schedule, in hours
-    that are off, goes back to the schedule."""
+    """Seconds to contribute, whatever the schedule says. A volunteer who contributes by the schedule returns to it
+    afterwards."""
     until_epoch: int | None = None
     override: Override = "next_edge"
-    """Hours of the schedule that are off are overridden until the schedule's next change, until `Resume`, or not."""
+    """Whether hours that are off are overridden: until the schedule's next change, until `Resume`, or not."""
 
 
 class Pause(msgspec.Struct, frozen=True, tag=True):
-    """Stop contributing, for `seconds`, until the schedule's next change or until resumed. Reply: null."""
+    """Stop contributing for `seconds`, until the schedule's next change, or until `Resume`. Reply: null."""
 
     seconds: float | None = None
     until: Literal["next_edge"] | None = None
@@ -32,7 +32,7 @@ class Pause(msgspec.Struct, frozen=True, tag=True):
 
 
 class Resume(msgspec.Struct, frozen=True, tag=True):
-    """End a pause; where there is none, an override of the schedule. Reply: null."""
+    """End a pause or, without one, an override of the schedule. Reply: null."""
 
 
 IntentCommand = Contribute | Pause | Resume

@@ -1,4 +1,4 @@
-"""What a person is told, as data: a kind and its parameters. Only `app.text.messages` makes sentences of it."""
+"""A message for people as data: a kind and its parameters. Only `app.text.messages` words it."""
 
 from collections.abc import Mapping, Sequence
 
@@ -6,7 +6,7 @@ import msgspec
 
 
 class Message(msgspec.Struct, frozen=True):
-    """A reason, a failure, a remark or an event. `detail` among the parameters is a library's own, raw words."""
+    """A reason, a failure, a remark or an event. The parameter `detail` is a library's raw text."""
 
     kind: str
     params: Mapping[str, "Param"] = {}
@@ -17,7 +17,7 @@ class Message(msgspec.Struct, frozen=True):
 
 
 Param = str | int | float | bool | Message | Sequence[str | Message] | None
-"""A number is in the contract's units (bytes, seconds, bytes per second, UTC seconds); the wording says which."""
+"""Numbers are bytes, seconds, bytes per second or UTC seconds; the kind decides which."""
 
 
 def _logged(value: "Param") -> str:

@@ -1,8 +1,7 @@
-"""The wire between front ends and the engine: one JSON object a line on the profile's socket.
+"""The protocol between front ends and the engine: one JSON object a line on the profile's socket.
 
 A front end sends `Request`s and gets one `Reply` or `Refusal` with the same id to each. After `Subscribe` it also gets
-a `Snapshot` at once and whenever it changes, at most two a second, and `Event`s. A command is declared beside what it
-is about, and says what its reply holds.
+a `Snapshot` at once and whenever it changes, at most two a second, and `Event`s. A command's docstring names its reply.
 """
 
 from typing import Any, Literal
@@ -21,7 +20,7 @@ from core.api.snapshot import Snapshot
 
 
 class Subscribe(msgspec.Struct, frozen=True, tag=True):
-    """Send snapshots and events on this connection from now on. Reply: null."""
+    """Send snapshots and events on this connection. Reply: null."""
 
 
 class GetSnapshot(msgspec.Struct, frozen=True, tag=True):
@@ -29,7 +28,7 @@ class GetSnapshot(msgspec.Struct, frozen=True, tag=True):
 
 
 class Quit(msgspec.Struct, frozen=True, tag=True):
-    """End the session politely, then the engine. Reply: null, when the session is over; then the connection closes."""
+    """End the session, then the engine. Replies null when the session is over; then the connection closes."""
 
 
 Command = (
@@ -57,7 +56,7 @@ class Reply(msgspec.Struct, frozen=True, tag=True):
 
 
 class Refusal(msgspec.Struct, frozen=True, tag=True):
-    """The command was not carried out; `usage` tells a wrong input (exit code 2) from the world's doing (1)."""
+    """The command failed. `usage`: it was a `UsageError` (exit code 2), else a `WorldError` (1)."""
 
     id: int
     error: Message
@@ -65,7 +64,7 @@ class Refusal(msgspec.Struct, frozen=True, tag=True):
 
 
 class Event(msgspec.Struct, frozen=True, tag=True):
-    """Something happened once that a front end may want to show. `kind` is what it is about, `message` what it says."""
+    """A single occurrence that a front end may show. `kind` names its subject."""
 
     kind: Literal["first_contribution", "epoch_done", "session_failed", "joined", "left", "warning"]
     message: Message
@@ -82,5 +81,4 @@ engine_decoder = msgspec.json.Decoder(EngineMessage)
 
 
 def encode(message: Request | EngineMessage) -> bytes:
-    """A message as it goes over the socket."""
     return msgspec.json.encode(message) + b"\n"

@@ -1,7 +1,7 @@
-"""Why nothing is being contributed, in the field's words.
+"""Why nothing is being contributed.
 
-A reason says whether it is enough to HOLD (keep memory, stop computing) or demands to LEAVE (free everything), and, if
-known, when it ends. `decide` returns all reasons that hold, not only the first. `app.text.reasons` words them.
+A reason demands either HOLD (stop computing, keep memory) or LEAVE (free everything) and says, if known, when it ends.
+`decide` returns every reason that applies. `app.text.reasons` words them.
 """
 
 from collections.abc import Mapping
@@ -13,7 +13,7 @@ from core.api.message import Param
 
 
 class Kind(StrEnum):
-    """Every reason the program knows. A test fails for a kind without a wording."""
+    """A test fails for a kind without a wording."""
 
     PAUSED = "paused"
     SNOOZED = "snoozed"
@@ -41,10 +41,10 @@ class Kind(StrEnum):
 
 
 class Severity(StrEnum):
-    """How much a reason asks of the volunteer."""
+    """Whether the volunteer has to act."""
 
     QUIET = "quiet"
-    """Wanted or expected: nothing to do."""
+    """Expected: nothing to do."""
     NOTICE = "notice"
     """Ends by itself; worth knowing."""
     PROBLEM = "problem"
@@ -58,7 +58,7 @@ class Reason(msgspec.Struct, frozen=True):
     hold: bool
     """True: HOLD is enough. False: LEAVE."""
     params: Mapping[str, Param] = {}
-    """In the contract's units, without the end."""
+    """Numbers are bytes, seconds, bytes per second or UTC seconds."""
     until: float | None = None
-    """When it ends, UTC seconds; None: nobody knows."""
+    """When it ends, UTC seconds; None: not known."""
     severity: Severity = Severity.QUIET

@@ -1,4 +1,4 @@
-"""What the program knows of the machine and from where, as `doctor` and the limits page show it."""
+"""Sensors as `doctor` and the limits page show them."""
 
 import msgspec
 
@@ -9,11 +9,11 @@ NOT_NEEDED = Message("source_not_needed")
 
 
 class GetSensors(msgspec.Struct, frozen=True, tag=True):
-    """Reply: list of SensorInfo (`core.api.sensors`)."""
+    """Reply: list of SensorInfo."""
 
 
 class Attempt(msgspec.Struct, frozen=True):
-    """One source of a sensor, and what came of it: it is in use, is not needed, or why it has no answer."""
+    """One source of a sensor: it is in use, not needed, or gives no answer for a reason."""
 
     source: str
     outcome: Message

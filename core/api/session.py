@@ -1,8 +1,8 @@
-"""The wire between the engine and a trainer: one JSON object a line on the child's stdin and stdout.
+"""The protocol between the engine and a trainer: one JSON object a line on the child's stdin and stdout.
 
-The first line a trainer reads is `Start`; then `ApplySettings`, `Hold`, `Resume` and `Leave` in any order. End of file
-on stdin means the engine is gone: the trainer leaves at once. The trainer answers with reports, at most two a second
-besides `EpochDone`, `Remark` and `Fault`. Log lines go to stderr.
+The engine sends `Start` first, then `ApplySettings`, `Hold`, `Resume` and `Leave` in any order. End of file on stdin
+means that the engine has ended: the trainer leaves at once. The trainer sends at most two reports a second, and
+`EpochDone`, `Remark` and `Fault` as they occur. Log lines go to stderr.
 """
 
 from typing import Literal
@@ -30,11 +30,11 @@ class Start(msgspec.Struct, frozen=True, tag=True):
     """Short-lived folder for sockets; the subreaper removes it."""
     settings: SessionSettings = SessionSettings()
     volunteer: str | None = None
-    """File of the volunteer's private key, created if missing; None: nothing is published under a name."""
+    """File of the volunteer's private key, created if missing; None: nothing is published."""
     copies: str | None = None
-    """Folder for the local copy of the run's state; None: nothing is kept."""
+    """Folder for the local copy of the run's state; None: no copy is kept."""
     origin: str | None = None
-    """URL that the manifest was read from: the only place the access token is sent to."""
+    """URL that the manifest was read from; the access token is sent to no other server."""
     access_token: str | None = None
 
 
@@ -47,11 +47,11 @@ class Hold(msgspec.Struct, frozen=True, tag=True):
 
 
 class Resume(msgspec.Struct, frozen=True, tag=True):
-    """Compute again after Hold."""
+    """Compute again after `Hold`."""
 
 
 class Leave(msgspec.Struct, frozen=True, tag=True):
-    """Say goodbye to the peers and exit 0 within `seconds`."""
+    """Leave the run in order and exit 0 within `seconds`."""
 
     seconds: float = 5.0
 
@@ -60,11 +60,11 @@ TrainerCommand = Start | ApplySettings | Hold | Resume | Leave
 
 
 class Counters(Counted, frozen=True):
-    """What this session has given so far; never decreases. Its bytes are in `Traffic`, and here by kind."""
+    """Totals of this session, which never decrease. Bytes are counted by kind here, and all together in `Traffic`."""
 
     accepted: Count = 0
     states_given: Count = 0
-    """Whole states sent to peers that came or came back."""
+    """Whole states sent to other peers."""
 
 
 class Report(msgspec.Struct, frozen=True, tag=True):
@@ -77,21 +77,21 @@ class Report(msgspec.Struct, frozen=True, tag=True):
     transfer: Transfer | None = None
     catching_up: CatchUp | None = None
     cut_off: bool = False
-    """Neither another peer nor the backbone is in reach: nothing is computed."""
+    """Neither another peer nor the backbone can be reached: nothing is computed."""
     min_bandwidth: int = 0
     """Bytes per second, in each direction, below which the project's averaging rounds cannot end in time; 0 until the
     run is joined."""
     memory: int = 0
-    """Bytes that all processes of the session hold, looked at now and then; 0 until the first look."""
+    """Bytes that all processes of the session hold, read now and then; 0: not read yet."""
 
 
 class EpochDone(msgspec.Struct, frozen=True, tag=True):
     """The collaboration made one optimizer step, with or without this peer's samples."""
 
     epoch: int
-    """The number of the epoch that begins now (after the first step: 1)."""
+    """The epoch that begins now (after the first step: 1)."""
     loss: float | None
-    """Mean training loss of this peer's own samples, None if it gave none."""
+    """Mean training loss of this peer's samples; None without any."""
     samples: int
     """This peer's accepted samples in the epoch."""
     peers: int
@@ -99,13 +99,13 @@ class EpochDone(msgspec.Struct, frozen=True, tag=True):
 
 
 class Remark(msgspec.Struct, frozen=True, tag=True):
-    """Something happened that the volunteer may want to know; the session goes on."""
+    """A message for the volunteer; the session continues."""
 
     message: Message
 
 
 class Fault(msgspec.Struct, frozen=True, tag=True):
-    """The session cannot go on; the process exits right after it."""
+    """The session failed; the process exits right after it."""
 
     error: Message
     permanent: bool = False
@@ -119,5 +119,4 @@ report_decoder = msgspec.json.Decoder(TrainerReport)
 
 
 def encode(message: TrainerCommand | TrainerReport) -> bytes:
-    """A message as it goes over the pipe."""
     return msgspec.json.encode(message) + b"\n"

@@ -1,6 +1,6 @@
-"""What is going on right now, as front ends see it: one frozen value, sent whole whenever it changes.
+"""The present state as front ends see it: one frozen value, sent whole whenever it changes.
 
-Units everywhere: bytes, bytes per second, seconds, UTC seconds since 1970, samples.
+Units: bytes, bytes per second, seconds, UTC seconds since 1970, samples.
 """
 
 from typing import Literal
@@ -17,13 +17,13 @@ Phase = Literal["accumulating", "finding_group", "averaging", "updating"]
 
 
 class Progress(msgspec.Struct, frozen=True):
-    """How the run stands, seen from this peer."""
+    """Progress of the run, seen from this peer."""
 
     epoch: int = 0
     samples: int = 0
     """Samples this volunteer has computed in this session."""
     loss: float | None = None
-    """Mean training loss of this peer over the last finished epoch, or the running one before the first."""
+    """This peer's mean training loss over the last finished epoch; before the first, over the present one."""
     peers: int = 0
     """Peers that report progress in this run, this one included."""
     samples_per_second: float = 0.0
@@ -47,30 +47,30 @@ class Traffic(msgspec.Struct, frozen=True):
 
 
 class Session(msgspec.Struct, frozen=True):
-    """One life of a trainer process."""
+    """A trainer process."""
 
     pid: int
     started_at: float
 
 
 class Transfer(msgspec.Struct, frozen=True):
-    """A download that stands between the volunteer and contributing; total 0 when unknown."""
+    """A download that must end before contributing starts, in bytes; total 0: unknown."""
 
     done: int
     total: int
 
 
 class CatchUp(msgspec.Struct, frozen=True):
-    """A session that takes the run's present state over; how far it is stands in `Transfer`."""
+    """A session that fetches the run's present state; `Transfer` has its progress."""
 
     from_epoch: int
-    """Of the state it has: that of the local copy, 0 without one."""
+    """Epoch of the local copy; 0 without one."""
     to_epoch: int
-    """Of the run as its peers report it."""
+    """Epoch of the run as its peers report it."""
 
 
 class Today(msgspec.Struct, frozen=True):
-    """Given since local midnight."""
+    """Contributed since local midnight."""
 
     samples: int = 0
     seconds: float = 0.0
@@ -78,12 +78,12 @@ class Today(msgspec.Struct, frozen=True):
 
 
 class Surroundings(msgspec.Struct, frozen=True):
-    """What the machine is doing, as far as limits depend on it. None: this computer does not tell."""
+    """What the machine is doing, as far as rules depend on it. None: not known."""
 
     last_input: float | None = None
-    """When mouse or keyboard were last used, UTC seconds, on a grid of ten."""
+    """When mouse or keyboard were last used, UTC seconds, rounded to ten."""
     on_battery: bool | None = None
-    """None also where there is no battery."""
+    """None also without a battery."""
     battery_level: int | None = None
     """Percent."""
     online: bool | None = None
@@ -91,7 +91,7 @@ class Surroundings(msgspec.Struct, frozen=True):
 
 
 class GpuUse(msgspec.Struct, frozen=True):
-    """The graphics card that a session computes on, by all programs together. None: it does not tell."""
+    """Use by all programs of the GPU that a session computes on. None: not known."""
 
     name: str
     utilization: int | None = None
@@ -105,66 +105,66 @@ class GpuUse(msgspec.Struct, frozen=True):
 
 
 class ProcessorUse(msgspec.Struct, frozen=True):
-    """What the session at hand takes of the computer."""
+    """What the present session uses of the computer."""
 
     share: int
-    """Percent of the time of the threads that it may use, over the last seconds."""
+    """Percent of its allowed threads' time, over the last seconds."""
     memory: int = 0
-    """Bytes; 0: not looked at yet."""
+    """Bytes; 0: not read yet."""
 
 
 class DataMonth(msgspec.Struct, frozen=True):
-    """What the volunteer's line may carry in a month, and has carried; bytes up and down."""
+    """The data cap of a month and how much of it is used; bytes up and down."""
 
     used: int
     cap: int
 
 
 class Place(msgspec.Struct, frozen=True):
-    """Where the volunteer stands among all who publish what they give, as the project's backbone counts."""
+    """The volunteer's rank on the project's leaderboard, as its backbone reports it."""
 
     place: int
     volunteers: int
     samples: int
     """Accepted by the backbone, from all machines of the volunteer."""
     share: float
-    """Of the samples of all, from 0 to 1."""
+    """Of all volunteers' samples, 0 to 1."""
     at: float
 
 
 class Snapshot(msgspec.Struct, frozen=True, tag=True):
-    """Everything a front end shows without asking."""
+    """Everything that a front end shows without a command."""
 
     state: State
     reasons: tuple[Reason, ...] = ()
     project: str | None = None
-    """Id of the project at hand: the running one, or the next to run."""
+    """Id of the running project, else of the next to run."""
     project_name: str | None = None
     pinned: str | None = None
-    """The project that the volunteer asked for by name; None: the first in order that can run."""
+    """The project that the volunteer chose; None: the first in order that can run."""
     wanted: bool = False
-    """The volunteer's intent: contribute when nothing stands against it."""
+    """The volunteer wants to contribute when no reason prevents it."""
     progress: Progress = Progress()
     traffic: Traffic = Traffic()
     settings: SessionSettings = SessionSettings()
     schedule: ScheduleState = ScheduleState()
     surroundings: Surroundings = Surroundings()
     gpu: GpuUse | None = None
-    """None: there is no session, or it uses the processor."""
+    """None: no session, or it uses the processor."""
     processor: ProcessorUse | None = None
-    """None: there is no session, or it began just now."""
+    """None: no session, or it began just now."""
     data_month: DataMonth | None = None
     """None: no data cap is set."""
     session: Session | None = None
     transfer: Transfer | None = None
     """Set while data (starting) or state (syncing) is being fetched."""
     catching_up: CatchUp | None = None
-    """Set while syncing, once it is known which epoch the others are at."""
+    """Set while syncing, once the others' epoch is known."""
     error: Message | None = None
     """Why the last session failed; kept while state is failed."""
     retry_at: float | None = None
     today: Today = Today()
     place: Place | None = None
-    """In the project at hand; None: not known, or nothing is published."""
+    """In `project`; None: not known, or nothing is published."""
     engine_pid: int = 0
     version: str = ""

@@ -7,7 +7,7 @@
         for message in engine.messages():
             print(message)
 
-Times to wait are seconds; None waits for ever.
+Timeouts are seconds; None waits for ever.
 """
 
 import contextlib
@@ -47,7 +47,7 @@ _SOURCES = Path(__file__).resolve().parents[2]
 
 
 class EngineClient:
-    """One connection to a running engine. Not for use from several threads at once."""
+    """A connection to a running engine; for one thread at a time."""
 
     def __init__(self, connection: socket.socket) -> None:
         self._connection = connection
@@ -62,7 +62,7 @@ class EngineClient:
 
         Raises:
             EngineGone: none is running.
-            WorldError: there is one that may not be talked to.
+            WorldError: the socket belongs to another user.
         """
         connection = socket.socket(socket.AF_UNIX)
         connection.settimeout(timeout)
@@ -89,7 +89,7 @@ class EngineClient:
         self._connection.close()
 
     def request(self, command: Command, result_type: type[Result], timeout: float | None = 60.0) -> Result:
-        """Have a command carried out and return its result; `NoneType` where the reply is null.
+        """Send a command and return its result; `result_type` is `NoneType` where the reply is null.
 
         Raises:
             UsageError, WorldError: the engine refused.
@@ -106,9 +106,9 @@ class EngineClient:
             raise WorldError("engine_other_version") from error
 
     def messages(self, tick: float | None = None) -> Iterator[Snapshot | Event | None]:
-        """Snapshots and events from now on: the present snapshot first, then each as it comes.
+        """The present snapshot, then snapshots and events as they come.
 
-        With `tick`, None is yielded whenever nothing has come for so long. Requests may be made in between.
+        With `tick`, yields None after that many seconds without a message. Requests may be made in between.
 
         Raises:
             EngineGone: the engine ended.
@@ -117,7 +117,7 @@ class EngineClient:
             self.request(Subscribe(), NoneType)
             self._subscribed = True
         while True:
-            yield self._unread.popleft() if self._unread else self._news(_deadline(tick))
+            yield self._unread.popleft() if self._unread else self._pushed(_deadline(tick))
 
     def _send(self, data: bytes) -> None:
         try:
@@ -133,7 +133,7 @@ class EngineClient:
                 return message
         raise EngineGone("engine_silent")
 
-    def _news(self, deadline: float | None) -> Snapshot | Event | None:
+    def _pushed(self, deadline: float | None) -> Snapshot | Event | None:
         while message := self._receive(deadline):
             if isinstance(message, Snapshot | Event):
                 return message
@@ -169,11 +169,10 @@ class EngineClient:
 
 
 def ensure_engine(profile: Profile, timeout: float = 20.0, command: Sequence[str] | None = None) -> bool:
-    """Start the profile's engine if none is running; True if it was started here.
+    """Start the profile's engine if none is running; returns whether it was started.
 
-    It is detached: it outlives this process and its terminal. What it logs until it has a log of its own goes to
-    `engine-start.log`; why it cannot start it says on its standard output. `command` replaces the engine's own command
-    line.
+    The engine outlives this process and its terminal. It logs to `engine-start.log` until its own log is open, and
+    reports a failed start on standard output. `command` replaces its command line.
 
     Raises:
         WorldError: it did not start.
@@ -190,28 +189,28 @@ def ensure_engine(profile: Profile, timeout: float = 20.0, command: Sequence[str
 
 
 def _await_answer(profile: Profile, process: subprocess.Popen[bytes], log: Path, timeout: float) -> bool:
-    """Whether it is this process that answers for the profile, and not another engine that was faster."""
+    """Whether this process became the profile's engine; False if another one did."""
     deadline = time.monotonic() + timeout
     while time.monotonic() < deadline:
         pid = _engine_pid(profile)
         if pid is not None:
             return pid == process.pid
         if process.returncode is None and process.poll() is not None:
-            # It may have lost against another engine that is just starting: that one gets a moment.
+            # Another engine may be starting and hold the lock already: wait for it.
             deadline = min(deadline, time.monotonic() + 1.0)
         time.sleep(0.05)
     returncode = process.poll()
     _end(process)
-    raise _why_not(process, log, returncode, timeout)
+    raise _start_error(process, log, returncode, timeout)
 
 
 def core_command(module: str, *arguments: str) -> list[str]:
-    """The command line that runs a module of core, whatever folder it is run in (see `core_environment`)."""
+    """The command line that runs a module of core from any folder, with `core_environment`."""
     return [sys.executable, "-P", "-m", module, *arguments]
 
 
 def core_environment() -> dict[str, str]:
-    """The environment for `core_command`: `-P` keeps a stranger's `core` folder out, this lets ours be found."""
+    """The environment for `core_command`: `-P` hides a `core` folder of the present directory, this adds ours."""
     others = os.environ.get("PYTHONPATH")
     return {**os.environ, "PYTHONPATH": f"{_SOURCES}{os.pathsep}{others}" if others else str(_SOURCES)}
 
@@ -243,7 +242,7 @@ def _end(process: subprocess.Popen[bytes]) -> None:
 
 
 def _engine_pid(profile: Profile) -> int | None:
-    """The process of the engine that answers, None if none listens."""
+    """Process id of the running engine; None if none listens."""
     try:
         client = EngineClient.connect(profile)
     except EngineGone:
@@ -252,8 +251,8 @@ def _engine_pid(profile: Profile) -> int | None:
         return client.request(GetSnapshot(), Snapshot, timeout=10.0).engine_pid
 
 
-def _why_not(process: subprocess.Popen[bytes], log: Path, returncode: int | None, timeout: float) -> WorldError:
-    """From what the process, which has ended, said on its standard output, else from the last line of its log."""
+def _start_error(process: subprocess.Popen[bytes], log: Path, returncode: int | None, timeout: float) -> WorldError:
+    """Why the process has ended: its message on standard output, else the last line of its log."""
     if returncode is None:
         return WorldError("engine_start_late", seconds=timeout, log=str(log))
     with contextlib.suppress(msgspec.DecodeError):
@@ -270,6 +269,6 @@ def _deadline(timeout: float | None) -> float | None:
 
 
 def _check_owner(path: Path) -> None:
-    # The socket may lie in the common temporary folder, where somebody else could have put theirs.
+    # In the common temporary folder, another user could have created the socket.
     if path.stat().st_uid != os.getuid():
         raise PermissionError(1, "it belongs to another user")

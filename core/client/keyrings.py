@@ -1,4 +1,4 @@
-"""The system's keyring, and which one counts: one that keeps secrets, and not in the clear."""
+"""The system's keyring; backends that do not encrypt are not used."""
 
 from collections.abc import Callable
 from typing import Protocol, TypeVar, cast
@@ -7,17 +7,17 @@ from core.api.errors import WorldError
 
 SERVICE = "idlehive"
 _DO_NOT_COUNT = ("keyring.backends.fail", "keyring.backends.null", "keyrings.alt")
-"""Modules of backends that keep secrets nowhere, or in the clear."""
+"""Modules of backends that store nothing, or store secrets unencrypted."""
 
 Result = TypeVar("Result")
 
 
 class NoKeyring(WorldError):
-    """There is no keyring that can be used."""
+    """There is no usable keyring."""
 
 
 class Keyring(Protocol):
-    """What is used of a backend."""
+    """The part of a backend that is used."""
 
     @property
     def name(self) -> str: ...
@@ -27,21 +27,21 @@ class Keyring(Protocol):
 
 
 def ask(call: Callable[[Keyring], Result]) -> Result:
-    """What `call` makes of the system's keyring. Some never answer: whoever asks sets a time limit.
+    """Call `call` with the system's keyring. May block for ever: the caller sets a time limit.
 
     Raises:
-        NoKeyring: there is none that counts, or it fails, which a locked or absent one does only now.
+        NoKeyring: there is no usable keyring, or it fails, for example because it is locked.
     """
     try:
-        return call(_that_counts())
+        return call(_usable_keyring())
     except NoKeyring:
         raise
     except Exception as error:  # noqa: BLE001 - backends raise whatever their platform's libraries raise
-        # The kind alone: a backend's message may quote what it was given.
+        # Only the type: the message may contain the secret.
         raise NoKeyring("keyring_unusable", detail=type(error).__name__) from None
 
 
-def _that_counts() -> Keyring:
+def _usable_keyring() -> Keyring:
     import keyring
 
     backend = keyring.get_keyring()

@@ -1,6 +1,6 @@
-"""The profile folder: where one profile keeps everything it has.
+"""The profile folder, with everything that a profile stores.
 
-`IDLEHIVE_HOME` names it; unset, `platformdirs` decides. Several profiles run side by side on one machine.
+`IDLEHIVE_HOME` names it; else `platformdirs` does. Several profiles can run side by side.
 """
 
 import hashlib
@@ -17,7 +17,7 @@ _LONGEST_RUNTIME_PATH = 50
 
 @dataclass(frozen=True)
 class Profile:
-    """Paths of one profile. Nothing is created until `prepare` is called."""
+    """Paths of one profile. `prepare` creates the folders."""
 
     path: Path
 
@@ -33,12 +33,12 @@ class Profile:
 
     @property
     def cache(self) -> Path:
-        """Verified data shards, shared by all projects of the profile, under the disk cap."""
+        """Verified data shards of all projects, limited by the disk cap."""
         return self.path / "cache"
 
     @property
     def copies(self) -> Path:
-        """The state of each run as the last session left it, so that the next one need not fetch it."""
+        """Local copies of the runs' states, so that the next session need not fetch them."""
         return self.path / "copies"
 
     @property
@@ -47,12 +47,12 @@ class Profile:
 
     @property
     def identity(self) -> Path:
-        """The private key by which peers know this machine."""
+        """This machine's private key as a peer."""
         return self.path / "identity.key"
 
     @property
     def volunteer(self) -> Path:
-        """The private key of the volunteer, the same on all machines of theirs."""
+        """The volunteer's private key, the same on all their machines."""
         return self.path / "volunteer.key"
 
     @property
@@ -62,7 +62,7 @@ class Profile:
 
     @property
     def runtime(self) -> Path:
-        """Sockets and session folders: short-lived, and with a path short enough for a Unix socket."""
+        """Sockets and session folders; the path is short enough for a Unix socket."""
         inside = self.path / "run"
         if len(os.fsencode(inside)) <= _LONGEST_RUNTIME_PATH:
             return inside
@@ -75,14 +75,14 @@ class Profile:
 
     @property
     def lock(self) -> Path:
-        """Held by the engine while it lives: one engine a profile."""
+        """The lock that the profile's engine holds while it runs."""
         return self.path / "engine.lock"
 
     def prepare(self) -> None:
-        """Create the folders, readable by their owner alone.
+        """Create the folders, readable only by their owner.
 
         Raises:
-            OSError: the place cannot be written.
+            OSError: a folder cannot be created.
         """
         for folder in (self.path, self.cache, self.copies, self.logs, self.runtime):
             folder.mkdir(mode=0o700, parents=True, exist_ok=True)

@@ -9,7 +9,7 @@ from core.api.preferences.value_types import Type, Value
 
 
 class ListPreferences(msgspec.Struct, frozen=True, tag=True):
-    """Reply: list of PreferenceInfo; `gentle.NAME`, what NAME is in gentle hours, right after NAME."""
+    """Reply: list of PreferenceInfo; `gentle.NAME`, its value in gentle hours, follows NAME."""
 
 
 class SetPreference(msgspec.Struct, frozen=True, tag=True):
@@ -31,10 +31,10 @@ class PreferenceInfo(msgspec.Struct, frozen=True):
     name: str
     value: Value
     effective: Value
-    """After everything that restricts it; of a limit for gentle hours: what would apply in one."""
+    """After all restrictions. For a limit of gentle hours: what would apply in one."""
     type: Type
     page: str = ""
-    """Where front ends show it."""
+    """The page that shows it."""
     why: str | None = None
     """Why the value that applies differs from the one chosen: `gentle hours`, or `NAME is lower` of another limit."""
 

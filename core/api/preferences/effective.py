@@ -1,4 +1,4 @@
-"""What applies now of what the volunteer chose. Pure."""
+"""The values that apply now of the volunteer's preferences. Pure."""
 
 import msgspec
 

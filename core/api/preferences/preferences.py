@@ -1,9 +1,9 @@
-"""What a volunteer can choose: each preference declared once, with its type and the page that shows it.
+"""All preferences, each declared once with its type and the page that shows it.
 
-The same name and unit are used everywhere: preference, wire, SQLite, settings of a session. Human units exist only in
-`app`. A new preference is a row of `_DECLARED`. If the trainer needs it, `SessionSettings`, or `Limits` inside, gets a
-field of the same name; without one it stays in the engine, where the rules of `decide` read it. A number with a
-`gentle` default also exists as `gentle.NAME`, the value for the gentle hours of the schedule.
+Name and unit are the same in protocol, SQLite and session settings; human units exist only in `app`. A new preference
+is a row of `_DECLARED`. If the trainer needs it, `SessionSettings`, or `Limits` inside, gets a field of the same name;
+the rules of `decide` read all of them. A number with a `gentle` default also exists as `gentle.NAME`, the value for the
+gentle hours of the schedule.
 """
 
 import re
@@ -23,10 +23,10 @@ GENTLE = "gentle."
 """Prefix of the names of limits for gentle hours."""
 
 Page = Literal["processor", "gpu", "network", "presence", "storage", "privacy", "energy", "schedule"]
-"""Where front ends show it, in their order."""
+"""The page that shows it, in the pages' order."""
 
 Values = Mapping[str, Any]
-"""Values by name, each as its declaration allows it."""
+"""Values by name."""
 
 
 @dataclass(frozen=True)
@@ -52,20 +52,20 @@ class Preference:
 
     @property
     def is_limit(self) -> bool:
-        """Whether it is a ceiling, of which the lower is the stricter."""
+        """Whether it is a ceiling: lower is stricter."""
         return self.plain_name in Limits.__struct_fields__
 
     def check(self, value: object) -> Value:
-        """The value as it is stored, if it is allowed.
+        """Check a value and return it as it is stored.
 
         Raises:
-            UsageError: it is not.
+            UsageError: the value is not allowed.
         """
         return self.type.check(self.name, value)
 
 
 DISPLAY_NAME = Text(longest=32)
-"""What a volunteer may choose, and what a backbone shows of others."""
+"""Characters; a backbone holds published names to the same length."""
 
 _SLOWEST, _FASTEST = 16_000, 10**12
 """Bytes per second: below 128 kbit/s not even messages between peers meet their deadlines."""
@@ -148,7 +148,7 @@ def one_gpu(name: str) -> tuple[int, str] | None:
 
 
 def restored(name: str, stored: object) -> Value:
-    """A stored value as far as this program allows it; of one that it does not, the harmless side.
+    """A stored value or, if this program does not allow it, the safest one.
 
     Raises:
         UsageError: there is no such preference.
@@ -157,5 +157,5 @@ def restored(name: str, stored: object) -> Value:
     try:
         return preference.check(stored)
     except UsageError:
-        # A week of which nothing is known contributes at no time.
+        # An unreadable week contributes at no time.
         return week_text.NEVER if isinstance(preference.type, Week) else preference.default

@@ -2,8 +2,8 @@
 
 A week is written as 336 marks, Monday 00:00 first: `.` off, `g` gentle, `f` full. Line breaks and blanks do not count,
 so seven lines of 48 marks are a picture of it. All arithmetic is on minutes of the week in local time; moments are UTC
-seconds, and the zone is passed in. What follows from that through the changes of daylight saving: an hour that is
-skipped has no cells, an hour that comes twice has its cells twice.
+seconds, and the zone is passed in. So an hour that daylight saving skips has no cells, and an hour that it repeats has
+its cells twice.
 """
 
 from collections.abc import Iterator
@@ -22,11 +22,11 @@ CELLS = 7 * CELLS_A_DAY
 DAYS = ("mon", "tue", "wed", "thu", "fri", "sat", "sun")
 
 _HORIZON = 9 * 86_400
-"""Seconds in which every level of a week has its turn, a day more for what daylight saving skips."""
+"""Seconds in which a week reaches all its levels: a week, and a day for what daylight saving skips."""
 
 
 class Level(StrEnum):
-    """How much is given."""
+    """How much may be used."""
 
     OFF = "off"
     GENTLE = "gentle"
@@ -41,7 +41,7 @@ PRESETS: tuple[Preset, ...] = get_args(Preset)
 
 
 class Outlook(msgspec.Struct, frozen=True):
-    """What a week says at a moment, and when it says something else; None: never."""
+    """The level at a moment, and when it changes; None: never."""
 
     level: Level = Level.FULL
     next_level: Level | None = None
@@ -53,14 +53,14 @@ ALWAYS = Outlook()
 
 
 class ScheduleState(msgspec.Struct, frozen=True):
-    """The schedule in the snapshot. The fields of `Outlook` are those of the painted week, whatever overrides it."""
+    """The schedule in the snapshot. The fields of `Outlook` are those of the chosen week, whatever overrides it."""
 
     level: Level = Level.FULL
     next_level: Level | None = None
     next_at: float | None = None
     """UTC seconds; None: the level never changes."""
     overridden: bool = False
-    """The volunteer contributes now although the week may say off …"""
+    """The volunteer contributes now even if the week is off …"""
     override_until: float | None = None
     """… until this time, None: until resumed."""
     zone: str = "UTC"
@@ -68,12 +68,11 @@ class ScheduleState(msgspec.Struct, frozen=True):
 
 
 def mark_of(level: Level) -> str:
-    """The mark that stands for a level."""
     return next(mark for mark, its in MARKS.items() if its is level)
 
 
 def read(text: str) -> str:
-    """Cells from marks, as they are drawn or stored.
+    """Cells from marks.
 
     Raises:
         UsageError: another number of cells, or another mark.
@@ -88,12 +87,12 @@ def read(text: str) -> str:
 
 
 def level_at(cells: str, moment: float, zone: tzinfo) -> Level:
-    """The level of the cell that local time is in."""
+    """The level of the cell with this local time."""
     return _level(cells, datetime.fromtimestamp(moment, zone))
 
 
 def outlook(cells: str, moment: float, zone: tzinfo) -> Outlook:
-    """The level at `moment`, and the first moment after it that has another one."""
+    """The level at `moment`, and the first later moment with another one."""
     level = level_at(cells, moment, zone)
     if cells.count(mark_of(level)) == CELLS:
         return Outlook(level)

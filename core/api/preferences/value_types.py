@@ -1,6 +1,6 @@
-"""The types of preferences. Each checks a value, has a default, and says what a front end needs to edit it.
+"""The types of preferences. Each checks a value and has a default.
 
-A type travels to front ends with its preference, so none of them keeps a copy of ranges or options.
+Front ends get a preference with its type, so that they need no copy of ranges and options.
 """
 
 import unicodedata
@@ -34,15 +34,15 @@ class Number(msgspec.Struct, frozen=True, tag="number"):
     highest: int
     default: int
     zero: str = ""
-    """What 0 means if it is no ordinary value: `automatic`, `unlimited`. As a ceiling it then is none."""
+    """The word for 0 if it is no ordinary value: `automatic`, `unlimited`. It then is no ceiling."""
     least: int = 0
-    """The smallest value beside 0: a ceiling below it would stop everything."""
+    """The smallest value except 0: a lower ceiling would stop everything."""
     gentle: int | None = None
     """Default in the gentle hours of the schedule; None: the same value applies at every level."""
 
     @property
     def smallest(self) -> int:
-        """The lowest ordinary value: where 0 has a word, what comes after it."""
+        """The lowest ordinary value: above 0 if 0 has a word."""
         return max(self.least, self.lowest, 1 if self.zero else 0)
 
     def check(self, name: str, value: object) -> int:
@@ -68,7 +68,7 @@ class Number(msgspec.Struct, frozen=True, tag="number"):
 
 
 class Switch(msgspec.Struct, frozen=True, tag="switch"):
-    """On or off. 1 and 0 are taken too, as earlier programs stored them."""
+    """On or off. 1 and 0 are accepted too: earlier versions stored them."""
 
     default: bool
 
@@ -91,7 +91,7 @@ class Choice(msgspec.Struct, frozen=True, tag="choice"):
 
 
 class Text(msgspec.Struct, frozen=True, tag="text"):
-    """One line that others may see; empty: not set."""
+    """One line, which others may see; empty: not set."""
 
     longest: int
     """Characters."""
@@ -108,7 +108,7 @@ class Text(msgspec.Struct, frozen=True, tag="text"):
 
 
 class Programs(msgspec.Struct, frozen=True, tag="programs"):
-    """Names of executables, without folders and repetitions, in their order."""
+    """Names of executables, in order, without folders and repetitions."""
 
     most: int
     default: tuple[str, ...] = ()
@@ -137,7 +137,7 @@ Type = Number | Switch | Choice | Text | Programs | Week
 
 
 def programs(names: Iterable[str]) -> tuple[str, ...]:
-    """Names of executables as the volunteer may write them: with a folder, and more than once.
+    """Names of executables from what the volunteer wrote, without folders and repetitions.
 
     Raises:
         UsageError: one of them is no name.

@@ -22,10 +22,10 @@ _EXAMPLE = "mon-fri 22:00-06:00 gentle"
 
 
 def parse(text: str) -> str:
-    """The cells that a person wrote in any of the three forms.
+    """The cells of a text in any of the three forms.
 
     Raises:
-        UsageError: none of them; names the part that is wrong.
+        UsageError: it has none of these forms; names the wrong part.
     """
     bare = "\n".join(line.partition("#")[0] for line in text.splitlines()).strip().lower()
     name = re.sub(r"[\s-]", "_", bare)
@@ -40,12 +40,11 @@ def parse(text: str) -> str:
 
 
 def preset_cells(preset: Preset) -> str:
-    """The cells of a preset."""
     return _PRESET_CELLS[preset]
 
 
 def preset_of(cells: str) -> Preset | None:
-    """The preset that has these cells."""
+    """The preset with these cells."""
     return next((preset for preset, its in _PRESET_CELLS.items() if its == cells), None)
 
 

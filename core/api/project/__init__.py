@@ -1,1 +1,1 @@
-"""A project: its manifest, how one is read, and the commands about the list of projects."""
+"""A project: its manifest, and the commands on the list of projects."""

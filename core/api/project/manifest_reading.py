@@ -1,4 +1,4 @@
-"""Reads a manifest that somebody else wrote: every mistake names the field it is in."""
+"""Reads untrusted manifests; errors name the wrong field."""
 
 import re
 from collections.abc import Iterator
@@ -31,7 +31,7 @@ def parse(text: bytes, base_url: str | None = None) -> Manifest:
 
 
 def check(plain: Any) -> Manifest:
-    """A manifest from plain values, with URLs as they stand and perhaps without initial peers.
+    """A manifest from plain values; URLs may be relative, and initial peers may be missing.
 
     Raises:
         ManifestError: names the first wrong field.
@@ -74,13 +74,13 @@ def _with_absolute_files(value: Any, base_url: str | None, path: str) -> Any:
 
 
 def _check_format(plain: Any) -> None:
-    # Before everything else: what a later format adds must not be reported as a mistake of the organiser.
+    # First: what a later format adds must not be reported as the organiser's mistake.
     if isinstance(plain, dict) and isinstance(number := plain.get("format"), int) and number > 1:
         raise ManifestError("format_newer", "$.format")
 
 
 def read_stored(text: str) -> Manifest:
-    """A manifest that this program, or an older version of it, has written.
+    """Read a manifest that this program, or an older version, has stored.
 
     Raises:
         msgspec.ValidationError: this version does not accept it.
@@ -89,7 +89,7 @@ def read_stored(text: str) -> Manifest:
 
 
 def _with_kind_of_data(plain: Any) -> Any:
-    """Manifests from before there were kinds of data mean text."""
+    """Older manifests have no kind of data: they mean text."""
     data = plain.get("data") if isinstance(plain, dict) else None
     return {**plain, "data": {"type": "text", **data}} if isinstance(data, dict) else plain
 
@@ -120,7 +120,7 @@ _EXPECTED = {
     _pattern(Sha256): Message("expected_hash"),
     _pattern(Architecture): Message("expected_architecture"),
 }
-"""A person is told what a pattern means, not its regular expression."""
+"""Replace a regular expression in an error by what it means."""
 
 
 def _absolute(url: str, base_url: str | None, field: str) -> str:
@@ -143,7 +143,7 @@ def _absolute(url: str, base_url: str | None, field: str) -> str:
 
 
 def _contradictions(manifest: Manifest) -> Iterator[tuple[str, Message]]:
-    """(field, problem) of everything that no single field shows, in the order of the fields."""
+    """(field, problem) of contradictions between fields, in the order of the fields."""
     yield from _unsafe(manifest.model.config, "$.model.config")
     yield from manifest.task.mismatches(manifest)
     training = manifest.training

@@ -17,7 +17,7 @@ def schema() -> dict[str, Any]:
         for declared in _declared_here(getattr(manifest, name)):
             for field, text in _field_docs(declared).items():
                 definition["properties"][field]["description"] = text
-    # Manifests from before there were kinds of data have no type there.
+    # Older manifests have no type here.
     made["$defs"]["TextData"]["required"].remove("type")
     heading = {"$schema": "https://json-schema.org/draft/2020-12/schema", "title": "Manifest of an Idlehive project"}
     return {**heading, **made}
@@ -29,7 +29,7 @@ def _declared_here(struct: type) -> list[type]:
 
 
 def _field_docs(struct: type) -> dict[str, str]:
-    """Field -> the string under it, which Python does not keep at run time."""
+    """Docstrings by field; Python does not keep them at run time."""
     definition = ast.parse(inspect.getsource(struct)).body[0]
     assert isinstance(definition, ast.ClassDef)  # noqa: S101 - the source of a class is a class definition
     pairs = zip(definition.body, definition.body[1:], strict=False)
@@ -45,7 +45,7 @@ def _field_docs(struct: type) -> dict[str, str]:
 
 
 def write(path: Path) -> None:
-    """Write the schema, formatted for people, to `path`."""
+    """Write the schema to `path`."""
     path.write_bytes(msgspec.json.format(msgspec.json.encode(schema()), indent=2) + b"\n")
 
 

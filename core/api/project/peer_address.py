@@ -1,4 +1,4 @@
-"""libp2p multiaddresses of peers, as far as they stand in manifests and on command lines."""
+"""libp2p multiaddresses of peers, in manifests and on command lines."""
 
 import ipaddress
 import re
@@ -10,7 +10,7 @@ _PEER_ADDRESS = re.compile(
 
 
 def is_far(address: str) -> bool:
-    """Whether the way to this peer leads through the internet: its address is neither this computer's nor private."""
+    """Whether the peer is on the internet: its address is neither loopback nor private."""
     match = _PEER_ADDRESS.fullmatch(address)
     if match is None or match["kind"].startswith("dns"):
         return match is None or match["host"] != "localhost"

@@ -1,7 +1,7 @@
-"""JSON from strangers, read strictly: what stays is plain values that mean the same to every reader.
+"""Reads untrusted JSON strictly, so that its values mean the same to every reader.
 
-Standard readers differ on repeated keys, `NaN`, huge numbers and lone surrogates, and give up on deep nesting with
-errors that help nobody. All of it is refused here, with the path of the place.
+Parsers differ on repeated keys, `NaN`, huge numbers and lone surrogates, and report deep nesting without a place. All
+of it is refused here, with its JSON path.
 """
 
 import json
@@ -15,13 +15,13 @@ _INTEGERS = range(-(1 << 63), 1 << 64)
 
 
 class _Repeated(str):
-    """Stands in the tree for an object in which this key appears twice, until `check` meets it and knows its path."""
+    """Replaces an object in which this key appears twice, until `check` finds it and knows its path."""
 
     __slots__ = ()
 
 
 def read(text: bytes, most_bytes: int) -> Any:
-    """The value that `text` spells.
+    """Parse `text`.
 
     Raises:
         ManifestError: too large, not UTF-8, not JSON, or not plain.
@@ -64,7 +64,7 @@ def check(value: Any, path: str = "$", depth: int = 0) -> None:
 
 
 def printable(text: str) -> str:
-    """A stranger's string as it may stand in a sentence: short, and without control characters."""
+    """An untrusted string made safe for a sentence: short, and without control characters."""
     shown = text if len(text) <= 80 else text[:79] + "…"
     return "".join(letter if letter.isprintable() else "\N{REPLACEMENT CHARACTER}" for letter in shown)
 

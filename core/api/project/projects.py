@@ -1,4 +1,4 @@
-"""Projects as front ends see them: the list, what a volunteer asks before joining, and how a run learns."""
+"""Projects as front ends see them: the list, details and the learning curve."""
 
 from typing import Literal
 
@@ -20,14 +20,14 @@ class ShowProject(msgspec.Struct, frozen=True, tag=True):
 
 
 class AddProject(msgspec.Struct, frozen=True, tag=True):
-    """Read a manifest from a URL or a file and put it into the list. Reply: ProjectInfo."""
+    """Read a manifest from a URL or a file and add its project to the list. Reply: ProjectInfo."""
 
     source: str
 
 
 class JoinProject(msgspec.Struct, frozen=True, tag=True):
-    """Become a member. The invite goes to the keyring, never to disk in the clear if a keyring is there.
-    Reply: ProjectInfo; `warning` is set if the secret had to be kept in a file."""
+    """Become a member. The invite is stored in the keyring or, if there is none, in a file; then `warning` of the
+    reply is set. Reply: ProjectInfo."""
 
     project: str
     invite: str | None = None
@@ -69,13 +69,13 @@ class ProjectInfo(msgspec.Struct, frozen=True):
     """URL or file the manifest came from; `builtin` for the practice project."""
     joined: bool = False
     active: bool = False
-    """The session at hand is in this project."""
+    """The present session is in this project."""
     practice: bool = False
     warning: Message | None = None
     rank: int = 0
-    """Place in the volunteer's order among the joined ones, from 1; 0 if not joined."""
+    """Place in the order of joined projects, from 1; 0 if not joined."""
     reasons: tuple[Reason, ...] = ()
-    """Why another joined project runs in its place."""
+    """Why another joined project runs instead."""
 
 
 class Picture(msgspec.Struct, frozen=True):
@@ -86,7 +86,7 @@ class Picture(msgspec.Struct, frozen=True):
 
 
 class ProjectDetails(msgspec.Struct, frozen=True):
-    """A project with what a volunteer asks before joining."""
+    """Details of a project, for example for the decision to join."""
 
     info: ProjectInfo
     architecture: str
@@ -99,14 +99,14 @@ class ProjectDetails(msgspec.Struct, frozen=True):
     """What this machine lacks; empty means it fits."""
     homepage: str | None = None
     samples: int = 0
-    """Given by this volunteer so far."""
+    """What this volunteer contributed so far."""
     seconds: float = 0.0
     place: Place | None = None
-    """As last heard from its backbone."""
+    """As its backbone last reported."""
 
 
 class Figure(msgspec.Struct, frozen=True):
-    """What a task measures on held-out data besides the loss, such as `perplexity`; the words are in `app.text`."""
+    """What a task measures on held-out data besides the loss, such as `perplexity`."""
 
     kind: str
     value: float
@@ -117,14 +117,14 @@ class CurvePoint(msgspec.Struct, frozen=True):
 
     epoch: int
     loss: float | None = None
-    """Training loss, mean over the peers that reported one."""
+    """Training loss, the mean of the reporting peers."""
     evaluation_loss: float | None = None
     """On held-out data, measured by the backbone."""
     own_samples: int = 0
-    """Given by this volunteer."""
+    """This volunteer's."""
     peers: int = 0
     at: float = 0.0
-    """When the epoch ended, UTC seconds; 0: nobody reported it."""
+    """When the epoch ended, UTC seconds; 0: not known."""
     figure: Figure | None = None
     """Measured together with the evaluation loss."""
 

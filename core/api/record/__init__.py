@@ -1,1 +1,1 @@
-"""The record of what was given, as front ends see it."""
+"""The contribution record as front ends see it."""

@@ -16,7 +16,7 @@ class GetHistory(msgspec.Struct, frozen=True, tag=True):
 
     since: float | None = None
     after: tuple[float, int] | None = None
-    """Hour and session of the entry to go on behind."""
+    """Hour and session of the last entry that was read."""
 
 
 class Contribution(Given, frozen=True, kw_only=True):

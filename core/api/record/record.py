@@ -1,6 +1,6 @@
-"""The contribution record as front ends see it: sums, never rows, so that five years fit into one answer.
+"""The contribution record as sums, so that years of it fit into one reply.
 
-A time begins at `since` and ends before `until`, UTC seconds; None is the beginning or the end of the record. An hour
+A period begins at `since` and ends before `until`, UTC seconds; None is the beginning or the end of the record. An hour
 belongs to the local day in which it begins. Days are those of the zone that the computer is in now.
 """
 
@@ -17,11 +17,11 @@ MilestoneKind = Literal["seconds", "samples", "epochs"]
 JOULES_IN_KWH = 3_600_000
 MOST_SESSIONS = 200
 COLOURED = 4
-"""Projects that have bars of their own; the others share one."""
+"""Projects with their own bars; the others share one."""
 
 
 class Sums(Given, frozen=True):
-    """What was given in some time."""
+    """Contributions of a period."""
 
     @property
     def energy(self) -> float | None:
@@ -44,7 +44,7 @@ class ProjectGiven(msgspec.Struct, frozen=True):
 
 
 class Bar(msgspec.Struct, frozen=True, array_like=True):
-    """What one project was given in one bucket."""
+    """Contributions to one project in one bucket."""
 
     start: float
     """UTC seconds."""
@@ -55,7 +55,7 @@ class Bar(msgspec.Struct, frozen=True, array_like=True):
 
 
 class Milestone(msgspec.Struct, frozen=True):
-    """A round number. `at` is the day on which it was reached, or is about to be at the pace of the last 30 days."""
+    """A round number. `at` is the day on which it was reached, or will be at the rate of the last 30 days."""
 
     kind: MilestoneKind
     amount: float
@@ -64,7 +64,7 @@ class Milestone(msgspec.Struct, frozen=True):
 
 
 class Cost(msgspec.Struct, frozen=True):
-    """What the energy cost, by the volunteer's own figures. None: no figure, or nothing known of the energy."""
+    """What the energy cost, by the volunteer's figures. None: no figure, or energy not known."""
 
     money: float | None = None
     currency: str = ""
@@ -81,27 +81,27 @@ class GetOverview(msgspec.Struct, frozen=True, tag=True):
 
 
 class Overview(msgspec.Struct, frozen=True):
-    """What was given in a time."""
+    """Reply to `GetOverview`."""
 
     since: float
     until: float
     first: float | None
-    """When the record begins; None: nothing was given yet."""
+    """When the record begins; None: it is empty."""
     sums: Sums
     sessions: int
-    """That began in the time."""
+    """Sessions that began in the period."""
     cost: Cost
     projects: tuple[ProjectGiven, ...]
-    """Most given to first."""
+    """Most seconds first."""
     bucket: Bucket
     bars: tuple[Bar, ...]
     year: int
     years: tuple[int, ...]
-    """In which something was given."""
+    """Days with a contribution."""
     calendar: tuple[float, ...]
     """Seconds of each day of `year`."""
     milestones: tuple[Milestone, ...]
-    """By time reached, then those to come."""
+    """Reached ones by time, then future ones."""
 
 
 class GetHabits(msgspec.Struct, frozen=True, tag=True):
@@ -112,7 +112,7 @@ class GetHabits(msgspec.Struct, frozen=True, tag=True):
 
 
 class Habits(msgspec.Struct, frozen=True):
-    """When one gives, and why not."""
+    """Hours of contributing, and reasons for not contributing."""
 
     week: tuple[float, ...]
     """Seconds in each of the 168 hours of the local week, from Monday 0:00 on."""
@@ -123,9 +123,9 @@ class Habits(msgspec.Struct, frozen=True):
 
 
 class GetSessions(msgspec.Struct, frozen=True, tag=True):
-    """Reply: list of SessionGiven that began in a time, newest first, at most `MOST_SESSIONS`.
+    """Reply: list of SessionGiven that began in the period, newest first, at most `MOST_SESSIONS`.
 
-    `before` goes on behind one that was read: those that began earlier than that.
+    `before` continues a list: only sessions that began earlier.
     """
 
     since: float | None = None
@@ -136,8 +136,6 @@ class GetSessions(msgspec.Struct, frozen=True, tag=True):
 
 
 class SessionGiven(msgspec.Struct, frozen=True):
-    """One session."""
-
     id: int
     project: str
     name: str
@@ -158,13 +156,13 @@ class ExportHistory(msgspec.Struct, frozen=True, tag=True):
 
 
 class ImportHistory(msgspec.Struct, frozen=True, tag=True):
-    """Add what an export holds, of either form; what is there already is not counted again. Reply: Written."""
+    """Import an export of either form; entries already in the record are not counted twice. Reply: Written."""
 
     path: str
 
 
 class Written(msgspec.Struct, frozen=True):
-    """What a file held."""
+    """Contents of an exported or imported file."""
 
     path: str
     sessions: int
@@ -174,14 +172,14 @@ class Written(msgspec.Struct, frozen=True):
 
 
 class DeleteHistory(msgspec.Struct, frozen=True, tag=True):
-    """Delete all that was given, for good; memberships and choices stay. Reply: null."""
+    """Delete the whole record; memberships and preferences stay. Reply: null."""
 
     everything: Literal[True]
-    """Said aloud, so that no empty message deletes anything."""
+    """Required, so that an empty message deletes nothing."""
 
 
 def cost_of(sums: Sums, preferences: Mapping[str, Any]) -> Cost:
-    """By the volunteer's own price and grid factor, by name of the preference; one that is missing is not set."""
+    """Cost of energy by the volunteer's price and grid factor, by name of the preference; a missing one is not set."""
     if sums.energy is None:
         return Cost()
     kilowatt_hours = sums.energy / JOULES_IN_KWH

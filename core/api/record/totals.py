@@ -1,4 +1,4 @@
-"""What can be given, declared once: by a session so far, in one of its hours, or in years of them together."""
+"""What is counted of a contribution, declared once for sessions, hours and sums of years."""
 
 from collections.abc import Iterable
 from typing import Annotated, Any, TypeVar
@@ -11,7 +11,7 @@ Amount = Annotated[float, Meta(ge=0, le=1e30)]
 
 
 class Counted(msgspec.Struct, frozen=True):
-    """What a session counts. None: an older program did not record it, or nothing tells."""
+    """What a session counts. None: not recorded by an older version, or not measurable."""
 
     seconds: Amount = 0.0
     """Wall seconds spent contributing."""
@@ -21,26 +21,25 @@ class Counted(msgspec.Struct, frozen=True):
     """Averaging rounds in which this peer's gradients were averaged with others'."""
     failed_rounds: Count = 0
     epochs: Count = 0
-    """Epochs to which this peer gave at least one sample."""
+    """Epochs with at least one sample of this peer."""
     cpu_seconds: Amount = 0.0
     """Of all processes of the session together."""
     gpu_seconds: Amount = 0.0
     joules: Amount | None = None
-    """Measured by the graphics card's and the processor's own counters, everything else on them included. None: not
-    measured."""
+    """Measured by the counters of GPU and processor, which include other programs. None: not measured."""
     accepted: Count | None = None
-    """Samples that an update of the collaboration was made of."""
+    """Samples that went into an update of the collaboration."""
     flops: Amount | None = None
     """Floating-point operations of matrix products and the like, of the samples computed; None: not counted."""
     processor_joules: Amount | None = None
-    """The part of `joules` that the processor's counter (RAPL) told."""
+    """The part of `joules` that the processor's counter (RAPL) measured."""
     estimated_joules: Amount | None = None
-    """Beside `joules`: from watts that were told, not measured."""
+    """In addition to `joules`: from watts that the volunteer entered, not measured."""
     peers_met: Count = 0
     """Different peers with which gradients were averaged, each once in a session."""
     averaging_up: Count = 0
-    """Bytes by kind (`core.swarm.traffic.meter.Kind`), sent (up) and fetched (down); what is left of all bytes an older
-    program did not tell apart."""
+    """Bytes sent (up) and received (down) by kind (`core.swarm.traffic.meter.Kind`). The rest of all bytes was counted
+    by an older version, without kinds."""
     averaging_down: Count = 0
     state_up: Count = 0
     state_down: Count = 0
@@ -51,22 +50,22 @@ class Counted(msgspec.Struct, frozen=True):
 
 
 class Given(Counted, frozen=True):
-    """With all bytes, of every kind."""
+    """With all bytes together."""
 
     uploaded: Count = 0
     downloaded: Count = 0
 
 
 GIVEN = Given.__struct_fields__
-"""What is summed up, by its name on every wire and in every table."""
+"""Names of everything that is summed."""
 UNCERTAIN = tuple(name for name, default in zip(GIVEN, Given.__struct_defaults__, strict=True) if default is None)
-"""Those among them that may be unknown; a sum is unknown only if all its parts are."""
+"""Of these, the names that may be unknown; a sum is unknown only if all its parts are."""
 
 AnyGiven = TypeVar("AnyGiven", bound=Given)
 
 
 def together(first: AnyGiven, others: Iterable[Given]) -> AnyGiven:
-    """All of it, under whatever else stands in the first."""
+    """The sum of all, with the other fields of the first."""
     sums: dict[str, Any] = {name: getattr(first, name) for name in GIVEN}
     for other in others:
         for name in GIVEN:
