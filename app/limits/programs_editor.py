@@ -20,7 +20,7 @@ class ProgramsEditor(Editor):
         super().__init__(value, name, ask, show_problem)
         self.entry = QLineEdit()
         self.entry.setFont(theme.font(Type.TEXT))
-        self.entry.setPlaceholderText(tr("Name of a program, such as steam or blender"))
+        self.entry.setPlaceholderText(tr("Such as steam or blender"))
         self.entry.setAccessibleName(tr("Name of a program to wait for"))
         self.entry.returnPressed.connect(self._add)
         self.add = Button(tr("Add"), "secondary", self._add)
