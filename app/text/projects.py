@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from enum import Enum
 
-from app.text import numbers, status
+from app.text import numbers, status, tasks
 from app.text.i18n import tr
 from app.text.messages import sentence
 from core.api.message import Message
@@ -112,7 +112,7 @@ def rows(details: ProjectDetails) -> list[tuple[str, str]]:
     batch = tr("{count} samples from all peers make one epoch", count=numbers.count(details.target_batch_size))
     return [
         (tr("Model"), details.architecture),
-        (tr("Task"), details.task.replace("_", " ")),
+        (tr("Task"), tasks.task(details.task)),
         (tr("Batch"), batch),
         (tr("To download"), numbers.size(details.download_size)),
         (tr("Needs"), needs_line(details.requirements)),

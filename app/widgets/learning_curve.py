@@ -7,7 +7,7 @@ from PySide6.QtCore import QEvent, QPointF, QRectF, QSize, Qt
 from PySide6.QtGui import QColor, QHelpEvent, QPainter, QPaintEvent, QPen, QPolygonF
 from PySide6.QtWidgets import QHBoxLayout, QSizePolicy, QToolTip, QWidget
 
-from app.text import numbers
+from app.text import numbers, tasks
 from app.text.i18n import tr
 from app.widgets import axis, theme
 from app.widgets.basic import Label
@@ -123,6 +123,8 @@ class CurveView(QWidget):
             lines.append(tr("training loss {loss}", loss=numbers.decimal(point.loss, 3)))
         if point.evaluation_loss is not None:
             lines.append(tr("evaluation {loss}", loss=numbers.decimal(point.evaluation_loss, 3)))
+        if point.figure is not None:
+            lines.append(tasks.figure(point.figure))
         if point.own_samples:
             lines.append(tr("{samples} samples of yours", samples=numbers.count(point.own_samples)))
         return "\n".join(lines)

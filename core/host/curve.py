@@ -40,7 +40,7 @@ ORDER BY epoch
 """
 
 
-class Point(msgspec.Struct, frozen=True):
+class Point(msgspec.Struct, frozen=True, omit_defaults=True):
     """One epoch. `at` is UTC seconds."""
 
     epoch: int

@@ -8,6 +8,7 @@ from threading import Thread
 import pytest
 
 from core.api.errors import WorldError
+from core.api.project.projects import Figure
 from core.host.curve import Curve, Point
 
 
@@ -16,6 +17,12 @@ def curve(tmp_path: Path) -> Iterator[Curve]:
     made = Curve(tmp_path, "run-1", most_samples=1000)
     yield made
     made.close()
+
+
+def test_an_evaluation_keeps_its_figure_unless_that_is_not_a_number(curve: Curve) -> None:
+    curve.add_evaluation(1, 5.5, at=10.0, figure=Figure("perplexity", 244.7))
+    curve.add_evaluation(2, 5.4, at=11.0, figure=Figure("perplexity", math.inf))
+    assert [point.figure for point in curve.points()] == [Figure("perplexity", 244.7), None]
 
 
 def test_losses_of_peers_are_weighted_by_their_samples(curve: Curve) -> None:

@@ -137,7 +137,13 @@ def _learning(points: Sequence[Point]) -> str:
     epochs = [epoch for epoch, _ in reported + measured] or [0]
     lines = (("training loss", "first", reported), ("evaluation loss", "second", measured))
     note = '<p class="quiet">The training loss is self-reported; the evaluation loss is measured by the backbone.</p>'
-    return chart("Loss by epoch", lines, f"epoch {min(epochs):,}", f"{max(epochs):,}") + (note if reported else "")
+    drawn = chart("Loss by epoch", lines, f"epoch {min(epochs):,}", f"{max(epochs):,}") + (note if reported else "")
+    figures = [(point.epoch, point.figure) for point in points if point.figure is not None]
+    if not figures:
+        return drawn
+    epoch, figure = figures[-1]
+    name = escape(figure.kind.replace("_", " "))
+    return f'{drawn}<p class="quiet">On held-out data, epoch {epoch:,}: {name} {figure.value:,.2f}.</p>'
 
 
 def _peers(presence: Sequence[Presence]) -> str:

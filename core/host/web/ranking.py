@@ -61,10 +61,14 @@ def _metrics(published: PublishedRun) -> Iterator[str]:
     yield from _one("samples_per_second", "gauge", "Speed of all peers together, self-reported.", speed)
     yield from _one("volunteers", "gauge", "Volunteers of whom a contribution was accepted.", volunteers)
     yield from _one("accepted_samples", "gauge", "Samples accepted from volunteers, self-reported.", samples)
+    recent = published.curve.points(max(0, status.epoch - 50))
     for name, what in (("loss", "Training loss, self-reported"), ("evaluation_loss", "Loss on held-out data")):
-        losses = [loss for point in published.curve.points(max(0, status.epoch - 50)) if (loss := getattr(point, name))]
+        losses = [loss for point in recent if (loss := getattr(point, name))]
         if losses:
             yield from _one(name, "gauge", f"{what}, of the last epoch that has one.", losses[-1])
+    if figure := next((point.figure for point in reversed(recent) if point.figure), None):
+        yield from _head("evaluation_figure", "gauge", "What the task measures on held-out data, by its kind.")
+        yield f'idlehive_evaluation_figure{{kind="{_escaped(figure.kind)}"}} {figure.value}'
     yield from _head("rejected_contributions_total", "counter", "Contributions that were refused, by reason.")
     for reason, count in published.store.rejections().items():
         yield f'idlehive_rejected_contributions_total{{reason="{_escaped(reason)}"}} {count}'

@@ -12,6 +12,7 @@ import requests
 import torch
 
 from core.api.project.manifest_reading import parse
+from core.api.project.projects import Figure
 from core.host.web.published import PublishedRun
 from core.host.web.server import Web
 from core.learning import checkpoints
@@ -54,7 +55,11 @@ def test_the_catalogue_lists_the_project(server: Web) -> None:
 def test_the_curve_grows_with_the_run(server: Web, published: PublishedRun) -> None:
     point = {"epoch": 1, "loss": 6.5, "evaluation_loss": 6.0, "peers": 1, "samples": 512, "at": 10.0}
     assert json.loads(get(server, "/curve.json")[1]) == {"points": [point]}
-    published.curve.add_evaluation(2, 5.5, at=12.0)
+    published.curve.add_evaluation(2, 5.5, at=12.0, figure=Figure("perplexity", 244.7))
+    newest = json.loads(get(server, "/curve.json?since=2")[1])["points"][0]
+    assert newest["figure"] == {"kind": "perplexity", "value": 244.7}
+    assert "On held-out data, epoch 2: perplexity 244.70." in get(server, "/")[1].decode()
+    assert 'idlehive_evaluation_figure{kind="perplexity"} 244.7' in get(server, "/metrics")[1].decode()
     assert [point["epoch"] for point in json.loads(get(server, "/curve.json")[1])["points"]] == [1, 2]
     assert [point["epoch"] for point in json.loads(get(server, "/curve.json?since=2")[1])["points"]] == [2]
 

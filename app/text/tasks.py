@@ -1,0 +1,24 @@
+"""Learning tasks in words, and what they measure. One that is not known here is shown by its own name."""
+
+from app.text import numbers
+from app.text.i18n import tr
+from core.api.project.projects import Figure
+
+
+def task(name: str) -> str:
+    """What is learned, by the task's name in a manifest."""
+    words = {
+        "masked_language_modelling": tr("predict masked tokens of a text"),
+        "causal_language_modelling": tr("predict the next token of a text"),
+    }
+    return words.get(name, name.replace("_", " "))
+
+
+def figure(measured: Figure) -> str:
+    """A task's measure on held-out data, with its value."""
+    match measured.kind:
+        case "perplexity":
+            return tr("perplexity {value}", value=numbers.figure(measured.value))
+        case "masked_accuracy":
+            return tr("{share} of the masked tokens right", share=numbers.percent(measured.value))
+    return f"{measured.kind.replace('_', ' ')} {numbers.figure(measured.value)}"
