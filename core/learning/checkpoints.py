@@ -72,7 +72,7 @@ def save(
 
 
 def latest(folder: Path, run_id: str | None = None) -> Checkpoint | None:
-    """The newest checkpoint that is whole, of `run_id` if given; the log tells which damaged ones were passed over."""
+    """The newest checkpoint that is whole, of `run_id` if given; the log names damaged ones that were passed over."""
     for path in reversed(saved(folder)):
         try:
             checkpoint = load(path)

@@ -14,7 +14,7 @@ from torch.utils.flop_counter import FlopCounterMode, sdpa_backward_flop_count, 
 
 @contextmanager
 def counting() -> Iterator[Callable[[], int]]:
-    """Within, operations are counted; the function tells how many there were."""
+    """Within, operations are counted; the function gives how many there were."""
     # The counter's own formulas leave out the kernel that processors use for attention.
     attention = torch.ops.aten._scaled_dot_product_flash_attention_for_cpu
     backward = torch.ops.aten._scaled_dot_product_flash_attention_for_cpu_backward

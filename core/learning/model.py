@@ -61,7 +61,7 @@ def _config(architecture: Any, values: dict[str, Any]) -> PretrainedConfig:
 
 
 def _detail(error: Exception) -> str:
-    """The last line of a library's message, which is where the cause stands."""
+    """The last line of a library's message, which is where the cause is."""
     lines = str(error).strip().splitlines()
     return lines[-1].rstrip(".") if lines else type(error).__name__
 

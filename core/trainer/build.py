@@ -75,10 +75,10 @@ class _Prepared:
 
 @contextmanager
 def joined_session(start: Start, control: Control, reporter: Reporter) -> Iterator[Session]:
-    """A session that is a peer of its run; on the way out it says goodbye.
+    """A session that is a peer of its run; on the way out it leaves the run in order.
 
     Raises:
-        StoppedError: told to leave before it joined.
+        StoppedError: it had to leave before it joined.
         IdlehiveError: the session cannot begin.
     """
     link = Link()

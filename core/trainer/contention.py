@@ -1,8 +1,8 @@
-"""Whether others want the processor: then even idle priority takes a percent or two of it, and there is a better way.
+"""Whether other programs want the processor: then even idle priority takes a percent or two of it.
 
 A microbatch that had to wait for the processor far longer than it computed, or a rest during which no core was free,
-tells that the computer is busy. The session then rests until part of a core is free, and looks each minute with one
-microbatch. While it runs, one of the kernel's groups (sched(7), autogroup) takes 1.5 % of a saturated computer; at rest
+shows that the computer is busy. The session then rests until part of a core is free, and tries one microbatch each
+minute. While it runs, one of the kernel's groups (sched(7), autogroup) takes 1.5 % of a saturated computer; at rest
 it takes nothing.
 """
 
@@ -21,7 +21,7 @@ _LONGEST = 60.0
 FREE = 0.5
 """Cores: as much as this unused, the computer is not crowded."""
 _SHORTEST = 0.05
-"""Seconds over which unused cores can be told."""
+"""Seconds over which unused cores can be measured."""
 _SCHEDSTAT = Path("/proc/thread-self/schedstat")
 
 
@@ -53,12 +53,12 @@ class Contention:
         self._resting = False
 
     def crowded(self, after_microbatch: bool) -> bool:
-        """Whether to rest now; to be asked again and again while resting."""
+        """Whether to rest now; call it again and again while resting."""
         now, free = self._clock(), self._free()
         if after_microbatch:
             self._rests_since, self._resting = now, self._had_to_wait()
         elif free is not None and free < FREE:
-            # Even at rest nothing was left for it.
+            # Even while it rested no core was free.
             self._resting = self._before is not None
         if (free is not None and free >= FREE) or now >= self._rests_since + _LONGEST:
             self._resting = False
@@ -73,7 +73,7 @@ class Contention:
 
 
 class FreeCores:
-    """Cores that nobody used since the last call, or only somebody who stands back as we do."""
+    """Cores that were idle since the last call, or used at idle priority only."""
 
     def __init__(self) -> None:
         self._at, self._idle = time.monotonic(), _idle_seconds()
@@ -95,7 +95,7 @@ def _idle_seconds() -> float:
 
 
 def read_schedstat() -> Waited | None:
-    """From the kernel (proc(5)); None where it does not tell, and then nothing is known of others."""
+    """From the kernel (proc(5)); None where it has no such file: then contention is not known."""
     if sys.platform != "linux":
         return None
     try:

@@ -1,4 +1,4 @@
-"""What the engine asks of the session, read on a thread of its own so that it is heard while training or averaging."""
+"""The engine's commands to the session, read on a thread of its own so that they take effect during a round too."""
 
 import os
 import threading
@@ -12,7 +12,7 @@ from core.api.session_settings import SessionSettings
 
 
 def read_start(stream: BinaryIO) -> Start | None:
-    """The first line of the wire; None when the engine went away before it said anything.
+    """The first line of the wire; None when the engine went away before it sent one.
 
     Raises:
         msgspec.DecodeError: the line is not a Start.
@@ -30,7 +30,7 @@ class Control:
         self.leaving = threading.Event()
         self.settings = settings
         self.on_interruption: Callable[[], None] = lambda: None
-        """Called on the reading thread, whatever the loop is waiting for."""
+        """Called on the reading thread, even while the loop waits for something."""
         self.on_settings: Callable[[SessionSettings], None] = lambda _settings: None
         self._held = threading.Event()
         self._changed = threading.Condition()
@@ -45,16 +45,16 @@ class Control:
 
     @property
     def interrupted(self) -> bool:
-        """Whether something is asked that ends computing."""
+        """Whether a command asks to stop computing."""
         return self.held or self.leaving.is_set()
 
     def wait_while_held(self, seconds: float) -> bool:
-        """Wait until the engine says Resume or Leave, at most so long; whether it is still to be waited for."""
+        """Wait until the engine says Resume or Leave, at most so long; True if neither came."""
         with self._changed:
             return not self._changed.wait_for(lambda: not self.held or self.leaving.is_set(), seconds)
 
     def pause(self, seconds: float) -> None:
-        """Wait, but not longer than until something is asked."""
+        """Wait, but no longer than until a command asks to stop computing."""
         with self._changed:
             self._changed.wait_for(lambda: self.interrupted, seconds)
 
@@ -69,14 +69,14 @@ class Control:
             try:
                 command = command_decoder.decode(line)
             except msgspec.DecodeError as error:
-                # A newer engine may know more; a log line is all a trainer can offer.
+                # A newer engine may know more commands; they are only logged.
                 os.write(2, f"unknown command: {error}\n".encode())
                 continue
-            self._obey(command)
-        # The engine is gone, and with it the volunteer's say in this.
+            self._apply(command)
+        # The engine is gone, so nobody can stop this session any more.
         self.leave()
 
-    def _obey(self, command: TrainerCommand) -> None:
+    def _apply(self, command: TrainerCommand) -> None:
         match command:
             case Leave():
                 self.leave()

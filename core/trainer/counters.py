@@ -1,4 +1,4 @@
-"""What the session gives, counted as it happens; read by the reporter's thread, written by the training loop."""
+"""What the session contributes, counted as it happens; read by the reporter's thread, written by the training loop."""
 
 import threading
 import time

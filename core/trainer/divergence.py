@@ -1,7 +1,7 @@
-"""Whether the loss got out of hand. Pure.
+"""Whether the loss has diverged. Pure.
 
-The rule: a loss that is not finite is out of hand at once. A finite one is when it has been above three times the
-median of the last 64 good ones, in four microbatches in a row; fewer than 16 good ones say nothing yet.
+The rule: a loss that is not finite has diverged at once. A finite one has when it has been above three times the
+median of the last 64 good ones, in four microbatches in a row; with fewer than 16 good ones there is no judgement yet.
 """
 
 import math
@@ -25,7 +25,7 @@ class DivergenceDetector:
         self.good_in_a_row = 0
 
     @property
-    def is_calm(self) -> bool:
+    def is_steady(self) -> bool:
         """Whether the last loss was good."""
         return self._high == 0
 
@@ -47,6 +47,6 @@ class DivergenceDetector:
             return None
         return Message("loss_too_high", {"loss": loss, "usual": median})
 
-    def begin_again(self) -> None:
-        """The state was taken back: what was high before says nothing about it."""
+    def forget_high_losses(self) -> None:
+        """The session is back at a good state: losses from before do not concern it."""
         self._high = 0

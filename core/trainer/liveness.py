@@ -1,6 +1,6 @@
 """Ends the session when a process that it cannot do without has ended.
 
-hivemind does not notice: the training loop would wait for an answer that cannot come, or go on alone.
+hivemind does not notice: the training loop would wait for an answer that cannot come, or continue alone.
 """
 
 import logging

@@ -1,7 +1,7 @@
-"""The run's state as this computer last had it, so that a session that comes back soon need not fetch it again.
+"""The run's state as this computer last had it, so that the next session need not fetch it again.
 
-One file a run, there whole or not at all. Written when a session leaves, and now and then by a thread of its own, so
-that a crash leaves one too.
+One file a run, written atomically: when a session leaves, and every five minutes by a thread of its own, so that there
+is one after a crash too.
 """
 
 import contextlib
@@ -27,31 +27,31 @@ log = logging.getLogger(__name__)
 EVERY = 300.0
 """Seconds between two copies."""
 _RUNS = 8
-"""Whose copies are kept: those used last."""
+"""Copies are kept of so many runs: those used last."""
 
 
 @dataclass(frozen=True)
-class Kept:
+class SavedState:
     """A state that was read and is what was written."""
 
     epoch: int
     optimizer_numbers: list[Any]
     tensors: list[torch.Tensor]
     trail: list[Any]
-    """The updates that led to it, as a donor tells them."""
+    """The updates that led to it, as a donor sends them."""
 
 
 class LocalCopy:
-    """Of one run. No method raises for what a disk can do: without a copy a session costs more, but works."""
+    """Of one run. No method raises for a failing disk: without a copy a session costs more, but works."""
 
     def __init__(self, folder: Path, run_id: str) -> None:
         self._all, self._run_id = folder, run_id
-        # The name is a stranger's.
+        # The name comes from a stranger.
         self._folder = folder / hashlib.sha256(run_id.encode()).hexdigest()[:16]
         self._writing = threading.Lock()
         self._next = time.monotonic() + EVERY
 
-    def read(self) -> Kept | None:
+    def read(self) -> SavedState | None:
         """The copy, if there is a good one; a bad one is set aside."""
         for path in reversed(checkpoints.saved(self._folder)):
             try:
@@ -67,8 +67,8 @@ class LocalCopy:
         for path in checkpoints.saved(self._folder):
             self._set_aside(path)
 
-    def write_now_and_then(self, snapshot: Callable[[], State]) -> None:
-        """If the last copy is old, write `snapshot()`, taken here and now, on a thread of its own."""
+    def write_if_due(self, snapshot: Callable[[], State]) -> None:
+        """If the last copy is old, take `snapshot()` now and write it on a thread of its own."""
         now = time.monotonic()
         if now >= self._next and not self._writing.locked():
             self._next = now + EVERY
@@ -104,13 +104,13 @@ class LocalCopy:
             shutil.rmtree(run, ignore_errors=True)
 
 
-def _read(path: Path, run_id: str) -> Kept:
-    kept = checkpoints.load(path)
-    if kept.metadata["run_id"] != run_id:
+def _read(path: Path, run_id: str) -> SavedState:
+    saved = checkpoints.load(path)
+    if saved.metadata["run_id"] != run_id:
         raise WorldError("copy_of_another_run", name=path.name)
-    tensors = [kept.tensors[name] for name in sorted(kept.tensors)]
-    numbers = _list(kept.metadata.get("optimizer", ""))
-    return Kept(kept.epoch, numbers, tensors, _list(kept.metadata.get("trail", "[]")))
+    tensors = [saved.tensors[name] for name in sorted(saved.tensors)]
+    numbers = _list(saved.metadata.get("optimizer", ""))
+    return SavedState(saved.epoch, numbers, tensors, _list(saved.metadata.get("trail", "[]")))
 
 
 def _list(text: str) -> list[Any]:

@@ -1,8 +1,8 @@
 """How much memory the whole session holds, against what the volunteer allows.
 
 A ceiling set in the kernel (RLIMIT_AS, RLIMIT_DATA) would not do: it counts per process and by address space, of which
-torch reserves many times what it uses, and breaks a library somewhere in the middle. So the session looks now and then,
-and ends with a message.
+torch reserves many times what it uses, and breaks a library somewhere in the middle. So the session measures now and
+then, and ends with a message.
 """
 
 import time
@@ -13,20 +13,20 @@ import psutil
 from core.api.errors import UsageError
 
 _EVERY = 10.0
-"""Seconds: a look takes some milliseconds of the kernel's time."""
+"""Seconds between two measurements: each takes some milliseconds of the kernel's time."""
 
 
 class MemoryGuard:
     def __init__(self, clock: Callable[[], float] = time.monotonic, held: Callable[[], int] | None = None) -> None:
         """`held` gives the bytes that the session holds."""
         self._clock = clock
-        self._look = held or session_memory
+        self._measure = held or session_memory
         self._next = clock()
         self.held = 0
-        """Bytes at the last look."""
+        """Bytes at the last measurement."""
 
     def check(self, limit: int) -> None:
-        """Look, if it is time to. `limit` is in bytes, 0 for half of the computer's memory.
+        """Measure, if it is time to. `limit` is in bytes, 0 for half of the computer's memory.
 
         Raises:
             UsageError: the session holds more.
@@ -35,7 +35,7 @@ class MemoryGuard:
         if now < self._next:
             return
         self._next = now + _EVERY
-        held, allowed = self._look(), limit or psutil.virtual_memory().total // 2
+        held, allowed = self._measure(), limit or psutil.virtual_memory().total // 2
         self.held = held
         if held > allowed:
             kind = "memory_over_limit" if limit else "memory_over_half"

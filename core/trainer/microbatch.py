@@ -1,4 +1,4 @@
-"""One microbatch after the other, as large as the project asks for, or smaller where memory or latency call for it."""
+"""One microbatch after the other, as large as the project declares, or smaller where memory or latency require it."""
 
 import time
 from collections.abc import Iterator
@@ -42,7 +42,7 @@ class Size:
             return 1
         return max(1, min(self._largest, int(latency_target / 1000 / self._per_sample)))
 
-    def took(self, samples: int, seconds: float) -> None:
+    def record(self, samples: int, seconds: float) -> None:
         newest = seconds / samples
         before = self._per_sample or newest
         self._per_sample = before + (newest - before) * _NEWEST_COUNTS
@@ -88,7 +88,7 @@ class Microbatches:
             except torch.AcceleratorError as error:
                 raise WorldError("gpu_failed", detail=str(error).splitlines()[0]) from error
             seconds = time.perf_counter() - begin
-            self._size.took(samples, seconds)
+            self._size.record(samples, seconds)
             return Microbatch(samples, loss, seconds, self._flops_per_sample)
 
     def _gradients(self, batch: Batch) -> float:

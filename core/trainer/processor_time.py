@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Sequence
 import psutil
 
 _EVERY = 5.0
-"""Seconds between two searches for new processes, which look at every process of the computer."""
+"""Seconds between two searches for new processes, each of which goes through every process of the computer."""
 
 
 class ProcessorTime:

@@ -74,7 +74,7 @@ class Session:
             self.optimizer.zero_grad()
             self._rest(done.seconds)
             counters.joules = self.throttle.joules
-            self.state_sync.keep_now_and_then()
+            self.state_sync.copy_if_due()
         counters.end(time.monotonic())
 
     def on_update(self, update: Update) -> None:

@@ -1,4 +1,4 @@
-"""What the engine is told about a session: put together when the reporter asks, written by `enter` alone."""
+"""The status of a session: a report is made when the reporter asks for one; only `enter` changes it."""
 
 import time
 from dataclasses import dataclass
@@ -106,7 +106,7 @@ class Joined:
     def refined(self, situation: Situation) -> Situation:
         optimizer, averager = self._optimizer, self._optimizer.state_averager
         if situation.stage == "contributing" and averager.is_taking:
-            # It fell behind, and hivemind's step fetches the state without a word.
+            # It fell behind, and hivemind's step fetches the state without saying so.
             situation = Situation("syncing", None, CatchUp(optimizer.local_epoch, optimizer.tracker.global_epoch))
         if situation.stage == "syncing":
             received = Transfer(averager.state_received, self._state_size)

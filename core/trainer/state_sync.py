@@ -1,4 +1,4 @@
-"""Keeps a session in step with its run: the state to begin with, a local copy, the way back from a loss out of hand."""
+"""Keeps a session's state that of its run: at the start, by a local copy, and after the loss has diverged."""
 
 import logging
 from collections.abc import Callable
@@ -21,8 +21,8 @@ _TRIES_FOR_STATE = 5
 _WAIT_FOR_STATE = 2.0
 """Seconds between tries: a donor in the middle of an update cannot give, a moment later it can."""
 _RETURNS = 3
-"""To the last good state, until the session is given up."""
-_HEALED_AFTER = 64
+"""To the last good state, before the session gives up."""
+_FORGIVEN_AFTER = 64
 """Good microbatches in a row after which earlier returns are forgotten."""
 
 
@@ -44,21 +44,21 @@ class StateSync:
         self._returns = 0
 
     def begin(self) -> None:
-        """Go on from the local copy, and fetch the run's state only if the run is not where the copy is.
+        """Continue from the local copy, and fetch the run's state only if the run is not where the copy is.
 
         Raises:
             StateUnavailable: the run has moved on, and nobody gives its state.
         """
-        kept = self._copy.read() if self._copy is not None else None
+        saved = self._copy.read() if self._copy is not None else None
         self._status.enter("syncing")
-        if kept is not None and self._optimizer.is_present(kept.epoch) and self._restore():
-            log.info("epoch %d: the run is where the local copy is, nothing is fetched", kept.epoch)
+        if saved is not None and self._optimizer.is_present(saved.epoch) and self._restore():
+            log.info("epoch %d: the run is where the local copy is, nothing is fetched", saved.epoch)
             self._status.enter("contributing")
             return
-        self.catch_up(kept.epoch if kept is not None else 0)
+        self.catch_up(saved.epoch if saved is not None else 0)
 
     def catch_up(self, here: int | None = None) -> None:
-        """Take over the run's present state, if the run has one; `here` is the epoch to tell as the present one.
+        """Take over the run's present state, if the run has one; `here` is the epoch to show as the present one.
 
         Raises:
             StateUnavailable: nobody gives it.
@@ -95,41 +95,41 @@ class StateSync:
         """
         cause = self._losses.judge(loss)
         if cause is None:
-            if self._losses.good_in_a_row >= _HEALED_AFTER:
+            if self._losses.good_in_a_row >= _FORGIVEN_AFTER:
                 self._returns = 0
             return True
-        self._return(cause)
+        self._return_to_good_state(cause)
         return False
 
-    def keep_now_and_then(self) -> None:
+    def copy_if_due(self) -> None:
         """Write the local copy, beside training."""
-        if self._copy is not None and self._is_worth_keeping:
-            self._copy.write_now_and_then(self._optimizer.state_averager.snapshot)
+        if self._copy is not None and self._is_worth_copying:
+            self._copy.write_if_due(self._optimizer.state_averager.snapshot)
 
     def last_copy(self) -> Callable[[], None]:
-        """Take the state before the averagers end; what is returned writes it, after the goodbye."""
-        if self._copy is None or not self._is_worth_keeping:
+        """Take the state before the averagers end; what is returned writes it, after they have ended."""
+        if self._copy is None or not self._is_worth_copying:
             return lambda: None
         return partial(self._copy.write, self._optimizer.state_averager.snapshot())
 
     @property
-    def _is_worth_keeping(self) -> bool:
-        return self._optimizer.local_epoch > 0 and self._losses.is_calm
+    def _is_worth_copying(self) -> bool:
+        return self._optimizer.local_epoch > 0 and self._losses.is_steady
 
     def _wait_while_held(self) -> None:
-        """Nothing is fetched for who paused."""
+        """Fetch nothing during a pause."""
         self._status.enter("holding")
         self._optimizer.hold()
         while self._control.wait_while_held(_WAIT_FOR_STATE):
             self._optimizer.let_go()
         self._optimizer.resume()
 
-    def _return(self, cause: Message) -> None:
+    def _return_to_good_state(self, cause: Message) -> None:
         self._returns += 1
         if self._returns > _RETURNS:
             raise WorldError("loss_diverged", cause=cause)
         epoch = self._optimizer.local_epoch
-        self._losses.begin_again()
+        self._losses.forget_high_losses()
         if self._restore():
             remark = Message("loss_restored", {"epoch": epoch, "cause": cause, "restored": self._optimizer.local_epoch})
         else:
@@ -138,12 +138,12 @@ class StateSync:
         self._on_remark(remark)
 
     def _restore(self) -> bool:
-        """Go on from the local copy, if there is a good one."""
-        kept = self._copy.read() if self._copy is not None else None
-        if kept is None or self._copy is None:
+        """Continue from the local copy, if there is a good one."""
+        saved = self._copy.read() if self._copy is not None else None
+        if saved is None or self._copy is None:
             return False
         try:
-            self._optimizer.resume_from(kept.epoch, kept.optimizer_numbers, kept.tensors, kept.trail)
+            self._optimizer.resume_from(saved.epoch, saved.optimizer_numbers, saved.tensors, saved.trail)
         except BadState as error:
             self._copy.refuse(str(error))
             return False

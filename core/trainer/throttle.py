@@ -1,8 +1,8 @@
 """How long to rest between two microbatches, so that processor and GPU stay under their ceilings.
 
-`rest` is the whole law, pure; `Throttle` feeds it from clock and sensor. What it steers is the duty: the part of the
+`rest` is the whole control law, pure; `Throttle` feeds it from clock and sensor. It controls the duty: the part of the
 time that is spent computing. Each ceiling allows a duty, the lowest counts, and the rest after a microbatch is as long
-as that duty asks: so utilisation, temperature and power move in the rhythm of microbatches and not in waves.
+as that duty needs: so utilisation, temperature and power move in the rhythm of microbatches and not in waves.
 """
 
 import time
@@ -16,7 +16,7 @@ from core.trainer.contention import Contention
 from core.trainer.processor_time import ProcessorTime
 
 LONGEST_REST = 0.25
-"""Seconds of one rest; a longer one is made of several, with a new look at the GPU before each."""
+"""Seconds of one rest; a longer one is made of several, and the GPU is read again before each."""
 _SHORTEST_REST = 0.001
 """Seconds: less is not worth a turn of the scheduler, and is made up for by the next."""
 _BAND = 6.0
@@ -31,7 +31,7 @@ _POWER_FALLS_IN, _POWER_RISES_IN = 1.5, 6.0
 """Seconds in which the duty follows a measured power that is too high, or lower than it may be."""
 _LEAST_DUTY = 0.01
 _FURTHER = 1.25
-"""How far above the duty in force the one for power may run ahead."""
+"""How far the duty for power may exceed the effective duty."""
 _MOST_CREDIT = 0.1
 """Seconds: what a rest that was too long may be made up for; more of it would be a burst above the ceiling."""
 
@@ -50,7 +50,7 @@ class Ceilings:
 
 @dataclass(frozen=True)
 class Reading:
-    """What the sensor says; None: it does not tell."""
+    """What the sensor reads; None: it cannot."""
 
     temperature: float | None = None
     power: float | None = None
@@ -60,7 +60,7 @@ class Reading:
 
 @dataclass(frozen=True)
 class Memory:
-    """What the law keeps from one call to the next."""
+    """What the law remembers from one call to the next."""
 
     credit: float = 0.0
     """Seconds that may be computed now; time adds to it at the rate of the duty. Negative: rest first."""
@@ -127,11 +127,12 @@ def _power_duty(ceiling: float | None, reading: Reading, others: float, passed: 
 
 
 class Throttle:
-    """Applies the law to one session. `read` looks at the session's GPU, None if it does not answer.
+    """Applies the law to one session. `read` gives the session's GPU, None if it does not answer.
 
     The processor's share is taken of processor time, so that waiting for peers is no computing; the GPU's of the time
     in which a microbatch is under way. `processor_time` gives seconds, over all threads and processes of the session.
-    `contention` tells when others want the processor; without it nobody asks. `rapl` is the processor's counter.
+    `contention` knows when others want the processor; without it they are not considered. `rapl` is the
+    processor's counter.
     """
 
     def __init__(
@@ -153,18 +154,18 @@ class Throttle:
         """Count from now on: what was before, preparing or holding, is no computing."""
         self._then, self._used = self._clock(), self._processor_time()
         self._seen: Gpu | None = None
-        self._last_look = self._looked_at = float("-inf")
+        self._last_reading = self._seen_at = float("-inf")
         self._rapl.begin()
         if self._contention is not None:
             self._contention.begin()
 
     @property
     def joules(self) -> Joules:
-        """What was taken while this session was at work, everything else on processor and GPU included."""
+        """Energy used while this session was at work, everything else on processor and GPU included."""
         return replace(self._joules, processor=self._rapl.joules)
 
     def rest(self, limits: Limits, threads: int, busy: float = 0.0) -> float:
-        """Seconds to rest now; to be asked again after each rest until it is 0. `busy` is the microbatch's time."""
+        """Seconds to rest now; call it again after each rest until it is 0. `busy` is the microbatch's time."""
         now, used = self._clock(), self._processor_time()
         passed, computed = now - self._then, (used - self._used) / threads
         self._then, self._used = now, used
@@ -177,25 +178,25 @@ class Throttle:
         return seconds if seconds >= _SHORTEST_REST else 0.0
 
     def _rest_for_gpu(self, limits: Limits, busy: float, passed: float, now: float) -> float:
-        if now >= self._last_look + LONGEST_REST:
-            self._last_look = now
-            self._look(now)
+        if now >= self._last_reading + LONGEST_REST:
+            self._last_reading = now
+            self._read_gpu(now)
         if self._seen is None:
-            # Without a thermometer there is no computing; the engine finds out why and says so.
+            # Without a thermometer nothing is computed; the engine finds out why and shows it.
             return LONGEST_REST
         ceilings = Ceilings(limits.gpu_share / 100, limits.gpu_temperature, limits.gpu_power or None)
         reading = Reading(self._seen.temperature, self._seen.power, self._seen.power_limit)
         seconds, self._gpu = rest(ceilings, reading, busy, passed, self._gpu)
         return seconds
 
-    def _look(self, now: float) -> None:
-        before, since = self._seen, now - self._looked_at
-        self._seen, self._looked_at = self._read() if self._read else None, now
+    def _read_gpu(self, now: float) -> None:
+        before, since = self._seen, now - self._seen_at
+        self._seen, self._seen_at = self._read() if self._read else None, now
         if before is None or self._seen is None:
             return
         if before.energy is not None and self._seen.energy is not None:
-            # The driver's counter starts anew when it is loaded again.
+            # The driver's counter starts at 0 when it is loaded again.
             self._joules = self._joules.plus(gpu=max(0.0, self._seen.energy - before.energy))
         elif before.power is not None:
-            # Too old for a counter: its watts are one look at a moment.
+            # Too old for a counter: its watts are those of one moment.
             self._joules = self._joules.plus(estimated=before.power * since)

@@ -17,7 +17,7 @@ def settled(loss: float = 2.0, times: int = 16) -> DivergenceDetector:
 def test_a_loss_that_is_not_finite_is_out_of_hand_at_once(loss: float) -> None:
     watch = DivergenceDetector()
     assert watch.judge(loss) == Message("loss_not_finite")
-    assert not watch.is_calm
+    assert not watch.is_steady
 
 
 def test_four_high_losses_in_a_row_are_out_of_hand() -> None:
@@ -54,8 +54,8 @@ def test_going_back_begins_the_count_anew_and_good_losses_heal() -> None:
     watch = settled()
     for _ in range(3):
         watch.judge(7.0)
-    watch.begin_again()
-    assert watch.is_calm
+    watch.forget_high_losses()
+    assert watch.is_steady
     assert watch.judge(7.0) is None
     assert watch.good_in_a_row == 0
     watch.judge(2.0)

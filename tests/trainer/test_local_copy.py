@@ -56,9 +56,7 @@ def test_a_run_may_have_any_name(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("harm", ["cut", "bit", "nothing", "text"])
-def test_a_damaged_copy_is_set_aside_with_a_sentence(
-    tmp_path: Path, caplog: pytest.LogCaptureFixture, harm: str
-) -> None:
+def test_a_damaged_copy_is_set_aside_and_logged(tmp_path: Path, caplog: pytest.LogCaptureFixture, harm: str) -> None:
     copy = LocalCopy(tmp_path, "run")
     copy.write(state(7))
     (path,) = (path for path in tmp_path.rglob("*.safetensors"))
@@ -105,11 +103,11 @@ def test_now_and_then_is_not_at_once_and_not_on_this_thread(
 ) -> None:
     caplog.set_level(logging.INFO)
     copy = LocalCopy(tmp_path, "run")
-    copy.write_now_and_then(lambda: state(7))
+    copy.write_if_due(lambda: state(7))
     assert files(tmp_path) == []
     monkeypatch.setattr(local_copy, "EVERY", 0.0)
     copy = LocalCopy(tmp_path, "run")
-    copy.write_now_and_then(lambda: state(8))
+    copy.write_if_due(lambda: state(8))
     deadline = time.monotonic() + 10.0
     while not files(tmp_path) or files(tmp_path)[0].startswith("."):
         assert time.monotonic() < deadline

@@ -14,7 +14,7 @@ CPU = torch.device("cpu")
 
 def test_without_a_target_a_microbatch_is_as_large_as_the_project_says() -> None:
     size = Size(16)
-    size.took(16, 10.0)
+    size.record(16, 10.0)
     assert size.next(0) == 16
 
 
@@ -27,7 +27,7 @@ def test_it_settles_at_what_fits_into_the_target(per_sample: float, expected: in
     size = Size(16)
     for _ in range(20):
         samples = size.next(100)
-        size.took(samples, samples * per_sample)
+        size.record(samples, samples * per_sample)
     assert size.next(100) == expected
 
 
@@ -35,15 +35,15 @@ def test_a_fixed_cost_of_each_microbatch_does_not_push_it_over_the_target() -> N
     size = Size(64)
     for _ in range(50):
         samples = size.next(100)
-        size.took(samples, 0.03 + samples * 0.005)
+        size.record(samples, 0.03 + samples * 0.005)
     assert 0.08 <= 0.03 + size.next(100) * 0.005 <= 0.11
 
 
 def test_one_slow_microbatch_does_not_change_much() -> None:
     size = Size(16)
     for _ in range(20):
-        size.took(8, 0.08)
-    size.took(8, 0.16)
+        size.record(8, 0.08)
+    size.record(8, 0.16)
     assert size.next(100) >= 7
 
 

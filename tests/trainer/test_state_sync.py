@@ -1,4 +1,4 @@
-"""What it costs to come back, with a real donor; and the way back from a loss out of hand."""
+"""What coming back costs, with a real donor; and the way back from a diverged loss."""
 
 import asyncio
 import contextlib
@@ -150,7 +150,7 @@ def test_what_a_session_leaves_behind_is_its_state(
     assert swarm.state_bytes == before
 
 
-def test_a_loss_out_of_hand_brings_the_last_good_state_back_and_is_told(
+def test_a_diverged_loss_brings_the_last_good_state_back_with_a_remark(
     donor: CheckedStateAverager, volunteer: Volunteer
 ) -> None:
     volunteer.copy.write(donor.snapshot())
@@ -168,7 +168,7 @@ def test_a_loss_out_of_hand_brings_the_last_good_state_back_and_is_told(
     assert remark == Message("loss_restored", {"epoch": EPOCH, "cause": Message("loss_not_finite"), "restored": EPOCH})
 
 
-def test_after_three_returns_in_vain_the_session_ends_and_leaves_no_copy_of_that(
+def test_after_three_returns_without_success_the_session_ends_and_leaves_no_copy_of_that(
     donor: CheckedStateAverager, volunteer: Volunteer
 ) -> None:
     volunteer.copy.write(donor.snapshot())
@@ -206,7 +206,7 @@ def slowly(swarm: Swarm, tmp_path: Path) -> Iterator[Volunteer]:
     made.optimizer.shutdown()
 
 
-def test_who_leaves_while_the_state_is_on_its_way_does_not_wait_for_it(swarm: Swarm, slowly: Volunteer) -> None:
+def test_leaving_does_not_wait_for_a_state_that_is_on_its_way(swarm: Swarm, slowly: Volunteer) -> None:
     with in_background(slowly.state_sync.begin) as beginning:
         swarm.until(lambda: slowly.optimizer.state_averager.state_received > 0)
         slowly.control.leave()
@@ -217,22 +217,22 @@ def test_who_leaves_while_the_state_is_on_its_way_does_not_wait_for_it(swarm: Sw
     assert slowly.optimizer.local_epoch == 0
 
 
-def test_who_pauses_while_the_state_is_on_its_way_gets_it_after_the_pause(swarm: Swarm, slowly: Volunteer) -> None:
+def test_a_pause_while_the_state_is_on_its_way_delays_it(swarm: Swarm, slowly: Volunteer) -> None:
     averager = slowly.optimizer.state_averager
     with in_background(slowly.state_sync.begin) as beginning:
         swarm.until(lambda: averager.state_received > 0)
-        slowly.control._obey(Hold())
+        slowly.control._apply(Hold())
         swarm.until(lambda: slowly.status.report().stage == "holding")
         received = swarm.state_bytes
         time.sleep(0.5)  # in which ten messages would come
         assert swarm.state_bytes == received
-        slowly.control._obey(Resume())
+        slowly.control._apply(Resume())
         beginning.result(20.0)
     assert slowly.status.report().stage == "contributing"
     assert slowly.optimizer.local_epoch == EPOCH
 
 
-def test_without_a_copy_the_state_is_taken_over_again(donor: CheckedStateAverager, volunteer: Volunteer) -> None:
+def test_without_a_copy_the_state_is_fetched_again(donor: CheckedStateAverager, volunteer: Volunteer) -> None:
     volunteer.state_sync.begin()
     assert donor.states_given == 1
     assert not volunteer.state_sync.is_good(float("nan"))

@@ -113,7 +113,7 @@ class Cache:
 
     @contextmanager
     def _alone(self) -> Iterator[None]:
-        """No other process looks at the folder meanwhile. Short: nothing is downloaded under this lock."""
+        """Locks the folder against other processes. Short: nothing is downloaded under this lock."""
         try:
             with (self.folder / ".lock").open("a") as file:
                 fcntl.flock(file, fcntl.LOCK_EX)
