@@ -21,7 +21,7 @@ TRANSLATED = tuple(code for code in languages() if code != "en")
 
 
 class Text(NamedTuple):
-    """One call of `tr` or `trn`; `message` is one text, or singular and plural."""
+    """One call of `tr`, `trn` or `N_`; `message` is one text, or singular and plural."""
 
     message: str | tuple[str, str]
     file: str
@@ -44,10 +44,10 @@ def texts() -> Iterator[Text]:
         name, tree = str(file.relative_to(ROOT)), ast.parse(file.read_text())
         late = {id(node) for function in ast.walk(tree) if _is_function(function) for node in ast.walk(function)}
         for node in ast.walk(tree):
-            if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id in {"tr", "trn"}:
+            if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id in {"tr", "trn", "N_"}:
                 wanted = node.args[: 2 if node.func.id == "trn" else 1]
                 found = [str(each.value) for each in wanted if isinstance(each, ast.Constant)]
-                if len(found) != len(wanted) or id(node) not in late:
+                if len(found) != len(wanted) or (id(node) not in late and node.func.id != "N_"):
                     raise NotALiteral(f"{name}:{node.lineno}")
                 yield Text(found[0] if len(found) == 1 else (found[0], found[1]), name, node.lineno)
 

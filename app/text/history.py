@@ -3,7 +3,7 @@
 from collections.abc import Callable, Mapping, Sequence
 
 from app.text import messages, numbers, times
-from app.text.i18n import tr, trn
+from app.text.i18n import N_, tr, translate, trn
 from core.api.message import Message
 from core.api.reasons import Kind
 from core.api.record.record import JOULES_IN_KWH, Cost, Milestone, MilestoneKind, Sums
@@ -14,6 +14,44 @@ _KWH_A_LITRE = 0.093
 """To heat a litre of water from 20 °C to 100 °C: 4.19 kJ for each degree."""
 _CLEAR = 1.25
 """How much more than on average these hours must have to count as a habit."""
+
+
+REASONS = {
+    Kind.PAUSED: N_("paused"),
+    Kind.SNOOZED: N_("paused for a while"),
+    Kind.OUTSIDE_SCHEDULE: N_("outside your schedule"),
+    Kind.IN_USE: N_("computer in use"),
+    Kind.FULL_SCREEN: N_("full-screen program"),
+    Kind.PROGRAM_RUNNING: N_("program of your list"),
+    Kind.ON_BATTERY: N_("on battery"),
+    Kind.BATTERY_LOW: N_("battery low"),
+    Kind.METERED: N_("metered network"),
+    Kind.OFFLINE: N_("offline"),
+    Kind.DATA_CAP: N_("data cap"),
+    Kind.NETWORK_HOURS: N_("network hours"),
+    Kind.NETWORK_TOO_SLOW: N_("too little bandwidth allowed"),
+    Kind.GPU_TAKEN: N_("graphics card taken"),
+    Kind.GPU_HOT: N_("graphics card too warm"),
+    Kind.GPU_MISSING: N_("graphics card missing"),
+    Kind.GPU_MEMORY: N_("too little graphics memory"),
+    Kind.GPU_CHANGED: N_("another graphics card"),
+    Kind.NO_PROJECT: N_("no project"),
+    Kind.BACKING_OFF: N_("waiting after a failure"),
+    Kind.GAVE_UP: N_("stopped by a failure"),
+    Kind.GOING_TO_SLEEP: N_("going to sleep"),
+    Kind.WOKEN: N_("just woken up"),
+    "starting": N_("starting"),
+    "joining": N_("looking for peers"),
+    "syncing": N_("catching up"),
+    "leaving": N_("leaving the peers"),
+    "idle": N_("about to start"),
+    "holding": N_("on hold"),
+    "failed": N_("failed"),
+    "done": N_("finished"),
+    "engine_killed": N_("Idlehive was ended"),
+    "exported_running": N_("exported while it ran"),
+}
+"""In few words, by kind, state or ending."""
 
 
 def energy_source(sums: Sums) -> str:
@@ -138,7 +176,8 @@ def reason(kind: str) -> str:
 
 def ending(message: Message) -> str:
     """Why a session ended: a reason in few words, or the sentence of its failure."""
-    return known_reasons().get(message.kind) or messages.sentence(message)
+    known = REASONS.get(message.kind)
+    return translate(known) if known else messages.sentence(message)
 
 
 def main_reason(idle: Mapping[str, float]) -> str:
@@ -147,42 +186,3 @@ def main_reason(idle: Mapping[str, float]) -> str:
         return tr("Nothing prevented contributing.")
     name, seconds = max(idle.items(), key=lambda item: item[1])
     return tr("Most often: {reason} ({time}).", reason=reason(name), time=numbers.duration(seconds))
-
-
-def known_reasons() -> dict[str, str]:
-    """In few words, by kind, state or ending."""
-    return {
-        Kind.PAUSED: tr("paused"),
-        Kind.SNOOZED: tr("paused for a while"),
-        Kind.OUTSIDE_SCHEDULE: tr("outside your schedule"),
-        Kind.IN_USE: tr("computer in use"),
-        Kind.FULL_SCREEN: tr("full-screen program"),
-        Kind.PROGRAM_RUNNING: tr("program of your list"),
-        Kind.ON_BATTERY: tr("on battery"),
-        Kind.BATTERY_LOW: tr("battery low"),
-        Kind.METERED: tr("metered network"),
-        Kind.OFFLINE: tr("offline"),
-        Kind.DATA_CAP: tr("data cap"),
-        Kind.NETWORK_HOURS: tr("network hours"),
-        Kind.NETWORK_TOO_SLOW: tr("too little bandwidth allowed"),
-        Kind.GPU_TAKEN: tr("graphics card taken"),
-        Kind.GPU_HOT: tr("graphics card too warm"),
-        Kind.GPU_MISSING: tr("graphics card missing"),
-        Kind.GPU_MEMORY: tr("too little graphics memory"),
-        Kind.GPU_CHANGED: tr("another graphics card"),
-        Kind.NO_PROJECT: tr("no project"),
-        Kind.BACKING_OFF: tr("waiting after a failure"),
-        Kind.GAVE_UP: tr("stopped by a failure"),
-        Kind.GOING_TO_SLEEP: tr("going to sleep"),
-        Kind.WOKEN: tr("just woken up"),
-        "starting": tr("starting"),
-        "joining": tr("looking for peers"),
-        "syncing": tr("catching up"),
-        "leaving": tr("saying goodbye"),
-        "idle": tr("about to start"),
-        "holding": tr("on hold"),
-        "failed": tr("failed"),
-        "done": tr("finished"),
-        "engine_killed": tr("Idlehive was ended"),
-        "exported_running": tr("exported while it ran"),
-    }

@@ -24,6 +24,16 @@ def use(code: str) -> None:
     _catalogue = gettext.translation(DOMAIN, LOCALE, [code], fallback=code == "en")
 
 
+def N_(text: str) -> str:  # noqa: N802
+    """Marks a text in a table for the catalogue, under gettext's usual name; `translate` looks it up at its use."""
+    return text
+
+
+def translate(text: str) -> str:
+    """A text that `N_` marks, in the volunteer's language."""
+    return _catalogue.gettext(text)
+
+
 def tr(text: str, /, **values: object) -> str:
     """`text` in the volunteer's language, with `{names}` filled in."""
     translated = _catalogue.gettext(text)

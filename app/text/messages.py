@@ -8,19 +8,20 @@ from string import Formatter
 from typing import Any
 
 from app.text import numbers
-from app.text.wordings import TABLES
+from app.text.i18n import translate
+from app.text.wordings import WORDINGS
 from core.api.message import Message, Param
 
 
 def sentence(message: Message) -> str:
     """The message in the language in use; a kind without words is shown as it is."""
-    template = next((words[message.kind] for table in TABLES if message.kind in (words := table())), None)
-    return str(message) if template is None else fill(template, message.params)
+    template = WORDINGS.get(message.kind)
+    return fill(template, message.params) if template else str(message)
 
 
 def fill(template: str, params: Mapping[str, Param]) -> str:
-    """The template with its parameters, each written as the template says."""
-    return _FILL.vformat(template, (), params)
+    """The translated template with its parameters, each written as the template says."""
+    return _FILL.vformat(translate(template), (), params)
 
 
 class _Fill(Formatter):

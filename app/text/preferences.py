@@ -7,7 +7,7 @@ import re
 from typing import NamedTuple
 
 from app.text import quantities, values
-from app.text.i18n import tr, trn
+from app.text.i18n import N_, tr, translate, trn
 from core.api.preferences.commands import PreferenceInfo
 from core.api.preferences.preferences import GENTLE
 from core.api.preferences.value_types import Number
@@ -21,26 +21,101 @@ class Words(NamedTuple):
     meaning: str
 
 
+_PAGES = {
+    "processor": N_("Processor and memory"),
+    "gpu": N_("Graphics card"),
+    "network": N_("Network"),
+    "presence": N_("Presence and power"),
+    "storage": N_("Storage"),
+    "privacy": N_("What others see"),
+    "energy": N_("Electricity"),
+    "schedule": N_("Schedule"),
+}
+_WORDS = {
+    "threads": Words(N_("Processor threads"), N_("How many threads compute at the same time.")),
+    "processor_share": Words(
+        N_("Processor use"), N_("Share of the time in which these threads compute; they rest in between.")
+    ),
+    "memory_limit": Words(N_("Memory"), N_("Most memory that contributing may take.")),
+    "gpu_use": Words(N_("Use the graphics card"), N_("Off: the processor computes.")),
+    "gpu_share": Words(N_("Use"), N_("Share of the time in which the card computes; it rests in between.")),
+    "gpu_temperature": Words(N_("Temperature"), N_("Warmer than this, the card gets more rest.")),
+    "gpu_power": Words(N_("Power"), N_("Most watts that the card may draw, on average.")),
+    "gpu_memory": Words(N_("Graphics memory"), N_("Most of the card's memory that contributing may take.")),
+    "gpu_power_limit": Words(
+        N_("Let the driver keep the watts"), N_("Needs administrator rights; put back when contributing ends.")
+    ),
+    "upload_limit": Words(N_("Upload"), N_("Everything that Idlehive sends, in all its processes.")),
+    "download_limit": Words(N_("Download"), N_("Everything that Idlehive fetches, in all its processes.")),
+    "data_cap": Words(N_("Data a month"), N_("Up and down together; contributing stops when it is used up.")),
+    "data_cap_day": Words(N_("A month starts on day"), N_("When your provider starts to count again.")),
+    "network_from": Words(N_("Use the network from"), N_("The same time in both fields means all day.")),
+    "network_until": Words(N_("Use the network until"), N_("The same time in both fields means all day.")),
+    "metered": Words(N_("Use metered networks"), N_("Networks that the system marks as paid by volume.")),
+    "listen_port": Words(
+        N_("Port"), N_("Where other peers reach this computer; without one, it only reaches out to them.")
+    ),
+    "idle_processor": Words(
+        N_("Wait before using the processor"),
+        N_("How long mouse and keyboard must have rested before the processor computes."),
+    ),
+    "idle_gpu": Words(
+        N_("Wait before using the graphics card"),
+        N_("How long mouse and keyboard must have rested before the card computes."),
+    ),
+    "full_screen": Words(
+        N_("Contribute beside full-screen programs"), N_("Off: games, films and talks have the computer alone.")
+    ),
+    "programs": Words(
+        N_("Programs to wait for"),
+        N_("While one of these runs, nothing is contributed, whatever you do with mouse and keyboard."),
+    ),
+    "on_battery": Words(N_("Contribute on battery"), N_("Off: only while the computer is plugged in.")),
+    "battery_level": Words(
+        N_("Least battery charge"), N_("Below this, contributing stops also if it is allowed on battery.")
+    ),
+    "cache_size": Words(N_("Data kept on disk"), N_("Training data that need not be fetched again.")),
+    "publish_contributions": Words(
+        N_("Publish what I give"),
+        N_("Signed figures for the project's public ranking and learning curve; off: none are sent."),
+    ),
+    "display_name": Words(
+        N_("Your name"), N_("Shown beside your figures on the projects' pages; without one, only your key is.")
+    ),
+    "energy_price": Words(N_("Price of a kWh"), N_("What you pay; the history then tells what it cost.")),
+    "currency": Words(N_("Currency"), N_("Of that price.")),
+    "grid_factor": Words(
+        N_("CO₂ of a kWh"), N_("Grams that your electricity stands for; your provider or grid operator tells.")
+    ),
+    "processor_power": Words(
+        N_("Watts of the processor"),
+        N_("At full load. Where the processor does not tell what it takes, the history estimates with it."),
+    ),
+    "week": Words(N_("Week"), N_("The hours in which this computer contributes.")),
+}
+
+
 def words(name: str) -> Words:
     """Of a preference by its plain or gentle name, or its name for one graphics card alone."""
     plain = name.removeprefix(GENTLE)
     if one := _ONE_CARD.fullmatch(plain):
         general = words(f"gpu_{one['what']}")
         return Words(tr("{name}, card {number}", name=general.name, number=one["number"]), general.meaning)
-    return _words().get(plain) or Words(plain.replace("_", " ").capitalize(), "")
+    known = _WORDS.get(plain)
+    return Words(*map(translate, known)) if known else Words(plain.replace("_", " ").capitalize(), "")
 
 
 def has_words(name: str) -> bool:
-    return name.removeprefix(GENTLE) in _words()
+    return name.removeprefix(GENTLE) in _WORDS
 
 
 def page_name(page: str) -> str:
     """The heading of a group of preferences."""
-    return _pages().get(page, tr("Other"))
+    return translate(_PAGES.get(page, N_("Other")))
 
 
 def page_order(page: str) -> int:
-    pages = list(_pages())
+    pages = list(_PAGES)
     return pages.index(page) if page in pages else len(pages)
 
 
@@ -117,81 +192,3 @@ def _seen(name: str, snapshot: Snapshot) -> str:
             return tr("Whether you use mouse or keyboard cannot be told on this computer")
         case _:
             return ""
-
-
-def _pages() -> dict[str, str]:
-    return {
-        "processor": tr("Processor and memory"),
-        "gpu": tr("Graphics card"),
-        "network": tr("Network"),
-        "presence": tr("Presence and power"),
-        "storage": tr("Storage"),
-        "privacy": tr("What others see"),
-        "energy": tr("Electricity"),
-        "schedule": tr("Schedule"),
-    }
-
-
-def _words() -> dict[str, Words]:
-    return {
-        "threads": Words(tr("Processor threads"), tr("How many threads compute at the same time.")),
-        "processor_share": Words(
-            tr("Processor use"), tr("Share of the time in which these threads compute; they rest in between.")
-        ),
-        "memory_limit": Words(tr("Memory"), tr("Most memory that contributing may take.")),
-        "gpu_use": Words(tr("Use the graphics card"), tr("Off: the processor computes.")),
-        "gpu_share": Words(tr("Use"), tr("Share of the time in which the card computes; it rests in between.")),
-        "gpu_temperature": Words(tr("Temperature"), tr("Warmer than this, the card gets more rest.")),
-        "gpu_power": Words(tr("Power"), tr("Most watts that the card may draw, on average.")),
-        "gpu_memory": Words(tr("Graphics memory"), tr("Most of the card's memory that contributing may take.")),
-        "gpu_power_limit": Words(
-            tr("Let the driver keep the watts"), tr("Needs administrator rights; put back when contributing ends.")
-        ),
-        "upload_limit": Words(tr("Upload"), tr("Everything that Idlehive sends, in all its processes.")),
-        "download_limit": Words(tr("Download"), tr("Everything that Idlehive fetches, in all its processes.")),
-        "data_cap": Words(tr("Data a month"), tr("Up and down together; contributing stops when it is used up.")),
-        "data_cap_day": Words(tr("A month starts on day"), tr("When your provider starts to count anew.")),
-        "network_from": Words(tr("Use the network from"), tr("The same time in both fields means all day.")),
-        "network_until": Words(tr("Use the network until"), tr("The same time in both fields means all day.")),
-        "metered": Words(tr("Use metered networks"), tr("Networks that the system marks as paid by volume.")),
-        "listen_port": Words(
-            tr("Port"), tr("Where other peers reach this computer; without one, it only reaches out to them.")
-        ),
-        "idle_processor": Words(
-            tr("Wait before using the processor"),
-            tr("How long mouse and keyboard must have rested before the processor computes."),
-        ),
-        "idle_gpu": Words(
-            tr("Wait before using the graphics card"),
-            tr("How long mouse and keyboard must have rested before the card computes."),
-        ),
-        "full_screen": Words(
-            tr("Contribute beside full-screen programs"), tr("Off: games, films and talks have the computer alone.")
-        ),
-        "programs": Words(
-            tr("Programs to wait for"),
-            tr("While one of these runs, nothing is contributed, whatever you do with mouse and keyboard."),
-        ),
-        "on_battery": Words(tr("Contribute on battery"), tr("Off: only while the computer is plugged in.")),
-        "battery_level": Words(
-            tr("Least battery charge"), tr("Below this, contributing stops also if it is allowed on battery.")
-        ),
-        "cache_size": Words(tr("Data kept on disk"), tr("Training data that need not be fetched again.")),
-        "publish_contributions": Words(
-            tr("Publish what I give"),
-            tr("Signed figures for the project's public ranking and learning curve; off: none are sent."),
-        ),
-        "display_name": Words(
-            tr("Your name"), tr("Shown beside your figures on the projects' pages; without one, only your key is.")
-        ),
-        "energy_price": Words(tr("Price of a kWh"), tr("What you pay; the history then tells what it cost.")),
-        "currency": Words(tr("Currency"), tr("Of that price.")),
-        "grid_factor": Words(
-            tr("CO₂ of a kWh"), tr("Grams that your electricity stands for; your provider or grid operator tells.")
-        ),
-        "processor_power": Words(
-            tr("Watts of the processor"),
-            tr("At full load. Where the processor does not tell what it takes, the history estimates with it."),
-        ),
-        "week": Words(tr("Week"), tr("The hours in which this computer contributes.")),
-    }

@@ -3,12 +3,12 @@
 from typing import NamedTuple
 
 from app.text import messages
-from app.text.i18n import tr
+from app.text.i18n import N_, translate
 from core.api.reasons import Kind, Reason
 
 
 class Words(NamedTuple):
-    """How a kind of reason is worded."""
+    """How a kind of reason is worded, in English."""
 
     sentence: str
     headline: str = ""
@@ -17,107 +17,84 @@ class Words(NamedTuple):
     """The sentence adds nothing to the headline."""
 
 
+WORDS = {
+    # The volunteer's choice.
+    Kind.PAUSED: Words(N_("You paused contributing."), N_("Paused"), says_all=True),
+    Kind.SNOOZED: Words(N_("You paused contributing for a while."), N_("Paused"), says_all=True),
+    Kind.OUTSIDE_SCHEDULE: Words(
+        N_("Outside the hours of your schedule."), N_("Waiting: outside the hours of your schedule"), says_all=True
+    ),
+    Kind.NO_PROJECT: Words(N_("You have not joined a project yet.")),
+    # The computer.
+    Kind.IN_USE: Words(
+        N_("You are using the computer; contributing resumes {wait:duration} after the last input."),
+        N_("Waiting: you are using this computer"),
+    ),
+    Kind.FULL_SCREEN: Words("{what}.", N_("Waiting: a program fills the screen")),
+    Kind.PROGRAM_RUNNING: Words(
+        N_("You asked Idlehive to wait while this runs: {programs}."),
+        N_("Waiting: a program of your list is running"),
+    ),
+    Kind.ON_BATTERY: Words(
+        N_("The computer runs on its battery."), N_("Waiting: the computer runs on its battery"), says_all=True
+    ),
+    Kind.BATTERY_LOW: Words(N_("The battery is less than {lowest} % full."), N_("Waiting: the battery is low")),
+    Kind.GOING_TO_SLEEP: Words(
+        N_("The computer is going to sleep."), N_("The computer is going to sleep"), says_all=True
+    ),
+    Kind.WOKEN: Words(
+        N_("The computer has slept: a new session begins with the state of the other peers."),
+        N_("Coming back after sleep"),
+    ),
+    # The network.
+    Kind.OFFLINE: Words("{cause}", N_("Waiting: no connection to the internet"), says_all=True),
+    Kind.METERED: Words(N_("The network is metered."), N_("Waiting: the network is metered"), says_all=True),
+    Kind.DATA_CAP: Words(
+        N_("The {cap:size} that you allow over the network in a month are used up."),
+        N_("Waiting: the data of this month is used up"),
+    ),
+    Kind.NETWORK_HOURS: Words(
+        N_("Outside the hours in which the network may be used."),
+        N_("Waiting: outside the hours in which the network may be used"),
+        says_all=True,
+    ),
+    Kind.NETWORK_TOO_SLOW: Words("{cause}", N_("This project needs more bandwidth than your limits allow")),
+    # The graphics card.
+    Kind.GPU_TAKEN: Words(
+        N_("Another program is using the graphics card: {programs}."),
+        N_("Waiting: another program is using the graphics card"),
+    ),
+    Kind.GPU_HOT: Words(
+        N_("The graphics card is too warm even at rest: {temperature} °C."),
+        N_("Waiting: the graphics card is too warm"),
+    ),
+    Kind.GPU_MISSING: Words(N_("The graphics card does not answer. {cause}"), N_("The graphics card does not answer")),
+    Kind.GPU_MEMORY: Words(
+        N_("The graphics card has too little free memory: {needed:size} are needed, {available:size} may be used."),
+        N_("Waiting: too little graphics memory is free"),
+    ),
+    Kind.GPU_CHANGED: Words(
+        N_("From now on another graphics card is used."), N_("Changing to another graphics card"), says_all=True
+    ),
+    # The session.
+    Kind.BACKING_OFF: Words(N_("The last session failed and is tried again soon: {failure}")),
+    Kind.GAVE_UP: Words(N_("The session cannot go on without you: {failure}")),
+}
+
+
 def sentence(reason: Reason) -> str:
     """In full, without its end."""
-    known = words().get(reason.kind)
+    known = WORDS.get(reason.kind)
     return messages.fill(known.sentence, reason.params) if known else str(reason.kind)
 
 
 def headline(reason: Reason) -> str:
     """Without its end and without a full stop."""
-    known = words().get(reason.kind)
-    return (known and known.headline) or sentence(reason).rstrip(" .")
+    known = WORDS.get(reason.kind)
+    return translate(known.headline) if known and known.headline else sentence(reason).rstrip(" .")
 
 
 def detail(reason: Reason) -> str:
     """What the sentence adds to the headline; empty if nothing."""
-    known = words().get(reason.kind)
+    known = WORDS.get(reason.kind)
     return sentence(reason) if known and known.headline and not known.says_all else ""
-
-
-def words() -> dict[Kind, Words]:
-    """By kind."""
-    return {**_of_volunteer(), **_of_machine(), **_of_network(), **_of_gpu(), **_of_session()}
-
-
-def _of_volunteer() -> dict[Kind, Words]:
-    return {
-        Kind.PAUSED: Words(tr("You paused contributing."), tr("Paused"), says_all=True),
-        Kind.SNOOZED: Words(tr("You paused contributing for a while."), tr("Paused"), says_all=True),
-        Kind.OUTSIDE_SCHEDULE: Words(
-            tr("Outside the hours of your schedule."), tr("Waiting: outside the hours of your schedule"), says_all=True
-        ),
-        Kind.NO_PROJECT: Words(tr("You have not joined a project yet.")),
-    }
-
-
-def _of_machine() -> dict[Kind, Words]:
-    return {
-        Kind.IN_USE: Words(
-            tr("You are using the computer; contributing resumes {wait:duration} after the last input."),
-            tr("Waiting: you are using this computer"),
-        ),
-        Kind.FULL_SCREEN: Words("{what}.", tr("Waiting: a program fills the screen")),
-        Kind.PROGRAM_RUNNING: Words(
-            tr("You asked Idlehive to wait while this runs: {programs}."),
-            tr("Waiting: a program of your list is running"),
-        ),
-        Kind.ON_BATTERY: Words(
-            tr("The computer runs on its battery."), tr("Waiting: the computer runs on its battery"), says_all=True
-        ),
-        Kind.BATTERY_LOW: Words(tr("The battery is less than {lowest} % full."), tr("Waiting: the battery is low")),
-        Kind.GOING_TO_SLEEP: Words(
-            tr("The computer is going to sleep."), tr("The computer is going to sleep"), says_all=True
-        ),
-        Kind.WOKEN: Words(
-            tr("The computer has slept: a new session begins with the state of the other peers."),
-            tr("Coming back after sleep"),
-        ),
-    }
-
-
-def _of_network() -> dict[Kind, Words]:
-    return {
-        Kind.OFFLINE: Words("{cause}", tr("Waiting: no connection to the internet"), says_all=True),
-        Kind.METERED: Words(tr("The network is metered."), tr("Waiting: the network is metered"), says_all=True),
-        Kind.DATA_CAP: Words(
-            tr("The {cap:size} that you allow over the network in a month are used up."),
-            tr("Waiting: the data of this month is used up"),
-        ),
-        Kind.NETWORK_HOURS: Words(
-            tr("Outside the hours in which the network may be used."),
-            tr("Waiting: outside the hours in which the network may be used"),
-            says_all=True,
-        ),
-        Kind.NETWORK_TOO_SLOW: Words("{cause}", tr("This project needs more bandwidth than your limits allow")),
-    }
-
-
-def _of_gpu() -> dict[Kind, Words]:
-    return {
-        Kind.GPU_TAKEN: Words(
-            tr("Another program is using the graphics card: {programs}."),
-            tr("Waiting: another program is using the graphics card"),
-        ),
-        Kind.GPU_HOT: Words(
-            tr("The graphics card is too warm even at rest: {temperature} °C."),
-            tr("Waiting: the graphics card is too warm"),
-        ),
-        Kind.GPU_MISSING: Words(
-            tr("The graphics card does not answer. {cause}"), tr("The graphics card does not answer")
-        ),
-        Kind.GPU_MEMORY: Words(
-            tr("The graphics card has too little free memory: {needed:size} are needed, {available:size} may be used."),
-            tr("Waiting: too little graphics memory is free"),
-        ),
-        Kind.GPU_CHANGED: Words(
-            tr("From now on another graphics card is used."), tr("Changing to another graphics card"), says_all=True
-        ),
-    }
-
-
-def _of_session() -> dict[Kind, Words]:
-    return {
-        Kind.BACKING_OFF: Words(tr("The last session failed and is tried again soon: {failure}")),
-        Kind.GAVE_UP: Words(tr("The session cannot go on without you: {failure}")),
-    }

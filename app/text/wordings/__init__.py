@@ -1,15 +1,13 @@
-"""What is said of each kind of message: a table for each area, held against the code by a test."""
+"""What each kind of message says: a table for each area, held against the code by a test."""
 
-from collections.abc import Callable
+from collections import ChainMap
 
 from app.text.wordings import (
     commands,
     engine,
-    fetching,
     hosting,
     learning,
     manifest,
-    models,
     preferences,
     projects,
     sensors,
@@ -17,18 +15,16 @@ from app.text.wordings import (
     storage,
 )
 
-TABLES: tuple[Callable[[], dict[str, str]], ...] = (
-    commands.wordings,
-    engine.wordings,
-    fetching.wordings,
-    hosting.wordings,
-    learning.wordings,
-    manifest.wordings,
-    models.wordings,
-    preferences.wordings,
-    projects.wordings,
-    sensors.wordings,
-    session.wordings,
-    storage.wordings,
+WORDINGS = ChainMap(
+    commands.WORDINGS,
+    engine.WORDINGS,
+    hosting.WORDINGS,
+    learning.WORDINGS,
+    manifest.WORDINGS,
+    preferences.WORDINGS,
+    projects.WORDINGS,
+    sensors.WORDINGS,
+    session.WORDINGS,
+    storage.WORDINGS,
 )
-"""Called when a sentence is made: the language may have changed since."""
+"""Templates in English, by kind."""

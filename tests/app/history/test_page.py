@@ -207,7 +207,7 @@ def test_the_certificate_is_painted_for_all_that_was_given(page: HistoryPage, tm
 
 
 def test_every_reason_has_few_words() -> None:
-    assert [kind for kind in Kind if kind not in history.known_reasons()] == []
+    assert [kind for kind in Kind if kind not in history.REASONS] == []
     assert history.reason("on_battery") == "on battery"
     assert history.reason("The disk is full.") == "The disk is full."
 

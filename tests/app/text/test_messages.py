@@ -8,13 +8,13 @@ from core.api.message import Message
 
 
 def test_parameters_are_written_with_their_unit(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("app.text.messages.TABLES", (lambda: {"little": "{free:size} are free in {path}."},))
+    monkeypatch.setattr("app.text.messages.WORDINGS", {"little": "{free:size} are free in {path}."})
     assert sentence(Message("little", {"free": 2_000_000, "path": "/data"})) == f"{size(2_000_000)} are free in /data."
 
 
 def test_a_message_in_a_message_and_lists_are_worded_too(monkeypatch: pytest.MonkeyPatch) -> None:
     table = {"outer": "{names}: {cause}", "inner": "It is {what}."}
-    monkeypatch.setattr("app.text.messages.TABLES", (lambda: table,))
+    monkeypatch.setattr("app.text.messages.WORDINGS", table)
     outer = Message("outer", {"names": ["a", "b"], "cause": Message("inner", {"what": "late"})})
     assert sentence(outer) == "a, b: It is late."
 

@@ -13,7 +13,7 @@ import pytest
 
 from app.text import history, reasons
 from app.text.messages import WRITERS
-from app.text.wordings import TABLES
+from app.text.wordings import WORDINGS
 from core.api.reasons import Kind
 
 ROOT = Path(__file__).parents[3]
@@ -115,10 +115,6 @@ def _kind(reason: ast.Call) -> Kind:
     return Kind[ast.unparse(reason.args[0]).removeprefix("Kind.")]
 
 
-def words() -> dict[str, str]:
-    return {kind: text for table in TABLES for kind, text in table().items()}
-
-
 def placeholders(template: str) -> frozenset[str]:
     return frozenset(name for _, name, _, _ in Formatter().parse(template) if name)
 
@@ -128,12 +124,12 @@ def test_a_kind_is_a_word_and_no_sentence() -> None:
 
 
 def test_every_kind_has_words() -> None:
-    known = words().keys() | history.known_reasons().keys()
+    known = WORDINGS.keys() | history.REASONS.keys()
     assert [made for made in messages() if made.kind not in known] == []
 
 
 def test_words_name_exactly_the_parameters_that_are_given() -> None:
-    known = words()
+    known = WORDINGS
     assert [
         (made, placeholders(known[made.kind]))
         for made in messages()
@@ -144,26 +140,26 @@ def test_words_name_exactly_the_parameters_that_are_given() -> None:
 def test_no_words_are_left_of_a_kind_that_is_gone() -> None:
     files = [file for part in ("core", "app") for file in (ROOT / part).rglob("*.py") if "wordings" not in file.parts]
     code = "".join(file.read_text() for file in files)
-    assert {kind for kind in words() if f'"{kind}"' not in code} == set()
+    assert {kind for kind in WORDINGS if f'"{kind}"' not in code} == set()
 
 
 def test_no_kind_has_words_twice() -> None:
-    kinds = [kind for table in TABLES for kind in table()]
+    kinds = [kind for table in WORDINGS.maps for kind in table]
     assert sorted({kind for kind in kinds if kinds.count(kind) > 1}) == []
 
 
 def test_every_way_of_writing_a_parameter_is_known() -> None:
-    used = {form for text in words().values() for _, _, form, _ in Formatter().parse(text) if form}
+    used = {form for text in WORDINGS.values() for _, _, form, _ in Formatter().parse(text) if form}
     assert used <= set(WRITERS)
 
 
 @pytest.mark.parametrize("kind", Kind)
 def test_every_reason_has_words_with_its_parameters(kind: Kind) -> None:
     (params,) = reasons_sent()[kind]
-    assert placeholders(reasons.words()[kind].sentence) == params
-    assert kind in history.known_reasons()
+    assert placeholders(reasons.WORDS[kind].sentence) == params
+    assert kind in history.REASONS
 
 
 def test_every_process_that_a_session_cannot_do_without_has_words() -> None:
     text = (ROOT / "core" / "trainer" / "liveness.py").read_text()
-    assert {kind for kind in LIVENESS if f'"{kind}": ' not in text or kind not in words()} == set()
+    assert {kind for kind in LIVENESS if f'"{kind}": ' not in text or kind not in WORDINGS} == set()
