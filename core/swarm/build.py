@@ -44,7 +44,7 @@ def make_optimizer(
         "part_size_bytes": bandwidth.part_size(size, averaging),
         "target_group_size": averaging.target_group_size,
         # Larger than matchmaking time, hivemind warns, can deadlock two peers that ask each other.
-        "request_timeout": min(3.0, averaging.matchmaking_time * 0.6),
+        "request_timeout": min(5.0, averaging.matchmaking_time * 0.6),
     }
     optimizer = kind(
         company=company,

@@ -3,8 +3,8 @@
 Usage: churn_peer.py FOLDER NAME LISTEN PAUSE [INITIAL_PEER]. It learns what a fixed network says of random points, and
 rests PAUSE seconds after each microbatch; PAUSE -1 is first contact and nothing else, PAUSE -2 an auxiliary peer. With
 an empty LISTEN it only calls others. Lines are JSON: `{"address"}` first, then `{"epoch", "digest", "loss", "samples",
-"group"}` for each epoch, `{"full"}` with the epoch whose batch is full for the first time, `{"adds"}` with the epoch
-that a microbatch was added to, and `{"trouble"}`.
+"group", "computed", "sent"}` for each epoch (samples since the start and bytes by kind), `{"full"}` with the epoch
+whose batch is full for the first time, `{"adds"}` with the epoch that a microbatch was added to, and `{"trouble"}`.
 """
 
 import hashlib
@@ -34,7 +34,7 @@ from core.swarm.state.checks import BadState
 from core.swarm.traffic.link import Link
 
 BATCH, MICROBATCH = 768, 8
-MATCHMAKING, TIMEOUT = 2.0, 30.0
+MATCHMAKING, TIMEOUT = 10.0, 30.0
 """Those of the practice project."""
 TRAINING = Training(BATCH, MICROBATCH, Optimizer("adamw", 0.003))
 AVERAGING = Averaging("none", matchmaking_time=MATCHMAKING, averaging_timeout=TIMEOUT)
@@ -48,7 +48,8 @@ def main() -> None:
     torch.set_num_threads(1)
     sockets = Path(os.environ.get("TMPDIR", folder), f"s-{name}-{os.getpid()}")
     sockets.mkdir()
-    install(sockets, Link(), silence=TIMEOUT / 5)
+    link = Link()
+    install(sockets, link, silence=TIMEOUT / 5)
     leaving = threading.Event()
     threading.Thread(target=partial(_listen, leaving), daemon=True).start()
     dht = join_swarm(initial_peers, Path(folder, f"identity-{name}"), listen or None)
@@ -58,7 +59,7 @@ def main() -> None:
     elif float(pause) < 0:
         leaving.wait()
     else:
-        _take_part(dht, initial_peers, float(pause), leaving)
+        _take_part(dht, initial_peers, float(pause), leaving, link)
     dht.shutdown()
     os._exit(0)
 
@@ -93,10 +94,11 @@ def _assist(dht: DHT, leaving: threading.Event) -> None:
     optimizer.shutdown()
 
 
-def _take_part(dht: DHT, initial_peers: list[str], pause: float, leaving: threading.Event) -> None:
+def _take_part(dht: DHT, initial_peers: list[str], pause: float, leaving: threading.Event, link: Link) -> None:
     torch.manual_seed(0)
     teacher, model = network(), network()
     losses: list[float] = []
+    computed = 0
     company = BackboneMonitor(dht, [peer_id_of(address) for address in initial_peers])
     company.start()
 
@@ -111,6 +113,8 @@ def _take_part(dht: DHT, initial_peers: list[str], pause: float, leaving: thread
             group=update.group_size,
             peers=optimizer.tracker.global_progress.num_peers,
             mark=optimizer.state_averager.trail[-1].name,
+            computed=computed,
+            sent={kind: up for kind, (up, _down) in link.meter.by_kind().items()},
         )
 
     full = -1
@@ -141,6 +145,7 @@ def _take_part(dht: DHT, initial_peers: list[str], pause: float, leaving: thread
         loss = torch.nn.functional.mse_loss(model(inputs), wanted)
         loss.backward()
         losses.append(float(loss))
+        computed += MICROBATCH
         _together(optimizer, partial(optimizer.step, batch_size=MICROBATCH), leaving)
         optimizer.zero_grad()
         if not optimizer.tracker.ready_to_update_epoch:

@@ -157,7 +157,7 @@ class Averaging(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     compression: Literal["none", "float16", "uniform8bit", "blockwise8bit"] = "float16"
     """Of gradients and parameters on the wire."""
     matchmaking_time: Seconds = 15.0
-    """Seconds in which peers look for a group."""
+    """Most seconds that a group waits for its members: it begins as soon as all that are expected have joined."""
     averaging_timeout: Seconds = 60.0
     """Seconds after which a group's round has failed."""
     target_group_size: Annotated[int, Meta(ge=2, le=1024)] = 16

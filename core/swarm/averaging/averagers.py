@@ -22,9 +22,10 @@ from hivemind.optim.state_averager import TrainingStateAverager
 from hivemind.p2p import P2PContext, PeerID
 from hivemind.proto import dht_pb2
 
-from core.swarm.state.checks import Layout, State, check_epoch, check_numbers, check_tensors
+from core.swarm.state.checks import Layout, State, check_epoch, check_numbers, check_tensors, layout_of
 from core.swarm.state.transfer import StateTransfer
 from core.swarm.state.update_chain import CanonicalFork, Mark, extended, trail_of
+from core.swarm.state.update_transfer import UpdateTransfer
 
 _NUMBER = 8
 """Bytes of the random number that a peer brings to a round."""
@@ -42,25 +43,59 @@ def state_prefix(run_id: str) -> str:
     return f"{run_id}_state_averager"
 
 
-class _ForkedAverager(DecentralizedAverager):
-    """What both averagers have in common. Begins its process with one thread that uses torch.
+class RunAverager(DecentralizedAverager):
+    """What both averagers have in common.
 
-    A forked torch makes itself a new thread pool at the first use, and two threads that do so at once break it
-    ("Invalid thread pool!"): the compression of a first round then fails now and then, and the round times out.
+    A group begins as soon as all peers that are expected have joined it; hivemind always waits for `matchmaking_time`,
+    and then begins without those that were busy.
+
+    Parameters beside hivemind's own:
+        expected_members: how many peers will look for this group, this one included; None waits like hivemind.
     """
 
+    def __init__(
+        self,
+        *args: Any,
+        expected_members: Callable[[], int] | None = None,
+        target_group_size: int | None = None,
+        **options: Any,
+    ) -> None:
+        self._expected_members, self._largest_group = expected_members, target_group_size
+        super().__init__(*args, target_group_size=target_group_size, **options)
+
     def _run_internal(self) -> None:
+        # A forked torch makes itself a new thread pool at the first use, and two threads that do so at once break it
+        # ("Invalid thread pool!"): the compression of a first round then fails now and then, and the round times out.
         torch.set_num_threads(torch.get_num_threads())
         super()._run_internal()
 
+    def step(self, *args: Any, **options: Any) -> Any:
+        self.expect_members()
+        return super().step(*args, **options)
+
+    def expect_members(self) -> None:
+        """Take over a changed number of expected peers, also while a group is looked for."""
+        if self._expected_members is not None:
+            self._outer_pipe.send(("_expect_members", [self._expected_members()], {}))
+
+    async def _expect_members(self, count: int) -> None:
+        """Runs in the averager's process."""
+        matchmaking = self._matchmaking
+        matchmaking.target_group_size = min(max(count, matchmaking.min_group_size), self._largest_group or count)
+        async with matchmaking.lock_request_join_group:
+            is_leader = matchmaking.is_looking_for_group and matchmaking.current_leader is None
+            members = len(matchmaking.current_followers) + 1
+            if is_leader and members >= matchmaking.target_group_size and not matchmaking.assembled_group.done():
+                await matchmaking.leader_assemble_group()
+
     async def rpc_ping(self, request: dht_pb2.PingRequest, context: P2PContext) -> dht_pb2.PingResponse:
-        """For the others in a round, who ask whether this peer is still there."""
+        """Other members of a group ask during a round whether this peer still answers."""
         del request, context
         return dht_pb2.PingResponse()
 
 
-class EpochGradientAverager(GradientAverager, _ForkedAverager):
-    """Finds a group among peers of the same epoch, sends it a random number, and gives no state away.
+class EpochGradientAverager(GradientAverager, UpdateTransfer, RunAverager):
+    """Finds a group among peers of the same epoch, sends it a random number, and gives the last average away.
 
     hivemind's groups form under the run's name alone: a peer that returns after an absence then meets peers that are an
     epoch ahead, and the round is lost for all of them. The numbers of all members distinguish this round from every
@@ -76,6 +111,12 @@ class EpochGradientAverager(GradientAverager, _ForkedAverager):
     def __init__(self, *args: Any, epoch: Callable[[], int], adds_samples: bool = True, **kwargs: Any) -> None:
         self._epoch, self._adds_samples = epoch, adds_samples
         super().__init__(*args, allow_state_sharing=False, **kwargs)
+
+    def load(self, average: list[torch.Tensor]) -> None:
+        """Use an average that other peers made."""
+        with torch.no_grad(), self.get_tensors() as tensors:
+            for tensor, value in zip(tensors, average, strict=True):
+                tensor.copy_(value)
 
     def accumulate_grads_(self, batch_size: int) -> None:
         """Add the gradients of a microbatch, of whatever size.
@@ -144,7 +185,7 @@ def _is_of(epoch: int, brought: object) -> bool:
     return False
 
 
-class _CheckedDownload(StateTransfer, _ForkedAverager):
+class _CheckedDownload(StateTransfer, RunAverager):
     """Stands between the download and its use in `TrainingStateAverager.load_state_from_peers`."""
 
     local_epoch: int
@@ -226,7 +267,7 @@ class CheckedStateAverager(TrainingStateAverager, _CheckedDownload):
             return [base * at(epoch) for base, at in zip(scheduler.base_lrs, scheduler.lr_lambdas, strict=True)]
 
         return Layout(
-            tuple((tuple(tensor.shape), tensor.dtype) for tensor in tensors),
+            layout_of(tensors),
             tuple(metadata["optimizer_metadata"]),
             self.optimizer.state_dict(),
             rates,
@@ -239,7 +280,7 @@ class CheckedStateAverager(TrainingStateAverager, _CheckedDownload):
             BadState: it does not fit.
         """
         layout = self.layout()
-        check_tensors(tensors, layout)
+        check_tensors(tensors, layout.tensors)
         check_numbers(optimizer_numbers, check_epoch(epoch, 0, epoch), layout)
         # hivemind takes over no state that is older than its own, and moves the schedule only forward.
         self.local_epoch = min(self.local_epoch, epoch)

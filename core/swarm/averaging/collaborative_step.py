@@ -18,7 +18,7 @@ from core.swarm.dht.progress_tracker import SwarmProgressTracker
 from core.swarm.state.fork_detection import ForkDetector
 
 _NEVER = 1 << 62
-_LOOK_EVERY = 2.0
+_LOOK_EVERY = 1.0
 """Seconds between two looks at the others' progress while a group is searched for."""
 WITHOUT_GROUP = (AveragingStage.IDLE, AveragingStage.LOOKING_FOR_GROUP)
 """Stages in which nobody counts on this peer: the first lasts until the averager's process has taken the round up."""
@@ -114,8 +114,8 @@ class CollaborativeStep(hivemind.Optimizer):
 
     def _make_gradient_averager(self, _factory: None, **options: Any) -> EpochGradientAverager:
         def make(**more: Any) -> EpochGradientAverager:
-            options = {**more, "start": self._averages, "adds_samples": self._adds_samples}
-            return EpochGradientAverager(epoch=lambda: self.local_epoch, **self._group_options, **options)
+            options = {**more, "start": self._averages, "adds_samples": self._adds_samples, **self._averager_options}
+            return EpochGradientAverager(epoch=lambda: self.local_epoch, **options)
 
         averager: EpochGradientAverager = super()._make_gradient_averager(make, **options)
         return averager
@@ -134,9 +134,14 @@ class CollaborativeStep(hivemind.Optimizer):
             client_mode=self.client_mode,
             auxiliary=self.auxiliary,
             start=True,
-            **self._group_options,
+            **self._averager_options,
             **options,
         )
+
+    @property
+    def _averager_options(self) -> dict[str, Any]:
+        """Of both averagers."""
+        return {**self._group_options, "expected_members": lambda: self.tracker.expected_members}
 
     @property
     def _is_one_group(self) -> bool:
@@ -190,8 +195,12 @@ class CollaborativeStep(hivemind.Optimizer):
             raise
         finally:
             self._stepping = False
-        self._forks.tell(self.state_averager.trail)
+        self._publish_update()
         self._on_update(Update(self.local_epoch, own_samples, self._group_size, self._partners))
+
+    def _publish_update(self) -> None:
+        self._forks.tell(self.state_averager.trail)
+        self.grad_averager.offer_update(self.local_epoch, self.state_averager.trail)
 
     def _find_out_if_lone(self) -> bool:
         """Whether the run consists of this peer.
@@ -244,6 +253,7 @@ class CollaborativeStep(hivemind.Optimizer):
             group = group_of(gathered, self.local_epoch)
             if group is None:
                 raise RoundFailed("Another peer brought gradients of another epoch.")
+            self.grad_averager.keep_average()
             self.state_averager.brought = group.numbers
             self._group_size = len(gathered)
             self._partners = group.trainers - {str(self.dht.peer_id)}
@@ -253,8 +263,12 @@ class CollaborativeStep(hivemind.Optimizer):
         while control.stage in WITHOUT_GROUP and not control.done():
             with suppress(TimeoutError, CancelledError):
                 control.exception(_LOOK_EVERY)
-            if control.stage in WITHOUT_GROUP and not control.done() and self.tracker.others_are_ahead():
-                control.cancel()
+            if control.stage in WITHOUT_GROUP and not control.done():
+                if self.tracker.others_are_ahead():
+                    control.cancel()
+                else:
+                    # Some may have left, and others may have come.
+                    self.grad_averager.expect_members()
 
     def _load_local_gradients_into_optimizer(self) -> None:
         """hivemind falls back to local gradients here, unasked and unseen; with peers around that forks the run.
@@ -267,6 +281,7 @@ class CollaborativeStep(hivemind.Optimizer):
             raise RoundFailed("The averaging round did not complete.")
         self.state_averager.brought = (os.urandom(8),)
         super()._load_local_gradients_into_optimizer()
+        self.grad_averager.keep_average()
 
     def _forget_round(self) -> None:
         self._release(self.scheduled_grads)

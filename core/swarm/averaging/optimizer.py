@@ -46,7 +46,8 @@ class CollaborativeOptimizer(CollaborativeStep):
     # -- state from peers --------------------------------------------------------------------------------------
 
     def load_state_from_peers(self, **_options: Any) -> None:
-        """Take over the newest state that a peer gives, once, each donor within its time limit.
+        """Catch up with the run: by the update that this peer missed if it is only one, else by the newest state that a
+        peer gives, once, each donor within its time limit.
 
         hivemind retries for ever, and a retry can start a second download beside the first; here the caller decides.
 
@@ -58,8 +59,10 @@ class CollaborativeOptimizer(CollaborativeStep):
         self.scheduled_grads = None
         self.state_averager.step(wait_for_delayed_updates=True)
         canonical_fork = self._forks.canonical_fork()
-        # Who was stopped or asleep knows only how far the run was then.
+        # A peer that was stopped or asleep knows only how far the run was then.
         self.tracker.refresh()
+        if canonical_fork is None and self._make_missed_update():
+            return
         with self.tracker.pause_updates():
             known = self.tracker.reported_epoch
             self.state_averager.load_state_from_peers(
@@ -78,8 +81,29 @@ class CollaborativeOptimizer(CollaborativeStep):
             else:
                 raise StateUnavailable("state_unavailable")
 
+    def _make_missed_update(self) -> bool:
+        """Step with the average that others made without this peer; its own samples count in the next update."""
+        epoch, own_samples = self.local_epoch + 1, self.own_samples
+        if self.tracker.global_epoch != epoch:
+            return False
+        with self.tracker.pause_updates():
+            averager, donors = self.grad_averager, self.state_averager.donors()
+            missed = averager.fetch_update(donors, self.state_averager.trail, epoch, self._yielding)
+            if missed is None:
+                return False
+            averager.load(missed.average)
+            averager.keep_average()
+            self.state_averager.step(increment_epoch=True, optimizer_step=True)
+            self.state_averager.trail = missed.updates
+            self.tracker.update_epoch(self.local_epoch)
+        self.tracker.report_unmeasured(self.local_epoch, own_samples)
+        self.share_state_as(self.local_epoch)
+        self._publish_update()
+        return True
+
     def _should_load_state_from_peers(self) -> bool:
-        return self._forks.canonical_fork() is not None or bool(super()._should_load_state_from_peers())
+        """Not yet when the others have only just made an update: this peer may still be in their group."""
+        return self._forks.canonical_fork() is not None or self.local_epoch < self.tracker.global_epoch - 1
 
     def resume_from(
         self, epoch: int, optimizer_numbers: list[Any], tensors: list[torch.Tensor], trail: Any = ()

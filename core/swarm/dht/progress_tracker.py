@@ -8,6 +8,8 @@ from hivemind.utils import get_dht_time
 
 _NO_SPEED = 1e-12
 """Samples per second below which a peer has never computed: hivemind begins with 1e-20. A peer on hold reports 0."""
+_SLACK = 3.0
+"""Seconds that a report may take, or clocks may differ."""
 
 
 class SwarmProgressTracker(ProgressTracker):
@@ -26,6 +28,8 @@ class SwarmProgressTracker(ProgressTracker):
         """The highest epoch that another trainer works on; None if there is none."""
         self.other_trainers = 0
         """Other peers that add samples."""
+        self.expected_members = 1
+        """Of the next averaging group: this peer, and all others that reported lately and are not far behind."""
         self.others_can_be_reached = False
         """Whether another peer listens. Those that only call others can neither lead a group nor give their state."""
         super().__init__(*args, **kwargs)
@@ -68,12 +72,13 @@ class SwarmProgressTracker(ProgressTracker):
         Without it the others extrapolate this peer's speed until its record expires, and begin rounds too early.
         """
         self._held = held
-        epoch, samples = self.local_progress.epoch, 0 if held else samples_accumulated
+        self.report_unmeasured(self.local_progress.epoch, 0 if held else samples_accumulated)
+
+    def report_unmeasured(self, epoch: int, samples: int) -> None:
+        """Report samples that were computed some time ago: counted as new, they would change this peer's speed."""
         ema = self.performance_ema
         measured = ema.ema_seconds_per_sample, ema.num_updates, ema.samples_per_second
         self.report_local_progress(epoch, samples)
-        # The samples after a pause were computed before it: counted as new, they would make this peer as slow as the
-        # pause was long.
         ema.ema_seconds_per_sample, ema.num_updates, ema.samples_per_second = measured
         self.local_progress: LocalTrainingProgress = self._get_local_progress(epoch, samples)
 
@@ -93,10 +98,16 @@ class SwarmProgressTracker(ProgressTracker):
         trainers = [peer for peer in others if adds_samples(peer)]
         partners = [*trainers, *(peer for peer in others if is_auxiliary(peer))]
         progress.num_peers = 1 + len(partners)
+        self.expected_members = 1 + sum(self._is_expected(peer) for peer in partners)
         self.other_trainers = len(trainers)
         self.reported_epoch = max((int(peer["epoch"]) for peer in trainers), default=None)
         self.others_can_be_reached = any(not peer["client_mode"] for peer in partners)
         return progress
+
+    def _is_expected(self, progress: Mapping[str, Any]) -> bool:
+        """hivemind's peers report at least twice until their record expires. One an epoch behind is about to follow."""
+        is_alive = get_dht_time() - progress["time"] < self.metadata_expiration / 2 + _SLACK
+        return is_alive and bool(progress["epoch"] >= self.local_progress.epoch - 1)
 
 
 def adds_samples(progress: Mapping[str, Any]) -> bool:

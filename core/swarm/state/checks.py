@@ -28,11 +28,19 @@ class BadState(WorldError):
     """A state from a peer or from disk must not be used."""
 
 
+TensorLayout = tuple[tuple[tuple[int, ...], torch.dtype], ...]
+"""Shapes and types."""
+
+
+def layout_of(tensors: Iterable[torch.Tensor]) -> TensorLayout:
+    return tuple((tuple(tensor.shape), tensor.dtype) for tensor in tensors)
+
+
 @dataclass(frozen=True)
 class Layout:
     """Shapes and types of the tensors, and the optimizer's numbers, as this peer has them."""
 
-    tensors: tuple[tuple[tuple[int, ...], torch.dtype], ...]
+    tensors: TensorLayout
     numbers: tuple[Mapping[str, Any], ...]
     structure: Any
     """The optimizer's `state_dict`, into which `numbers` fold back."""
@@ -78,13 +86,13 @@ def newest_plausible(known: int) -> int:
     return known + _AHEAD
 
 
-def check_tensors(tensors: Sequence[torch.Tensor], layout: Layout) -> None:
+def check_tensors(tensors: Sequence[torch.Tensor], expected: TensorLayout) -> None:
     """Shapes, types, and numbers that are finite.
 
     Raises:
         BadState: something is otherwise.
     """
-    if tuple((tuple(tensor.shape), tensor.dtype) for tensor in tensors) != layout.tensors:
+    if layout_of(tensors) != expected:
         raise BadState("The state is of another model; it was not used.")
     if not all(bool(torch.isfinite(tensor).all()) for tensor in tensors if tensor.is_floating_point()):
         raise BadState("The state holds numbers that are not finite; it was not used.")

@@ -29,6 +29,7 @@ from core.swarm.state.checks import (
     BadState,
     Layout,
     State,
+    TensorLayout,
     bytes_of,
     check_digest,
     check_epoch,
@@ -124,7 +125,7 @@ class StateTransfer(DecentralizedAverager):
             oldest: epoch below which a state is of no use.
             known: epoch that the run is at; None if that is known from the donors alone.
             stop: whether none is wanted any more, asked again and again; what is on its way is then dropped.
-            rival: the way that the state has to be on, and who is on it.
+            canonical_fork: the fork that the state has to be on, and who is on it.
         """
         self.is_taking = True
         try:
@@ -146,20 +147,28 @@ class StateTransfer(DecentralizedAverager):
                 continue
             newest = newest_plausible(announced if known is None else known)
             try:
-                return self._fetch_from(donor, Terms(oldest, newest, self.next_chunk_timeout or 15.0, way), stop)
+                # Lambdas stay here: what crosses to the other process is plain.
+                layout = self.layout()
+                terms = Terms(oldest, newest, self.next_chunk_timeout or 15.0, way)
+                metadata, tensors = self.receive(donor, layout.tensors, terms, stop)
+                check_numbers(metadata.get("optimizer_metadata"), metadata["epoch"], layout)
             except BadState as error:
                 log.warning("state from %s: %s", donor, error)
+            else:
+                return metadata, tensors
         return None
 
-    def _fetch_from(self, donor: PeerID, terms: Terms, stop: Callable[[], bool]) -> State:
+    def receive(self, donor: PeerID, expected: TensorLayout, terms: Terms, stop: Callable[[], bool]) -> State:
+        """What the donor gives, if it is of that layout and arrives whole.
+
+        Raises:
+            BadState: it does not.
+        """
         future: MPFuture[State] = MPFuture()
-        # Layout and lambdas stay here: what crosses to the other process is plain.
-        layout = self.layout()
-        self._outer_pipe.send(("_take_state", [donor.to_bytes(), layout.tensors, terms], {"future": future}))
+        self._outer_pipe.send(("_take_state", [donor.to_bytes(), expected, terms], {"future": future}))
         metadata, tensors = self._arrival(future, stop)
-        check_tensors(tensors, layout)
+        check_tensors(tensors, expected)
         check_digest(metadata.get("digest"), tensors)
-        check_numbers(metadata.get("optimizer_metadata"), metadata["epoch"], layout)
         return metadata, tensors
 
     def _arrival(self, future: "MPFuture[State]", stop: Callable[[], bool]) -> State:
@@ -185,9 +194,7 @@ class StateTransfer(DecentralizedAverager):
         if self._taking is not None:
             self._taking.cancel()
 
-    async def _take_state(
-        self, donor: bytes, expected: tuple[tuple[tuple[int, ...], torch.dtype], ...], terms: Terms, future: MPFuture
-    ) -> None:
+    async def _take_state(self, donor: bytes, expected: TensorLayout, terms: Terms, future: MPFuture) -> None:
         current_kind.set("state")
         if self._taking is not None:
             future.set_exception(BadState("Another state is being fetched."))

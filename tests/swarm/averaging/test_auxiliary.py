@@ -1,58 +1,15 @@
 """A peer without samples averages with those who cannot be called, and keeps the run when they have left."""
 
-import json
-import subprocess
-import sys
-import threading
 from collections.abc import Iterator
 from contextlib import ExitStack
 from pathlib import Path
-from typing import Any
 
 import pytest
 
-from core.swarm.dht.peer import LOOPBACK
 from tests.network.churn_peer import AUXILIARY
-from tests.waiting import wait_for
+from tests.swarm.averaging.small_peer import Peer
 
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(240)]
-
-
-class Peer:
-    """`churn_peer` in a process of its own."""
-
-    def __init__(self, folder: Path, name: str, pause: float, contact: str = "", *, listens: bool = False) -> None:
-        leash = [sys.executable, "-m", "core.system.subreaper", str(folder / f"leash-{name}"), "--"]
-        arguments = [str(folder), name, LOOPBACK if listens else "", str(pause), *([contact] if contact else [])]
-        with (folder / f"{name}.log").open("wb") as log:
-            self._process = subprocess.Popen(
-                [*leash, sys.executable, "-m", "tests.network.churn_peer", *arguments],
-                stdin=subprocess.PIPE,
-                stdout=subprocess.PIPE,
-                stderr=log,
-                text=True,
-            )
-        self.said: list[dict[str, Any]] = []
-        threading.Thread(target=self._listen, daemon=True).start()
-        wait_for(lambda: self.said, 90.0, f"{name} has joined")
-
-    def _listen(self) -> None:
-        assert self._process.stdout is not None
-        self.said.extend(map(json.loads, self._process.stdout))
-
-    @property
-    def address(self) -> str:
-        return str(self.said[0]["address"])
-
-    @property
-    def updates(self) -> dict[int, dict[str, Any]]:
-        return {said["epoch"]: said for said in list(self.said) if "epoch" in said}
-
-    def until(self, epoch: int, seconds: float = 90.0) -> None:
-        wait_for(lambda: max(self.updates, default=0) >= epoch, seconds, f"epoch {epoch}")
-
-    def leave(self) -> None:
-        self._process.communicate(timeout=60)
 
 
 @pytest.fixture

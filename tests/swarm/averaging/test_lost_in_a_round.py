@@ -7,52 +7,14 @@ from pathlib import Path
 
 import psutil
 import pytest
-import torch
-from hivemind import DHT
 from hivemind.averaging.control import AveragingStage, StepControl
 
-from core.swarm.averaging.averagers import EpochGradientAverager
-from core.swarm.dht.peer import join_swarm, own_addresses
+from core.swarm.dht.peer import own_addresses
+from tests.swarm.averaging.member import TIMEOUT, Member
 from tests.swarm.installed import installed
 
-TIMEOUT, SILENCE = 60.0, 2.0
-"""Seconds. What a round that waits for somebody lost may take in hivemind, and what it takes here."""
-
-
-class Member:
-    """One peer's averager of gradients; its gradients are `value` everywhere."""
-
-    def __init__(self, folder: Path, value: float, contact: list[str], opened: ExitStack) -> None:
-        self.epoch = 0
-        parameter = torch.nn.Parameter(torch.zeros(3))
-        parameter.grad = torch.full((3,), value)
-        self.dht: DHT = join_swarm(contact, folder / f"{value:g}.key")
-        opened.callback(self.dht.shutdown)
-        self.averager = EpochGradientAverager(
-            epoch=lambda: self.epoch,
-            parameters=[parameter],
-            dht=self.dht,
-            prefix="run",
-            min_matchmaking_time=1.0,
-            request_timeout=0.9,
-            allreduce_timeout=TIMEOUT,
-            next_chunk_timeout=TIMEOUT,
-            start=True,
-        )
-        opened.callback(self.averager.shutdown)
-        self.averager.accumulate_grads_(1)
-
-    def begin(self) -> StepControl:
-        self.averager.load_accumulators_into_averager_()
-        control = self.averager.schedule_step(timeout=20.0)
-        control.weight = 1.0
-        return control
-
-    @property
-    def gradient(self) -> float:
-        with self.averager.get_tensors() as tensors:
-            (value,) = set(tensors[0].tolist())
-            return float(value)
+SILENCE = 2.0
+"""Seconds that a round waits for a lost member; in hivemind it is `TIMEOUT`."""
 
 
 @pytest.fixture

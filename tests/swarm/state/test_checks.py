@@ -55,7 +55,7 @@ class Peer:
 @pytest.mark.parametrize("epochs", [0, 1, 3, 17, 40])
 def test_what_another_peer_has_trained_is_as_it_should_be(declared: Optimizer, epochs: int) -> None:
     newcomer, other = Peer(declared), Peer(declared, epochs)
-    check_tensors(other.tensors, newcomer.layout)
+    check_tensors(other.tensors, newcomer.layout.tensors)
     check_digest(digest_of(other.tensors), other.tensors)
     check_numbers(other.numbers, epochs, newcomer.layout)
 
@@ -104,7 +104,7 @@ def test_tensors_of_other_shapes_types_or_numbers_are_refused() -> None:
         [*peer.tensors, first],
     ):
         with pytest.raises(BadState):
-            check_tensors(tensors, peer.layout)
+            check_tensors(tensors, peer.layout.tensors)
     with pytest.raises(BadState, match="announced"):
         check_digest(digest_of(peer.tensors), [first + 1, *rest])
     with pytest.raises(BadState, match="announced"):

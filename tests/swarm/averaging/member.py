@@ -1,0 +1,60 @@
+"""A member of averaging groups: a real averager of gradients in this process."""
+
+from contextlib import ExitStack
+from pathlib import Path
+
+import torch
+from hivemind import DHT
+from hivemind.averaging.control import StepControl
+
+from core.swarm.averaging.averagers import EpochGradientAverager
+from core.swarm.dht.peer import join_swarm
+
+TIMEOUT = 60.0
+"""Seconds that a round may take."""
+
+
+class Member:
+    """One peer's averager of gradients; its gradients are `value` everywhere."""
+
+    def __init__(
+        self,
+        folder: Path,
+        value: float,
+        contact: list[str],
+        opened: ExitStack,
+        *,
+        matchmaking_time: float = 1.0,
+        expected: int | None = None,
+    ) -> None:
+        self.epoch = 0
+        parameter = torch.nn.Parameter(torch.zeros(3))
+        parameter.grad = torch.full((3,), value)
+        self.dht: DHT = join_swarm(contact, folder / f"{value:g}.key")
+        opened.callback(self.dht.shutdown)
+        self.averager = EpochGradientAverager(
+            epoch=lambda: self.epoch,
+            parameters=[parameter],
+            dht=self.dht,
+            prefix="run",
+            expected_members=None if expected is None else lambda: expected,
+            min_matchmaking_time=matchmaking_time,
+            request_timeout=0.9,
+            allreduce_timeout=TIMEOUT,
+            next_chunk_timeout=TIMEOUT,
+            start=True,
+        )
+        opened.callback(self.averager.shutdown)
+        self.averager.accumulate_grads_(1)
+
+    def begin(self) -> StepControl:
+        self.averager.load_accumulators_into_averager_()
+        control = self.averager.schedule_step(timeout=20.0)
+        control.weight = 1.0
+        return control
+
+    @property
+    def gradient(self) -> float:
+        with self.averager.get_tensors() as tensors:
+            (value,) = set(tensors[0].tolist())
+            return float(value)
