@@ -55,7 +55,8 @@ def manifest(**changes: Any) -> dict[str, Any]:
     }
 
 
-CURVE = {"points": [{"epoch": 1, "loss": 5.0, "evaluation_loss": 5.5, "peers": 3}]}
+_FIGURE = {"kind": "perplexity", "value": 244.7}
+CURVE = {"points": [{"epoch": 1, "loss": 5.0, "evaluation_loss": 5.5, "peers": 3, "figure": _FIGURE}]}
 
 
 class Pages(http.server.ThreadingHTTPServer):

@@ -13,7 +13,7 @@ import pytest
 from core.api.errors import UsageError
 from core.api.intent import Contribute, Pause, Resume
 from core.api.preferences.commands import ListPreferences, PreferenceInfo, ResetPreference, SetPreference, values_of
-from core.api.project.projects import CurvePoint, GetCurve, LeaveProject, ProjectInfo
+from core.api.project.projects import CurvePoint, Figure, GetCurve, LeaveProject, ProjectInfo
 from core.api.reasons import Kind
 from core.api.record.history import Contribution, GetHistory
 from core.api.snapshot import Snapshot
@@ -174,7 +174,9 @@ def test_the_curve_joins_the_backbones_view_and_ones_own(engine: RunningEngine) 
     curve = engine.ask(GetCurve("practice"), list[CurvePoint])
     assert all(point.at > 0 for point in curve)
     curve = [msgspec.structs.replace(point, at=0.0) for point in curve]
-    assert curve[0] == CurvePoint(epoch=1, loss=5.0, evaluation_loss=5.5, own_samples=50, peers=3)
+    assert curve[0] == CurvePoint(
+        epoch=1, loss=5.0, evaluation_loss=5.5, own_samples=50, peers=3, figure=Figure("perplexity", 244.7)
+    )
     assert curve[1] == CurvePoint(epoch=2, loss=2.0, evaluation_loss=None, own_samples=50, peers=2)
     engine.tell(Pause())
     engine.quit()
