@@ -25,7 +25,8 @@ _LAST = 10
 def main() -> None:
     if why := why_not():
         raise SystemExit(f"This cannot be measured here: {why}.")
-    seconds, seed = (int(value) for value in (*sys.argv[1:], *(SECONDS, SEED)[len(sys.argv) - 1 :]))
+    given = [int(value) for value in sys.argv[1:]]
+    seconds, seed = given + [SECONDS, SEED][len(given) :]
     with run(seed) as churn:
         churn.reach(3, 120.0)
         churn.disturb(seconds, _EVERY, _AWAY)

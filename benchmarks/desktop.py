@@ -20,6 +20,7 @@ import psutil
 from msgspec.structs import replace
 
 from benchmarks.footprint import memory
+from core.api.message import Message
 from core.api.protocol import Event
 from core.client.profile import Profile
 from tests.app.full_engine import fill
@@ -61,7 +62,8 @@ class Life:
         )
         self._engine.show(replace(CONTRIBUTING, progress=progress))
         if part == 0:
-            self._engine.tell(Event("epoch_done", "An epoch is done.", time.time(), "birds", 1284 + epoch, 2.4))
+            message = Message("epoch_done", {"epoch": 1284 + epoch, "samples": 369})
+            self._engine.tell(Event("epoch_done", message, time.time(), "birds", 1284 + epoch, 2.4))
 
 
 def measure(seconds: float, snapshots: int) -> None:

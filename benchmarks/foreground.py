@@ -60,7 +60,7 @@ def measure(pool: Pool, processes: int, job: str) -> tuple[float, float, float]:
     return statistics.mean(walls), statistics.mean(processors), statistics.mean(waits)
 
 
-def slowdowns(practice: Practice, pool: Pool, processes: int, job: str, pairs: int) -> list[tuple[float, ...]]:
+def slowdowns(practice: Practice, pool: Pool, processes: int, job: str, pairs: int) -> list[tuple[float, float, float]]:
     """Of each pair, in percent: how much longer the job took beside a session at work than beside a paused one, by the
     clock and by the processor time it needed, which tells what sharing caches and memory costs; and how much more of
     its time it waited for the processor."""

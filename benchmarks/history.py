@@ -20,12 +20,13 @@ from types import NoneType
 os.environ["QT_QPA_PLATFORM"] = "offscreen"
 
 from PySide6.QtCore import QEventLoop
-from PySide6.QtWidgets import QApplication, QWidget
+from PySide6.QtGui import QPixmap
+from PySide6.QtWidgets import QApplication
 
 from app.desktop.window_settings import Settings
 from app.history import certificate
 from app.history.page import HistoryPage
-from app.history.time_range import Range, midnight
+from app.history.time_range import TimeRange, midnight
 from app.link.engine_link import EngineLink
 from app.widgets import theme
 from app.window.application import make_application
@@ -40,7 +41,7 @@ from core.client.engine_client import EngineClient, ensure_engine
 from core.client.profile import Profile
 
 TIMES = 10
-_RANGES = {"30 days": Range("month"), "year": Range("year"), "all": Range("all")}
+_RANGES = {"30 days": TimeRange("month"), "year": TimeRange("year"), "all": TimeRange("all")}
 
 
 def main() -> None:
@@ -78,8 +79,8 @@ def ask_everything(engine: EngineClient) -> None:
     """Print how long the answers take, by question and range."""
     now = time.time()
     for name, chosen in _RANGES.items():
-        tell(f"overview, {name}", lambda chosen=chosen: engine.request(chosen.overview(now, None), Overview))
-        tell(f"habits, {name}", lambda chosen=chosen: engine.request(chosen.habits(now), Habits))
+        tell(f"overview, {name}", partial(engine.request, chosen.overview(now, None), Overview))
+        tell(f"habits, {name}", partial(engine.request, chosen.habits(now), Habits))
     tell("sessions", lambda: engine.request(GetSessions(), list[SessionGiven]))
     filtered = GetSessions(project="birdsong", ending="paused")
     tell("sessions of one project", lambda: engine.request(filtered, list[SessionGiven]))
@@ -100,14 +101,18 @@ def paint_everything(profile: Profile, pictures: Path | None) -> None:
     for name, chosen in _RANGES.items():
         page.choose(chosen)
         before = page.overview
-        wait(application, lambda before=before: page.overview is not before)
+        wait(application, partial(shows_another, page, before))
         if shown := page.overview:
-            tell(f"filling, {name}", lambda shown=shown: page.show_overview(shown))
-        tell(f"painting, {name}", lambda: whole(page))
+            tell(f"filling, {name}", partial(page.show_overview, shown))
+        tell(f"painting, {name}", partial(whole, page))
     if pictures:
         keep_pictures(application, link, page, pictures)
     window.hide()
     link.close()
+
+
+def shows_another(page: HistoryPage, before: Overview | None) -> bool:
+    return page.overview is not before
 
 
 def open_history(application: QApplication, window: MainWindow) -> None:
@@ -122,7 +127,7 @@ def keep_pictures(application: QApplication, link: EngineLink, page: HistoryPage
     folder.mkdir(parents=True, exist_ok=True)
     for name, value in (("energy_price", 312), ("currency", "EUR"), ("grid_factor", 363)):
         link.ask(SetPreference(name, value))
-    page.choose(Range("year"))
+    page.choose(TimeRange("year"))
     before = page.overview
     wait(application, lambda: page.overview is not before and page.overview is not None and page.overview.cost.co2)
     epochs = range(0, 1300, 3)
@@ -144,10 +149,10 @@ def keep_pictures(application: QApplication, link: EngineLink, page: HistoryPage
     certificate.save_certificate(found[0], folder / "certificate.pdf", "Ada Lovelace")
 
 
-def whole(page: HistoryPage):
+def whole(page: HistoryPage) -> QPixmap:
     """All of the page, also what is scrolled out of sight."""
-    content: QWidget = page.widget()
-    return content.grab()
+    content = page.widget()
+    return content.grab() if content else QPixmap()
 
 
 def tell(name: str, act: Callable[[], object], times: int = TIMES) -> None:

@@ -25,7 +25,8 @@ _LATE = 12
 
 
 def main() -> None:
-    count, seed = (int(value) for value in (*sys.argv[1:], *(KILLS, SEED)[len(sys.argv) - 1 :]))
+    given = [int(value) for value in sys.argv[1:]]
+    count, seed = given + [KILLS, SEED][len(given) :]
     moments, victims, began = random.Random(seed), Counter[str](), time.monotonic()
     with tempfile.TemporaryDirectory(prefix="hive") as name:
         folder = Path(name)

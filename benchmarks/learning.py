@@ -45,8 +45,9 @@ def learn(project: Project, manifest: Manifest, seed: int, epochs: int, every: i
     training = msgspec.structs.replace(manifest.training, seed=seed)
     model = build_model(msgspec.structs.replace(manifest, training=training))
     paths = {file.sha256: file.path for file in project.files.values()}
-    tokenizer, held_out = (file and paths[file.sha256] for file in (manifest.tokenizer, manifest.data.held_out))
-    task, source = task_for(manifest, model.config, tokenizer), source_for(manifest.data)
+    tokenizer, held_out = manifest.tokenizer, manifest.data.held_out
+    task = task_for(manifest, model.config, paths[tokenizer.sha256] if tokenizer else None)
+    source = source_for(manifest.data)
     if held_out is None:
         raise SystemExit("The project has nothing to evaluate on.")
     samples = stream(source, [paths[shard.sha256] for shard in manifest.data.shards], seed)
@@ -58,7 +59,7 @@ def learn(project: Project, manifest: Manifest, seed: int, epochs: int, every: i
     model.train()
     for epoch in range(epochs + 1):
         if epoch % every == 0:
-            yield epoch, task.evaluate(model, once(source, held_out))
+            yield epoch, task.evaluate(model, once(source, paths[held_out.sha256]))
         for _ in range(steps):
             (task.loss(model, next(batches)) / steps).backward()
         optimizer.step()

@@ -87,7 +87,7 @@ def follow(practice: Practice, old: float, woke: float) -> dict[str, float]:
 
 def counts(event: Event) -> bool:
     """Whether an epoch ended to which this volunteer gave."""
-    return event.kind == "epoch_done" and "; you gave 0 " not in event.text
+    return event.kind == "epoch_done" and event.message.params["samples"] != 0
 
 
 def note(marks: dict[str, float], snapshot: Snapshot, old: float, now: float) -> None:

@@ -10,7 +10,7 @@ from core.store.store import Store
 
 HOUR = 3600
 PROJECTS = (("sahajbert", 0.5), ("shakespeare", 0.3), ("birdsong", 0.15), ("proteins", 0.04), ("maps", 0.01))
-_ENDINGS = ("paused", "in_use", "outside_schedule", "done", "on_battery", "The network was lost for too long.")
+_ENDINGS = ("paused", "in_use", "outside_schedule", "done", "on_battery", "no_peers")
 _IDLE = ("in_use", "outside_schedule", "full_screen", "on_battery", "syncing")
 
 
@@ -19,7 +19,8 @@ def fill(path: Path, years: float, now: float, seed: int = 1, always: bool = Tru
     chance = random.Random(seed)
     store = Store(path)
     first = int((now - years * 365 * 24 * HOUR) // HOUR * HOUR)
-    sessions, hours, idle = [], [], []
+    sessions, idle = [], []
+    hours: dict[int, tuple[float | None, ...]] = {}
     number, project = 0, PROJECTS[0][0]
     for hour in range(first, int(now // HOUR * HOUR), HOUR):
         if not number or chance.random() < 0.12:
@@ -31,19 +32,19 @@ def fill(path: Path, years: float, now: float, seed: int = 1, always: bool = Tru
         season = 0.6 + 0.4 * math.cos((there.timetuple().tm_yday - 20) / 365 * 2 * math.pi)
         seconds = HOUR * min(1.0, max(0.02 if always else 0.0, night * season * chance.uniform(0.1, 1.3) - 0.1))
         if seconds > 0:
-            hours.append((number, hour, *_given(seconds, chance)))
+            hours[hour] = (number, hour, *_given(seconds, chance))
         idle.append(("", hour, chance.choices(_IDLE, (5, 4, 1, 1, 0.3))[0], HOUR - seconds))
     with store.database.transaction() as connection:
         connection.executemany(
-            "INSERT INTO session (id, project, run_id, started_at, ended_at, end_reason) VALUES (?, ?, ?, ?, ?, ?)",
+            "INSERT INTO session (id, project, run_id, started_at, ended_at, ending) VALUES (?, ?, ?, ?, ?, ?)",
             sessions,
         )
         names, places = ", ".join(GIVEN), ", ".join("?" for _ in GIVEN)
         connection.executemany(
             f"INSERT INTO contribution (session, hour, {names}) VALUES (?, ?, {places})",  # noqa: S608
-            hours,
+            hours.values(),
         )
-        store.days.refresh(connection, (hour for _, hour, *_ in hours))
+        store.days.refresh(connection, hours)
         connection.executemany("INSERT INTO idle VALUES (?, ?, ?, ?)", idle)
         for name, _ in PROJECTS:
             connection.execute("INSERT INTO project VALUES (?, ?, NULL, ?)", (name, f"https://{name}.example", first))
