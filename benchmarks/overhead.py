@@ -30,7 +30,7 @@ from core.swarm.patches import install
 from core.swarm.traffic.link import Link
 from core.trainer.reporter import Reporter
 from core.trainer.session_status import Joined, Measurements, SessionStatus
-from tests.fakes.company import ScriptedCompany
+from tests.fakes.backbone import ScriptedBackbone
 
 BLOCKS = 30
 MICROBATCHES = 8
@@ -58,7 +58,7 @@ def main() -> None:
             parameters=shared.parameters(),
             training=training,
             averaging=manifest.averaging,
-            company=ScriptedCompany(),
+            backbone=ScriptedBackbone(),
         )
         status = SessionStatus(measured, Joined(optimizer, training.target_batch_size, 0), "contributing")
         reporter = Reporter(os.open(os.devnull, os.O_WRONLY))

@@ -55,7 +55,7 @@ class Follower(threading.Thread):
             parameters=self._averaged.parameters(),
             training=manifest.training,
             averaging=manifest.averaging,
-            company=self._others,
+            backbone=self._others,
             yielding=lambda: self.held or self._over.is_set(),
             limits=limits_of(settings),
             kind=AuxiliaryOptimizer,

@@ -27,7 +27,7 @@ def make_optimizer(
     parameters: Any,
     training: Training,
     averaging: Averaging,
-    company: BackboneMonitor,
+    backbone: BackboneMonitor,
     on_update: Callable[[Update], None] = lambda _update: None,
     yielding: Callable[[], bool] = lambda: False,
     extrapolate: bool = True,
@@ -47,7 +47,7 @@ def make_optimizer(
         "request_timeout": min(5.0, averaging.matchmaking_time * 0.6),
     }
     optimizer = kind(
-        company=company,
+        backbone=backbone,
         on_update=on_update,
         yielding=yielding,
         extrapolate=extrapolate,

@@ -146,7 +146,7 @@ def _join(process: _Process, prepared: _Prepared, opened: ExitStack) -> Session:
         parameters=prepared.model.parameters(),
         training=training,
         averaging=manifest.averaging,
-        company=monitor,
+        backbone=monitor,
         on_update=on_update,
         yielding=lambda: control.interrupted,
         limits=prepared.settings.limits,

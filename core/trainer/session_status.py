@@ -105,7 +105,7 @@ class Joined:
 
     def refined(self, situation: Situation) -> Situation:
         optimizer, averager = self._optimizer, self._optimizer.state_averager
-        if situation.stage == "contributing" and averager.is_taking:
+        if situation.stage == "contributing" and averager.is_receiving:
             # It fell behind, and hivemind's step fetches the state without saying so.
             situation = Situation("syncing", None, CatchUp(optimizer.local_epoch, optimizer.tracker.global_epoch))
         if situation.stage == "syncing":

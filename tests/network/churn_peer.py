@@ -82,7 +82,7 @@ def _assist(dht: DHT, leaving: threading.Event) -> None:
         parameters=model.parameters(),
         training=TRAINING,
         averaging=AVERAGING,
-        company=BackboneMonitor(dht, []),
+        backbone=BackboneMonitor(dht, []),
         on_update=tell,
         yielding=leaving.is_set,
         kind=AuxiliaryOptimizer,
@@ -99,8 +99,8 @@ def _take_part(dht: DHT, initial_peers: list[str], pause: float, leaving: thread
     teacher, model = network(), network()
     losses: list[float] = []
     computed = 0
-    company = BackboneMonitor(dht, [peer_id_of(address) for address in initial_peers])
-    company.start()
+    monitor = BackboneMonitor(dht, [peer_id_of(address) for address in initial_peers])
+    monitor.start()
 
     def tell(update: Update) -> None:
         loss = sum(losses) / len(losses) if losses else None
@@ -132,7 +132,7 @@ def _take_part(dht: DHT, initial_peers: list[str], pause: float, leaving: thread
         parameters=model.parameters(),
         training=TRAINING,
         averaging=AVERAGING,
-        company=company,
+        backbone=monitor,
         on_update=tell,
         yielding=is_full,
     )
@@ -153,7 +153,7 @@ def _take_part(dht: DHT, initial_peers: list[str], pause: float, leaving: thread
         until = time.monotonic() + pause
         while time.monotonic() < until and not leaving.wait(0.02):
             _together(optimizer, optimizer.follow, leaving)
-    company.stop()
+    monitor.stop()
     optimizer.shutdown()
 
 

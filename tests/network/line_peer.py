@@ -33,7 +33,7 @@ from core.swarm.patches import install
 from core.swarm.traffic.link import Link
 from core.swarm.traffic.throttled_download import ThrottledDownload
 from core.swarm.traffic.wire_monitor import WireMonitor
-from tests.fakes.company import ScriptedCompany
+from tests.fakes.backbone import ScriptedBackbone
 from tests.fakes.http_server import LOOPBACK
 
 BATCH = 32
@@ -58,7 +58,7 @@ class Peer:
             parameters=self.model.parameters(),
             training=training,
             averaging=averaging,
-            company=ScriptedCompany(),
+            backbone=ScriptedBackbone(),
             on_update=self._note,
             extrapolate=False,
         )

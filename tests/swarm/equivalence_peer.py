@@ -15,7 +15,7 @@ from core.swarm.build import make_optimizer
 from core.swarm.dht.peer import join_swarm, own_addresses
 from core.swarm.patches import install
 from core.swarm.traffic.link import Link
-from tests.fakes.company import ScriptedCompany
+from tests.fakes.backbone import ScriptedBackbone
 from tests.swarm.fixed_data import AVERAGING, MICROBATCH, MICROBATCHES, TRAINING, make_model, microbatch_loss
 from tests.swarm.installed import SILENCE
 
@@ -40,7 +40,7 @@ def main() -> None:
         parameters=model.parameters(),
         training=TRAINING,
         averaging=AVERAGING,
-        company=ScriptedCompany(),
+        backbone=ScriptedBackbone(),
         extrapolate=False,
     )
     deadline = time.monotonic() + DEADLINE

@@ -114,7 +114,7 @@ def digest(averager: CheckedStateAverager) -> str:
 
 def take(taker: CheckedStateAverager, known: int | None = EPOCH, seconds: float = 20.0) -> bool:
     """Whether the taker got a state, from whomever."""
-    taker.taking_lasts = seconds
+    taker.receive_timeout = seconds
     taker.load_state_from_peers(oldest=known or 0, known_epoch=known)
     return taker.state_was_loaded
 

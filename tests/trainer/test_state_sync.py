@@ -28,7 +28,7 @@ from core.trainer.control import Control
 from core.trainer.local_copy import LocalCopy
 from core.trainer.session_status import Joined, Measurements, SessionStatus
 from core.trainer.state_sync import StateSync
-from tests.fakes.company import ScriptedCompany
+from tests.fakes.backbone import ScriptedBackbone
 from tests.swarm.fixed_data import AVERAGING, TRAINING, make_model
 from tests.swarm.installed import installed
 from tests.swarm.state_swarm import EPOCH, Swarm, digest, run_swarm, train
@@ -61,7 +61,7 @@ class Volunteer:
             parameters=make_model().parameters(),
             training=TRAINING,
             averaging=AVERAGING,
-            company=ScriptedCompany(),
+            backbone=ScriptedBackbone(),
             yielding=lambda: self.control.interrupted,
         )
         run = Joined(self.optimizer, TRAINING.target_batch_size, min_bandwidth=0)

@@ -204,7 +204,7 @@ class _CheckedDownload(StateTransfer, RunAverager):
         """Take over a checked state: `offered`, or the first good one of a peer, until `stop` says that none is wanted.
 
         A state older than `oldest`, or than the present one, is of no use. `known_epoch` is that which others are known
-        to work on: one far ahead of it is not believed. With a `canonical_fork`, only its givers are asked.
+        to work on: one far ahead of it is not believed. With a `canonical_fork`, only its donors are asked.
         """
         self.state_was_loaded = False
         oldest = max(self.local_epoch, oldest)

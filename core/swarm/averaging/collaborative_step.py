@@ -58,7 +58,7 @@ class CollaborativeStep(hivemind.Optimizer):
     """DeDLOC's training step (NeurIPS 2021, section 3): accumulate, average, step.
 
     Parameters beside hivemind's own:
-        company: the run's backbone. Asked before this peer steps without others.
+        backbone: the run's backbone. Asked before this peer steps without others.
         on_update: called after each step of the collaboration.
         yielding: whether this peer is to stop computing: it then begins no round, and `interrupt` ends a search.
         extrapolate: see `SwarmProgressTracker`.
@@ -75,7 +75,7 @@ class CollaborativeStep(hivemind.Optimizer):
     def __init__(
         self,
         *,
-        company: BackboneMonitor,
+        backbone: BackboneMonitor,
         on_update: Callable[[Update], None],
         yielding: Callable[[], bool],
         extrapolate: bool,
@@ -84,14 +84,14 @@ class CollaborativeStep(hivemind.Optimizer):
     ) -> None:
         self._group_options = group_options
         self._is_exact = isinstance(options["grad_compression"], NoCompression)
-        self._company = company
+        self._backbone = backbone
         self._on_update = on_update
         self._yielding = yielding
         self._gave_up = False
         self._extrapolate = extrapolate
         self._stepping = False
         self._group_size, self._partners = 1, frozenset[str]()
-        self._is_lone = False
+        self._is_alone = False
         super().__init__(**options)
         self._forks = ForkDetector(
             self.dht, self.run_id, gives=not self.client_mode, is_one_group=lambda: self._is_one_group
@@ -177,8 +177,8 @@ class CollaborativeStep(hivemind.Optimizer):
     def _update_global_epoch(self, grad_scaler: Any) -> None:
         if self._yielding():
             return
-        self._is_lone = self._find_out_if_lone()
-        if not self.tracker.ready_to_update_epoch or self._is_lone_too_early():
+        self._is_alone = self._check_if_alone()
+        if not self.tracker.ready_to_update_epoch or self._is_alone_too_early():
             return
         if self._missed_the_round() or self._forks.canonical_fork() is not None:
             self.load_state_from_peers()
@@ -202,7 +202,7 @@ class CollaborativeStep(hivemind.Optimizer):
         self._forks.tell(self.state_averager.trail)
         self.grad_averager.offer_update(self.local_epoch, self.state_averager.trail)
 
-    def _find_out_if_lone(self) -> bool:
+    def _check_if_alone(self) -> bool:
         """Whether the run consists of this peer.
 
         Raises:
@@ -215,17 +215,19 @@ class CollaborativeStep(hivemind.Optimizer):
                 raise Isolated("no_peer_with_open_port")
         if self.tracker.global_progress.num_peers > 1:
             return False
-        if not self._company.ask():
+        if not self._backbone.ask():
             raise Isolated("no_peers")
         # Who was cut off a moment ago sees the others only now.
         self.tracker.refresh()
         return bool(self.tracker.global_progress.num_peers <= 1)
 
-    def _is_lone_too_early(self) -> bool:
+    def _is_alone_too_early(self) -> bool:
         """The estimate of the epoch's end counts on others, and on samples of some who left."""
         samples = int(self.grad_averager.local_samples_accumulated)
         return (
-            self._is_lone and self.tracker.global_epoch <= self.local_epoch and samples < self.tracker.target_batch_size
+            self._is_alone
+            and self.tracker.global_epoch <= self.local_epoch
+            and samples < self.tracker.target_batch_size
         )
 
     def _missed_the_round(self) -> bool:
@@ -237,7 +239,7 @@ class CollaborativeStep(hivemind.Optimizer):
 
     def _begin_averaging_gradients(self, grad_scaler: Any) -> bool:
         began = bool(super()._begin_averaging_gradients(grad_scaler))
-        if not began and (not self._is_lone or self.tracker.global_progress.num_peers > 1):
+        if not began and (not self._is_alone or self.tracker.global_progress.num_peers > 1):
             raise RoundFailed("The averaging round could not be started.")
         if self._yielding():
             # Asked for just before there was a search to end.
@@ -277,7 +279,7 @@ class CollaborativeStep(hivemind.Optimizer):
         """
         if self._gave_up:
             raise Interrupted("The search for a group was given up.")
-        if not self._is_lone or self.tracker.global_progress.num_peers > 1:
+        if not self._is_alone or self.tracker.global_progress.num_peers > 1:
             raise RoundFailed("The averaging round did not complete.")
         self.state_averager.brought = (os.urandom(8),)
         super()._load_local_gradients_into_optimizer()

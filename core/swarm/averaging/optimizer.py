@@ -41,7 +41,7 @@ class CollaborativeOptimizer(CollaborativeStep):
         """Whether another peer or the backbone is in reach; for one that only calls others, a peer that listens."""
         if self.client_mode:
             return bool(self.tracker.others_can_be_reached)
-        return bool(self.tracker.global_progress.num_peers > 1 or self._company.is_near())
+        return bool(self.tracker.global_progress.num_peers > 1 or self._backbone.is_near())
 
     # -- state from peers --------------------------------------------------------------------------------------
 
@@ -153,8 +153,8 @@ class CollaborativeOptimizer(CollaborativeStep):
 
     def limit_state(self, limits: Limits) -> None:
         """Give a state that is on its way, or will be, the time that the ceilings ask for. From any thread."""
-        self.state_averager.taking_lasts = line_speed.state_timeout(self._state_size, limits.download_limit)
-        self.state_averager.limit_giving(line_speed.state_timeout(self._state_size, limits.upload_limit))
+        self.state_averager.receive_timeout = line_speed.state_timeout(self._state_size, limits.download_limit)
+        self.state_averager.limit_sending(line_speed.state_timeout(self._state_size, limits.upload_limit))
 
     # -- pausing -----------------------------------------------------------------------------------------------
 

@@ -1,8 +1,8 @@
-"""Keeps a peer in the company of its run.
+"""Keeps a peer connected to the backbone of its run.
 
-hivemind's DHT contacts the first peers once. Whoever was cut off or stopped for a while has lost them all from its
-table, and is in nobody's: it then sees itself alone, or alone with others that were away, while the run goes on. So the
-backbone is greeted again and again, as at the beginning.
+hivemind's DHT contacts the first peers once. A peer that was cut off or stopped for a while has lost them from its
+routing table and is in nobody's: it then sees itself alone, or alone with others that were away, while the run goes on.
+So the backbone is pinged regularly.
 """
 
 import asyncio
@@ -18,11 +18,11 @@ from hivemind.p2p import PeerID
 log = logging.getLogger(__name__)
 
 EVERY = 5.0
-"""Seconds between two greetings."""
+"""Seconds between two pings."""
 _TIMEOUT = 5.0
 """Seconds for the answers; the DHT itself gives up after three."""
-_LOOK_ROUND = 12
-"""Greetings after which the neighbours are looked for anew, even if nothing was amiss."""
+_LOOKUP_EVERY = 12
+"""Pings after which the neighbours are looked up again, even if nothing was wrong."""
 _KNOWN = 32
 """Peers besides the backbone that are remembered, for when the whole backbone is away."""
 
@@ -31,12 +31,12 @@ class BackboneMonitor(threading.Thread):
     """Of one session. Begin it with `start`."""
 
     def __init__(self, dht: DHT, backbone: Sequence[PeerID]) -> None:
-        super().__init__(name="company", daemon=True)
+        super().__init__(name="backbone monitor", daemon=True)
         self._dht, self._backbone = dht, tuple(backbone)
         self._known: tuple[PeerID, ...] = ()
         # To have joined the swarm was an answer.
         self._is_near = True
-        self._greetings = 0
+        self._pings = 0
         self._over = threading.Event()
         self._asking = threading.Lock()
 
@@ -47,19 +47,19 @@ class BackboneMonitor(threading.Thread):
     def ask(self) -> bool:
         """Whether the backbone answers now; afterwards its peers are this peer's again. Blocks for seconds at most."""
         with self._asking:
-            greet = partial(
-                _greet,
+            ping = partial(
+                _ping,
                 backbone=self._backbone,
                 known=self._known,
                 was_away=not self._is_near,
-                look_round=self._greetings % _LOOK_ROUND == 0,
+                look_up=self._pings % _LOOKUP_EVERY == 0,
             )
             try:
-                self._is_near, self._known = self._dht.run_coroutine(greet, return_future=True).result(_TIMEOUT + 1.0)
+                self._is_near, self._known = self._dht.run_coroutine(ping, return_future=True).result(_TIMEOUT + 1.0)
             except Exception as error:  # noqa: BLE001 - also whatever a DHT that is ending says
                 log.info("no answer from the DHT: %r", error)
                 self._is_near = False
-            self._greetings += 1
+            self._pings += 1
             return self._is_near
 
     def run(self) -> None:
@@ -70,8 +70,8 @@ class BackboneMonitor(threading.Thread):
         self._over.set()
 
 
-async def _greet(
-    _dht: DHT, node: DHTNode, *, backbone: Sequence[PeerID], known: Sequence[PeerID], was_away: bool, look_round: bool
+async def _ping(
+    _dht: DHT, node: DHTNode, *, backbone: Sequence[PeerID], known: Sequence[PeerID], was_away: bool, look_up: bool
 ) -> tuple[bool, tuple[PeerID, ...]]:
     """Runs in the DHT's process. Returns whether the backbone answered, and whom to ask next time."""
     table = node.protocol.routing_table
@@ -83,7 +83,7 @@ async def _greet(
     elif was_away:
         # That nobody answered was this peer's doing.
         node.blacklist.clear()
-    if answered and (was_away or look_round):
+    if answered and (was_away or look_up):
         await node.find_nearest_nodes([node.node_id])
     met = [peer for peer in table.peer_id_to_uid if peer not in backbone]
     return answered, tuple(dict.fromkeys([*met, *known]))[:_KNOWN]

@@ -13,7 +13,7 @@ from hivemind.utils.crypto import RSAPrivateKey
 from msgspec import Meta
 from pydantic.v1 import BaseModel, conbytes
 
-from core.swarm.state.update_chain import CanonicalFork, Mark, Told, Trail, canonical_fork_of
+from core.swarm.state.update_chain import CanonicalFork, Mark, ReportedChain, Trail, canonical_fork_of
 
 log = logging.getLogger(__name__)
 
@@ -104,7 +104,7 @@ class ForkDetector(threading.Thread):
         record = msgspec.msgpack.encode(_Record(self._dht.peer_id.to_bytes(), trail, self._gives))
         self._dht.store(self._key, subkey=self._own_key, value=record, expiration_time=get_dht_time() + _LASTS)
 
-    def _others(self) -> list[Told]:
+    def _others(self) -> list[ReportedChain]:
         found = self._dht.get(self._key, latest=True)
         if not isinstance(found, ValueWithExpiration) or not isinstance(found.value, dict):
             return []
@@ -112,9 +112,9 @@ class ForkDetector(threading.Thread):
         return [entry for entry in told if entry is not None]
 
 
-def _told(data: object) -> Told | None:
+def _told(data: object) -> ReportedChain | None:
     try:
         record = msgspec.msgpack.decode(data, type=_Record) if isinstance(data, bytes) else None
     except msgspec.MsgspecError:
         return None
-    return Told(record.peer, record.trail, record.gives) if record is not None else None
+    return ReportedChain(record.peer, record.trail, record.gives) if record is not None else None

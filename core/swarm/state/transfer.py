@@ -69,9 +69,9 @@ class StateTransfer(DecentralizedAverager):
 
     layout: Callable[[], Layout]
     snapshot: Callable[[], State]
-    taking_lasts = 600.0
+    receive_timeout = 600.0
     """Seconds after which the next donor is asked; may change while a state is on its way, as the ceiling may."""
-    is_taking = False
+    is_receiving = False
     """Whether a donor is asked for the state. Safe to read from any thread."""
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
@@ -94,7 +94,7 @@ class StateTransfer(DecentralizedAverager):
         """Whole states sent to others."""
         return int(self._given.value)
 
-    def limit_giving(self, seconds: float) -> None:
+    def limit_sending(self, seconds: float) -> None:
         """The time after which an upload of state must make room for another one."""
         self._giving_lasts.value = seconds
 
@@ -127,11 +127,11 @@ class StateTransfer(DecentralizedAverager):
             stop: whether none is wanted any more, asked again and again; what is on its way is then dropped.
             canonical_fork: the fork that the state has to be on, and who is on it.
         """
-        self.is_taking = True
+        self.is_receiving = True
         try:
             return self._first_good(oldest, known, stop, canonical_fork)
         finally:
-            self.is_taking = False
+            self.is_receiving = False
 
     def _first_good(
         self, oldest: int, known: int | None, stop: Callable[[], bool], canonical_fork: CanonicalFork | None
@@ -140,7 +140,7 @@ class StateTransfer(DecentralizedAverager):
         for donor, announced in self.donors():
             if stop():
                 return None
-            if canonical_fork is not None and donor.to_bytes() not in canonical_fork.givers:
+            if canonical_fork is not None and donor.to_bytes() not in canonical_fork.donors:
                 continue
             if announced < oldest:
                 log.info("the state of %s is of epoch %d, older than %d: not asked for", donor, announced, oldest)
@@ -180,7 +180,7 @@ class StateTransfer(DecentralizedAverager):
             except TimeoutError:
                 if stop():
                     why = "No longer wanted."
-                elif time.monotonic() - begin > self.taking_lasts:
+                elif time.monotonic() - begin > self.receive_timeout:
                     why = "The state did not arrive in time."
                 else:
                     continue

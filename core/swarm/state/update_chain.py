@@ -35,7 +35,7 @@ Trail = Annotated[tuple[Mark, ...], Meta(max_length=LENGTH)]
 
 
 @dataclass(frozen=True)
-class Told:
+class ReportedChain:
     """What one peer tells of its way."""
 
     peer: bytes
@@ -51,7 +51,7 @@ class CanonicalFork:
 
     mark: Mark
     """Where it parted."""
-    givers: frozenset[bytes]
+    donors: frozenset[bytes]
     """Ids of peers on it that give their state away."""
 
 
@@ -72,7 +72,7 @@ def trail_of(told: object) -> tuple[Mark, ...]:
         return ()
 
 
-def canonical_fork_of(own: Sequence[Mark], told: Sequence[Told]) -> CanonicalFork | None:
+def canonical_fork_of(own: Sequence[Mark], told: Sequence[ReportedChain]) -> CanonicalFork | None:
     """The way that this peer should change over to; None if its own is the run's.
 
     Ways are compared where they parted. The newest mark of a trail does not count yet: its group may not have told of
@@ -87,9 +87,9 @@ def canonical_fork_of(own: Sequence[Mark], told: Sequence[Told]) -> CanonicalFor
         mine, theirs = parted
         rank = _rank(theirs, told)
         # This peer is on its own way, whether or not its record has arrived among the others.
-        givers = frozenset(peer.peer for peer in told if peer.gives and theirs in peer.trail)
-        if givers and rank[0] and rank > _rank(mine, told, own=True) and (best_rank is None or rank > best_rank):
-            best, best_rank = CanonicalFork(theirs, givers), rank
+        donors = frozenset(peer.peer for peer in told if peer.gives and theirs in peer.trail)
+        if donors and rank[0] and rank > _rank(mine, told, own=True) and (best_rank is None or rank > best_rank):
+            best, best_rank = CanonicalFork(theirs, donors), rank
     return best
 
 
@@ -100,6 +100,6 @@ def _parted(own: Sequence[Mark], other: Sequence[Mark]) -> tuple[Mark, Mark] | N
     return next(((a, b) for a, b in pairs if a != b), None)
 
 
-def _rank(mark: Mark, told: Sequence[Told], *, own: bool = False) -> tuple[bool, int, str]:
+def _rank(mark: Mark, told: Sequence[ReportedChain], *, own: bool = False) -> tuple[bool, int, str]:
     backers = sum(mark in peer.trail for peer in told) + own
     return 2 * backers >= mark.group, mark.group, mark.name

@@ -55,7 +55,7 @@ class UpdateTransfer(StateTransfer):
     ) -> MissedUpdate | None:
         """The update that `epoch` began with, made on top of this peer's `own` last one; None if nobody gives it."""
         terms = Terms(epoch, epoch, self.next_chunk_timeout or 15.0, own[-1] if own else None)
-        self.is_taking = True
+        self.is_receiving = True
         try:
             for donor, announced in donors:
                 if stop():
@@ -68,7 +68,7 @@ class UpdateTransfer(StateTransfer):
                 except BadState as error:
                     log.info("update from %s: %s", donor, error)
         finally:
-            self.is_taking = False
+            self.is_receiving = False
         return None
 
     async def _declare_for_download_periodically(self) -> None:

@@ -15,7 +15,7 @@ from core.swarm.averaging.collaborative_step import Isolated, RoundFailed, Updat
 from core.swarm.averaging.optimizer import CollaborativeOptimizer
 from core.swarm.build import make_optimizer
 from core.swarm.dht.peer import LOOPBACK, join_swarm, own_addresses
-from tests.fakes.company import ScriptedCompany
+from tests.fakes.backbone import ScriptedBackbone
 from tests.swarm.fixed_data import MICROBATCH, TRAINING, make_model, microbatch_loss
 from tests.swarm.installed import installed
 from tests.swarm.state_swarm import digest
@@ -31,7 +31,7 @@ class Peer:
         self.dht = join_swarm(contact, folder / "peer.key", None if contact else LOOPBACK)
         opened.callback(self.dht.shutdown)
         self.model = make_model()
-        self.company = ScriptedCompany()
+        self.backbone = ScriptedBackbone()
         self.updates: list[Update] = []
         self.optimizer: CollaborativeOptimizer = make_optimizer(
             dht=self.dht,
@@ -39,7 +39,7 @@ class Peer:
             parameters=self.model.parameters(),
             training=TRAINING,
             averaging=AVERAGING,
-            company=self.company,
+            backbone=self.backbone,
             on_update=self.updates.append,
             extrapolate=False,
         )
@@ -105,7 +105,7 @@ def test_a_failed_round_moves_nothing_is_said_and_costs_no_samples(peer: Peer, g
 
 
 def test_who_is_cut_off_steps_only_when_somebody_is_back_and_what_was_accumulated_still_counts(peer: Peer) -> None:
-    peer.company.is_there = False
+    peer.backbone.is_there = False
     with pytest.raises(Isolated):
         peer.train()
     assert not peer.has_moved
@@ -113,7 +113,7 @@ def test_who_is_cut_off_steps_only_when_somebody_is_back_and_what_was_accumulate
     assert kept >= BATCH
     with pytest.raises(Isolated):
         peer.optimizer.follow()
-    peer.company.is_there = True
+    peer.backbone.is_there = True
     peer.optimizer.follow()
     assert [update.own_samples for update in peer.updates] == [kept]
     assert peer.has_moved

@@ -46,35 +46,35 @@ def known_to(dht: DHT) -> set[str]:
 
 def test_who_lost_everybody_finds_backbone_and_peers_again(swarm: list[DHT]) -> None:
     backbone, one, two = swarm
-    company = BackboneMonitor(one, [backbone.peer_id])
+    monitor = BackboneMonitor(one, [backbone.peer_id])
     one.run_coroutine(_lose_everybody)
     assert known_to(one) == set()
-    assert company.ask()
-    assert company.is_near()
+    assert monitor.ask()
+    assert monitor.is_near()
     assert known_to(one) >= {str(backbone.peer_id), str(two.peer_id)}
 
 
 def test_without_the_backbone_those_who_met_stay_together(swarm: list[DHT]) -> None:
     backbone, one, two = swarm
-    company = BackboneMonitor(one, [backbone.peer_id])
-    assert company.ask()
+    monitor = BackboneMonitor(one, [backbone.peer_id])
+    assert monitor.ask()
     backbone.shutdown()
     one.run_coroutine(_lose_everybody)
-    assert not company.ask()
+    assert not monitor.ask()
     assert known_to(one) == {str(two.peer_id)}
 
 
 def test_a_backbone_that_does_not_answer_is_no_company(swarm: list[DHT]) -> None:
     backbone, one, _two = swarm
-    company = BackboneMonitor(one, [backbone.peer_id])
-    assert company.is_near(), "joining was an answer"
+    monitor = BackboneMonitor(one, [backbone.peer_id])
+    assert monitor.is_near(), "joining was an answer"
     backbone.shutdown()
-    assert not company.ask()
-    assert not company.is_near()
+    assert not monitor.ask()
+    assert not monitor.is_near()
 
 
 def test_a_dht_that_is_gone_is_no_answer(swarm: list[DHT]) -> None:
     backbone, one, _two = swarm
-    company = BackboneMonitor(one, [backbone.peer_id])
+    monitor = BackboneMonitor(one, [backbone.peer_id])
     one.shutdown()
-    assert not company.ask()
+    assert not monitor.ask()

@@ -14,7 +14,7 @@ from core.swarm.build import make_optimizer
 from core.swarm.state.fork_detection import ForkDetector
 from core.swarm.state.update_chain import Mark, extended
 from core.swarm.traffic.link import Link
-from tests.fakes.company import ScriptedCompany
+from tests.fakes.backbone import ScriptedBackbone
 from tests.swarm.fixed_data import AVERAGING, TRAINING, make_model
 from tests.swarm.state_swarm import EPOCH, Swarm, digest, run_swarm, train
 
@@ -57,7 +57,7 @@ def volunteer(swarm: Swarm, run: list[CheckedStateAverager]) -> Iterator[Collabo
         parameters=make_model().parameters(),
         training=TRAINING,
         averaging=AVERAGING,
-        company=ScriptedCompany(),
+        backbone=ScriptedBackbone(),
     )
     swarm.until_announced(made.state_averager, len(run))
     yield made

@@ -154,16 +154,16 @@ def test_a_deadline_that_moves_while_a_state_is_on_its_way_counts_at_once(
     swarm: Swarm, taker: CheckedStateAverager
 ) -> None:
     """The time limit follows the volunteer's ceiling, which may change at any moment."""
-    taker.taking_lasts = 2.0
+    taker.receive_timeout = 2.0
     fetching = in_background(lambda: taker.load_state_from_peers(known_epoch=EPOCH))
     swarm.until(lambda: taker.state_received > 0)
-    taker.taking_lasts = 30.0
+    taker.receive_timeout = 30.0
     fetching.join()
     assert taker.state_was_loaded
     taker.local_epoch = 0
     fetching = in_background(lambda: taker.load_state_from_peers(known_epoch=EPOCH))
     swarm.until(lambda: 0 < taker.state_received < taker.state_size())
-    taker.taking_lasts = 0.5
+    taker.receive_timeout = 0.5
     fetching.join()
     assert not taker.state_was_loaded
 

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from hypothesis import given
 from hypothesis import strategies as st
 
-from core.swarm.state.update_chain import LENGTH, Mark, Told, canonical_fork_of, extended, trail_of
+from core.swarm.state.update_chain import LENGTH, Mark, ReportedChain, canonical_fork_of, extended, trail_of
 
 Way = tuple[Mark, ...]
 
@@ -16,11 +16,11 @@ def way(epochs: int, group: int = 2, start: Way = ()) -> Way:
     return start
 
 
-def told(*ways: Way, gives: bool = True) -> list[Told]:
-    return [Told(bytes([number]), trail, gives) for number, trail in enumerate(ways)]
+def told(*ways: Way, gives: bool = True) -> list[ReportedChain]:
+    return [ReportedChain(bytes([number]), trail, gives) for number, trail in enumerate(ways)]
 
 
-def others(everybody: Sequence[Told], number: int) -> list[Told]:
+def others(everybody: Sequence[ReportedChain], number: int) -> list[ReportedChain]:
     return [*everybody[:number], *everybody[number + 1 :]]
 
 
@@ -52,7 +52,7 @@ def test_the_smaller_group_changes_over_to_the_larger_one() -> None:
     canonical_fork = canonical_fork_of(small, others(everybody, 3))
     assert canonical_fork is not None
     assert canonical_fork.mark == large[3]
-    assert canonical_fork.givers == {b"\0", b"\1", b"\2"}
+    assert canonical_fork.donors == {b"\0", b"\1", b"\2"}
     assert canonical_fork_of(large, others(everybody, 0)) is None
 
 

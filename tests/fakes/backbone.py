@@ -3,7 +3,7 @@
 from core.swarm.dht.backbone_monitor import BackboneMonitor
 
 
-class ScriptedCompany(BackboneMonitor):
+class ScriptedBackbone(BackboneMonitor):
     def __init__(self) -> None:
         self.is_there = True
 
