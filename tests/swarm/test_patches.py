@@ -17,14 +17,14 @@ from hivemind.p2p.p2p_daemon_bindings import control
 from hivemind.proto import p2pd_pb2
 
 from core.api.session_settings import Limits
-from core.host import build
+from core.host import build as host_build
 from core.swarm import patches as patches_module
 from core.swarm.averaging.all_reduce import AtomicAllReduce
 from core.swarm.averaging.load_balancing import load_balance
 from core.swarm.patches import patches
 from core.swarm.traffic.link import OVERHEAD, Link
 from core.swarm.traffic.meter import RateWatch, current_kind
-from core.trainer import session
+from core.trainer import build as trainer_build
 
 
 def test_sockets_are_named_after_a_prefix_of_the_class() -> None:
@@ -112,7 +112,7 @@ def test_an_assignment_to_a_class_or_module_of_hivemind_is_found() -> None:
 
 
 def test_both_processes_that_use_hivemind_install_the_patches() -> None:
-    for module in (session, build):
+    for module in (trainer_build, host_build):
         assert inspect.getsource(module).count("install(") == 1
 
 
