@@ -3,8 +3,8 @@
 Usage: line_peer.py FOLDER NAME ADDRESS TIMEOUT PEERS [INITIAL_PEER]. It listens on ADDRESS, or only reaches out if that
 is empty. Its model has a million parameters and costs no time, so that a round is all network; TIMEOUT is the
 manifest's averaging_timeout. Orders: {"limits": {...}}, {"epoch": 0} (give a share of the batch and end the epoch),
-{"state": 0} (fetch the state), {"file": URL} (fetch a file), {"traffic": 0} (tell the counts by kind), {"contact": 0}
-(tell whether INITIAL_PEER answers).
+{"state": 0} (fetch the state), {"file": URL} (fetch a file), {"traffic": 0} (report the counts, of all and by
+kind), {"contact": 0} (report whether INITIAL_PEER answers).
 """
 
 import json
@@ -83,7 +83,8 @@ class Peer:
             case "file":
                 return self._file(value)
             case "traffic":
-                return self.link.meter.by_kind()
+                meter = self.link.meter
+                return {"all": (meter.uploaded, meter.downloaded), **meter.by_kind()}
             case "contact":
                 return BackboneMonitor(self.dht, self._first).ask()
         raise ValueError(order)
