@@ -17,13 +17,14 @@ from core.conditions.machine import Machine
 from core.conditions.sleep.watch import Announcer, Nobody, SleepWatch
 from core.engine import log_texts
 from core.engine.broadcast import Broadcast
-from core.engine.decision import gpu_rules, machine_rules, network_rules, states
+from core.engine.decision import states
 from core.engine.decision.decide import Decision
 from core.engine.decision.intent import Intent
 from core.engine.decision.lifecycle import forgive, lifecycle
 from core.engine.decision.moments import moments
 from core.engine.decision.observation import Observation, SessionFacts, decide_among
 from core.engine.decision.project_selection import Selection
+from core.engine.decision.rules import gpu_rules, machine_rules, network_rules
 from core.engine.decision.schedule import WeeklySchedule
 from core.engine.decision.states import Contributing, Effect, Ended, Failed, Idle, Starting, StartSession, State
 from core.engine.decision.stored_intent import StoredIntent

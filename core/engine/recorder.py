@@ -11,7 +11,7 @@ from core.api.protocol import Event
 from core.api.session import EpochDone, Report
 from core.api.snapshot import Today
 from core.engine.decision.decide import Decision
-from core.engine.decision.network_rules import month_begin
+from core.engine.decision.rules.network_rules import month_begin
 from core.engine.decision.states import Contributing, Leaving, State
 from core.store.database import StoreError
 from core.store.store import Store

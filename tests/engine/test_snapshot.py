@@ -5,7 +5,7 @@ from dataclasses import replace
 from core.api.snapshot import GpuUse
 from core.conditions.gpu import GpuState, GpuStates
 from core.conditions.nvml import Gpu
-from core.engine.decision import gpu_rules
+from core.engine.decision.rules import gpu_rules
 
 CARD = Gpu(1, "GPU-1", "RTX 3060", 12 << 30, 4 << 30, utilization=63, temperature=66, power=111.6)
 OTHER = replace(CARD, number=0, uuid="GPU-0", temperature=40)

@@ -14,9 +14,9 @@ from core.api.preferences.preferences import Values
 from core.api.preferences.schedule import ALWAYS, Level, Outlook, ScheduleState
 from core.api.reasons import Kind, Reason
 from core.api.session_settings import SessionSettings
-from core.engine.decision import gpu_rules, machine_rules, network_rules, session_rules, volunteer_rules
 from core.engine.decision.facts import Conditions, Facts, Membership
 from core.engine.decision.intent import Intent
+from core.engine.decision.rules import gpu_rules, machine_rules, network_rules, session_rules, volunteer_rules
 
 Rule = Callable[[Facts], Iterator[Reason]]
 RULES: tuple[Rule, ...] = (

@@ -1,9 +1,10 @@
 """When a decision may change by itself, without an input: the engine's next alarm. Pure."""
 
-from core.engine.decision import lifecycle, machine_rules
+from core.engine.decision import lifecycle
 from core.engine.decision.decide import Decision
 from core.engine.decision.observation import Observation
 from core.engine.decision.project_selection import Selection
+from core.engine.decision.rules import machine_rules
 from core.engine.decision.states import State
 
 

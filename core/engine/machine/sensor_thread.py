@@ -6,8 +6,8 @@ from collections.abc import Callable
 
 from core.api.sensors import SensorInfo
 from core.conditions.machine import Machine, Readings
-from core.engine.decision import machine_rules
 from core.engine.decision.decide import Decision
+from core.engine.decision.rules import machine_rules
 from core.engine.decision.states import Contributing, State
 
 RESTING, WATCHFUL, KEEN = 5.0, 1.0, 0.04

@@ -3,8 +3,8 @@
 from collections.abc import Mapping
 
 from core.api.project.manifest import Requirements
-from core.engine.decision import machine_rules
 from core.engine.decision.facts import Membership
+from core.engine.decision.rules import machine_rules
 from core.engine.projects.catalogue import BUILTIN, Catalogue
 from core.store.projects import Project
 

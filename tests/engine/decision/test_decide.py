@@ -20,10 +20,10 @@ from core.conditions.nvml import Gpu
 from core.conditions.power import Power
 from core.conditions.presence import Presence
 from core.conditions.programs import RunningPrograms
-from core.engine.decision import gpu_rules
 from core.engine.decision.decide import RULES, Decision, decide
 from core.engine.decision.facts import Conditions, Facts, Failure, Membership, NetworkUse
 from core.engine.decision.intent import Intent, read
+from core.engine.decision.rules import gpu_rules
 
 NOW = 1_000_000.0
 DEFAULTS = {name: preference.default for name, preference in PREFERENCES.items()}

@@ -15,12 +15,12 @@ from core.api.preferences.schedule import ALWAYS
 from core.api.reasons import Reason
 from core.conditions.machine import Readings
 from core.engine.decision import decide as deciding
-from core.engine.decision import network_rules
 from core.engine.decision.decide import Rule
 from core.engine.decision.facts import Facts, Membership, NetworkUse
 from core.engine.decision.intent import Intent
 from core.engine.decision.observation import Observation, SessionFacts, decide_among
 from core.engine.decision.project_selection import SETTLED, Choice, Selection
+from core.engine.decision.rules import network_rules
 from core.engine.decision.states import Contributing
 from tests.engine.world import NIGHT, World, a_world
 

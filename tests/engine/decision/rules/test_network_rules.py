@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from core.api.preferences.preferences import DEFAULTS, Values
-from core.engine.decision.network_rules import month_begin, month_end, network_use
+from core.engine.decision.rules.network_rules import month_begin, month_end, network_use
 
 BERLIN = ZoneInfo("Europe/Berlin")
 

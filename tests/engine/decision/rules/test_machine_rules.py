@@ -23,10 +23,10 @@ from core.conditions.nvml import Gpu
 from core.conditions.power import Power
 from core.conditions.presence import Presence
 from core.conditions.programs import RunningPrograms
-from core.engine.decision import machine_rules
 from core.engine.decision.facts import Conditions, Facts, Membership
 from core.engine.decision.intent import Intent
-from core.engine.decision.machine_rules import next_moment, surroundings, watches_volunteer
+from core.engine.decision.rules import machine_rules
+from core.engine.decision.rules.machine_rules import next_moment, surroundings, watches_volunteer
 from tests.conditions.desktop.dbus_services import PrivateBus, Service
 from tests.fakes.running_engine import RunningEngine
 from tests.waiting import wait_for
