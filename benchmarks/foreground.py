@@ -25,7 +25,7 @@ from benchmarks.practice import Practice, contributing
 from core.api.intent import Pause, Resume
 from core.api.preferences.commands import SetPreference
 from core.api.preferences.preferences import GENTLE, PREFERENCES
-from core.trainer.contention import read_schedstat
+from core.trainer.machine.contention import read_schedstat
 
 PAIRS = 20
 SETTLES = 0.4

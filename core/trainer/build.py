@@ -37,17 +37,17 @@ from core.swarm.traffic.link import Link
 from core.swarm.traffic.throttled_download import ThrottledDownload
 from core.swarm.traffic.wire_monitor import WireMonitor
 from core.system.reach import reach_of
-from core.trainer.contention import Contention
 from core.trainer.control import Control
-from core.trainer.device import device_of, reader_of
 from core.trainer.liveness import Liveness, processes_of
 from core.trainer.local_copy import LocalCopy
+from core.trainer.machine.contention import Contention
+from core.trainer.machine.device import device_of, reader_of
+from core.trainer.machine.throttle import Throttle
 from core.trainer.microbatch import Microbatches
 from core.trainer.reporter import Reporter
 from core.trainer.session import Session, apply_settings
 from core.trainer.session_status import BeforeJoining, Joined, Measurements, SessionStatus
 from core.trainer.state_sync import StateSync
-from core.trainer.throttle import Throttle
 
 
 @dataclass(frozen=True)

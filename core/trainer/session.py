@@ -15,13 +15,13 @@ from core.swarm.averaging.collaborative_step import Interrupted, Isolated, Round
 from core.swarm.averaging.optimizer import CollaborativeOptimizer
 from core.swarm.dht.contributions import Publisher, Round
 from core.trainer.control import Control
-from core.trainer.device import cap_memory
 from core.trainer.liveness import Liveness
+from core.trainer.machine.device import cap_memory
+from core.trainer.machine.throttle import Throttle
 from core.trainer.microbatch import Microbatches
 from core.trainer.reporter import Reporter
 from core.trainer.session_status import Joined, Measurements, SessionStatus
 from core.trainer.state_sync import StateSync
-from core.trainer.throttle import Throttle
 
 log = logging.getLogger(__name__)
 

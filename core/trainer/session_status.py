@@ -12,8 +12,8 @@ from core.swarm.averaging.optimizer import CollaborativeOptimizer
 from core.swarm.traffic.link import Link
 from core.swarm.traffic.meter import RateWatch
 from core.trainer.counters import SessionCounters
-from core.trainer.memory_guard import MemoryGuard
-from core.trainer.processor_time import ProcessorTime
+from core.trainer.machine.memory_guard import MemoryGuard
+from core.trainer.machine.processor_time import ProcessorTime
 
 
 class Measurements:

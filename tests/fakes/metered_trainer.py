@@ -15,7 +15,7 @@ from core.api.session_settings import Limits
 from core.conditions.energy import Rapl
 from core.conditions.nvml import Gpu, Nvml
 from core.trainer.counters import SessionCounters
-from core.trainer.throttle import LONGEST_REST, Throttle
+from core.trainer.machine.throttle import LONGEST_REST, Throttle
 from tests.fakes.scripted_trainer import ON_THE_WAY, say
 
 POWERCAP = "POWERCAP"

@@ -8,7 +8,7 @@ from collections import deque
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
-from core.trainer.throttle import Ceilings, Memory, Reading, rest
+from core.trainer.machine.throttle import Ceilings, Memory, Reading, rest
 
 _STEP = 0.01
 

@@ -6,7 +6,7 @@ import time
 
 import pytest
 
-from core.trainer.contention import Contention, FreeCores, Waited, read_schedstat
+from core.trainer.machine.contention import Contention, FreeCores, Waited, read_schedstat
 
 
 class Computer:

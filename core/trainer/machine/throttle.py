@@ -12,8 +12,8 @@ from dataclasses import dataclass, replace
 from core.api.session_settings import Limits
 from core.conditions.energy import Joules, Rapl
 from core.conditions.nvml import Gpu
-from core.trainer.contention import Contention
-from core.trainer.processor_time import ProcessorTime
+from core.trainer.machine.contention import Contention
+from core.trainer.machine.processor_time import ProcessorTime
 
 LONGEST_REST = 0.25
 """Seconds of one rest; a longer one is made of several, and the GPU is read again before each."""

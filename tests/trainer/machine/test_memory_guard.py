@@ -6,7 +6,7 @@ import sys
 import pytest
 
 from core.api.errors import UsageError
-from core.trainer.memory_guard import MemoryGuard, session_memory
+from core.trainer.machine.memory_guard import MemoryGuard, session_memory
 
 GIB = 1 << 30
 

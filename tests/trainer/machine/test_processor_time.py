@@ -6,7 +6,7 @@ import time
 
 import psutil
 
-from core.trainer.processor_time import ProcessorTime
+from core.trainer.machine.processor_time import ProcessorTime
 
 _SPIN = """
 import time

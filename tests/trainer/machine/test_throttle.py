@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from core.api.session_settings import Limits
 from core.conditions.nvml import Gpu
-from core.trainer.throttle import LONGEST_REST, Ceilings, Memory, Reading, Throttle, rest
+from core.trainer.machine.throttle import LONGEST_REST, Ceilings, Memory, Reading, Throttle, rest
 from tests.trainer.thermal_model import Model, Moment, simulate
 
 SETTLED = 300

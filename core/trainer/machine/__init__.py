@@ -1,0 +1,1 @@
+"""How a session shares the computer with its user: processor, graphics card and memory."""
