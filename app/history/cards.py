@@ -7,8 +7,8 @@ from functools import partial
 
 from PySide6.QtWidgets import QHBoxLayout, QVBoxLayout
 
-from app.history.bars import BarsView, ProjectSwatch
-from app.history.calendar import CalendarView
+from app.history.charts.bars import BarsView, ProjectSwatch
+from app.history.charts.calendar import CalendarView
 from app.history.habits import ReasonsView, WeekHoursView
 from app.text import history, region, times
 from app.text.i18n import tr

@@ -10,7 +10,7 @@ from PySide6.QtCore import QMarginsF, QRectF, QSize, QSizeF, Qt
 from PySide6.QtGui import QColor, QFont, QFontMetricsF, QImage, QPageSize, QPainter, QPdfWriter, QPen
 from PySide6.QtSvg import QSvgGenerator
 
-from app.history import shades
+from app.history.charts import shades
 from app.text import history, numbers, times
 from app.text.i18n import tr, trn
 from app.widgets import icons, theme

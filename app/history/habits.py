@@ -6,7 +6,7 @@ from PySide6.QtCore import QEvent, QPointF, QRectF, QSize, Qt
 from PySide6.QtGui import QColor, QHelpEvent, QPainter, QPaintEvent
 from PySide6.QtWidgets import QSizePolicy, QToolTip, QWidget
 
-from app.history import shades
+from app.history.charts import shades
 from app.text import history, numbers, times
 from app.text.i18n import tr
 from app.widgets import theme

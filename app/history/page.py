@@ -14,7 +14,7 @@ from PySide6.QtWidgets import QHBoxLayout, QVBoxLayout, QWidget
 
 from app.history import time_range
 from app.history.cards import CalendarCard, HabitCards, MilestonesCard, ProjectsCard
-from app.history.curve import HistoryCurve
+from app.history.charts.curve import HistoryCurve
 from app.history.figures import HistoryFigures
 from app.history.files import HistoryFiles
 from app.history.sessions import HistorySessions

@@ -10,7 +10,7 @@ from PySide6.QtCore import QPointF, Qt
 from PySide6.QtTest import QTest
 from pytestqt.qtbot import QtBot
 
-from app.history.bars import following, starts
+from app.history.charts.bars import following, starts
 from app.history.page import HistoryPage
 from app.history.time_range import TimeRange, midnight
 from app.text import history

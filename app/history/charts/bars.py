@@ -9,7 +9,7 @@ from PySide6.QtCore import QPointF, QRectF, QSize, Qt, Signal
 from PySide6.QtGui import QAccessible, QColor, QPainter, QPaintEvent, QPen
 from PySide6.QtWidgets import QWidget
 
-from app.history.time_chart import TimeChart
+from app.history.charts.time_chart import TimeChart
 from app.text import numbers, times
 from app.text.i18n import tr
 from app.widgets import axis, roles, theme

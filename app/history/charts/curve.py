@@ -2,8 +2,8 @@
 
 from PySide6.QtWidgets import QHBoxLayout
 
+from app.history.charts.samples_strip import SamplesStrip
 from app.history.menu_button import MenuButton
-from app.history.samples_strip import SamplesStrip
 from app.link.engine_link import EngineLink
 from app.text.i18n import tr
 from app.widgets.basic import Card, Label

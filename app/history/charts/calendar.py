@@ -7,8 +7,8 @@ from typing import ClassVar
 from PySide6.QtCore import QPointF, QRectF, Qt, Signal
 from PySide6.QtGui import QAccessible, QColor, QFocusEvent, QPainter, QPaintEvent, QPen, QResizeEvent
 
-from app.history import shades
-from app.history.time_chart import TimeChart
+from app.history.charts import shades
+from app.history.charts.time_chart import TimeChart
 from app.text import numbers, times
 from app.text.i18n import tr
 from app.widgets import roles, theme
