@@ -10,8 +10,9 @@ import sys
 import traceback
 from importlib.metadata import PackageNotFoundError, version
 
-from app.cli import contribute, doctor, history, host, identity, intent, limits, log, projects, schedule, status, window
+from app.cli import contribute, history, host, identity, intent, limits, log, projects, schedule, status, window
 from app.cli.console.parser import Layout, Parser
+from app.cli.doctor import doctor
 from app.text.messages import sentence
 from core.api.errors import IdlehiveError, UsageError
 from core.client.profile import Profile

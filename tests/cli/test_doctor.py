@@ -8,7 +8,7 @@ import keyring.errors
 import pynvml
 import pytest
 
-from app.cli import doctor_checks
+from app.cli.doctor import checks
 from core.client.profile import Profile
 from core.engine.projects.credentials import Credentials
 from tests.cli.conftest import RunCli
@@ -34,33 +34,33 @@ def test_what_is_wrong_has_an_advice_and_code_1(run_cli: RunCli) -> None:
 
 
 def test_a_running_engine_is_found(profile: Profile, engine: ScriptedEngine) -> None:
-    assert "Running" in doctor_checks.engine(profile).text
+    assert "Running" in checks.engine(profile).text
 
 
 def test_an_engine_that_hangs_is_a_problem(
     profile: Profile, engine: ScriptedEngine, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(doctor_checks, "PATIENCE", 0.2)
+    monkeypatch.setattr(checks, "PATIENCE", 0.2)
     engine.hanging.set()
-    assert doctor_checks.engine(profile).level == "problem"
+    assert checks.engine(profile).level == "problem"
 
 
 def test_a_missing_package_is_a_problem(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(doctor_checks, "_NEEDED", ("msgspec", "no-such-package"))
-    finding = doctor_checks.packages()
+    monkeypatch.setattr(checks, "_NEEDED", ("msgspec", "no-such-package"))
+    finding = checks.packages()
     assert finding.level == "problem"
     assert "Missing: no-such-package." in finding.text
 
 
 def test_a_screen_without_a_tray_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("QT_QPA_PLATFORM", "offscreen")
-    assert doctor_checks.screen().text == "A display, but no tray."
+    assert checks.screen().text == "A display, but no tray."
 
 
 def test_no_display_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
     for name in ("DISPLAY", "WAYLAND_DISPLAY", "QT_QPA_PLATFORM"):
         monkeypatch.delenv(name, raising=False)
-    assert doctor_checks.screen().text == "No display here."
+    assert checks.screen().text == "No display here."
 
 
 def test_the_graphics_cards_are_named(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -71,7 +71,7 @@ def test_the_graphics_cards_are_named(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(pynvml, "nvmlDeviceGetHandleByIndex", lambda number: number)
     monkeypatch.setattr(pynvml, "nvmlDeviceGetName", lambda _: "RTX 3060")
     monkeypatch.setattr(pynvml, "nvmlDeviceGetMemoryInfo", lambda _: SimpleNamespace(total=12 * 10**9))
-    assert doctor_checks.graphics().text == "NVIDIA driver 575.1: RTX 3060, 12.0 GB."
+    assert checks.graphics().text == "NVIDIA driver 575.1: RTX 3060, 12.0 GB."
 
 
 def test_a_driver_that_is_not_loaded_is_no_problem_for_the_processor(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -79,7 +79,7 @@ def test_a_driver_that_is_not_loaded_is_no_problem_for_the_processor(monkeypatch
         raise pynvml.NVMLError(pynvml.NVML_ERROR_DRIVER_NOT_LOADED)
 
     monkeypatch.setattr(pynvml, "nvmlInit", fail)
-    assert doctor_checks.graphics().level == "warn"
+    assert checks.graphics().level == "warn"
 
 
 def test_a_keyring_that_never_answers_does_not_hold_up(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -91,10 +91,10 @@ def test_a_keyring_that_never_answers_does_not_hold_up(monkeypatch: pytest.Monke
         answers.wait()
         raise keyring.errors.KeyringError  # ends the check's thread, which outlives this test
 
-    monkeypatch.setattr(doctor_checks, "PATIENCE", 0.1)
+    monkeypatch.setattr(checks, "PATIENCE", 0.1)
     monkeypatch.setattr(keyring, "get_keyring", late)
     try:
-        assert doctor_checks.secrets().text == "The keyring does not answer."
+        assert checks.secrets().text == "The keyring does not answer."
     finally:
         answers.set()
 
@@ -113,11 +113,11 @@ def test_doctor_and_the_engine_judge_a_keyring_alike(
 ) -> None:
     monkeypatch.setattr(FakeKeyring, "__module__", module)
     with in_place():
-        assert doctor_checks.secrets().level == ("ok" if counts else "warn")
+        assert checks.secrets().level == ("ok" if counts else "warn")
         assert asyncio.run(Credentials(tmp_path).keep("p", "sesame")) == ("keyring" if counts else "file")
 
 
 def test_a_keyring_that_is_locked_is_found_out_although_it_is_there() -> None:
     with in_place() as fake:
         fake.error = keyring.errors.KeyringLocked("locked")
-        assert doctor_checks.secrets().text == "The keyring cannot be used (KeyringLocked)."
+        assert checks.secrets().text == "The keyring cannot be used (KeyringLocked)."

@@ -2,7 +2,7 @@
 
 import json
 
-from app.cli import doctor_sensors
+from app.cli.doctor import sensors
 from app.text.messages import sentence
 from core.api.errors import WorldError
 from core.api.message import Message
@@ -50,19 +50,19 @@ def test_what_is_no_program_or_not_listed_is_a_wrong_use(engine: ScriptedEngine,
 
 def test_doctor_tells_the_source_in_use_and_what_was_tried_before(profile: Profile, engine: ScriptedEngine) -> None:
     engine.answer(GetSensors, [PRESENCE])
-    (finding,) = doctor_sensors.sensors(profile)
+    (finding,) = sensors.sensors(profile)
     assert finding.text == f"{sentence(PRESENCE.value)} Source: X11. Tried: Mutter: not running."
     assert (finding.name, finding.level, finding.advice) == ("presence", "ok", "")
 
 
 def test_what_is_unknown_is_a_warning_with_its_meaning(profile: Profile, engine: ScriptedEngine) -> None:
     engine.answer(GetSensors, [SensorInfo("presence", Message("input_unknown"), False)])
-    (finding,) = doctor_sensors.sensors(profile)
+    (finding,) = sensors.sensors(profile)
     assert finding.level == "warn"
     assert "no effect" in finding.advice
 
 
 def test_an_engine_that_cannot_tell_is_a_problem(profile: Profile, engine: ScriptedEngine) -> None:
     engine.answer(GetSensors, WorldError("It is broken."))
-    (finding,) = doctor_sensors.sensors(profile)
+    (finding,) = sensors.sensors(profile)
     assert (finding.level, "It is broken." in finding.text) == ("problem", True)

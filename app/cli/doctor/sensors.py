@@ -5,7 +5,7 @@ import subprocess
 import msgspec
 
 from app.cli.console.connection import running
-from app.cli.doctor_checks import PATIENCE, Finding
+from app.cli.doctor.checks import PATIENCE, Finding
 from app.text.messages import sentence
 from core.api.errors import IdlehiveError
 from core.api.sensors import IN_USE, NOT_NEEDED, GetSensors, SensorInfo

@@ -5,8 +5,8 @@ from collections.abc import Sequence
 
 from app.cli.console import output
 from app.cli.console.parser import Verbs, add_json, add_verb
-from app.cli.doctor_checks import Finding, examine
-from app.cli.doctor_sensors import sensors
+from app.cli.doctor.checks import Finding, examine
+from app.cli.doctor.sensors import sensors
 from core.client.profile import Profile
 
 TEXT = """

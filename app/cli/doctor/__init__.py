@@ -1,0 +1,1 @@
+"""doctor: what works on this computer, and what does not."""
