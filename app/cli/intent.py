@@ -6,7 +6,8 @@ from types import NoneType
 
 from app.cli.console.connection import borrowed, needed, running
 from app.cli.console.parser import Verbs, add_verb
-from app.text import periods, times
+from app.text import times
+from app.text.typed import periods
 from core.api.errors import EngineGone
 from core.api.intent import Pause, Resume
 from core.api.protocol import GetSnapshot, Quit

@@ -11,7 +11,8 @@ from app.cli import programs
 from app.cli.console import output
 from app.cli.console.connection import borrowed
 from app.cli.console.parser import Parser, Verbs, add_json, add_verb
-from app.text import preferences, values
+from app.text import preferences
+from app.text.typed import values
 from core.api.preferences.commands import ListPreferences, PreferenceInfo, ResetPreference, SetPreference
 from core.api.preferences.preferences import PREFERENCES, preference_named
 from core.client.profile import Profile

@@ -13,7 +13,8 @@ from app.cli.console import output
 from app.cli.console.connection import borrowed
 from app.cli.console.parser import Parser, Verbs, add_json, add_verb
 from app.cli.console.preferences import choose, chosen
-from app.text import schedule, week
+from app.text import schedule
+from app.text.typed import week
 from core.api.errors import UsageError, WorldError
 from core.api.preferences import week_text
 from core.api.preferences.schedule import (

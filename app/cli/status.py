@@ -9,7 +9,8 @@ from app.cli.console import output
 from app.cli.console.connection import running
 from app.cli.console.display import display
 from app.cli.console.parser import Verbs, add_json, add_verb
-from app.text import progress, schedule, status, values
+from app.text import progress, schedule, status
+from app.text.typed import values
 from core.api.errors import EngineGone
 from core.api.preferences.preferences import PREFERENCES
 from core.api.protocol import Event, GetSnapshot

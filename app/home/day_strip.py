@@ -7,8 +7,9 @@ from PySide6.QtCore import QRectF, QSize, Qt, Signal
 from PySide6.QtGui import QColor, QMouseEvent, QPainter, QPaintEvent, QPen
 from PySide6.QtWidgets import QHBoxLayout, QSizePolicy, QWidget
 
-from app.text import schedule, times, week
-from app.text.week import Cell
+from app.text import schedule, times
+from app.text.typed import week
+from app.text.typed.week import Cell
 from app.widgets import theme
 from app.widgets.basic import Card, Label
 from app.widgets.swatch import level_colour

@@ -8,7 +8,8 @@ from PySide6.QtWidgets import QHBoxLayout, QWidget
 from app.limits import stops
 from app.limits.entry import Entry
 from app.limits.slider import LimitSlider
-from app.text import messages, quantities, values
+from app.text import messages
+from app.text.typed import quantities, values
 from app.widgets import theme
 from app.widgets.combo import Combo
 from app.widgets.switch import Switch

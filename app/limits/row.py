@@ -10,8 +10,9 @@ from PySide6.QtWidgets import QGridLayout, QHBoxLayout, QVBoxLayout, QWidget
 
 from app.limits.editor import ChoiceEditor, Editor, NumberEditor, SwitchEditor, TextEditor
 from app.limits.programs_editor import ProgramsEditor
-from app.text import preferences, values, week
+from app.text import preferences
 from app.text.i18n import tr
+from app.text.typed import values, week
 from app.widgets import theme
 from app.widgets.basic import Button, Label
 from app.widgets.swatch import Swatch

@@ -4,8 +4,8 @@ from PySide6.QtCore import QRect, QRectF, QSize, Qt
 from PySide6.QtGui import QColor, QFontMetrics, QPainter, QPaintEvent, QPen
 from PySide6.QtWidgets import QAbstractButton, QSizePolicy
 
-from app.text import week
 from app.text.i18n import tr
+from app.text.typed import week
 from app.widgets import theme
 from app.widgets.swatch import level_colour
 from app.widgets.theme import Type

@@ -12,8 +12,9 @@ from PySide6.QtWidgets import QButtonGroup, QGridLayout, QHBoxLayout, QWidget
 from app.link.engine_link import EngineLink, Link
 from app.schedule.level_button import LevelButton
 from app.schedule.week_grid import WeekGrid
-from app.text import region, schedule, week
+from app.text import region, schedule
 from app.text.i18n import tr
+from app.text.typed import week
 from app.widgets import theme
 from app.widgets.basic import Button, Card, Label, Notice
 from app.widgets.page import Page

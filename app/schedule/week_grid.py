@@ -11,9 +11,10 @@ from PySide6.QtGui import QAccessible, QFocusEvent, QKeyEvent, QMouseEvent, QPai
 from PySide6.QtWidgets import QSizePolicy, QWidget
 
 from app.schedule.week_painter import WeekGeometry, WeekPainter
-from app.text import times, week
+from app.text import times
 from app.text.i18n import tr
-from app.text.week import Cell
+from app.text.typed import week
+from app.text.typed.week import Cell
 from app.widgets import roles
 from core.api.preferences.schedule import CELLS_A_DAY, Level
 

@@ -7,8 +7,9 @@ from PySide6.QtCore import QPointF, QRectF, Qt
 from PySide6.QtGui import QColor, QPainter, QPen
 from PySide6.QtWidgets import QWidget
 
-from app.text import times, week
-from app.text.week import Cell
+from app.text import times
+from app.text.typed import week
+from app.text.typed.week import Cell
 from app.widgets import theme
 from app.widgets.swatch import level_colour
 from app.widgets.theme import Type

@@ -4,9 +4,6 @@ from app.text import region
 from app.text.i18n import tr
 from core.api.record.record import JOULES_IN_KWH
 
-SPACE = "\N{NO-BREAK SPACE}"
-GROUP = "\N{NARROW NO-BREAK SPACE}"
-
 _BYTE_UNITS = ("B", "kB", "MB", "GB", "TB", "PB")
 _BIT_RATES = ("bit/s", "kbit/s", "Mbit/s", "Gbit/s")
 _WORK_UNITS = ("FLOP", "kFLOP", "MFLOP", "GFLOP", "TFLOP", "PFLOP", "EFLOP", "ZFLOP")

@@ -6,8 +6,8 @@ A preference without words here is shown by its plain name, and fails a test.
 import re
 from typing import NamedTuple
 
-from app.text import quantities, values
 from app.text.i18n import N_, tr, translate, trn
+from app.text.typed import quantities, values
 from core.api.preferences.commands import PreferenceInfo
 from core.api.preferences.preferences import GENTLE
 from core.api.preferences.value_types import Number

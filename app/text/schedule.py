@@ -3,8 +3,9 @@
 from collections.abc import Sequence
 from datetime import tzinfo
 
-from app.text import numbers, preferences, times, week
+from app.text import numbers, preferences, times
 from app.text.i18n import tr
+from app.text.typed import week
 from core.api.preferences.commands import PreferenceInfo
 from core.api.preferences.preferences import GENTLE
 from core.api.preferences.schedule import Level, ScheduleState, outlook

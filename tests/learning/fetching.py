@@ -6,12 +6,12 @@ import threading
 import pytest
 
 from app.text.messages import sentence
-from app.text.numbers import GROUP, SPACE
 from core.api.errors import WorldError
 from core.api.project.manifest import File
 from core.learning.data.cache import Cache
 from core.learning.data.download import Client
 from core.learning.data.fetch import Fetcher
+from tests.app.spaces import GROUP, SPACE
 from tests.fakes.http_server import LOOPBACK
 
 CONTENT = b"".join(b"line %d\n" % number for number in range(60_000))

@@ -14,7 +14,6 @@ from app.history.charts.bars import following, starts
 from app.history.page import HistoryPage
 from app.history.time_range import TimeRange, midnight
 from app.text import history
-from app.text.numbers import SPACE
 from app.window.main_window import MainWindow
 from core.api.errors import UsageError
 from core.api.message import Message
@@ -37,6 +36,7 @@ from core.api.record.record import (
     Sums,
     Written,
 )
+from tests.app.spaces import SPACE
 from tests.fakes.scripted_engine import ScriptedEngine
 
 LEFT = Qt.MouseButton.LeftButton

@@ -3,10 +3,10 @@
 from msgspec.structs import replace
 
 from app.home import readings
-from app.text.numbers import SPACE
 from core.api.session_settings import Limits, SessionSettings
 from core.api.snapshot import DataMonth, GpuUse, Snapshot
 from tests.app.snapshots import CONTRIBUTING
+from tests.app.spaces import SPACE
 
 LIMITS = SessionSettings(Limits(gpu_share=80, gpu_temperature=75, gpu_power=0, upload_limit=1_000_000))
 CARD = GpuUse("RTX 3060", 63, 66, 112, 4_000_000_000, 12_000_000_000)

@@ -17,7 +17,6 @@ from app.limits.programs_editor import ProgramsEditor
 from app.limits.row import PreferenceLine
 from app.limits.slider import LimitSlider
 from app.text import preferences
-from app.text.numbers import SPACE
 from app.widgets.basic import Button, Label
 from app.window.main_window import MainWindow
 from core.api.errors import UsageError, WorldError
@@ -26,6 +25,7 @@ from core.api.preferences.preferences import PREFERENCES
 from core.api.preferences.schedule import Level, ScheduleState
 from core.api.snapshot import ProcessorUse, Snapshot
 from tests.app.snapshots import CONTRIBUTING
+from tests.app.spaces import SPACE
 from tests.fakes.scripted_engine import ScriptedEngine
 from tests.preferences import Chosen
 

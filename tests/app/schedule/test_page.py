@@ -14,9 +14,9 @@ from app.home.day_strip import DayStrip
 from app.schedule.page import SchedulePage
 from app.schedule.week_grid import WeekGrid
 from app.schedule.week_painter import WeekGeometry
-from app.text import schedule, week
-from app.text.numbers import SPACE
-from app.text.week import Cell
+from app.text import schedule
+from app.text.typed import week
+from app.text.typed.week import Cell
 from app.widgets.basic import Label
 from app.window.main_window import MainWindow
 from core.api.errors import WorldError
@@ -25,6 +25,7 @@ from core.api.preferences.schedule import CELLS, CELLS_A_DAY, Level, ScheduleSta
 from core.api.preferences.week_text import preset_cells
 from core.api.snapshot import Snapshot
 from tests.app.snapshots import CONTRIBUTING
+from tests.app.spaces import SPACE
 from tests.fakes.scripted_engine import ScriptedEngine
 from tests.preferences import Chosen
 

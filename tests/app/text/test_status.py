@@ -7,12 +7,12 @@ from msgspec.structs import replace
 
 from app.text import status as status_text
 from app.text import steps
-from app.text.numbers import GROUP, SPACE
 from core.api.message import Message
 from core.api.preferences.schedule import Level, ScheduleState
 from core.api.reasons import Kind, Reason, Severity
 from core.api.snapshot import CatchUp, Phase, Snapshot, State, Transfer
 from tests.app.snapshots import CONTRIBUTING, IDLE, NOW, PROGRESS, STARTING, failed, paused
+from tests.app.spaces import GROUP, SPACE
 
 UNREACHED = "None of the project's peers answers: the organiser's machine or your network may be down"
 HALF = Transfer(1_200_000, 3_400_000)

@@ -24,6 +24,7 @@ from tests import translations
 from tests.app.full_engine import settle
 from tests.app.page_checks import SMALLEST, cut_off
 from tests.app.snapshots import CONTRIBUTING
+from tests.app.spaces import SPACE
 from tests.fakes.scripted_engine import ScriptedEngine
 from tests.translations import TRANSLATED, forms
 
@@ -76,7 +77,7 @@ IN_GERMAN = {
 @pytest.mark.parametrize("german", IN_GERMAN)
 def test_a_message_is_worded_in_the_language_with_its_numbers_and_units(qapp: QApplication, german: str) -> None:
     language.apply(qapp, "de")
-    assert sentence(IN_GERMAN[german]).replace(numbers.SPACE, " ") == german
+    assert sentence(IN_GERMAN[german]).replace(SPACE, " ") == german
 
 
 @pytest.mark.parametrize("code", TRANSLATED)

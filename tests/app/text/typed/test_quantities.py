@@ -6,10 +6,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from app.text import messages, numbers, quantities, region
+from app.text import messages, region
+from app.text.typed import quantities
 from core.api.errors import UsageError
 from core.api.preferences.preferences import PREFERENCES
 from core.api.preferences.value_types import Number, Unit
+from tests.app.spaces import SPACE
 
 HIGHEST: dict[Unit, int] = {"time": 1439, "day": 28}
 RATE = Number("bytes/s", 0, 10**12, 0, zero="unlimited", least=16_000)
@@ -18,7 +20,7 @@ NUMBERS = {name: each.type for name, each in PREFERENCES.items() if isinstance(e
 
 
 def plain(text: str) -> str:
-    return text.replace(numbers.SPACE, " ")
+    return text.replace(SPACE, " ")
 
 
 def any_of(unit: Unit) -> Number:

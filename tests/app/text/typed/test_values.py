@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from app.text import values
+from app.text.typed import values
 from core.api.errors import UsageError
 from core.api.preferences.preferences import PREFERENCES, Preference
 from core.api.preferences.week_text import preset_cells

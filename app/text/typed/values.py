@@ -2,8 +2,8 @@
 
 from typing import Any
 
-from app.text import quantities, week
 from app.text.i18n import tr
+from app.text.typed import quantities, week
 from core.api.errors import UsageError
 from core.api.preferences import week_text
 from core.api.preferences.value_types import Choice, Number, Programs, Switch, Text, Type, Value, Week, programs

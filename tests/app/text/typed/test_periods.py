@@ -4,7 +4,7 @@ from datetime import datetime, timedelta, timezone
 
 import pytest
 
-from app.text import periods
+from app.text.typed import periods
 from core.api.errors import UsageError
 
 NOW = datetime(2026, 3, 5, 14, 30, tzinfo=timezone(timedelta(hours=2)))

@@ -2,8 +2,8 @@
 
 import pytest
 
-from app.text import week
-from app.text.week import Cell
+from app.text.typed import week
+from app.text.typed.week import Cell
 from core.api.preferences.schedule import CELLS, CELLS_A_DAY, Level, read
 
 FRIDAY = 4

@@ -8,8 +8,9 @@ import re
 from collections.abc import Callable, Mapping
 from typing import NamedTuple
 
-from app.text import numbers, periods, region, times
+from app.text import numbers, region, times
 from app.text.i18n import tr
+from app.text.typed import periods
 from core.api.errors import UsageError
 from core.api.preferences.value_types import Number, Unit
 
