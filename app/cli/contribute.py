@@ -43,9 +43,9 @@ stopped early, 2 wrong use.
 """
 
 _TICK = 0.25
-_SETTLING = 5.0
+_REACTION = 5.0
 """Seconds in which the engine carries out a command, or notices by itself that the goal is reached."""
-_LONGEST_GOODBYE = 30.0
+_LONGEST_LEAVE = 30.0
 
 
 class Outcome(Enum):
@@ -119,11 +119,11 @@ def restoring(before: Snapshot, now_wanted: bool, now: float) -> Command | None:
         if reason.kind is Kind.PAUSED:
             return Pause()
     if before.wanted:
-        return _going_on(before, now)
+        return _contributing_again(before, now)
     return Pause() if now_wanted else None
 
 
-def _going_on(before: Snapshot, now: float) -> Contribute:
+def _contributing_again(before: Snapshot, now: float) -> Contribute:
     """By the schedule, or with the earlier override."""
     schedule, until = before.schedule, before.schedule.override_until
     if not schedule.overridden:
@@ -143,28 +143,28 @@ def hint(goal: Goal, now: float) -> str:
 
 def _contribute(engine: EngineClient, command: Contribute, stop: Stop, started: bool) -> int:
     goal = Goal(command.seconds, command.until_epoch)
-    visit = _Visit(engine, started)
+    contributing = _Takeover(engine, started)
     try:
-        visit.begin(command)
+        contributing.begin(command)
         with display(hint(goal, time.time())) as shown:
-            outcome = visit.follow(goal, shown, stop)
-            shown.print_line("Idlehive continues to contribute, as before." if visit.goes_on else "Stopping.")
-            visit.end(outcome)
+            outcome = contributing.follow(goal, shown, stop)
+            shown.print_line("Idlehive continues to contribute, as before." if contributing.continues else "Stopping.")
+            contributing.end(outcome)
     except EngineGone:
-        print(visit.totals.sentence())
+        print(contributing.totals.sentence())
         raise WorldError("engine_ended_contributing") from None
     except BaseException:
         # Also after a closed output or a refused command: an engine that this command started must not stay.
         with suppress(WorldError):
-            visit.end(Outcome.STOPPED)
+            contributing.end(Outcome.STOPPED)
         raise
-    print(visit.totals.sentence())
+    print(contributing.totals.sentence())
     if outcome is Outcome.FAILED:
-        raise WorldError(visit.failure)
+        raise WorldError(contributing.failure)
     return 1 if outcome is Outcome.STOPPED and goal != Goal() else 0
 
 
-class _Visit:
+class _Takeover:
     """What this command changes in the engine, and its totals."""
 
     def __init__(self, engine: EngineClient, started: bool) -> None:
@@ -177,7 +177,7 @@ class _Visit:
         self.failure = "The session failed."
 
     @property
-    def goes_on(self) -> bool:
+    def continues(self) -> bool:
         """Whether the engine contributed before, so it continues."""
         return isinstance(restoring(self._before, True, time.time()), Contribute) and not self._started
 
@@ -191,7 +191,7 @@ class _Visit:
         started = time.time()
         for message in self._engine.messages(_TICK):
             if isinstance(message, Snapshot):
-                self._see(message)
+                self._update(message)
                 shown.show(message)
             elif isinstance(message, Event):
                 self._epoch = max(self._epoch, message.epoch or 0)
@@ -209,27 +209,27 @@ class _Visit:
             return
         self._ended = True
         if outcome is Outcome.REACHED:
-            self._settle(lambda: not self._latest.wanted or not self._latest.schedule.overridden, _SETTLING)
+            self._wait_until(lambda: not self._latest.wanted or not self._latest.schedule.overridden, _REACTION)
         undo = restoring(self._before, self._latest.wanted, time.time()) if self._begun else None
         if undo:
             self._engine.request(undo, NoneType)
         if self._started:
             with suppress(EngineGone):  # it may close the connection before its reply is read
-                self._engine.request(Quit(), NoneType, timeout=_LONGEST_GOODBYE)
-                self._settle(lambda: False, _LONGEST_GOODBYE)
-        elif not self.goes_on:
-            self._settle(lambda: self._latest.state in ("idle", "holding", "failed"), _SETTLING)
+                self._engine.request(Quit(), NoneType, timeout=_LONGEST_LEAVE)
+                self._wait_until(lambda: False, _LONGEST_LEAVE)
+        elif not self.continues:
+            self._wait_until(lambda: self._latest.state in ("idle", "holding", "failed"), _REACTION)
 
-    def _settle(self, settled: Callable[[], bool], seconds: float) -> None:
-        """Follow until the engine has settled or the time is over."""
+    def _wait_until(self, condition: Callable[[], bool], seconds: float) -> None:
+        """Follow until this is true or the time is over."""
         deadline = time.monotonic() + seconds
         for message in self._engine.messages(_TICK):
             if isinstance(message, Snapshot):
-                self._see(message)
-            if settled() or time.monotonic() > deadline:
+                self._update(message)
+            if condition() or time.monotonic() > deadline:
                 return
 
-    def _see(self, snapshot: Snapshot) -> None:
+    def _update(self, snapshot: Snapshot) -> None:
         self._latest = snapshot
         self.totals = self.totals.after(snapshot)
         # While leaving, the epoch may be that of the project that was left for this one.

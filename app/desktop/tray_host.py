@@ -30,8 +30,7 @@ class TrayHost(QObject):
         self._is_there, self._clock = is_there, clock
         self._seen_at = clock()
         self._is_here, self._announced = is_there(), False
-        self._timer = QTimer(self)
-        self._timer.setInterval(EVERY_MS)
+        self._timer = QTimer(self, interval=EVERY_MS)
         self._timer.timeout.connect(self.poll)
         self._timer.start()
 

@@ -47,8 +47,7 @@ class EpochRing(QWidget):
         self._live = False
         self._busy = False
         self._turned = 0.0
-        self._turning = QTimer(self)
-        self._turning.setInterval(_TURN_EVERY_MS)
+        self._turning = QTimer(self, interval=_TURN_EVERY_MS)
         self._turning.timeout.connect(self._turn)
         self._diameter = 232
         self.setSizePolicy(QSizePolicy.Policy.Fixed, QSizePolicy.Policy.Fixed)

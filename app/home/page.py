@@ -40,8 +40,7 @@ class HomePage(Page):
         self._asked = False
         """A command has no answer yet: ignore a second press."""
         self._build()
-        self._second = QTimer(self)
-        self._second.setInterval(1000)
+        self._second = QTimer(self, interval=1000)
         self._second.timeout.connect(self._show_words)
         link.snapshot_changed.connect(self.show_snapshot)
         link.event_came.connect(self._on_event)

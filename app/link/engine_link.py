@@ -174,9 +174,8 @@ class EngineLink(QObject):
         self._lose(lambda: tr("The engine has ended."))
 
     def _on_error(self, error: QLocalSocket.LocalSocketError) -> None:
-        if error is QLocalSocket.LocalSocketError.PeerClosedError:
-            return  # `disconnected` follows
-        self._lose(lambda: tr("The engine is not running."))
+        if error is not QLocalSocket.LocalSocketError.PeerClosedError:  # after this one, `disconnected` follows
+            self._lose(lambda: tr("The engine is not running."))
 
     def _lose(self, words: Words) -> None:
         """Without a connection: start the engine if that was requested, else offer it and watch the socket."""
@@ -195,8 +194,7 @@ class EngineLink(QObject):
             self._reconnect.start()
 
     def _start_engine(self) -> None:
-        self._may_start = False
-        self._starting = True
+        self._may_start, self._starting = False, True
         threading.Thread(target=self._start_in_thread, name="engine start", daemon=True).start()
 
     def _start_in_thread(self) -> None:
@@ -297,8 +295,6 @@ class EngineLink(QObject):
             engine_process.end(pid, signal.SIGKILL)
 
     def _timer(self, milliseconds: int, then: Callable[[], None]) -> QTimer:
-        timer = QTimer(self)
-        timer.setSingleShot(True)
-        timer.setInterval(milliseconds)
+        timer = QTimer(self, singleShot=True, interval=milliseconds)
         timer.timeout.connect(then)
         return timer

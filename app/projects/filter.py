@@ -5,7 +5,7 @@ from collections.abc import Callable
 from PySide6.QtWidgets import QButtonGroup, QHBoxLayout, QLineEdit, QWidget
 
 from app.text.i18n import tr
-from app.text.projects import Which, which_name
+from app.text.projects import ListFilter, filter_name
 from app.widgets import theme
 from app.widgets.basic import Button
 from app.widgets.theme import Type
@@ -27,17 +27,17 @@ class ProjectFilter(QWidget):
         row.setSpacing(theme.UNIT * 2)
         row.addWidget(self.search, 1)
         group = QButtonGroup(self)
-        self.buttons: dict[Which, Button] = {}
-        for which in Which:
-            button = self.buttons[which] = Button(which_name(which), "preset")
+        self.buttons: dict[ListFilter, Button] = {}
+        for which in ListFilter:
+            button = self.buttons[which] = Button(filter_name(which), "preset")
             button.setCheckable(True)
-            button.setChecked(which is Which.ALL)
+            button.setChecked(which is ListFilter.ALL)
             button.toggled.connect(lambda on: changed() if on else None)
             group.addButton(button)
             row.addWidget(button)
 
     @property
-    def which(self) -> Which:
+    def which(self) -> ListFilter:
         return next(which for which, button in self.buttons.items() if button.isChecked())
 
     @property

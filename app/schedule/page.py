@@ -40,8 +40,7 @@ class SchedulePage(Page):
         self._undo: list[str] = []
         self._redo: list[str] = []
         self._build()
-        self._tick = QTimer(self)
-        self._tick.setInterval(_TICK_MS)
+        self._tick = QTimer(self, interval=_TICK_MS)
         self._tick.timeout.connect(self._show_now)
         self._shortcut(QKeySequence.StandardKey.Undo, self.undo)
         self._shortcut(QKeySequence.StandardKey.Redo, self.redo)

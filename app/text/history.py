@@ -64,11 +64,11 @@ def energy_source(sums: Sums) -> str:
     ]
     if sums.energy is None:
         return tr("not measured on this computer")
-    said = tr("measured: {names}", names=", ".join(measured)) if measured else ""
+    source = tr("measured: {names}", names=", ".join(measured)) if measured else ""
     if not sums.estimated_joules:
-        return said
+        return source
     share = numbers.percent(sums.estimated_joules / sums.energy) if sums.energy else ""
-    return tr("{said}; {share} is an estimate", said=said, share=share) if said else tr("an estimate")
+    return tr("{source}; {share} is an estimate", source=source, share=share) if source else tr("an estimate")
 
 
 def cost(value: Cost) -> str:

@@ -11,7 +11,7 @@ from core.api.project.projects import CurvePoint, ProjectDetails, ProjectInfo
 from core.api.snapshot import Snapshot
 
 
-class Which(Enum):
+class ListFilter(Enum):
     """The filter above the list."""
 
     ALL = "all"
@@ -19,13 +19,15 @@ class Which(Enum):
     FITTING = "fitting"
 
 
-def which_name(which: Which) -> str:
-    return {Which.ALL: tr("All"), Which.JOINED: tr("Joined"), Which.FITTING: tr("Fits this computer")}[which]
+def filter_name(which: ListFilter) -> str:
+    return {ListFilter.ALL: tr("All"), ListFilter.JOINED: tr("Joined"), ListFilter.FITTING: tr("Fits this computer")}[
+        which
+    ]
 
 
-def is_found(info: ProjectInfo, fits: bool | None, which: Which, search: str) -> bool:
+def is_found(info: ProjectInfo, fits: bool | None, which: ListFilter, search: str) -> bool:
     """Every word of the search is somewhere in what the card says. `fits` is None until it is known."""
-    if (which is Which.JOINED and not info.joined) or (which is Which.FITTING and not fits):
+    if (which is ListFilter.JOINED and not info.joined) or (which is ListFilter.FITTING and not fits):
         return False
     text = f"{info.id} {info.name} {info.summary} {info.organiser} {info.license}".casefold()
     return all(word in text for word in search.casefold().split())

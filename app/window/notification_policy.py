@@ -39,9 +39,7 @@ class NotificationPolicy(QObject):
         """When a problem was last notified, by its sentence; monotonic seconds."""
         self._reached: frozenset[tuple[str, float]] | None = None
         self._requested_at = float("-inf")
-        self._gone = QTimer(self)
-        self._gone.setSingleShot(True)
-        self._gone.setInterval(_GONE_MS)
+        self._gone = QTimer(self, singleShot=True, interval=_GONE_MS)
         self._gone.timeout.connect(self._notify_gone)
         link.event_came.connect(self._on_event)
         link.snapshot_changed.connect(self._on_snapshot)

@@ -34,8 +34,7 @@ class Tray(QObject):
         self._tone: status.Tone = "quiet"
         self._build_menu()
         self.icon = self._make_icon()
-        self._countdown = QTimer(self)
-        self._countdown.setInterval(_REFRESH_MS)
+        self._countdown = QTimer(self, interval=_REFRESH_MS)
         self._countdown.timeout.connect(self.refresh)
         link.snapshot_changed.connect(self.refresh)
         link.link_changed.connect(self.refresh)

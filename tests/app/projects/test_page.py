@@ -15,7 +15,7 @@ from app.projects.card import ProjectCard
 from app.projects.order_handle import MIME
 from app.projects.page import ProjectsPage
 from app.projects.picture import unpacked
-from app.text.projects import Which, moved
+from app.text.projects import ListFilter, moved
 from app.widgets.basic import Button, Label
 from app.window.main_window import MainWindow
 from core.api.errors import UsageError, WorldError
@@ -311,13 +311,13 @@ def test_search_and_filter_hide_the_others(page: ProjectsPage, qtbot: QtBot) -> 
     page.filter.search.setText("whales")
     assert "No project matches this search." in texts(page)
     page.filter.search.clear()
-    page.filter.buttons[Which.JOINED].click()
+    page.filter.buttons[ListFilter.JOINED].click()
     assert not card(page).isVisible()
 
 
 def test_only_what_fits_is_left_by_the_filter(page: ProjectsPage, qtbot: QtBot) -> None:
     qtbot.waitUntil(lambda: card(page).fits is False)
-    page.filter.buttons[Which.FITTING].click()
+    page.filter.buttons[ListFilter.FITTING].click()
     assert not card(page).isVisible()
 
 
