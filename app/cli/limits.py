@@ -93,13 +93,10 @@ def _change(arguments: argparse.Namespace, profile: Profile, command: SetPrefere
 def _print(known: list[PreferenceInfo]) -> None:
     """One table for all pages, so that the columns are aligned."""
     rows: list[tuple[str, ...]] = []
-    for page, group in groupby(sorted(known, key=_page_order), key=lambda info: info.page):
+    by_page = sorted(known, key=lambda info: preferences.page_order(info.page))
+    for page, group in groupby(by_page, key=lambda info: info.page):
         rows += [(preferences.page_name(page), "", "", "", ""), *map(_row, group)]
     output.print_table(("limit", ">value", ">in force", ">default", "allowed"), rows)
-
-
-def _page_order(info: PreferenceInfo) -> int:
-    return preferences.page_order(info.page)
 
 
 def _row(info: PreferenceInfo) -> tuple[str, ...]:

@@ -45,9 +45,7 @@ class HistoryFiles:
         self._add("delete", tr("Delete all…"), self._ask_delete)
         self.button.setMenu(self._menu)
         self.notice = Notice("notice-frame", tr("Undo"), self.undo)
-        self._deletion = QTimer(page)
-        self._deletion.setSingleShot(True)
-        self._deletion.setInterval(_GRACE_MS)
+        self._deletion = QTimer(page, singleShot=True, interval=_GRACE_MS)
         self._deletion.timeout.connect(self._delete)
 
     def export(self, path: Path) -> None:
