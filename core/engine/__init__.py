@@ -1,1 +1,1 @@
-"""The engine: one process per profile that decides, supervises the trainer and keeps the record."""
+"""The engine: one process per profile that decides, supervises the trainer and writes the record."""

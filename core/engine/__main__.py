@@ -1,6 +1,6 @@
 """The engine process: `python -m core.engine`, for the profile of `IDLEHIVE_HOME`.
 
-If it cannot start, it says why as a `Message` on standard output, one JSON line, and exits with code 1.
+If it cannot start, it writes the reason to standard output (a `Message` as one JSON line) and exits with code 1.
 """
 
 import argparse
@@ -46,7 +46,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
             engine = Engine(profile, store, _programs(options), machine, time.time, announcer=announcer_here())
             asyncio.run(_serve(profile, engine, closing))
     except IdlehiveError as error:
-        # Who started this process reads it there; standard error is for logs.
+        # The parent process reads it; standard error is for logs.
         sys.stdout.buffer.write(msgspec.json.encode(error.message) + b"\n")
         return 1
     return 0
@@ -68,15 +68,15 @@ async def _serve(profile: Profile, engine: Engine, closing: contextlib.ExitStack
     except OSError as error:
         raise WorldError("socket_unusable", path=str(profile.socket), detail=error.strerror or str(error)) from None
     _log.info("Ready.")
-    # From here on front ends can connect; what is slow to load need not delay them.
+    # Front ends can connect from here; slow imports come afterwards.
     loop.call_soon(engine.start)
     await quitting.wait()
     await engine.close()
     server.stop_listening()
-    # Before Quit is answered: whoever reads the answer may start the next engine at once.
+    # Before the reply to Quit: after it, a front end may start the next engine at once.
     closing.close()
     over.set()
-    # One turn of the loop for the answers.
+    # One turn of the loop for the replies.
     await asyncio.sleep(0)
     await server.close()
     _log.info("Ended.")

@@ -1,4 +1,4 @@
-"""Snapshots and events to all who subscribed: at most two snapshots a second, but a change of state at once."""
+"""Sends snapshots and events to subscribers: at most two snapshots a second, but a change of state at once."""
 
 import asyncio
 from collections.abc import Callable
@@ -29,7 +29,7 @@ class Broadcast:
         self._listeners.discard(listener)
 
     def offer(self, snapshot: Snapshot) -> None:
-        """Take the present snapshot; it goes out if it differs, now or when the interval is over."""
+        """Send the snapshot if it differs from the last one, now or when the interval is over."""
         self._latest = snapshot
         if snapshot == self._sent:
             return

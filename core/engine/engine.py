@@ -1,7 +1,7 @@
 """The engine: every input ends in one `update()`.
 
-Observe, decide, let the lifecycle take its steps, carry out the effects, publish the snapshot. Nothing else changes the
-state, so a lost or a late input costs a little time and never the right answer. Deciding itself changes nothing.
+It observes, decides, runs the lifecycle, carries out the effects and publishes the snapshot. Nothing else changes the
+state, so a lost or late input only delays the right decision.
 """
 
 import asyncio
@@ -31,7 +31,7 @@ from core.engine.decision.stored_intent import StoredIntent
 from core.engine.machine import gpu_power
 from core.engine.machine.alarms import Alarms
 from core.engine.machine.gpu_power import PowerLimit
-from core.engine.machine.sensor_thread import SensorThread, pace
+from core.engine.machine.sensor_thread import SensorThread, interval
 from core.engine.projects.catalogue import Catalogue
 from core.engine.projects.credentials import Credentials
 from core.engine.projects.identity import Identity
@@ -45,14 +45,14 @@ from core.engine.session.sessions import Sessions
 from core.engine.snapshot import build_snapshot
 from core.store.store import Store
 
-_SETTLES_WITHIN = 8
-"""Steps; the lifecycle needs three at most, and a mistake in it must not spin."""
+_MOST_STEPS = 8
+"""The lifecycle needs three at most; the bound keeps a mistake in it from looping."""
 
 _log = logging.getLogger(__name__)
 
 
 class Engine:
-    """Lives in the event loop; all methods are called from there."""
+    """All methods are called in the event loop."""
 
     def __init__(
         self,
@@ -70,7 +70,7 @@ class Engine:
         self.pictures = Pictures(profile.path / "pictures")
         self.credentials = Credentials(profile.path)
         self.identity = Identity(profile.volunteer)
-        self.places = Ranking(self.update, clock)
+        self.ranking = Ranking(self.update, clock)
         self.broadcast = Broadcast()
         self.preferences = store.preferences.load()
         self.weekly_schedule = WeeklySchedule(self.preferences["week"])
@@ -84,7 +84,7 @@ class Engine:
         self._closing = False
         self.selection = Selection()
         self._measured_bandwidths: dict[str, int] = {}
-        """By project: bytes per second below which its rounds cannot end, as a session has found."""
+        """By project: bytes per second below which its rounds cannot end, as measured by a session."""
         self._state: State = Idle()
         self._sessions = Sessions(
             profile,
@@ -100,7 +100,7 @@ class Engine:
         self._seen = self._observe(clock())
         self._decision, _ = self._decide()
         self._loop: asyncio.AbstractEventLoop | None = None
-        self._rest = asyncio.Event()
+        self._stopped = asyncio.Event()
         self._alarms: Alarms | None = None
 
     @property
@@ -116,7 +116,7 @@ class Engine:
         return None if isinstance(self._state, Idle | Failed) else self._state.project
 
     def start(self) -> None:
-        """Begin to follow the clock, and the intent of last time."""
+        """Start sensors and clock, and act on the stored intent."""
         self._loop = asyncio.get_running_loop()
         self._alarms = Alarms(self.update, self.clock)
         self._sleep.start()
@@ -124,7 +124,7 @@ class Engine:
         self.update()
 
     def want(self, intent: Intent, *, retry: bool = False) -> None:
-        """Take the volunteer's intent. `retry`: the volunteer tries again, so earlier failures are forgotten."""
+        """Store the volunteer's intent and act on it. `retry` forgets earlier failures."""
         self._intent.set(intent)
         if retry:
             self._state = forgive(self._state)
@@ -132,20 +132,20 @@ class Engine:
         self.update()
 
     def update(self, event: SessionEvent | None = None) -> None:
-        """Decide again. `event` is what a session reported, if this is why."""
+        """Decide again. `event` is a session's report, if there is one."""
         now = self.clock()
         self._record(event, now)
         self._intent.set(self.intent.at(now))
         self._seen = self._observe(now)
-        self._settle(None if isinstance(event, EpochDone | Remark) else event, now)
+        self._run_lifecycle(None if isinstance(event, EpochDone | Remark) else event, now)
         self._sessions.apply(self._decision.settings)
         self._recorder.watch(idle_kind(self._state, self._decision), now)
-        self._recorder.settle(self.weekly_schedule.zone(now), now)
+        self._recorder.set_zone(self.weekly_schedule.zone(now), now)
         self._recorder.flush(now)
-        self._sessions.rest_between()
-        self._set_alarm(now, self._ask_for_place(now))
-        self.sensor_thread.attend(pace(self._decision, self._state))
-        self._power_limit.keep(
+        self._sessions.pause_backbone()
+        self._set_alarm(now, self._update_ranking(now))
+        self.sensor_thread.set_interval(interval(self._decision, self._state))
+        self._power_limit.apply(
             gpu_power.wanted(self.sensor_thread.readings.gpus, self._decision.effective, self._sessions.gpu)
         )
         self.broadcast.offer(self.snapshot())
@@ -163,7 +163,7 @@ class Engine:
             pinned=self.intent.project,
             wanted=self.intent.wanted,
             today=self._recorder.today(now),
-            place=self.places.get(selected) if selected else None,
+            place=self.ranking.get(selected) if selected else None,
             pid=self._sessions.pid,
             started_at=self._sessions.started_at,
             surroundings=machine_rules.surroundings(self.sensor_thread.readings),
@@ -174,27 +174,25 @@ class Engine:
         )
 
     def sensors(self) -> list[SensorInfo]:
-        """What doctor says of them."""
         return [*self.sensor_thread.info(), self._sleep.info()]
 
     def publish(self, event: Event) -> None:
-        """Send it to the front ends that subscribed, and record it."""
+        """Record an event and send it to the subscribed front ends."""
         if event.kind != "epoch_done":
             self.store.journal.notice(event.kind, event.message, event.project, event.at)
         self.broadcast.publish(event)
 
     def reload_preferences(self) -> None:
-        """After one of them was stored."""
         self.preferences = self.store.preferences.load()
         self.weekly_schedule.paint(self.preferences["week"])
         self.sensor_thread.look_for(self.preferences["programs"])
         self.update()
 
     async def close(self) -> None:
-        """End the session politely, or by force where it does not listen; then stop following the clock."""
+        """End the session, by force if it does not obey; then stop sensors and clock."""
         self._closing = True
         self.update()
-        await self._rest.wait()
+        await self._stopped.wait()
         await self._sessions.close()
         if self._alarms is not None:
             self._alarms.close()
@@ -224,9 +222,8 @@ class Engine:
         session = SessionFacts(self._sessions.gpu, self._sessions.slept)
         return decide_among(self._seen, session, self.selection, self._state)
 
-    def _settle(self, event: states.Input | None, now: float) -> None:
-        """Let the lifecycle take its steps."""
-        for _ in range(_SETTLES_WITHIN):
+    def _run_lifecycle(self, event: states.Input | None, now: float) -> None:
+        for _ in range(_MOST_STEPS):
             self._decision, self.selection = self._decide()
             before = self._state
             self._state, effects = lifecycle(before, self._decision, event, now)
@@ -238,12 +235,11 @@ class Engine:
                 break
 
     def _request_update(self) -> None:
-        """Called on the thread that watches for sleep."""
+        """Called on the thread of the sleep watch."""
         if self._loop is not None and not self._loop.is_closed():
             self._loop.call_soon_threadsafe(self.update)
 
     def _record(self, event: SessionEvent | None, now: float) -> None:
-        """Take in what a session reported."""
         self._sessions.follow(event, now)
         match event:
             case Report():
@@ -268,13 +264,13 @@ class Engine:
             self._recorder.begin(project.id, project.manifest.run_id if project.manifest else "", now)
         self._sessions.perform(effect, self._decision.settings, now)
 
-    def _ask_for_place(self, now: float) -> float | None:
-        """When to do so again."""
+    def _update_ranking(self, now: float) -> float | None:
+        """Returns when to call it again."""
         if not self.preferences["publish_contributions"]:
-            self.places.forget()
+            self.ranking.forget()
             return None
         project = self.catalogue.get(self._state.project) if isinstance(self._state, Contributing) else None
-        return self.places.attend(project, lambda: self.identity.info().id, now)
+        return self.ranking.update(project, lambda: self.identity.info().id, now)
 
     def _on_change(self, before: State, now: float) -> None:
         after = self._state
@@ -283,12 +279,12 @@ class Engine:
         if isinstance(after, Failed) and not isinstance(before, Failed):
             self.publish(Event("session_failed", after.failure.error, now, project=after.project))
         if isinstance(after, Starting) and not isinstance(before, Starting):
-            self._rest.clear()
+            self._stopped.clear()
         if self._closing and isinstance(after, Idle | Failed):
-            self._rest.set()
+            self._stopped.set()
 
     def _set_alarm(self, now: float, place_at: float | None) -> None:
         own = moments(self._seen, self._decision, self.selection, self._state)
-        known = [moment for moment in (*own, self._recorder.next_moment(now), place_at) if moment is not None]
+        moments_known = [moment for moment in (*own, self._recorder.next_moment(now), place_at) if moment is not None]
         if self._alarms is not None:
-            self._alarms.at(min(known, default=None))
+            self._alarms.set(min(moments_known, default=None))

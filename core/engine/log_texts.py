@@ -1,11 +1,11 @@
-"""Changes of state as log lines, in kinds. Pure."""
+"""Changes of state as log lines. Pure."""
 
 from core.engine.decision.decide import Decision
 from core.engine.decision.states import Failed, State
 
 
 def change(before: State, after: State, decision: Decision) -> str:
-    """From one state to another, and why: `Contributing -> Holding (in_use, on_battery)`."""
+    """For example `Contributing -> Holding (in_use, on_battery)`."""
     return f"{_name(before)} -> {_name(after)} ({_why(after, decision)})"
 
 

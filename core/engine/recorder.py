@@ -1,4 +1,4 @@
-"""Records what a session gives, why it ends and why nothing is given, and publishes what is worth an event."""
+"""Records contributions, ends of sessions and reasons for not contributing, and publishes events about them."""
 
 import logging
 import os
@@ -17,7 +17,7 @@ from core.store.database import StoreError
 from core.store.store import Store
 
 FLUSH_EVERY = 10.0
-"""Seconds, at most, for which an increment is in memory alone."""
+"""Seconds, at most, until an increment is written."""
 
 _log = logging.getLogger(__name__)
 
@@ -26,7 +26,7 @@ class Recorder:
     def __init__(
         self, store: Store, publish: Callable[[Event], None], steady: Callable[[], float] = time.monotonic
     ) -> None:
-        """`steady` gives seconds that no change of the clock moves, and that stand still while the computer sleeps."""
+        """`steady` is a clock in seconds that is never set and that stops while the computer sleeps."""
         self._steady = steady
         self._watched_at = steady()
         self._idle_for: str | None = None
@@ -49,7 +49,7 @@ class Recorder:
         self._journal.name_run(run_id)
 
     def report(self, report: Report, now: float, processor_power: int = 0) -> None:
-        """`processor_power` is the watts of the whole processor at full load, as the volunteer set it, or 0."""
+        """`processor_power` is the processor's watts at full load, as the volunteer set it, or 0."""
         self._journal.add(report.counters, report.traffic, now, processor_power / (os.cpu_count() or 1))
         if self._first and report.counters.samples:
             self._first = False
@@ -65,22 +65,22 @@ class Recorder:
         self._project = None
 
     def watch(self, idle_for: str | None, now: float) -> None:
-        """Why nothing is contributed from now on, though it is wanted; None: it is, or nobody wants it."""
+        """Record idle time. `idle_for` is its reason from now on; None: contributing, or not wanted."""
         steady = self._steady()
         passed, self._watched_at = steady - self._watched_at, steady
         if self._idle_for is not None and passed > 0:
             self._journal.idle(self._idle_for, passed, now)
         self._idle_for = idle_for
 
-    def settle(self, zone: tzinfo, now: float) -> None:
-        """Days are those of `zone` from now on; where that cannot be written, sums are made of the hours."""
+    def set_zone(self, zone: tzinfo, now: float) -> None:
+        """Sum up days in `zone`; if that cannot be written, sums are made of the hours."""
         try:
-            self._store.days.settle(zone, now)
+            self._store.days.set_zone(zone, now)
         except StoreError as error:
             _log.warning("The sums of days cannot be written: %s", error)
 
     def flush(self, now: float) -> None:
-        """Write what waits, if it is time. What cannot be written goes on waiting, with one event for the volunteer."""
+        """Write pending entries if it is time. If that fails, they stay pending, and one event reports it."""
         if not self._journal.is_waiting:
             return
         if not self._journal.is_urgent and self._flushed_at <= now < self._flushed_at + FLUSH_EVERY:
@@ -97,13 +97,13 @@ class Recorder:
             self._failing = False
 
     def next_moment(self, now: float) -> float | None:
-        """When `flush` has something to do, even if nothing else happens."""
+        """When `flush` must be called next."""
         if not self._journal.is_waiting and self._idle_for is None:
             return None
         return now if self._journal.is_urgent else max(now, self._flushed_at + FLUSH_EVERY)
 
     def today(self, now: float) -> Today:
-        """The last one known, while the record cannot be read."""
+        """The last known value while the record cannot be read."""
         try:
             self._today = self._store.history.today(now)
         except StoreError as error:
@@ -111,8 +111,8 @@ class Recorder:
         return self._today
 
     def used_in_month(self, preferences: Mapping[str, int], now: float, zone: tzinfo) -> int:
-        """Bytes up and down in the data month, without practice; 0 without a cap. While the record cannot be read, the
-        last number known."""
+        """Bytes up and down in the data month, without practice; 0 without a cap. The last known value while the
+        record cannot be read."""
         if not preferences["data_cap"]:
             return 0
         try:
@@ -137,8 +137,7 @@ def ending(state: State, decision: Decision) -> Message:
 
 
 def idle_kind(state: State, decision: Decision) -> str | None:
-    """Why nothing is contributed though it is wanted: the first reason's kind, else the state; None: it is, or nobody
-    wants it."""
+    """Why nothing is contributed: the first reason's kind, else the state. None: contributing, or not wanted."""
     if not decision.wanted or isinstance(state, Contributing):
         return None
     return decision.reasons[0].kind.value if decision.reasons else type(state).__name__.lower()

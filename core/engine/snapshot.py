@@ -1,4 +1,4 @@
-"""The snapshot that front ends see, built from the state of the engine. Pure."""
+"""Builds the snapshot from the state of the engine. Pure."""
 
 import os
 from importlib import metadata
@@ -29,7 +29,7 @@ from core.engine.decision.facts import Failure
 from core.engine.decision.states import Failed, Idle, Leaving, Starting, State, Syncing
 
 _ADVISE_AFTER = 4
-"""Failures in a row after which waiting alone is not likely to help."""
+"""Failures in a row after which waiting alone is unlikely to help."""
 
 
 def _version() -> str:
@@ -60,7 +60,7 @@ def build_snapshot(
     data_month: DataMonth | None = None,
     zone: str = "UTC",
 ) -> Snapshot:
-    """Everything a front end shows without asking. Numbers of a session are those of its last report."""
+    """A session's numbers are those of its last report."""
     alive = not isinstance(state, Idle | Failed)
     failure = state.failure if isinstance(state, Failed | Leaving) else None
     return Snapshot(
@@ -97,7 +97,7 @@ def _error(failure: Failure) -> Message:
 
 
 def _cut_off(report: Report | None) -> tuple[Reason, ...]:
-    """Found by the session: what can be reached changes faster than a session begins."""
+    """Reported by the session, because reachability changes while it runs."""
     if report is None or not report.cut_off:
         return ()
     return (Reason(Kind.OFFLINE, hold=True, params={"cause": Message("no_peers")}, severity=Severity.NOTICE),)

@@ -25,7 +25,7 @@ class Days:
         self._settled: tzinfo | None = None
         self._until = float("-inf")
 
-    def settle(self, zone: tzinfo, now: float) -> None:
+    def set_zone(self, zone: tzinfo, now: float) -> None:
         """Have days be those of `zone`; costs nothing while they are.
 
         Raises:

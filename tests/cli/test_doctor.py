@@ -114,7 +114,7 @@ def test_doctor_and_the_engine_judge_a_keyring_alike(
     monkeypatch.setattr(FakeKeyring, "__module__", module)
     with in_place():
         assert checks.secrets().level == ("ok" if counts else "warn")
-        assert asyncio.run(Credentials(tmp_path).keep("p", "sesame")) == ("keyring" if counts else "file")
+        assert asyncio.run(Credentials(tmp_path).store("p", "sesame")) == ("keyring" if counts else "file")
 
 
 def test_a_keyring_that_is_locked_is_found_out_although_it_is_there() -> None:

@@ -83,7 +83,7 @@ def test_days_are_the_sums_of_their_hours_whatever_happens(steps: list[tuple[Any
                     give(store, project, at, seconds)
                 case ("move", name):
                     zone = ZoneInfo(name)
-                    store.days.settle(zone, NOON)
+                    store.days.set_zone(zone, NOON)
                 case ("flush",):
                     store.journal.flush()
                 case ("carry over",):
@@ -92,7 +92,7 @@ def test_days_are_the_sums_of_their_hours_whatever_happens(steps: list[tuple[Any
                         other.journal.flush()
                         with closing(other.view()) as view:
                             file.write_bytes(as_json(exchange.collect(view, "other", NOON)))
-                    for _ in exchange.take(store.journal, exchange.read(file), "own"):
+                    for _ in exchange.import_into(store.journal, exchange.read(file), "own"):
                         assert kept(store) == summed(store, zone)
                 case ("forget",):
                     store.journal.forget()
@@ -115,14 +115,14 @@ def test_the_same_is_told_in_a_zone_whose_days_are_not_kept(
                 store.journal.flush()
         ask = GetOverview(since=NOON - since * DAY)
         from_hours = look(store, ask, zone)
-        store.days.settle(ZoneInfo(zone), NOON)
+        store.days.set_zone(ZoneInfo(zone), NOON)
         assert look(store, ask, zone) == from_hours
 
 
 def test_an_hour_of_next_winter_belongs_to_its_winter_day(tmp_path: Path) -> None:
     zone = ZoneInfo("Europe/Berlin")
     with closing(Store(tmp_path / "x.sqlite")) as store:
-        store.days.settle(zone, datetime(2026, 7, 1, tzinfo=UTC).timestamp())
+        store.days.set_zone(zone, datetime(2026, 7, 1, tzinfo=UTC).timestamp())
         give(store, "p", datetime(2026, 12, 24, 22, 30, tzinfo=UTC).timestamp(), 60)
         store.journal.flush()
         assert kept(store) == summed(store, zone)
@@ -134,7 +134,7 @@ def test_days_that_cannot_be_written_stay_as_they_were(tmp_path: Path) -> None:
         store.journal.flush()
         store.database.rows("PRAGMA query_only = ON")
         with pytest.raises(StoreError):
-            store.days.settle(ZoneInfo("Asia/Kathmandu"), NOON)
+            store.days.set_zone(ZoneInfo("Asia/Kathmandu"), NOON)
         store.database.rows("PRAGMA query_only = OFF")
         assert kept(store) == summed(store, UTC)
         give(store, "p", NOON + HOUR, 60)

@@ -1,1 +1,1 @@
-"""The decisions: pure functions of what is so."""
+"""Decisions as pure functions."""

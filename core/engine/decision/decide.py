@@ -1,7 +1,7 @@
-"""All reasons not to contribute now, and the limits that apply: one pure decision without memory.
+"""All reasons not to contribute now, and the limits that apply. Pure.
 
-A new reason is a `Kind`, a `yield` in the rules of its area, and its words in `app.text.reasons`. All rules are always
-asked, so the answer is complete: a volunteer who ends one reason sees at once which ones remain.
+A new reason is a `Kind`, a `yield` in the rules of its area, and its words in `app.text.reasons`. Every rule is always
+evaluated, so a volunteer who removes one reason sees at once which ones remain.
 """
 
 from collections.abc import Callable, Iterator
@@ -31,17 +31,17 @@ RULES: tuple[Rule, ...] = (
 @dataclass(frozen=True)
 class Decision:
     wanted: bool
-    """The volunteer wants to contribute, and there is a project for it."""
+    """The volunteer wants to contribute, and there is a project."""
     project: str | None
     reasons: tuple[Reason, ...]
-    """Everything against contributing now, in the order of `RULES`."""
+    """Reasons not to contribute now, in the order of `RULES`."""
     settings: SessionSettings
     uses_gpu: bool = False
     effective: Values = field(default_factory=dict)
-    """What applies now of all preferences, by plain name; `settings` has those that the trainer needs."""
+    """Effective values of all preferences, by plain name; `settings` has those that the trainer needs."""
     schedule: ScheduleState = field(default_factory=ScheduleState)
     failures: int = 0
-    """Of the project's earlier sessions in a row, as far as they lie before those that the lifecycle remembers."""
+    """Failures in a row of the project's sessions, before those that the lifecycle remembers."""
 
     @property
     def go(self) -> bool:
@@ -49,7 +49,7 @@ class Decision:
 
     @property
     def waits_for_sleep_alone(self) -> bool:
-        """Nothing but sleep is against contributing."""
+        """Sleep is the only reason not to contribute."""
         kinds = {reason.kind for reason in self.reasons}
         return self.wanted and bool(kinds) and kinds <= {Kind.GOING_TO_SLEEP, Kind.WOKEN}
 

@@ -1,4 +1,4 @@
-"""What the rules may look at: frozen values."""
+"""The facts that rules read: frozen values."""
 
 from dataclasses import dataclass, field
 
@@ -21,7 +21,7 @@ class Failure:
     retry_at: float
 
     def is_over(self, now: float) -> bool:
-        # A longer wait than the longest means that the clock was set back.
+        # Longer than the longest wait: the clock was set back.
         return not self.permanent and not now < self.retry_at <= now + LONGEST_WAIT
 
 
@@ -40,7 +40,7 @@ class NetworkUse:
 
 @dataclass(frozen=True)
 class Conditions:
-    """What the machine and the program are doing, apart from what the volunteer wants."""
+    """The state of machine and session, apart from what the volunteer wants."""
 
     failure: Failure | None = None
     session_gpu: str | None = None
@@ -50,7 +50,7 @@ class Conditions:
     near_sleep: bool = False
     """The computer is about to sleep."""
     slept: bool = False
-    """It has slept since the session began: what the session knows of its peers, and they of it, is out of date."""
+    """It has slept since the session began, so the session and its peers have outdated information about each other."""
 
 
 @dataclass(frozen=True)
@@ -60,7 +60,7 @@ class Membership:
     project: str
     name: str
     gpu_memory: int = 0
-    """Bytes that it needs on a GPU."""
+    """Bytes of GPU memory that it needs."""
     needs_internet: bool = True
     min_bandwidth: int = 0
     """Bytes per second, in each direction, below which its averaging rounds cannot end in time; 0 until known."""
@@ -70,16 +70,15 @@ class Membership:
 
 @dataclass(frozen=True)
 class Facts:
-    """Everything a rule may look at."""
+    """Everything that rules read."""
 
     intent: Intent
     conditions: Conditions
     membership: Membership | None
     now: float
     effective: Values = field(default_factory=lambda: DEFAULTS)
-    """What applies now of the volunteer's preferences, by plain name."""
+    """Effective values of preferences, by plain name."""
     week: Outlook = ALWAYS
-    """What the schedule says."""
     gpu: GpuState | None = None
     """The GPU that a session would compute on; None: the processor."""
 

@@ -15,11 +15,11 @@ class Intent(msgspec.Struct, frozen=True):
     paused: bool = False
     snoozed_until: float | None = None
     stop_at: float | None = None
-    """The intent is fulfilled at this time …"""
+    """The intent ends at this time …"""
     until_epoch: int | None = None
     """… or when the run has reached this epoch."""
     override: bool = False
-    """Hours of the schedule that are off count as full …"""
+    """Hours that are off count as full …"""
     override_until: float | None = None
     """… until this time, None: until resumed."""
 
@@ -32,9 +32,9 @@ class Intent(msgspec.Struct, frozen=True):
         override: Override = "next_edge",
         week: Outlook = ALWAYS,
     ) -> "Intent":
-        """Contribute from now on, `until` a chosen time; `override` says what becomes of hours that are off."""
+        """Contribute `until` a time; `override`: whether hours that are off are overridden."""
         is_off = week.level is Level.OFF
-        # Who contributes by the schedule and asks for an hour more does not ask to stop for good after it.
+        # A volunteer on the schedule who asks for one more hour does not ask to stop for good after it.
         stop_at = None if self.wanted and is_off and override != "none" else until
         begun = Intent(True, project, stop_at=stop_at, until_epoch=until_epoch)
         if override == "none" or (override == "next_edge" and until is None and not is_off):
@@ -46,25 +46,25 @@ class Intent(msgspec.Struct, frozen=True):
         return msgspec.structs.replace(self, paused=until is None, snoozed_until=until)
 
     def resume(self) -> "Intent":
-        """The end of a pause; where there is none, the end of an override."""
+        """End a pause or, without one, an override."""
         if self.paused or self.snoozed_until is not None:
             return msgspec.structs.replace(self, paused=False, snoozed_until=None)
         return self.scheduled()
 
     def scheduled(self) -> "Intent":
-        """The schedule counts again."""
+        """End an override of the schedule."""
         return msgspec.structs.replace(self, override=False, override_until=None)
 
     def without(self, project: str) -> "Intent":
-        """The intent after the volunteer left a project: one for this very project is over."""
+        """The intent after the volunteer left `project`: an intent for it ends."""
         return msgspec.structs.replace(self.fulfilled(), project=None) if self.project == project else self
 
     def fulfilled(self) -> "Intent":
-        """Nothing is wanted any more; a pause stays what it is."""
+        """The intent without its wish to contribute; a pause remains."""
         return msgspec.structs.replace(self.scheduled(), wanted=False, stop_at=None, until_epoch=None)
 
     def at(self, now: float) -> "Intent":
-        """The intent as it stands at `now`: what ended by itself is gone."""
+        """The intent at `now`, without expired parts."""
         intent = self
         if intent.snoozed_until is not None and now >= intent.snoozed_until:
             intent = intent.resume()
@@ -76,7 +76,7 @@ class Intent(msgspec.Struct, frozen=True):
 
 
 def read(text: str | None) -> Intent:
-    """An intent as it was stored; what cannot be read counts as no intent, the harmless side."""
+    """Read a stored intent; an unreadable one counts as no intent, which is safe."""
     try:
         return Intent() if text is None else msgspec.json.decode(text, type=Intent)
     except msgspec.DecodeError:

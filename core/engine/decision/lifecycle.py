@@ -1,6 +1,6 @@
-"""The life of a session as a pure state machine: `lifecycle(state, decision, event, now) -> (state, effects)`.
+"""A session's life as a pure state machine: `lifecycle(state, decision, event, now) -> (state, effects)`.
 
-There is never more than one session, and a deadline guards each state (`core.engine.decision.states`) that has one.
+There is at most one session, and each state with one (`core.engine.decision.states`) has a deadline.
 """
 
 from dataclasses import replace
@@ -34,18 +34,17 @@ from core.engine.decision.states import (
 from core.system.backoff import FORGIVEN_AFTER, backoff
 
 LONGEST_HOLD = 300.0
-"""Seconds of holding memory before it is given back."""
+"""Seconds of holding before memory is freed."""
 HOLD_WITHIN = 30.0
-"""Seconds in which a trainer must obey Hold; one that does not is told to leave."""
+"""Seconds in which a trainer must obey Hold; else it must leave."""
 LEAVE_WITHIN = 5.0
-"""Seconds in which a trainer says goodbye."""
+"""Seconds that a trainer has for leaving the run."""
 KILL_AFTER = 7.0
-"""Seconds from Leave until the whole group is killed, and between two attempts at it."""
+"""Seconds from Leave until the process group is killed, and between two attempts."""
 IN_HASTE = {Kind.GOING_TO_SLEEP: 3.5, Kind.WOKEN: 2.0}
-"""Seconds in which a session ends in place of KILL_AFTER: logind waits five before the computer sleeps, and
-afterwards no peer waits for a goodbye."""
+"""Replaces KILL_AFTER before sleep: logind delays it for five seconds, and afterwards no peer waits for a goodbye."""
 PATIENCE = {"starting": 180.0, "joining": 180.0, "syncing": 600.0, "contributing": 300.0}
-"""Seconds without any progress in a stage after which the session counts as hanging."""
+"""Seconds without progress in a stage after which the session counts as hanging."""
 _NO_PROGRESS: dict[type[State], Message] = {
     Starting: Message("no_progress_starting"),
     Joining: Message("no_progress_joining"),
@@ -56,7 +55,7 @@ _ENDED_BY_ITSELF = Message("session_ended")
 
 
 def lifecycle(state: State, decision: Decision, event: Input | None, now: float) -> Step:
-    """One step. Called again without an event until nothing changes, it settles within a few steps."""
+    """One step. The caller repeats it without an event until the state no longer changes."""
     match state:
         case Idle():
             return _idle(state, decision, now)
@@ -71,7 +70,7 @@ def lifecycle(state: State, decision: Decision, event: Input | None, now: float)
 
 
 def forgive(state: State) -> State:
-    """The volunteer tries again: earlier failures no longer delay it."""
+    """The state after the volunteer tries again: earlier failures no longer delay it."""
     match state:
         case Failed():
             return Idle()
@@ -82,7 +81,7 @@ def forgive(state: State) -> State:
 
 
 def next_moment(state: State) -> float | None:
-    """When the state changes by itself, if nothing else happens before."""
+    """When the state changes by itself."""
     match state:
         case Idle():
             return None
@@ -103,7 +102,7 @@ def _idle(state: Idle, decision: Decision, now: float) -> Step:
 
 
 def _failed(state: Failed, decision: Decision, now: float) -> Step:
-    # After its own failure alone a session is tried again; any other reason is shown as itself.
+    # A failure is shown only while no other reason prevents the next try.
     others = [reason for reason in decision.reasons if reason.kind not in (Kind.BACKING_OFF, Kind.GAVE_UP)]
     if decision.project != state.project:
         return Idle(decision.reasons), ()
@@ -119,7 +118,7 @@ def _working(state: Working, decision: Decision, event: Input | None, now: float
     if decision.reasons:
         if isinstance(state, Contributing):
             return Holding(state.project, decision.reasons, now, failures=state.failures), (SendHold(),)
-        # What has not begun to contribute has nothing in memory that is worth holding.
+        # Before contributing, nothing in memory is worth holding.
         return _leave(state, decision, now)
     state = _follow(state, event, now) if isinstance(event, Report) else state
     if _is_past(state.deadline, now, max(PATIENCE.values())):
@@ -147,7 +146,7 @@ def _leaving(state: Leaving, decision: Decision, event: Input | None, now: float
             # The wait begins now, however long the failed session took to end.
             again = _failure(state, state.failure.error, now, permanent=state.failure.permanent)
             return Failed(state.project, again), ()
-        # What failed in one project says nothing about another.
+        # Failures of one project do not count for another.
         failures = state.failures if decision.project in (None, state.project) else 0
         return Idle(decision.reasons, failures), ()
     if _is_past(state.deadline, now, KILL_AFTER):
@@ -156,7 +155,7 @@ def _leaving(state: Leaving, decision: Decision, event: Input | None, now: float
 
 
 def _ends(state: Working | Holding, decision: Decision, event: Input | None, now: float) -> Step | None:
-    """What ends a session whatever it was doing, most certain first."""
+    """Whatever ends a session in any state, most certain first."""
     match event:
         case Ended(error=error):
             if not decision.wanted:
@@ -178,7 +177,7 @@ def _leave(state: Working | Holding, decision: Decision, now: float, failure: Fa
 
 
 def _follow(state: Working, report: Report, now: float) -> Working:
-    """Where the trainer says it is. A stage that cannot be is one of a report from before the last command."""
+    """Follow the trainer's stage. An impossible stage comes from a report sent before the last command."""
     deadline = partial(_deadline, state, report, now)
     match report.stage:
         case "preparing" if isinstance(state, Starting):
@@ -188,7 +187,7 @@ def _follow(state: Working, report: Report, now: float) -> Working:
         case "syncing":
             return Syncing(state.project, deadline("syncing"), state.failures, report.transfer)
         case "joining":
-            # Cut off from its peers: out of step, and bound to catch up before it counts again.
+            # Cut off from its peers: it has to catch up before its work counts again.
             return Syncing(state.project, deadline("syncing"), state.failures)
         case "contributing":
             since = state.since if isinstance(state, Contributing) else now
@@ -198,7 +197,7 @@ def _follow(state: Working, report: Report, now: float) -> Working:
 
 
 def _deadline(state: Working, report: Report, now: float, stage: str) -> float:
-    """The deadline of a stage is set when it begins and extended whenever its transfer moves."""
+    """The deadline is set when a stage begins and extended when its transfer progresses."""
     begins = type(state).__name__.lower() != stage
     moves = report.transfer is not None and report.transfer != getattr(state, "transfer", None)
     return now + PATIENCE[stage] if begins or moves else state.deadline
@@ -210,5 +209,5 @@ def _failure(state: Working | Holding | Leaving, error: Message, now: float, *, 
 
 
 def _is_past(moment: float, now: float, longest: float) -> bool:
-    """Reached; or further away than it can be, because the clock was set back."""
+    """Whether it is reached or, because the clock was set back, impossibly far away."""
     return now >= moment or moment - now > longest

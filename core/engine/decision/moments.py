@@ -1,4 +1,4 @@
-"""When a decision may change by itself, without an input: the engine's next alarm. Pure."""
+"""When a decision may change without an input: the engine's next alarm. Pure."""
 
 from core.engine.decision import lifecycle
 from core.engine.decision.decide import Decision

@@ -1,4 +1,4 @@
-"""Everything a decision is made of, read once per update; and the decision about it. Pure."""
+"""All inputs of a decision, read once per update, and the decision. Pure."""
 
 from dataclasses import dataclass
 
@@ -14,7 +14,7 @@ from core.engine.decision.states import State
 
 @dataclass(frozen=True)
 class Observation:
-    """One moment, apart from the session."""
+    """All inputs except the session."""
 
     now: float
     intent: Intent
@@ -29,10 +29,10 @@ class Observation:
 
 @dataclass(frozen=True)
 class SessionFacts:
-    """What a decision needs to know of the present session."""
+    """Facts about the present session."""
 
     gpu: str | None = None
-    """UUID of the GPU that it uses, empty for the processor; None without a session."""
+    """UUID of its GPU, empty for the processor; None without a session."""
     slept: bool = False
     """The computer has slept since it began."""
 
@@ -40,7 +40,7 @@ class SessionFacts:
 def decide_among(
     seen: Observation, session: SessionFacts, before: Selection, state: State
 ) -> tuple[Decision, Selection]:
-    """The decision about the project that a session is for, and what the next selection has to know."""
+    """The decision for the selected project, and the selection to pass to the next call."""
 
     def judge(membership: Membership | None, failure: Failure | None, in_session: bool) -> Decision:
         gpu = session.gpu if in_session else None

@@ -1,4 +1,4 @@
-"""A preference as front ends see it: what was chosen, what applies now, and why the two differ. Pure."""
+"""A preference as front ends see it: chosen value, effective value, and why they differ. Pure."""
 
 from typing import Any
 
@@ -11,7 +11,7 @@ GENTLE_HOURS = "gentle hours"
 
 
 def preference_info(name: str, values: Values, effective: Values, level: Level) -> PreferenceInfo:
-    """`values` as they were chosen, `effective` what applies now by plain name, `level` of this hour.
+    """`values` are the chosen ones, `effective` those that apply now, by plain name; `level` is this hour's.
 
     Raises:
         UsageError: there is no such preference.

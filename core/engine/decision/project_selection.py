@@ -1,8 +1,8 @@
-"""Which of the joined projects a session is for: the first in the volunteer's order that can run now. Pure.
+"""Selects the joined project for a session: the first in the volunteer's order that can run now. Pure.
 
-A running session is not left for every short interruption. What only its project has against it must last a minute
-before the next project takes over, and the first must have been free for a minute before it takes over again; half an
-hour if its sessions failed, since each try costs the other project its session.
+Short interruptions do not change the project. Reasons of the running project alone must last a minute before the next
+one runs instead, and the preferred one must have been free for a minute before it runs again; for half an hour if its
+sessions failed, since each try ends the other project's session.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -14,23 +14,23 @@ from core.engine.decision.facts import Failure, Membership
 from core.engine.decision.states import Contributing, Failed, Idle, State
 
 SETTLED = 60.0
-"""Seconds that another project must have been the better one; what ends sooner by itself is waited for."""
+"""Seconds for which another project must have been better; reasons that end sooner do not count."""
 SETTLED_AFTER_FAILURE = 1800.0
 
 
 @dataclass(frozen=True)
 class Candidate:
-    """A joined project as it stands now."""
+    """A joined project and its present reasons."""
 
     project: str
     reasons: tuple[Reason, ...] = ()
     failures: int = 0
-    """Of its sessions, in a row."""
+    """Failed sessions in a row."""
 
 
 @dataclass(frozen=True)
 class Choice:
-    """The selected project, and the one that would be better, if it stays so until `change_at` (UTC seconds)."""
+    """The selected project, and the better one, which is selected at `change_at` (UTC seconds) if nothing changes."""
 
     project: str | None = None
     better: str | None = None
@@ -40,15 +40,15 @@ class Choice:
 
 @dataclass(frozen=True)
 class Selection:
-    """What one selection passes on to the next."""
+    """State between two selections."""
 
     choice: Choice = Choice()
     candidates: tuple[Candidate, ...] = ()
     last_failures: Mapping[str, Failure] = field(default_factory=dict)
-    """By project: how its last session failed."""
+    """Last failure by project."""
 
     def reasons(self, project: str) -> tuple[Reason, ...]:
-        """What keeps this project from running while another one could."""
+        """Why this project cannot run while another one could."""
         return own_reasons(self.candidates).get(project, ())
 
     def moments(self) -> list[float]:
@@ -64,12 +64,12 @@ Judge = Callable[[Membership | None, Failure | None, bool], Decision]
 def select(
     before: Selection, memberships: Sequence[Membership], judge: Judge, state: State, now: float
 ) -> tuple[Decision, Selection]:
-    """The decision about the project that a session is for, of `memberships` in the volunteer's order."""
+    """The decision for the selected project of `memberships`, which are in the volunteer's order."""
     failures = _last_failures(before.last_failures, state)
     active = None if isinstance(state, Idle | Failed) else state.project
 
     def failure_of(project: str) -> Failure | None:
-        # The lifecycle itself knows when a failure of the selected project is over.
+        # The lifecycle decides when a failure of the selected project is over.
         if isinstance(state, Failed) and state.project == project:
             return state.failure
         return None if project == before.choice.project else failures.get(project)
@@ -94,7 +94,7 @@ def choose(before: Choice, candidates: Sequence[Candidate], now: float, *, in_se
     selected = before.project if in_session and any(c.project == before.project for c in candidates) else None
     if selected in (None, best.project):
         return Choice(best.project)
-    # A clock that was set back begins the wait again.
+    # If the clock was set back, the wait begins again.
     known = before.better == best.project and before.since <= now
     since = before.since if known else now
     change_at = since + (SETTLED_AFTER_FAILURE if best.failures else SETTLED)
@@ -102,7 +102,7 @@ def choose(before: Choice, candidates: Sequence[Candidate], now: float, *, in_se
 
 
 def own_reasons(candidates: Sequence[Candidate]) -> dict[str, tuple[Reason, ...]]:
-    """By project, the reasons of kinds that not all of them have: for these another project can take over."""
+    """By project, the reasons of kinds that not all projects have: another project may run instead."""
     if len(candidates) < 2:
         return {candidate.project: () for candidate in candidates}
     shared = set[Kind].intersection(*({reason.kind for reason in candidate.reasons} for candidate in candidates))

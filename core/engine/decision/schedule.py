@@ -15,7 +15,7 @@ _log = logging.getLogger(__name__)
 
 
 class WeeklySchedule:
-    """`read_zone` is asked for the computer's zone now and then."""
+    """`read_zone` is called now and then."""
 
     def __init__(self, cells: str, read_zone: Callable[[], tzinfo] | None = None) -> None:
         self.cells = cells
@@ -26,12 +26,11 @@ class WeeklySchedule:
         self._looked_at = float("inf")
 
     def paint(self, cells: str) -> None:
-        """Replace the week."""
         self.cells = cells
         self._looked_at = float("inf")
 
     def outlook(self, now: float) -> Outlook:
-        """What the week says at `now`, kept until something changes: reports come often, edges seldom."""
+        """The week's level at `now`, cached until it changes: reports come often, changes seldom."""
         zone = self._zone_at(now)
         if zone is not self._zone or not self._still_holds(now):
             self._zone, self._looked_at = zone, now
@@ -54,13 +53,13 @@ class WeeklySchedule:
         if not self._zone_read_at <= now < self._zone_read_at + _ZONE_HOLDS:
             self._zone_read_at = now
             zone = self._read_zone()
-            # The same zone stays the same object, and what was found with it stays found.
+            # The same zone stays the same object, so that caches keyed by it stay valid.
             return self._zone if zone == self._zone else zone
         return self._zone
 
 
 def local_zone() -> tzinfo:
-    """The computer's zone as its settings say now; where they say nothing usable, the present offset from UTC."""
+    """The computer's present zone; if its settings name none, the present offset from UTC."""
     import tzlocal
 
     if hasattr(time, "tzset"):

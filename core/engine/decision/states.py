@@ -1,7 +1,7 @@
-"""The states of a session's life, the input that moves it and the effects that its steps ask for: frozen values.
+"""States, inputs and effects of the lifecycle: frozen values.
 
-Every state between Starting and Leaving means that a session exists; Idle and Failed mean that none does, and only
-`Ended` leads there: so there are never two.
+A session exists in every state from Starting to Leaving, and none in Idle and Failed. Only `Ended` leads to those two,
+so that there are never two sessions.
 """
 
 from dataclasses import dataclass
@@ -17,7 +17,7 @@ from core.engine.decision.facts import Failure
 class Idle:
     reasons: tuple[Reason, ...] = ()
     failures: int = 0
-    """In a row so far: they lengthen the next wait even if something else came between."""
+    """Failures in a row; they lengthen the next wait."""
 
 
 @dataclass(frozen=True)
@@ -86,7 +86,7 @@ State = Idle | Working | Holding | Leaving | Failed
 
 @dataclass(frozen=True)
 class Ended:
-    """The session and all its processes are gone. `error` is None if it went politely."""
+    """The session and all its processes have ended. `error` is None if it left in order."""
 
     error: Message | None = None
 

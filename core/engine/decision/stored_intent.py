@@ -1,4 +1,4 @@
-"""The present intent, written down with every change."""
+"""The present intent, stored with every change."""
 
 import msgspec
 
@@ -9,8 +9,6 @@ _SETTING = "intent"
 
 
 class StoredIntent:
-    """Of one profile."""
-
     def __init__(self, journal: Journal) -> None:
         self._journal = journal
         self.value = read(journal.read_setting(_SETTING))
@@ -21,6 +19,6 @@ class StoredIntent:
             self._journal.setting(_SETTING, msgspec.json.encode(intent).decode())
 
     def reached(self, epoch: int) -> None:
-        """The run is at this epoch, up to which the volunteer may have wanted to contribute."""
+        """End an intent that was to last until this epoch."""
         if self.value.until_epoch is not None and epoch >= self.value.until_epoch:
             self.set(self.value.fulfilled())

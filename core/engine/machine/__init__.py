@@ -1,1 +1,1 @@
-"""What binds the engine to its machine: sensors, alarms, lock and logs."""
+"""The engine's access to its machine: sensors, alarms, lock and logs."""

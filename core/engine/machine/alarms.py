@@ -1,7 +1,7 @@
-"""Pokes at the next moment that matters, and a heartbeat.
+"""Requests updates: at the next moment that matters, and each minute.
 
-A poke only says: look again. A late or a lost one is harmless, so sleep, clock changes and daylight saving need no care
-here: after resume the scheduler goes on when its old wait is over, at the latest with the next heartbeat.
+A late or lost request is harmless, so sleep, clock changes and daylight saving need no care here: after the computer's
+sleep the next request comes with the next heartbeat at the latest.
 """
 
 from collections.abc import Callable
@@ -14,7 +14,7 @@ _FURTHEST = 366 * 86_400.0
 
 class Alarms:
     def __init__(self, request_update: Callable[[], None], clock: Callable[[], float]) -> None:
-        """Needs a running event loop; pokes come from it."""
+        """Needs a running event loop, in which `request_update` is called."""
         from apscheduler.schedulers.asyncio import AsyncIOScheduler
 
         self._clock = clock
@@ -26,10 +26,9 @@ class Alarms:
         self._scheduler.add_job(self._beat, "interval", seconds=HEARTBEAT, id="heartbeat")
         self._scheduler.start()
 
-    def at(self, moment: float | None) -> None:
-        """Poke at `moment` (UTC seconds), or before."""
-        # An earlier alarm stays: its poke finds nothing to do and arms the next one, which is cheaper than to move it
-        # with every report.
+    def set(self, moment: float | None) -> None:
+        """Request an update at `moment` (UTC seconds), or before."""
+        # An earlier alarm stays, and sets the next one: cheaper than to move it with every report.
         if moment is None or moment >= self._clock() + _FURTHEST or (self._moment or moment + 1) <= moment:
             return
         self._moment = moment
@@ -43,6 +42,6 @@ class Alarms:
         self._request_update()
 
     async def _ring(self) -> None:
-        # Forgotten first: if it rang a little early the same moment must be armed again.
+        # First: after an alarm that came a little early, the same moment must be set again.
         self._moment = None
         self._request_update()

@@ -1,7 +1,6 @@
-"""Has the driver keep a GPU's power ceiling where that may be set (root), and puts back what was there.
+"""Sets a GPU's power limit in the driver where that is permitted (root), and restores the original one.
 
-What was there is written down before anything is changed: an engine that is killed leaves the note, and the next one
-restores it.
+The original limit is written to a file first, so that after a killed engine the next one can restore it.
 """
 
 import logging
@@ -28,7 +27,7 @@ class Setting(msgspec.Struct, frozen=True):
 
 
 def wanted(states: GpuStates, effective: Values, in_use: str | None) -> Setting | None:
-    """Only of the GPU that a session computes on: at other times it is the volunteer's alone."""
+    """The power limit for the GPU that a session computes on; None without one."""
     state = next((state for state in states.present if state.gpu.uuid == in_use), None)
     if state is None or not effective["gpu_power_limit"] or not effective["gpu_power"]:
         return None
@@ -36,42 +35,42 @@ def wanted(states: GpuStates, effective: Values, in_use: str | None) -> Setting 
 
 
 class PowerLimit:
-    """`warn` is called if the driver refuses."""
+    """`original` is the file for the original limit; `warn` is called if the driver refuses."""
 
-    def __init__(self, note: Path, warn: Callable[[Message], None]) -> None:
-        self._note, self._warn = note, warn
+    def __init__(self, original: Path, warn: Callable[[Message], None]) -> None:
+        self._original, self._warn = original, warn
         self._present: Setting | None = None
         self._refused: Setting | None = None
 
-    def keep(self, wanted: Setting | None) -> None:
-        """Set `wanted`, or put back what was there before for None. Costs nothing where nothing changes."""
-        if wanted in (self._present, self._refused) and (wanted is not None or not self._note.exists()):
+    def apply(self, wanted: Setting | None) -> None:
+        """Set `wanted`; None restores the original limit."""
+        if wanted in (self._present, self._refused) and (wanted is not None or not self._original.exists()):
             return
         self.restore()
         if wanted is not None:
             self._set(wanted)
 
     def restore(self) -> None:
-        """Put back what the note says, this engine's or that of one that was killed."""
+        """Restore the original limit, also one that a killed engine left."""
         self._present = self._refused = None
         try:
-            before = msgspec.json.decode(self._note.read_bytes(), type=Setting)
+            before = msgspec.json.decode(self._original.read_bytes(), type=Setting)
             nvml.set_power_limit(before.number, before.watts)
         except FileNotFoundError:
             return
         except (OSError, msgspec.DecodeError) as error:
-            _log.warning("The power limit of the graphics card could not be put back: %s", error)
+            _log.warning("The power limit of the graphics card could not be restored: %s", error)
             return
-        self._note.unlink()
+        self._original.unlink()
 
     def _set(self, wanted: Setting) -> None:
         try:
             before = nvml.get_power_limit(wanted.number)
-            write_atomically(self._note, msgspec.json.encode(Setting(wanted.uuid, wanted.number, before)))
+            write_atomically(self._original, msgspec.json.encode(Setting(wanted.uuid, wanted.number, before)))
             nvml.set_power_limit(wanted.number, wanted.watts)
         except OSError as error:
             self._refused = wanted
-            self._note.unlink(missing_ok=True)
+            self._original.unlink(missing_ok=True)
             self._warn(Message("power_limit_refused", {"watts": wanted.watts, "detail": str(error)}))
             return
         self._present = wanted

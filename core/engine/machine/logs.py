@@ -1,4 +1,4 @@
-"""Log files of bounded size in the profile: `engine.log`, and `trainer.log` and `host.log` with what those say."""
+"""Log files of bounded size in the profile: `engine.log`, and `trainer.log` and `host.log` with stderr of those."""
 
 import logging
 import logging.handlers
@@ -11,11 +11,11 @@ _ENGINE_FORMAT = "%(asctime)s %(levelname)s %(name)s: %(message)s"
 
 
 def open_logs(folder: Path, size: int = SIZE) -> None:
-    """Begin to write. A log that cannot be written is no reason to stop: the lines are lost."""
+    """Start logging. Lines that cannot be written are lost."""
     logging.raiseExceptions = False
     engine = _file(folder / "engine.log", _ENGINE_FORMAT, size)
     logging.basicConfig(level=logging.INFO, handlers=[engine], force=True)
-    # Each poke would be a line, and requests' addresses may hold what is nobody's business.
+    # APScheduler would log each alarm, and urllib3 addresses, which may be private.
     for chatty in ("apscheduler", "urllib3", "keyring"):
         logging.getLogger(chatty).setLevel(logging.WARNING)
     for child in ("trainer", "host"):

@@ -1,4 +1,4 @@
-"""One engine a profile: a lock on a file, which the kernel takes back when the process ends, however it ends."""
+"""One engine per profile: a file lock, which the kernel releases when the process ends."""
 
 import contextlib
 import fcntl
@@ -40,7 +40,7 @@ def _as_world_error(profile: Profile) -> Iterator[None]:
 
 
 def _leave(profile: Profile) -> None:
-    """Nothing stays in the common temporary folder; a window that is still open has its own files there."""
+    """Remove the folder from the common temporary folder unless a window still has files in it."""
     if profile.runtime.parent != profile.path:
         with contextlib.suppress(OSError):
             profile.runtime.rmdir()
@@ -52,14 +52,14 @@ def _take(descriptor: int, profile: Path) -> None:
     except BlockingIOError:
         holder = os.read(descriptor, 32).decode(errors="replace").strip() or "unknown"
         raise WorldError("engine_already_running", path=str(profile), process=holder) from None
-    # Only to tell people who has it; on a full disk nobody is told.
+    # Only for error messages, so a full disk does not matter.
     with contextlib.suppress(OSError):
         os.ftruncate(descriptor, 0)
         os.pwrite(descriptor, f"{os.getpid()}\n".encode(), 0)
 
 
 def _check_private(folder: Path) -> None:
-    """The runtime folder may lie in the common temporary folder, where somebody else could have made it first."""
+    """In the common temporary folder, another user could have created it."""
     status = folder.lstat()
     if status.st_uid != os.getuid():
         raise PermissionError(1, f"{folder} belongs to another user")

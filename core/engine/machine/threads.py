@@ -1,4 +1,4 @@
-"""Calls that may block for long, each in a thread that nobody has to wait for."""
+"""Calls that may block for long, each on a thread of its own."""
 
 import asyncio
 import threading
@@ -9,10 +9,10 @@ Result = TypeVar("Result")
 
 
 async def in_thread(function: Callable[[], Result], seconds: float) -> Result:
-    """The result of `function`, run in a thread of its own.
+    """The result of `function`, run on a thread of its own.
 
-    asyncio's pool would do but for one thing: the process cannot end before its threads do, and a hanging keyring or
-    name server would hold up Quit. A call that is late is left to itself.
+    asyncio's pool does not fit: the process cannot end before the pool's threads, and a hanging keyring or name server
+    would delay Quit. A late call keeps running, and its result is ignored.
 
     Raises:
         TimeoutError: there was no result within `seconds`; and whatever `function` raises.
@@ -20,7 +20,7 @@ async def in_thread(function: Callable[[], Result], seconds: float) -> Result:
     loop = asyncio.get_running_loop()
     done: asyncio.Future[Result] = loop.create_future()
 
-    def settle(result: Result | None, error: BaseException | None) -> None:
+    def set_outcome(result: Result | None, error: BaseException | None) -> None:
         if done.done():
             return
         if error is not None:
@@ -35,7 +35,7 @@ async def in_thread(function: Callable[[], Result], seconds: float) -> Result:
         except Exception as error:  # noqa: BLE001 - it is raised again where the result is awaited
             failure = error
         if not loop.is_closed():
-            loop.call_soon_threadsafe(settle, result, failure)
+            loop.call_soon_threadsafe(set_outcome, result, failure)
 
     threading.Thread(target=run, daemon=True).start()
     return await asyncio.wait_for(done, seconds)

@@ -25,7 +25,7 @@ from core.system.reach import Reach
 PRACTICE = Path(core.__file__).parents[1] / "resources" / "practice" / "project.toml"
 BUILTIN = "builtin"
 PRACTICE_ID = "practice"
-"""Reserved: whoever hosts the same project for others does so under the id that its own file names."""
+"""Reserved: an organiser who hosts the same project uses another id."""
 
 _log = logging.getLogger(__name__)
 
@@ -40,7 +40,7 @@ class Catalogue:
         self.reload()
 
     def reload(self) -> None:
-        """Read the list anew after the store has changed."""
+        """Read the list again after the store has changed."""
         stored = self._store.projects.all()
         listed = [] if any(project.source == BUILTIN for project in stored) else [self._practice()]
         self._projects = (*stored, *listed)
@@ -48,7 +48,7 @@ class Catalogue:
     def all(self) -> tuple[Project, ...]:
         return self._projects
 
-    def get(self, id: str) -> Project:  # noqa: A002 - the project's own word
+    def get(self, id: str) -> Project:  # noqa: A002 - the field's name
         """Raises UsageError if there is no such project in the list."""
         found = next((project for project in self._projects if project.id == id), None)
         if found is None:
@@ -56,15 +56,15 @@ class Catalogue:
         return found
 
     def selected(self, wanted: str | None) -> Project | None:
-        """The membership that is wanted, or the first one."""
+        """The wanted membership, else the first one."""
         members = [project for project in self._projects if project.joined_at is not None]
         return next((p for p in members if wanted in (None, p.id)), None)
 
     async def find(self, project: str | None) -> Project:
-        """What a volunteer means by an id, URL or file, or by nothing at all.
+        """The project for an id, URL or file; None: the first membership, else the practice project.
 
         Raises:
-            UsageError, WorldError: there is no such project, or its manifest cannot be had.
+            UsageError, WorldError: there is no such project, or its manifest cannot be read.
         """
         if project is None:
             return self.selected(None) or self._practice()
@@ -75,10 +75,10 @@ class Catalogue:
         return self.get(project)
 
     async def add(self, source: str) -> Project:
-        """Put the project of a manifest into the list, or renew it there.
+        """Add the project of a manifest to the list, or update it there.
 
         Raises:
-            UsageError, WorldError: the manifest cannot be had or is wrong.
+            UsageError, WorldError: the manifest cannot be read or is wrong.
         """
         manifest, source = await _read(source)
         listed = next((project for project in self._projects if project.id == manifest.id), None)
@@ -91,7 +91,7 @@ class Catalogue:
         return self.get(manifest.id)
 
     def join(self, project: Project) -> bool:
-        """Become a member; False if one already is."""
+        """Become a member; False if the volunteer already is one."""
         if project.joined_at is not None:
             return False
         self._store.projects.put(project.id, project.source, None, self._clock())
@@ -114,12 +114,12 @@ class Catalogue:
         self._store.projects.order(first)
         self.reload()
 
-    def leave(self, id: str) -> None:  # noqa: A002 - the project's own word
+    def leave(self, id: str) -> None:  # noqa: A002 - the field's name
         self._store.projects.leave(id)
         self.reload()
 
     async def renewed(self, project: Project, url: str | None = None) -> Manifest:
-        """The manifest as it is now, from its source or from `url`; the stored one if that cannot be had.
+        """The present manifest from its source or from `url`; the stored one if that cannot be read.
 
         Raises:
             UsageError, WorldError: there is none stored either.
@@ -137,8 +137,8 @@ class Catalogue:
             self.reload()
         return manifest
 
-    async def curve(self, id: str) -> list[CurvePoint]:  # noqa: A002 - the project's own word
-        """The backbone's learning curve, completed by what this volunteer saw and gave."""
+    async def curve(self, id: str) -> list[CurvePoint]:  # noqa: A002 - the field's name
+        """The backbone's learning curve, with this volunteer's part."""
         project = self.get(id)
         manifest = project.manifest
         if manifest is None:
@@ -159,7 +159,7 @@ class Catalogue:
             active=project.id == active,
             practice=project.source == BUILTIN,
             rank=self._rank(project),
-            warning=credentials.WARNING if project.secret == "file" else None,  # noqa: S105 - tells where it is
+            warning=credentials.WARNING if project.secret == "file" else None,  # noqa: S105 - its place
         )
 
     def details(self, project: Project, active: str | None = None) -> ProjectDetails:
@@ -189,7 +189,7 @@ class Catalogue:
 
 
 class _Described:
-    """The practice project before its first session: it has no manifest until its backbone writes one."""
+    """The practice project before its first session, when its backbone has not written a manifest yet."""
 
     def __init__(self, file: Path) -> None:
         self._table = _described(file)
@@ -221,13 +221,13 @@ def _check_same(project: Project, manifest: Manifest) -> None:
 
 
 def _check_may_move(listed: Project) -> None:
-    """A stranger's manifest must not take the place of a project that the volunteer trusts already."""
+    """Another source must not replace the manifest of a project that the volunteer has joined."""
     if listed.joined_at is not None:
         raise UsageError("project_id_taken", project=listed.id, source=listed.source)
 
 
 async def _read(source: str) -> tuple[Manifest, str]:
-    """A manifest, and its source in the form to remember."""
+    """A manifest, and its source as it is stored."""
     try:
         if fetch.is_url(source):
             text, base = await in_thread(partial(fetch.from_url, source, fetch.MANIFEST_CAP), fetch.SECONDS)
@@ -239,7 +239,7 @@ async def _read(source: str) -> tuple[Manifest, str]:
 
 
 class _Point(msgspec.Struct, frozen=True):
-    """One epoch as the backbone tells it."""
+    """One epoch as the backbone reports it."""
 
     epoch: Annotated[int, Meta(ge=0, le=1 << 53)]
     loss: float | None = None
@@ -257,7 +257,7 @@ _CURVE = msgspec.json.Decoder(_Curve)
 
 
 async def _backbone_curve(url: str, reach: Reach) -> tuple[_Point, ...]:
-    """Empty if it cannot be had: the volunteer's own view is shown then."""
+    """Empty if it cannot be read: front ends then show this computer's part only."""
     try:
         text, _ = await in_thread(partial(fetch.from_url, url, fetch.CURVE_CAP, reach), fetch.SECONDS)
         return decode(_CURVE, text).points
@@ -266,10 +266,10 @@ async def _backbone_curve(url: str, reach: Reach) -> tuple[_Point, ...]:
         return ()
 
 
-def merged(own: dict[int, CurvePoint], told: tuple[_Point, ...]) -> list[CurvePoint]:
-    """By epoch: the backbone knows the losses better, the volunteer knows what was given here."""
+def merged(own: dict[int, CurvePoint], reported: tuple[_Point, ...]) -> list[CurvePoint]:
+    """By epoch: the backbone's losses go first, own samples are this computer's."""
     points = dict(own)
-    for point in told:
+    for point in reported:
         mine = own.get(point.epoch, CurvePoint(point.epoch))
         points[point.epoch] = CurvePoint(
             epoch=point.epoch,

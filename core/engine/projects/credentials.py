@@ -1,6 +1,6 @@
-"""Invites and access tokens: in the keyring under the project's id, or else in a file that only the owner reads.
+"""Invites and access tokens: in the keyring under the project's id, else in a file that only the owner can read.
 
-Never in logs, arguments or manifests. A keyring may hang, so every call to it has a time limit.
+A keyring may hang, so every call to it has a time limit.
 """
 
 import contextlib
@@ -29,8 +29,8 @@ class Credentials:
         # Several profiles share one keyring.
         self._prefix = f"{profile}:"
 
-    async def keep(self, project: str, secret: str) -> Keeper:
-        """Store a secret; where it went.
+    async def store(self, project: str, secret: str) -> Keeper:
+        """Store a secret; returns where.
 
         Raises:
             WorldError: neither the keyring nor the file takes it.
@@ -44,10 +44,10 @@ class Credentials:
         return "keyring"
 
     async def find(self, project: str, keeper: Keeper) -> str:
-        """A secret that was kept.
+        """Read a stored secret.
 
         Raises:
-            WorldError: it is not there any more, or cannot be had now.
+            WorldError: it is no longer there, or cannot be read now.
         """
         if keeper == "file":
             secret = self._read().get(project)
@@ -58,7 +58,7 @@ class Credentials:
         return secret
 
     async def forget(self, project: str, keeper: Keeper) -> None:
-        """Remove a secret as well as it can be; what is gone already is fine."""
+        """Remove a secret if it is there and the keyring answers."""
         if keeper == "file":
             self._write({name: secret for name, secret in self._read().items() if name != project})
             return

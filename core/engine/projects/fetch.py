@@ -1,4 +1,4 @@
-"""Small documents from the network or a file. Blocks: call it in a thread."""
+"""Reads small documents from the network or a file. Blocks: call it on a thread."""
 
 import re
 from pathlib import Path
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 MANIFEST_CAP = 1 << 20
 CURVE_CAP = 4 << 20
 SECONDS = 20.0
-"""For the whole document; a server that drips is given up."""
+"""For the whole document, so that a slow server cannot block for ever."""
 _CONNECT, _READ = 5.0, 10.0
 
 
@@ -27,22 +27,22 @@ def is_url(source: str) -> bool:
 
 
 def reach(project: Project) -> Reach:
-    """Which servers the project's manifest may name."""
+    """The servers that the project's manifest may name."""
     peers = project.manifest.initial_peers if project.manifest else ()
     return reach_of(project.source if is_url(project.source) else None, peers)
 
 
 def from_url(url: str, cap: int, reach: Reach | None = None) -> tuple[bytes, str]:
-    """The document and the address it finally came from, after redirects on the same host.
+    """The document, and its address after redirects on the same host.
 
-    `reach` says which addresses may be contacted; None for a URL that the volunteer gave, wherever it leads.
+    `reach` limits the addresses that may be contacted; None, for a URL that the volunteer entered, allows all.
 
     Raises:
-        UsageError: not an address that can be fetched.
+        UsageError: the address cannot be fetched.
         WorldError: the server does not answer, has no such document, sends more than `cap` bytes or sends them too
             slowly, redirects to another server, or may not be contacted.
     """
-    # Loaded only here: most of the time the engine fetches nothing.
+    # Imported late: the engine seldom fetches anything.
     import requests
     import urllib3
 
@@ -86,7 +86,7 @@ def _document(url: str, cap: int, reach: Reach, deadline: "web.Deadline") -> tup
 
 
 def from_file(name: str, cap: int) -> bytes:
-    """A document on disk, by its full path: this process's own folder is not the volunteer's.
+    """A document on disk, by its absolute path.
 
     Raises:
         UsageError: there is none, or it is too large.

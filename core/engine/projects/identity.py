@@ -1,6 +1,6 @@
-"""The volunteer's Ed25519 key: made once, kept in a file that only the owner reads, moved under a passphrase.
+"""The volunteer's Ed25519 key, in a file that only the owner can read; exports are encrypted with a passphrase.
 
-Not in the keyring: a keyring that is reset would take everything that was given under this name along.
+It is not in the keyring: after a reset of the keyring, the volunteer's contributions would belong to a lost key.
 """
 
 import os
@@ -35,13 +35,11 @@ class _Sealed(msgspec.Struct, frozen=True):
 
 
 class Identity:
-    """Of one profile."""
-
     def __init__(self, file: Path) -> None:
         self.file = file
 
     def info(self) -> IdentityInfo:
-        """Makes the key if there is none yet.
+        """Creates the key if there is none.
 
         Raises:
             WorldError: the file cannot be used.
@@ -49,7 +47,7 @@ class Identity:
         return IdentityInfo(_public(self._key()))
 
     async def export(self, passphrase: str) -> IdentityExport:
-        """Raises UsageError for a passphrase that protects nothing, WorldError if the file cannot be used."""
+        """Raises UsageError for a passphrase that is too short or long, WorldError if the file cannot be used."""
         if not api.SHORTEST_PASSPHRASE <= len(passphrase) <= _LONGEST_PASSPHRASE:
             raise UsageError("passphrase_too_short", least=api.SHORTEST_PASSPHRASE)
         key = self._key()
@@ -59,11 +57,11 @@ class Identity:
         sealed = _Sealed(_FORMAT, _public(key), salt, nonce, secret)
         return IdentityExport(msgspec.json.format(msgspec.json.encode(sealed)).decode() + "\n")
 
-    async def take(self, text: str, passphrase: str, *, replace: bool) -> IdentityInfo:
-        """Take over an exported identity.
+    async def import_key(self, text: str, passphrase: str, *, replace: bool) -> IdentityInfo:
+        """Replace the key by an exported one.
 
         Raises:
-            UsageError: it is no export, the passphrase is wrong, or there is another identity and `replace` is not set.
+            UsageError: no export, a wrong passphrase, or there is another identity and `replace` is not set.
             WorldError: the file cannot be used.
         """
         sealed = _parse(text)
@@ -105,7 +103,7 @@ def _public(key: Ed25519PrivateKey) -> str:
 
 
 async def _lock(passphrase: str, salt: bytes) -> ChaCha20Poly1305:
-    """Slow on purpose, for whoever tries passphrases: 64 MiB of memory and some tenths of a second each."""
+    """The cipher for a passphrase. Slow on purpose, against guessing: 64 MiB of memory and some tenths of a second."""
     derive = Scrypt(salt=salt, length=32, n=1 << 16, r=8, p=1).derive
     try:
         return ChaCha20Poly1305(await in_thread(partial(derive, passphrase.encode()), _SECONDS))

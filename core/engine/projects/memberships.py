@@ -1,4 +1,4 @@
-"""The joined projects as the rules see them."""
+"""Joined projects as the rules read them."""
 
 from collections.abc import Mapping
 
@@ -12,9 +12,9 @@ from core.store.projects import Project
 def memberships(
     catalogue: Catalogue, pinned: str | None, measured_bandwidths: Mapping[str, int]
 ) -> tuple[Membership, ...]:
-    """In the volunteer's order; only `pinned`, if the volunteer named a project.
+    """In the volunteer's order; only `pinned` if the volunteer chose a project.
 
-    `measured_bandwidths` is by project the bytes per second below which sessions found that rounds cannot end.
+    `measured_bandwidths` has, by project, bytes per second below which its rounds cannot end.
     """
     joined = (project for project in catalogue.all() if project.joined_at is not None)
     return tuple(

@@ -1,4 +1,4 @@
-"""Projects' pictures: fetched once, checked, and kept beside the record. The window never asks the network for them."""
+"""Projects' pictures: fetched once by the engine, checked, and stored in the profile."""
 
 import hashlib
 import logging
@@ -17,22 +17,22 @@ from core.system.reach import Reach
 LARGEST = 1 << 20
 """Bytes of a picture; a larger one is not shown."""
 MOST_PIXELS = 2048
-"""In each direction: a small file may unpack to a very large picture."""
+"""In each direction: a small file may contain a very large picture."""
 
 _PNG = b"\x89PNG\r\n\x1a\n"
 _FRAMES = frozenset(range(0xC0, 0xD0)) - {0xC4, 0xC8, 0xCC}
-"""JPEG markers that a frame begins with, and so its size in pixels."""
+"""JPEG markers of frame headers, which have the size in pixels."""
 _log = logging.getLogger(__name__)
 
 
 class Pictures:
-    """Keeps them by their SHA-256 in a folder of its own."""
+    """Stores pictures in a folder under their SHA-256."""
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
 
     async def get(self, project: Project) -> Picture | None:
-        """None if the project has none, or none that can be had and shown."""
+        """None if the project has none, or it cannot be fetched or shown."""
         file = project.manifest.picture if project.manifest else None
         if file is None or file.size > LARGEST:
             return None
@@ -55,10 +55,10 @@ class Pictures:
 
 
 def picture_of(data: bytes) -> Picture:
-    """A PNG or JPEG of bounded size.
+    """Check that `data` is a PNG or JPEG of bounded size.
 
     Raises:
-        UsageError: it is something else, or too large.
+        UsageError: it is not, or too large.
     """
     for name, size in (("png", _png_size(data)), ("jpeg", _jpeg_size(data))):
         if size is None:

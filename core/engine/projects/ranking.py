@@ -1,6 +1,6 @@
-"""The volunteer's place among all who publish: asked of a project's backbone now and then, kept until it says anew.
+"""The volunteer's place on a project's leaderboard, fetched from its backbone now and then.
 
-Asking names the volunteer's key, so whoever publishes nothing is not asked about either.
+The request contains the volunteer's key, so nothing is fetched for a volunteer who does not publish.
 """
 
 import asyncio
@@ -21,7 +21,7 @@ from core.store.projects import Project
 
 EVERY = 60.0
 SOON = 10.0
-"""Seconds between two questions, and until the next one while nothing is known."""
+"""Seconds between two requests; SOON as long as no place is known."""
 LARGEST = 1 << 18
 
 _log = logging.getLogger(__name__)
@@ -42,27 +42,27 @@ _LEADERBOARD = msgspec.json.Decoder(_Leaderboard)
 
 
 class Ranking:
-    """Lives in the event loop. Never blocks, and is silent about a backbone that does not answer."""
+    """Used in the event loop. Never blocks; a backbone that does not answer is only logged."""
 
-    def __init__(self, on_news: Callable[[], None], clock: Callable[[], float]) -> None:
-        self._on_news, self._clock = on_news, clock
-        self._known: dict[str, Place] = {}
+    def __init__(self, on_change: Callable[[], None], clock: Callable[[], float]) -> None:
+        self._on_change, self._clock = on_change, clock
+        self._places: dict[str, Place] = {}
         self.asking: asyncio.Future[None] | None = None
         self._next_at = 0.0
         self._of: str | None = None
 
     def get(self, project: str) -> Place | None:
-        return self._known.get(project)
+        return self._places.get(project)
 
     def forget(self) -> None:
-        """Whoever publishes nothing, or under another key, has no place."""
-        self._known.clear()
-        # An answer that is still on its way is for nobody.
+        """Forget all places, because the volunteer publishes nothing or uses another key."""
+        self._places.clear()
+        # Ignore a reply that is still on its way.
         self._of = None
 
-    def attend(self, project: Project | None, volunteer: Callable[[], str], now: float) -> float | None:
-        """Ask about `project` if it is time; when to be called again. None: nothing is contributed, or it has no
-        leaderboard. `volunteer` gives the public key."""
+    def update(self, project: Project | None, volunteer: Callable[[], str], now: float) -> float | None:
+        """Fetch the place in `project` if it is time; returns when to call again, None without a leaderboard.
+        `project` is None while nothing is contributed; `volunteer` gives the public key."""
         url = project.manifest.leaderboard if project and project.manifest else None
         if project is None or url is None:
             self._of = None
@@ -70,7 +70,7 @@ class Ranking:
         if self._of != project.id:
             self._of, self._next_at = project.id, now + SOON
         if now >= self._next_at:
-            self._next_at = now + (EVERY if project.id in self._known else SOON)
+            self._next_at = now + (EVERY if project.id in self._places else SOON)
             if self.asking is None or self.asking.done():
                 self.asking = asyncio.ensure_future(self._ask(project, url, volunteer))
         return self._next_at
@@ -80,14 +80,14 @@ class Ranking:
         try:
             fetched = partial(fetch.from_url, f"{url}?volunteer={volunteer()}", LARGEST, fetch.reach(asked_about))
             text, _ = await in_thread(fetched, fetch.SECONDS)
-            told = decode(_LEADERBOARD, text)
+            board = decode(_LEADERBOARD, text)
         except (UsageError, WorldError, TimeoutError, msgspec.DecodeError) as error:
             _log.info("The leaderboard at %s could not be read: %s", url, error)
             return
         if self._of != project:
             return
-        before, you = self._known.pop(project, None), told.you
-        if you is not None and you.place <= told.volunteers:
-            self._known[project] = Place(you.place, told.volunteers, you.samples, you.share, self._clock())
-        if self._known.get(project) != before:
-            self._on_news()
+        before, you = self._places.pop(project, None), board.you
+        if you is not None and you.place <= board.volunteers:
+            self._places[project] = Place(you.place, board.volunteers, you.samples, you.share, self._clock())
+        if self._places.get(project) != before:
+            self._on_change()

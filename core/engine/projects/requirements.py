@@ -1,4 +1,4 @@
-"""Does this machine fit what a project asks for? One message for each thing it lacks."""
+"""Compares this machine with a project's requirements."""
 
 import shutil
 from collections.abc import Iterator
@@ -9,7 +9,7 @@ from core.api.project.manifest import Requirements
 
 
 def missing(needs: Requirements, cache: Path) -> tuple[Message, ...]:
-    """What the machine lacks; empty means it fits. Line speed is not judged: only a session can measure it."""
+    """One message for each requirement that the machine does not meet; bandwidth is only measured in sessions."""
     return tuple(_missing(needs, cache))
 
 

@@ -1,1 +1,1 @@
-"""The engine's socket: what front ends can ask, and the answers."""
+"""The engine's socket, and the commands of front ends."""

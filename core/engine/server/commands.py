@@ -1,4 +1,4 @@
-"""What each command of a front end does. Results are the types that the commands' docstrings name."""
+"""Carries out front ends' commands. The commands' docstrings name the results' types."""
 
 from collections.abc import Awaitable, Callable
 from typing import Any
@@ -36,16 +36,14 @@ from core.engine.server.history_queries import HistoryQueries
 from core.store.projects import Project
 
 _LONGEST = 366 * 86_400.0
-"""Seconds that a pause or a contribution may be asked for."""
+"""Seconds, at most, of a pause or a contribution."""
 _LONGEST_SECRET = 4096
 
 
 class Commands:
-    """Carries out commands against one engine."""
-
     def __init__(self, engine: Engine) -> None:
         self._engine = engine
-        books = HistoryQueries(engine)
+        history = HistoryQueries(engine)
         self._handlers: dict[type[Any], Callable[[Any], Any]] = {
             GetSnapshot: self._get_snapshot,
             Pause: self._pause,
@@ -64,22 +62,22 @@ class Commands:
             AddProject: self._add_project,
             JoinProject: self._join_project,
             GetCurve: self._get_curve,
-            GetOverview: books.overview,
-            GetHabits: books.habits,
-            GetSessions: books.sessions,
-            ExportHistory: books.export,
-            ImportHistory: books.take,
-            DeleteHistory: books.delete,
+            GetOverview: history.overview,
+            GetHabits: history.habits,
+            GetSessions: history.sessions,
+            ExportHistory: history.export,
+            ImportHistory: history.import_file,
+            DeleteHistory: history.delete,
             GetIdentity: lambda _: engine.identity.info(),
             ExportIdentity: lambda command: engine.identity.export(command.passphrase),
             ImportIdentity: self._import_identity,
         }
 
     async def carry_out(self, command: Command) -> Any:
-        """The command's result. `Subscribe` and `Quit` are the server's own.
+        """The command's result. The server itself carries out `Subscribe` and `Quit`.
 
         Raises:
-            UsageError, WorldError: it was not carried out.
+            UsageError, WorldError: the command failed.
         """
         result = self._handlers[type(command)](command)
         return await result if isinstance(result, Awaitable) else result
@@ -118,7 +116,7 @@ class Commands:
     def _show_project(self, command: ShowProject) -> ProjectDetails:
         catalogue = self._engine.catalogue
         details = catalogue.details(catalogue.get(command.project), self._engine.active_project)
-        return msgspec.structs.replace(details, place=self._engine.places.get(details.info.id))
+        return msgspec.structs.replace(details, place=self._engine.ranking.get(details.info.id))
 
     async def _add_project(self, command: AddProject) -> ProjectInfo:
         return self._info((await self._engine.catalogue.add(command.source)).id)
@@ -129,7 +127,7 @@ class Commands:
         project = await self._engine.catalogue.find(command.project)
         self._join(project)
         if command.invite is not None:
-            await self._keep(project.id, command.invite)
+            await self._store_invite(project.id, command.invite)
         self._engine.update()
         return self._info(project.id)
 
@@ -144,7 +142,7 @@ class Commands:
         engine.publish(
             Event("left", Message("left", {"name": self._info(project.id).name}), engine.clock(), project.id)
         )
-        # Whoever asked for this very project did not ask for the next one in the list.
+        # A volunteer who chose this project did not choose the next one in the list.
         engine.want(engine.intent.without(project.id))
         return self._info(project.id)
 
@@ -157,8 +155,8 @@ class Commands:
         return await self._engine.pictures.get(self._engine.catalogue.get(command.project))
 
     async def _import_identity(self, command: ImportIdentity) -> IdentityInfo:
-        info = await self._engine.identity.take(command.text, command.passphrase, replace=command.replace)
-        self._engine.places.forget()
+        info = await self._engine.identity.import_key(command.text, command.passphrase, replace=command.replace)
+        self._engine.ranking.forget()
         return info
 
     def _list_preferences(self, _command: ListPreferences) -> list[PreferenceInfo]:
@@ -190,15 +188,15 @@ class Commands:
                 Event("joined", Message("joined", {"name": self._info(project.id).name}), engine.clock(), project.id)
             )
 
-    async def _keep(self, project: str, invite: str) -> None:
+    async def _store_invite(self, project: str, invite: str) -> None:
         engine = self._engine
-        keeper = await engine.credentials.keep(project, invite)
+        keeper = await engine.credentials.store(project, invite)
         engine.store.projects.keep_secret(project, keeper)
         engine.catalogue.reload()
         if keeper == "file":
             engine.publish(Event("warning", WARNING, engine.clock(), project))
 
-    def _info(self, id: str) -> ProjectInfo:  # noqa: A002 - the project's own word
+    def _info(self, id: str) -> ProjectInfo:  # noqa: A002 - the field's name
         engine = self._engine
         info = engine.catalogue.info(engine.catalogue.get(id), engine.active_project)
         return msgspec.structs.replace(info, reasons=engine.selection.reasons(id))

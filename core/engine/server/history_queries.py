@@ -1,6 +1,6 @@
-"""What front ends ask of the record: sums over years, its export and import, and its end.
+"""Front ends' commands on the record: sums over years, export, import and deletion.
 
-Whatever takes long is done in a thread, on a view of the file as it was when it was asked for.
+Slow ones run on a thread, on a view of the file as it was at the time of the command.
 """
 
 import asyncio
@@ -45,13 +45,13 @@ from core.system.atomic_file import write_atomically
 
 Result = TypeVar("Result")
 _SECONDS = 30.0
-"""An answer that takes longer is of no use to anybody."""
+"""For an answer; a later one is of no use."""
 _FILE_SECONDS = 300.0
 _RECORD_ID = "record_id"
 
 
 class HistoryQueries:
-    """Carries out the commands of `core.api.record.record` against one engine."""
+    """Carries out the commands of `core.api.record.record`."""
 
     def __init__(self, engine: Engine) -> None:
         self._engine = engine
@@ -62,31 +62,31 @@ class HistoryQueries:
         now = self._engine.clock()
         zone = self._engine.weekly_schedule.zone(now)
         names = self._projects()
-        found = await self._look(
+        found = await self._query(
             lambda view: overview(view, command, zone, now, lambda *given: _described(names, *given))
         )
         return msgspec.structs.replace(found, cost=cost_of(found.sums, self._engine.preferences))
 
     async def habits(self, command: GetHabits) -> Habits:
         zone = self._engine.weekly_schedule.zone(self._engine.clock())
-        return await self._look(lambda view: habits(view, command, zone))
+        return await self._query(lambda view: habits(view, command, zone))
 
     async def sessions(self, command: GetSessions) -> list[SessionGiven]:
         names = self._projects()
-        return await self._look(lambda view: sessions(view, command, lambda id: names[id][0] if id in names else id))  # noqa: A006
+        return await self._query(lambda view: sessions(view, command, lambda id: names[id][0] if id in names else id))  # noqa: A006
 
     async def export(self, command: ExportHistory) -> Written:
         path, own, now = _absolute(command.path), self._own_id(), self._engine.clock()
-        self._write_down()
+        self._flush()
 
         def write(view: View) -> Written:
             file = exchange.collect(view, own, now)
             _replace(path, as_json(file) if command.form == "json" else as_csv(file))
             return _written(path, file)
 
-        return await self._look(write, _FILE_SECONDS)
+        return await self._query(write, _FILE_SECONDS)
 
-    async def take(self, command: ImportHistory) -> Written:
+    async def import_file(self, command: ImportHistory) -> Written:
         path = _absolute(command.path)
         try:
             file = await in_thread(partial(exchange.read, path), _FILE_SECONDS)
@@ -95,7 +95,7 @@ class HistoryQueries:
         async with self._changing:
             self._store.journal.flush()
             new = 0
-            for part in exchange.take(self._store.journal, file, self._own_id()):
+            for part in exchange.import_into(self._store.journal, file, self._own_id()):
                 new += part
                 await asyncio.sleep(0)
         return msgspec.structs.replace(_written(path, file), new_hours=new)
@@ -105,7 +105,7 @@ class HistoryQueries:
             self._store.journal.forget()
         self._engine.update()
 
-    async def _look(self, read: Callable[[View], Result], seconds: float = _SECONDS) -> Result:
+    async def _query(self, read: Callable[[View], Result], seconds: float = _SECONDS) -> Result:
         view = self._store.view()
 
         def run() -> Result:
@@ -123,7 +123,7 @@ class HistoryQueries:
         return {project.id: (catalogue.info(project).name, project.manifest) for project in known}
 
     def _own_id(self) -> str:
-        """By which this record is known in exports; made once."""
+        """The id of this record in exports, created once."""
         journal = self._store.journal
         known = journal.read_setting(_RECORD_ID)
         if known is None:
@@ -131,8 +131,8 @@ class HistoryQueries:
             journal.setting(_RECORD_ID, known)
         return known
 
-    def _write_down(self) -> None:
-        """What waits belongs into a file too; where the disk is full, the file has what is on it."""
+    def _flush(self) -> None:
+        """Write pending entries, which belong into an export too."""
         try:
             self._store.journal.flush()
         except StoreError as error:
@@ -140,8 +140,8 @@ class HistoryQueries:
 
 
 def fingerprint(manifest: Manifest) -> str:
-    """SHA-256 of what makes a run what it is. Addresses and descriptions may change without changing it."""
-    made_of = (
+    """SHA-256 of what defines a run; addresses and descriptions are not part of it."""
+    parts = (
         manifest.run_id,
         manifest.model,
         manifest.tokenizer and manifest.tokenizer.sha256,
@@ -149,7 +149,7 @@ def fingerprint(manifest: Manifest) -> str:
         [shard.sha256 for shard in manifest.data.shards],
         manifest.training,
     )
-    return hashlib.sha256(msgspec.json.encode(made_of, order="deterministic")).hexdigest()
+    return hashlib.sha256(msgspec.json.encode(parts, order="deterministic")).hexdigest()
 
 
 def _described(
@@ -169,7 +169,7 @@ def _absolute(text: str) -> Path:
 
 
 def _replace(path: Path, data: bytes) -> None:
-    """All of it or nothing: a full disk leaves the file that was there."""
+    """Replace the file, or leave the old one unchanged if that fails."""
     try:
         write_atomically(path, data)
     except OSError as error:

@@ -1,7 +1,7 @@
 """The profile's Unix socket: front ends send requests, a JSON object a line, and get replies, snapshots and events.
 
-A front end is not trusted to be well: lines are bounded, requests in flight are bounded, and one that does not read is
-hung up on. None of it can hold up the engine or another front end.
+A faulty front end cannot delay the engine or another front end: lines and requests in flight are bounded, and a front
+end that does not read is disconnected.
 """
 
 import asyncio
@@ -26,18 +26,18 @@ LONGEST_LINE = 1 << 20
 """Bytes of a request."""
 MOST_CLIENTS = 32
 ADMITS_WITHIN = 1.0
-"""Seconds that one more may wait for a place."""
+"""Seconds that a further front end may wait for a free place."""
 MOST_REQUESTS = 16
-"""In flight on one connection; more wait unread."""
+"""In flight on one connection; further ones stay unread."""
 MOST_WAITING = 256
-"""Replies and events for a front end that does not read them."""
+"""Unsent replies and events of one connection."""
 LINGERS = 0.5
-"""Seconds that a front end has to read the last words and hang up itself."""
+"""Seconds in which a front end may read the last replies and close the connection."""
 READS_WITHIN = 10.0
-"""Seconds in which a front end must take what it was sent."""
+"""Seconds in which a front end must read what it was sent."""
 
 _MOST_UNREAD = 4 << 20
-"""Bytes that are taken, and thrown away, from a front end that is hung up on."""
+"""Bytes that are read and discarded while a connection ends."""
 
 _log = logging.getLogger(__name__)
 
@@ -53,13 +53,13 @@ class Server:
         self._places = asyncio.Semaphore(MOST_CLIENTS)
 
     async def start(self) -> None:
-        """Listen. What lies at the path is of an engine that is gone, for the caller holds the profile's lock.
+        """Listen. The caller holds the profile's lock, so a socket at the path belongs to an engine that has ended.
 
         Raises:
             OSError: the socket cannot be made.
         """
         self._path.unlink(missing_ok=True)
-        # Nobody else may connect, not even in the moment before a chmod.
+        # Other users may not connect, not even in the moment before a chmod.
         before = os.umask(0o177)
         try:
             self._server = await asyncio.start_unix_server(self._serve, self._path, limit=LONGEST_LINE)
@@ -67,13 +67,13 @@ class Server:
             os.umask(before)
 
     def stop_listening(self) -> None:
-        """Make the path free for another engine; those who are connected stay so."""
+        """Free the path for another engine; connections stay open."""
         if self._server is not None:
             self._server.close()
         self._path.unlink(missing_ok=True)
 
     async def close(self) -> None:
-        """Hang up, after everybody had the chance to read what was sent."""
+        """Close all connections after the front ends could read the last replies."""
         for client in self._clients:
             client.cancel()
         await asyncio.gather(*self._clients, return_exceptions=True)
@@ -85,14 +85,14 @@ class Server:
         try:
             await self._admit(client)
         except asyncio.CancelledError:
-            # By `close` alone, which waits for this task's last words.
+            # Only `close` cancels, and it waits for this task.
             await client.finish()
         finally:
             self._clients.discard(task)
 
     async def _admit(self, client: "_Client") -> None:
         try:
-            # Some of those before may be gone already, without that it was noticed.
+            # A connection may have ended without being noticed yet.
             await asyncio.wait_for(self._places.acquire(), ADMITS_WITHIN)
         except TimeoutError:
             client.refuse(0, UsageError("too_many_front_ends", most=MOST_CLIENTS))
@@ -105,7 +105,7 @@ class Server:
 
 
 class _Client:
-    """One connection: a reader, a task for each request, and one writer, so that nobody waits for anybody."""
+    """One connection: a reader, a task for each request, and a writer, none of which waits for another."""
 
     def __init__(self, server: Server, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         self._server = server
@@ -115,17 +115,17 @@ class _Client:
         self._requests: set[asyncio.Task[None]] = set()
         self._outbox: deque[bytes] = deque()
         self._snapshot: tuple[Snapshot, bytes] | None = None
-        """Only the latest in a state is worth sending."""
+        """Only the latest snapshot of a state is sent."""
         self._something = asyncio.Event()
         self._ending = False
         self._writing = asyncio.ensure_future(self._write())
 
     async def run(self) -> None:
-        """Serve until the front end hangs up or misbehaves."""
+        """Serve until the front end disconnects or breaks the protocol."""
         try:
             await self._read()
         except (OSError, asyncio.IncompleteReadError):
-            pass  # gone, perhaps in the middle of a line
+            pass  # disconnected, perhaps within a line
         finally:
             self._server.engine.broadcast.remove(self._push)
         await self.finish()
@@ -134,7 +134,7 @@ class _Client:
         self._send(encode(Refusal(number, error.message, isinstance(error, UsageError))))
 
     async def finish(self) -> None:
-        """Hang up: what is being carried out goes on, what is written is sent if the front end reads it."""
+        """Close the connection after sending queued replies; running commands continue."""
         self._server.engine.broadcast.remove(self._push)
         self._ending = True
         self._writing.cancel()
@@ -146,7 +146,7 @@ class _Client:
         self._writer.transport.abort()
 
     async def _wait_for_goodbye(self) -> None:
-        """Take what still comes: to close on unread input would destroy the last reply on its way."""
+        """Read until the front end closes: closing on unread input would discard the last reply on its way."""
         left = _MOST_UNREAD
         while left > 0 and (data := await self._reader.read(1 << 16)):
             left -= len(data)
@@ -206,14 +206,14 @@ class _Client:
 
     def _send(self, data: bytes) -> None:
         if len(self._outbox) >= MOST_WAITING:
-            self._hang_up("does not read")
+            self._disconnect("does not read")
             return
         self._outbox.append(data)
         self._something.set()
 
     async def _write(self) -> None:
         with contextlib.suppress(OSError):
-            # Not by cancelling alone: wait_for may miss it in the moment in which it is done anyway.
+            # Cancelling alone is not enough: wait_for can lose it if it is done at that moment.
             while not self._ending:
                 await self._something.wait()
                 self._something.clear()
@@ -225,11 +225,11 @@ class _Client:
                 try:
                     await asyncio.wait_for(self._writer.drain(), READS_WITHIN)
                 except TimeoutError:
-                    self._hang_up("does not read")
+                    self._disconnect("does not read")
                     return
 
-    def _hang_up(self, why: str) -> None:
-        _log.warning("A front end %s; it is hung up on.", why)
+    def _disconnect(self, why: str) -> None:
+        _log.warning("A front end %s; it is disconnected.", why)
         self._server.engine.broadcast.remove(self._push)
         self._writer.transport.abort()
 
@@ -242,7 +242,7 @@ _NUMBERED = msgspec.json.Decoder(_Numbered)
 
 
 def _number(text: bytes) -> int | None:
-    """The number of a request that is otherwise not understood; None if it is no request at all."""
+    """The number of an invalid request; None if it has none."""
     try:
         return decode(_NUMBERED, text).id
     except msgspec.DecodeError:

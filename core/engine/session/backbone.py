@@ -1,4 +1,4 @@
-"""The embedded backbone of the practice project: one at a time, for as long as a session needs it."""
+"""The embedded backbone of the practice project: at most one, while a session needs it."""
 
 import asyncio
 import logging
@@ -14,13 +14,13 @@ from core.api.session import Hold, Resume
 from core.engine.session.child_process import Child, start_child
 
 GRACE = 5.0
-"""Seconds in which it ends after its stdin is closed."""
+"""Seconds in which it must end after its stdin is closed."""
 
 _log = logging.getLogger(__name__)
 
 
 class Backbone:
-    """Used from the event loop alone."""
+    """Used in the event loop only."""
 
     def __init__(self, command: Sequence[str], runtime: Path) -> None:
         self._command = command
@@ -28,18 +28,17 @@ class Backbone:
         self._child: Child | None = None
         self._stopping: asyncio.Task[None] | None = None
         self._served: asyncio.Future[str] | None = None
-        self._resting = False
-        """Kept without a session."""
+        self._paused = False
+        """Running without a session."""
 
     async def serve(self) -> str:
-        """Go on with the one that rests, or start one after the one before has ended; the manifest's address, once it
-        serves.
+        """Resume the paused backbone, or start one after the last has ended; returns the manifest's URL once it serves.
 
         Raises:
-            WorldError: it cannot serve; with its own message where it sent one.
+            WorldError: it cannot serve; has the backbone's own message if it sent one.
         """
-        if self._resting and self.is_running and self._served is not None:
-            self._resting = False
+        if self._paused and self.is_running and self._served is not None:
+            self._paused = False
             self.send(Resume())
             return self._served.result()
         await self.stop()
@@ -58,18 +57,17 @@ class Backbone:
     def is_running(self) -> bool:
         return self._child is not None and self._child.code is None
 
-    def rest(self) -> None:
-        """Compute nothing and wait for the next `serve`: to start takes longer than all else on the way back."""
+    def pause(self) -> None:
+        """Stop its computing until the next `serve`, which is then faster than a start."""
         if self.is_running and self._served is not None and self._served.done() and not self._served.exception():
-            self._resting = True
+            self._paused = True
             self.send(Hold())
 
     @property
-    def rests(self) -> bool:
-        return self._resting
+    def is_paused(self) -> bool:
+        return self._paused
 
     async def wait(self) -> None:
-        """Until none is running."""
         if self._child is not None:
             await self._child.ended.wait()
 
@@ -82,14 +80,14 @@ class Backbone:
             self._child.kill()
 
     def begin_to_stop(self) -> asyncio.Task[None]:
-        """Ask it to end. The task is done when nothing is left of it; nobody has to wait."""
-        self._resting = False
+        """Ask it to end. The task is done when all its processes have ended."""
+        self._paused = False
         if self._stopping is None or self._stopping.done():
             self._stopping = asyncio.ensure_future(self._stop())
         return self._stopping
 
     async def stop(self) -> None:
-        """Ask it to end, and wait until nothing is left of it."""
+        """Ask it to end, and wait until all its processes have ended."""
         await asyncio.shield(self.begin_to_stop())
 
     async def _stop(self) -> None:

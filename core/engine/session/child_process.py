@@ -23,18 +23,18 @@ _CRASHES = (signal.SIGSEGV, signal.SIGABRT, signal.SIGBUS, signal.SIGFPE, signal
 _LONGEST_LOG_LINE = 8 << 10
 _CLEARS_WITHIN = 5.0
 _LAST_WORDS = 1.0
-"""Seconds to read on after a program's end, until its pipe is empty."""
+"""Seconds in which the pipe is read after the program's end."""
 
 _log = logging.getLogger(__name__)
 
 
 class Child(asyncio.SubprocessProtocol):
-    """One program and all that it starts. Its lines go to `on_line`; `ended` is set when nothing is left of it."""
+    """A program and its descendants. Its lines go to `on_line`; `ended` is set when all processes have ended."""
 
     def __init__(self, folder: Path, on_line: Callable[[bytes], None], log: logging.Logger) -> None:
         self.folder = folder
         self.code: int | None = None
-        """Exit code, 128 + signal if a signal ended it; None while it runs."""
+        """Exit code, or 128 + signal; None while it runs."""
         self.ended = asyncio.Event()
         self._on_line = on_line
         self._log = log
@@ -54,10 +54,10 @@ class Child(asyncio.SubprocessProtocol):
         """
         folder = runtime / f"{orphans.FOLDER_PREFIX}{secrets.token_hex(3)}"
         child = cls(folder, on_line, log)
-        # Made here too, so that a sweep knows of the session from its first moment on.
+        # Created here too, so that the search for orphans knows the session from the start.
         folder.mkdir(mode=0o700)
         subreaper = core_command("core.system.subreaper", str(folder), "--", *command)
-        # The parent-death signal is bound to the thread that forks: this must be the event loop's, which lives on.
+        # The parent-death signal follows the thread that forks: it must be the event loop's, which does not end.
         await asyncio.get_running_loop().subprocess_exec(
             lambda: child, *subreaper, env={**core_environment(), TAG: str(folder)}, start_new_session=True
         )
@@ -69,7 +69,7 @@ class Child(asyncio.SubprocessProtocol):
 
     @property
     def pid(self) -> int | None:
-        """The program's own process, the subreaper's first child; None when there is none (yet, or any more)."""
+        """The program's process, which is the subreaper's first child; None if it does not run."""
         import psutil
 
         if self.code is not None:
@@ -81,24 +81,24 @@ class Child(asyncio.SubprocessProtocol):
             return None
 
     def send(self, line: bytes) -> None:
-        """Write a line; one for a program that is gone is dropped."""
+        """Write a line; does nothing if the program has ended."""
         stdin = self._stdin()
         if stdin is not None and not stdin.is_closing():
             stdin.write(line)
 
     def close_stdin(self) -> None:
-        """The polite way to end a program that reads until end of file."""
+        """Ask a program that reads until end of file to end."""
         if (stdin := self._stdin()) is not None:
             stdin.close()
 
     def kill(self) -> None:
-        """End the whole group at once, the subreaper too, and whatever else belongs to it."""
+        """Kill the whole process group, with the subreaper."""
         if self._transport.get_returncode() is None:
             with contextlib.suppress(ProcessLookupError):
                 os.killpg(self.subreaper_pid, signal.SIGKILL)
 
     async def stop(self, grace: float) -> None:
-        """Close stdin, kill the group if the program is still there after `grace` seconds, and wait for its end."""
+        """Close stdin, kill the group if the program still runs after `grace` seconds, and wait for its end."""
         self.close_stdin()
         try:
             await asyncio.wait_for(self.ended.wait(), grace)
@@ -134,7 +134,7 @@ class Child(asyncio.SubprocessProtocol):
     async def _finish(self) -> None:
         code = self._transport.get_returncode() or 0
         if code < 0:
-            # The subreaper itself was killed: what it would have done is done here.
+            # The subreaper itself was killed: its clean-up is done here.
             with contextlib.suppress(ProcessLookupError, PermissionError):
                 os.killpg(self.subreaper_pid, signal.SIGKILL)
             with contextlib.suppress(TimeoutError):
@@ -166,7 +166,7 @@ async def start_child(command: Sequence[str], runtime: Path, on_line: Callable[[
     try:
         return await asyncio.shield(starting)
     except asyncio.CancelledError:
-        # A process that is half started cannot be taken back, only ended once it is there.
+        # A start cannot be interrupted: the process is ended once it runs.
         await (await starting).stop(0.0)
         raise
     except OSError as error:
@@ -174,7 +174,7 @@ async def start_child(command: Sequence[str], runtime: Path, on_line: Callable[[
 
 
 def abnormal_end(code: int) -> Message:
-    """What an unexpected exit code means."""
+    """The failure for an unexpected exit code."""
     if code > 128:
         with contextlib.suppress(ValueError):
             number = signal.Signals(code - 128)

@@ -1,4 +1,4 @@
-"""What the engine runs: the trainer and the embedded backbone. Tests put scripted ones in their place."""
+"""Command lines of trainer and embedded backbone. Tests replace them by scripted ones."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -13,6 +13,6 @@ class Programs:
     host: Sequence[str]
 
     def host_for(self, project: Path, state: Path) -> list[str]:
-        """The backbone of a project that only this computer takes part in, with one more peer to work with."""
+        """The backbone of the practice project, with a companion as a second peer."""
         options = ("--embedded", "--companion", "--http", "127.0.0.1:0", "--state", str(state))
         return [*self.host, str(project), *options]

@@ -1,4 +1,4 @@
-"""What the practice project's two trainers, the volunteer's own and the companion, may use of the computer together."""
+"""Divides limits between the practice project's two trainers: the volunteer's own and the companion."""
 
 from msgspec.structs import replace
 
@@ -6,10 +6,9 @@ from core.api.session_settings import SessionSettings
 
 
 def divide(settings: SessionSettings, cores: int) -> tuple[SessionSettings, SessionSettings]:
-    """The trainer's part and the companion's: together they keep the processor's ceilings.
+    """Settings of the trainer and of the companion, which together stay below the processor's ceilings.
 
-    Threads are divided; a single one is shared by giving each half of its time. The companion never uses a GPU, and a
-    trainer on one leaves the processor's part to the companion.
+    Threads are divided; of a single one, each gets half of the time. The companion never uses a GPU.
     """
     companion, limits = replace(settings, gpu=""), settings.limits
     if settings.gpu:

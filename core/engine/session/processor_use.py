@@ -1,4 +1,4 @@
-"""How much of the processor a session uses: from the seconds it has computed, over the last few."""
+"""How much of the processor a session uses, from the seconds it has computed."""
 
 from collections import deque
 
@@ -6,7 +6,7 @@ from core.api.session import Report
 from core.api.snapshot import ProcessorUse
 
 _SPAN = 6.0
-"""Seconds that a figure is about: a microbatch and the rest after it may take one or two."""
+"""Seconds over which use is measured: a microbatch and the rest after it may take one or two."""
 
 
 class ProcessorWatch:
@@ -17,11 +17,11 @@ class ProcessorWatch:
         self._memory = 0
 
     def begin(self) -> None:
-        """Another session."""
+        """Measure a new session."""
         self._seen.clear()
         self._memory = 0
 
-    def take(self, report: Report, now: float) -> None:
+    def add(self, report: Report, now: float) -> None:
         if self._seen and now < self._seen[-1][0]:
             self._seen.clear()  # the clock was set back
         self._seen.append((now, report.counters.cpu_seconds))

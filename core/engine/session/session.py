@@ -1,8 +1,7 @@
-"""One session as the engine sees it: what must be there before a trainer can start, the trainer, and the way back.
+"""One session: it prepares and starts a trainer, sends it commands, reports what it sends, and cleans up after it.
 
-For the practice project an embedded backbone is started first and ended last. Everything is reported by one callback:
-`Report`, `EpochDone`, `Remark` and `Fault` as they come, and at the very end `Ended`, when no process of the trainer is
-left.
+For the practice project an embedded backbone is started first and ended last. One callback gets `Report`, `EpochDone`,
+`Remark` and `Fault` as they come and finally `Ended`, when all processes of the trainer have ended.
 """
 
 import asyncio
@@ -43,7 +42,7 @@ from core.engine.session.practice import divide
 from core.store.projects import Project
 
 GRACE = 5.0
-"""Seconds in which a trainer ends after its stdin is closed."""
+"""Seconds in which a trainer must end after its stdin is closed."""
 
 _log = logging.getLogger(__name__)
 SessionEvent = Report | EpochDone | Remark | Fault | Ended
@@ -51,14 +50,12 @@ SessionEvent = Report | EpochDone | Remark | Fault | Ended
 
 @dataclass(frozen=True)
 class Terms:
-    """What a session is begun with."""
-
     project: Project
     settings: SessionSettings
 
 
 class Session:
-    """Created in the event loop; begins at once."""
+    """Created in the event loop; starts at once."""
 
     def __init__(
         self,
@@ -82,10 +79,10 @@ class Session:
         self._report = report
         self._name_run = name_run
         self._comes_back = comes_back
-        """Whether another session follows as soon as the computer is awake: the backbone then rests."""
+        """Whether another session follows right after the computer's sleep: the backbone is then only paused."""
         self._settings = terms.settings
         self._recruit: Child | None = None
-        """Started, but not sent anything yet."""
+        """Started, but without a `Start` yet."""
         self._trainer: Child | None = None
         self._trainer_pid: int | None = None
         self._is_practice = terms.project.source == BUILTIN
@@ -93,17 +90,17 @@ class Session:
         self._leaving = False
         self._error: Message | None = None
         self._life = asyncio.ensure_future(self._live())
-        # Not from within: a task that is cancelled before its first step never runs a line of its own.
+        # Not inside the task: it runs nothing if it is cancelled before its first step.
         self._life.add_done_callback(lambda _: report(Ended(self._error)))
 
     @property
     def pid(self) -> int | None:
-        """The trainer's process, once it has reported."""
+        """The trainer's process id, once it has reported."""
         return self._trainer_pid
 
     @property
     def gpu(self) -> str:
-        """UUID of the GPU that it was begun with, empty for the processor."""
+        """UUID of its GPU, empty for the processor."""
         return self._terms.settings.gpu
 
     def send(self, command: TrainerCommand) -> None:
@@ -111,21 +108,20 @@ class Session:
             self._trainer.send(encode(command))
 
     def hold(self) -> None:
-        """Compute nothing, keep everything."""
         self._send_to_both(Hold())
 
     def resume(self) -> None:
         self._send_to_both(Resume())
 
     def apply(self, settings: SessionSettings) -> None:
-        """Send the trainer settings that have changed. Those it starts with come in `Start`."""
+        """Send the trainer changed settings; the first ones are in `Start`."""
         if settings != self._settings:
             self._settings = settings
             self.send(ApplySettings(self._parts()[0]))
             self._limit_companion()
 
     def _parts(self) -> tuple[SessionSettings, SessionSettings]:
-        """What this session's trainer may use, and what the companion."""
+        """Settings of the trainer and of the companion."""
         own = self._settings
         return divide(own, os.cpu_count() or 1) if self._is_practice else (own, own)
 
@@ -134,7 +130,7 @@ class Session:
             self._backbone.send(ApplySettings(self._parts()[1]))
 
     def leave(self, seconds: float) -> None:
-        """Ask for the session's end; what is only being prepared is dropped."""
+        """Ask the session to end; preparations are cancelled."""
         if self._leaving:
             return
         self._leaving = True
@@ -158,11 +154,11 @@ class Session:
         try:
             await self._run()
         except asyncio.CancelledError:
-            # Only `leave` cancels, and what follows must still be done.
+            # Only `leave` cancels; the clean-up below must still run.
             if not self._leaving:
                 raise
         except (UsageError, WorldError) as failure:
-            # Leaving by itself: a `leave` that answers this report must not cut short the clearing up.
+            # A `leave` in answer to this report must not cancel the clean-up.
             self._leaving = True
             self._error = failure.message
             self._report(Fault(self._error, permanent=isinstance(failure, UsageError)))
@@ -170,7 +166,7 @@ class Session:
             await self._clear()
 
     async def _run(self) -> None:
-        # Before there is anything to send: it loads its libraries, which takes seconds, while the rest is prepared.
+        # Early: the trainer needs seconds to load its libraries, in which the rest is prepared.
         trainer = self._recruit = await start_child(self._program, self._profile.runtime, self._on_line, "trainer")
         manifest = await self._manifest()
         if manifest.closed:
@@ -184,7 +180,7 @@ class Session:
             raise WorldError(abnormal_end(code))
 
     async def _until_over(self, trainer: Child) -> int:
-        """The trainer's exit code; a practice session is over too when its backbone is."""
+        """The trainer's exit code; a practice session also ends with its backbone."""
         ends: list[asyncio.Future[Any]] = [asyncio.ensure_future(trainer.ended.wait())]
         if self._is_practice:
             ends.append(asyncio.ensure_future(self._backbone.wait()))
@@ -232,16 +228,16 @@ class Session:
         self._report(event)
 
     async def _clear(self) -> None:
-        """End what is left, the trainer before the backbone it talks to."""
+        """End the trainer, then the backbone that it uses."""
         if self._recruit is not None and self._recruit.code is None:
             await self._recruit.stop(GRACE)
         if not self._is_practice:
             return
         if self._error is None and self._comes_back():
-            self._backbone.rest()
-            if self._backbone.rests:
+            self._backbone.pause()
+            if self._backbone.is_paused:
                 return
         stopping = self._backbone.begin_to_stop()
-        # After a failure this session is over at once, and the next one waits for the backbone's end itself.
+        # After a failure this session ends at once; the next one waits for the backbone's end.
         if self._error is None:
             await stopping

@@ -1,4 +1,4 @@
-"""One session after the other, never two: carries out what the lifecycle asks for, and keeps the last report."""
+"""Runs at most one session: carries out the lifecycle's effects and has the last report."""
 
 import contextlib
 import os
@@ -22,7 +22,7 @@ from core.store.projects import Project
 
 
 class Sessions:
-    """Lives in the event loop. `report` gets what each session reports."""
+    """Used in the event loop. `report` gets all reports of sessions."""
 
     def __init__(
         self,
@@ -48,7 +48,7 @@ class Sessions:
         """When the session began."""
         self.started_at = 0.0
         self.report: Report | None = None
-        """The last one of the session at hand."""
+        """The present session's last one."""
 
     @property
     def pid(self) -> int | None:
@@ -57,12 +57,12 @@ class Sessions:
 
     @property
     def gpu(self) -> str | None:
-        """UUID of the GPU that the session at hand uses, empty for the processor; None without a session."""
+        """UUID of the present session's GPU, empty for the processor; None without a session."""
         return self._session.gpu if self._session else None
 
     @property
     def slept(self) -> bool:
-        """Whether the computer has slept since the session at hand began."""
+        """Whether the computer has slept since the present session began."""
         return self._session is not None and self._sleep.now.wakes != self._wakes_before
 
     def processor_use(self, limits: Limits) -> ProcessorUse | None:
@@ -85,27 +85,26 @@ class Sessions:
         match event:
             case Report():
                 self.report = event
-                self._processor.take(event, now)
+                self._processor.add(event, now)
             case Ended():
                 self._session = self.report = None
 
     def apply(self, settings: SessionSettings) -> None:
-        """Tell the session at hand what applies now."""
+        """Apply these settings to the present session."""
         if self._session is not None:
             self._session.apply(settings)
 
-    def rest_between(self) -> None:
-        """Where there is no session, nothing of it stands against sleep; and no backbone need wait for one."""
+    def pause_backbone(self) -> None:
+        """Without a session, allow sleep, and end a paused backbone that no session will use."""
         if self._session is not None:
             return
         if self._sleep.now.near:
             self._sleep.let_go()
-        elif self._backbone.rests:
-            # Awake, and yet no session began.
+        elif self._backbone.is_paused:
+            # Awake, but no session has started.
             self._backbone.begin_to_stop()
 
     async def close(self) -> None:
-        """Once no session is left."""
         await self._backbone.stop()
 
     def _begin(self, project: Project, settings: SessionSettings, now: float) -> None:
@@ -114,7 +113,7 @@ class Sessions:
         self._processor.begin()
         self._wakes_before = self._sleep.now.wakes
         with contextlib.suppress(WorldError):
-            # Made here, not by the session: both at once would make two keys. Without one, nothing is published.
+            # Created here: engine and session at once would create two keys. Without one, nothing is published.
             self._identity.info()
         self._session = Session(
             self._profile,

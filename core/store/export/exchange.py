@@ -73,7 +73,7 @@ def read(path: Path) -> File:
         raise UsageError("not_a_history", path=str(path), detail=short(error)) from error
 
 
-def take(journal: Journal, file: File, own: str) -> Iterator[int]:
+def import_into(journal: Journal, file: File, own: str) -> Iterator[int]:
     """Add a file to the record; yields the number of new hours after each part, for others to have their turn.
 
     Raises:

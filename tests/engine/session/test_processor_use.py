@@ -8,7 +8,7 @@ def fed(*told: tuple[float, float]) -> ProcessorWatch:
     """(time, seconds computed so far) of each report."""
     watch = ProcessorWatch()
     for now, seconds in told:
-        watch.take(Report("contributing", counters=Counters(cpu_seconds=seconds), memory=700), now)
+        watch.add(Report("contributing", counters=Counters(cpu_seconds=seconds), memory=700), now)
     return watch
 
 

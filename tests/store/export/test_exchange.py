@@ -50,7 +50,7 @@ def export(store: Store, path: Path, own: str = "full") -> File:
 
 
 def take(store: Store, path: Path, own: str) -> int:
-    return sum(exchange.take(store.journal, exchange.read(path), own))
+    return sum(exchange.import_into(store.journal, exchange.read(path), own))
 
 
 def tables(store: Store) -> dict[str, list[tuple[object, ...]]]:

@@ -69,7 +69,7 @@ def test_a_table_and_json_are_imported_as_the_same_and_twice_is_once(file: File)
             path.write_bytes(data)
             with closing(Store(path.with_suffix(f"{path.suffix}.sqlite"))) as store:
                 for again in (False, True):
-                    new = sum(exchange.take(store.journal, exchange.read(path), "own"))
+                    new = sum(exchange.import_into(store.journal, exchange.read(path), "own"))
                     assert not (again and new)
                     kept.append(tables(store))
         assert all(each == kept[0] for each in kept)
@@ -99,7 +99,7 @@ def test_a_table_that_a_spreadsheet_wrote_again_is_read(table: Path, empty: Stor
     writer.writeheader()
     writer.writerows(rows)
     table.write_text("\ufeff" + again.getvalue() + "," * (len(COLUMNS) - 1) + "\n", encoding="utf-8")
-    assert sum(exchange.take(empty.journal, exchange.read(table), "empty")) == 3
+    assert sum(exchange.import_into(empty.journal, exchange.read(table), "empty")) == 3
     assert [entry.samples for entry in empty.history.contributions()] == [10, 20, 5]
 
 

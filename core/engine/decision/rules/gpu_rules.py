@@ -1,6 +1,6 @@
 """Which GPU a session computes on, and the reasons not to compute on it. Pure.
 
-A session uses one GPU or the processor, for as long as it lives. None of this matters where no GPU may be used.
+A session uses one GPU or the processor until it ends.
 """
 
 from collections.abc import Iterator
@@ -18,11 +18,11 @@ from core.conditions.presence import Presence
 from core.engine.decision.facts import Facts
 
 GIVES_BACK_AFTER = 20.0
-"""Seconds of holding for another program until the GPU's memory is given back to it too."""
+"""Seconds of holding for another program until the GPU's memory is freed too."""
 
 _SMOOTH = 100
 _STILL_THERE = 60.0
-"""Seconds after the last input for which the volunteer counts as present."""
+"""Seconds after the last input in which the volunteer counts as present."""
 
 
 def choose(states: GpuStates, effective: Values, in_use: str | None) -> GpuState | None:
@@ -50,15 +50,15 @@ def may_use(effective: Values, number: int) -> bool:
 
 
 def settings_on(state: GpuState | None, effective: Values, latency_target: int) -> SessionSettings:
-    """What applies to a session: what was chosen, and what follows from conditions."""
+    """A session's settings, from preferences and conditions."""
     gpu = state.gpu.uuid if state else ""
     return msgspec.structs.replace(settings_of(effective), gpu=gpu, latency_target=latency_target)
 
 
 def latency_target(presence: Presence, now: float, *, uses_gpu: bool) -> int:
-    """Milliseconds that a microbatch may take while the volunteer is there, 0 for any.
+    """Milliseconds that a microbatch may take while the volunteer is present; 0: any.
 
-    A GPU draws nothing before the microbatch is done: where nobody knows, somebody may be looking.
+    A GPU draws nothing to the screen during a microbatch. If presence is not known, the volunteer counts as present.
     """
     last = presence.last_input
     present = uses_gpu if last is None else now - last < _STILL_THERE
@@ -66,7 +66,7 @@ def latency_target(presence: Presence, now: float, *, uses_gpu: bool) -> int:
 
 
 def reasons(facts: Facts) -> Iterator[Reason]:
-    """`facts.effective` is that of the chosen GPU."""
+    """`facts.effective` has the values for the chosen GPU."""
     if not facts.intent.wanted:
         return
     chosen, in_use = facts.gpu, facts.conditions.session_gpu
@@ -82,7 +82,7 @@ def reasons(facts: Facts) -> Iterator[Reason]:
 def _of(chosen: GpuState, facts: Facts) -> Iterator[Reason]:
     effective = facts.effective
     if chosen.taken_since is not None:
-        # A clock that was set back must not keep the memory.
+        # If the clock was set back, the memory must be freed all the same.
         patient = 0 <= facts.now - chosen.taken_since < GIVES_BACK_AFTER
         yield Reason(Kind.GPU_TAKEN, hold=patient, params={"programs": list(chosen.taken_by)})
     if chosen.coolest is not None and chosen.coolest >= effective["gpu_temperature"]:
@@ -95,7 +95,7 @@ def _of(chosen: GpuState, facts: Facts) -> Iterator[Reason]:
 
 
 def _is_lost(facts: Facts) -> bool:
-    """Whether the GPU that would be used does not answer."""
+    """Whether the chosen GPU does not answer."""
     states, in_use = facts.conditions.machine.gpus, facts.conditions.session_gpu
     if not states.can_learn or not facts.effective["gpu_use"]:
         return False

@@ -1,4 +1,4 @@
-"""What the machine is doing, as reasons not to contribute, and how front ends see it. Pure."""
+"""Reasons from what the machine is doing, and its state as front ends see it. Pure."""
 
 from collections.abc import Iterator
 
@@ -12,18 +12,18 @@ from core.conditions.machine import Readings
 from core.engine.decision.facts import Facts
 
 _GRID = 10.0
-"""Seconds by which the last input moves in snapshots: someone who types must not cause one after the other."""
+"""Seconds to which the last input is rounded, so that typing does not cause many snapshots."""
 
 
 def reasons(facts: Facts) -> Iterator[Reason]:
-    """What is unknown is no reason."""
+    """Unknown readings are no reason."""
     if not facts.intent.wanted:
         return
     readings, effective = facts.conditions.machine, facts.effective
     wait, last = _idle_wait(effective, uses_gpu=facts.uses_gpu), readings.presence.last_input
     if wait and last is not None and facts.now - last < wait:
         yield Reason(Kind.IN_USE, hold=True, params={"wait": wait})
-    # A game wants the whole card: its memory is given back. On the processor a pause is enough.
+    # A game needs the GPU's memory, which only LEAVE frees. On the processor HOLD is enough.
     if readings.full_screen.what and not effective["full_screen"]:
         yield Reason(Kind.FULL_SCREEN, hold=not facts.uses_gpu, params={"what": readings.full_screen.what})
     if readings.programs.names:
@@ -35,23 +35,22 @@ def reasons(facts: Facts) -> Iterator[Reason]:
 
 
 def needs_internet(manifest: Manifest | None) -> bool:
-    """Whether the run's first contacts are elsewhere; those of a run at home need no internet and cost nothing."""
+    """Whether the run's initial peers are on the internet; a run in the local network needs none."""
     return manifest is None or any(map(is_far, manifest.initial_peers))
 
 
 def next_moment(readings: Readings, effective: Values, now: float, *, uses_gpu: bool) -> float | None:
-    """When the volunteer counts as away, if nobody touches anything until then."""
+    """When the volunteer counts as away without further input."""
     wait, last = _idle_wait(effective, uses_gpu=uses_gpu), readings.presence.last_input
     return last + wait if last is not None and now < last + wait else None
 
 
 def watches_volunteer(effective: Values, *, uses_gpu: bool) -> bool:
-    """Whether the volunteer's return, or a game, would end what goes on now."""
+    """Whether the volunteer's return, or a game, would stop computing."""
     return _idle_wait(effective, uses_gpu=uses_gpu) > 0 or not effective["full_screen"]
 
 
 def surroundings(readings: Readings) -> Surroundings:
-    """The readings as snapshots have them."""
     last = readings.presence.last_input
     return Surroundings(
         last_input=None if last is None else last - last % _GRID,
@@ -81,5 +80,5 @@ def _of_network(readings: Readings, effective: Values) -> Iterator[Reason]:
     if readings.network.online is False:
         yield Reason(Kind.OFFLINE, hold=True, params={"cause": Message("no_internet")}, severity=Severity.NOTICE)
     if readings.network.metered and not effective["metered"]:
-        # A session that only holds still talks to its peers.
+        # A holding session still exchanges data with its peers.
         yield Reason(Kind.METERED, hold=False)

@@ -1,4 +1,4 @@
-"""When and how much the network may be used: a month's data, the hours of a day, and what a project needs. Pure.
+"""Reasons from the data cap, the allowed hours and the bandwidth that a project needs. Pure.
 
 Days and hours are the volunteer's, in the zone that is passed in; moments are UTC seconds.
 """
@@ -65,7 +65,7 @@ def month_end(day: int, now: float, zone: tzinfo) -> float:
 
 
 def _next_time(minute: int, now: float, zone: tzinfo) -> float:
-    """The next moment at which local clocks show that minute of the day, or jump over it."""
+    """The next moment at which local clocks show, or skip, that minute of the day."""
     here = datetime.fromtimestamp(now, zone)
     for days in range(3):
         there = (here + timedelta(days=days)).replace(

@@ -1,4 +1,4 @@
-"""What sleep, the project and earlier failures mean for a session. Pure."""
+"""Reasons from sleep, the project and earlier failures. Pure."""
 
 from collections.abc import Iterator
 

@@ -1,4 +1,4 @@
-"""What the volunteer asked for, as reasons not to contribute: a pause, the schedule. Pure."""
+"""Reasons from the volunteer's pause and schedule. Pure."""
 
 from collections.abc import Iterator
 
@@ -14,5 +14,5 @@ def reasons(facts: Facts) -> Iterator[Reason]:
     if intent.snoozed_until is not None and facts.now < intent.snoozed_until:
         yield Reason(Kind.SNOOZED, hold=True, until=intent.snoozed_until)
     if intent.wanted and not intent.override and facts.week.level is Level.OFF:
-        # An hour that is off gives everything back: a game in the evening needs the memory, not only the processor.
+        # Hours that are off free the memory too: other programs may need it.
         yield Reason(Kind.OUTSIDE_SCHEDULE, hold=False, until=facts.week.next_at)
