@@ -1,4 +1,4 @@
-"""The backbone of a run, in the foreground until it is told to end. `idlehive host` words what it reports."""
+"""Runs a backbone in the foreground. `idlehive host` words its reports."""
 
 import argparse
 import logging
@@ -42,12 +42,12 @@ def arguments(argv: list[str]) -> argparse.Namespace:
 def main(argv: list[str]) -> int:
     chosen = arguments(argv)
     if chosen.embedded:
-        # It runs on a volunteer's computer; an organiser's own computer gives it what it needs.
+        # Embedded, it runs on a volunteer's computer; an organiser's own needs no low priority.
         lower_priority()
     pipe = os.dup(1)
     os.dup2(2, 1)
     logging.basicConfig(level=logging.INFO, format="%(asctime)s %(levelname)s %(name)s: %(message)s")
-    # hivemind forks its processes from this one and ends them by SIGTERM: they must not inherit our handler.
+    # hivemind ends its forked processes by SIGTERM: they must not inherit our handler.
     os.register_at_fork(after_in_child=lambda: signal.signal(signal.SIGTERM, signal.SIG_DFL))
     ending = threading.Event()
     for number in (signal.SIGTERM, signal.SIGINT):
@@ -62,16 +62,16 @@ def main(argv: list[str]) -> int:
 
 
 def _serve(chosen: argparse.Namespace, ending: threading.Event, control: HostControl | None, pipe: int) -> None:
-    # A mistake in the file is reported at once: torch takes seconds to load.
+    # Report a mistake in the file before torch loads, which takes seconds.
     project = load(chosen.project)
     from core.host.build import assemble
 
     with assemble(chosen, project, Path(os.environ[TAG])) as (backbone, url):
-        # hivemind has set SIGINT to ignored in this process.
+        # hivemind has made this process ignore SIGINT.
         signal.signal(signal.SIGINT, lambda *_: ending.set())
         if control is not None:
             control.subscribe(backbone.hold, backbone.apply_to_companion)
-            # An evaluation takes seconds: it pauses in the middle, and continues where it was.
+            # An evaluation takes seconds, so it can also pause between two batches.
             backbone.follower.model.register_forward_pre_hook(lambda *_: control.wait_while_held())
         os.write(pipe, hosting.encode(hosting.Serving(url)))
         while not ending.wait(_PERIOD):
@@ -82,9 +82,9 @@ def _serve(chosen: argparse.Namespace, ending: threading.Event, control: HostCon
 
 
 def _put_under_subreaper() -> None:
-    """Continue as a child of the subreaper, so that no process of the backbone stays behind, however it ends.
+    """Continue as a child of the subreaper, so that no process of the backbone outlives it.
 
-    Of two, one inside the other: there is no engine here that would clean up after a killed subreaper.
+    There are two nested subreapers: no engine here would clean up after a killed one.
     """
     folder = tempfile.mkdtemp(prefix="idlehive-")
     subreaper = core_command("core.system.subreaper", folder, "--")

@@ -1,4 +1,4 @@
-"""Puts a backbone together, and takes it apart in the reverse order, whatever breaks on the way."""
+"""Builds a backbone, and closes its parts in the reverse order, also after errors."""
 
 import argparse
 import fcntl
@@ -41,7 +41,7 @@ log = logging.getLogger(__name__)
 
 @contextmanager
 def assemble(chosen: argparse.Namespace, project: Project, session_folder: Path) -> Iterator[tuple[Backbone, str]]:
-    """A backbone that serves, and the URL of its manifest.
+    """A context with a serving backbone and the URL of its manifest.
 
     Raises:
         IdlehiveError: the project's model is wrong, a port is in use, a folder cannot be written.
@@ -73,7 +73,7 @@ def assemble(chosen: argparse.Namespace, project: Project, session_folder: Path)
             curve=curve,
             published=published,
             store=store,
-            # An embedded one is beside a companion that can be called, on a volunteer's own computer.
+            # An embedded one is on a volunteer's computer, with a companion that peers can reach.
             follower=Follower(
                 dht, manifest, model, project.host, averages=project.host.averaging and not chosen.embedded
             ),
@@ -90,7 +90,7 @@ def assemble(chosen: argparse.Namespace, project: Project, session_folder: Path)
 
 
 def _join(chosen: argparse.Namespace, project: Project, state: Path) -> DHT:
-    """Join beside the other backbones; alone if none of them answers, because peers then need this one."""
+    """Join the other backbones; start alone if none answers, because peers then need this one."""
     others, here = project.host.extra_peers, (state / "identity.key", _listen(chosen, state), chosen.announce)
     try:
         return join_swarm(others, *here)
@@ -103,7 +103,7 @@ def _join(chosen: argparse.Namespace, project: Project, state: Path) -> DHT:
 
 @contextmanager
 def _claimed(state: Path) -> Iterator[None]:
-    """Make the folder and keep other backbones out of it: two with the same identity would harm the run."""
+    """Create the folder and lock it: two backbones with the same identity would harm the run."""
     try:
         state.mkdir(mode=0o700, parents=True, exist_ok=True)
         lock = (state / "lock").open("w")
@@ -111,7 +111,7 @@ def _claimed(state: Path) -> Iterator[None]:
         raise WorldError("state_folder_unusable", path=str(state), detail=error.strerror or str(error)) from None
     with lock:
         try:
-            # A lock of this process alone: forked ones do not inherit it, so it ends with this process.
+            # Forked processes do not inherit this kind of lock, so it ends with this process.
             fcntl.lockf(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except OSError:
             raise WorldError("state_folder_in_use", path=str(state)) from None
@@ -128,7 +128,7 @@ def _evaluation(project: Project, manifest: Manifest, model: PreTrainedModel) ->
 
 
 def _path_of(project: Project, file: File | None) -> Path | None:
-    """Where the organiser has a file of the manifest."""
+    """The organiser's path of a file of the manifest."""
     return None if file is None else next(own.path for own in project.files.values() if own.sha256 == file.sha256)
 
 
@@ -141,7 +141,7 @@ def _companion(
 
 
 def _listen(chosen: argparse.Namespace, state: Path) -> str:
-    """The chosen address; else loopback, at the same port as last time, because volunteers remember it."""
+    """The chosen address; else loopback with the same port as last time, because volunteers have stored it."""
     if chosen.listen:
         return str(chosen.listen)
     try:

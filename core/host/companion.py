@@ -1,4 +1,4 @@
-"""One more peer beside the backbone, so that nobody has to train alone: an ordinary trainer that the backbone runs."""
+"""A trainer that the backbone runs, so that a single volunteer has another peer."""
 
 import contextlib
 import logging
@@ -30,10 +30,9 @@ _NAME = "The backbone's companion"
 
 
 class Companion:
-    """A trainer that works only while others do. Restarted when it ends by itself.
+    """A trainer that computes only while others do, restarted when it ends by itself.
 
-    It runs under the subreaper, so that a killed trainer leaves no process that the next one would meet under its own
-    identity.
+    It runs under the subreaper, so that a killed trainer leaves no process with the next one's identity.
     """
 
     def __init__(
@@ -45,7 +44,7 @@ class Companion:
         program: Sequence[str] = (),
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
-        """Tests replace the trainer by `program` and the monotonic `clock`, in seconds."""
+        """Tests replace the trainer (`program`) and the monotonic clock, in seconds."""
         trainer = program or core_command("core.trainer")
         self._command = core_command(
             "core.system.subreaper", "--grace", str(_GRACE), str(session_folder), "--", *trainer
@@ -80,9 +79,9 @@ class Companion:
             return None
 
     def restart_if_ended(self) -> None:
-        """Start the trainer again if it has ended by itself and the wait is over.
+        """Restart the trainer if it has ended by itself and the wait is over.
 
-        Call it on the thread that made this object: the subreaper takes the end of that thread for its parent's.
+        Call it on the thread that created this object: the subreaper ends with that thread.
         """
         with self._lock:
             now = self._clock()
@@ -95,16 +94,16 @@ class Companion:
                 self._launch()
 
     def set_working(self, wanted: bool) -> None:
-        """Compute, or hold with everything in memory."""
+        """Compute, or hold."""
         with self._lock:
             if wanted != self._working:
                 self._working = wanted
                 self._send(self._current_command())
 
     def apply(self, settings: SessionSettings) -> None:
-        """Keep to these from now on. May be called from any thread."""
+        """Apply settings. Thread-safe."""
         with self._lock:
-            # The settings carry the volunteer's name, and the companion has its own.
+            # The companion has its own name, not the volunteer's.
             named = msgspec.structs.replace(settings, display_name=_NAME)
             self._start = msgspec.structs.replace(self._start, settings=named)
             self._send(ApplySettings(named))
@@ -141,7 +140,7 @@ class Companion:
         return Resume() if self._working else Hold()
 
     def _send(self, command: TrainerCommand) -> None:
-        # A trainer that has ended reads nothing; the next one gets the present limits and command when it starts.
+        # The trainer has ended; the next one gets the present settings and command at its start.
         with contextlib.suppress(BrokenPipeError):
             if not self._wire.closed:
                 self._wire.write(encode(command))
@@ -150,7 +149,7 @@ class Companion:
     def _clean_up(self) -> None:
         self._close_pipe()
         if self._process.returncode < 0:
-            # The subreaper itself was killed: its work is done here.
+            # The subreaper itself was killed: its clean-up is done here.
             orphans.kill_all(self._folder)
 
     def _close_pipe(self) -> None:

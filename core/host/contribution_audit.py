@@ -1,8 +1,8 @@
-"""Checks what peers claim to have contributed, and records what is possible.
+"""Checks peers' claims of contributions, and records the possible ones.
 
-Peers report both their progress and their contributions themselves. The audit compares the two: a claim for a round
-cannot exceed what the peer had reported shortly before, plus what it can compute at its reported speed until the round;
-and all claims of a round together cannot exceed what one round can hold.
+Peers report both their progress and their contributions. The audit compares the two: a claim for a round cannot exceed
+the samples that the peer reported before it, plus what it can compute at its reported speed until the round; and all
+claims of a round together cannot exceed a few target batches.
 """
 
 import logging
@@ -27,14 +27,14 @@ from core.swarm.dht.run_monitor import PeerProgress, RunMonitor, RunProgress
 log = logging.getLogger(__name__)
 
 MOST_TOGETHER = 4
-"""Target batches that one round may hold: the last microbatches of many peers can overshoot."""
+"""Target batches in one round, at most: the last microbatches of many peers can exceed one."""
 _AHEAD = 2
 _BEHIND = 100
-"""Epochs within which a round may still be claimed."""
+"""Epochs for which a round can be claimed."""
 _REPORT_DELAY = 2.0
-"""Seconds until a peer's progress report arrives here."""
+"""Seconds, at most, until a peer's progress report arrives here."""
 _MARGIN = 2.0
-"""Speeds are averages: a peer may be this many times as fast for a while."""
+"""Speeds are averages: a peer may be faster by this factor for a while."""
 _PERIOD = 1.0
 _PRESENCE_PERIOD = 20.0
 """Seconds between two polls, and between two records of how many peers there are."""
@@ -52,7 +52,7 @@ class Observation:
 
 
 class Audit:
-    """Judges statements one by one; no clock and no network of its own."""
+    """Judges single statements, without clock and network."""
 
     def __init__(self, store: ContributionStore, curve: Curve, run_id: str, training: Training) -> None:
         self._store, self._curve, self._run_id, self._training = store, curve, run_id, training
@@ -64,15 +64,15 @@ class Audit:
         self.epoch = 0
 
     def observe(self, progress: RunProgress, epoch: int, now: float) -> None:
-        """Record what peers report now. `epoch` is one that the run has certainly reached."""
+        """Record peers' present reports. `epoch` is one that the run has certainly reached."""
         epochs = [peer.epoch for peer in progress.slots.values()]
-        # The median: one peer that claims to be far ahead must not count.
+        # The median, so that one peer's wrong claim has no effect.
         self.epoch = max(epoch, statistics.median_low(epochs) if epochs else 0)
         for slot, peer in progress.slots.items():
             self._observe_slot(slot, peer, now)
 
     def judge(self, found: Found, now: float) -> None:
-        """Record the new claims of a statement that are possible; log and count every other one once."""
+        """Record a statement's new claims if they are possible; else log and count each once."""
         if self._last.get(found.slot) == found.data:
             return
         try:
@@ -85,7 +85,7 @@ class Audit:
             return
         accepted = [claim for claim in claims if claim is not None]
         self._store.accept(accepted, _name(statement), now)
-        self._store.remember(msgspec.structs.replace(slot, sequence=statement.sequence))
+        self._store.set_slot(msgspec.structs.replace(slot, sequence=statement.sequence))
         for claim in accepted:
             self._judged.setdefault(found.slot, set()).add(claim.epoch)
             self._reduce_to_capacity(claim.epoch)
@@ -104,7 +104,7 @@ class Audit:
         if slot not in self._peers:
             self._peers[slot] = peer.peer
             if self._store.slot(slot.hex()) is None:
-                self._store.remember(Slot(slot.hex(), peer.peer.hex(), peer.epoch, 0))
+                self._store.set_slot(Slot(slot.hex(), peer.peer.hex(), peer.epoch, 0))
         observation = Observation(peer.epoch, peer.samples, peer.samples_per_second, now)
         if observations and observations[-1].epoch == peer.epoch:
             # A peer on hold reports no samples for a while.
@@ -141,15 +141,15 @@ class Audit:
         if done.epoch < max(slot.first_epoch, self.epoch - _BEHIND):
             self._refuse(key, volunteer, "of a round it was not in", done.epoch)
             return None
-        most = self._most(key, done.epoch, now)
+        most = self._largest_claim(key, done.epoch, now)
         if done.samples > most:
             log.warning("slot %s: %d samples claimed, %d can be true", slot.id[:8], done.samples, most)
             self._refuse(key, volunteer, "inflated", done.epoch)
             return None
         return Claim(done.epoch, slot.id, volunteer, done.samples)
 
-    def _most(self, slot: bytes, epoch: int, now: float) -> int:
-        """Samples that the slot can have given to the update that `epoch` began with, by what it reported before."""
+    def _largest_claim(self, slot: bytes, epoch: int, now: float) -> int:
+        """Most samples that the slot can have given to the update that `epoch` began with, from its earlier reports."""
         together = MOST_TOGETHER * self._training.target_batch_size
         before = [observation for observation in self._observations.get(slot, ()) if observation.epoch < epoch]
         if not before:
@@ -202,10 +202,10 @@ class Audit:
 
 
 class ContributionAuditor:
-    """Runs an `Audit` on what the DHT holds, on a thread of its own."""
+    """Runs an `Audit` on the DHT's statements, on a thread of its own."""
 
     def __init__(self, dht: DHT, run_id: str, audit: Audit, store: ContributionStore, epoch: Callable[[], int]) -> None:
-        """`epoch` gives an epoch that the run has certainly reached."""
+        """`epoch` returns an epoch that the run has certainly reached."""
         self._watch, self._board = RunMonitor(dht, run_id), ContributionsBoard(dht, run_id)
         self._audit, self._store, self._epoch = audit, store, epoch
         self._closing = threading.Event()
@@ -221,7 +221,7 @@ class ContributionAuditor:
         """Read and judge the statements once. `now` is UTC seconds.
 
         Raises:
-            WorldError: the store cannot be written; nothing is lost while the statements are in the DHT.
+            WorldError: the store cannot be written; a later poll can read the statements again.
         """
         self.progress = self._watch.read()
         self._audit.observe(self.progress, self._epoch(), now)
@@ -231,8 +231,8 @@ class ContributionAuditor:
         self._audit.forget({record.slot for record in found} | set(self.progress.slots))
         if now >= self._presence_at + _PRESENCE_PERIOD or now < self._presence_at:
             self._presence_at = now
-            self._store.show_presence(len(self.progress.peers), self.progress.samples_per_second, now)
-            self._store.tidy(self._audit.epoch)
+            self._store.record_presence(len(self.progress.peers), self.progress.samples_per_second, now)
+            self._store.prune(self._audit.epoch)
 
     def close(self) -> None:
         self._closing.set()
@@ -246,13 +246,13 @@ class ContributionAuditor:
             try:
                 self.poll(time.time())
             except WorldError as error:
-                log.error("%s", error)  # noqa: TRY400 - the sentence says all
-            except Exception:  # top level of the thread: the main one sees whether the DHT has ended
+                log.error("%s", error)  # noqa: TRY400 - no traceback needed
+            except Exception:  # top level of the thread; the main thread checks the DHT
                 log.exception("a poll of the contributions failed")
 
 
 def _name(statement: Statement) -> str | None:
-    """A stranger's name, held to the same rules as one's own."""
+    """The published name, if the rules for display names allow it."""
     try:
         return DISPLAY_NAME.check("display_name", statement.name or "") or None
     except UsageError:

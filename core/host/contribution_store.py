@@ -1,4 +1,4 @@
-"""The accepted contributions of a run, kept by the backbone in SQLite: totals by volunteer, and peers over time."""
+"""The accepted contributions of a run, in the backbone's SQLite file: totals by volunteer, and peers over time."""
 
 import sqlite3
 from collections.abc import Iterable, Iterator
@@ -14,7 +14,7 @@ from core.api.errors import WorldError
 MOST_SHOWN = 100
 """Volunteers on the leaderboard."""
 _KEPT_EPOCHS = 1000
-"""Rounds older than this are too late to be claimed, and only their sum is kept."""
+"""Epochs after which a round can no longer be claimed, and only its sum is stored."""
 _TABLES = """
 CREATE TABLE IF NOT EXISTS volunteer (
     id TEXT PRIMARY KEY, name TEXT, samples INTEGER NOT NULL, rounds INTEGER NOT NULL, last_epoch INTEGER NOT NULL,
@@ -49,10 +49,10 @@ class Entry(msgspec.Struct, frozen=True):
     volunteer: str
     """The public key: 64 hexadecimal digits."""
     name: str | None
-    """Chosen by the volunteer; anybody may choose the same."""
+    """Chosen by the volunteer; not unique."""
     samples: int
     share: float
-    """Of all samples that were accepted here."""
+    """Share of all samples accepted here."""
     rounds: int
     last_epoch: int
     first_at: float
@@ -60,7 +60,7 @@ class Entry(msgspec.Struct, frozen=True):
 
 
 class Claim(msgspec.Struct, frozen=True):
-    """An accepted part of a round; 0 samples: a refused one."""
+    """An accepted claim for a round; 0 samples: a refused one."""
 
     epoch: int
     slot: str
@@ -86,7 +86,7 @@ class Presence(msgspec.Struct, frozen=True):
 
 
 class ContributionStore:
-    """Of one run, in the state folder; any thread may call. All raise WorldError if the file is not usable."""
+    """For one run, in the state folder. Thread-safe. All methods raise WorldError if the file is not usable."""
 
     def __init__(self, state: Path, run_id: str) -> None:
         self.path = state / f"contributions-{run_id}.sqlite"
@@ -94,14 +94,14 @@ class ContributionStore:
         with self._as_world_error():
             self._database = sqlite3.connect(self.path, check_same_thread=False, isolation_level=None)
             self._database.execute("PRAGMA journal_mode = WAL")
-            # What a crash of the machine loses of the last second, peers report again.
+            # Peers report again what a crash of the machine loses.
             self._database.execute("PRAGMA synchronous = NORMAL")
             self._database.executescript(_TABLES)
 
     # -- written by the audit ----------------------------------------------------------------------------------
 
     def accept(self, claims: Iterable[Claim], name: str | None, at: float) -> None:
-        """Add claims of one volunteer, all or none. Each is counted once: one that is there already changes nothing."""
+        """Add claims of one volunteer, all or none. A claim that is already stored changes nothing."""
         with self._changing() as database:
             for claim in claims:
                 values = {"id": claim.volunteer, "name": name, "epoch": claim.epoch, "samples": claim.samples, "at": at}
@@ -110,12 +110,12 @@ class ContributionStore:
                     database.execute(_ADD, values)
 
     def refuse(self, epoch: int, slot: str, volunteer: str) -> None:
-        """Count nothing for a slot in a round, now and whenever it is claimed again."""
+        """Refuse a slot's claim for a round, also if it is claimed again."""
         with self._changing() as database:
             database.execute("INSERT OR IGNORE INTO claim VALUES (?, ?, ?, 0)", (epoch, slot, volunteer))
 
     def withdraw(self, claim: Claim) -> None:
-        """Count nothing for a claim that was accepted; it cannot be made again."""
+        """Refuse a claim that had been accepted, also if it is made again."""
         with self._changing() as database:
             key = (claim.epoch, claim.slot, claim.samples)
             withdraw = "UPDATE claim SET samples = 0 WHERE epoch = ? AND slot = ? AND samples = ?"
@@ -125,7 +125,7 @@ class ContributionStore:
                     (claim.samples, claim.volunteer),
                 )
 
-    def remember(self, slot: Slot) -> None:
+    def set_slot(self, slot: Slot) -> None:
         """Insert or replace a slot."""
         with self._changing() as database:
             database.execute("INSERT OR REPLACE INTO slot VALUES (?, ?, ?, ?)", msgspec.structs.astuple(slot))
@@ -136,20 +136,20 @@ class ContributionStore:
                 "INSERT INTO rejection VALUES (?, 1) ON CONFLICT DO UPDATE SET count = count + 1", (reason,)
             )
 
-    def show_presence(self, peers: int, samples_per_second: float, at: float) -> None:
-        """Record how many peers are at work now; the last record of a minute counts for it."""
+    def record_presence(self, peers: int, samples_per_second: float, at: float) -> None:
+        """Record the number of peers at work; the last record of a minute counts."""
         with self._changing() as database:
             row = (int(at // 60), peers, samples_per_second)
             database.execute("INSERT OR REPLACE INTO presence VALUES (?, ?, ?)", row)
 
-    def tidy(self, epoch: int) -> None:
-        """Drop what can no longer matter when the run is in `epoch`; no total changes by it."""
+    def prune(self, epoch: int) -> None:
+        """Delete rows that the run no longer needs in `epoch`; totals do not change."""
         with self._changing() as database:
             database.execute("DELETE FROM claim WHERE epoch < ?", (epoch - _KEPT_EPOCHS,))
 
     # -- read by the audit and the web server ------------------------------------------------------------------
 
-    def slot(self, id: str) -> Slot | None:  # noqa: A002 - as the field is called
+    def slot(self, id: str) -> Slot | None:  # noqa: A002 - the field's name
         return next((Slot(*row) for row in self._rows("SELECT * FROM slot WHERE id = ?", id)), None)
 
     def claims(self, epoch: int) -> list[Claim]:
@@ -157,7 +157,7 @@ class ContributionStore:
         return [Claim(*row) for row in self._rows("SELECT * FROM claim WHERE epoch = ? AND samples > 0", epoch)]
 
     def leaders(self, most: int = MOST_SHOWN) -> list[Entry]:
-        """The volunteers with most samples, most first."""
+        """The volunteers with the most samples, in order."""
         return [
             Entry(*row) for row in self._rows(f"{_ENTRY} WHERE samples > 0 ORDER BY samples DESC, id LIMIT ?", most)
         ]
@@ -166,16 +166,16 @@ class ContributionStore:
         return next((Entry(*row) for row in self._rows(f"{_ENTRY} WHERE id = ?", volunteer)), None)
 
     def totals(self) -> tuple[int, int]:
-        """Volunteers, and the samples of all of them."""
+        """The number of volunteers, and of all their samples."""
         ((volunteers, samples),) = self._rows("SELECT count(*), coalesce(sum(samples), 0) FROM volunteer")
         return volunteers, samples
 
     def rejections(self) -> dict[str, int]:
-        """How often, by reason."""
+        """Number of rejected claims by reason."""
         return dict(self._rows("SELECT reason, count FROM rejection ORDER BY reason"))
 
     def presence(self, since: float, minutes: int) -> list[Presence]:
-        """From `since` (UTC seconds) on, in steps of some minutes."""
+        """Peers over time from `since` (UTC seconds) on, in steps of some minutes."""
         rows = self._rows(
             "SELECT minute / ?1 * ?1 * 60.0, avg(peers), avg(samples_per_second) FROM presence WHERE minute >= ?2 "
             "GROUP BY minute / ?1 ORDER BY 1",

@@ -1,4 +1,4 @@
-"""Commands that an embedded backbone gets from its engine on stdin: hold, resume, settings. End of file: end."""
+"""Reads the engine's commands to an embedded backbone on stdin: hold, resume, settings. At end of file it ends."""
 
 import logging
 import os
@@ -29,7 +29,7 @@ class HostControl:
         threading.Thread(target=self._listen, name="control", daemon=True).start()
 
     def subscribe(self, on_change: Callable[[bool], None], on_settings: Callable[[SessionSettings], None]) -> None:
-        """Call these with each new command, and with the latest one now."""
+        """Call these with the latest command now, and with each new one."""
         self._on_change, self._on_settings = on_change, on_settings
         on_change(self.held)
         if self._settings is not None:
@@ -41,7 +41,7 @@ class HostControl:
             pass
 
     def _listen(self) -> None:
-        # Not sys.stdin: a forked process closes that first, and would wait for the lock that this thread holds.
+        # Not sys.stdin: a forked process closes it first, and would wait for the lock that this thread holds.
         rest = b""
         while data := os.read(0, 4096):
             *lines, rest = (rest + data).split(b"\n")

@@ -1,7 +1,6 @@
-"""The learning curve of a run, kept by the backbone: training losses that peers report, its own evaluation losses.
+"""The learning curve of a run, stored by the backbone: training losses that peers report, and its evaluation losses.
 
-Reports are weighted by the samples they claim; impossible claims are left out, so that one peer cannot bend the curve
-much.
+Reports are weighted by their samples, and impossible ones are left out, so that a single peer has little influence.
 """
 
 import math
@@ -49,26 +48,26 @@ class Point(msgspec.Struct, frozen=True, omit_defaults=True):
     evaluation_loss: float | None
     """On held-out data, measured by the backbone."""
     peers: int
-    """That reported their loss."""
+    """Peers that reported a loss."""
     samples: int
-    """That they claim, together."""
+    """Samples that they claim, together."""
     at: float
     figure: Figure | None = None
     """Measured together with the evaluation loss."""
 
 
 class Curve:
-    """The curve of one run in the state folder; any thread may call."""
+    """The curve of one run, in the state folder. Thread-safe."""
 
     def __init__(self, state: Path, run_id: str, most_samples: int) -> None:
-        """`most_samples` is what one peer can give to one epoch at most, such as twice the target batch size.
+        """`most_samples` is the most that one peer can give to one epoch, for example twice the target batch size.
 
         Raises:
             WorldError: the file cannot be used.
         """
         self.path = state / f"curve-{run_id}.sqlite"
         self.version = 0
-        """Grows with every change."""
+        """Increases with every change."""
         self._most_samples = most_samples
         self._lock = Lock()
         with self._as_world_error():
@@ -77,12 +76,12 @@ class Curve:
             self._database.executescript(_TABLES)
 
     def add_training(self, peer: str, *, epoch: int, loss: float, samples: int, at: float, current: int) -> bool:
-        """Record what `peer` reports of `epoch`; a later report of the same peer replaces the earlier.
+        """Record a report of `peer` about `epoch`; a later report of the same peer replaces it.
 
-        `current` is the epoch that the run is in, as the backbone knows it.
+        `current` is the run's present epoch.
 
         Returns:
-            Whether it was recorded: False for what is impossible, or known already.
+            False if it is impossible, or already recorded.
 
         Raises:
             WorldError: the file cannot be written.
@@ -101,7 +100,7 @@ class Curve:
         """Record the backbone's own measurement.
 
         Returns:
-            False if the loss is not a finite number: a diverged model has no place on a curve.
+            False if the loss is not a finite number.
 
         Raises:
             WorldError: the file cannot be written.

@@ -1,1 +1,1 @@
-"""What a project teaches a model: data, tasks, models, optimizers. Torch, but no network of peers."""
+"""Data, tasks, models and optimizers of a project, without the network of peers."""

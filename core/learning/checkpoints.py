@@ -1,7 +1,7 @@
-"""Checkpoints of a run: safetensors files with parameters, optimizer state and facts about them.
+"""Checkpoints of a run: safetensors files with parameters, optimizer state and metadata.
 
-A checkpoint is there whole or not at all: written beside its place, synced, renamed. Its metadata carry a digest of the
-tensors, so that one which a disk has damaged is passed over for the one before it.
+Writing is atomic. The metadata contain a digest of the tensors, so that a damaged checkpoint is skipped in favour of
+the one before.
 """
 
 import contextlib
@@ -47,10 +47,10 @@ def save(
     keep: int = 3,
     keep_every: int = 0,
 ) -> Path:
-    """Write a checkpoint; afterwards only the `keep` newest stay, and those whose epoch `keep_every` divides.
+    """Write a checkpoint, and delete all but the `keep` newest and those whose epoch is a multiple of `keep_every`.
 
     Raises:
-        WorldError: it could not be written, for example because the disk is full; the ones before it are untouched.
+        WorldError: it could not be written, for example because the disk is full; earlier ones are untouched.
     """
     path = folder / f"checkpoint-{epoch:09d}.safetensors"
     growing = folder / f".{path.name}.{os.getpid()}.part"
@@ -93,7 +93,7 @@ def load(path: Path) -> Checkpoint:
     try:
         with safe_open(path, framework="pt") as file:
             metadata = dict(file.metadata() or {})
-            # Copies, because get_tensor returns the file itself, which may be gone while the model still learns.
+            # Copies, because get_tensor maps the file, which may be deleted while the model is in use.
             tensors = {name: file.get_tensor(name).clone() for name in file.keys()}  # noqa: SIM118 - not a mapping
     except (OSError, SafetensorError) as error:
         raise WorldError("checkpoint_damaged", name=path.name, detail=_why(error)) from None
@@ -103,7 +103,7 @@ def load(path: Path) -> Checkpoint:
 
 
 def saved(folder: Path) -> list[Path]:
-    """The checkpoints in `folder`, oldest epoch first, none opened."""
+    """Paths of the checkpoints in `folder`, oldest epoch first."""
     with contextlib.suppress(FileNotFoundError):
         return sorted(path for path in folder.iterdir() if _NAME.fullmatch(path.name))
     return []
@@ -118,7 +118,7 @@ def epoch_of(path: Path) -> int:
 
 
 def digest(tensors: Mapping[str, torch.Tensor]) -> str:
-    """SHA-256 over names, types, shapes and bytes of the tensors, in the order of their names."""
+    """SHA-256 of names, types, shapes and bytes of the tensors, in the order of their names."""
     made = hashlib.sha256()
     for name in sorted(tensors):
         tensor = tensors[name]
@@ -128,7 +128,7 @@ def digest(tensors: Mapping[str, torch.Tensor]) -> str:
 
 
 def _plain(tensors: Mapping[str, torch.Tensor]) -> dict[str, torch.Tensor]:
-    """Tensors as safetensors takes them: on the CPU, contiguous, each with memory of its own."""
+    """Tensors as safetensors requires them: on the CPU, contiguous, without shared memory."""
     plain: dict[str, torch.Tensor] = {}
     seen: set[int] = set()
     for name, tensor in tensors.items():
@@ -152,7 +152,7 @@ def _superfluous(paths: list[Path], keep: int, keep_every: int) -> Iterator[Path
 
 
 def _remove_leftovers(folder: Path) -> None:
-    """What a run that was killed while writing left behind."""
+    """Remove files of a process that was killed while writing."""
     for part in folder.glob(".checkpoint-*.part"):
         part.unlink()
 

@@ -1,7 +1,7 @@
-"""What a computation costs: floating-point operations, counted while it runs.
+"""Counts floating-point operations of a computation while it runs.
 
-torch's counter knows matrix products, convolutions and attention, which is all but a few per cent of a model's work;
-what is element by element is not in it. A multiplication and an addition are two operations.
+torch's counter includes matrix products, convolutions and attention, which are all but a few per cent of a model's
+work, but no element-wise operations. A multiplication and an addition are two operations.
 """
 
 from collections.abc import Callable, Iterator
@@ -15,7 +15,7 @@ from torch.utils.flop_counter import FlopCounterMode, sdpa_backward_flop_count, 
 @contextmanager
 def counting() -> Iterator[Callable[[], int]]:
     """Within, operations are counted; the function gives how many there were."""
-    # The counter's own formulas leave out the kernel that processors use for attention.
+    # torch has no formulas for the attention kernel of processors.
     attention = torch.ops.aten._scaled_dot_product_flash_attention_for_cpu
     backward = torch.ops.aten._scaled_dot_product_flash_attention_for_cpu_backward
     with FlopCounterMode(display=False, custom_mapping={attention: _attention, backward: _attention_backward}) as mode:

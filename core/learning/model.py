@@ -13,7 +13,7 @@ from core.learning.tasks import TASKS
 
 
 def build_model(manifest: Manifest) -> PreTrainedModel:
-    """The project's model with its initial parameters, which depend on the manifest's seed alone.
+    """The project's model with its initial parameters, which depend only on the manifest's seed.
 
     Raises:
         ManifestError: the architecture does not fit the task or does not accept the configuration.
@@ -28,12 +28,12 @@ def build_model(manifest: Manifest) -> PreTrainedModel:
             check_memory(lambda: architecture(config), config, max(value.numel() for value in example.values()))
             model: PreTrainedModel = architecture(config)
             with torch.no_grad():
-                # Some configurations are refused only when a sample goes through the model.
+                # Some wrong configurations fail only with a sample.
                 model(**example)
         except ManifestError:
             raise
         except (ValueError, TypeError, RuntimeError, LookupError, AttributeError, ZeroDivisionError) as error:
-            # Which of these a configuration provokes is up to each architecture's own code.
+            # Each architecture's code raises its own errors.
             problem = Message("model_not_built", {"model": architecture.__name__, "detail": _detail(error)})
             raise ManifestError(problem, "$.model.config") from error
     return model

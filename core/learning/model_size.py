@@ -1,6 +1,6 @@
-"""What a model costs, computed from its configuration before anything of it is built.
+"""Limits the size of a model, from its configuration, before it is built.
 
-A manifest is a stranger's: a million layers would be built for hours, and a wide one would take all memory.
+Manifests are untrusted: a million layers would take hours to build, and wide ones all memory.
 """
 
 import re
@@ -16,21 +16,21 @@ from transformers import PretrainedConfig
 from core.api.errors import ManifestError
 
 _LARGEST_WIDTH = 1 << 24
-"""Of any whole number in a configuration: vocabularies are the largest, with hundreds of thousands."""
+"""Of any whole number in a configuration; the largest are vocabularies, with hundreds of thousands."""
 _MOST_REPEATS = 4096
-"""Of layers, heads, groups, experts and whatever else is made one by one; not of GPT-2's widths, which begin alike."""
+"""Of layers, heads, groups and experts, which are built one by one; not of GPT-2's widths with similar names."""
 _REPEATED = re.compile(
     r"num_.*|n_(?!embd|inner|positions).*|.*_(num|layers?|groups?|heads?|experts?|blocks?|depths?|sizes)|layers|depths?"
 )
 _MOST_MODULES = 10_000
 """Parts of a model; BERT-large has about 400."""
 _COPIES = 8
-"""Of the parameters in memory: themselves, gradients, accumulated gradients, two moments, and what is averaged."""
+"""Copies of the parameters in memory: parameters, gradients, accumulated gradients, two moments, averaged tensors."""
 _FLOAT = 4
 
 
 def check_numbers(values: Mapping[str, Any]) -> None:
-    """Refuse numbers of a configuration that no model has.
+    """Refuse a configuration with unreasonable numbers.
 
     Raises:
         ManifestError: names the first such field.
@@ -42,7 +42,7 @@ def check_numbers(values: Mapping[str, Any]) -> None:
 
 
 def check_memory(build: Callable[[], torch.nn.Module], config: PretrainedConfig, sequence_length: int) -> None:
-    """Refuse a model that this machine's memory cannot hold in training. `build` makes it on torch's meta device.
+    """Refuse a model that is too large to train in this machine's memory. `build` makes it on torch's meta device.
 
     Raises:
         ManifestError: it is too large.
@@ -97,7 +97,7 @@ def _whole_numbers(value: Any) -> Iterator[int]:
     if isinstance(value, int):
         yield value
     elif isinstance(value, list | tuple):
-        # Each entry of a list is made one by one, too.
+        # The entries of a list are built one by one, too.
         yield len(value)
         for entry in value:
             yield from _whole_numbers(entry)

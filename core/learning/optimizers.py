@@ -15,14 +15,14 @@ SchedulerFactory = Callable[[torch.optim.Optimizer], LambdaLR]
 
 
 class ReferenceLamb(Lamb):
-    """LAMB as in DeDLOC's runs: weight decay inside the trust ratio, the parameters' norm clamped at 10 000 only."""
+    """LAMB as in DeDLOC's runs: weight decay inside the trust ratio, parameter norm clamped only at 10 000."""
 
     clamp = 10_000.0
 
     def step(self, closure: Any = None) -> Any:
-        """As Lamb's, but without the diagnostics it leaves in the state.
+        """As Lamb's, but without the diagnostics in the state.
 
-        Some of them are tensors in one step and numbers in the next, but peers hand the state around as a fixed row of
+        They are tensors in one step and numbers in the next, while peers exchange the state as a fixed list of
         tensors.
         """
         loss = super().step(closure)
@@ -33,10 +33,10 @@ class ReferenceLamb(Lamb):
 
 
 def optimizer_factory(declared: Optimizer) -> OptimizerFactory:
-    """A function that makes the declared optimizer for given parameters, with its state in place.
+    """A function that makes the declared optimizer for given parameters, with its state.
 
-    The state is made here, by one step without a learning rate, because hivemind would otherwise make it by a real step
-    over zero gradients, in which weight decay already moves the parameters.
+    One step with learning rate 0 creates the state. Otherwise hivemind would create it by a real step with zero
+    gradients, in which weight decay changes the parameters.
     """
 
     def make(parameters: Iterable[Any]) -> torch.optim.Optimizer:
@@ -90,7 +90,7 @@ def _clip(norm: float, optimizer: torch.optim.Optimizer, _args: object, _kwargs:
 
 
 def learning_rate_factor(schedule: Schedule, epoch: int) -> float:
-    """The share of the base learning rate that applies in `epoch`: warm-up, then constant or linear to zero."""
+    """The factor of the base learning rate in `epoch`: warm-up, then constant or linear to zero."""
     if epoch < schedule.warmup_epochs:
         return (epoch + 1) / schedule.warmup_epochs
     if schedule.type == "constant":

@@ -9,15 +9,15 @@ from core.api.errors import WorldError
 from core.store.migrations import MIGRATIONS
 
 _PATIENCE = 2.0
-"""Seconds to wait for another program that reads the file, a backup for instance."""
+"""Seconds to wait for another program that uses the file, for example a backup."""
 
 
 class StoreError(WorldError):
-    """The record cannot be read or written now. Nothing that was written before is lost."""
+    """The record cannot be read or written; nothing written before is lost."""
 
 
 class Database:
-    """One open file in WAL mode. Used from the thread that opened it."""
+    """An open file in WAL mode. For the thread that opened it."""
 
     def __init__(self, path: Path) -> None:
         """Open, check and migrate.
@@ -49,7 +49,7 @@ class Database:
         """All or nothing.
 
         Raises:
-            StoreError: nothing of it was written.
+            StoreError: nothing was written.
         """
         with self.errors_as_data():
             self._connection.execute("BEGIN IMMEDIATE")
@@ -67,8 +67,8 @@ class Database:
 
     def _prepare(self) -> None:
         self._connection.row_factory = sqlite3.Row
-        # With NORMAL a power cut may cost all since the last checkpoint: hours of a quiet engine. One sync for each
-        # transaction, every ten seconds while it works, is no price.
+        # With NORMAL, a power cut can lose everything since the last checkpoint, which may be hours ago. FULL costs one
+        # sync for each transaction, at most every ten seconds.
         self._connection.executescript(
             "PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA foreign_keys = ON;"
         )
@@ -79,12 +79,12 @@ class Database:
             raise StoreError("record_newer", path=str(self.path))
         for number, script in enumerate(MIGRATIONS[version:], version + 1):
             self._connection.executescript(f"BEGIN IMMEDIATE; {script}; PRAGMA user_version = {number}; COMMIT;")
-        # A file that can be read but not written is better refused now than after an hour of work.
+        # Refuse a read-only file now and not after an hour of work.
         self._connection.executescript("BEGIN IMMEDIATE; ROLLBACK;")
 
     @contextlib.contextmanager
     def errors_as_data(self) -> Iterator[None]:
-        """SQLite's errors as StoreErrors, about this file."""
+        """Raise SQLite's errors as StoreErrors about this file."""
         try:
             yield
         except sqlite3.Error as error:

@@ -1,7 +1,7 @@
-"""Sums of local days, kept beside the hours so that years are summed up at once.
+"""Sums of local days, stored so that years are summed up fast.
 
-Table `day` equals the sums of the hours at any time, for days of the zone that table `day_offset` describes: whoever
-writes hours has their days summed up anew in the same transaction, and in another zone all of them are.
+Table `day` always equals the sums of the hours, for days of the zone in table `day_offset`: code that writes hours
+calls `refresh` in the same transaction, and `set_zone` sums up all days again.
 """
 
 import sqlite3
@@ -22,18 +22,18 @@ class Days:
     def __init__(self, database: Database) -> None:
         self._database = database
         self._local = stored_offsets(database.rows("SELECT since, seconds FROM day_offset ORDER BY since"))
-        self._settled: tzinfo | None = None
+        self._zone: tzinfo | None = None
         self._until = float("-inf")
 
     def set_zone(self, zone: tzinfo, now: float) -> None:
-        """Have days be those of `zone`; costs nothing while they are.
+        """Store sums for days of `zone`.
 
         Raises:
-            StoreError: they are what they were, and this is not tried again until the zone is another one.
+            StoreError: nothing has changed; the next try is for another zone.
         """
-        if zone is self._settled and now < self._until:
+        if zone is self._zone and now < self._until:
             return
-        self._settled, self._until = zone, now + _YEAR
+        self._zone, self._until = zone, now + _YEAR
         wanted = offsets(zone, 0, now + 2 * _YEAR)
         if wanted != self._local:
             with self._database.transaction() as connection:
@@ -41,7 +41,7 @@ class Days:
             self._local = wanted
 
     def refresh(self, connection: sqlite3.Connection, hours: Iterable[float]) -> None:
-        """Sum up anew the days of hours that were written in the same transaction."""
+        """Sum up the days of these hours, which were written in the same transaction."""
         for day in {self._local.day(hour) for hour in hours}:
             its_hours = self._local.hours(day)
             places = ", ".join("?" * len(its_hours))

@@ -1,4 +1,4 @@
-"""When one gives, and why not, as a view of the record tells it."""
+"""Hours of contributing and reasons for not contributing, from a view of the record."""
 
 from datetime import tzinfo
 
@@ -10,11 +10,10 @@ from core.store.view import View
 
 _HOURS = 168
 _FIRST = 72
-"""Hours from Monday 0:00 to the beginning of 1970, a Thursday."""
+"""Hours from Monday 0:00 to the beginning of 1970, which was a Thursday."""
 
 
 def habits(view: View, ask: GetHabits, zone: tzinfo) -> Habits:
-    """In the hours of a time."""
     since = float("-inf") if ask.since is None else ask.since
     until = float("inf") if ask.until is None else ask.until
     return Habits(_week(view, since, until, zone), _idle(view, since, until), endings(view, since, until))

@@ -1,4 +1,4 @@
-"""What was given, read back: on disk and, on top of it, what waits in the journal."""
+"""Reads contributions: those on disk and those pending in the journal."""
 
 from datetime import datetime
 
@@ -22,8 +22,8 @@ class History:
     ) -> list[Contribution]:
         """One per session and hour, oldest first. An hour counts if it begins at or after `since`.
 
-        `after` is hour and session of one that was read before: go on behind it. At most `most`, where it is not
-        negative. `own` leaves out what was imported.
+        `after` continues a list: hour and session of its last entry. At most `most`; -1: all. `own` leaves out imported
+        ones.
         """
         query = (
             f"SELECT session, project, hour, {', '.join(GIVEN)} FROM contribution"  # noqa: S608 - names from the code
@@ -42,7 +42,7 @@ class History:
         return sorted(found.values(), key=lambda entry: (entry.hour, entry.session))
 
     def today(self, now: float) -> Today:
-        """Since local midnight; where midnight falls inside a UTC hour, from the next full hour on."""
+        """Since local midnight, or from the next full UTC hour."""
         midnight = datetime.fromtimestamp(now).astimezone().replace(hour=0, minute=0, second=0, microsecond=0)
         given = self.contributions(midnight.timestamp(), own=True)
         return Today(
@@ -52,8 +52,7 @@ class History:
         )
 
     def traffic_since(self, moment: float) -> int:
-        """Bytes up and down in the hours that begin at or after `moment`. Practice and what was imported do not count:
-        neither went over this line."""
+        """Bytes up and down in the hours from `moment` on, except practice and imports, which use no internet here."""
         practice = {row["id"] for row in self._database.rows("SELECT id FROM project WHERE source = 'builtin'")}
         query = (
             "SELECT project, sum(uploaded + downloaded) AS bytes FROM contribution"  # noqa: S608 - see _OWN
@@ -65,14 +64,14 @@ class History:
         return sum(size for project, size in given if project not in practice)
 
     def given_to(self, project: str) -> tuple[int, float]:
-        """Samples and seconds given to a project by all sessions so far."""
+        """Samples and seconds of all sessions for a project."""
         query = "SELECT coalesce(sum(samples), 0), coalesce(sum(seconds), 0.0) FROM day WHERE project = ?"
         [(samples, seconds)] = self._database.rows(query, (project,))
         waiting = [e for e in self._journal.contributions_waiting().values() if e.project == project]
         return samples + sum(e.samples for e in waiting), seconds + sum(e.seconds for e in waiting)
 
     def curve(self, project: str, run_id: str) -> dict[int, CurvePoint]:
-        """The epochs that this volunteer saw, by number."""
+        """The epochs in which this volunteer took part or watched, by number."""
         query = (
             "SELECT epoch, max(loss) AS loss, sum(own_samples) AS own_samples, max(peers) AS peers, max(at) AS at"
             " FROM epoch WHERE project = ? AND run_id = ? GROUP BY epoch"

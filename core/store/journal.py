@@ -1,7 +1,7 @@
-"""What the engine records by itself: sessions, contributions, epochs, notices and the intent.
+"""Records sessions, contributions, epochs, notices and settings.
 
-Entries wait in memory until `flush` writes them all in one transaction. A flush that fails keeps every one of them for
-the next try, so a full disk costs nothing but the wait; readers see what waits as if it were written.
+Entries are pending in memory until `flush` writes them all in one transaction. After a failed flush they stay pending,
+so that a full disk loses nothing; readers see pending entries as if they were written.
 """
 
 import sqlite3
@@ -21,7 +21,7 @@ from core.store.days import Days
 
 HOUR = 3600
 ENGINE_KILLED = "engine_killed"
-"""How a session ended whose engine was killed."""
+"""Ending of a session whose engine was killed."""
 
 
 @dataclass(frozen=True)
@@ -33,7 +33,7 @@ class SessionRecord:
     ended_at: float | None = None
     ending: Message | None = None
     seen_at: float | None = None
-    """Until when it surely ran."""
+    """The last time at which it was known to run."""
 
 
 @dataclass
@@ -57,30 +57,29 @@ class Journal:
         self._open: SessionRecord | None = None
         self._seen = Counters(), Traffic()
         self.is_urgent = False
-        """Something was said since the last `flush` that must not wait: it was acknowledged, or a session is over."""
+        """There is an entry that must be written at once: a setting, or the end of a session."""
 
     @property
     def is_waiting(self) -> bool:
-        """There are entries that are not on disk yet."""
         return bool(self._waiting)
 
     def begin(self, project: str, run_id: str, now: float) -> None:
-        """A session starts; what `add` and `end` say from now on is about it."""
+        """Start a session, to which `add`, `epoch` and `end` then apply."""
         self._last_id += 1
         self._open = SessionRecord(self._last_id, project, run_id, now)
         self._seen = Counters(), Traffic()
         self._waiting.sessions[self._last_id] = self._open
 
     def name_run(self, run_id: str) -> None:
-        """The run became known after the session had started: the manifest was fetched meanwhile."""
+        """Set the session's run, which is known only once the manifest has been fetched."""
         if self._open is not None:
             self._open = replace(self._open, run_id=run_id)
             self._waiting.sessions[self._open.id] = self._open
 
     def add(self, counters: Counters, traffic: Traffic, now: float, watts: float = 0.0) -> None:
-        """Take the session's totals so far; what they grew by is given in the hour of `now`.
+        """Record the session's totals; their increase is added to the hour of `now`.
 
-        `watts` is what a second of processor time takes where no counter tells; 0 for unknown.
+        `watts` is the power of one busy core, used if no counter measures it; 0: unknown.
         """
         if self._open is None:
             return
@@ -107,7 +106,7 @@ class Journal:
             self.is_urgent = True
 
     def idle(self, reason: str, seconds: float, now: float) -> None:
-        """For `seconds` until `now`, contributing was wanted and was not done."""
+        """Record `seconds` until `now` in which contributing was wanted but prevented by `reason`."""
         for hour, part in by_hour(now - seconds, now):
             key = hour, reason
             self._waiting.idle[key] = self._waiting.idle.get(key, 0.0) + part
@@ -120,10 +119,10 @@ class Journal:
         self._waiting.notices.append((kind, message, project, now))
 
     def flush(self) -> None:
-        """Write all that waits.
+        """Write all pending entries.
 
         Raises:
-            StoreError: nothing was written, and all of it goes on waiting.
+            StoreError: nothing was written; all entries stay pending.
         """
         self.is_urgent = False
         if not self._waiting:
@@ -134,13 +133,13 @@ class Journal:
         self._waiting = _Waiting()
 
     def reserve_sessions(self, count: int) -> int:
-        """The first of `count` numbers that no session of this engine will have."""
+        """Reserve `count` session ids; returns the first."""
         first = self._last_id + 1
         self._last_id += count
         return first
 
     def forget(self) -> None:
-        """Delete all that was given, on disk and waiting, for good. A session that runs goes on and counts from now.
+        """Delete the whole record, on disk and pending. A running session continues and counts from zero.
 
         Raises:
             StoreError: nothing was deleted.
@@ -153,7 +152,7 @@ class Journal:
             self._waiting.sessions[self._open.id] = self._open
 
     def close_unfinished(self) -> None:
-        """Mark the sessions of an engine that was killed; they ran at least until what was written last."""
+        """Mark the sessions of a killed engine as ended when they were last seen."""
         with self.database.transaction() as connection:
             connection.execute(
                 f"UPDATE session SET ended_at = seen_at, ending = '{ENGINE_KILLED}' WHERE ending IS NULL"  # noqa: S608
@@ -180,7 +179,7 @@ class Journal:
 
 @dataclass(frozen=True)
 class _Increment:
-    """What the totals grew by; a total that shrank counts as unchanged."""
+    """The increase of the totals; a decrease counts as none."""
 
     before: Counters
     after: Counters
@@ -202,7 +201,7 @@ class _Increment:
 
 
 def by_hour(begin: float, end: float) -> Iterator[tuple[int, float]]:
-    """The UTC hours that a time touches, each with the seconds in it."""
+    """The UTC hours of a period, each with its seconds."""
     while begin < end:
         hour = int(begin // HOUR * HOUR)
         until = min(end, float(hour + HOUR))
@@ -240,7 +239,7 @@ def _write(connection: sqlite3.Connection, waiting: _Waiting) -> None:
 
 
 def stored_ending(ending: Message | None) -> tuple[str | None, str | None]:
-    """Kind and parameters, these as JSON; None for none."""
+    """Kind, and parameters as JSON; None without any."""
     if ending is None:
         return None, None
     return ending.kind, msgspec.json.encode(ending.params).decode() if ending.params else None

@@ -1,4 +1,4 @@
-"""Local days and hours of a zone as plain arithmetic on UTC seconds, for use inside SQL. Pure.
+"""Local days and hours of a zone as arithmetic on UTC seconds, for use in SQL. Pure.
 
 Days are numbered from 1 January 1970. An hour belongs to the day in which it begins.
 """
@@ -13,14 +13,14 @@ Size = Literal["day", "week", "month"]
 
 _EPOCH = date(1970, 1, 1).toordinal()
 _STEP = 7 * 86_400
-"""Seconds: clocks are not put forth and back within a week."""
+"""Seconds: no zone changes its offset and changes it back within a week."""
 _FIRST, _LAST = 0, 253_370_764_800
-"""1970 to the year 9999."""
+"""UTC seconds from 1970 to the year 9999."""
 
 
 @dataclass(frozen=True)
 class Offsets:
-    """A zone's distance from UTC in a time: from each moment in `since` on, the offset beside it."""
+    """A zone's offsets from UTC in a period: from each moment in `since`, the offset in `seconds` at its index."""
 
     since: tuple[int, ...]
     seconds: tuple[int, ...]
@@ -32,19 +32,19 @@ class Offsets:
         return int((hour + self.at(hour)) // 86_400)
 
     def hours(self, day: int) -> list[int]:
-        """Those that belong to a day: 23 to 25 mostly."""
+        """The hours of a day: mostly 23 to 25."""
         around = range((day - 1) * 86_400, (day + 2) * 86_400, 3600)
         return [hour for hour in around if self.day(hour) == day]
 
     def within(self, begin: float, end: float) -> "Offsets":
-        """What counts from `begin` to `end`, and nothing about other times."""
+        """The offsets that apply from `begin` to `end`."""
         first, last = _hour(begin), _hour(end)
         changes = [(since, offset) for since, offset in zip(self.since, self.seconds, strict=True)
                    if first < since <= last]  # fmt: skip
         return Offsets((first, *(since for since, _ in changes)), (self.at(first), *(offset for _, offset in changes)))
 
     def sql(self) -> str:
-        """The local time of column `hour`, as an expression."""
+        """An SQL expression for the local time of column `hour`."""
         if len(self.since) == 1:
             return f"(hour + {self.seconds[0]})"
         whens = " ".join(
@@ -54,7 +54,7 @@ class Offsets:
 
 
 def offsets(zone: tzinfo, begin: float, end: float) -> Offsets:
-    """Of all hours that begin from `begin` to `end`."""
+    """The offsets of all hours that begin from `begin` to `end`."""
     first, last = _hour(begin), max(_hour(begin), _hour(end))
     looks = [*range(first, last, _STEP), last]
     since, seconds = [first], [_offset(zone, first)]
@@ -80,7 +80,7 @@ def midnight(day: int, zone: tzinfo) -> float:
 
 
 def begin_of(day: int, size: Size) -> int:
-    """The first day of the week, from Monday on, or of the month that a day is in; or the day itself."""
+    """The first day of the week (Monday) or month of a day; for bucket `day`, the day itself."""
     if size == "week":
         return day - (day + 3) % 7
     return day if size == "day" else day - date_of(day).day + 1
@@ -91,7 +91,7 @@ def _hour(moment: float) -> int:
 
 
 def _offset(zone: tzinfo, moment: int) -> int:
-    # Some zones of long ago were minutes and seconds apart.
+    # Historical offsets are not always whole hours.
     distance = datetime.fromtimestamp(moment, UTC).astimezone(zone).utcoffset()
     return round(distance.total_seconds()) if distance else 0
 

@@ -1,4 +1,4 @@
-"""Round numbers that were reached, and the next ones. Pure."""
+"""Round numbers: those reached, and the next ones. Pure."""
 
 from collections.abc import Mapping, Sequence
 
@@ -7,17 +7,14 @@ from core.api.record.record import Milestone, MilestoneKind
 _FIRST: Mapping[MilestoneKind, float] = {"seconds": 3600.0, "samples": 1000.0, "epochs": 1.0}
 _PACE_DAYS = 30
 _FARTHEST = 36_500
-"""Days: what is more than a century away is not foretold."""
+"""Days: milestones further away than a century have no date."""
 
 Day = tuple[int, float, float, float]
-"""Number of the day, and what it added of each kind in the order of `_FIRST`."""
+"""Number of the day, and its increase of each kind in the order of `_FIRST`."""
 
 
 def milestones(days: Sequence[Day], today: int) -> list[tuple[Milestone, int | None]]:
-    """Each with the day on which it was or will be reached, None if hardly anything was given lately.
-
-    `days` are in order.
-    """
+    """Each with the day on which it was or will be reached; None if that is too far away. `days` are in order."""
     reached: list[tuple[Milestone, int | None]] = []
     coming: list[tuple[Milestone, int | None]] = []
     for place, (kind, first) in enumerate(_FIRST.items(), 1):

@@ -1,4 +1,4 @@
-"""What was given in whole local days: totals, bars, the calendar and milestones, made of a view's sums of days."""
+"""The overview of whole local days: totals, bars, calendar and milestones, from a view's sums of days."""
 
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -20,7 +20,7 @@ _FINE_DAYS, _DAILY_DAYS, _WEEKLY_DAYS = 2, 92, 800
 def overview(
     view: View, ask: GetOverview, zone: tzinfo, now: float, describe: Callable[[str, float, int], ProjectGiven]
 ) -> Overview:
-    """What was given in whole local days. `describe` makes a project's part of its id, seconds and samples."""
+    """`describe` makes a `ProjectGiven` from a project's id, seconds and samples."""
     extent = view.extent()
     begin, end = extent or (now, now)
     since, until = ask.since if ask.since is not None else begin, ask.until if ask.until is not None else max(now, end)
@@ -51,14 +51,14 @@ def overview(
 
 
 def bucket_of(days: int) -> Bucket:
-    """The size of a bar, so that there are neither two nor hundreds of them."""
+    """The period of one bar, chosen so that their number is readable."""
     if days <= _FINE_DAYS:
         return "hour"
     return "day" if days <= _DAILY_DAYS else "week" if days <= _WEEKLY_DAYS else "month"
 
 
 def _ranked(parts: Iterable[Part]) -> list[tuple[str, float, int]]:
-    """Projects with seconds and samples, most given to first."""
+    """Projects with seconds and samples, most seconds first."""
     seconds: dict[str, float] = defaultdict(float)
     samples: dict[str, int] = defaultdict(int)
     for _, project, gave, count in parts:
@@ -68,7 +68,7 @@ def _ranked(parts: Iterable[Part]) -> list[tuple[str, float, int]]:
 
 
 def _bars(parts: Iterable[Part], places: Mapping[str, int], zone: tzinfo | None) -> tuple[Bar, ...]:
-    """Parts begin with days of a zone; with hours, if it is None."""
+    """`parts` begin with days of the zone or, without one, with hours."""
     seconds: dict[tuple[int, int], float] = defaultdict(float)
     samples: dict[tuple[int, int], int] = defaultdict(int)
     for begin, project, gave, count in parts:
@@ -76,7 +76,7 @@ def _bars(parts: Iterable[Part], places: Mapping[str, int], zone: tzinfo | None)
         seconds[key] += gave
         samples[key] += count
     starts = {begin: float(begin) if zone is None else midnight(begin, zone) for begin, _ in seconds}
-    # The others last, on top of the bar.
+    # The other projects last, at the top of the bar.
     ordered = sorted(seconds, key=lambda key: (key[0], key[1] < 0, key[1]))
     return tuple(Bar(starts[key[0]], key[1], seconds[key], samples[key]) for key in ordered)
 

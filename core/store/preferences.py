@@ -1,4 +1,4 @@
-"""What the volunteer chose, where it differs from the default: JSON by name."""
+"""Stores preferences that differ from the default: JSON by name."""
 
 from typing import Any
 
@@ -14,7 +14,7 @@ class StoredPreferences:
         self._database = database
 
     def load(self) -> Values:
-        """Every preference with its value; what this program does not know is left out."""
+        """All preferences with their values; stored names that this version does not know are left out."""
         values = dict(DEFAULTS)
         for row in self._database.rows("SELECT name, value FROM preference"):
             try:
@@ -24,7 +24,7 @@ class StoredPreferences:
         return values
 
     def set(self, name: str, value: object) -> None:
-        """Raises UsageError for an unknown name or a value that is not allowed, StoreError if it cannot be written."""
+        """Raises UsageError for an unknown name or a wrong value, StoreError if it cannot be written."""
         checked = preference_named(name).check(value)
         if checked == DEFAULTS.get(name):
             self.reset(name)

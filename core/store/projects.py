@@ -12,19 +12,19 @@ from core.api.project.manifest_reading import read_stored
 from core.store.database import Database
 
 Keeper = Literal["keyring", "file"]
-"""Where a secret is kept."""
+"""Where a secret is stored."""
 
 
 @dataclass(frozen=True)
 class Project:
-    """A project as it is stored. `joined_at` is None for one that is only listed."""
+    """A stored project. `joined_at` is None if it is not joined."""
 
     id: str
     source: str
     manifest: Manifest | None
     joined_at: float | None = None
     rank: int = 0
-    """Memberships run in the order of their rank."""
+    """Place in the volunteer's order, from 1."""
     secret: Keeper | None = None
 
 
@@ -33,7 +33,7 @@ class Projects:
         self._database = database
 
     def all(self) -> list[Project]:
-        """Memberships by rank, then what is only listed."""
+        """Memberships by rank, then other projects."""
         query = (
             "SELECT id, source, manifest, joined_at, rank, secret FROM project"
             " LEFT JOIN membership ON membership.project = project.id"
@@ -41,11 +41,11 @@ class Projects:
         )
         return [_project(row) for row in self._database.rows(query)]
 
-    def get(self, id: str) -> Project | None:  # noqa: A002 - the project's own word
+    def get(self, id: str) -> Project | None:  # noqa: A002 - the field's name
         return next((project for project in self.all() if project.id == id), None)
 
     def put(self, id: str, source: str, manifest: Manifest | None, now: float) -> None:  # noqa: A002
-        """Add a project, or renew its manifest and source."""
+        """Add a project, or update its source and, if given, its manifest."""
         text = None if manifest is None else msgspec.json.encode(manifest).decode()
         with self._database.transaction() as connection:
             connection.execute(
@@ -55,7 +55,7 @@ class Projects:
             )
 
     def join(self, project: str, now: float) -> None:
-        """Become a member, ranked last; no change for a member."""
+        """Become a member, ranked last. Members keep their rank."""
         with self._database.transaction() as connection:
             connection.execute(
                 "INSERT INTO membership (project, joined_at, rank)"
@@ -64,7 +64,7 @@ class Projects:
             )
 
     def order(self, first: Sequence[str]) -> None:
-        """Rank these memberships first, in this order; the others follow as they were."""
+        """Rank these memberships first, in this order; the others follow."""
         with self._database.transaction() as connection:
             rows = connection.execute("SELECT project FROM membership ORDER BY rank, joined_at, project").fetchall()
             members = [row["project"] for row in rows]
@@ -74,12 +74,12 @@ class Projects:
                 [(rank, name) for rank, name in enumerate(ranked, 1)],
             )
 
-    def keep_secret(self, project: str, keeper: Keeper | None) -> None:
+    def set_keeper(self, project: str, keeper: Keeper | None) -> None:
         with self._database.transaction() as connection:
             connection.execute("UPDATE membership SET secret = ? WHERE project = ?", (keeper, project))
 
     def leave(self, project: str) -> None:
-        """End the membership; the project stays in the list, and so does the history."""
+        """End the membership; the project and its history stay."""
         with self._database.transaction() as connection:
             connection.execute("DELETE FROM membership WHERE project = ?", (project,))
 
@@ -96,7 +96,7 @@ def _project(row: sqlite3.Row) -> Project:
 
 
 def _manifest(text: str | None) -> Manifest | None:
-    """None too for one that an older version accepted and this one does not: it is fetched again."""
+    """None too if only an older version accepted it: it is then fetched again."""
     try:
         return None if text is None else read_stored(text)
     except msgspec.DecodeError:

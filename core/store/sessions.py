@@ -1,4 +1,4 @@
-"""The sessions of a view: found, counted, and why they ended."""
+"""Lists and counts the sessions of a view, and their endings."""
 
 from collections import defaultdict
 from collections.abc import Callable, Mapping
@@ -19,7 +19,7 @@ _STORED = ("id", "project", "run_id", "started_at", "ended_at", "ending", "endin
 
 
 def sessions(view: View, ask: GetSessions, name_of: Callable[[str], str]) -> list[SessionGiven]:
-    """Newest first. `name_of` gives a project's name."""
+    """Newest first. `name_of` returns a project's name."""
     ends = [moment for moment in (ask.until, ask.before) if moment is not None]
     since = float("-inf") if ask.since is None else ask.since
     until = min(ends, default=float("inf"))
@@ -40,14 +40,14 @@ def sessions(view: View, ask: GetSessions, name_of: Callable[[str], str]) -> lis
 
 
 def count_sessions(view: View, since: float, until: float) -> int:
-    """That began in a time."""
+    """The number of sessions that began in the period."""
     [row] = view.rows("SELECT count(*) FROM session WHERE started_at >= ? AND started_at < ?", since, until)
     waiting = (session for session in view.sessions_waiting.values() if since <= session.started_at < until)
     return int(row[0]) + sum(not _is_stored(view, session) for session in waiting)
 
 
 def endings(view: View, since: float, until: float) -> dict[str, int]:
-    """Sessions by why they ended, most frequent first."""
+    """Numbers of sessions by ending, most frequent first."""
     query = (
         "SELECT ending, count(*) FROM session WHERE started_at >= ? AND started_at < ?"
         " AND ending IS NOT NULL GROUP BY ending ORDER BY 2 DESC LIMIT ?"
@@ -86,7 +86,7 @@ def _given(row: Mapping[str, Any], name: str, sums: Sums) -> SessionGiven:
 
 
 def _ending(kind: str | None, params: str | None) -> Message | None:
-    """As it was stored; parameters that cannot be read, of an imported record, are left out."""
+    """The ending from its columns, without unreadable parameters, which an import can contain."""
     if kind is None:
         return None
     try:

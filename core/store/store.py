@@ -13,7 +13,7 @@ from core.store.view import View
 
 class Store:
     def __init__(self, path: Path) -> None:
-        """Open the file, or begin a new one.
+        """Open the file, or create it.
 
         Raises:
             StoreError: it is damaged, cannot be written, or is newer than this program.
@@ -27,7 +27,7 @@ class Store:
         self.history = History(self.database, self.journal)
 
     def view(self) -> View:
-        """The record as it is now, to be read from another thread.
+        """A view of the record as it is now, for use on another thread.
 
         Raises:
             StoreError: it cannot be read.
@@ -36,7 +36,7 @@ class Store:
             return View(self.database.path, self.journal)
 
     def close(self) -> None:
-        """Write what waits, then close.
+        """Write pending entries, then close.
 
         Raises:
             StoreError: it cannot be written.

@@ -1,6 +1,6 @@
-"""One moment's view of the record: of the file, and of what waits in the journal.
+"""The record at one moment: the file, and the journal's pending entries.
 
-A view is opened where the journal lives and may be read in another thread: SQLite shows it the file as it was then.
+A view is opened on the journal's thread and may be read on another: SQLite shows it the file as it was then.
 """
 
 import sqlite3
@@ -25,13 +25,13 @@ SUMS = ", ".join(f"sum({name}) AS {name}" for name in GIVEN)
 
 
 Part = tuple[int, str, float, int]
-"""First day, or hour, of a bar; project, seconds, samples."""
+"""First day or hour of a bar, project, seconds, samples."""
 Day = tuple[int, float, int, int]
 """Number of the day, seconds, samples, epochs, of all projects together."""
 
 
 class View:
-    """Close it. Used from one thread at a time."""
+    """For one thread at a time. Call `close` at the end."""
 
     def __init__(self, path: Path, journal: Journal) -> None:
         self._waiting = list(journal.contributions_waiting().values())
@@ -41,7 +41,7 @@ class View:
             f"{path.absolute().as_uri()}?mode=ro", uri=True, timeout=2.0, isolation_level=None, check_same_thread=False
         )
         self._connection.row_factory = sqlite3.Row
-        # From here on the file stays as it is, for this connection.
+        # This connection sees no later changes of the file.
         self._connection.execute("BEGIN")
         self._connection.execute("SELECT count(*) FROM session WHERE id < 0")
 
@@ -55,12 +55,12 @@ class View:
         return (entry for entry in self._waiting if since <= entry.hour < until)
 
     def extent(self) -> tuple[float, float] | None:
-        """The first and the last hour of the record."""
+        """The first and the last hour of the record; None if it is empty."""
         hours = [*(self._stored_extent or ()), *(entry.hour for entry in self._waiting)]
         return (min(hours), max(hours)) if hours else None
 
     def sums(self, since: float, until: float) -> Sums:
-        """Of the hours in a time."""
+        """Sums of the hours in a period."""
         query = f"SELECT {SUMS} FROM contribution WHERE hour >= ? AND hour < ?"  # noqa: S608 - names from the code
         return added(self.rows(query, since, until)[0], self.waiting(since, until))
 
@@ -70,7 +70,7 @@ class View:
         return added(self.rows(query, days.start, days.stop)[0], waiting)
 
     def daily(self, local: Offsets) -> list[Day]:
-        """Every local day of the record, in their order."""
+        """Every local day of the record, in order."""
         query = f"SELECT day, sum(seconds), sum(counted), sum(epochs) FROM {self._days(local)} GROUP BY day"  # noqa: S608
         found: dict[int, Day] = {row[0]: tuple(row) for row in self.rows(query)}
         for entry in self._waiting:
@@ -80,7 +80,7 @@ class View:
         return sorted(found.values())
 
     def parts(self, days: range, size: Size, local: Offsets) -> Iterator[Part]:
-        """What projects were given in the days, weeks or months of a time; a project may come twice in one of them."""
+        """Contributions by day, week or month, and project; a project can appear twice in one bucket."""
         query = (
             f"SELECT {_BEGINS[size]}, project, sum(seconds), sum(counted) FROM {self._days(local)}"  # noqa: S608
             " WHERE day >= ? AND day < ? GROUP BY 1, 2"
@@ -92,7 +92,7 @@ class View:
                 yield begin_of(day, size), entry.project, entry.seconds, counted(entry)
 
     def hourly(self, since: float, until: float) -> Iterator[Part]:
-        """Hour, project, seconds, samples; for short times."""
+        """Hour, project, seconds, samples; for short periods."""
         query = (
             "SELECT hour, project, seconds, coalesce(accepted, samples) FROM contribution"
             " JOIN session ON session.id = contribution.session WHERE hour >= ? AND hour < ?"
@@ -104,12 +104,12 @@ class View:
 
     @cached_property
     def _stored_extent(self) -> tuple[float, float] | None:
-        # Each on its own is one look into the tree; together they would be a scan.
+        # Two queries, each of which uses the index; one query would scan the table.
         [row] = self.rows("SELECT (SELECT min(hour) FROM contribution), (SELECT max(hour) FROM contribution)")
         return None if row[0] is None else (row[0], row[1])
 
     def _days(self, local: Offsets) -> str:
-        """What sums of days are read from: where those that are kept are of another zone, the hours themselves."""
+        """The table with sums of days or, if that is of another zone, a subquery on the hours."""
         kept = stored_offsets(self.rows("SELECT since, seconds FROM day_offset ORDER BY since"))
         extent = self._stored_extent
         if extent is None or kept.within(*extent) == local.within(*extent):
@@ -121,11 +121,11 @@ class View:
 
 
 def added(row: sqlite3.Row, entries: Iterable[Contribution]) -> Sums:
-    """Sums of a query's row, which has NULL for no rows at all, and of entries that it does not know."""
+    """Sums of a query's row (NULL: no rows) and of pending entries."""
     known = {name: row[name] for name in GIVEN if row[name] is not None}
     return together(Sums(**known), entries)
 
 
 def counted(entry: Contribution) -> int:
-    """Samples: accepted, or computed where that is not known."""
+    """Accepted samples or, if not known, computed ones."""
     return entry.samples if entry.accepted is None else entry.accepted

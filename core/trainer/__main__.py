@@ -1,4 +1,4 @@
-"""Entry of the trainer process: the wire in, one session, the wire out."""
+"""Entry point of the trainer process: reads commands, runs one session, sends reports."""
 
 import logging
 import os
@@ -15,11 +15,11 @@ log = logging.getLogger("core.trainer")
 
 
 def main() -> int:
-    # Before the first thread: they inherit it.
+    # Before the first thread, since threads inherit it.
     lower_priority()
     reporter = Reporter.take_standard_output()
     logging.basicConfig(level=logging.INFO, format="%(asctime)s %(levelname)s %(name)s: %(message)s")
-    # Not sys.stdin: a forked process closes that first, and would wait for the lock that the reading thread holds.
+    # Not sys.stdin: a forked process closes it first, and would wait for the lock that the reading thread holds.
     wire = open(os.dup(0), "rb")  # noqa: PTH123, SIM115 - a descriptor, for the life of the process
     loading = threading.Thread(target=_load_libraries, name="loading", daemon=True)
     loading.start()
@@ -49,10 +49,10 @@ def main() -> int:
 
 
 def _load_libraries() -> None:
-    """torch, transformers and hivemind take seconds: they are loaded while the first line is read."""
+    """torch, transformers and hivemind take seconds to load: start while waiting for the first line."""
     import gc
 
-    # Nothing of what is loaded becomes garbage, and searching for it takes a tenth of the time.
+    # Nothing here becomes garbage, and the collector would take a tenth of the time.
     gc.disable()
     import core.trainer.build  # noqa: F401
 
@@ -62,7 +62,7 @@ def _load_libraries() -> None:
 def _fail(reporter: Reporter, control: Control, message: Message, *, permanent: bool) -> int:
     reporter.stop()
     if control.leaving.is_set():
-        # What breaks on the way out, because peers are gone too, concerns nobody.
+        # Errors during shutdown do not matter: other peers may have ended too.
         log.info("while leaving: %s", message)
         return 0
     reporter.send(Fault(message, permanent))
@@ -72,5 +72,5 @@ def _fail(reporter: Reporter, control: Control, message: Message, *, permanent: 
 if __name__ == "__main__":
     code = main()
     logging.shutdown()
-    # Not sys.exit: hivemind's threads and processes would be waited for; the subreaper ends what is left of them.
+    # Not sys.exit, which waits for hivemind's threads and processes; the subreaper ends those.
     os._exit(code)

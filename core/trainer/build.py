@@ -1,4 +1,4 @@
-"""Puts a session together, and takes it apart in the reverse order, whatever breaks on the way."""
+"""Builds a session, and closes its parts in the reverse order, also after errors."""
 
 import hashlib
 import logging
@@ -52,7 +52,7 @@ from core.trainer.state_sync import StateSync
 
 @dataclass(frozen=True)
 class _Process:
-    """What there is before anything is prepared."""
+    """The parts that exist before preparation."""
 
     start: Start
     control: Control
@@ -63,10 +63,10 @@ class _Process:
 
 @dataclass(frozen=True)
 class _Prepared:
-    """What a session computes with, before it meets a peer."""
+    """The parts of a session that need no peers."""
 
     settings: SessionSettings
-    """Those that are applied already."""
+    """The settings that are in effect."""
     device: torch.device
     task: Task
     model: PreTrainedModel
@@ -102,7 +102,7 @@ def _prepare(process: _Process, cache: Cache) -> _Prepared:
     manifest, settings = start.manifest, control.settings
     status = SessionStatus(measurements, BeforeJoining(manifest.training.target_batch_size), "preparing")
     process.reporter.report(status.report)
-    # Before anything else touches the GPU.
+    # Before any other use of the GPU.
     device = device_of(start.settings.gpu)
     apply_settings(settings, device)
     measurements.memory.check(settings.limits.memory_limit)
@@ -186,7 +186,7 @@ def _join(process: _Process, prepared: _Prepared, opened: ExitStack) -> Session:
 
 
 def _batches(prepared: _Prepared, start: Start, dht: DHT, optimizer: CollaborativeOptimizer) -> Iterator[Batch]:
-    """In an order that differs between peers and sessions: its seed is chosen at the first batch, after catching up."""
+    """In an order that differs between peers and sessions: the seed is chosen at the first batch, after catching up."""
     digest = hashlib.sha256(dht.peer_id.to_bytes() + optimizer.local_epoch.to_bytes(8, "big")).digest()
     seed = int.from_bytes(digest[:7], "big")
     samples = stream(source_for(start.manifest.data), prepared.shards, seed)
@@ -194,7 +194,7 @@ def _batches(prepared: _Prepared, start: Start, dht: DHT, optimizer: Collaborati
 
 
 def _end_process(control: Control, reporter: Reporter, name: str) -> None:
-    """End at once: the training loop may wait for ever for the part that has ended. The subreaper cleans up."""
+    """End at once, since the training loop may wait for ever for the part that has ended. The subreaper cleans up."""
     if control.leaving.is_set():
         return
     reporter.stop()

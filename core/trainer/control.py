@@ -24,7 +24,7 @@ def read_start(stream: BinaryIO) -> Start | None:
 
 
 class Control:
-    """Flags that the training loop reads between two microbatches."""
+    """Commands as flags that the training loop reads between two microbatches."""
 
     def __init__(self, stream: BinaryIO, settings: SessionSettings) -> None:
         self.leaving = threading.Event()

@@ -11,10 +11,10 @@ from core.swarm.traffic.meter import Kind
 
 
 class SessionCounters:
-    """Counters and the running loss. Every method may be called from any thread."""
+    """Counters and the running loss. Thread-safe."""
 
     def __init__(self, processor_time: Callable[[], float] = time.process_time) -> None:
-        """`processor_time` gives the seconds that all processes of the session have computed."""
+        """`processor_time` returns the seconds that all processes of the session have computed."""
         self._processor_time = processor_time
         self._lock = threading.Lock()
         self._accepted = self._samples = self._rounds = self._failed_rounds = self._epochs = 0
@@ -34,7 +34,7 @@ class SessionCounters:
             self._since = now
 
     def end(self, now: float) -> None:
-        """The session computes no longer."""
+        """The session stops computing."""
         with self._lock:
             self._seconds += self._running(now)
             self._since = None
@@ -70,7 +70,7 @@ class SessionCounters:
 
     @property
     def loss(self) -> float | None:
-        """Of the last finished epoch, or the running one before the first."""
+        """Mean loss of the last finished epoch; before the first, of the present one."""
         with self._lock:
             return self._epoch_loss if self._epoch_loss is not None else self._mean_loss()
 

@@ -17,7 +17,7 @@ _IN_A_ROW = 4
 
 
 class DivergenceDetector:
-    """Sees the loss of each microbatch before its gradients count."""
+    """Judges the loss of each microbatch before its gradients count."""
 
     def __init__(self) -> None:
         self._good: deque[float] = deque(maxlen=_REMEMBERED)
@@ -30,7 +30,7 @@ class DivergenceDetector:
         return self._high == 0
 
     def judge(self, loss: float) -> Message | None:
-        """What is wrong with it; None: it is good, or not yet known to be bad."""
+        """The problem; None: the loss is good, or not known to be bad."""
         if not math.isfinite(loss):
             self._high += 1
             self.good_in_a_row = 0

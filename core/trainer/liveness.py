@@ -30,7 +30,7 @@ class Liveness:
         self._thread.start()
 
     def stop(self) -> None:
-        """From now on these processes may end."""
+        """Stop checking: the processes may now end."""
         self._stopped.set()
 
     @property
@@ -39,7 +39,7 @@ class Liveness:
         return next((name for name, process in self._processes.items() if not _lives(process)), None)
 
     def end_if_missing(self) -> None:
-        """Call `on_death` here and now if something has ended."""
+        """Call `on_death` on this thread if a process has ended."""
         if (name := self.missing) is not None:
             self._on_death(name)
 
@@ -51,7 +51,7 @@ class Liveness:
 
 
 def processes_of(dht: DHT, optimizer: CollaborativeOptimizer) -> dict[str, psutil.Process]:
-    """What the session needs, by the kind of the failure that its end is."""
+    """The required processes by the kind of failure that their end is."""
     table = psutil.Process(dht.pid)
     (daemon,) = [child for child in table.children() if "p2pd" in child.name()]
     return {

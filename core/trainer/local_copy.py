@@ -32,7 +32,7 @@ _RUNS = 8
 
 @dataclass(frozen=True)
 class SavedState:
-    """A state that was read and is what was written."""
+    """A verified copy."""
 
     epoch: int
     optimizer_numbers: list[Any]
@@ -52,7 +52,7 @@ class LocalCopy:
         self._next = time.monotonic() + EVERY
 
     def read(self) -> SavedState | None:
-        """The copy, if there is a good one; a bad one is set aside."""
+        """The copy, or None; a damaged one is set aside."""
         for path in reversed(checkpoints.saved(self._folder)):
             try:
                 return _read(path, self._run_id)
@@ -62,7 +62,7 @@ class LocalCopy:
         return None
 
     def refuse(self, why: str) -> None:
-        """The copy that was read cannot be used after all."""
+        """Set the copy aside, because it cannot be used."""
         log.warning("The local copy is set aside: %s", why)
         for path in checkpoints.saved(self._folder):
             self._set_aside(path)

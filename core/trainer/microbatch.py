@@ -17,25 +17,23 @@ _NEWEST_COUNTS = 0.3
 
 @dataclass(frozen=True)
 class Microbatch:
-    """What was computed."""
-
     samples: int
     loss: float
     seconds: float
     flops_per_sample: float | None = None
-    """Forward and backward; None where it could not be counted."""
+    """Of forward and backward pass; None if it could not be counted."""
 
 
 class Size:
-    """How many samples the next microbatch has."""
+    """Chooses the number of samples of the next microbatch."""
 
     def __init__(self, largest: int) -> None:
-        """`largest` is the project's own size: no peer computes more at a time."""
+        """`largest` is the project's size."""
         self._largest = largest
         self._per_sample: float | None = None
 
     def next(self, latency_target: int) -> int:
-        """`latency_target` is in milliseconds, 0 for none."""
+        """`latency_target` is in milliseconds; 0: none."""
         if not latency_target:
             return self._largest
         if self._per_sample is None:
@@ -48,10 +46,10 @@ class Size:
         self._per_sample = before + (newest - before) * _NEWEST_COUNTS
 
     def halve(self, samples: int) -> None:
-        """Memory was too small for `samples`.
+        """Halve the size, because memory was too small for `samples`.
 
         Raises:
-            WorldError: it is too small even for one.
+            WorldError: memory is too small even for one sample.
         """
         if samples == 1:
             raise WorldError("gpu_memory_full")
@@ -68,10 +66,10 @@ class Microbatches:
         self._size = Size(largest)
         self._rest: Batch = {}
         self._flops_per_sample: float | None = None
-        """Counted once, on the first microbatch: all samples are of one length."""
+        """Counted in the first microbatch only: all samples have the same length."""
 
     def compute(self, latency_target: int) -> Microbatch:
-        """Forward and backward over the next samples.
+        """Forward and backward pass over the next samples.
 
         Raises:
             WorldError: the GPU fails, or has too little memory.
@@ -102,7 +100,7 @@ class Microbatches:
     def _compute(self, batch: Batch) -> float:
         loss = self._task.loss(self._model, {name: value.to(self._device) for name, value in batch.items()})
         loss.backward()
-        # Waits for the GPU too, so that the time measured is the time it took.
+        # Waits for the GPU, so that the measured time includes its work.
         return loss.item()
 
     def _take(self, size: int) -> Batch:
@@ -111,7 +109,7 @@ class Microbatches:
         return {name: value[:size] for name, value in batch.items()}
 
     def _put_back(self, batch: Batch) -> None:
-        """After a failure half of the gradients and much of the memory is still there."""
+        """After a failure, discard partial gradients and free memory."""
         self._rest = {name: torch.cat((value, self._rest[name])) for name, value in batch.items()}
         self._model.zero_grad()
         if self._device.type == "cuda":

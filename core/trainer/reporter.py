@@ -1,4 +1,4 @@
-"""Sends reports to the engine, at most two a second, from a thread that no training step can block."""
+"""Sends reports to the engine, at most two a second, on a thread that training does not block."""
 
 import os
 import threading
@@ -10,7 +10,7 @@ _PERIOD = 0.5
 
 
 class Reporter:
-    """Writes whole lines to the pipe; does not know what it reports."""
+    """Writes messages to the pipe."""
 
     def __init__(self, descriptor: int) -> None:
         self._descriptor = descriptor
@@ -21,19 +21,19 @@ class Reporter:
 
     @classmethod
     def take_standard_output(cls) -> "Reporter":
-        """Keep the pipe for reports alone: whatever libraries print goes to the log on stderr."""
+        """Use the pipe of stdout for reports only: output of libraries goes to stderr instead."""
         pipe = os.dup(1)
         os.dup2(2, 1)
         return cls(pipe)
 
     def report(self, read: Callable[[], Report]) -> None:
-        """From now on, send what `read` returns whenever it changed."""
+        """Start sending what `read` returns whenever it changes."""
         self._read = read
         if not self._thread.is_alive():
             self._thread.start()
 
     def stop(self) -> None:
-        """End with a last report, so that no sample goes unrecorded."""
+        """Send a last report, so that no sample goes unrecorded, and stop."""
         self._stopped.set()
         if self._thread.is_alive():
             self._thread.join()
@@ -60,5 +60,5 @@ class Reporter:
                 while data:
                     data = data[os.write(self._descriptor, data) :]
             except BrokenPipeError:
-                # The engine is gone; the control thread sees the same and ends the session.
+                # The engine has ended; the control thread notices it too and ends the session.
                 self._stopped.set()

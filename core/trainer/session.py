@@ -1,4 +1,4 @@
-"""One session: catch up, contribute, leave. Reads from top to bottom; `core.trainer.build` puts it together."""
+"""One session: catch up, contribute, leave. `core.trainer.build` builds it."""
 
 import logging
 import os
@@ -26,14 +26,14 @@ from core.trainer.state_sync import StateSync
 log = logging.getLogger(__name__)
 
 _ALONE_FOR = 60.0
-"""Seconds in which another peer must be reachable again."""
+"""Seconds within which another peer must be reachable again."""
 _HELD_PERIOD = 0.25
-"""Seconds between two checks, while held, whether a round has begun to search again."""
+"""Seconds between two checks, while held, whether the search for a round has begun again."""
 
 
 @dataclass
 class Session:
-    """A peer of its run, with all its parts. Not reusable: hivemind's processes end with it."""
+    """A peer of its run, with all its parts. Not reusable, because hivemind's processes end with it."""
 
     optimizer: CollaborativeOptimizer
     microbatches: Microbatches
@@ -48,10 +48,10 @@ class Session:
     liveness: Liveness
     device: torch.device
     applied: SessionSettings
-    """The settings that threads, GPU memory and optimizer follow now."""
+    """The settings now in effect for threads, GPU memory and optimizer."""
 
     def contribute(self) -> None:
-        """Return once the engine says Leave or goes away.
+        """Return once the engine says Leave or ends.
 
         Raises:
             IdlehiveError: the session cannot continue.
@@ -88,16 +88,16 @@ class Session:
             self.publisher.tell(done, speed, wanted=settings.publish_contributions, name=settings.display_name)
 
     def leave(self) -> Callable[[], None]:
-        """Take the last copy of the state before the averagers end; what is returned writes it."""
-        # If a part has ended, whatever broke the loop is a consequence, and that part cannot be shut down.
+        """Copy the state before the averagers end; call the result to write it."""
+        # If a part has ended, errors of the loop are consequences, and that part cannot be shut down.
         self.liveness.end_if_missing()
         if self.control.leaving.is_set():
-            # Only then: a session that fails reports why, and the engine would take this for an end without a reason.
+            # Last: for a failed session, the engine would take this stage for an end without a reason.
             self.status.enter("leaving")
         return self.state_sync.last_copy()
 
     def _rest(self, busy: float) -> None:
-        """Stay within the limits. Rounds continue meanwhile: they cost little, and a group counts on this peer."""
+        """Rest as the limits require. Rounds continue: they cost little, and other peers need this one."""
         while not self.control.interrupted:
             seconds = self.throttle.rest(self.control.settings.limits, torch.get_num_threads(), busy)
             if not seconds:
@@ -117,7 +117,7 @@ class Session:
             self.measurements.counters.add_failed_round()
             log.warning("epoch %d: %s", epoch, error)
             if act != self.optimizer.follow and not self.control.interrupted:
-                # At once, as the others do: a peer that computed first would find no group any more.
+                # At once, like the other peers: after another microbatch, their group would be complete.
                 self._with_peers(self.optimizer.follow)
         except Isolated as error:
             self._wait_for_peers(error)
@@ -126,10 +126,10 @@ class Session:
             self.state_sync.catch_up()
 
     def _wait_for_peers(self, error: Isolated) -> None:
-        """Cut off: compute nothing until a peer can be reached. What was accumulated counts if the epoch still does.
+        """Compute nothing until a peer can be reached. Accumulated samples count if the epoch is still the same.
 
         Raises:
-            Isolated: it takes too long; only a new session contacts the backbone again.
+            Isolated: no peer was reached in time; only a new session contacts the backbone again.
         """
         log.warning("epoch %d: %s", self.optimizer.local_epoch, error)
         self.measurements.counters.end(time.monotonic())
@@ -168,6 +168,6 @@ class Session:
 
 
 def apply_settings(settings: SessionSettings, device: torch.device) -> None:
-    """Threads, and how much of the GPU's memory this process may take."""
+    """Apply the limits on threads and GPU memory."""
     torch.set_num_threads(settings.limits.threads_on(os.cpu_count() or 2))
     cap_memory(device, settings.limits.gpu_memory)

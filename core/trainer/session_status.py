@@ -17,7 +17,7 @@ from core.trainer.machine.processor_time import ProcessorTime
 
 
 class Measurements:
-    """What is counted from the process's start to its end."""
+    """Measurements from the process's start to its end."""
 
     def __init__(self, link: Link) -> None:
         self.counters = SessionCounters(ProcessorTime().read)
@@ -28,7 +28,7 @@ class Measurements:
 
 @dataclass(frozen=True)
 class Situation:
-    """Where the session is in its life. A new one replaces it as a whole."""
+    """The stage of the session. It is replaced as a whole."""
 
     stage: Stage
     transfer: Transfer | None = None
@@ -37,7 +37,7 @@ class Situation:
 
 
 class RunView(Protocol):
-    """What a report says of the run."""
+    """The run as a report describes it."""
 
     min_bandwidth: int
     """Bytes per second that the run's rounds need; 0: not known yet."""
@@ -48,11 +48,11 @@ class RunView(Protocol):
     def progress(self, counters: SessionCounters, samples: int) -> Progress: ...
 
     def refined(self, situation: Situation) -> Situation:
-        """With what the run itself knows better: a state that is on its way."""
+        """The situation, completed by a state transfer that is under way."""
 
 
 class BeforeJoining:
-    """No peer is met yet."""
+    """Before the session has joined the run."""
 
     min_bandwidth = 0
     states_given = 0
@@ -68,7 +68,7 @@ class BeforeJoining:
 
 
 class Joined:
-    """As the optimizer sees the run."""
+    """The run as the optimizer sees it."""
 
     def __init__(self, optimizer: CollaborativeOptimizer, target_batch_size: int, min_bandwidth: int) -> None:
         self._optimizer, self._target_batch_size = optimizer, target_batch_size
@@ -115,7 +115,7 @@ class Joined:
 
 
 class SessionStatus:
-    """The training loop enters situations, the reporter's thread reads reports."""
+    """The training loop calls `enter`, the reporter's thread calls `report`."""
 
     def __init__(self, measurements: Measurements, run: RunView, stage: Stage) -> None:
         self._measured, self._run = measurements, run
@@ -129,7 +129,7 @@ class SessionStatus:
         catching_up: CatchUp | None = None,
         cut_off: bool = False,
     ) -> None:
-        """From now on the session is here."""
+        """Set the situation."""
         self._situation = Situation(stage, transfer, catching_up, cut_off)
 
     def report(self) -> Report:

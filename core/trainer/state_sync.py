@@ -19,15 +19,15 @@ log = logging.getLogger(__name__)
 
 _TRIES_FOR_STATE = 5
 _WAIT_FOR_STATE = 2.0
-"""Seconds between tries: a donor in the middle of an update cannot give, a moment later it can."""
+"""Seconds between tries: a donor cannot send its state during an update."""
 _RETURNS = 3
 """To the last good state, before the session gives up."""
 _FORGIVEN_AFTER = 64
-"""Good microbatches in a row after which earlier returns are forgotten."""
+"""Good microbatches in a row after which earlier returns no longer count."""
 
 
 class StateSync:
-    """Of one session, on its training thread."""
+    """For the training thread of one session."""
 
     def __init__(
         self,
@@ -37,7 +37,7 @@ class StateSync:
         control: Control,
         on_remark: Callable[[Message], None],
     ) -> None:
-        """`on_remark` gets what the volunteer may want to know of."""
+        """`on_remark` gets messages for the volunteer."""
         self._on_remark = on_remark
         self._optimizer, self._copy, self._status, self._control = optimizer, copy, status, control
         self._losses = DivergenceDetector()
@@ -79,7 +79,7 @@ class StateSync:
                 self._wait_while_held()
             except StateUnavailable:
                 if optimizer.tracker.global_epoch == 0:
-                    # A run that nobody has begun: every peer starts from the same seed.
+                    # A new run: every peer starts from the same seed.
                     break
                 tries_left -= 1
                 if not tries_left:
@@ -88,10 +88,10 @@ class StateSync:
         self._status.enter("contributing")
 
     def is_good(self, loss: float) -> bool:
-        """Whether gradients of this loss may count. If not, the session is back at a good state.
+        """Whether gradients with this loss may count. If not, the session has returned to a good state.
 
         Raises:
-            WorldError: that has been tried several times and did not help.
+            WorldError: several returns did not help.
         """
         cause = self._losses.judge(loss)
         if cause is None:
@@ -102,7 +102,7 @@ class StateSync:
         return False
 
     def copy_if_due(self) -> None:
-        """Write the local copy, beside training."""
+        """Write the local copy on a thread if the last one is old."""
         if self._copy is not None and self._is_worth_copying:
             self._copy.write_if_due(self._optimizer.state_averager.snapshot)
 

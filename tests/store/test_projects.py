@@ -51,7 +51,7 @@ class TestProjects:
     def test_where_a_secret_is_kept_is_remembered_with_the_membership(self, store: Store) -> None:
         store.projects.put("p", "s", None, NOON)
         store.projects.join("p", NOON)
-        store.projects.keep_secret("p", "file")
+        store.projects.set_keeper("p", "file")
         assert store.projects.all()[0].secret == "file"
         store.projects.leave("p")
         assert store.projects.all()[0].secret is None

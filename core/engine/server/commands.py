@@ -191,7 +191,7 @@ class Commands:
     async def _store_invite(self, project: str, invite: str) -> None:
         engine = self._engine
         keeper = await engine.credentials.store(project, invite)
-        engine.store.projects.keep_secret(project, keeper)
+        engine.store.projects.set_keeper(project, keeper)
         engine.catalogue.reload()
         if keeper == "file":
             engine.publish(Event("warning", WARNING, engine.clock(), project))

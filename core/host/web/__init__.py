@@ -1,1 +1,1 @@
-"""The backbone's web server: what it serves, as data and as a page."""
+"""The backbone's web server."""

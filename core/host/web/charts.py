@@ -1,4 +1,4 @@
-"""Line charts as inline SVG: they need no script and follow the page's light and dark."""
+"""Line charts as inline SVG, without scripts, in the page's light or dark colours."""
 
 from collections.abc import Callable, Sequence
 
@@ -6,11 +6,11 @@ _WIDTH, _HEIGHT, _MARGIN = 640, 240, 40
 _MOST_POINTS = 400
 
 Line = tuple[str, str, Sequence[tuple[float, float]]]
-"""Name, class of its colour in the page's style, and points."""
+"""Name, CSS class of the colour, and points."""
 
 
 def chart(label: str, lines: Sequence[Line], first: str, last: str, *, from_zero: bool = False) -> str:
-    """Lines over one range; `first` and `last` name its ends."""
+    """A chart of lines with one x range; `first` and `last` label its ends."""
     every = [point for _, _, points in lines for point in points]
     if not every:
         return '<p class="quiet">Nothing to draw yet.</p>'

@@ -66,7 +66,7 @@ svg polyline.first, svg polyline.second {{ fill: none; }}
 
 @dataclass(frozen=True)
 class PageContent:
-    """What the page shows beside the project itself."""
+    """What the page shows in addition to the project."""
 
     status: RunStatus
     points: Sequence[Point]
@@ -76,7 +76,7 @@ class PageContent:
 
 
 def render(manifest: Manifest | None, content: PageContent, host: str) -> str:
-    """The page as HTML. `host` is what the visitor calls this server; it is part of the command that joins."""
+    """The page as HTML. `host` is the visitor's name for this server, for the command to join."""
     if manifest is None:
         return _PAGE.format(name="Idlehive", body="<p>The backbone is starting.</p>")
     sections = (
@@ -120,7 +120,7 @@ def _leaderboard(content: PageContent) -> str:
 
 def _row(entry: Entry) -> str:
     key = f'<code title="{entry.volunteer}">{short(entry.volunteer)}</code>'
-    # Names may be written from right to left.
+    # Names can be written from right to left.
     who = f"<bdi>{escape(entry.name)}</bdi> {key}" if entry.name else key
     seen = datetime.fromtimestamp(entry.last_at, UTC).strftime("%Y-%m-%d %H:%M")
     cells = (str(entry.place), who, f"{entry.samples:,}", f"{entry.share:.1%}", f"{entry.rounds:,}", seen)

@@ -1,4 +1,4 @@
-"""What the backbone publishes: its web server reads everything from here."""
+"""What the backbone publishes through its web server."""
 
 import hashlib
 import os
@@ -28,29 +28,27 @@ class RunStatus:
 
 
 class PublishedRun:
-    """What the web server shows of one run; any thread may call."""
+    """The published data of one run. Thread-safe."""
 
     def __init__(
         self, files: Mapping[str, ServedFile], curve: Curve, store: ContributionStore, checkpoint_folder: Path
     ) -> None:
         self.files, self.curve, self.store, self.checkpoint_folder = files, curve, store, checkpoint_folder
         self.manifest: Manifest | None = None
-        """None until the backbone can be reached by peers."""
+        """None until peers can reach the backbone."""
         self.status = RunStatus()
         self._lock = Lock()
         self._digests: dict[tuple[str, int], str] = {}
         self._points: tuple[int, bytes] = (-1, b"")
 
     def publish(self, manifest: Manifest) -> None:
-        """Show `manifest` from now on."""
         self.manifest = manifest
 
     def update_status(self, epoch: int, peers: int, samples_per_second: float = 0.0) -> None:
-        """Show this progress from now on."""
         self.status = RunStatus(epoch, peers, samples_per_second, time.time())
 
     def curve_json(self, since: int) -> bytes:
-        """The points from `since` on; the whole curve is encoded once for each change of it."""
+        """The points from `since` on; the whole curve is encoded once for each change."""
         if since > 0:
             return msgspec.json.encode({"points": self.curve.points(since)})
         version = self.curve.version
@@ -59,7 +57,7 @@ class PublishedRun:
         return self._points[1]
 
     def checkpoint(self, name: str) -> ServedFile | None:
-        """The checkpoint of that name; its SHA-256 is computed once."""
+        """The checkpoint with this name; its SHA-256 is computed once."""
         path = next((path for path in checkpoints.saved(self.checkpoint_folder) if path.name == name), None)
         if path is None:
             return None

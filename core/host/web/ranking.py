@@ -15,7 +15,7 @@ _STEP = 10
 
 
 def leaderboard_json(published: PublishedRun, volunteer: str) -> bytes:
-    """The volunteers with most samples; and `you`, the rank of `volunteer`, listed or not."""
+    """The volunteers with the most samples; `you` is the rank of `volunteer`, listed or not."""
     volunteers, samples = published.store.totals()
     table = {
         "run_id": published.manifest and published.manifest.run_id,
@@ -32,7 +32,7 @@ def leaderboard_json(published: PublishedRun, volunteer: str) -> bytes:
 
 
 def volunteer_json(published: PublishedRun, volunteer: str) -> bytes | None:
-    """One volunteer's totals; None if no contribution of theirs was accepted."""
+    """One volunteer's totals; None without an accepted contribution."""
     entry = published.store.entry(volunteer)
     return None if entry is None else msgspec.json.encode({"self_reported": True, **msgspec.structs.asdict(entry)})
 
@@ -43,7 +43,7 @@ def peers_json(published: PublishedRun) -> bytes:
 
 
 def presence(published: PublishedRun) -> list[Presence]:
-    """Of the last days."""
+    """Peers of the last days."""
     return published.store.presence(time.time() - _DAYS * 86_400, _STEP)
 
 

@@ -1,4 +1,4 @@
-"""What the backbone's web server answers to each address. Every path is looked up; none becomes a path on disk."""
+"""Responses of the backbone's web server. Paths are keys of tables and never become paths on disk."""
 
 import re
 from collections.abc import Callable
@@ -18,7 +18,7 @@ Query = dict[str, str]
 
 @dataclass(frozen=True)
 class Answer:
-    """A whole response, except for a file's content."""
+    """A response, without a file's content."""
 
     status: int
     body: bytes = b""
@@ -28,7 +28,7 @@ class Answer:
 
 
 def answer(published: PublishedRun, target: str, host: str) -> Answer:
-    """The response to a GET of `target` at the server that the client calls `host`."""
+    """The response to a GET of `target`; `host` is the client's name for this server."""
     try:
         url = urlsplit(target)
     except ValueError:
@@ -93,7 +93,7 @@ def _health(published: PublishedRun, _query: Query, _host: str) -> Answer:
 
 
 def error(status: int, problem: str) -> Answer:
-    """A response that says what is wrong."""
+    """An error response."""
     return Answer(status, msgspec.json.encode({"error": problem}))
 
 
@@ -115,7 +115,7 @@ _GENERATED: dict[str, Callable[[PublishedRun, Query, str], Answer]] = {
     "/checkpoints/latest.json": _latest,
     "/health.json": _health,
 }
-"""Made for each request; a handler takes the published run, the query, and the name the client has for this server."""
+"""Handlers get the published run, the query, and the client's name for this server."""
 
 
 def _key(text: str) -> str:

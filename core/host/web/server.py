@@ -1,7 +1,6 @@
 """The backbone's web server: manifest, data, learning curve, checkpoints, and a page for people.
 
-Read-only and small: GET and HEAD, one request a connection, a bounded number of connections, and a deadline for the
-request.
+GET and HEAD, one request a connection, a bounded number of connections, and a deadline for each request.
 """
 
 import contextlib
@@ -30,19 +29,19 @@ _MOST_CONNECTIONS = 128
 _MOST_PER_ADDRESS = 32
 _REQUEST_SECONDS = 15.0
 _IDLE_SECONDS = 60.0
-"""Without progress while a response is sent."""
+"""Seconds without progress while a response is sent."""
 _NO_DEADLINE = 1e18
 
 
 class Web:
-    """The running server; a thread of its own until `close`."""
+    """The server, on a thread of its own until `close`."""
 
     def __init__(self, published: PublishedRun, address: str) -> None:
-        """`address` is HOST:PORT; port 0 takes any that is free.
+        """`address` is HOST:PORT; port 0: any free one.
 
         Raises:
             UsageError: it has another form.
-            WorldError: nothing can listen there, for example because the port is in use.
+            WorldError: listening failed, for example because the port is in use.
         """
         host, port = parse_address(address)
         try:
@@ -52,19 +51,19 @@ class Web:
                 raise WorldError("address_in_use", address=address) from None
             why = problem.strerror or str(problem)
             raise WorldError("address_not_listened", address=address, detail=why) from None
-        # hivemind forks: its processes would keep the port beyond the life of this one.
+        # hivemind's forked processes would hold the port after the end of this one.
         os.register_at_fork(after_in_child=self._server.socket.close)
         self._thread = Thread(target=self._server.serve_forever, kwargs={"poll_interval": 0.2}, name="web", daemon=True)
         self._thread.start()
 
     @property
     def url(self) -> str:
-        """Of the page, as seen from this machine."""
+        """URL of the page on this machine."""
         host, port = self._server.server_address[:2]
         return f"http://[{host!s}]:{port}/" if ":" in str(host) else f"http://{host!s}:{port}/"
 
     def close(self) -> None:
-        """Stop listening and hang up on everyone."""
+        """Stop listening and close all connections."""
         self._server.shutdown()
         self._server.server_close()
         self._server.hang_up(2 * _NO_DEADLINE)
@@ -92,18 +91,18 @@ class _Server(ThreadingHTTPServer):
         self.published = published
         self._lock = Lock()
         self._open: dict[socket.socket, tuple[str, float]] = {}
-        """Connections: address of the client, and until when its request may take (monotonic seconds)."""
+        """Connections with the client's address and the deadline of its request (monotonic seconds)."""
         if ":" in host:
             self.address_family = socket.AF_INET6
         super().__init__((host, port), _Handler)
 
     def server_bind(self) -> None:
-        # The base class asks DNS for the host's name, which can take long and is not needed here.
+        # The base class looks up the host's name in DNS, which can be slow and is not needed.
         TCPServer.server_bind(self)
         self.server_name, self.server_port = "idlehive", self.server_address[1]
 
     def verify_request(self, request: Any, client_address: Any) -> bool:
-        """Whether there is a place for one more connection; without answer, for an answer could block."""
+        """Whether another connection is allowed; a refused one gets no response, since sending could block."""
         client = str(client_address[0])
         with self._lock:
             per_address = Counter(address for address, _ in self._open.values())
@@ -113,11 +112,11 @@ class _Server(ThreadingHTTPServer):
         return True
 
     def service_actions(self) -> None:
-        """Hang up on clients that send their request a byte at a time; called several times a second."""
+        """Close connections with slow requests; called several times a second."""
         self.hang_up(time.monotonic())
 
     def hang_up(self, now: float) -> None:
-        """Cut the connections whose deadline is before `now`."""
+        """Close connections whose deadline is before `now`."""
         with self._lock:
             late = [request for request, (_, deadline) in self._open.items() if deadline < now]
             for request in late:
@@ -125,7 +124,7 @@ class _Server(ThreadingHTTPServer):
                     request.shutdown(socket.SHUT_RDWR)
 
     def request_is_read(self, request: socket.socket) -> None:
-        """No deadline from here on: a large file may take its time, as long as it moves."""
+        """Remove the deadline: a large file may take long, as long as it makes progress."""
         with self._lock:
             if request in self._open:
                 self._open[request] = self._open[request][0], _NO_DEADLINE
@@ -136,7 +135,7 @@ class _Server(ThreadingHTTPServer):
         super().shutdown_request(request)
 
     def handle_error(self, request: Any, client_address: Any) -> None:
-        """A client that goes away is normal; anything else is a fault of the program."""
+        """A client that disconnects is normal; any other error is a fault of the program."""
         del request
         problem = sys.exception()
         if isinstance(problem, OSError):
@@ -171,7 +170,7 @@ class _Handler(BaseHTTPRequestHandler):
         try:
             with served.path.open("rb") as content:
                 status = os.fstat(content.fileno())
-                # A volunteer would find the wrong hash only after the download.
+                # Else a volunteer would find the wrong hash only after the download.
                 if (status.st_size, status.st_mtime_ns) != (served.size, served.changed):
                     self._send(error(503, "the file has changed since the backbone was started"))
                 else:
@@ -215,7 +214,7 @@ class _Handler(BaseHTTPRequestHandler):
         self.end_headers()
 
     def send_error(self, code: int, message: str | None = None, explain: str | None = None) -> None:
-        """What the base class finds wrong with a request."""
+        """Called by the base class for a bad request."""
         del message, explain
         if code == 501:
             self._send(replace(error(405, "only GET and HEAD are answered"), headers=(("Allow", "GET, HEAD"),)))
@@ -223,7 +222,7 @@ class _Handler(BaseHTTPRequestHandler):
             self._send(error(code, "this request cannot be understood"))
 
     def log_message(self, format: str, *arguments: object) -> None:  # noqa: A002 - the base class's name
-        log.debug("%s " + format, self.address_string(), *arguments)  # noqa: G003 - likewise its habit
+        log.debug("%s " + format, self.address_string(), *arguments)  # noqa: G003 - the base class's format
 
 
 def _range(value: str) -> tuple[str, str]:
@@ -239,9 +238,9 @@ class Span:
 
 
 def span_of(header: str, size: int) -> Span | None:
-    """What a Range header asks of a file of `size` bytes (RFC 9110, 14.2): None for all of it.
+    """The span of a Range header in a file of `size` bytes (RFC 9110, 14.2); None: the whole file.
 
-    Several ranges at once are answered with the whole, as the RFC allows.
+    Several ranges are answered with the whole file, as the RFC allows.
 
     Raises:
         ValueError: the range lies outside the file.

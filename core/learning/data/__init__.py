@@ -1,4 +1,4 @@
-"""The data of a project: fetched, checked, kept under a size limit, and read. One kind of data a file, named here."""
+"""A project's data: download, cache with a size limit, and reading. Each kind of data has a file, listed here."""
 
 from typing import Any
 

@@ -1,7 +1,7 @@
-"""A folder of files named by their SHA-256, under a size cap, shared by all processes of a profile.
+"""A cache folder with a size cap, shared by all processes of a profile; files are named by their SHA-256.
 
-Least recently used files go first, and never one that a living process has leased. A lease is a file that lists what a
-process uses, locked for as long as the process lives; one whose lock is free was left by a process that died.
+The least recently used files are removed first, but none with a lease. A lease is a file that lists what a process
+uses, and is locked while the process runs; one whose lock is free belongs to a process that has ended.
 """
 
 import fcntl
@@ -20,7 +20,7 @@ _ENTRY = re.compile(r"(?P<sha256>[0-9a-f]{64})(\.part)?")
 
 
 class Cache:
-    """What one process sees of the folder. Whatever it asks for stays until `close`."""
+    """One process's access to the folder. Files that it uses stay until `close`."""
 
     def __init__(self, folder: Path, cap: int) -> None:
         """`cap` is the most bytes that the folder may hold.
@@ -39,7 +39,7 @@ class Cache:
             fcntl.flock(self._lease, fcntl.LOCK_EX)
 
     def find(self, file: File) -> Path | None:
-        """The verified file, or None if it has to be fetched first. Either way nobody removes it from now on."""
+        """Lease a file; returns its path if it is there and verified, None if it must be fetched."""
         path = self.folder / file.sha256
         with self._alone():
             self._lease_entry(file.sha256)
@@ -53,18 +53,18 @@ class Cache:
         return None
 
     def part(self, file: File) -> Path:
-        """Where a download of `file` grows."""
+        """The partial download of `file`."""
         return self.folder / f"{file.sha256}.part"
 
-    def keep(self, file: File) -> Path:
-        """Take the finished and verified part into the cache."""
+    def add(self, file: File) -> Path:
+        """Move the complete and verified part into the cache."""
         return self.part(file).replace(self.folder / file.sha256)
 
     def make_room(self, size: int) -> None:
         """Remove old files until `size` more bytes fit under the cap and onto the disk.
 
         Raises:
-            WorldError: they do not fit, even without everything that is not in use.
+            WorldError: they do not fit even without all unused files.
         """
         with self._alone():
             entries = self._entries()
@@ -84,7 +84,7 @@ class Cache:
             raise WorldError("disk_too_full", folder=str(self.folder), needed=size, free=free)
 
     def close(self) -> None:
-        """Give up the lease. The lock goes too, even if children of this process inherited it."""
+        """Release the lease and its lock, even if children of this process inherited it."""
         if not self._lease.closed:
             Path(self._lease.name).unlink(missing_ok=True)
             fcntl.flock(self._lease, fcntl.LOCK_UN)
@@ -97,7 +97,7 @@ class Cache:
             self._leased.add(sha256)
 
     def _entries(self) -> list[tuple[Path, os.stat_result]]:
-        """What the cache holds, least recently used first."""
+        """Cached files, least recently used first."""
         found = [path for path in self.folder.iterdir() if _ENTRY.fullmatch(path.name)]
         return sorted(((path, path.stat()) for path in found), key=lambda entry: entry[1].st_mtime)
 

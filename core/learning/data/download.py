@@ -1,6 +1,6 @@
-"""One file over HTTP: resumed where it was cut, and verified.
+"""Downloads one file over HTTP, with resumption.
 
-Nothing that a server says is believed: what counts are size and SHA-256 of the manifest.
+Servers are not trusted: the manifest's size and SHA-256 decide.
 """
 
 import errno
@@ -26,28 +26,28 @@ from core.system.reach import Reach, origin_of
 log = logging.getLogger(__name__)
 
 WAITS = (1.0, 2.0, 4.0, 8.0)
-"""Seconds between tries; one more failure is reported."""
+"""Seconds between tries; after the last one a failure is reported."""
 TIMEOUTS = (10.0, 30.0)
-"""Seconds to connect, and without a single byte."""
+"""Timeouts in seconds: to connect, and between two bytes."""
 _CHUNK = 1 << 18
 _ENOUGH_TO_TRY_ON = 1 << 20
 _TRY_LATER = frozenset((408, 425, 429, 500, 502, 503, 504))
 
 
 class StoppedError(Exception):
-    """The stop event was set. Not a failure: what was downloaded stays for the next time."""
+    """The stop event was set; the partial download stays for the next time."""
 
 
 class UselessError(WorldError):
-    """What was downloaded cannot become the file: it has to be deleted."""
+    """The download is not the file and must be deleted."""
 
 
 class _CutError(WorldError):
-    """This try failed, another may succeed."""
+    """This try failed; another may succeed."""
 
 
 def read_chunk(response: requests.Response, size: int) -> bytes:
-    """At most `size` bytes, as soon as there are any. The one place where downloaded bytes come in."""
+    """At most `size` bytes, as soon as there are any."""
     chunk: bytes = response.raw.read1(size, decode_content=False)
     return chunk
 
@@ -58,8 +58,8 @@ Read = Callable[[requests.Response, int], bytes]
 class Client:
     """GET requests of one manifest's files.
 
-    The access token goes to `origin` alone, the URL that the manifest was read from: a manifest may name any server
-    within `reach`. Bodies are read by `read`, which may take its time.
+    The access token is sent only to `origin`, the URL that the manifest was read from, because a manifest may name any
+    server within `reach`. `read` reads bodies and may wait to limit the bandwidth.
     """
 
     def __init__(
@@ -79,11 +79,11 @@ class Client:
 
         Raises:
             requests.RequestException: no answer.
-            WorldError: redirected to nowhere, or to a private address that is not the project's.
+            WorldError: a wrong redirection, or one to a private address that is not the project's.
         """
         for _ in range(web.MOST_REDIRECTS + 1):
             headers = self._headers(url, offset)
-            # Until the headers are there; a body may take long, as long as it moves.
+            # For the headers; a body may take longer, as long as bytes arrive.
             with web.Deadline(sum(self._timeouts)) as deadline:
                 response = web.ask(url, self._reach, deadline, self._timeouts, headers)
             if not response.is_redirect:
@@ -102,7 +102,7 @@ class Client:
 
 
 class Download:
-    """A file that grows in `content`, which may hold its beginning already. `size` is what is there, in bytes."""
+    """Downloads a file into `content`, which may already have its beginning. `size` is its present length in bytes."""
 
     def __init__(self, file: File, content: BinaryIO, client: Client, stop: Event, waits: Sequence[float]) -> None:
         self.file = file
@@ -117,16 +117,16 @@ class Download:
         self._glued = self.size > 0
 
     def complete(self) -> None:
-        """Get what is missing and verify the whole.
+        """Download the missing bytes and verify the file.
 
         Raises:
             StoppedError: the stop event was set.
-            UselessError: `content` cannot become the file.
+            UselessError: `content` is not the beginning of the file.
             WorldError: the server cannot be reached or does not have it.
         """
         self._get_all()
         if self._glued and not self._verified():
-            # The beginning may be of an older version of the file.
+            # The beginning may belong to an older version of the file.
             self._restart()
             self._get_all()
         if not self._verified():
@@ -142,7 +142,7 @@ class Download:
             try:
                 self._get_some()
             except (_CutError, requests.RequestException, urllib3.exceptions.HTTPError) as error:
-                # Progress earns new tries, but bytes that were there before are none: a download ends in any case.
+                # Progress allows new tries; repeated bytes do not count, so that a download always ends.
                 if self.size - self._farthest >= _ENOUGH_TO_TRY_ON:
                     waits, self._farthest = iter(self._waits), self.size
                 seconds = next(waits, None)
@@ -159,7 +159,7 @@ class Download:
                 self._restart()
             self._check_length(response)
             while self.size < self.file.size:
-                # One byte more than is missing shows a body that does not end.
+                # One byte more than missing shows that the body is too long.
                 chunk = self._client.read(response, min(_CHUNK, self.file.size - self.size + 1))
                 if self._stop.is_set():
                     raise StoppedError
@@ -182,7 +182,7 @@ class Download:
             raise WorldError(self._failure(Message("file_not_found", {"status": status})))
 
     def _start_of(self, response: requests.Response) -> int:
-        """Offset of the body's first byte in the file; a server may ignore the wish for a range."""
+        """Offset of the body's first byte in the file; a server may ignore the range."""
         if response.status_code == 200:
             return 0
         match = re.fullmatch(r"bytes (\d{1,18})-\d{1,18}/(\d{1,18}|\*)", response.headers.get("Content-Range", ""))

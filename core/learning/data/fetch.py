@@ -19,7 +19,7 @@ Progress = Callable[[int, int], None]
 
 
 class Fetcher:
-    """Fetches files into a cache, one after the other."""
+    """Fetches files into a cache, one at a time."""
 
     def __init__(self, cache: Cache, client: Client, stop: Event, waits: Sequence[float] = WAITS) -> None:
         self._cache, self._client, self._stop, self._waits = cache, client, stop, waits
@@ -31,10 +31,10 @@ class Fetcher:
 
         Raises:
             StoppedError: within a fifth of a second after the stop event, whatever the network does.
-            WorldError: a file cannot be had.
+            WorldError: a file cannot be fetched.
         """
         result: Future[list[Path]] = Future()
-        # A thread of its own, because a connection that hangs cannot be stopped.
+        # On a thread, because a hanging connection cannot be stopped.
         Thread(target=self._run, args=(files, result), name="fetch", daemon=True).start()
         total = sum(file.size for file in files)
         while not wait([result], timeout=0.1).done:
@@ -66,7 +66,7 @@ class Fetcher:
     def _obtain(self, file: File) -> Path:
         while not (path := self._cache.find(file)):
             with _alone(self._cache.part(file)) as content:
-                # Asked again, because another process may have finished it between the question and the lock.
+                # Again, because another process may have finished it before the lock was taken.
                 if content and not self._cache.find(file):
                     return self._downloaded(file, content)
             if self._stop.wait(0.2):
@@ -77,7 +77,7 @@ class Fetcher:
         try:
             self._download = Download(file, content, self._client, self._stop, self._waits)
             self._download.complete()
-            return self._cache.keep(file)
+            return self._cache.add(file)
         except UselessError:
             self._cache.part(file).unlink(missing_ok=True)
             raise
@@ -95,7 +95,7 @@ def _size(path: Path) -> int:
 
 @contextmanager
 def _alone(part: Path) -> Iterator[BinaryIO | None]:
-    """The part, open for reading and appending, unless another process has it or it was finished meanwhile."""
+    """The partial file, open for reading and appending; None if another process has it locked or has finished it."""
     try:
         content = part.open("a+b", buffering=0)
     except OSError as error:

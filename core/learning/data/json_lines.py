@@ -1,4 +1,4 @@
-"""JSON Lines: one object a line, of which one field is the text. Lines that hold no such text are left out."""
+"""JSON Lines: one object a line, with the text in one field. Other lines are left out."""
 
 from collections.abc import Iterator
 from typing import Any, BinaryIO
@@ -8,7 +8,7 @@ import msgspec
 from core.api.project.manifest import JsonLinesData
 
 _LONGEST = 1 << 20
-"""Bytes of a line; a longer one is not JSON any more when it is cut, and is left out."""
+"""Bytes of a line; a longer one is cut, hence no JSON, and left out."""
 
 
 class JsonLinesSource:
@@ -20,7 +20,7 @@ class JsonLinesSource:
         """The texts whose lines begin in the block."""
         file.seek(max(begin - 1, 0))
         if begin:
-            # The rest of a line that began before; only the newline itself if none did.
+            # Skip the rest of a line that began in the block before.
             file.readline()
         while file.tell() < begin + self.block and (line := file.readline(_LONGEST)):
             if text := self._text_of(line):

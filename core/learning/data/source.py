@@ -1,4 +1,4 @@
-"""Reads shards as an endless stream of samples, whatever kind of data they hold."""
+"""Reads shards of any kind of data as an endless stream of samples."""
 
 from array import array
 from bisect import bisect_right
@@ -12,22 +12,22 @@ from core.api.errors import WorldError
 
 
 class Source(Protocol):
-    """A kind of data: how the samples of one block of a file are read, without reading what is before it."""
+    """A kind of data: reads the samples of one block of a file without the blocks before."""
 
     block: int
-    """Bytes of a file whose samples stay in their order."""
+    """Bytes of a block; samples are in order within it."""
 
     def read(self, file: BinaryIO, begin: int) -> Iterable[str]:
-        """The samples that begin in the block of bytes from `begin` on."""
+        """The samples that begin in the block of bytes at `begin`."""
 
 
 def stream(source: Source, shards: Sequence[Path], seed: int) -> Iterator[str]:
-    """Samples without end: every pass has all of them once, and the order of the blocks differs between passes.
+    """Endless samples: each pass has all of them once, with blocks in a different order.
 
-    The same shards and seed give the same stream. Memory holds four bytes for each block and one block.
+    The same shards and seed give the same stream. Memory holds one block, and four bytes for each block.
 
     Raises:
-        WorldError: a shard is gone, or no shard holds a sample.
+        WorldError: a shard is missing, or no shard has a sample.
     """
     ends = list(accumulate(-(-_size(shard) // source.block) for shard in shards))
     order = array("I", range(ends[-1] if ends else 0))
@@ -47,7 +47,7 @@ def once(source: Source, shard: Path) -> Iterator[str]:
     """The samples of one shard in their order, once.
 
     Raises:
-        WorldError: the shard is gone.
+        WorldError: the shard is missing.
     """
     for index in range(-(-_size(shard) // source.block)):
         yield from _read(source, shard, index)

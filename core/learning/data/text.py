@@ -11,7 +11,7 @@ class TextSource:
         self.block = block
 
     def read(self, file: BinaryIO, begin: int) -> Iterator[str]:
-        """The lines that begin in the block, as one text; none if they are blank."""
+        """The lines that begin in the block, as one text; nothing if they are blank."""
         start = max(begin - 1, 0)
         file.seek(start)
         window = file.read(2 * self.block + 1)

@@ -1,4 +1,4 @@
-"""Learning tasks, one a file, named here by what declares them in a manifest."""
+"""Learning tasks, one a file, listed here by their manifest type."""
 
 from pathlib import Path
 

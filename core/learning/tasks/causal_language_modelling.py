@@ -18,9 +18,9 @@ from core.learning.tasks.task import Batch, Evaluation
 
 @dataclass(frozen=True)
 class CausalLanguageModellingTask:
-    """Sequences are exactly `sequence_length` tokens of texts that follow each other."""
+    """Sequences are exactly `sequence_length` tokens of consecutive texts."""
 
-    # Not all that transformers lists for the task: some of those see the tokens that they have to predict.
+    # Not all that transformers lists: some of them see the tokens that they predict.
     architectures: ClassVar[frozenset[str]] = frozenset(
         {"GPT2LMHeadModel", "GPTNeoXForCausalLM", "LlamaForCausalLM", "MistralForCausalLM", "Qwen2ForCausalLM"}
     )
@@ -41,12 +41,12 @@ class CausalLanguageModellingTask:
         return cls(loaded, task.sequence_length, separator)
 
     def batches(self, samples: Iterable[str], size: int, seed: int) -> Iterator[Batch]:
-        del seed  # nothing is chosen at random
+        del seed  # no random choices
         for tokens in text.in_batches(text.packed(self.tokenizer, samples, self.sequence_length, self.separator), size):
             yield _batch(tokens)
 
     def loss(self, model: torch.nn.Module, batch: Batch) -> torch.Tensor:
-        # Without the cache of keys and values, which only generation needs.
+        # Only generation needs the cache of keys and values.
         loss: torch.Tensor = model(**batch, use_cache=False).loss
         return loss
 
@@ -63,5 +63,5 @@ class CausalLanguageModellingTask:
 
 
 def _batch(tokens: torch.Tensor) -> Batch:
-    """The model itself compares each token with its prediction from those before it."""
+    """Labels are the tokens themselves: the model shifts them by one."""
     return {"input_ids": tokens, "labels": tokens}

@@ -17,7 +17,7 @@ from core.learning.tasks import text
 from core.learning.tasks.task import Batch, Evaluation
 
 _IGNORED = -100
-"""torch's cross entropy leaves labels with this value out."""
+"""torch's cross entropy ignores labels with this value."""
 
 
 @dataclass(frozen=True)
@@ -67,7 +67,7 @@ class MaskedLanguageModellingTask:
         return loss
 
     def evaluate(self, model: torch.nn.Module, samples: Iterable[str]) -> Evaluation:
-        """The figure is the share of the masked tokens that the model predicts right."""
+        """The figure is the share of masked tokens that the model predicts correctly."""
         loss, right, asked = 0.0, 0, 0
         with text.evaluating(model) as device:
             for batch in text.evaluation_batches(self, samples, device):

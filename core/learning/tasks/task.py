@@ -1,4 +1,4 @@
-"""What a trainer and a backbone need of a task."""
+"""The interface of a task for trainer and backbone."""
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
@@ -16,28 +16,28 @@ Batch = dict[str, torch.Tensor]
 
 @dataclass(frozen=True)
 class Evaluation:
-    """What a model reaches on held-out data."""
+    """A model's results on held-out data."""
 
     loss: float
     figure: Figure
-    """The measure by which models of this task are usually compared."""
+    """The usual measure of models for this task."""
 
 
 class Task(Protocol):
     architectures: ClassVar[frozenset[str]]
-    """Names of the transformers classes that can learn it."""
+    """Names of the transformers classes that can learn the task."""
 
     @classmethod
     def example(cls, declared: Any, config: PretrainedConfig) -> Batch:
-        """A batch of one sample as the manifest declares it, to try the model with.
+        """A batch of one sample as the manifest declares it, to test the model.
 
         Raises:
-            ManifestError: the configuration has no room for such a sample.
+            ManifestError: such a sample does not fit the configuration.
         """
 
     @classmethod
     def from_manifest(cls, manifest: Manifest, config: PretrainedConfig, tokenizer: Path | None) -> Self:
-        """The task with what it has to read; `tokenizer` is the local copy of the manifest's.
+        """The task; `tokenizer` is the local copy of the manifest's.
 
         Raises:
             ManifestError: the files do not fit the task or the model.
@@ -50,4 +50,4 @@ class Task(Protocol):
         """The mean loss over the batch, a scalar."""
 
     def evaluate(self, model: torch.nn.Module, samples: Iterable[Any]) -> Evaluation:
-        """What the model reaches on held-out samples, with the same random choices every time."""
+        """The model's results on held-out samples, with the same random choices every time."""

@@ -1,4 +1,4 @@
-"""What tasks on text share: the tokenizer, samples of one length, and evaluation on a bounded part of the text."""
+"""Shared by tasks on text: the tokenizer, samples of one length, and evaluation on a bounded part of the text."""
 
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
@@ -16,7 +16,7 @@ from core.learning.tasks.task import Batch, Task
 _EVALUATION_SEED = 0
 _EVALUATION_BATCH = 32
 _EVALUATION_SAMPLES = 256
-"""Enough for a standard error of about 0.03 in the practice project, small enough to be done in seconds."""
+"""Enough for a standard error of about 0.03 in the practice project, in a few seconds."""
 
 
 def load_tokenizer(path: Path | None, config: PretrainedConfig) -> Tokenizer:
@@ -93,7 +93,7 @@ def evaluation_batches(task: Task, texts: Iterable[str], device: torch.device) -
 
 @contextmanager
 def evaluating(model: torch.nn.Module) -> Iterator[torch.device]:
-    """Within, the model is in evaluation mode and computes no gradients; gives its device."""
+    """A context with the model in evaluation mode and without gradients; yields its device."""
     was_training = model.training
     model.eval()
     try:

@@ -1,7 +1,7 @@
-"""The record carried to another computer in a file.
+"""Exports the record to a file, and imports one.
 
-Taking the same file twice changes nothing: sessions are known by where and when they began, and of two accounts of the
-same hour the larger counts, since a session only ever adds to it.
+A second import of the same file changes nothing: sessions are identified by their origin and start, and of two entries
+for the same hour the larger counts, since entries only grow.
 """
 
 import re
@@ -19,13 +19,13 @@ from core.store.journal import ENGINE_KILLED, Journal, stored_ending
 from core.store.view import View
 
 LARGEST = 512 << 20
-"""Bytes of a file that is read: a hundred years of every hour."""
+"""Bytes of an imported file: a hundred years of all hours."""
 _AT_ONCE = 500
-"""Sessions in one transaction of an import, so that the engine answers in between."""
+"""Sessions in one transaction of an import; the engine answers in between."""
 
 
 def collect(view: View, own: str, now: float) -> File:
-    """The record of a view. `own` is the name by which it is known elsewhere."""
+    """The record of a view. `own` is its id on other computers."""
     hours: dict[int, list[FileHour]] = {}
     for row in view.rows("SELECT * FROM contribution ORDER BY hour"):
         given = {name: row[name] for name in ("hour", *GIVEN)}
@@ -52,10 +52,10 @@ def collect(view: View, own: str, now: float) -> File:
 
 
 def read(path: Path) -> File:
-    """An export, JSON or CSV, checked.
+    """Read and check an export, JSON or CSV.
 
     Raises:
-        UsageError: it is none, or a damaged one.
+        UsageError: it is not an export, or damaged.
         WorldError: it cannot be read.
     """
     try:
@@ -74,10 +74,10 @@ def read(path: Path) -> File:
 
 
 def import_into(journal: Journal, file: File, own: str) -> Iterator[int]:
-    """Add a file to the record; yields the number of new hours after each part, for others to have their turn.
+    """Add a file to the record in parts; yields the number of new hours after each.
 
     Raises:
-        StoreError: the rest was not taken; taking the file again completes it.
+        StoreError: the rest was not imported; another import completes it.
     """
     for begin in range(0, len(file.sessions), _AT_ONCE):
         yield _take_sessions(journal, file.sessions[begin : begin + _AT_ONCE], own)
@@ -127,10 +127,10 @@ _KINDS = re.compile(r"([a-z_]+)(, [a-z_]+)*")
 
 
 def _ending(session: FileSession) -> tuple[str | None, str | None]:
-    """Kind and parameters; of several reasons in a file of an older program the first, and a sentence as it is."""
+    """Kind and parameters. An older file can have several reasons, of which the first is used, or a sentence."""
     ending = session.ending
     if ending is None:
-        # It still ran when it was exported, and ended where nobody saw it.
+        # It still ran when it was exported.
         return "exported_running", None
     if known := _OLDER_ENDINGS.get(ending):
         return known, None

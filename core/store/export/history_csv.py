@@ -1,6 +1,6 @@
 """The record as one table for spreadsheets, as complete as JSON: a row for each session and hour, then the rest.
 
-What a row is about stands in its first column; a cell that is empty is not known, or does not concern that row.
+The first column has the kind of the row. An empty cell is unknown, or has no meaning in that row.
 """
 
 import csv
@@ -22,7 +22,7 @@ Row = dict[str, Any]
 
 
 class NoHistory(UsageError):
-    """The table is no export. `line` is where, counted from 1."""
+    """The table is not an export; `line` is counted from 1."""
 
     line = 1
 
@@ -35,7 +35,7 @@ def short(error: Exception) -> str:
 def as_csv(file: File) -> bytes:
     """Times in UTC seconds."""
     text = io.StringIO()
-    # Lines end as RFC 4180 says; by that a lone carriage return in a field is quoted too.
+    # RFC 4180's line end also makes csv quote a lone carriage return in a field.
     writer = csv.DictWriter(text, COLUMNS, lineterminator="\r\n")
     writer.writeheader()
     writer.writerows(_rows(file))
@@ -43,13 +43,13 @@ def as_csv(file: File) -> bytes:
 
 
 def from_csv(data: bytes) -> File:
-    """A file that `as_csv` made, or a spreadsheet that kept its columns' names, in whatever order.
+    """Read a table of `as_csv`; a spreadsheet may have changed the order of its columns.
 
     Raises:
-        NoHistory: it is none.
+        NoHistory: it is not such a table.
         ValueError: it is not UTF-8.
     """
-    # Spreadsheets begin UTF-8 with a mark.
+    # Spreadsheets write a byte order mark.
     table = csv.reader(io.StringIO(data.decode("utf-8-sig"), newline=""), strict=True)
     sessions: dict[tuple[Any, ...], tuple[Row, list[FileHour]]] = {}
     idle: list[FileIdle] = []

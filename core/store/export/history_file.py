@@ -1,4 +1,4 @@
-"""The record as a file: what it holds, and as JSON. As a table: `core.store.export.history_csv`."""
+"""The record as a file in JSON; `core.store.export.history_csv` has the table."""
 
 from typing import Annotated, Literal
 
@@ -23,20 +23,20 @@ class FileHour(Given, frozen=True, kw_only=True, forbid_unknown_fields=True, omi
 
 class FileSession(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
     origin: Name
-    """The record that it was recorded in."""
+    """Id of the record that it was recorded in."""
     project: Name
     run_id: Name
     started_at: Moment
     ended_at: Moment | None = None
     ending: Sentence | None = None
-    """The kind of a message; in files of older programs kinds, or a sentence."""
+    """The kind of a message; in older files several kinds or a sentence."""
     ending_params: Sentence | None = None
     """Its parameters, as JSON."""
     hours: tuple[FileHour, ...] = ()
 
 
 class FileIdle(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """For how long contributing was wanted in an hour and was not done."""
+    """Seconds of an hour in which contributing was wanted but prevented."""
 
     origin: Name
     hour: Hour

@@ -15,11 +15,11 @@ from pathlib import Path
 import psutil
 
 _CROWDED = 4.0
-"""Waiting as a multiple of computing: peers of our own on one core wait as long as they compute, twice at most."""
+"""Waiting as a multiple of computing; peers of ours that share a core wait at most twice as long as they compute."""
 _LONGEST = 60.0
-"""Seconds of a rest."""
+"""Seconds of a rest before the next try."""
 FREE = 0.5
-"""Cores: as much as this unused, the computer is not crowded."""
+"""Unused cores from which on the computer is not busy."""
 _SHORTEST = 0.05
 """Seconds over which unused cores can be measured."""
 _SCHEDSTAT = Path("/proc/thread-self/schedstat")
@@ -27,16 +27,16 @@ _SCHEDSTAT = Path("/proc/thread-self/schedstat")
 
 @dataclass(frozen=True)
 class Waited:
-    """Of the calling thread, in seconds since it began."""
+    """Times of the calling thread, in seconds since its start."""
 
     computing: float
     waiting: float
-    """Ready to run while others ran."""
+    """Ready to run while other threads ran."""
 
 
 class Contention:
-    """Of one training loop; always called from its thread. `free` gives the cores unused since it was last called, None
-    if that is too short a time ago."""
+    """For one training loop and its thread. `free` returns the unused cores since its last call, None if that was
+    too recent."""
 
     def __init__(
         self,
@@ -48,7 +48,7 @@ class Contention:
         self.begin()
 
     def begin(self) -> None:
-        """Count from now on."""
+        """Start measuring."""
         self._rests_since, self._before = self._clock(), self._read()
         self._resting = False
 
@@ -81,7 +81,7 @@ class FreeCores:
     def __call__(self) -> float | None:
         now, idle = time.monotonic(), _idle_seconds()
         passed = now - self._at
-        # The kernel counts in hundredths of a second.
+        # The kernel counts hundredths of a second.
         if passed < _SHORTEST:
             return None
         free = (idle - self._idle) / passed

@@ -1,4 +1,4 @@
-"""Where a session computes: on the processor or on one GPU, and how much of its memory it may take."""
+"""The device of a session: the processor or one GPU, and how much of its memory may be used."""
 
 import os
 from collections.abc import Callable
@@ -9,11 +9,11 @@ from core.api.errors import WorldError
 from core.conditions.nvml import Gpu, Nvml
 
 _CONTEXT = 512 << 20
-"""Bytes of a GPU that CUDA takes beside torch's own allocations, roughly."""
+"""Approximate bytes of GPU memory that CUDA uses in addition to torch's allocations."""
 
 
 def device_of(gpu: str) -> torch.device:
-    """The device for `SessionSettings.gpu`. Must be asked before anything else touches CUDA: no other GPU is then seen.
+    """The device for `SessionSettings.gpu`. Call it before any other use of CUDA: it hides all other GPUs.
 
     Raises:
         WorldError: PyTorch cannot use it.
@@ -27,7 +27,7 @@ def device_of(gpu: str) -> torch.device:
 
 
 def reader_of(gpu: str) -> Callable[[], Gpu | None] | None:
-    """Reads what the driver says of the GPU for `SessionSettings.gpu`; None for the processor."""
+    """A function that reads the state of the GPU for `SessionSettings.gpu`; None for the processor."""
     if not gpu:
         return None
     nvml = Nvml()
@@ -35,7 +35,7 @@ def reader_of(gpu: str) -> Callable[[], Gpu | None] | None:
 
 
 def cap_memory(device: torch.device, size: int) -> None:
-    """Let this process take at most `size` bytes of the GPU, 0 for all; beyond that torch raises OutOfMemoryError."""
+    """Limit this process to `size` bytes of GPU memory, 0 for all; beyond, torch raises OutOfMemoryError."""
     if device.type != "cuda":
         return
     total = torch.cuda.get_device_properties(device).total_memory

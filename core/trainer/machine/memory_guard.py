@@ -18,7 +18,7 @@ _EVERY = 10.0
 
 class MemoryGuard:
     def __init__(self, clock: Callable[[], float] = time.monotonic, held: Callable[[], int] | None = None) -> None:
-        """`held` gives the bytes that the session holds."""
+        """`held` returns the bytes that the session holds."""
         self._clock = clock
         self._measure = held or session_memory
         self._next = clock()
@@ -43,7 +43,7 @@ class MemoryGuard:
 
 
 def session_memory() -> int:
-    """Bytes of this process and all that it started. What several of them share counts once (PSS, on Linux)."""
+    """Bytes of this process and its descendants. Shared memory counts once (PSS, on Linux)."""
     total = 0
     own = psutil.Process()
     for process in (own, *own.children(recursive=True)):

@@ -1,4 +1,4 @@
-"""Seconds that all processes of this session have computed; those that have ended still count."""
+"""Processor seconds of all processes of this session, also of those that have ended."""
 
 import time
 from collections.abc import Callable, Iterable, Sequence
@@ -15,7 +15,7 @@ class ProcessorTime:
         clock: Callable[[], float] = time.monotonic,
         members: Callable[[], Iterable[psutil.Process]] | None = None,
     ) -> None:
-        """`members` finds the session's processes."""
+        """`members` returns the session's processes."""
         self._clock = clock
         self._find = members or _members
         self._members: Sequence[psutil.Process] = ()

@@ -18,27 +18,27 @@ from core.trainer.machine.processor_time import ProcessorTime
 LONGEST_REST = 0.25
 """Seconds of one rest; a longer one is made of several, and the GPU is read again before each."""
 _SHORTEST_REST = 0.001
-"""Seconds: less is not worth a turn of the scheduler, and is made up for by the next."""
+"""Seconds; a shorter rest is added to the next."""
 _BAND = 6.0
-"""Degrees below the ceiling within which the duty falls from all to nothing."""
+"""Degrees below the ceiling within which the duty falls from 1 to 0."""
 _COOLS_BY = 4.0
-"""Degrees that a GPU which reached its ceiling cools before it computes again."""
+"""Degrees by which a GPU that exceeded its ceiling cools before it computes again."""
 _SMOOTHED_OVER = 1.0
-"""Seconds: NVML's temperatures are whole degrees, and a step between two must not become a jump in duty."""
+"""Seconds; NVML's temperatures are whole degrees, and one degree must not change the duty abruptly."""
 _POWER_MARGIN = 0.97
-"""Of the ceiling: what is steered for, so that noise stays below it."""
+"""Target as a part of the ceiling, so that noise stays below it."""
 _POWER_FALLS_IN, _POWER_RISES_IN = 1.5, 6.0
-"""Seconds in which the duty follows a measured power that is too high, or lower than it may be."""
+"""Seconds in which the duty adapts to a measured power that is too high, or lower than allowed."""
 _LEAST_DUTY = 0.01
 _FURTHER = 1.25
 """How far the duty for power may exceed the effective duty."""
 _MOST_CREDIT = 0.1
-"""Seconds: what a rest that was too long may be made up for; more of it would be a burst above the ceiling."""
+"""Seconds of a too long rest that may be caught up on; more would be a burst above the ceiling."""
 
 
 @dataclass(frozen=True)
 class Ceilings:
-    """What the volunteer allows; None: no ceiling."""
+    """Ceilings from the volunteer's limits; None: no ceiling."""
 
     share: float = 1.0
     """Of the time, 0 to 1."""
@@ -55,7 +55,7 @@ class Reading:
     temperature: float | None = None
     power: float | None = None
     power_limit: float | None = None
-    """Watts that the driver enforces: the most that the GPU can take."""
+    """Watts that the driver enforces: the most that the GPU can draw."""
 
 
 @dataclass(frozen=True)
@@ -63,21 +63,21 @@ class Memory:
     """What the law remembers from one call to the next."""
 
     credit: float = 0.0
-    """Seconds that may be computed now; time adds to it at the rate of the duty. Negative: rest first."""
+    """Seconds that may be computed now, which grow with time at the rate of the duty. Negative: rest first."""
     warmth: float | None = None
     """The temperature, smoothed."""
     cooling: bool = False
-    """The ceiling was exceeded, and the GPU has not cooled enough yet."""
+    """The temperature exceeded its ceiling, and the GPU has not cooled enough yet."""
     power_duty: float = 1.0
     """The duty that keeps the power under its ceiling, as far as known."""
     power_ceiling: float | None = None
-    """For which `power_duty` was found."""
+    """The ceiling that `power_duty` belongs to."""
 
 
 def rest(ceilings: Ceilings, reading: Reading, busy: float, passed: float, memory: Memory) -> tuple[float, Memory]:
-    """Seconds to rest now, at most `LONGEST_REST`, and what to remember.
+    """Seconds to rest now, at most `LONGEST_REST`, and the new memory.
 
-    `busy` is the time just spent computing, 0 when called again after a rest; `passed` the time since the last call.
+    `busy` is the time just spent computing, 0 after a rest; `passed` is the time since the last call.
     """
     warmth = _smooth(memory.warmth, reading.temperature, passed)
     cooling = _must_cool(ceilings.temperature, reading.temperature, memory.cooling)
@@ -91,7 +91,7 @@ def rest(ceilings: Ceilings, reading: Reading, busy: float, passed: float, memor
 
 
 def _smooth(before: float | None, now: float | None, passed: float) -> float | None:
-    # A rise counts at once: late is the wrong side to err on.
+    # A rise counts at once, to be safe.
     if now is None or before is None or now > before:
         return now
     return before + (now - before) * min(1.0, passed / _SMOOTHED_OVER)
@@ -110,9 +110,9 @@ def _cool_duty(ceiling: float | None, warmth: float | None) -> float:
 
 
 def _power_duty(ceiling: float | None, reading: Reading, others: float, passed: float, memory: Memory) -> float:
-    """Follows the measured power in proportion. Before the first measurement the GPU is taken to draw all it can.
+    """Adapts the duty in proportion to the measured power. Before the first measurement, assumes the highest power.
 
-    `others` is the duty that the other ceilings allow: far above it nothing can be learnt from the power.
+    `others` is the duty that the other ceilings allow; far above it, the measured power has no meaning.
     """
     if ceiling is None:
         return 1.0
@@ -151,7 +151,7 @@ class Throttle:
         self.begin()
 
     def begin(self) -> None:
-        """Count from now on: what was before, preparing or holding, is no computing."""
+        """Start measuring; time before, of preparing or holding, does not count."""
         self._then, self._used = self._clock(), self._processor_time()
         self._seen: Gpu | None = None
         self._last_reading = self._seen_at = float("-inf")

@@ -112,8 +112,8 @@ def test_prometheus_can_read_the_metrics(server: Web) -> None:
 def test_peers_over_time_are_averages_of_minutes(tmp_path: Path) -> None:
     store = ContributionStore(tmp_path, "run")
     for minute, peers in enumerate((2, 4, 9)):
-        store.show_presence(peers, 10.0 * peers, at=6000.0 + 60 * minute)
-        store.show_presence(peers, 10.0 * peers, at=6030.0 + 60 * minute)
+        store.record_presence(peers, 10.0 * peers, at=6000.0 + 60 * minute)
+        store.record_presence(peers, 10.0 * peers, at=6030.0 + 60 * minute)
     (point,) = store.presence(0.0, 10)
     store.close()
     assert (point.at, point.peers, point.samples_per_second) == (6000.0, 5.0, 50.0)
