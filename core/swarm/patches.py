@@ -15,6 +15,8 @@ from typing import Any
 import torch
 from hivemind.averaging import averager, matchmaking
 from hivemind.averaging.control import StepControl
+from hivemind.dht import protocol
+from hivemind.dht.protocol import DHTProtocol
 from hivemind.p2p import P2P
 from hivemind.p2p.p2p_daemon_bindings import control
 from hivemind.utils import MPFuture
@@ -22,6 +24,7 @@ from hivemind.utils import MPFuture
 from core.swarm.averaging.all_reduce import AtomicAllReduce
 from core.swarm.averaging.load_balancing import load_balance
 from core.swarm.dht.group_lookup import PacedKeyManager
+from core.swarm.dht.record_limits import BoundedStorage, limited_store
 from core.swarm.traffic.link import Link
 from core.swarm.traffic.rate_negotiation import RateNegotiation, negotiated_open, negotiated_serve
 from core.swarm.traffic.throttled_streams import ThrottledStreams
@@ -62,6 +65,9 @@ def patches(session_folder: Path, link: Link, silence: float) -> Iterator[Patch]
     yield StepControl, "cancel", _cancel
     # A peer that looks for a group asks now and then. hivemind: again and again, without a pause.
     yield matchmaking, "GroupKeyManager", PacedKeyManager
+    # What is kept for others is bounded. hivemind: without end, for anybody.
+    yield protocol, "DHTLocalStorage", BoundedStorage
+    yield DHTProtocol, "rpc_store", limited_store(DHTProtocol.rpc_store)
 
 
 def _traffic(link: Link) -> Iterator[Patch]:
