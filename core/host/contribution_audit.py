@@ -212,6 +212,8 @@ class ContributionAuditor:
         self._thread = threading.Thread(target=self._run, name="contribution audit", daemon=True)
         self._presence_at = 0.0
         self.progress = RunProgress()
+        self.read_at = 0.0
+        """When the DHT last answered, UTC seconds."""
         self.held = False
 
     def start(self) -> None:
@@ -223,7 +225,8 @@ class ContributionAuditor:
         Raises:
             WorldError: the store cannot be written; a later poll can read the statements again.
         """
-        self.progress = self._watch.read()
+        self.progress = self._watch.read(self._epoch())
+        self.read_at = now
         self._audit.observe(self.progress, self._epoch(), now)
         found = [found for number, found in enumerate(self._board.read()) if number < _MOST_RECORDS]
         for record in found:

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from threading import Lock
+from typing import Literal
 
 import msgspec
 
@@ -16,10 +17,13 @@ from core.host.curve import Curve
 from core.host.project import ServedFile
 from core.learning import checkpoints
 
+_SILENCE = 30.0
+"""Seconds without an answer of the DHT after which peers get none either."""
+
 
 @dataclass(frozen=True)
 class RunStatus:
-    """Progress of the run; `at` is UTC seconds of the last update."""
+    """Progress of the run; `at` is UTC seconds of when the DHT last gave it."""
 
     epoch: int = 0
     peers: int = 0
@@ -44,8 +48,18 @@ class PublishedRun:
     def publish(self, manifest: Manifest) -> None:
         self.manifest = manifest
 
-    def update_status(self, epoch: int, peers: int, samples_per_second: float = 0.0) -> None:
-        self.status = RunStatus(epoch, peers, samples_per_second, time.time())
+    def update_status(
+        self, epoch: int, peers: int, samples_per_second: float = 0.0, *, at: float | None = None
+    ) -> None:
+        """Show this progress from now on, as the DHT gave it `at` UTC seconds (now)."""
+        self.status = RunStatus(epoch, peers, samples_per_second, time.time() if at is None else at)
+
+    @property
+    def health(self) -> Literal["starting", "ok", "dht_silent"]:
+        """Whether peers can find the run here: the DHT is asked every second, and must have answered lately."""
+        if self.manifest is None or not self.status.at:
+            return "starting"
+        return "ok" if time.time() - self.status.at < _SILENCE else "dht_silent"
 
     def curve_json(self, since: int) -> bytes:
         """The points from `since` on; the whole curve is encoded once for each change."""

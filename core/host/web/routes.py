@@ -80,16 +80,16 @@ def _latest(published: PublishedRun, _query: Query, _host: str) -> Answer:
 
 
 def _health(published: PublishedRun, _query: Query, _host: str) -> Answer:
-    status, manifest = published.status, published.manifest
+    status, manifest, health = published.status, published.manifest, published.health
     facts = {
-        "status": "ok" if manifest else "starting",
+        "status": health,
         "run_id": manifest and manifest.run_id,
         "epoch": status.epoch,
         "peers": status.peers,
         "samples_per_second": status.samples_per_second,
         "at": status.at,
     }
-    return Answer(200 if manifest else 503, msgspec.json.encode(facts))
+    return Answer(200 if health == "ok" else 503, msgspec.json.encode(facts))
 
 
 def error(status: int, problem: str) -> Answer:

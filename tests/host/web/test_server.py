@@ -75,6 +75,12 @@ def test_the_latest_checkpoint_is_described_and_served(server: Web, published: P
     assert (hashlib.sha256(body).hexdigest(), len(body)) == (facts["sha256"], facts["size"])
 
 
+def test_a_backbone_whose_dht_does_not_answer_is_not_healthy(published: PublishedRun, server: Web) -> None:
+    published.update_status(3, 2, at=time.time() - 60.0)
+    answer, body = get(server, "/health.json")
+    assert (answer.status, json.loads(body)["status"]) == (503, "dht_silent")
+
+
 def test_health_has_epoch_and_peers(server: Web) -> None:
     health = json.loads(get(server, "/health.json")[1])
     assert (health["status"], health["epoch"], health["peers"]) == ("ok", 3, 2)
