@@ -18,6 +18,7 @@ from core.host.contribution_store import ContributionStore
 from core.host.curve import Curve
 from core.host.follower import Follower
 from core.host.project import Host
+from core.host.run_record import RunRecordPublisher
 from core.host.web.published import PublishedRun
 from core.learning import checkpoints
 from core.learning.tasks.task import Evaluation
@@ -38,6 +39,7 @@ class Backbone:
     published: PublishedRun
     store: ContributionStore
     follower: Follower
+    record: RunRecordPublisher
     evaluate: Callable[[], Evaluation] | None
     """Of the follower's model on held-out data."""
     companion: Companion | None = None
@@ -83,12 +85,14 @@ class Backbone:
         if self._held:
             return
         self.progress = self.auditor.progress
+        self.record.publish(self.follower.epoch, now)
         with self._lock:
             if self.companion is not None:
                 self.companion.restart_if_ended()
             self._update_companion()
         epoch = max(self.progress.epoch, self.follower.epoch)
-        self.published.update_status(epoch, len(self.progress.peers), self.progress.samples_per_second)
+        speed, at = self.progress.samples_per_second, self.auditor.read_at
+        self.published.update_status(epoch, len(self.progress.peers), speed, at=at)
         if self.follower.epoch - self._last_evaluation >= self.settings.evaluate_every:
             self._evaluate_and_save(now)
 

@@ -22,6 +22,7 @@ from core.host.contribution_store import ContributionStore
 from core.host.curve import Curve
 from core.host.follower import Follower, limits_of
 from core.host.project import Project
+from core.host.run_record import RunRecordPublisher
 from core.host.web.published import PublishedRun
 from core.host.web.server import Web
 from core.learning.data import source_for
@@ -77,6 +78,7 @@ def assemble(chosen: argparse.Namespace, project: Project, session_folder: Path)
             follower=Follower(
                 dht, manifest, model, project.host, averages=project.host.averaging and not chosen.embedded
             ),
+            record=RunRecordPublisher(dht, manifest.run_id, state / "identity.key"),
             evaluate=evaluate,
             companion=_companion(chosen, manifest, url, state, session_folder),
         )

@@ -133,7 +133,7 @@ def _join(process: _Process, prepared: _Prepared, opened: ExitStack) -> Session:
     dht = join_swarm(manifest.initial_peers, Path(start.identity), place)
     WireMonitor(process.link, dht).start()
     opened.callback(dht.shutdown)
-    monitor = BackboneMonitor(dht, [peer_id_of(address) for address in manifest.initial_peers])
+    monitor = BackboneMonitor(dht, [peer_id_of(address) for address in manifest.initial_peers], manifest.run_id)
     monitor.start()
     opened.callback(monitor.stop)
 

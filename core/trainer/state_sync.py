@@ -78,8 +78,8 @@ class StateSync:
                     raise
                 self._wait_while_held()
             except StateUnavailable:
-                if optimizer.tracker.global_epoch == 0:
-                    # A new run: every peer starts from the same seed.
+                if optimizer.tracker.has_nothing_to_load:
+                    # Every peer begins a run from the same seed; or somebody only claimed to be ahead.
                     break
                 tries_left -= 1
                 if not tries_left:

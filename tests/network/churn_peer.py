@@ -23,6 +23,7 @@ import torch
 from hivemind import DHT
 
 from core.api.project.manifest import Averaging, Optimizer, Training
+from core.host.run_record import RunRecordPublisher
 from core.swarm.averaging.auxiliary import AuxiliaryOptimizer
 from core.swarm.averaging.collaborative_step import Isolated, RoundFailed, StateUnavailable, Update
 from core.swarm.averaging.optimizer import CollaborativeOptimizer
@@ -52,10 +53,11 @@ def main() -> None:
     install(sockets, link, silence=TIMEOUT / 5)
     leaving = threading.Event()
     threading.Thread(target=partial(_listen, leaving), daemon=True).start()
-    dht = join_swarm(initial_peers, Path(folder, f"identity-{name}"), listen or None)
+    identity = Path(folder, f"identity-{name}")
+    dht = join_swarm(initial_peers, identity, listen or None)
     say(address=own_addresses(dht)[0] if listen else "")
     if float(pause) == AUXILIARY:
-        _assist(dht, leaving)
+        _assist(dht, identity, leaving)
     elif float(pause) < 0:
         leaving.wait()
     else:
@@ -69,7 +71,7 @@ def _listen(leaving: threading.Event) -> None:
     leaving.set()
 
 
-def _assist(dht: DHT, leaving: threading.Event) -> None:
+def _assist(dht: DHT, identity: Path, leaving: threading.Event) -> None:
     torch.manual_seed(0)
     _teacher, model = network(), network()
 
@@ -89,7 +91,9 @@ def _assist(dht: DHT, leaving: threading.Event) -> None:
         averages=True,
         behind=1,
     )
+    record = RunRecordPublisher(dht, "churn", identity)
     while not leaving.wait(0.1):
+        record.publish(optimizer.local_epoch, time.time())
         _together(optimizer, optimizer.follow, leaving)
     optimizer.shutdown()
 
@@ -99,7 +103,7 @@ def _take_part(dht: DHT, initial_peers: list[str], pause: float, leaving: thread
     teacher, model = network(), network()
     losses: list[float] = []
     computed = 0
-    monitor = BackboneMonitor(dht, [peer_id_of(address) for address in initial_peers])
+    monitor = BackboneMonitor(dht, [peer_id_of(address) for address in initial_peers], "churn")
     monitor.start()
 
     def tell(update: Update) -> None:
@@ -178,7 +182,7 @@ def _catch_up(optimizer: CollaborativeOptimizer, leaving: threading.Event) -> No
         try:
             optimizer.load_state_from_peers()
         except (StateUnavailable, BadState):
-            if optimizer.tracker.global_epoch == 0:
+            if optimizer.tracker.has_nothing_to_load:
                 return
             leaving.wait(1.0)
         else:

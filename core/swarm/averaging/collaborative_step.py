@@ -108,6 +108,7 @@ class CollaborativeStep(hivemind.Optimizer):
             client_mode=self.client_mode,
             status_loglevel=self.status_loglevel,
             extrapolate=self._extrapolate,
+            organiser=lambda: self._backbone.run_epoch,
             start=True,
             **options,
         )
@@ -195,6 +196,7 @@ class CollaborativeStep(hivemind.Optimizer):
             raise
         finally:
             self._stepping = False
+        self.tracker.add_round(self._partners, is_one_group=self._is_one_group)
         self._publish_update()
         self._on_update(Update(self.local_epoch, own_samples, self._group_size, self._partners))
 

@@ -79,6 +79,7 @@ class CollaborativeOptimizer(CollaborativeStep):
                 # Going on beside the run is no good, but better than to stop; the next update shows where it is.
                 self._forks.forget_canonical_fork()
             else:
+                self.tracker.add_failed_load()
                 raise StateUnavailable("state_unavailable")
 
     def _make_missed_update(self) -> bool:

@@ -15,6 +15,8 @@ from hivemind import DHT
 from hivemind.dht.node import DHTNode
 from hivemind.p2p import PeerID
 
+from core.swarm.dht.organiser import OrganiserRecords
+
 log = logging.getLogger(__name__)
 
 EVERY = 5.0
@@ -30,8 +32,12 @@ _KNOWN = 32
 class BackboneMonitor(threading.Thread):
     """Of one session. Begin it with `start`."""
 
-    def __init__(self, dht: DHT, backbone: Sequence[PeerID]) -> None:
+    run_epoch: int | None = None
+    """That the organiser vouches for, as read the last time; None if its record cannot be had."""
+
+    def __init__(self, dht: DHT, backbone: Sequence[PeerID], run_id: str | None = None) -> None:
         super().__init__(name="backbone monitor", daemon=True)
+        self._records = OrganiserRecords(dht, run_id, backbone) if run_id is not None else None
         self._dht, self._backbone = dht, tuple(backbone)
         self._known: tuple[PeerID, ...] = ()
         # To have joined the swarm was an answer.
@@ -60,9 +66,21 @@ class BackboneMonitor(threading.Thread):
                 log.info("no answer from the DHT: %r", error)
                 self._is_near = False
             self._pings += 1
+            self._read_record()
             return self._is_near
 
+    def _read_record(self) -> None:
+        if self._records is None:
+            return
+        try:
+            record = self._records.read()
+        except Exception as error:  # noqa: BLE001 - whatever a DHT that is ending says
+            log.info("the organiser's record cannot be read: %r", error)
+        else:
+            self.run_epoch = record.epoch if record is not None else None
+
     def run(self) -> None:
+        self._read_record()
         while not self._over.wait(EVERY):
             self.ask()
 

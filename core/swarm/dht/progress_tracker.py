@@ -1,13 +1,24 @@
-"""How far the collaboration is: hivemind's progress tracker, with what a volunteer's window and a pause need."""
+"""How far the collaboration is: hivemind's progress tracker, made to doubt what it reads and to know of pauses."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Iterable
 from typing import Any
 
 from hivemind.optim.progress_tracker import GlobalTrainingProgress, LocalTrainingProgress, ProgressTracker
-from hivemind.utils import get_dht_time
+from hivemind.p2p import PeerID
+from hivemind.utils import ValueWithExpiration, get_dht_time
 
-_NO_SPEED = 1e-12
-"""Samples per second below which a peer has never computed: hivemind begins with 1e-20. A peer on hold reports 0."""
+from core.swarm.dht.credible_progress import (
+    Claim,
+    Disbelief,
+    PeerHistory,
+    claim_of,
+    claims_in,
+    credible_epoch,
+    supported_epoch,
+)
+
+_FAILED_LOADS = 2
+"""Searches for a state in vain, one after the other, after which a claim to be ahead counts as a lie."""
 _SLACK = 3.0
 """Seconds that a report may take, or clocks may differ."""
 
@@ -18,10 +29,19 @@ class SwarmProgressTracker(ProgressTracker):
     Parameters:
         extrapolate: hivemind lets a peer begin an update at the *estimated* end of the epoch, so that nobody waits for
             reports; False waits until the samples are really reported.
+        organiser: the epoch that the organiser vouches for; None if it is not known.
     """
 
-    def __init__(self, *args: Any, extrapolate: bool = True, **kwargs: Any) -> None:
-        self._extrapolate = extrapolate
+    def __init__(
+        self,
+        *args: Any,
+        extrapolate: bool = True,
+        organiser: Callable[[], int | None] = lambda: None,
+        **kwargs: Any,
+    ) -> None:
+        self._extrapolate, self._organiser = extrapolate, organiser
+        self._history, self._disbelief, self._failed_loads = PeerHistory(), Disbelief(), 0
+        self._others: list[Claim] = []
         self._held = False
         self.swarm_samples_per_second = 0.0
         self.reported_epoch: int | None = None
@@ -86,35 +106,57 @@ class SwarmProgressTracker(ProgressTracker):
         progress = super()._get_local_progress(local_epoch, samples_accumulated)
         return progress.copy(update={"samples_per_second": 0.0}) if self._held else progress
 
+    def add_round(self, partners: Iterable[str], *, is_one_group: bool) -> None:
+        """This peer has made an update with these peers; see `PeerHistory`."""
+        self._failed_loads = 0
+        self._history.add_round((PeerID.from_base58(peer).to_bytes() for peer in partners), is_one_group=is_one_group)
+
+    def add_failed_load(self) -> None:
+        """Nobody gave the state of the run's epoch. After the second time, peers that alone claim it are liars."""
+        self._failed_loads += 1
+        if self._failed_loads >= _FAILED_LOADS:
+            known = max(self.local_progress.epoch, supported_epoch(self._others, self._organiser()))
+            self._disbelief.add((claim.slot for claim in self._others if claim.epoch > known), get_dht_time())
+
+    @property
+    def has_nothing_to_load(self) -> bool:
+        """Whether this peer can go on without a state from others: the run has not begun, or is no further."""
+        self.refresh()
+        return self.is_unbegun or 0 < self.local_progress.epoch >= self.global_epoch
+
+    @property
+    def is_unbegun(self) -> bool:
+        """Whether nobody has begun the run, by all that is known."""
+        return not self._organiser() and self.global_epoch == 0
+
     def _parse_swarm_progress_data(self, metadata: Any) -> GlobalTrainingProgress:
-        progress = super()._parse_swarm_progress_data(metadata)
-        entries = metadata.values() if isinstance(metadata, dict) else ()
-        peers = [entry.value for entry in entries if entry.value is not None]
-        self.swarm_samples_per_second = sum(peer["samples_per_second"] for peer in peers)
-        # hivemind counts the records it finds. A newcomer whose own is not among them yet would take one other peer for
-        # itself, believe it is alone, and step alone; and rounds would wait in vain for a peer that is on hold.
-        own = self.dht.peer_id.to_bytes()
-        others = [peer for peer in peers if peer["peer_id"] != own]
-        trainers = [peer for peer in others if adds_samples(peer)]
-        partners = [*trainers, *(peer for peer in others if is_auxiliary(peer))]
+        # hivemind believes all that is reported, and counts the records it finds. A newcomer whose own is not among
+        # them yet would take one other peer for itself, believe it is alone, and step alone; and rounds would wait in
+        # vain for a peer that is on hold.
+        now, peer, slot = get_dht_time(), self.dht.peer_id.to_bytes(), self._local_public_key
+        claims = claims_in(metadata, now, self.target_batch_size)
+        self._others = [claim for claim in claims if claim.peer != peer and claim.slot != slot]
+        epoch = credible_epoch(self.local_progress.epoch, self._others, self._organiser(), self._disbelief.slots(now))
+        credible = [claim for claim in self._others if claim.epoch <= epoch]
+        own = claim_of(slot, self.local_progress)
+        others = self._history.held_to_it(credible, own)
+        reported = [*others, *(claim for claim in claims if claim.slot == slot)]
+        progress = super()._parse_swarm_progress_data(
+            {claim.slot: ValueWithExpiration(claim.record(), now) for claim in reported}
+        )
+        if epoch > progress.epoch:
+            progress.epoch, progress.samples_accumulated = epoch, 0
+        trainers = [claim for claim in others if claim.adds_samples]
+        partners = [*trainers, *(claim for claim in others if claim.is_auxiliary)]
         progress.num_peers = 1 + len(partners)
-        self.expected_members = 1 + sum(self._is_expected(peer) for peer in partners)
+        self.expected_members = 1 + sum(self._is_expected(claim) for claim in partners)
+        self.swarm_samples_per_second = sum(claim.samples_per_second for claim in reported)
         self.other_trainers = len(trainers)
-        self.reported_epoch = max((int(peer["epoch"]) for peer in trainers), default=None)
-        self.others_can_be_reached = any(not peer["client_mode"] for peer in partners)
+        self.reported_epoch = max((claim.epoch for claim in trainers), default=None)
+        self.others_can_be_reached = any(not claim.client_mode for claim in partners)
         return progress
 
-    def _is_expected(self, progress: Mapping[str, Any]) -> bool:
+    def _is_expected(self, claim: Claim) -> bool:
         """hivemind's peers report at least twice until their record expires. One an epoch behind is about to follow."""
-        is_alive = get_dht_time() - progress["time"] < self.metadata_expiration / 2 + _SLACK
-        return is_alive and bool(progress["epoch"] >= self.local_progress.epoch - 1)
-
-
-def adds_samples(progress: Mapping[str, Any]) -> bool:
-    """Whether a record of progress is of a peer that computes: neither auxiliary nor on hold."""
-    return bool(progress["samples_per_second"] > _NO_SPEED or progress["samples_accumulated"] > 0)
-
-
-def is_auxiliary(progress: Mapping[str, Any]) -> bool:
-    """Whether a record of progress is of a peer that averages with the others and adds no samples."""
-    return bool(0 < progress["samples_per_second"] <= _NO_SPEED and progress["samples_accumulated"] == 0)
+        is_alive = get_dht_time() - claim.time < self.metadata_expiration / 2 + _SLACK
+        return is_alive and bool(claim.epoch >= self.local_progress.epoch - 1)

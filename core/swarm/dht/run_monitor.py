@@ -5,11 +5,11 @@ from dataclasses import dataclass, field
 
 from hivemind import DHT
 from hivemind.dht.schema import RSASignatureValidator, SchemaValidator
-from hivemind.optim.progress_tracker import LocalTrainingProgress, TrainingProgressSchema
-from hivemind.utils import ValueWithExpiration
+from hivemind.optim.progress_tracker import TrainingProgressSchema
+from hivemind.utils import ValueWithExpiration, get_dht_time
 
 from core.swarm.dht.contributions import slot_of
-from core.swarm.dht.progress_tracker import adds_samples, is_auxiliary
+from core.swarm.dht.credible_progress import Claim, claims_in, credible_epoch
 
 
 @dataclass(frozen=True)
@@ -46,26 +46,21 @@ class RunMonitor:
         self._key = f"{run_id}_progress"
         dht.add_validators([SchemaValidator(TrainingProgressSchema, prefix=run_id), RSASignatureValidator()])
 
-    def read(self) -> RunProgress:
+    def read(self, epoch: int = 0) -> RunProgress:
+        """What is credible of it. `epoch` is where the run is for certain."""
         found = self._dht.get(self._key, latest=True)
-        if not isinstance(found, ValueWithExpiration) or not isinstance(found.value, dict):
-            return RunProgress()
-        reported = {
-            slot: LocalTrainingProgress.parse_obj(entry.value)
-            for slot, entry in found.value.items()
-            if entry.value and not is_auxiliary(entry.value)
-        }
-        records = list(reported.values())
-        active = [record for record in records if adds_samples(record.dict())]
-        epoch = max((record.epoch for record in records), default=0)
+        reported = claims_in(found.value if isinstance(found, ValueWithExpiration) else None, get_dht_time())
+        epoch = credible_epoch(epoch, reported, epoch)
+        trainers = [claim for claim in reported if claim.epoch <= epoch and not claim.is_auxiliary]
+        active = [claim for claim in trainers if claim.adds_samples]
         return RunProgress(
-            epoch=epoch,
-            samples=sum(record.samples_accumulated for record in active if record.epoch == epoch),
-            peers=tuple(sorted(record.peer_id for record in active)),
-            samples_per_second=sum(record.samples_per_second for record in active),
-            slots={slot_of(subkey): _reported(record) for subkey, record in reported.items()},
+            epoch=max((claim.epoch for claim in trainers), default=0),
+            samples=sum(claim.samples for claim in active if claim.epoch == epoch),
+            peers=tuple(sorted(claim.peer for claim in active)),
+            samples_per_second=sum(claim.samples_per_second for claim in active),
+            slots={slot_of(claim.slot): _progress(claim) for claim in trainers},
         )
 
 
-def _reported(record: LocalTrainingProgress) -> PeerProgress:
-    return PeerProgress(record.peer_id, record.epoch, record.samples_accumulated, record.samples_per_second)
+def _progress(claim: Claim) -> PeerProgress:
+    return PeerProgress(claim.peer, claim.epoch, claim.samples, claim.samples_per_second)

@@ -1,0 +1,127 @@
+"""Where the run is, as its organiser says: a record in the DHT, signed with the backbone's identity.
+
+Everybody can write into the DHT. What counts here is the signature: the peer id of a backbone, which is the hash of its
+public key, stands in the manifest's `initial_peers`.
+"""
+
+import hashlib
+import logging
+import math
+from collections.abc import Collection
+from pathlib import Path
+from typing import Annotated
+
+import msgspec
+from cryptography.exceptions import InvalidSignature, UnsupportedAlgorithm
+from cryptography.hazmat.primitives import hashes, serialization
+from cryptography.hazmat.primitives.asymmetric import padding
+from cryptography.hazmat.primitives.asymmetric.rsa import RSAPrivateKey, RSAPublicKey
+from hivemind import DHT
+from hivemind.dht.schema import RSASignatureValidator
+from hivemind.p2p import PeerID
+from hivemind.proto import crypto_pb2
+from hivemind.utils import ValueWithExpiration, get_dht_time
+from msgspec import Meta
+
+LASTS = 120.0
+"""Seconds for which a record is believed after the backbone has fallen silent."""
+_LARGEST = 2048
+_SHA256_MULTIHASH = bytes((0x12, 32))
+_PURPOSE = b"idlehive organiser 1\n"
+_PADDING = padding.PSS(padding.MGF1(hashes.SHA256()), padding.PSS.DIGEST_LENGTH)
+_HASH = hashes.SHA256()
+
+_log = logging.getLogger(__name__)
+
+
+class RunRecord(msgspec.Struct, frozen=True, array_like=True, forbid_unknown_fields=True):
+    """What the organiser vouches for."""
+
+    run_id: Annotated[str, Meta(max_length=200)]
+    epoch: Annotated[int, Meta(ge=0, le=1 << 53)]
+    """That the run has reached at least; 0: it has not begun."""
+    at: float
+    """When this was said, UTC seconds: the latest record counts."""
+
+
+class _Signed(msgspec.Struct, frozen=True, array_like=True, forbid_unknown_fields=True):
+    public_key: Annotated[bytes, Meta(max_length=1024)]
+    """As libp2p encodes it."""
+    signature: Annotated[bytes, Meta(max_length=1024)]
+    body: Annotated[bytes, Meta(max_length=1024)]
+
+
+def identity_key(file: Path) -> RSAPrivateKey:
+    """The private key of a peer's identity file."""
+    data = crypto_pb2.PrivateKey.FromString(file.read_bytes()).data
+    key = serialization.load_der_private_key(data, password=None)
+    if not isinstance(key, RSAPrivateKey):
+        raise TypeError(f"{file} holds no RSA key")
+    return key
+
+
+def sign(record: RunRecord, key: RSAPrivateKey) -> bytes:
+    der = key.public_key().public_bytes(serialization.Encoding.DER, serialization.PublicFormat.SubjectPublicKeyInfo)
+    public_key = crypto_pb2.PublicKey(key_type=crypto_pb2.RSA, data=der).SerializeToString()
+    body = msgspec.msgpack.encode(record)
+    return msgspec.msgpack.encode(_Signed(public_key, key.sign(_PURPOSE + body, _PADDING, _HASH), body))
+
+
+def verify(data: object, organisers: Collection[PeerID], run_id: str) -> RunRecord | None:
+    """The record, if one of `organisers` has signed it for this run."""
+    if not isinstance(data, bytes) or len(data) > _LARGEST:
+        return None
+    try:
+        signed = msgspec.msgpack.decode(data, type=_Signed)
+        if _peer_id(signed.public_key) not in organisers:
+            return None
+        key = serialization.load_der_public_key(crypto_pb2.PublicKey.FromString(signed.public_key).data)
+        if not isinstance(key, RSAPublicKey):
+            return None
+        key.verify(signed.signature, _PURPOSE + signed.body, _PADDING, _HASH)
+        record = msgspec.msgpack.decode(signed.body, type=RunRecord)
+    except (msgspec.MsgspecError, RecursionError, InvalidSignature, UnsupportedAlgorithm, ValueError) as error:
+        _log.debug("a record of the organiser is not usable: %r", error)
+        return None
+    return record if record.run_id == run_id and math.isfinite(record.at) else None
+
+
+def _peer_id(public_key: bytes) -> PeerID:
+    return PeerID(_SHA256_MULTIHASH + hashlib.sha256(public_key).digest())
+
+
+class OrganiserRecords:
+    """The records of one run in the DHT."""
+
+    def __init__(self, dht: DHT, run_id: str, organisers: Collection[PeerID]) -> None:
+        self._dht, self._run_id, self._organisers = dht, run_id, frozenset(organisers)
+        self._key = f"{run_id}_organiser"
+        # Nobody else may write over the record, and so put it out of sight.
+        signature = RSASignatureValidator()
+        self._own_key = signature.local_public_key
+        dht.add_validators([signature])
+        self._latest: RunRecord | None = None
+
+    def publish(self, epoch: int, key: RSAPrivateKey) -> None:
+        """Vouch for `epoch`, without waiting for the peers that keep the record."""
+        now = get_dht_time()
+        self._dht.store(
+            self._key,
+            subkey=self._own_key,
+            value=sign(RunRecord(self._run_id, epoch, now), key),
+            expiration_time=now + LASTS,
+            return_future=True,
+        )
+
+    def read(self) -> RunRecord | None:
+        """The latest record that an organiser has signed and that still counts; None if there is none."""
+        found = self._dht.get(self._key, latest=True)
+        entries = found.value if isinstance(found, ValueWithExpiration) else None
+        for entry in entries.values() if isinstance(entries, dict) else ():
+            record = verify(getattr(entry, "value", None), self._organisers, self._run_id)
+            if record is not None and (self._latest is None or record.at > self._latest.at):
+                self._latest = record
+        now = get_dht_time()
+        if self._latest is not None and not now - LASTS <= self._latest.at <= now + LASTS:
+            return None
+        return self._latest

@@ -1,0 +1,54 @@
+"""The organiser's record: who can have signed it, and what else is never taken for it."""
+
+from pathlib import Path
+
+import msgspec
+import pytest
+from hivemind.p2p import P2P, PeerID
+from hypothesis import given
+from hypothesis import strategies as st
+
+from core.swarm.dht.organiser import RunRecord, _Signed, identity_key, sign, verify
+
+RECORD = RunRecord("run", 12, 1_790_000_000.0)
+
+
+@pytest.fixture(scope="module")
+def identities(tmp_path_factory: pytest.TempPathFactory) -> list[Path]:
+    folder = tmp_path_factory.mktemp("identities")
+    for name in ("organiser", "stranger"):
+        P2P.generate_identity(str(folder / name))
+    return [folder / "organiser", folder / "stranger"]
+
+
+def peer_id(identity: Path) -> PeerID:
+    return PeerID.from_identity(identity.read_bytes())
+
+
+def test_a_record_is_believed_of_whoever_the_manifest_names(identities: list[Path]) -> None:
+    organiser, stranger = identities
+    signed = sign(RECORD, identity_key(organiser))
+    assert verify(signed, [peer_id(organiser)], "run") == RECORD
+    assert verify(signed, [peer_id(stranger)], "run") is None
+    assert verify(signed, [peer_id(organiser)], "other") is None
+
+
+def test_a_record_cannot_be_changed_nor_signed_under_the_organisers_key_by_another(identities: list[Path]) -> None:
+    organiser, stranger = identities
+    honest = msgspec.msgpack.decode(sign(RECORD, identity_key(organiser)), type=_Signed)
+    forged = msgspec.msgpack.decode(sign(RunRecord("run", 10**6, 1e9), identity_key(stranger)), type=_Signed)
+    for changed in (
+        msgspec.structs.replace(honest, body=forged.body),
+        msgspec.structs.replace(forged, public_key=honest.public_key),
+        msgspec.structs.replace(honest, signature=forged.signature),
+    ):
+        assert verify(msgspec.msgpack.encode(changed), [peer_id(organiser)], "run") is None
+
+
+@given(
+    st.one_of(
+        st.binary(max_size=3000), st.none(), st.integers(), st.builds(lambda n: b"\x91" * n, st.integers(0, 2500))
+    )
+)
+def test_anything_else_is_no_record(data: object) -> None:
+    assert verify(data, [], "run") is None

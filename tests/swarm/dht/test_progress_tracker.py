@@ -1,0 +1,162 @@
+"""What a tracker makes of a lying peer's records. Three real peers of the DHT on loopback, one of them hostile."""
+
+import time
+from collections.abc import Iterator
+from contextlib import ExitStack
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hivemind import DHT
+from hivemind.dht.schema import RSASignatureValidator
+from hivemind.optim.progress_tracker import ProgressTracker
+from hivemind.utils import get_dht_time
+from hivemind.utils.crypto import RSAPrivateKey
+
+from core.swarm.dht.peer import join_swarm, own_addresses
+from core.swarm.dht.progress_tracker import SwarmProgressTracker
+from tests.swarm.installed import installed
+from tests.waiting import wait_for
+
+RUN, TARGET = "run", 384
+YEARS = 10 * 365 * 86_400.0
+
+
+class Liar:
+    """Plain hivemind, with none of this program's checks."""
+
+    def __init__(self, peer: str) -> None:
+        self._signature = RSASignatureValidator(RSAPrivateKey())
+        self.dht = DHT(initial_peers=[peer], record_validators=[self._signature], start=True, use_relay=False)
+
+    def tell(self, lasts: float = 30.0, **changes: Any) -> None:
+        record = {
+            "peer_id": self.dht.peer_id.to_bytes(),
+            "epoch": 5,
+            "samples_accumulated": 16,
+            "samples_per_second": 1.0,
+            "time": get_dht_time(),
+            "client_mode": False,
+            **changes,
+        }
+        slot = self._signature.local_public_key
+        self.dht.store(f"{RUN}_progress", subkey=slot, value=record, expiration_time=get_dht_time() + lasts)
+
+
+class Swarm:
+    """Two honest peers at epoch 5 with 16 samples each, seen by one of them; and the liar."""
+
+    def __init__(self, folder: Path, opened: ExitStack) -> None:
+        self.organiser: int | None = 5
+        opened.enter_context(installed(folder))
+        self.dhts = [join_swarm([], folder / "ann.key")]
+        self.dhts.append(join_swarm(own_addresses(self.dhts[0]), folder / "ben.key"))
+        self.liar = Liar(own_addresses(self.dhts[0])[0])
+        self.ann, self.ben = (self._tracker(dht) for dht in self.dhts)
+        self.naive = ProgressTracker(
+            self.liar.dht, RUN, TARGET, private_key=RSAPrivateKey(), start=False, client_mode=True
+        )
+        for tracker in (self.ann, self.ben):
+            tracker.report_local_progress(5, 16)
+        for dht in (*self.dhts, self.liar.dht):
+            opened.callback(dht.shutdown)
+        for tracker in (self.ann, self.ben):
+            opened.callback(tracker.shutdown, 5.0)
+        self.see(lambda: self.ann.num_peers == 2)
+
+    def _tracker(self, dht: DHT) -> "Tracker":
+        return Tracker(
+            dht,
+            RUN,
+            TARGET,
+            private_key=RSAPrivateKey(),
+            start=True,
+            extrapolate=False,
+            organiser=lambda: self.organiser,
+        )
+
+    def see(self, condition: Any) -> None:
+        def seen() -> bool:
+            self.ann.refresh()
+            return bool(condition())
+
+        wait_for(seen, 60.0, every=0.2)
+
+    def everybody_has(self, epoch: int) -> None:
+        """Wait until a naive tracker, hivemind's own, has seen the lie."""
+
+        def seen() -> bool:
+            found = self.naive.dht.get(self.naive.training_progress_key, latest=True)
+            progress = self.naive._parse_swarm_progress_data(found.value if found else None)
+            return bool(progress.epoch >= epoch or progress.samples_accumulated >= TARGET)
+
+        wait_for(seen, 60.0, "the lie to be believed by hivemind's own tracker", every=0.2)
+
+
+class Tracker(SwarmProgressTracker):
+    @property
+    def num_peers(self) -> int:
+        return int(self.global_progress.num_peers)
+
+
+@pytest.fixture
+def swarm(short_folder: Path) -> Iterator[Swarm]:
+    with ExitStack() as opened:
+        yield Swarm(short_folder, opened)
+
+
+@pytest.mark.timeout(240)
+def test_lies_about_the_epoch_move_nobody(swarm: Swarm) -> None:
+    for lasts, lie in (
+        (30.0, {"epoch": 10**6}),
+        (31.0, {"epoch": 2**64 - 1}),
+        (32.0, {"epoch": 10**6, "samples_per_second": float("inf"), "time": -1e300}),
+        (33.0, {"epoch": 10**6, "samples_accumulated": 10**9}),
+        (YEARS, {"epoch": 10**6}),
+    ):
+        swarm.liar.tell(lasts, **lie)
+        swarm.everybody_has(10**6)
+        swarm.ann.refresh()
+        assert (swarm.ann.global_epoch, swarm.ann.num_peers, swarm.ann.reported_epoch) == (5, 2, 5), lie
+        assert not swarm.ann.ready_to_update_epoch
+        assert not swarm.ann.is_unbegun
+
+
+@pytest.mark.timeout(240)
+def test_who_is_one_ahead_without_a_state_is_believed_only_until_nobody_has_it(swarm: Swarm) -> None:
+    swarm.liar.tell(epoch=6)
+    swarm.see(lambda: swarm.ann.global_epoch == 6)
+    assert not swarm.ann.has_nothing_to_load
+    swarm.ann.add_failed_load()
+    swarm.ann.add_failed_load()
+    assert swarm.ann.has_nothing_to_load
+    assert swarm.ann.global_epoch == 5
+    assert swarm.ann.num_peers == 2
+
+
+@pytest.mark.timeout(240)
+def test_a_run_begun_by_its_organisers_word_is_never_begun_again(swarm: Swarm) -> None:
+    swarm.organiser = 200
+    swarm.liar.tell(client_mode=True, epoch=10**6)
+    time.sleep(1.0)
+    newcomer = Tracker(
+        swarm.dhts[1], RUN, TARGET, private_key=RSAPrivateKey(), start=False, organiser=lambda: swarm.organiser
+    )
+    assert newcomer.global_epoch == 200
+    assert not newcomer.is_unbegun
+
+
+@pytest.mark.timeout(240)
+def test_a_billion_samples_bring_no_update_once_the_peers_have_met(swarm: Swarm) -> None:
+    ben = str(swarm.dhts[1].peer_id)
+    swarm.ann.add_round([ben], is_one_group=True)
+    swarm.liar.tell(samples_accumulated=10**9, samples_per_second=1e12, time=-1e300)
+    swarm.everybody_has(6)
+    swarm.see(lambda: swarm.ann.num_peers == 3)
+    assert swarm.ann.global_progress.samples_accumulated <= 16 + 16 + 2 * 16
+    assert not swarm.ann.ready_to_update_epoch
+    for _ in range(2):
+        swarm.ann.add_round([ben], is_one_group=True)
+    swarm.ann.refresh()
+    assert swarm.ann.num_peers == 2
+    assert swarm.ann.global_progress.samples_accumulated <= 32
