@@ -24,11 +24,11 @@ from tests.fakes.scripted_engine import ScriptedEngine
 
 _THEMES = {"light": theme.LIGHT, "dark": theme.DARK}
 _LOG = """\
-2026-03-01 21:59:58,004 INFO core.engine The engine serves this profile (process 4242).
-2026-03-01 22:00:00,120 INFO core.engine idle -> starting (nothing against it)
-2026-03-01 22:00:07,311 INFO core.trainer.main Computing on GeForce RTX 3060.
-2026-03-01 22:00:19,870 WARNING hivemind.averaging.averager Averaging failed with TimeoutError()
-2026-03-01 22:00:20,402 INFO core.engine syncing -> contributing (nothing against it)
+2026-03-01 21:59:58,004 INFO core.engine: Ready.
+2026-03-01 22:00:00,120 INFO core.engine.engine: Idle -> Starting (no reasons)
+2026-03-01 22:00:20,402 INFO core.engine.engine: Syncing -> Contributing (no reasons)
+2026-03-01 22:14:11,870 WARNING core.engine.engine: The session failed: process_killed signal=SIGKILL
+2026-03-01 22:14:11,872 INFO core.engine.engine: Leaving -> Failed (process_killed signal=SIGKILL)
 """
 _LANGUAGES: tuple[Language, ...] = ("en", "de")
 
