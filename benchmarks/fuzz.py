@@ -16,6 +16,7 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
+from typing import BinaryIO
 
 import msgspec
 import psutil
@@ -37,6 +38,7 @@ from core.swarm.dht.contributions import BadStatement, Round, Statement, sign, v
 from core.swarm.dht.credible_progress import claims_in
 from core.swarm.dht.organiser import verify as verify_record
 from core.swarm.state.checks import BadState, Layout, check_epoch, check_numbers
+from core.swarm.state.fork_detection import _told
 from core.swarm.state.update_chain import trail_of
 from tests.fakes.running_engine import RunningEngine
 from tests.learning.small_project import small_manifest
@@ -86,18 +88,18 @@ def engine_socket() -> Iterator[tuple[Try, list[bytes]]]:
     with tempfile.TemporaryDirectory(prefix="hive") as folder:
         engine = RunningEngine(Profile(Path(folder, "profile")), Path(folder))
         engine.start()
-        connection = _connected(engine)
+        connection, replies = _connected(engine)
 
         def ask(text: bytes) -> None:
-            nonlocal connection
+            nonlocal connection, replies
             connection.sendall(text.replace(b"\n", b" ") + b"\n")
-            reply = connection.recv(1 << 16)
+            reply = replies.readline()
             if not reply:
-                raise ConnectionError("the engine does not answer")
+                raise ConnectionError(f"the engine does not answer {text[:200]!r}")
             if b'"id":0,' in reply:
                 # It is hung up on whoever sends what is no request.
                 connection.close()
-                connection = _connected(engine)
+                connection, replies = _connected(engine)
 
         try:
             yield ask, [encode(Request(1, GetSnapshot())), encode(Request(2, Pause(5.0)))]
@@ -106,11 +108,11 @@ def engine_socket() -> Iterator[tuple[Try, list[bytes]]]:
             engine.quit()
 
 
-def _connected(engine: RunningEngine) -> socket.socket:
+def _connected(engine: RunningEngine) -> tuple[socket.socket, BinaryIO]:
     connection = socket.socket(socket.AF_UNIX)
     connection.settimeout(10.0)
     connection.connect(str(engine.home.socket))
-    return connection
+    return connection, connection.makefile("rb")
 
 
 @contextmanager
@@ -152,6 +154,7 @@ def dht_records() -> Iterator[tuple[Try, list[bytes]]]:
         with suppress(BadStatement):
             verify(text)
         verify_record(text, [], "run")
+        _told(text)
         try:
             value = MSGPackSerializer.loads(text)
         except Exception:  # noqa: BLE001 - hivemind refuses what it cannot unpack before anybody here sees it
@@ -168,7 +171,8 @@ def dht_records() -> Iterator[tuple[Try, list[bytes]]]:
         "time": time.time(),
         "client_mode": False,
     }
-    yield read, [sign(statement, Ed25519PrivateKey.generate()), MSGPackSerializer.dumps(progress)]
+    chain = msgspec.msgpack.encode((b"peer", ((5, 2, "ab" * 8),), True))
+    yield read, [sign(statement, Ed25519PrivateKey.generate()), MSGPackSerializer.dumps(progress), chain]
 
 
 @contextmanager

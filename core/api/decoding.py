@@ -17,3 +17,5 @@ def decode(decoder: "msgspec.json.Decoder[Value]", text: bytes) -> Value:
         return decoder.decode(text)
     except RecursionError:
         raise msgspec.DecodeError("It is nested too deep") from None
+    except UnicodeDecodeError:
+        raise msgspec.DecodeError("It is not UTF-8 text") from None

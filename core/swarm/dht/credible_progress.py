@@ -96,7 +96,7 @@ def _claim(slot: object, entry: object, now: float, target_batch_size: int) -> C
         return None
     try:
         told = LocalTrainingProgress.parse_obj(entry.value)
-    except ValidationError:
+    except (ValidationError, TypeError):  # the second for keys that are no strings
         return None
     # Longer than any honest peer asks for: its owner may be gone, and what it says must not outlive it.
     if not entry.expiration_time <= now + _LONGEST:

@@ -115,6 +115,6 @@ class ForkDetector(threading.Thread):
 def _told(data: object) -> ReportedChain | None:
     try:
         record = msgspec.msgpack.decode(data, type=_Record) if isinstance(data, bytes) else None
-    except msgspec.MsgspecError:
+    except (msgspec.MsgspecError, ValueError):  # the second for text that is not UTF-8
         return None
     return ReportedChain(record.peer, record.trail, record.gives) if record is not None else None

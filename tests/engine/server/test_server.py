@@ -138,6 +138,15 @@ def test_a_wrong_command_is_refused_by_its_number_and_the_talk_goes_on(engine: R
         assert next(replies)["id"] == 6
 
 
+def test_broken_text_in_a_request_is_refused_without_a_traceback(engine: RunningEngine) -> None:
+    engine.start()
+    with connected(engine) as connection:
+        connection.sendall(b'{"id": 5, "command": {"type": "Pa\xffuse"}}\n')
+        refusal = next(received(connection))
+    assert (refusal["type"], refusal["usage"]) == ("Refusal", True)
+    assert "Traceback" not in "".join(file.read_text() for file in engine.home.logs.iterdir())
+
+
 @pytest.mark.parametrize("text", [b'{"id": 5, "x": ', b'{"id": 5, "command": {"type": "Pause", "x": '])
 def test_nesting_without_end_is_refused_without_a_traceback(engine: RunningEngine, text: bytes) -> None:
     engine.start()

@@ -45,6 +45,7 @@ def test_every_field_is_bounded() -> None:
     assert (honest.epoch, honest.samples, honest.samples_per_second) == (5, 16, 2.0)
     assert read(epoch=2**64 - 1) == []
     assert read(samples_per_second=math.inf) == read(samples_per_second=math.nan) == []
+    assert claims_in({b"slot": ValueWithExpiration({1: 2}, NOW)}, NOW, TARGET) == []
     assert read(time=math.nan) == read(peer_id=b"x" * 100) == []
     [loud] = read(samples_accumulated=10**9, samples_per_second=1e300, time=-1e300)
     assert loud.samples <= 4 * TARGET
