@@ -56,6 +56,8 @@ def _causal() -> torch.nn.Module:
             resid_pdrop=0.0,
             embd_pdrop=0.0,
             attn_pdrop=0.0,
+            bos_token_id=0,
+            eos_token_id=0,
         )
     )
 
