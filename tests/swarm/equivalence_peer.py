@@ -1,9 +1,10 @@
 """One peer of the equivalence test: a process of its own, as every peer is.
 
 Usage: equivalence_peer.py FOLDER INDEX PEERS EPOCHS TASK. Peer 0 writes its address to FOLDER/address, the others read
-it. Each writes its parameters to FOLDER/INDEX.safetensors.
+it. Each writes its parameters to FOLDER/INDEX.safetensors. A round that fails keeps its samples for the next.
 """
 
+import contextlib
 import sys
 import time
 from pathlib import Path
@@ -11,6 +12,7 @@ from pathlib import Path
 import torch
 from safetensors.torch import save_file
 
+from core.swarm.averaging.collaborative_step import RoundFailed
 from core.swarm.build import make_optimizer
 from core.swarm.dht.peer import join_swarm, own_addresses
 from core.swarm.patches import install
@@ -47,13 +49,15 @@ def main() -> None:
     for epoch in range(epochs):
         for microbatch in range(index, MICROBATCHES, peers):
             microbatch_loss(model, epoch, microbatch).backward()
-            optimizer.step(batch_size=MICROBATCH)
+            with contextlib.suppress(RoundFailed):
+                optimizer.step(batch_size=MICROBATCH)
             optimizer.zero_grad()
         while optimizer.local_epoch == epoch:
             if time.monotonic() > deadline:
                 raise TimeoutError(f"epoch {epoch} did not end")
             time.sleep(0.02)
-            optimizer.follow()
+            with contextlib.suppress(RoundFailed):
+                optimizer.follow()
     optimizer.state_averager.step(wait_for_delayed_updates=True, apply_delayed_updates=True)
     save_file(
         {name: value.detach().clone() for name, value in model.named_parameters()}, folder / f"{index}.safetensors"

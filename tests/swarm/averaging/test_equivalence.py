@@ -16,7 +16,7 @@ TOLERANCE = 2e-6
 """Largest difference of any parameter, between two peers and to one process. The sums are the same but for the order of
 additions in float32, and a peer gets the average as a difference to add to its own: one rounding is 6e-8 of a value
 up to about 1, and five LAMB steps (each scaled by norms over the whole tensor) add up some dozens of them. Seen: 1.5e-8
-between peers, 3e-7 to one process. What training changes is 10^5 times as much."""
+between peers, 6e-7 to one process. What training changes is 10^5 times as much."""
 
 
 def start_peer(folder: Path, index: int, peers: int, task: str) -> subprocess.Popen[bytes]:
