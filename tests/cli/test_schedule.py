@@ -96,7 +96,7 @@ def test_a_file_that_is_no_text_is_a_wrong_use(profile: object, run_cli: RunCli,
     file.write_bytes(b"\xff\xfe")
     done = run_cli("schedule", "set", str(file))
     assert (done.returncode, done.stderr.count("\n")) == (2, 1)
-    assert "is no text" in done.stderr
+    assert "is not UTF-8 text" in done.stderr
 
 
 def test_clearing_means_always(scheduled: ScriptedEngine, run_cli: RunCli) -> None:

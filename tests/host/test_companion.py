@@ -8,11 +8,10 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-import msgspec
 import psutil
 import pytest
 
-from core.api.project.manifest import Manifest
+from core.api.project.manifest_reading import read_stored
 from core.api.session_settings import Limits, SessionSettings
 from core.client.engine_client import core_command
 from core.host.companion import Companion
@@ -31,7 +30,7 @@ class Beside:
         self._script = folder / "trainer.json"
         self.script()
         self.companion = Companion(
-            msgspec.convert(manifest(), Manifest),
+            read_stored(json.dumps(manifest())),
             folder,
             folder / "session",
             program=core_command("tests.fakes.scripted_trainer"),
