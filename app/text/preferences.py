@@ -173,7 +173,7 @@ def live_value(name: str, snapshot: Snapshot) -> float | None:
 
 
 def _seen(name: str, snapshot: Snapshot) -> str:
-    """What the machine tells of a limit that is no amount; also that it does not tell."""
+    """The live value of a preference that is no amount; says so if it is unknown."""
     around = snapshot.surroundings
     match name:
         case "on_battery":

@@ -79,7 +79,7 @@ class StateSync:
                 self._wait_while_held()
             except StateUnavailable:
                 if optimizer.tracker.has_nothing_to_load:
-                    # Every peer begins a run from the same seed; or somebody only claimed to be ahead.
+                    # Every peer begins a run from the same seed, or another peer falsely claimed to be ahead.
                     break
                 tries_left -= 1
                 if not tries_left:

@@ -63,7 +63,7 @@ def allowed(number: Number) -> str:
 
 
 def parse(text: str, number: Number, *, usual_unit: bool = False) -> int:
-    """The value that somebody wrote. With `usual_unit`, a number alone is in GB or Mbit/s; otherwise in bytes.
+    """The value of a typed text. With `usual_unit`, a number alone is in GB or Mbit/s; otherwise in bytes.
 
     Raises:
         UsageError: not such a quantity, or out of range.

@@ -27,7 +27,7 @@ def write(value: Any, of: Type) -> str:
 
 
 def parse(text: str, of: Type) -> Value:
-    """The value that somebody wrote.
+    """The value of a typed text.
 
     Raises:
         UsageError: it cannot be read, or is not allowed.

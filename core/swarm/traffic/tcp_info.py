@@ -51,13 +51,13 @@ class Carried:
 
 
 def connections(process: int) -> dict[bytes, Carried]:
-    """What each TCP connection of a process has carried; empty where the kernel does not tell."""
+    """What each TCP connection of a process has carried; empty where the kernel does not report it."""
     inodes = _inodes(process)
     return {cookie: carried for cookie, inode, carried in _all_connections() if inode in inodes}
 
 
 def carried_by(connection: socket.socket) -> Carried | None:
-    """What a connection of this process has carried; None where the kernel does not tell."""
+    """What a connection of this process has carried; None where the kernel does not report it."""
     if sys.platform != "linux":
         return None
     return _parsed(connection.getsockopt(socket.IPPROTO_TCP, socket.TCP_INFO, _INFO_SIZE), connection.family)
