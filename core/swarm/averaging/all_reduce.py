@@ -98,7 +98,10 @@ class AtomicAllReduce(AllReduceRunner):
         stub, clock = self._get_peer_stub(peer), asyncio.get_running_loop().time
         heard = clock()
         while (left := heard + self._silence - clock()) > 0:
+            # Not the call's own timeout: it is `asyncio.wait_for`, which before Python 3.12 forgets a cancellation that
+            # comes together with the answer; the round then waits for this watch for as long as the peer answers.
             with contextlib.suppress(TimeoutError, P2PHandlerError, P2PDaemonError):
-                await stub.rpc_ping(dht_pb2.PingRequest(), timeout=left)
+                async with asyncio.timeout(left):
+                    await stub.rpc_ping(dht_pb2.PingRequest())
                 heard = clock()
             await asyncio.sleep(self._silence / _GREETINGS)

@@ -80,3 +80,17 @@ def test_peers_of_different_epochs_do_not_meet(members: list[Member]) -> None:
     assert [member.gradient for member in members] == [1.5, 1.5, 6.0]
     with pytest.raises(Exception, match="could not find a group"):
         controls[2].result(TIMEOUT)
+
+
+def test_each_of_many_rounds_ends_as_soon_as_all_have_the_average(members: list[Member]) -> None:
+    """The members ask each other whether they still answer, and the end of a round may meet an answer."""
+    for number in range(12):
+        controls = [member.begin() for member in members]
+        for control in controls:
+            control.allow_allreduce()
+        for control in controls:
+            while not control.done() and control.stage != AveragingStage.RUNNING_ALLREDUCE:
+                time.sleep(0.005)
+        began = time.monotonic()
+        assert {len(control.result(TIMEOUT)) for control in controls} == {3}
+        assert time.monotonic() - began < SILENCE, number
