@@ -172,6 +172,8 @@ class PeerHistory:
         return claim.peer in self._partners and self._slots[claim.peer] == claim.slot
 
     def _held(self, claim: Claim, samples: float, speed: float) -> Claim:
+        if claim.is_auxiliary:
+            return claim
         if claim.peer in self._absent_twice:
             samples = speed = 0.0
         return replace(

@@ -1,6 +1,7 @@
 """Progress that lies: what of it counts."""
 
 import math
+from dataclasses import replace
 from typing import Any
 
 from hivemind.utils import ValueWithExpiration
@@ -102,6 +103,15 @@ def test_a_peer_of_another_group_is_not_taken_for_absent() -> None:
         history.held_to_it(others, own)
         history.add_round([b"a"], is_one_group=False)
     assert [each.samples for each in history.held_to_it(others, own)] == [60, 50]
+
+
+def test_a_peer_that_adds_no_samples_is_not_taken_for_absent() -> None:
+    history = PeerHistory()
+    auxiliary = replace(claim("auxiliary", samples=0), samples_per_second=1e-20)
+    others = [auxiliary, claim("trainer")]
+    for _update in range(3):
+        assert history.held_to_it(others, claim("own"))[0].is_auxiliary
+        history.add_round([b"trainer"], is_one_group=True)
 
 
 def test_nobody_gets_anothers_credit_by_naming_its_peer_id() -> None:
