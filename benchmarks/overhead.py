@@ -23,7 +23,6 @@ from core.learning.data import source_for
 from core.learning.data.source import stream
 from core.learning.model import build_model
 from core.learning.tasks import task_for
-from core.swarm.averaging.bandwidth import silence
 from core.swarm.build import make_optimizer
 from core.swarm.dht.peer import join_swarm
 from core.swarm.patches import install
@@ -45,7 +44,7 @@ def main() -> None:
         size = manifest.training.microbatch_size
         shards = sorted(project.glob("train-*.txt"))
         link = Link()
-        install(Path(folder), link, silence=silence(manifest.averaging))
+        install(Path(folder), link)
         measured = Measurements(link)
         dht = join_swarm([], Path(folder) / "identity")
         shared, bare = build_model(manifest), build_model(manifest)

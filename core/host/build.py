@@ -30,7 +30,6 @@ from core.learning.data.source import once
 from core.learning.model import build_model
 from core.learning.tasks import task_for
 from core.learning.tasks.task import Evaluation
-from core.swarm.averaging.bandwidth import silence
 from core.swarm.dht.peer import LOOPBACK, join_swarm, own_addresses
 from core.swarm.patches import install
 from core.swarm.traffic.link import Link
@@ -54,7 +53,7 @@ def assemble(chosen: argparse.Namespace, project: Project, session_folder: Path)
         draft = project.manifest(state, ())
         link = Link()
         link.apply(limits_of(project.host))
-        install(session_folder, link, silence=silence(draft.averaging))
+        install(session_folder, link)
         model = build_model(draft)
         evaluate = _evaluation(project, draft, model)
         curve = Curve(state, draft.run_id, MOST_TOGETHER * draft.training.target_batch_size)

@@ -8,7 +8,6 @@ import resource
 from collections.abc import Iterator
 from concurrent.futures import InvalidStateError
 from contextlib import suppress
-from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -22,6 +21,7 @@ from hivemind.p2p.p2p_daemon_bindings import control
 from hivemind.utils import MPFuture
 
 from core.swarm.averaging.all_reduce import AtomicAllReduce
+from core.swarm.averaging.group_formation import ExpectedGroup
 from core.swarm.averaging.load_balancing import load_balance
 from core.swarm.dht.group_lookup import PacedKeyManager
 from core.swarm.dht.record_limits import BoundedStorage, limited_store
@@ -36,7 +36,7 @@ Patch = tuple[Any, str, Any]
 """A class or module of hivemind, the name of its attribute, and what replaces it."""
 
 
-def install(session_folder: Path, link: Link, *, silence: float) -> None:
+def install(session_folder: Path, link: Link) -> None:
     """Patch hivemind for this process and those forked from it later.
 
     To be called once, before the first daemon is started, the first tensor is shared and the first averager is made.
@@ -44,16 +44,15 @@ def install(session_folder: Path, link: Link, *, silence: float) -> None:
     Parameters:
         session_folder: nothing is left outside of it, however this process and its children end.
         link: limits and counts all traffic.
-        silence: see `AtomicAllReduce`.
     """
     # hivemind shares tensors by name, which stays in /dev/shm when a process is killed.
     torch.multiprocessing.set_sharing_strategy("file_descriptor")
     _raise_descriptor_limit()
-    for owner, name, replacement in patches(session_folder, link, silence):
+    for owner, name, replacement in patches(session_folder, link):
         setattr(owner, name, replacement)
 
 
-def patches(session_folder: Path, link: Link, silence: float) -> Iterator[Patch]:
+def patches(session_folder: Path, link: Link) -> Iterator[Patch]:
     """Everything that `install` replaces."""
     # The daemon's sockets. hivemind: always in /tmp, where a killed process leaves them for ever.
     yield P2P, "_UNIX_SOCKET_PREFIX", f"/unix{session_folder}/"
@@ -61,7 +60,9 @@ def patches(session_folder: Path, link: Link, silence: float) -> Iterator[Patch]
     # The division of work among averagers. hivemind: a method that SciPy has deprecated.
     yield averager, "load_balance_peers", load_balance
     # All peers of a round end with the same bits, or none. hivemind: each with its own, and with lost parts.
-    yield averager, "AllReduceRunner", partial(AtomicAllReduce, silence=silence)
+    yield averager, "AllReduceRunner", AtomicAllReduce
+    # A group waits for all that are expected and still answer. hivemind: for whoever comes in a fixed time.
+    yield averager, "Matchmaking", ExpectedGroup
     yield StepControl, "cancel", _cancel
     # A peer that looks for a group asks now and then. hivemind: again and again, without a pause.
     yield matchmaking, "GroupKeyManager", PacedKeyManager

@@ -25,7 +25,7 @@ from core.learning.data.source import stream
 from core.learning.model import build_model, count_parameters
 from core.learning.tasks import task_for
 from core.learning.tasks.task import Batch, Task
-from core.swarm.averaging.bandwidth import min_bandwidth, silence
+from core.swarm.averaging.bandwidth import min_bandwidth
 from core.swarm.averaging.collaborative_step import Update
 from core.swarm.averaging.optimizer import CollaborativeOptimizer
 from core.swarm.build import make_optimizer
@@ -85,7 +85,7 @@ def joined_session(start: Start, control: Control, reporter: Reporter) -> Iterat
     link.apply(control.settings.limits)
     # Not only between two microbatches: a round on a slow link takes a minute.
     control.on_settings = lambda settings: link.apply(settings.limits)
-    install(Path(start.session_folder), link, silence=silence(start.manifest.averaging))
+    install(Path(start.session_folder), link)
     process = _Process(start, control, reporter, link, Measurements(link))
     with closing(Cache(Path(start.cache), start.settings.limits.cache_size)) as cache:
         prepared = _prepare(process, cache)

@@ -19,7 +19,6 @@ from core.swarm.patches import install
 from core.swarm.state.checks import BadState
 from core.swarm.traffic.link import Link
 from tests.learning.small_project import small_manifest
-from tests.swarm.installed import SILENCE
 from tests.waiting import wait_for
 
 EPOCH = 7
@@ -28,7 +27,7 @@ EPOCH = 7
 def main() -> None:
     folder = Path(sys.argv[1])
     torch.set_num_threads(1)
-    install(folder, Link(), silence=SILENCE)
+    install(folder, Link())
     manifest = small_manifest()
     dht = join_swarm([], folder / "first.key")
     first = Follower(dht, manifest, build_model(manifest), Host())

@@ -50,7 +50,7 @@ def main() -> None:
     sockets = Path(os.environ.get("TMPDIR", folder), f"s-{name}-{os.getpid()}")
     sockets.mkdir()
     link = Link()
-    install(sockets, link, silence=TIMEOUT / 5)
+    install(sockets, link)
     leaving = threading.Event()
     threading.Thread(target=partial(_listen, leaving), daemon=True).start()
     identity = Path(folder, f"identity-{name}")

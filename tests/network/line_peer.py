@@ -23,7 +23,6 @@ from hivemind import DHT
 from core.api.project.manifest import Averaging, Optimizer, Training
 from core.api.session_settings import Limits
 from core.learning.data.download import Client
-from core.swarm.averaging import bandwidth
 from core.swarm.averaging.collaborative_step import RoundFailed, StateUnavailable, Update
 from core.swarm.averaging.optimizer import CollaborativeOptimizer
 from core.swarm.build import make_optimizer
@@ -127,7 +126,7 @@ def main() -> None:
     torch.set_num_threads(1)
     link, sockets = Link(), Path(folder, f"sockets-{name}")
     sockets.mkdir()
-    install(sockets, link, silence=bandwidth.silence(averaging))
+    install(sockets, link)
     dht = join_swarm(initial_peers, Path(folder, f"identity-{name}"), listen or None)
     WireMonitor(link, dht).start()
     peer = Peer(dht, link, averaging, training, initial_peers)

@@ -21,7 +21,6 @@ from core.swarm.averaging.averagers import EpochGradientAverager
 from core.swarm.dht.peer import join_swarm, own_addresses
 from core.swarm.patches import install
 from core.swarm.traffic.link import Link
-from tests.swarm.installed import SILENCE
 
 _MATCHMAKING = 2.0
 """Seconds; that of the practice project."""
@@ -74,7 +73,7 @@ def main() -> None:
     torch.set_num_threads(1)
     sockets = Path(folder, f"sockets-{name}")
     sockets.mkdir()
-    install(sockets, Link(), silence=SILENCE)
+    install(sockets, Link())
     dht = join_swarm(initial_peers, Path(folder, f"identity-{name}"), listen or None)
     # The first peer is the backbone, which looks for nobody.
     searcher = Searcher(dht) if initial_peers else None

@@ -19,7 +19,6 @@ from core.swarm.patches import install
 from core.swarm.traffic.link import Link
 from tests.fakes.backbone import ScriptedBackbone
 from tests.swarm.fixed_data import AVERAGING, MICROBATCH, MICROBATCHES, TRAINING, make_model, microbatch_loss
-from tests.swarm.installed import SILENCE
 
 DEADLINE = 120.0
 
@@ -29,7 +28,7 @@ def main() -> None:
     torch.set_num_threads(1)
     sockets = folder / f"sockets-{index}"
     sockets.mkdir()
-    install(sockets, Link(), silence=SILENCE)
+    install(sockets, Link())
     address = folder / "address"
     dht = join_swarm([] if index == 0 else [address.read_text()], folder / f"identity-{index}")
     if index == 0:

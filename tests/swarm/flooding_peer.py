@@ -24,7 +24,7 @@ _AT_ONCE = 20
 
 def main() -> None:
     folder, peer, *floods = sys.argv[1:]
-    install(Path(folder), Link(), silence=5.0)
+    install(Path(folder), Link())
     dht = DHT(initial_peers=[peer], start=True, use_relay=False, startup_timeout=60.0)
     for wanted in floods:
         count, size, lasts = wanted.split(",")

@@ -15,13 +15,12 @@ from core.swarm.dht.peer import join_swarm
 from core.swarm.dht.run_monitor import RunMonitor
 from core.swarm.patches import install
 from core.swarm.traffic.link import Link
-from tests.swarm.installed import SILENCE
 
 
 def main() -> None:
     folder, run_id, samples, peer = Path(sys.argv[1]), sys.argv[2], int(sys.argv[3]), sys.argv[4]
     listens = sys.argv[5:] == ["listens"]
-    install(folder, Link(), silence=SILENCE)
+    install(folder, Link())
     dht = join_swarm([peer], folder / "ghost.key")
     RunMonitor(dht, run_id)
     subkey = ContributionsBoard(dht, run_id)._own_key  # progress stands in the same slot

@@ -9,17 +9,14 @@ import pytest
 from core.swarm.patches import install, patches
 from core.swarm.traffic.link import Link
 
-SILENCE = 6.0
-"""Seconds; that of the practice project."""
-
 
 @contextmanager
-def installed(session_folder: Path, silence: float = SILENCE) -> Iterator[Link]:
+def installed(session_folder: Path) -> Iterator[Link]:
     """The link of this process's peers. Afterwards hivemind is as it was."""
     link = Link()
     with pytest.MonkeyPatch.context() as monkeypatch:
-        for owner, name, _replacement in patches(session_folder, link, silence):
+        for owner, name, _replacement in patches(session_folder, link):
             # What it is now is put back at the end.
             monkeypatch.setattr(owner, name, vars(owner)[name])
-        install(session_folder, link, silence=silence)
+        install(session_folder, link)
         yield link

@@ -12,12 +12,11 @@ from core.swarm.dht.contributions import Round, publisher_of, verify
 from core.swarm.dht.peer import join_swarm, own_addresses
 from core.swarm.patches import install
 from core.swarm.traffic.link import Link
-from tests.swarm.installed import SILENCE
 
 
 def main() -> None:
     folder, run_id, key, *peers = sys.argv[1:]
-    install(Path(folder), Link(), silence=SILENCE)
+    install(Path(folder), Link())
     dht = join_swarm(peers, Path(folder, "peer.key"))
     publisher = publisher_of(dht, run_id, Path(key))
     print(own_addresses(dht)[0], flush=True)

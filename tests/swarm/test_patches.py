@@ -10,6 +10,7 @@ import pytest
 from hivemind.averaging import DecentralizedAverager, averager
 from hivemind.averaging.allreduce import AllReduceRunner
 from hivemind.averaging.control import StepControl
+from hivemind.averaging.matchmaking import Matchmaking
 from hivemind.optim.optimizer import Optimizer
 from hivemind.optim.progress_tracker import ProgressTracker
 from hivemind.p2p import P2P
@@ -20,6 +21,7 @@ from core.api.session_settings import Limits
 from core.host import build as host_build
 from core.swarm import patches as patches_module
 from core.swarm.averaging.all_reduce import AtomicAllReduce
+from core.swarm.averaging.group_formation import ExpectedGroup
 from core.swarm.averaging.load_balancing import load_balance
 from core.swarm.patches import patches
 from core.swarm.traffic.link import OVERHEAD, Link
@@ -69,7 +71,16 @@ def test_rounds_are_run_where_we_put_our_own(link: Link) -> None:
     assert "runner = AllReduceRunner(" in source
     assert "tensor.add_(update" in source
     assert inspect.getsource(AllReduceRunner).count("averaged_part - tensor_part") == 2
-    assert averager.AllReduceRunner.func is AtomicAllReduce
+    assert averager.AllReduceRunner is AtomicAllReduce
+
+
+def test_groups_form_where_we_put_our_own(link: Link) -> None:
+    assert averager.Matchmaking is ExpectedGroup
+    assert "self._matchmaking = Matchmaking(" in inspect.getsource(DecentralizedAverager._run_internal)
+    assert "await self._request_join_group(next_leader)" in inspect.getsource(
+        Matchmaking._request_join_potential_leaders
+    )
+    assert "await self._request_join_group(suggested_leader)" in inspect.getsource(Matchmaking._request_join_group)
 
 
 def test_averagers_divide_the_work_where_we_put_our_own_arithmetic(link: Link) -> None:
@@ -85,7 +96,7 @@ def test_a_cancelled_round_is_cancelled_by_what_we_replace() -> None:
 
 
 def test_everything_that_is_patched_exists_in_hivemind(short_folder: Path) -> None:
-    missing = [(owner, name) for owner, name, _ in patches(short_folder, Link(), 6.0) if name not in vars(owner)]
+    missing = [(owner, name) for owner, name, _ in patches(short_folder, Link()) if name not in vars(owner)]
     assert missing == []
 
 

@@ -7,11 +7,10 @@ nothing compresses them, and a round that lost a part, or whose average is not f
 Where a codec is lossy, differences stay: a parameter rounded to 16 bits would forget small updates.
 
 A peer that has vanished says nothing, and hivemind waits for its parts until the round's time-out. Here the members of
-the group greet one another meanwhile: the round fails as soon as one falls silent, and the others go on without it.
+the group ping one another meanwhile: the round fails as soon as one falls silent, and the others go on without it.
 """
 
 import asyncio
-import contextlib
 from collections.abc import AsyncIterator, Coroutine
 from typing import Any
 
@@ -19,11 +18,17 @@ import torch
 from hivemind.averaging.allreduce import AllreduceException, AllReduceRunner, AveragingMode
 from hivemind.averaging.partition import TensorPartReducer
 from hivemind.compression import NoCompression
-from hivemind.p2p import P2PDaemonError, P2PHandlerError, PeerID
-from hivemind.proto import dht_pb2
+from hivemind.p2p import PeerID
 
-_GREETINGS = 4
-"""In the time after which a silent peer is taken to be lost."""
+from core.swarm.averaging.ping import until_silent
+
+
+class MembersLost(AllreduceException):
+    """Peers of the group fell silent during a round."""
+
+    def __init__(self, peers: list[PeerID]) -> None:
+        super().__init__(f"{' and '.join(map(str, peers))} of the group cannot be reached any more")
+        self.peers = peers
 
 
 class _Average(torch.Tensor):
@@ -40,15 +45,10 @@ class _Averages(TensorPartReducer):
 
 
 class AtomicAllReduce(AllReduceRunner):
-    """One round; see the module.
+    """One round; see the module."""
 
-    Parameters beside hivemind's own:
-        silence: seconds without an answer after which a peer is taken to be lost.
-    """
-
-    def __init__(self, *, silence: float, tensors: Any, compression: Any, **options: Any) -> None:
+    def __init__(self, *, tensors: Any, compression: Any, **options: Any) -> None:
         super().__init__(tensors=tensors, compression=compression, **options)
-        self._silence = silence
         self._tensors = tensors
         self._is_exact = isinstance(compression, NoCompression)
         if self._is_exact:
@@ -76,13 +76,12 @@ class AtomicAllReduce(AllReduceRunner):
 
     async def _unless_somebody_is_lost(self, averaging: Coroutine[Any, Any, list[torch.Tensor]]) -> list[torch.Tensor]:
         average = asyncio.ensure_future(averaging)
-        watches = {asyncio.ensure_future(self._until_silent(peer)): peer for peer in self._partners()}
+        watches = {asyncio.ensure_future(until_silent(self._p2p, peer)): peer for peer in self._partners()}
         try:
             await asyncio.wait({average, *watches}, return_when=asyncio.FIRST_COMPLETED)
             if average.done():
                 return average.result()
-            lost = [str(peer) for watch, peer in watches.items() if watch.done()]
-            raise AllreduceException(f"{' and '.join(lost)} of the group cannot be reached any more")
+            raise MembersLost([peer for watch, peer in watches.items() if watch.done()])
         finally:
             for task in (average, *watches):
                 task.cancel()
@@ -90,18 +89,7 @@ class AtomicAllReduce(AllReduceRunner):
             await asyncio.gather(average, *watches, return_exceptions=True)
 
     def _partners(self) -> list[PeerID]:
-        """Whom this peer can reach. One that only calls others averages no part, and is merely left out when lost."""
-        members = zip(self.ordered_peer_ids, self.modes, strict=True)
-        return [peer for peer, mode in members if mode != AveragingMode.CLIENT and peer != self.peer_id]
-
-    async def _until_silent(self, peer: PeerID) -> None:
-        stub, clock = self._get_peer_stub(peer), asyncio.get_running_loop().time
-        heard = clock()
-        while (left := heard + self._silence - clock()) > 0:
-            # Not the call's own timeout: it is `asyncio.wait_for`, which before Python 3.12 forgets a cancellation that
-            # comes together with the answer; the round then waits for this watch for as long as the peer answers.
-            with contextlib.suppress(TimeoutError, P2PHandlerError, P2PDaemonError):
-                async with asyncio.timeout(left):
-                    await stub.rpc_ping(dht_pb2.PingRequest())
-                heard = clock()
-            await asyncio.sleep(self._silence / _GREETINGS)
+        """The members that this one is connected to: peers that only call others are so to those that reduce."""
+        members = list(zip(self.ordered_peer_ids, self.modes, strict=True))
+        reduces = (self.peer_id, AveragingMode.CLIENT) not in members
+        return [peer for peer, mode in members if peer != self.peer_id and (reduces or mode != AveragingMode.CLIENT)]

@@ -2,14 +2,17 @@
 
 import os
 import threading
-from collections.abc import Callable, Mapping
+from collections import deque
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, AsyncIterator  # noqa: UP035 - hivemind knows only this one as a stream
 
 import msgspec
 import torch
 from hivemind.averaging import DecentralizedAverager
 from hivemind.averaging.control import StepControl
+from hivemind.averaging.group_info import GroupInfo
 from hivemind.compression import (
     BlockwiseQuantization,
     CompressionBase,
@@ -20,8 +23,11 @@ from hivemind.compression import (
 from hivemind.optim.grad_averager import GradientAverager
 from hivemind.optim.state_averager import TrainingStateAverager
 from hivemind.p2p import P2PContext, PeerID
-from hivemind.proto import dht_pb2
+from hivemind.proto import averaging_pb2
+from hivemind.utils.asyncio import achain, as_aiter
 
+from core.swarm.averaging.all_reduce import MembersLost
+from core.swarm.averaging.group_formation import ExpectedGroup
 from core.swarm.state.checks import Layout, State, check_epoch, check_numbers, check_tensors, layout_of
 from core.swarm.state.transfer import StateTransfer
 from core.swarm.state.update_chain import CanonicalFork, Mark, extended, trail_of
@@ -29,6 +35,8 @@ from core.swarm.state.update_transfer import UpdateTransfer
 
 _NUMBER = 8
 """Bytes of the random number that a peer brings to a round."""
+_ENDED_GROUPS = 16
+"""That are remembered: members are late by a round or two at most."""
 
 COMPRESSIONS: dict[str, type[CompressionBase]] = {
     "none": NoCompression,
@@ -46,22 +54,16 @@ def state_prefix(run_id: str) -> str:
 class RunAverager(DecentralizedAverager):
     """What both averagers have in common.
 
-    A group begins as soon as all peers that are expected have joined it; hivemind always waits for `matchmaking_time`,
-    and then begins without those that were busy.
-
     Parameters beside hivemind's own:
-        expected_members: how many peers will look for this group, this one included; None waits like hivemind.
+        expected_peers: who else will look for the next group, and when each last reported; None waits like hivemind.
     """
 
     def __init__(
-        self,
-        *args: Any,
-        expected_members: Callable[[], int] | None = None,
-        target_group_size: int | None = None,
-        **options: Any,
+        self, *args: Any, expected_peers: Callable[[], Mapping[bytes, float]] | None = None, **options: Any
     ) -> None:
-        self._expected_members, self._largest_group = expected_members, target_group_size
-        super().__init__(*args, target_group_size=target_group_size, **options)
+        self._expected_peers = expected_peers
+        self._ended_groups: deque[bytes] = deque(maxlen=_ENDED_GROUPS)
+        super().__init__(*args, **options)
 
     def _run_internal(self) -> None:
         # A forked torch makes itself a new thread pool at the first use, and two threads that do so at once break it
@@ -70,28 +72,49 @@ class RunAverager(DecentralizedAverager):
         super()._run_internal()
 
     def step(self, *args: Any, **options: Any) -> Any:
-        self.expect_members()
+        self.update_expected_peers()
         return super().step(*args, **options)
 
-    def expect_members(self) -> None:
-        """Take over a changed number of expected peers, also while a group is looked for."""
-        if self._expected_members is not None:
-            self._outer_pipe.send(("_expect_members", [self._expected_members()], {}))
+    def update_expected_peers(self) -> None:
+        """Take over who is expected now, also while a group is looked for."""
+        if self._expected_peers is not None:
+            self._outer_pipe.send(("_expect", [dict(self._expected_peers())], {}))
 
-    async def _expect_members(self, count: int) -> None:
-        """Runs in the averager's process."""
-        matchmaking = self._matchmaking
-        matchmaking.target_group_size = min(max(count, matchmaking.min_group_size), self._largest_group or count)
-        async with matchmaking.lock_request_join_group:
-            is_leader = matchmaking.is_looking_for_group and matchmaking.current_leader is None
-            members = len(matchmaking.current_followers) + 1
-            if is_leader and members >= matchmaking.target_group_size and not matchmaking.assembled_group.done():
-                await matchmaking.leader_assemble_group()
+    # What follows runs in the averager's process.
 
-    async def rpc_ping(self, request: dht_pb2.PingRequest, context: P2PContext) -> dht_pb2.PingResponse:
-        """Other members of a group ask during a round whether this peer still answers."""
-        del request, context
-        return dht_pb2.PingResponse()
+    _matchmaking: ExpectedGroup
+
+    async def _expect(self, reports: Mapping[bytes, float]) -> None:
+        await self._matchmaking.expect(reports)
+
+    @contextmanager
+    def _register_allreduce_group(self, group_info: GroupInfo) -> Iterator[None]:
+        try:
+            with super()._register_allreduce_group(group_info):
+                yield
+        finally:
+            self._ended_groups.append(group_info.group_id)
+
+    async def _run_allreduce_inplace_(self, *args: Any, **options: Any) -> None:
+        try:
+            await super()._run_allreduce_inplace_(*args, **options)
+        except MembersLost as error:
+            await self._matchmaking.leave_out(error.peers)
+            raise
+
+    async def rpc_aggregate_part(
+        self, stream: AsyncIterator[averaging_pb2.AveragingData], context: P2PContext
+    ) -> AsyncIterator[averaging_pb2.AveragingData]:
+        """Average a part that another member sends; see hivemind.
+
+        hivemind takes one of a group that has ended here for one of the next group, and lets it wait for that.
+        """
+        first = await anext(stream)
+        if first.group_id in self._ended_groups:
+            yield averaging_pb2.AveragingData(code=averaging_pb2.BAD_GROUP_ID)
+            return
+        async for message in super().rpc_aggregate_part(achain(as_aiter(first), stream), context):
+            yield message
 
 
 class EpochGradientAverager(GradientAverager, UpdateTransfer, RunAverager):

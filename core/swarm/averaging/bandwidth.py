@@ -39,12 +39,6 @@ def part_timeout(averaging: Averaging) -> float:
     return max(15.0, averaging.matchmaking_time, averaging.averaging_timeout / 2)
 
 
-def silence(averaging: Averaging) -> float:
-    """Seconds without an answer after which a round gives a peer up: two such losses and a third, whole round fit into
-    one time limit."""
-    return averaging.averaging_timeout / 5
-
-
 def state_timeout(size: int, ceiling: int) -> float:
     """Seconds that a state of `size` bytes may take under this side's ceiling (bytes per second, 0 for none); the other
     side's line is not known."""

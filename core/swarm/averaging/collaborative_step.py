@@ -142,7 +142,7 @@ class CollaborativeStep(hivemind.Optimizer):
     @property
     def _averager_options(self) -> dict[str, Any]:
         """Of both averagers."""
-        return {**self._group_options, "expected_members": lambda: self.tracker.expected_members}
+        return {**self._group_options, "expected_peers": lambda: self.tracker.expected_peers}
 
     @property
     def _is_one_group(self) -> bool:
@@ -272,7 +272,7 @@ class CollaborativeStep(hivemind.Optimizer):
                     control.cancel()
                 else:
                     # Some may have left, and others may have come.
-                    self.grad_averager.expect_members()
+                    self.grad_averager.update_expected_peers()
 
     def _load_local_gradients_into_optimizer(self) -> None:
         """hivemind falls back to local gradients here, unasked and unseen; with peers around that forks the run.

@@ -48,8 +48,9 @@ class SwarmProgressTracker(ProgressTracker):
         """The highest epoch that another trainer works on; None if there is none."""
         self.other_trainers = 0
         """Other peers that add samples."""
-        self.expected_members = 1
-        """Of the next averaging group: this peer, and all others that reported lately and are not far behind."""
+        self.expected_peers: dict[bytes, float] = {}
+        """The other members of the next averaging group: all that reported lately, with the time of the report, and are
+        not far behind."""
         self.others_can_be_reached = False
         """Whether another peer listens. Those that only call others can neither lead a group nor give their state."""
         super().__init__(*args, **kwargs)
@@ -149,7 +150,7 @@ class SwarmProgressTracker(ProgressTracker):
         trainers = [claim for claim in others if claim.adds_samples]
         partners = [*trainers, *(claim for claim in others if claim.is_auxiliary)]
         progress.num_peers = 1 + len(partners)
-        self.expected_members = 1 + sum(self._is_expected(claim) for claim in partners)
+        self.expected_peers = {claim.peer: claim.time for claim in partners if self._is_expected(claim)}
         self.swarm_samples_per_second = sum(claim.samples_per_second for claim in reported)
         self.other_trainers = len(trainers)
         self.reported_epoch = max((claim.epoch for claim in trainers), default=None)

@@ -1,8 +1,10 @@
 """A member of averaging groups: a real averager of gradients in this process."""
 
-from contextlib import ExitStack
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
+import psutil
 import torch
 from hivemind import DHT
 from hivemind.averaging.control import StepControl
@@ -25,9 +27,9 @@ class Member:
         opened: ExitStack,
         *,
         matchmaking_time: float = 1.0,
-        expected: int | None = None,
+        expected: Callable[[], Mapping[bytes, float]] | None = None,
     ) -> None:
-        self.epoch = 0
+        self.epoch, self.value = 0, value
         parameter = torch.nn.Parameter(torch.zeros(3))
         parameter.grad = torch.full((3,), value)
         self.dht: DHT = join_swarm(contact, folder / f"{value:g}.key")
@@ -37,7 +39,7 @@ class Member:
             parameters=[parameter],
             dht=self.dht,
             prefix="run",
-            expected_members=None if expected is None else lambda: expected,
+            expected_peers=expected,
             min_matchmaking_time=matchmaking_time,
             request_timeout=0.9,
             allreduce_timeout=TIMEOUT,
@@ -47,11 +49,24 @@ class Member:
         opened.callback(self.averager.shutdown)
         self.averager.accumulate_grads_(1)
 
-    def begin(self) -> StepControl:
+    def begin(self, timeout: float = 20.0) -> StepControl:
         self.averager.load_accumulators_into_averager_()
-        control = self.averager.schedule_step(timeout=20.0)
+        control = self.averager.schedule_step(timeout=timeout)
         control.weight = 1.0
         return control
+
+    @contextmanager
+    def vanished(self) -> Iterator[None]:
+        """Its computer does not answer any more."""
+        dht = psutil.Process(self.dht.pid)
+        processes = [psutil.Process(self.averager.pid), dht, *dht.children(recursive=True)]
+        for process in processes:
+            process.suspend()
+        try:
+            yield
+        finally:
+            for process in processes:
+                process.resume()
 
     @property
     def gradient(self) -> float:

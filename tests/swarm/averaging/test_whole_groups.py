@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from core.swarm.averaging.ping import SILENCE
 from core.swarm.dht.peer import own_addresses
 from core.swarm.state.update_chain import Mark
 from tests.swarm.averaging.member import Member
@@ -14,18 +15,27 @@ from tests.swarm.installed import installed
 
 PATIENCE, LATE = 15.0, 3.0
 """Seconds that a group waits for its members at most, and that the last one is late."""
+LEFT_OUT_WITHIN = SILENCE + 1.5
+"""Seconds: a look at who is missing, its silence, and a round."""
 FIRST, SECOND, OTHER = (Mark(epoch, 2, name * 16) for epoch, name in ((1, "a"), (2, "b"), (1, "c")))
 
 
 @pytest.fixture
 def members(short_folder: Path) -> Iterator[list[Member]]:
-    with installed(short_folder, 10.0), ExitStack() as opened:
-        first = Member(short_folder, 1.0, [], opened, matchmaking_time=PATIENCE, expected=3)
+    made: list[Member] = []
+
+    def make(value: float, contact: list[str]) -> Member:
+        def expected() -> dict[bytes, float]:
+            return {other.dht.peer_id.to_bytes(): 0.0 for other in made if other.value != value}
+
+        made.append(Member(short_folder, value, contact, opened, matchmaking_time=PATIENCE, expected=expected))
+        return made[-1]
+
+    with installed(short_folder), ExitStack() as opened:
+        first = make(1.0, [])
         contact = own_addresses(first.dht)
-        others = (
-            Member(short_folder, value, contact, opened, matchmaking_time=PATIENCE, expected=3) for value in (2.0, 6.0)
-        )
-        yield [first, *others]
+        make(2.0, contact), make(6.0, contact)
+        yield made
 
 
 def test_a_group_waits_for_the_last_member_and_begins_as_soon_as_it_has_joined(members: list[Member]) -> None:
@@ -43,19 +53,39 @@ def test_a_group_waits_for_the_last_member_and_begins_as_soon_as_it_has_joined(m
 
 
 def test_a_group_begins_without_a_member_that_is_no_longer_expected(members: list[Member]) -> None:
-    *present, _gone = members
+    *present, gone = members
     began = time.monotonic()
     controls = [member.begin() for member in present]
-    for member in present:
-        member.averager._expected_members = lambda: 2
+    members.remove(gone)
     while not all(control.done() for control in controls):
         assert time.monotonic() - began < PATIENCE
         for member, control in zip(present, controls, strict=True):
-            member.averager.expect_members()
+            member.averager.update_expected_peers()
             if not control.triggered:
                 control.allow_allreduce()
         time.sleep(0.5)  # as often as the step asks for the others' progress
     assert [len(control.result()) for control in controls] == [2, 2]
+
+
+def test_a_group_begins_without_a_member_that_has_vanished(members: list[Member]) -> None:
+    *present, gone = members
+    assert round_of(members)[0] == 3
+    with gone.vanished():
+        size, seconds = round_of(present)
+        assert (size, seconds < LEFT_OUT_WITHIN) == (2, True)
+        # It is not waited for again.
+        size, seconds = round_of(present)
+        assert (size, seconds < SILENCE) == (2, True)
+
+
+def round_of(members: list[Member]) -> tuple[int, float]:
+    """The size of the group and the seconds until all have its average."""
+    began = time.monotonic()
+    controls = [member.begin() for member in members]
+    for control in controls:
+        control.allow_allreduce()
+    (size,) = {len(control.result(PATIENCE)) for control in controls}
+    return size, time.monotonic() - began
 
 
 def test_a_peer_that_missed_an_update_gets_its_average_if_it_continues_its_own(members: list[Member]) -> None:

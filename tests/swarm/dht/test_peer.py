@@ -14,7 +14,7 @@ import psutil
 from core.swarm.patches import install
 from core.swarm.traffic.link import Link
 from core.swarm.dht.peer import join_swarm
-install(Path(sys.argv[1]), Link(), silence=6.0)
+install(Path(sys.argv[1]), Link())
 dht = join_swarm([], Path(sys.argv[1], "identity"))
 daemons = [child for child in psutil.Process(dht.pid).children() if "p2pd" in child.name()]
 print(*daemons[0].cmdline(), sep="\\n")

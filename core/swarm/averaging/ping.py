@@ -1,0 +1,52 @@
+"""Whether a peer is still there: asked while a group waits for it, and during a round.
+
+libp2p's ping (https://github.com/libp2p/specs/blob/master/ping/ping.md): every daemon answers it, also that of a peer
+that only calls others, over the connection that it made; a process that is busy computing is not taken for a lost one.
+"""
+
+import asyncio
+import os
+from contextlib import suppress
+
+from hivemind.p2p import P2P, P2PDaemonError, PeerID
+
+SILENCE = 3.0
+"""Seconds without an answer after which a peer is taken to be lost: a vanished one costs the others five in all."""
+_INTERVAL = 1.0
+"""Seconds between two pings."""
+_PROTOCOL = "/ipfs/ping/1.0.0"
+_PAYLOAD = 32
+"""Bytes, by the specification."""
+
+
+async def ping(p2p: P2P, peer: PeerID) -> None:
+    """Return when `peer` has answered.
+
+    Raises:
+        P2PDaemonError: it cannot be reached.
+    """
+    sent = os.urandom(_PAYLOAD)
+    _stream, reader, writer = await p2p._client.stream_open(peer, [_PROTOCOL])
+    try:
+        writer.write(sent)
+        await writer.drain()
+        if await reader.readexactly(_PAYLOAD) != sent:
+            raise P2PDaemonError("it answered a ping with something else")
+    except (OSError, asyncio.IncompleteReadError) as error:
+        raise P2PDaemonError(str(error)) from error
+    finally:
+        writer.close()
+
+
+async def until_silent(p2p: P2P, peer: PeerID) -> None:
+    """Return when `peer` has not answered for `SILENCE` seconds."""
+    clock = asyncio.get_running_loop().time
+    heard = clock()
+    while (left := heard + SILENCE - clock()) > 0:
+        # Not asyncio.wait_for: before Python 3.12 it forgets a cancellation that comes together with the answer, and
+        # the round would wait for this watch for as long as the peer answers.
+        with suppress(TimeoutError, P2PDaemonError):
+            async with asyncio.timeout(left):
+                await ping(p2p, peer)
+            heard = clock()
+        await asyncio.sleep(min(_INTERVAL, max(0.0, heard + SILENCE - clock())))
