@@ -50,7 +50,7 @@ def test_a_change_is_seen_with_the_next_reading(bus: PrivateBus, clock: Clock) -
 def test_without_network_manager_metered_is_unknown(clock: Clock) -> None:
     both = sensor(clock)
     assert both.read().metered is None
-    assert "metered or not is unknown" in sentence(both.info().value)
+    assert "it is unknown whether the network is metered" in sentence(both.info().value)
 
 
 @pytest.mark.parametrize(("state", "online"), [(20, False), (40, False), (50, False), (60, True), (70, True)])
