@@ -2,6 +2,7 @@
 
 from typing import TYPE_CHECKING, Any
 
+from core.api.message import Message
 from core.api.preferences.commands import ListPreferences, PreferenceInfo, ResetPreference, SetPreference
 from core.api.preferences.preferences import PREFERENCES, preference_named
 
@@ -9,8 +10,8 @@ if TYPE_CHECKING:
     from tests.fakes.scripted_engine import ScriptedEngine
 
 
-def info(name: str, value: Any = None, effective: Any = None, why: str | None = None) -> PreferenceInfo:
-    """One preference; by default at its default value, and in force as chosen."""
+def info(name: str, value: Any = None, effective: Any = None, why: Message | None = None) -> PreferenceInfo:
+    """One preference; by default at its default value, and the chosen value applies."""
     declared = preference_named(name)
     chosen = declared.default if value is None else value
     return PreferenceInfo(name, chosen, chosen if effective is None else effective, declared.type, declared.page, why)

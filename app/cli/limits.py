@@ -20,7 +20,7 @@ from core.client.profile import Profile
 _NAMES = textwrap.fill(", ".join(PREFERENCES), 79, initial_indent=" " * len("Names: ")).lstrip()
 
 TEXT = f"""
-What Idlehive may use of this computer. Changes count at once.
+What Idlehive may use of this computer. Changes apply at once.
 
   idlehive limits
   idlehive limits set cache_size 20GB
@@ -72,10 +72,11 @@ def run_reset(arguments: argparse.Namespace, profile: Profile) -> int:
 
 
 def as_json(info: PreferenceInfo) -> dict[str, Any]:
-    """One flat object: the declaration beside the values."""
+    """One flat object: the declaration beside the values, and the cause in words."""
     declared: dict[str, Any] = msgspec.to_builtins(info.type)
     kind = declared.pop("type")
-    return {"unit": kind, **declared, **msgspec.to_builtins(info), "type": kind}
+    why = preferences.cause(info.why) if info.why else None
+    return {"unit": kind, **declared, **msgspec.to_builtins(info), "type": kind, "why": why}
 
 
 def _change(arguments: argparse.Namespace, profile: Profile, command: SetPreference | ResetPreference) -> int:
@@ -84,9 +85,8 @@ def _change(arguments: argparse.Namespace, profile: Profile, command: SetPrefere
     if arguments.json:
         output.print_json(as_json(info))
         return 0
-    why = f" ({info.why})" if info.why else ""
-    now = f"; in force now: {values.write(info.effective, info.type)}{why}" if info.effective != info.value else ""
-    print(f"{info.name} is {values.write(info.value, info.type)}{now}.")
+    sentences = filter(None, [f"{info.name} is {values.write(info.value, info.type)}", preferences.applies_now(info)])
+    print("; ".join(sentences) + ".")
     return 0
 
 
@@ -96,7 +96,7 @@ def _print(known: list[PreferenceInfo]) -> None:
     by_page = sorted(known, key=lambda info: preferences.page_order(info.page))
     for page, group in groupby(by_page, key=lambda info: info.page):
         rows += [(preferences.page_name(page), "", "", "", ""), *map(_row, group)]
-    output.print_table(("limit", ">value", ">in force", ">default", "allowed"), rows)
+    output.print_table(("limit", ">value", ">applies now", ">default", "allowed"), rows)
 
 
 def _row(info: PreferenceInfo) -> tuple[str, ...]:

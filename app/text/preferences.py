@@ -3,17 +3,16 @@
 A preference without words here is shown by its plain name, and fails a test.
 """
 
-import re
 from typing import NamedTuple
 
+from app.text import messages
 from app.text.i18n import N_, tr, translate, trn
 from app.text.typed import quantities, values
+from core.api.message import Message
 from core.api.preferences.commands import PreferenceInfo
-from core.api.preferences.preferences import GENTLE
+from core.api.preferences.preferences import GENTLE, one_gpu
 from core.api.preferences.value_types import Number
 from core.api.snapshot import Snapshot
-
-_ONE_CARD = re.compile(r"gpu(?P<number>[0-9]+)\.(?P<what>[a-z]+)")
 
 
 class Words(NamedTuple):
@@ -98,9 +97,9 @@ _WORDS = {
 def words(name: str) -> Words:
     """Of a preference by its plain or gentle name, or its name for one graphics card alone."""
     plain = name.removeprefix(GENTLE)
-    if one := _ONE_CARD.fullmatch(plain):
-        general = words(f"gpu_{one['what']}")
-        return Words(tr("{name}, card {number}", name=general.name, number=one["number"]), general.meaning)
+    if one := one_gpu(plain):
+        general = words(one[1])
+        return Words(tr("{name}, card {number}", name=general.name, number=one[0]), general.meaning)
     known = _WORDS.get(plain)
     return Words(*map(translate, known)) if known else Words(plain.replace("_", " ").capitalize(), "")
 
@@ -133,27 +132,28 @@ def short(info: PreferenceInfo, value: int) -> str:
 
 
 def situation(info: PreferenceInfo, snapshot: Snapshot) -> str:
-    """The live value, and why another value applies than the one chosen; empty if there is nothing to say."""
+    """The live value, and the value that applies if it is not the chosen one; empty if there is neither."""
     live = live_value(info.name, snapshot)
     if live is not None and isinstance(info.type, Number):
         now = tr("Now {live}", live=quantities.write_live(live, info.type))
     else:
         now = _seen(info.name, snapshot)
-    if info.effective == info.value:
-        return now
+    return " · ".join(filter(None, [now, applies_now(info)]))
+
+
+def applies_now(info: PreferenceInfo) -> str:
+    """The value that applies in place of the chosen one, and why; empty if the chosen one applies."""
+    if info.why is None:
+        return ""
     effective = values.write(info.effective, info.type)
-    because = tr("in force: {ceiling} ({why})", ceiling=effective, why=reason(info.why))
-    return f"{now} · {because}" if now else because[:1].upper() + because[1:]
+    return tr("{value} applies now ({why})", value=effective, why=cause(info.why))
 
 
-def reason(why: str | None) -> str:
+def cause(why: Message) -> str:
     """Why another value applies than the one chosen."""
-    if why is None or why == "gentle hours":
-        return tr("gentle hours") if why else tr("something restricts it")
-    lower = why.removesuffix(" is lower")
-    if one := _ONE_CARD.fullmatch(lower):
-        return tr("the limit of card {number} is lower", number=one["number"])
-    return tr("“{name}” for all hours is lower", name=words(lower).name) if has_words(lower) else why
+    limit = why.params.get("name")
+    named = {"name": words(str(limit)).name} if limit else {}
+    return messages.sentence(Message(why.kind, {**why.params, **named}))
 
 
 def live_value(name: str, snapshot: Snapshot) -> float | None:

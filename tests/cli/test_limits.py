@@ -4,6 +4,7 @@ import json
 
 import pytest
 
+from core.api.message import Message
 from core.api.preferences.commands import ListPreferences, ResetPreference, SetPreference
 from tests.cli.conftest import RunCli
 from tests.cli.given import the_line
@@ -34,3 +35,10 @@ def test_a_limit_is_reset(engine: ScriptedEngine, run_cli: RunCli) -> None:
         "name": "cache_size", "value": 20 * 10**9, "default": 10 << 30, "unit": "bytes", "lowest": 64 << 20,
         "highest": 1 << 50, "effective": 20 * 10**9, "page": "storage", "zero": "", "least": 0, "why": None,
     }.items()  # fmt: skip
+
+
+def test_a_limit_says_which_value_applies_now_and_why(engine: ScriptedEngine, run_cli: RunCli) -> None:
+    engine.answer(SetPreference, info("threads", 4, effective=1, why=Message("gentle_hours")))
+    assert the_line(run_cli("limits", "set", "threads", "4").stdout) == "threads is 4; 1 applies now (gentle hours)."
+    shown = json.loads(run_cli("limits", "set", "threads", "4", "--json").stdout)
+    assert (shown["value"], shown["effective"], shown["why"]) == (4, 1, "gentle hours")

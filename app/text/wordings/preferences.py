@@ -3,6 +3,11 @@
 from app.text.i18n import N_
 
 WORDINGS = {
+    # Why another value applies than the one chosen: a part of a sentence.
+    "gentle_hours": N_("gentle hours"),
+    "gpu_limit_lower": N_("the limit of card {number} is lower"),
+    "limit_lower": N_("“{name}” for all hours is lower"),
+    # Values that cannot be chosen.
     "preference_not_list": N_("{name} must be a list of names, not {value}."),
     "preference_not_option": N_("{name} must be one of {options}, not {value}."),
     "preference_not_switch": N_("{name} must be on or off, not {value}."),

@@ -5,6 +5,7 @@ from typing import Any
 
 import msgspec
 
+from core.api.message import Message
 from core.api.preferences.value_types import Type, Value
 
 
@@ -35,8 +36,8 @@ class PreferenceInfo(msgspec.Struct, frozen=True):
     type: Type
     page: str = ""
     """The page that shows it."""
-    why: str | None = None
-    """Why the value that applies differs from the one chosen: `gentle hours`, or `NAME is lower` of another limit."""
+    why: Message | None = None
+    """Why another value applies than the one chosen; None if that one applies."""
 
     @property
     def default(self) -> Value:

@@ -1,4 +1,4 @@
-"""The limits page: rows made from the engine's answer, changes that are asked for, and what is in force."""
+"""The limits page: rows made from the engine's answer, changes that are asked for, and what applies now."""
 
 from collections.abc import Callable
 from typing import TypeVar
@@ -20,6 +20,7 @@ from app.text import preferences
 from app.widgets.basic import Button, Label
 from app.window.main_window import MainWindow
 from core.api.errors import UsageError, WorldError
+from core.api.message import Message
 from core.api.preferences.commands import ResetPreference, SetPreference
 from core.api.preferences.preferences import PREFERENCES
 from core.api.preferences.schedule import Level, ScheduleState
@@ -187,13 +188,13 @@ def test_a_switch_moves_when_the_engine_has_agreed(page: LimitsPage, engine: Scr
     assert switch.isChecked()
 
 
-def test_the_live_value_and_what_is_in_force_stand_beside_a_limit(
+def test_a_limit_shows_the_live_value_and_what_applies_now(
     page: LimitsPage, limits: Chosen, show: Show, qtbot: QtBot
 ) -> None:
-    upload = replace(limits.now["upload_limit"], value=1_500_000, effective=250_000, why="gentle hours")
+    upload = replace(limits.now["upload_limit"], value=1_500_000, effective=250_000, why=Message("gentle_hours"))
     limits.now["upload_limit"] = upload
     show(replace(CONTRIBUTING, schedule=ScheduleState(Level.GENTLE)))
-    qtbot.waitUntil(lambda: "Now 2.1 Mbit/s · in force: 2 Mbit/s (gentle hours)" in texts(page.rows["upload_limit"]))
+    qtbot.waitUntil(lambda: "Now 2.1 Mbit/s · 2 Mbit/s applies now (gentle hours)" in texts(page.rows["upload_limit"]))
     assert "Now 3.4 Mbit/s" in texts(page.rows["download_limit"])
     show(Snapshot(state="idle"))
     assert "Now" not in texts(page.rows["download_limit"])
@@ -281,12 +282,11 @@ def test_processor_and_memory_have_live_values(
 @pytest.mark.parametrize(
     ("why", "expected"),
     [
-        ("gentle hours", "gentle hours"),
-        ("gpu1.share is lower", "the limit of card 1 is lower"),
-        ("upload_limit is lower", "“Upload” for all hours is lower"),
-        ("something new", "something new"),
-        (None, "something restricts it"),
+        (Message("gentle_hours"), "gentle hours"),
+        (Message("gpu_limit_lower", {"number": 1}), "the limit of card 1 is lower"),
+        (Message("limit_lower", {"name": "upload_limit"}), "“Upload” for all hours is lower"),
+        (Message("of_a_newer_engine"), "of_a_newer_engine"),
     ],
 )
-def test_what_restricts_a_limit_is_named(why: str | None, expected: str) -> None:
-    assert preferences.reason(why) == expected
+def test_what_restricts_a_limit_is_named(why: Message, expected: str) -> None:
+    assert preferences.cause(why) == expected

@@ -9,10 +9,12 @@ import pytest
 
 from core.api.errors import UsageError
 from core.api.intent import Contribute
+from core.api.message import Message
 from core.api.preferences.commands import ListPreferences, PreferenceInfo, ResetPreference, SetPreference
 from core.api.preferences.schedule import CELLS, Level
 from core.api.preferences.week_text import preset_cells
 from core.api.reasons import Kind
+from core.engine.decision.preference_info import GENTLE_HOURS
 from core.engine.server.commands import Commands
 from tests.engine.world import NEW_YORK, WEEK, Play, World, berlin, kinds
 from tests.fakes.running_engine import RunningEngine
@@ -76,7 +78,7 @@ def test_a_clock_set_back_or_another_zone_counts_at_once(play: Play) -> None:
     play(scenario)
 
 
-def test_the_limits_tell_what_gentle_hours_make_of_them(play: Play) -> None:
+def test_limits_show_the_value_that_applies_in_gentle_hours(play: Play) -> None:
     async def scenario(world: World) -> None:
         commands = Commands(world.engine)
         full = {limit.name: limit for limit in await commands.carry_out(ListPreferences())}
@@ -84,11 +86,11 @@ def test_the_limits_tell_what_gentle_hours_make_of_them(play: Play) -> None:
         assert (full["gentle.threads"].effective, full["gentle.threads"].page) == (1, "processor")
         world.at("2026-06-02T06:30")
         gentle = {limit.name: limit for limit in await commands.carry_out(ListPreferences())}
-        assert (gentle["threads"].effective, gentle["threads"].why) == (1, "gentle hours")
+        assert (gentle["threads"].effective, gentle["threads"].why) == (1, GENTLE_HOURS)
         assert (gentle["gentle.threads"].effective, gentle["gentle.threads"].why) == (1, None)
         await commands.carry_out(SetPreference("threads", 2))
         lower: PreferenceInfo = await commands.carry_out(SetPreference("gentle.threads", 3))
-        assert (lower.value, lower.effective, lower.why) == (3, 2, "threads is lower")
+        assert (lower.value, lower.effective, lower.why) == (3, 2, Message("limit_lower", {"name": "threads"}))
         assert world.engine.snapshot().settings.limits.threads == 2
 
     play(scenario)
