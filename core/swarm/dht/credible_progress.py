@@ -6,7 +6,7 @@ samples before.
 """
 
 import math
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -157,15 +157,24 @@ class PeerHistory:
         absent = self._present - self._partners if is_one_group else frozenset[bytes]()
         self._absent, self._absent_twice = absent, absent & self._absent
 
-    def held_to_it(self, claims: Sequence[Claim], own: Claim) -> list[Claim]:
-        """The claims of the others with the samples and the speed that count."""
+    def held_to_it(
+        self, claims: Sequence[Claim], own: Claim, is_alive: Callable[[Claim], bool] = lambda _claim: True
+    ) -> list[Claim]:
+        """The claims of the others with the samples and the speed that count.
+
+        A newcomer is compared with trainers that are known and reported lately; where there are none (this peer adds no
+        samples itself, and all others have left) there is nobody to protect either.
+        """
         self._present = frozenset(claim.peer for claim in claims)
         self._remember_slots(claims)
         if not self._has_partners:
             return list(claims)
-        known = [own, *(claim for claim in claims if self._is_known(claim))]
-        samples = _NEWCOMER * sum(claim.samples for claim in known) / len(known)
-        speed = _NEWCOMER * sum(claim.samples_per_second for claim in known) / len(known)
+        present = [own, *(claim for claim in claims if self._is_known(claim) and is_alive(claim))]
+        known = [claim for claim in present if claim.adds_samples]
+        samples = speed = math.inf
+        if known:
+            samples = _NEWCOMER * sum(claim.samples for claim in known) / len(known)
+            speed = _NEWCOMER * sum(claim.samples_per_second for claim in known) / len(known)
         return [claim if self._is_known(claim) else self._held(claim, samples, speed) for claim in claims]
 
     def _is_known(self, claim: Claim) -> bool:
@@ -178,7 +187,7 @@ class PeerHistory:
             samples = speed = 0.0
         return replace(
             claim,
-            samples=min(claim.samples, int(samples)),
+            samples=int(min(claim.samples, samples)),
             samples_per_second=min(claim.samples_per_second, speed),
         )
 

@@ -140,7 +140,7 @@ class SwarmProgressTracker(ProgressTracker):
         epoch = credible_epoch(self.local_progress.epoch, self._others, self._organiser(), self._disbelief.slots(now))
         credible = [claim for claim in self._others if claim.epoch <= epoch]
         own = claim_of(slot, self.local_progress)
-        others = self._history.held_to_it(credible, own)
+        others = self._history.held_to_it(credible, own, self._is_alive)
         reported = [*others, *(claim for claim in claims if claim.slot == slot)]
         progress = super()._parse_swarm_progress_data(
             {claim.slot: ValueWithExpiration(claim.record(), now) for claim in reported}
@@ -158,6 +158,9 @@ class SwarmProgressTracker(ProgressTracker):
         return progress
 
     def _is_expected(self, claim: Claim) -> bool:
-        """hivemind's peers report at least twice until their record expires. One an epoch behind is about to follow."""
-        is_alive = get_dht_time() - claim.time < self.metadata_expiration / 2 + _SLACK
-        return is_alive and bool(claim.epoch >= self.local_progress.epoch - 1)
+        """One that is an epoch behind is about to follow."""
+        return self._is_alive(claim) and bool(claim.epoch >= self.local_progress.epoch - 1)
+
+    def _is_alive(self, claim: Claim) -> bool:
+        """hivemind's peers report at least twice until their record expires."""
+        return bool(get_dht_time() - claim.time < self.metadata_expiration / 2 + _SLACK)

@@ -114,6 +114,18 @@ def test_a_peer_that_adds_no_samples_is_not_taken_for_absent() -> None:
         history.add_round([b"trainer"], is_one_group=True)
 
 
+def test_a_newcomer_is_believed_where_all_known_trainers_have_left() -> None:
+    history = PeerHistory()
+    auxiliary = replace(claim("own", samples=0), samples_per_second=1e-20)
+    gone, newcomer = claim("gone", samples=8), claim("newcomer", samples=300)
+    history.held_to_it([gone], auxiliary)
+    history.add_round([b"gone"], is_one_group=True)
+    here, away = [gone, newcomer], [newcomer]
+    assert history.held_to_it(here, auxiliary)[1].samples == 16
+    assert history.held_to_it(here, auxiliary, lambda claim: claim is not gone)[1].samples == 300
+    assert history.held_to_it(away, auxiliary)[0].samples == 300
+
+
 def test_nobody_gets_anothers_credit_by_naming_its_peer_id() -> None:
     history, own = PeerHistory(), claim("own", samples=100)
     history.held_to_it([claim("a", samples=60)], own)
