@@ -55,15 +55,16 @@ def carried(readings: list[Reading], direction: Direction) -> int:
 
 
 def worst_window(readings: list[Reading], direction: Direction, seconds: float = 10.0) -> float:
-    """Bytes per second of the busiest window of that length."""
-    worst, first = 0.0, 0
-    for reading in readings:
-        while readings[first].at < reading.at - seconds:
+    """Bytes per second of the busiest window of that length, or longer by up to a reading."""
+    first = 0
+    worst = carried(readings, direction) / max(seconds, readings[-1].at - readings[0].at)
+    for last, reading in enumerate(readings):
+        if reading.at - readings[0].at < seconds:
+            continue
+        while readings[first + 1].at <= reading.at - seconds:
             first += 1
-        # The reading before the window too: never less than what the window really held.
-        start = readings[max(0, first - 1)]
-        worst = max(worst, getattr(reading, direction) - getattr(start, direction))
-    return worst / seconds
+        worst = max(worst, mean_rate(readings[first : last + 1], direction))
+    return worst
 
 
 def mean_rate(readings: list[Reading], direction: Direction) -> float:

@@ -16,8 +16,6 @@ MOST = 1.03
 """Of the ceiling, in any ten seconds."""
 COUNTED_WITHIN = 0.03
 """Of what the interface carried."""
-_QUIET = 2000
-"""Bytes between two looks, at most, when neither the window nor the log can be late by much."""
 
 pytestmark = [
     pytest.mark.root,
@@ -48,10 +46,7 @@ def test_a_volunteers_ceiling_holds_in_every_phase_of_a_run(run: tuple[MeasuredR
 def test_the_window_shows_what_the_wire_carries(run: tuple[MeasuredRun, float, float]) -> None:
     measured, begin, end = run
     for volunteer in measured.volunteers:
-        quiet = [
-            later for earlier, later in itertools.pairwise(seen_in(volunteer, begin, end)) if is_quiet(earlier, later)
-        ]
-        first, last = quiet[0], quiet[-1]
+        first, *_, last = seen_in(volunteer, begin, end)
         log = volunteer.interface.around(first.at, last.at)
         seen = carried(log, "up"), carried(log, "down")
         shown = last.uploaded - first.uploaded, last.downloaded - first.downloaded
@@ -63,12 +58,9 @@ def seen_in(volunteer: Volunteer, begin: float, end: float) -> list[Seen]:
     return [seen for seen in volunteer.seen if begin <= seen.at <= end]
 
 
-def is_quiet(earlier: Seen, later: Seen) -> bool:
-    return later.uploaded - earlier.uploaded < _QUIET and later.downloaded - earlier.downloaded < _QUIET
-
-
 def by_phase(volunteer: Volunteer, begin: float, end: float) -> dict[str, tuple[float, int, int]]:
-    """Seconds, bytes up at the interface and in the window; to half a second, as the window is not told more often."""
+    """Seconds, bytes up at the interface and in the window. Short phases come out too high at the interface: both ends
+    of each are read as much as a reading too late, and the window is up to half a second behind."""
     found = dict[str, tuple[float, int, int]]()
     for earlier, later in itertools.pairwise(seen_in(volunteer, begin, end)):
         seconds, wire, counted = found.get(earlier.phase, (0.0, 0, 0))
