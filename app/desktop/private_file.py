@@ -3,6 +3,7 @@
 import os
 from pathlib import Path
 
+from app.desktop.atomic_file import replacing
 from core.api.errors import UsageError, WorldError
 
 _LARGEST = 1 << 16
@@ -10,18 +11,10 @@ _LARGEST = 1 << 16
 
 def write(path: Path, text: str) -> None:
     """Raises WorldError if it cannot be written; an older file is then unchanged."""
-    beside = path.with_name(f".{path.name}.{os.getpid()}")
-    try:
-        try:
-            descriptor = os.open(beside, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
-            with os.fdopen(descriptor, "w", encoding="utf-8") as file:
-                file.write(text)
-            beside.replace(path)
-        except OSError:
-            beside.unlink(missing_ok=True)
-            raise
-    except OSError as error:
-        raise WorldError("file_not_written", path=str(path), detail=error.strerror or str(error)) from None
+    with replacing(path) as unfinished:
+        descriptor = os.open(unfinished, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+        with os.fdopen(descriptor, "w", encoding="utf-8") as file:
+            file.write(text)
 
 
 def read(path: Path) -> str:

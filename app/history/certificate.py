@@ -10,6 +10,7 @@ from PySide6.QtCore import QMarginsF, QRectF, QSize, QSizeF, Qt
 from PySide6.QtGui import QColor, QFont, QFontMetricsF, QImage, QPageSize, QPainter, QPdfWriter, QPen
 from PySide6.QtSvg import QSvgGenerator
 
+from app.desktop.atomic_file import replacing
 from app.history.charts import shades
 from app.text import history, numbers, times
 from app.text.i18n import tr, trn
@@ -29,8 +30,6 @@ _BEGIN = Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignTop
 
 
 class Ink(NamedTuple):
-    """How a text is written."""
-
     pixels: int
     colour: str
     weight: QFont.Weight
@@ -71,20 +70,7 @@ def save_summary(overview: Overview, path: Path, *, svg: bool) -> None:
     Raises:
         WorldError: the file cannot be written.
     """
-    if svg:
-        drawing = QSvgGenerator()
-        drawing.setResolution(_DOTS)
-        drawing.setSize(QSize(_WIDTH, _HEIGHT))
-        drawing.setViewBox(QRectF(0, 0, _WIDTH, _HEIGHT))
-        drawing.setTitle(tr("Given with Idlehive in {year}", year=overview.year))
-        _written(path, lambda unfinished: _paint_svg(drawing, unfinished, overview))
-        return
-    picture = QImage(_WIDTH * 2, _HEIGHT * 2, QImage.Format.Format_RGB32)
-    painter = QPainter(picture)
-    painter.scale(2, 2)
-    _paint_summary(painter, overview)
-    painter.end()
-    _written(path, lambda unfinished: picture.save(str(unfinished), "PNG"))  # type: ignore[call-overload]
+    _save(path, lambda unfinished: (_paint_svg if svg else _paint_png)(unfinished, overview))
 
 
 def save_certificate(overview: Overview, path: Path, name: str = "") -> None:
@@ -93,37 +79,45 @@ def save_certificate(overview: Overview, path: Path, name: str = "") -> None:
     Raises:
         WorldError: the file cannot be written.
     """
-
-    def write(unfinished: Path) -> bool:
-        page = QPdfWriter(str(unfinished))
-        page.setPageSize(QPageSize(QPageSize.PageSizeId.A4))
-        page.setPageMargins(QMarginsF(0, 0, 0, 0))
-        page.setTitle(tr("Certificate of contribution"))
-        page.setCreator("Idlehive")
-        painter = QPainter()
-        if not painter.begin(page):
-            return False
-        painter.scale(page.width() / _PDF_WIDTH, page.height() / _PDF_HEIGHT)
-        _paint_certificate(painter, overview, name)
-        return painter.end()
-
-    _written(path, write)
+    _save(path, lambda unfinished: _paint_pdf(unfinished, overview, name))
 
 
-def _written(path: Path, write: Callable[[Path], bool]) -> None:
-    """Writes the whole file or nothing: on an error an older file stays as it was."""
-    unfinished = path.with_name(f".{path.name}.part")
-    try:
-        if not write(unfinished):
+def _save(path: Path, paint: Callable[[Path], bool]) -> None:
+    with replacing(path) as unfinished:
+        if not paint(unfinished):
             raise WorldError("path_not_writable", path=str(path))
-        unfinished.replace(path)
-    except OSError as error:
-        raise WorldError("file_not_written", path=str(path), detail=error.strerror or str(error)) from error
-    finally:
-        unfinished.unlink(missing_ok=True)
 
 
-def _paint_svg(drawing: QSvgGenerator, path: Path, overview: Overview) -> bool:
+def _paint_pdf(path: Path, overview: Overview, name: str) -> bool:
+    page = QPdfWriter(str(path))
+    page.setPageSize(QPageSize(QPageSize.PageSizeId.A4))
+    page.setPageMargins(QMarginsF(0, 0, 0, 0))
+    page.setTitle(tr("Certificate of contribution"))
+    page.setCreator("Idlehive")
+    painter = QPainter()
+    if not painter.begin(page):
+        return False
+    painter.scale(page.width() / _PDF_WIDTH, page.height() / _PDF_HEIGHT)
+    _paint_certificate(painter, overview, name)
+    return painter.end()
+
+
+def _paint_png(path: Path, overview: Overview) -> bool:
+    picture = QImage(_WIDTH * 2, _HEIGHT * 2, QImage.Format.Format_RGB32)
+    painter = QPainter(picture)
+    painter.scale(2, 2)
+    _paint_summary(painter, overview)
+    painter.end()
+    written: bool = picture.save(str(path), "PNG")  # type: ignore[call-overload]
+    return written
+
+
+def _paint_svg(path: Path, overview: Overview) -> bool:
+    drawing = QSvgGenerator()
+    drawing.setResolution(_DOTS)
+    drawing.setSize(QSize(_WIDTH, _HEIGHT))
+    drawing.setViewBox(QRectF(0, 0, _WIDTH, _HEIGHT))
+    drawing.setTitle(tr("Given with Idlehive in {year}", year=overview.year))
     drawing.setFileName(str(path))
     painter = QPainter()
     if not painter.begin(drawing):
@@ -142,16 +136,16 @@ def _paint_summary(painter: QPainter, overview: Overview) -> None:
     _text(painter, year, str(overview.year), Ink(40, now.accent_text, QFont.Weight.Bold, Qt.AlignmentFlag.AlignRight))
     line = tr("Idle computer time, given to open deep learning")
     _text(painter, QRectF(_LEFT, _TOP + 70, 900, 30), line, Ink(19, now.muted, QFont.Weight.Normal))
-    told = figures(overview)[:5]
-    width = (_WIDTH - 2 * _LEFT + 16) / max(1, len(told))
-    for number, figure in enumerate(told):
+    shown = figures(overview)[:5]
+    width = (_WIDTH - 2 * _LEFT + 16) / max(1, len(shown))
+    for number, figure in enumerate(shown):
         _paint_figure(painter, QRectF(_LEFT + number * width, 190, width - 16, 130), figure)
     _paint_calendar(painter, overview)
     names = ", ".join(project.name for project in overview.projects[:3])
     if names:
         _line(painter, QRectF(_LEFT, 574, _WIDTH - 2 * _LEFT, 26), names, Ink(18, now.text, QFont.Weight.DemiBold))
-    told_more = " ".join(history.comparisons(overview.sums)[:1])
-    _text(painter, QRectF(_LEFT, 608, _WIDTH - 2 * _LEFT, 54), told_more, Ink(16, now.muted, QFont.Weight.Normal))
+    comparison = " ".join(history.comparisons(overview.sums)[:1])
+    _text(painter, QRectF(_LEFT, 608, _WIDTH - 2 * _LEFT, 54), comparison, Ink(16, now.muted, QFont.Weight.Normal))
 
 
 def _paint_figure(painter: QPainter, where: QRectF, figure: Figure) -> None:
@@ -193,13 +187,13 @@ def _paint_certificate(painter: QPainter, overview: Overview, name: str) -> None
     _text(painter, middle.translated(0, 300), title, Ink(54, now.text, QFont.Weight.Bold, _CENTRE), 80)
     whom = tr("{name} has given", name=name) if name else tr("This computer has given")
     _line(painter, middle.translated(0, 410), whom, Ink(32, now.muted, QFont.Weight.Normal, _CENTRE))
-    told = figures(overview)
-    hours = numbers.with_unit(told[0].value, told[0].unit)
+    first, *others = figures(overview)
+    hours = numbers.with_unit(first.value, first.unit)
     _text(painter, middle.translated(0, 465), hours, Ink(84, now.accent_text, QFont.Weight.Bold, _CENTRE), 120)
     line = tr("of idle computer time to open deep learning, {span}.", span=times.span(overview.since, overview.until))
     _text(painter, middle.translated(0, 595), line, Ink(28, now.text, QFont.Weight.Normal, _CENTRE))
     top = 690.0
-    for figure in told[1:]:
+    for figure in others:
         text = numbers.with_unit(figure.value, figure.unit)
         left, right = QRectF(130, top, 470, 46), QRectF(625, top, 500, 46)
         _text(painter, left, text, Ink(32, now.text, QFont.Weight.DemiBold, Qt.AlignmentFlag.AlignRight))

@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 from pathlib import Path
 
+from app.desktop.atomic_file import replacing
 from core.api.errors import WorldError
 
 
@@ -26,10 +27,8 @@ class LoginFile:
         try:
             if on:
                 self.path.parent.mkdir(parents=True, exist_ok=True)
-                # Atomic: half a file at login would be worse than none.
-                part = self.path.with_name(f"{self.path.name}.part")
-                part.write_text(self.text, encoding="utf-8")
-                part.replace(self.path)
+                with replacing(self.path) as unfinished:
+                    unfinished.write_text(self.text, encoding="utf-8")
             else:
                 self.path.unlink(missing_ok=True)
         except OSError as error:
