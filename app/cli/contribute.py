@@ -49,8 +49,6 @@ _LONGEST_LEAVE = 30.0
 
 
 class Outcome(Enum):
-    """How it ended."""
-
     REACHED = auto()
     STOPPED = auto()
     FAILED = auto()
@@ -186,7 +184,6 @@ class _Takeover:
         self._begun = True
 
     def follow(self, goal: Goal, shown: Display, stop: Stop) -> Outcome:
-        """Show progress until the end."""
         # Wall-clock time: sleep counts.
         started = time.time()
         for message in self._engine.messages(_TICK):
@@ -221,7 +218,6 @@ class _Takeover:
             self._wait_until(lambda: self._latest.state in ("idle", "holding", "failed"), _REACTION)
 
     def _wait_until(self, condition: Callable[[], bool], seconds: float) -> None:
-        """Follow until this is true or the time is over."""
         deadline = time.monotonic() + seconds
         for message in self._engine.messages(_TICK):
             if isinstance(message, Snapshot):

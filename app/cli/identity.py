@@ -6,7 +6,7 @@ import sys
 from pathlib import Path
 
 from app.cli.console import output
-from app.cli.console.connection import borrowed
+from app.cli.console.connection import ask, borrowed
 from app.cli.console.parser import Parser, Verbs, add_json, add_verb
 from app.cli.console.preferences import choose, chosen
 from app.desktop import private_file
@@ -31,7 +31,7 @@ machines adds up to one volunteer on the projects' pages.
   idlehive identity name --none             no name, as at first
   idlehive identity export ann.identity     asks for a passphrase
   idlehive identity import ann.identity     on the other machine
-  idlehive limits set publish_contributions 0    tell the projects nothing
+  idlehive limits set publish_contributions 0    publish nothing
 
 The passphrase is asked for, or read from a pipe; never given as an argument.
 `import` refuses to take the place of another key without --replace.
@@ -74,14 +74,10 @@ def run_export(arguments: argparse.Namespace, profile: Profile) -> int:
     if arguments.file.exists() and not arguments.replace:
         raise UsageError("file_exists", path=str(arguments.file))
     command = ExportIdentity(_passphrase(twice=True))
-    with borrowed(profile) as engine:
-        text = engine.request(command, IdentityExport, timeout=_DERIVING).text
+    text = ask(profile, command, IdentityExport, _DERIVING).text
     private_file.write(arguments.file, text)
-    if arguments.json:
-        output.print_json({"file": str(arguments.file.absolute())})
-    else:
-        print(f"Your identity is in {arguments.file}; it opens with your passphrase only.")
-    return 0
+    done = f"Your identity is in {arguments.file}; it opens with your passphrase only."
+    return output.answer(arguments, {"file": str(arguments.file.absolute())}, done)
 
 
 def run_import(arguments: argparse.Namespace, profile: Profile) -> int:
@@ -94,12 +90,8 @@ def run_import(arguments: argparse.Namespace, profile: Profile) -> int:
 def _print_answer(arguments: argparse.Namespace, engine: EngineClient, command: IdentityCommand) -> int:
     info = engine.request(command, IdentityInfo, timeout=_DERIVING)
     name = chosen(engine)["display_name"]
-    if arguments.json:
-        output.print_json({"id": info.id, "display_name": name or None})
-    else:
-        print(f"Identity: {info.id}")
-        print(f"Name:     {output.printable(name) if name else 'none'}")
-    return 0
+    lines = f"Identity: {info.id}\nName:     {output.printable(name) if name else 'none'}"
+    return output.answer(arguments, {"id": info.id, "display_name": name or None}, lines)
 
 
 def _passphrase(*, twice: bool = False) -> str:

@@ -37,7 +37,7 @@ the engine has stopped.
   idlehive quit
 """
 
-_LONGEST_GOODBYE = 60.0
+_LONGEST_LEAVE = 60.0
 
 
 def add(verbs: Verbs) -> None:
@@ -51,7 +51,7 @@ def add(verbs: Verbs) -> None:
 
 def run_pause(arguments: argparse.Namespace, profile: Profile) -> int:
     seconds = periods.parse_duration(arguments.duration) if arguments.duration else None
-    # A pause is kept in the profile, so it counts even when nothing runs yet.
+    # The profile stores a pause, so it applies even when nothing runs yet.
     with borrowed(profile) as engine:
         edge = engine.request(GetSnapshot(), Snapshot).schedule.next_at if arguments.until_change else None
         engine.request(Pause(seconds, "next_edge" if arguments.until_change else None), NoneType)
@@ -75,7 +75,7 @@ def run_quit(_: argparse.Namespace, profile: Profile) -> int:
             print("The engine was not running.")
             return 0
         try:
-            engine.request(Quit(), NoneType, timeout=_LONGEST_GOODBYE)
+            engine.request(Quit(), NoneType, timeout=_LONGEST_LEAVE)
         except EngineGone:
             with running(profile) as still_there:
                 if still_there:

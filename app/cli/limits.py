@@ -9,7 +9,7 @@ import msgspec
 
 from app.cli import programs
 from app.cli.console import output
-from app.cli.console.connection import borrowed
+from app.cli.console.connection import ask
 from app.cli.console.parser import Parser, Verbs, add_json, add_verb
 from app.text import preferences
 from app.text.typed import values
@@ -52,8 +52,7 @@ def add(verbs: Verbs) -> None:
 
 
 def run_show(arguments: argparse.Namespace, profile: Profile) -> int:
-    with borrowed(profile) as engine:
-        known = engine.request(ListPreferences(), list[PreferenceInfo])
+    known = ask(profile, ListPreferences(), list[PreferenceInfo])
     if arguments.json:
         output.print_json([as_json(info) for info in known])
     else:
@@ -80,14 +79,9 @@ def as_json(info: PreferenceInfo) -> dict[str, Any]:
 
 
 def _change(arguments: argparse.Namespace, profile: Profile, command: SetPreference | ResetPreference) -> int:
-    with borrowed(profile) as engine:
-        info = engine.request(command, PreferenceInfo)
-    if arguments.json:
-        output.print_json(as_json(info))
-        return 0
+    info = ask(profile, command, PreferenceInfo)
     sentences = filter(None, [f"{info.name} is {values.write(info.value, info.type)}", preferences.applies_now(info)])
-    print("; ".join(sentences) + ".")
-    return 0
+    return output.answer(arguments, as_json(info), "; ".join(sentences) + ".")
 
 
 def _print(known: list[PreferenceInfo]) -> None:

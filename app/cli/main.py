@@ -81,8 +81,8 @@ def _run(arguments: list[str]) -> int:
             return host.run(others)
     try:
         parsed = _parser().parse_args(arguments)
-    except SystemExit as told:  # after --help and --version
-        return told.code if isinstance(told.code, int) else 0
+    except SystemExit as done:  # after --help and --version
+        return done.code if isinstance(done.code, int) else 0
     code: int = parsed.run(parsed, Profile.from_environment())
     return code
 

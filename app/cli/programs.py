@@ -52,8 +52,5 @@ def run_remove(arguments: argparse.Namespace, profile: Profile) -> int:
 
 
 def _print_answer(arguments: argparse.Namespace, names: tuple[str, ...]) -> int:
-    if arguments.json:
-        output.print_json(names)
-    else:
-        print(f"Nothing is contributed while one of these runs: {', '.join(names)}." if names else "No programs.")
-    return 0
+    waiting = f"Nothing is contributed while one of these runs: {', '.join(names)}."
+    return output.answer(arguments, names, waiting if names else "No programs.")

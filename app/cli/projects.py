@@ -10,7 +10,7 @@ from typing import Any
 import msgspec
 
 from app.cli.console import output, source
-from app.cli.console.connection import borrowed
+from app.cli.console.connection import ask
 from app.cli.console.parser import Parser, Verbs, add_json, add_verb
 from app.text import messages, projects
 from app.text.i18n import tr
@@ -73,8 +73,7 @@ def add(verbs: Verbs) -> None:
 
 
 def run_list(arguments: argparse.Namespace, profile: Profile) -> int:
-    with borrowed(profile) as engine:
-        projects = engine.request(ListProjects(), list[ProjectInfo])
+    projects = ask(profile, ListProjects(), list[ProjectInfo])
     if arguments.json:
         output.print_json([info_json(info) for info in projects])
     elif projects:
@@ -85,25 +84,15 @@ def run_list(arguments: argparse.Namespace, profile: Profile) -> int:
 
 
 def run_order(arguments: argparse.Namespace, profile: Profile) -> int:
-    with borrowed(profile) as engine:
-        projects = engine.request(OrderProjects(tuple(arguments.projects)), list[ProjectInfo])
-    if arguments.json:
-        output.print_json([info_json(info) for info in projects])
-    else:
-        members = sorted((project for project in projects if project.rank), key=lambda project: project.rank)
-        print(f"The order is now: {', '.join(output.printable(project.id) for project in members)}.")
-    return 0
+    projects = ask(profile, OrderProjects(tuple(arguments.projects)), list[ProjectInfo])
+    members = sorted((project for project in projects if project.rank), key=lambda project: project.rank)
+    order = f"The order is now: {', '.join(output.printable(project.id) for project in members)}."
+    return output.answer(arguments, [info_json(info) for info in projects], order)
 
 
 def run_show(arguments: argparse.Namespace, profile: Profile) -> int:
-    command = ShowProject(source.resolve(arguments.project))
-    with borrowed(profile) as engine:
-        details = engine.request(command, ProjectDetails)
-    if arguments.json:
-        output.print_json(details_json(details))
-    else:
-        print("\n".join(describe(details)))
-    return 0
+    details = ask(profile, ShowProject(source.resolve(arguments.project)), ProjectDetails)
+    return output.answer(arguments, details_json(details), "\n".join(describe(details)))
 
 
 def run_add(arguments: argparse.Namespace, profile: Profile) -> int:
@@ -166,12 +155,8 @@ def describe(details: ProjectDetails) -> list[str]:
 
 
 def _change(arguments: argparse.Namespace, profile: Profile, command: Command, sentence: str) -> int:
-    with borrowed(profile) as engine:
-        info = engine.request(command, ProjectInfo, timeout=_FETCHING)
-    if arguments.json:
-        output.print_json(info_json(info))
-    else:
-        print(sentence.format(f"{output.printable(info.name)} ({info.id})"))
+    info = ask(profile, command, ProjectInfo, _FETCHING)
+    output.answer(arguments, info_json(info), sentence.format(f"{output.printable(info.name)} ({info.id})"))
     if info.warning:
         print(f"Warning: {output.printable(messages.sentence(info.warning))}", file=sys.stderr)
     return 0

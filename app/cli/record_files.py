@@ -8,7 +8,7 @@ from pathlib import Path
 from types import NoneType
 
 from app.cli.console import output
-from app.cli.console.connection import borrowed
+from app.cli.console.connection import ask
 from app.cli.console.parser import Verbs, add_json, add_verb
 from app.text import amounts
 from core.api.errors import UsageError
@@ -39,18 +39,14 @@ def add(parts: Verbs, text: str) -> None:
 
 def run_export(arguments: argparse.Namespace, profile: Profile) -> int:
     path, form = _path(arguments.file, ".json", ".csv")
-    with borrowed(profile) as engine:
-        command = ExportHistory(str(path), "csv" if form == ".csv" else "json")
-        written = engine.request(command, Written, _FILES)
-    return _print_answer(arguments, written, f"{_contents(written)} written to {output.printable(str(path))}.")
+    written = ask(profile, ExportHistory(str(path), "csv" if form == ".csv" else "json"), Written, _FILES)
+    return output.answer(arguments, written, f"{_contents(written)} written to {output.printable(str(path))}.")
 
 
 def run_import(arguments: argparse.Namespace, profile: Profile) -> int:
-    path = _path(arguments.file)[0]
-    with borrowed(profile) as engine:
-        written = engine.request(ImportHistory(str(path)), Written, _FILES)
+    written = ask(profile, ImportHistory(str(_path(arguments.file)[0])), Written, _FILES)
     new = amounts.hours(written.new_hours) if written.new_hours else "nothing"
-    return _print_answer(arguments, written, f"{_contents(written)} read; {new} of it was new.")
+    return output.answer(arguments, written, f"{_contents(written)} read; {new} of it was new.")
 
 
 def run_summary(arguments: argparse.Namespace, profile: Profile) -> int:
@@ -59,7 +55,7 @@ def run_summary(arguments: argparse.Namespace, profile: Profile) -> int:
     if not 1970 <= year <= 9998:
         raise UsageError("year_invalid", year=year)
     begin, end = (datetime(each, 1, 1).astimezone().timestamp() for each in (year, year + 1))
-    overview = _overview(profile, GetOverview(begin, end, year))
+    overview = ask(profile, GetOverview(begin, end, year), Overview)
     _make_application()
     from app.history import certificate
 
@@ -70,7 +66,7 @@ def run_summary(arguments: argparse.Namespace, profile: Profile) -> int:
 
 def run_certificate(arguments: argparse.Namespace, profile: Profile) -> int:
     path, _ = _path(arguments.file, ".pdf")
-    overview = _overview(profile, GetOverview())
+    overview = ask(profile, GetOverview(), Overview)
     _make_application()
     from app.history import certificate
 
@@ -83,8 +79,7 @@ def run_delete(arguments: argparse.Namespace, profile: Profile) -> int:
     if not arguments.yes and not _is_sure():
         print("Nothing was deleted.")
         return 1
-    with borrowed(profile) as engine:
-        engine.request(DeleteHistory(everything=True), NoneType)
+    ask(profile, DeleteHistory(everything=True), NoneType)
     print("The history of this computer is deleted; projects and limits are unchanged.")
     return 0
 
@@ -93,11 +88,6 @@ def _is_sure() -> bool:
     print("This deletes every session, hour and epoch of your history, and this month's data count.")
     print(f"`idlehive history export FILE` keeps a copy. Type `{_CONFIRMATION}` to confirm: ", end="", flush=True)
     return sys.stdin.readline().strip().lower() == _CONFIRMATION
-
-
-def _overview(profile: Profile, command: GetOverview) -> Overview:
-    with borrowed(profile) as engine:
-        return engine.request(command, Overview)
 
 
 def _path(text: str, *endings: str) -> tuple[Path, str]:
@@ -111,14 +101,6 @@ def _path(text: str, *endings: str) -> tuple[Path, str]:
 
 def _contents(written: Written) -> str:
     return f"{amounts.hours(written.hours)} of {amounts.sessions(written.sessions)}"
-
-
-def _print_answer(arguments: argparse.Namespace, written: Written, sentence: str) -> int:
-    if arguments.json:
-        output.print_json(written)
-    else:
-        print(sentence)
-    return 0
 
 
 def _make_application() -> None:

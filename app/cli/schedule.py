@@ -17,13 +17,7 @@ from app.text import schedule
 from app.text.typed import week
 from core.api.errors import UsageError, WorldError
 from core.api.preferences import week_text
-from core.api.preferences.schedule import (
-    CELLS_A_DAY,
-    DAYS,
-    MARKS,
-    PRESETS,
-    Level,
-)
+from core.api.preferences.schedule import CELLS_A_DAY, DAYS, MARKS, PRESETS, Level
 from core.api.protocol import GetSnapshot
 from core.api.snapshot import Snapshot
 from core.client.engine_client import EngineClient

@@ -53,7 +53,6 @@ def run(arguments: argparse.Namespace, profile: Profile) -> int:
 
 
 def lines(snapshot: Snapshot, now: float) -> list[str]:
-    """The answer for a person."""
     if not snapshot.engine_pid:
         return ["Idle: the engine is not running. `idlehive contribute` starts it."]
     return [status.status(snapshot, now), *(f"  {line}" for line in _details(snapshot, now))]

@@ -3,11 +3,14 @@
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from types import NoneType
+from typing import TypeVar
 
 from core.api.errors import EngineGone
-from core.api.protocol import Quit
+from core.api.protocol import Command, Quit
 from core.client.engine_client import EngineClient, ensure_engine
 from core.client.profile import Profile
+
+Result = TypeVar("Result")
 
 
 @contextmanager
@@ -33,6 +36,12 @@ def borrowed(profile: Profile) -> Iterator[EngineClient]:
             if started:
                 with suppress(EngineGone):  # it may close the connection before its reply is read
                     client.request(Quit(), NoneType)
+
+
+def ask(profile: Profile, command: Command, result_type: type[Result], timeout: float = 60.0) -> Result:
+    """One request to a borrowed engine; `timeout` in seconds."""
+    with borrowed(profile) as engine:
+        return engine.request(command, result_type, timeout)
 
 
 @contextmanager

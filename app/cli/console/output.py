@@ -1,5 +1,6 @@
 """What the command line prints: JSON for scripts, tables for people. Rich is imported only where it is used."""
 
+import argparse
 import json
 import os
 import sys
@@ -29,6 +30,15 @@ def print_json(value: Any, *, one_line: bool = False) -> None:
     print(json.dumps(plain, ensure_ascii=False, indent=None if one_line else 2), flush=one_line)
 
 
+def answer(arguments: argparse.Namespace, value: Any, sentence: str) -> int:
+    """Print the value with `--json`, else the sentence; the result is the exit code."""
+    if arguments.json:
+        print_json(value)
+    else:
+        print(sentence)
+    return 0
+
+
 def status_json(snapshot: Snapshot) -> dict[str, Any]:
     """The contract of `status --json`. Without an engine nobody knows the limits that apply: they are empty."""
     plain: dict[str, Any] = msgspec.to_builtins(snapshot)
@@ -42,13 +52,9 @@ def status_json(snapshot: Snapshot) -> dict[str, Any]:
 
 
 def _reason_json(reason: Reason) -> dict[str, Any]:
-    return {
-        "kind": reason.kind,
-        "hold": reason.hold,
-        "text": reasons.sentence(reason),
-        "until": reason.until,
-        "severity": reason.severity,
-    }
+    plain: dict[str, Any] = msgspec.to_builtins(reason)
+    del plain["params"]
+    return plain | {"text": reasons.sentence(reason)}
 
 
 def console() -> "Console":

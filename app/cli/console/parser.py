@@ -42,13 +42,7 @@ class Layout(argparse.RawDescriptionHelpFormatter):
 
 def add_verb(verbs: Verbs, name: str, summary: str, text: str, run: Verb | None = None) -> Parser:
     """A verb with the text of its `--help`: what it does, then examples."""
-    parser = verbs.add_parser(
-        name,
-        help=summary,
-        description=text.strip(),
-        formatter_class=Layout,
-        allow_abbrev=False,
-    )
+    parser = verbs.add_parser(name, help=summary, description=text.strip(), formatter_class=Layout, allow_abbrev=False)
     if run:
         parser.set_defaults(run=run)
     return parser

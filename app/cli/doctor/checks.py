@@ -36,8 +36,6 @@ print(QSystemTrayIcon.isSystemTrayAvailable())
 
 
 class Finding(msgspec.Struct, frozen=True):
-    """What one check found."""
-
     name: str
     level: Level
     text: str
@@ -47,16 +45,8 @@ class Finding(msgspec.Struct, frozen=True):
 
 def examine(profile: Profile) -> list[Finding]:
     """All findings; each check needs only what the checks before it cover."""
-    return [
-        python(),
-        packages(),
-        profile_folder(profile),
-        disk(profile),
-        engine(profile),
-        graphics(),
-        secrets(),
-        screen(),
-    ]
+    of_the_profile = profile_folder(profile), disk(profile), engine(profile)
+    return [python(), packages(), *of_the_profile, graphics(), secrets(), screen()]
 
 
 def python() -> Finding:

@@ -24,7 +24,7 @@ def sensors(profile: Profile) -> list[Finding]:
     """The engine's own if one runs, since it may see another desktop than this terminal does."""
     try:
         with running(profile) as engine:
-            found = engine.request(GetSensors(), list[SensorInfo], timeout=PATIENCE) if engine else _asked_aside()
+            found = engine.request(GetSensors(), list[SensorInfo], timeout=PATIENCE) if engine else _read_apart()
     except (IdlehiveError, OSError, subprocess.SubprocessError, msgspec.DecodeError) as error:
         return [Finding("sensors", "problem", f"They cannot be asked: {_why(error)}", "`idlehive log` may say why.")]
     return [_finding(sensor) for sensor in found]
@@ -34,12 +34,12 @@ def _why(error: Exception) -> str:
     return sentence(error.message) if isinstance(error, IdlehiveError) else str(error)
 
 
-def _asked_aside() -> list[SensorInfo]:
+def _read_apart() -> list[SensorInfo]:
     """Read in a separate process, so that a desktop service that hangs cannot block doctor."""
-    asked = subprocess.run(
+    read = subprocess.run(
         core_command("core.conditions"), capture_output=True, timeout=PATIENCE, check=True, env=core_environment()
     )
-    return msgspec.json.decode(asked.stdout, type=list[SensorInfo])
+    return msgspec.json.decode(read.stdout, type=list[SensorInfo])
 
 
 def _finding(sensor: SensorInfo) -> Finding:
