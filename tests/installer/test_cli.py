@@ -13,7 +13,7 @@ from installer.checkout import this_checkout
 INSTALLER = this_checkout().root / "installer"
 
 
-def test_an_old_python_is_told_so_in_a_sentence() -> None:
+def test_an_old_python_prints_one_sentence() -> None:
     pretend = "import runpy, sys; sys.version_info = (3, 8, 18); runpy.run_module('installer', run_name='__main__')"
     result = subprocess.run(
         [sys.executable, "-c", pretend], cwd=INSTALLER.parent, capture_output=True, text=True, check=False
@@ -24,7 +24,9 @@ def test_an_old_python_is_told_so_in_a_sentence() -> None:
 
 @pytest.mark.parametrize("name", ["__init__.py", "__main__.py"])
 def test_what_an_old_python_reads_parses_there(name: str) -> None:
-    ast.parse((INSTALLER / name).read_text(encoding="utf-8"), feature_version=(3, 7))
+    assert ast.parse((INSTALLER / name).read_text(encoding="utf-8"), feature_version=(3, 7)).body
+    with pytest.raises(SyntaxError):
+        ast.parse("if newer := True: pass", feature_version=(3, 7))
 
 
 @pytest.mark.parametrize("file", sorted(INSTALLER.glob("*.py")), ids=lambda file: file.name)
