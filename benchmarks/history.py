@@ -35,7 +35,7 @@ from benchmarks.years import fill
 from core.api.preferences.commands import SetPreference
 from core.api.project.projects import CurvePoint
 from core.api.protocol import GetSnapshot, Quit
-from core.api.record.record import GetOverview, GetSessions, Habits, Overview, SessionGiven
+from core.api.record.record import GetHabits, GetOverview, GetSessions, Habits, Overview, SessionGiven
 from core.api.snapshot import Snapshot
 from core.client.engine_client import EngineClient, ensure_engine
 from core.client.profile import Profile
@@ -56,7 +56,8 @@ def main() -> None:
         print(f"{hours} hours in {profile.database.stat().st_size / 1e6:.1f} MB")
         for name, chosen in _RANGES.items():
             with fresh_engine(profile) as engine:
-                tell(f"first answer, {name}", partial(engine.request, chosen.overview(time.time(), None), Overview), 1)
+                command = GetOverview(*chosen.bounds(time.time()))
+                tell(f"first answer, {name}", partial(engine.request, command, Overview), 1)
         with fresh_engine(profile) as engine:
             paint_everything(profile, arguments.pictures)
             ask_everything(engine)
@@ -79,8 +80,8 @@ def ask_everything(engine: EngineClient) -> None:
     """Print how long the answers take, by question and range."""
     now = time.time()
     for name, chosen in _RANGES.items():
-        tell(f"overview, {name}", partial(engine.request, chosen.overview(now, None), Overview))
-        tell(f"habits, {name}", partial(engine.request, chosen.habits(now), Habits))
+        tell(f"overview, {name}", partial(engine.request, GetOverview(*chosen.bounds(now)), Overview))
+        tell(f"habits, {name}", partial(engine.request, GetHabits(*chosen.bounds(now)), Habits))
     tell("sessions", lambda: engine.request(GetSessions(), list[SessionGiven]))
     filtered = GetSessions(project="birdsong", ending="paused")
     tell("sessions of one project", lambda: engine.request(filtered, list[SessionGiven]))

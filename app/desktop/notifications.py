@@ -2,7 +2,7 @@
 
 The protocol is the Desktop Notifications Specification 1.2 of freedesktop.org. It wants unsigned 32-bit numbers, which
 QtDBus cannot send from Python, so the messages are jeepney's. Connecting and reading have a thread of their own, which
-begins with the first notice: a bus that hangs costs a notice and nothing else.
+starts with the first notification: a bus that hangs costs a notification and nothing else.
 """
 
 import html
@@ -47,16 +47,16 @@ class Notifications(QObject):
         self._connected.connect(self._on_connected)
         self._received.connect(self._on_received)
 
-    def show(self, notice: Notification) -> None:
+    def show(self, notification: Notification) -> None:
         if sys.platform != "linux":
-            self._otherwise(notice)
+            self._otherwise(notification)
         elif self._connection is not None:
-            self._send(notice)
+            self._send(notification)
         else:
-            self._waiting.append(notice)
+            self._waiting.append(notification)
             if not self._is_connecting:
                 self._is_connecting = True
-                threading.Thread(target=self._listen, name="notices", daemon=True).start()
+                threading.Thread(target=self._listen, name="notifications", daemon=True).start()
 
     def _listen(self) -> None:
         from jeepney.io.blocking import open_dbus_connection
@@ -75,22 +75,22 @@ class Notifications(QObject):
         if connection is None:
             lost, self._asked = [*self._asked.values(), *self._waiting], {}
             self._waiting = []
-            for notice in lost:
-                self._otherwise(notice)
+            for notification in lost:
+                self._otherwise(notification)
             return
         from jeepney import MatchRule, message_bus
 
         signals = MatchRule(type="signal", interface=_SERVICE, path=_PATH)
         connection.send(message_bus.AddMatch(signals))
         waiting, self._waiting = self._waiting, []
-        for notice in waiting:
-            self._send(notice)
+        for notification in waiting:
+            self._send(notification)
 
-    def _send(self, notice: Notification) -> None:
+    def _send(self, notification: Notification) -> None:
         serial = next(self._connection.outgoing_serial)
-        self._asked[serial] = notice
+        self._asked[serial] = notification
         try:
-            self._connection.send(_call(notice), serial=serial)
+            self._connection.send(_call(notification), serial=serial)
         except OSError:
             self._on_connected(None)
 
@@ -115,12 +115,12 @@ class Notifications(QObject):
             self._shown.discard(number)
 
 
-def _call(notice: Notification) -> Any:
+def _call(notification: Notification) -> Any:
     from jeepney import DBusAddress, new_method_call
 
-    hints = {"urgency": ("y", 2 if notice.urgent else 1), "desktop-entry": ("s", "idlehive")}
-    text = html.escape(notice.text, quote=False)  # servers may read markup in it
+    hints = {"urgency": ("y", 2 if notification.urgent else 1), "desktop-entry": ("s", "idlehive")}
+    text = html.escape(notification.text, quote=False)  # servers may read markup in it
     actions = ["default", tr("Open Idlehive")]
     address = DBusAddress(_PATH, bus_name=_SERVICE, interface=_SERVICE)
-    body = ("Idlehive", 0, str(LOGO_FILE), notice.title, text, actions, hints, -1)
+    body = ("Idlehive", 0, str(LOGO_FILE), notification.title, text, actions, hints, -1)
     return new_method_call(address, "Notify", "susssasa{sv}i", body)

@@ -44,7 +44,6 @@ class SingleInstance(QObject):
         return False
 
     def release(self) -> None:
-        """Release the profile."""
         self._server.close()
         self._lock.unlock()
 

@@ -44,7 +44,6 @@ class Settings(QObject):
 
     @property
     def scheme(self) -> Scheme:
-        """Light, dark, or as the desktop."""
         value = self._file.value("scheme")
         return value if value in get_args(Scheme) else "system"
 
@@ -54,7 +53,6 @@ class Settings(QObject):
 
     @property
     def notifications(self) -> bool:
-        """Whether desktop notifications are on."""
         return str(self._file.value("notifications")) != "off"
 
     @notifications.setter

@@ -5,15 +5,16 @@ from collections.abc import Callable
 from datetime import date
 from functools import partial
 
-from PySide6.QtWidgets import QHBoxLayout, QVBoxLayout
+from PySide6.QtWidgets import QHBoxLayout
 
-from app.history.charts.bars import BarsView, ProjectSwatch
+from app.history.charts.bars import BarsView, colour
 from app.history.charts.calendar import CalendarView
 from app.history.habits import ReasonsView, WeekHoursView
 from app.text import history, region, times
 from app.text.i18n import tr
-from app.widgets import theme
-from app.widgets.basic import Button, Card, Label, clear
+from app.widgets import layouts, theme
+from app.widgets.basic import Button, Card, Label
+from app.widgets.swatch import Swatch
 from app.widgets.theme import Type
 from core.api.record.record import COLOURED, Habits, Overview
 
@@ -25,8 +26,7 @@ class CalendarCard(Card):
     """A year of days. `choose` receives a clicked day, `turn` the number of years to move."""
 
     def __init__(self, choose: Callable[[date], None], turn: Callable[[int], None]) -> None:
-        super().__init__()
-        self.setAccessibleName(tr("Calendar"))
+        super().__init__(name=tr("Calendar"))
         self.calendar = CalendarView(region.current().first_day)
         self.calendar.chosen.connect(choose)
         self._year = Label("", Type.LABEL, "muted")
@@ -36,12 +36,8 @@ class CalendarCard(Card):
             button.setFixedWidth(30)
             button.setAccessibleName(name)
             button.setToolTip(name)
-        row = QHBoxLayout()
-        row.addWidget(Label(tr("Hours a day"), Type.LABEL, "muted"), 1)
-        for widget in (self.earlier, self._year, self.later):
-            row.addWidget(widget)
-        self.column.addLayout(row)
-        self.column.addWidget(self.calendar)
+        heading = Label(tr("Hours a day"), Type.LABEL, "muted")
+        self.add(layouts.row((heading, 1), self.earlier, self._year, self.later), self.calendar)
 
     def show_overview(self, overview: Overview) -> None:
         self.calendar.show_year(overview.year, overview.calendar)
@@ -55,29 +51,22 @@ class ProjectsCard(Card):
     """Stacked bars with their legend. `choose` receives the start and end of a clicked bar."""
 
     def __init__(self, choose: Callable[[float, float], None]) -> None:
-        super().__init__()
-        self.setAccessibleName(tr("By project"))
+        super().__init__(name=tr("By project"))
         self.bars = BarsView()
         self.bars.chosen.connect(choose)
-        self._legend = QHBoxLayout()
-        self._legend.setSpacing(theme.UNIT * 2)
-        row = QHBoxLayout()
-        row.addWidget(Label(tr("Hours by project"), Type.LABEL, "muted"), 1)
-        row.addLayout(self._legend)
-        self.column.addLayout(row)
-        self.column.addWidget(self.bars)
+        self._legend = layouts.row(spacing=theme.UNIT * 2)
+        heading = Label(tr("Hours by project"), Type.LABEL, "muted")
+        self.add(layouts.row((heading, 1), self._legend), self.bars)
 
     def show_overview(self, overview: Overview) -> None:
         self.bars.show_overview(overview)
-        clear(self._legend)
-        for place, project in enumerate(overview.projects[:COLOURED]):
-            self._add(place, project.name)
+        layouts.clear(self._legend)
+        names = {place: project.name for place, project in enumerate(overview.projects[:COLOURED])}
         if len(overview.projects) > COLOURED:
-            self._add(-1, tr("others"))
-
-    def _add(self, place: int, name: str) -> None:
-        self._legend.addWidget(ProjectSwatch(place))
-        self._legend.addWidget(Label(name, Type.CAPTION, "muted"))
+            names[-1] = tr("others")
+        for place, name in names.items():
+            swatch = Swatch(partial(colour, place), side=11, radius=3)
+            layouts.add(self._legend, swatch, Label(name, Type.CAPTION, "muted"))
 
 
 class HabitCards(QHBoxLayout):
@@ -88,12 +77,8 @@ class HabitCards(QHBoxLayout):
         self.setSpacing(theme.GAP)
         self.week, self.reasons = WeekHoursView(region.current().first_day), ReasonsView()
         self._habit, self._reason = Label("", Type.STRONG, wrap=True), Label("", Type.STRONG, wrap=True)
-        when, why = Card(tr("Hours of the week")), Card(tr("Why it did not contribute"))
-        for card, sentence, view in ((when, self._habit, self.week), (why, self._reason, self.reasons)):
-            card.column.addWidget(sentence)
-            card.column.addWidget(view, 1)
-        self.addWidget(when, 3)
-        self.addWidget(why, 2)
+        self.addWidget(Card(tr("Hours of the week"), self._habit, (self.week, 1)), 3)
+        self.addWidget(Card(tr("Why it did not contribute"), self._reason, (self.reasons, 1)), 2)
 
     def show_habits(self, habits: Habits) -> None:
         self.week.show_week(habits.week)
@@ -106,13 +91,11 @@ class MilestonesCard(Card):
     """Round numbers, latest first, then those to come."""
 
     def __init__(self) -> None:
-        super().__init__(tr("Milestones"))
-        self._lines = QVBoxLayout()
-        self._lines.setSpacing(theme.UNIT)
-        self.column.addLayout(self._lines)
+        self._lines = layouts.column(spacing=theme.UNIT)
+        super().__init__(tr("Milestones"), self._lines)
 
     def show_overview(self, overview: Overview) -> None:
-        clear(self._lines)
+        layouts.clear(self._lines)
         now = time.time()
         reached = [milestone for milestone in overview.milestones if milestone.reached]
         for milestone in reversed(reached[-_MOST_REACHED:]):

@@ -23,15 +23,13 @@ class HistoryFigures(QVBoxLayout):
         self.energy, self.network = Tile(tr("Energy")), Tile(tr("Network"))
         self._grid = QGridLayout()
         self._grid.setSpacing(theme.GAP)
-        self._comparisons = Card(tr("In other words"))
         self._comparison = Label("", wrap=True)
-        self._comparisons.column.addWidget(self._comparison)
+        self._comparisons = Card(tr("In other words"), self._comparison)
         self.arrange(_COLUMNS)
         self.addLayout(self._grid)
         self.addWidget(self._comparisons)
 
     def arrange(self, columns: int) -> None:
-        """Lay the tiles out in this number of columns."""
         for number, tile in enumerate((self.time, self.samples, self.energy, self.network)):
             self._grid.addWidget(tile, number // columns, number % columns)
         for column in range(_COLUMNS):
@@ -49,14 +47,13 @@ class HistoryFigures(QVBoxLayout):
         up, down = numbers.size(sums.uploaded), numbers.size(sums.downloaded)
         moved = numbers.size_parts(sums.uploaded + sums.downloaded)
         self.network.show_figure(*moved, tr("{up} up · {down} down", up=up, down=down))
-        told = history.comparisons(sums)
-        self._comparison.setText(" ".join(told))
-        self._comparisons.setVisible(bool(told))
+        comparisons = history.comparisons(sums)
+        self._comparison.setText(" ".join(comparisons))
+        self._comparisons.setVisible(bool(comparisons))
 
     def _show_samples(self, sums: Sums) -> None:
         if sums.accepted is None:
             self.samples.show_figure(numbers.count(sums.samples), "", tr("computed"))
             return
-        counted = tr("accepted of {n} computed", n=numbers.count(sums.samples))
-        rounds = amounts.rounds(sums.rounds)
-        self.samples.show_figure(numbers.count(sums.accepted), "", f"{counted} · {rounds}")
+        computed = tr("accepted of {n} computed", n=numbers.count(sums.samples))
+        self.samples.show_figure(numbers.count(sums.accepted), "", f"{computed} · {amounts.rounds(sums.rounds)}")

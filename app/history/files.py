@@ -74,7 +74,6 @@ class HistoryFiles:
         )
 
     def save_certificate(self, path: Path) -> None:
-        """Write the certificate into a file."""
         self._keep(path, GetOverview(), lambda overview: certificate.save_certificate(overview, path))
 
     def delete_soon(self) -> None:

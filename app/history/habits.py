@@ -3,13 +3,13 @@
 from collections.abc import Mapping, Sequence
 
 from PySide6.QtCore import QEvent, QPointF, QRectF, QSize, Qt
-from PySide6.QtGui import QColor, QHelpEvent, QPainter, QPaintEvent
+from PySide6.QtGui import QColor, QHelpEvent, QPaintEvent
 from PySide6.QtWidgets import QSizePolicy, QToolTip, QWidget
 
 from app.history.charts import shades
 from app.text import history, numbers, times
 from app.text.i18n import tr
-from app.widgets import theme
+from app.widgets import painting, theme
 from app.widgets.theme import Type
 
 _LEFT, _BOTTOM = 38.0, 20.0
@@ -43,8 +43,7 @@ class WeekHoursView(QWidget):
         return (row + self._first_day) % 7 * 24 + hour if inside else None
 
     def paintEvent(self, _event: QPaintEvent) -> None:
-        painter = QPainter(self)
-        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        painter = painting.smooth(self)
         painter.setFont(theme.font(Type.CAPTION))
         painter.setPen(QColor(theme.tokens().muted))
         size = self._size()
@@ -104,8 +103,7 @@ class ReasonsView(QWidget):
 
     def paintEvent(self, _event: QPaintEvent) -> None:
         now = theme.tokens()
-        painter = QPainter(self)
-        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        painter = painting.smooth(self)
         painter.setFont(theme.font(Type.CAPTION))
         most = max((seconds for _, seconds in self._rows), default=1.0)
         for number, (name, seconds) in enumerate(self._rows):
@@ -117,8 +115,7 @@ class ReasonsView(QWidget):
             painter.drawText(
                 where, Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter, numbers.duration(seconds)
             )
-            painter.setPen(Qt.PenStyle.NoPen)
-            painter.setBrush(QColor(now.track))
+            painting.fill(painter, now.track)
             painter.drawRoundedRect(QRectF(0, top + 19, self.width(), 3), 1.5, 1.5)
-            painter.setBrush(QColor(now.other_1))
+            painting.fill(painter, now.other_1)
             painter.drawRoundedRect(QRectF(0, top + 19, max(3.0, self.width() * seconds / most), 3), 1.5, 1.5)

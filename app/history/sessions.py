@@ -2,12 +2,11 @@
 
 from collections.abc import Callable
 
-from PySide6.QtWidgets import QHBoxLayout
-
 from app.history.menu_button import MenuButton
 from app.history.sessions_table import SessionsTable
 from app.text import amounts, history
 from app.text.i18n import tr
+from app.widgets import layouts
 from app.widgets.basic import Card, Label
 from app.widgets.theme import Type
 from core.api.record.record import Habits, Overview, SessionGiven
@@ -17,21 +16,15 @@ class HistorySessions(Card):
     """`ask` requests sessions: the newest (None), or those before a moment."""
 
     def __init__(self, ask: Callable[[float | None], None]) -> None:
-        super().__init__()
-        self.setAccessibleName(tr("Sessions"))
+        super().__init__(name=tr("Sessions"))
         self._ask = ask
         self.project: str | None = None
         self.ending: str | None = None
         self._projects = MenuButton(tr("Sessions of this project"), self.filter_project)
         self._endings = MenuButton(tr("Sessions by their end"), self.filter_ending)
         self._count = Label("", Type.LABEL, "muted")
-        row = QHBoxLayout()
-        row.addWidget(self._count, 1)
-        row.addWidget(self._projects)
-        row.addWidget(self._endings)
         self.table = SessionsTable(ask)
-        self.column.addLayout(row)
-        self.column.addWidget(self.table)
+        self.add(layouts.row((self._count, 1), self._projects, self._endings), self.table)
 
     def show_overview(self, overview: Overview) -> None:
         names = {project.name: project.project for project in overview.projects}
@@ -48,9 +41,6 @@ class HistorySessions(Card):
             self.table.sessions.show(sessions)
         else:
             self.table.sessions.add(sessions)
-
-    def forget_filters(self) -> None:
-        self.project = self.ending = None
 
     def filter_project(self, project: str | None) -> None:
         self.project = project

@@ -24,25 +24,19 @@ class SessionsModel(QAbstractTableModel):
     def __init__(self, fetch: Callable[[float], None]) -> None:
         super().__init__()
         self._fetch = fetch
-        self._sessions: list[SessionGiven] = []
+        self.sessions: list[SessionGiven] = []
         self._more = False
 
-    @property
-    def sessions(self) -> list[SessionGiven]:
-        return self._sessions
-
     def show(self, sessions: list[SessionGiven]) -> None:
-        """Replace all rows."""
         self.beginResetModel()
-        self._sessions = list(sessions)
+        self.sessions = list(sessions)
         self._more = len(sessions) >= MOST_SESSIONS
         self.endResetModel()
 
     def add(self, sessions: list[SessionGiven]) -> None:
-        """Append older rows."""
-        first = len(self._sessions)
+        first = len(self.sessions)
         self.beginInsertRows(_NO_INDEX, first, first + max(0, len(sessions) - 1))
-        self._sessions += sessions
+        self.sessions += sessions
         self._more = len(sessions) >= MOST_SESSIONS
         self.endInsertRows()
 
@@ -51,10 +45,10 @@ class SessionsModel(QAbstractTableModel):
 
     def fetchMore(self, _parent: Index) -> None:  # noqa: N802 - Qt's name
         self._more = False
-        self._fetch(self._sessions[-1].started_at)
+        self._fetch(self.sessions[-1].started_at)
 
     def rowCount(self, _parent: Index = _NO_INDEX) -> int:  # noqa: N802 - Qt's name
-        return len(self._sessions)
+        return len(self.sessions)
 
     def columnCount(self, _parent: Index = _NO_INDEX) -> int:  # noqa: N802 - Qt's name
         return len(_columns())
@@ -70,13 +64,11 @@ class SessionsModel(QAbstractTableModel):
         if role == Qt.ItemDataRole.TextAlignmentRole:
             return _side(index.column())
         if role in {Qt.ItemDataRole.DisplayRole, Qt.ItemDataRole.ToolTipRole, Qt.ItemDataRole.AccessibleTextRole}:
-            return cells(self._sessions[index.row()])[index.column()]
+            return cells(self.sessions[index.row()])[index.column()]
         return None
 
 
 class SessionsTable(QTableView):
-    """A table that cannot be edited."""
-
     def __init__(self, fetch: Callable[[float], None]) -> None:
         super().__init__()
         self.sessions = SessionsModel(fetch)
@@ -102,7 +94,6 @@ class SessionsTable(QTableView):
 
 
 def cells(session: SessionGiven) -> tuple[str, ...]:
-    """The texts of a row."""
     begin = datetime.fromtimestamp(session.started_at).astimezone()
     began = f"{times.short_day(session.started_at)} {begin.year}, {times.time_of_day(begin.hour, begin.minute)}"
     sums = session.sums

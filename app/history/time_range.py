@@ -6,7 +6,6 @@ from typing import Literal
 
 from app.text import times
 from app.text.i18n import tr
-from core.api.record.record import GetHabits, GetOverview, GetSessions
 
 Kind = Literal["month", "year", "all", "own"]
 
@@ -31,15 +30,6 @@ class TimeRange:
                 return None, None
             case "own":
                 return self.since, self.until
-
-    def overview(self, now: float, year: int | None) -> GetOverview:
-        return GetOverview(*self.bounds(now), year)
-
-    def habits(self, now: float) -> GetHabits:
-        return GetHabits(*self.bounds(now))
-
-    def sessions(self, now: float, before: float | None, project: str | None, ending: str | None) -> GetSessions:
-        return GetSessions(*self.bounds(now), before, project, ending)
 
     def title(self) -> str:
         match self.kind:

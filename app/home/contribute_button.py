@@ -3,20 +3,18 @@
 import time
 from collections.abc import Callable
 
-from PySide6.QtCore import QPointF, QSize, Qt
-from PySide6.QtGui import QAction, QColor, QPainter, QPaintEvent, QPen, QPolygonF
-from PySide6.QtWidgets import QHBoxLayout, QMenu, QWidget
+from PySide6.QtCore import QSize
+from PySide6.QtGui import QAction, QPaintEvent
+from PySide6.QtWidgets import QMenu, QWidget
 
 from app.link.choices import main_choice, more_choices
 from app.text.i18n import tr
-from app.widgets import theme
+from app.widgets import layouts, painting, theme
 from app.widgets.basic import Button
 from core.api.protocol import Command
 from core.api.snapshot import Snapshot
 
 Perform = Callable[[Command], None]
-
-_ARROW = (QPointF(-4, -2), QPointF(0, 2), QPointF(4, -2))
 
 
 def fill_menu(menu: QMenu, snapshot: Snapshot, perform: Perform) -> None:
@@ -42,11 +40,7 @@ class ContributeButton(QWidget):
         self.menu = QMenu(self)
         self.menu.aboutToShow.connect(lambda: fill_menu(self.menu, self._snapshot, self._perform))
         self.more.clicked.connect(self._open_menu)
-        row = QHBoxLayout(self)
-        row.setContentsMargins(0, 0, 0, 0)
-        row.setSpacing(0)
-        row.addWidget(self.main)
-        row.addWidget(self.more)
+        layouts.row(self.main, self.more, spacing=0, of=self)
         self.show_snapshot(self._snapshot)
 
     def show_snapshot(self, snapshot: Snapshot) -> None:
@@ -62,7 +56,7 @@ class ContributeButton(QWidget):
 
 
 class _Arrow(Button):
-    """Opens the menu; the arrow is drawn, since not every font has one."""
+    """Opens the menu."""
 
     def __init__(self) -> None:
         super().__init__("", "primary-menu")
@@ -76,10 +70,5 @@ class _Arrow(Button):
     def paintEvent(self, event: QPaintEvent) -> None:
         super().paintEvent(event)
         now = theme.tokens()
-        painter = QPainter(self)
-        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-        pen = QPen(QColor(now.on_accent if self.isEnabled() else now.muted), 2)
-        pen.setCapStyle(Qt.PenCapStyle.RoundCap)
-        painter.setPen(pen)
-        middle = self.rect().center().toPointF()
-        painter.drawPolyline(QPolygonF([middle + offset for offset in _ARROW]))
+        colour = now.on_accent if self.isEnabled() else now.muted
+        painting.arrow_down(painting.smooth(self), self.rect().center().toPointF(), colour, 2)

@@ -4,13 +4,13 @@ import time
 from datetime import datetime
 
 from PySide6.QtCore import QRectF, QSize, Qt, Signal
-from PySide6.QtGui import QColor, QMouseEvent, QPainter, QPaintEvent, QPen
-from PySide6.QtWidgets import QHBoxLayout, QSizePolicy, QWidget
+from PySide6.QtGui import QColor, QMouseEvent, QPaintEvent, QPen
+from PySide6.QtWidgets import QSizePolicy, QWidget
 
 from app.text import schedule, times
 from app.text.typed import week
 from app.text.typed.week import Cell
-from app.widgets import theme
+from app.widgets import layouts, painting, theme
 from app.widgets.basic import Card, Label
 from app.widgets.swatch import level_colour
 from app.widgets.theme import Type
@@ -33,15 +33,10 @@ class DayStrip(Card):
         self._words = Label("", Type.STRONG, wrap=True)
         self._words.setAlignment(Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignLeading)
         self._cells = _Cells()
-        row = QHBoxLayout()
-        row.setSpacing(theme.UNIT * 2)
-        row.addWidget(self._words, 1)
-        row.addSpacing(theme.UNIT * 2)
-        row.addWidget(Label(times.hour(0), Type.CAPTION, "muted"))
-        row.addWidget(self._cells, 1)
-        row.addWidget(Label(times.hour(24), Type.CAPTION, "muted"))
+        first, last = (Label(times.hour(hour), Type.CAPTION, "muted") for hour in (0, 24))
+        space = theme.UNIT * 2
         self.column.setContentsMargins(theme.CARD_PADDING, theme.UNIT * 3, theme.CARD_PADDING, theme.UNIT * 3)
-        self.column.addLayout(row)
+        self.add(layouts.row((self._words, 1), space, first, (self._cells, 1), last, spacing=space))
 
     def show_week(self, cells: str) -> None:
         """All of it: today is cut out when it is painted."""
@@ -75,8 +70,7 @@ class _Cells(QWidget):
 
     def paintEvent(self, _event: QPaintEvent) -> None:
         local = datetime.now().astimezone()
-        painter = QPainter(self)
-        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        painter = painting.smooth(self)
         painter.setPen(Qt.PenStyle.NoPen)
         width, top = self.width() / CELLS_A_DAY, (self.height() - _HEIGHT) / 2
         for slot in range(CELLS_A_DAY):

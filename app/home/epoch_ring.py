@@ -1,8 +1,8 @@
 """The epoch as a ring: the batch that all peers fill together, this volunteer's share first and in the accent.
 
-It is painted when a snapshot brings something new; on a timer only for the seconds of getting ready, so that one sees
-that something goes on. How much each of the others gave is not known,
-only how many they are and their sum, so their part is cut into equal pieces.
+It is painted when a snapshot brings something new, and on a timer only while the session gets ready, to show that
+something is going on. Only the number of the other peers and their sum are known, so their part is cut into equal
+pieces.
 """
 
 import math
@@ -23,7 +23,7 @@ from PySide6.QtWidgets import QSizePolicy, QStyle, QWidget
 
 from app.text import numbers, steps
 from app.text.i18n import tr
-from app.widgets import theme
+from app.widgets import painting, theme
 from app.widgets.theme import Type
 from core.api.snapshot import Progress
 
@@ -82,8 +82,7 @@ class EpochRing(QWidget):
         self._turning.stop()
 
     def paintEvent(self, _event: QPaintEvent) -> None:
-        painter = QPainter(self)
-        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        painter = painting.smooth(self)
         half = _THICKNESS / 2 + 1
         ring = QRectF(self.rect()).adjusted(half, half, -half, -half)
         self._arc(painter, ring, QColor(theme.tokens().track), 0, 360)
@@ -123,9 +122,8 @@ class EpochRing(QWidget):
 
     def _paint_search(self, painter: QPainter, ring: QRectF) -> None:
         """A dotted circle inside: the peers look for each other."""
-        pen = QPen(QColor(theme.tokens().accent), 3)
+        pen = painting.round_pen(theme.tokens().accent, 3)
         pen.setDashPattern([0.1, 3.2])
-        pen.setCapStyle(Qt.PenCapStyle.RoundCap)
         painter.setPen(pen)
         inside = _THICKNESS / 2 + 9
         painter.drawEllipse(ring.adjusted(inside, inside, -inside, -inside))
@@ -168,7 +166,7 @@ class EpochRing(QWidget):
         return tr("getting ready") if self._busy else tr("not in a batch")
 
     def _turn_if_seen(self) -> None:
-        """Where the desktop wants no animations, the piece stands still."""
+        """If the desktop wants no animations, the piece does not move."""
         animated = self.style().styleHint(QStyle.StyleHint.SH_Widget_Animation_Duration) > 0
         if self._busy and animated and self.isVisible():
             self._turning.start()

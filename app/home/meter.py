@@ -1,11 +1,11 @@
 """A live value beside its ceiling: a name, "63 of 80 %", and a bar that is full at the ceiling."""
 
 from PySide6.QtCore import QRectF, QSize, Qt
-from PySide6.QtGui import QColor, QPainter, QPaintEvent
+from PySide6.QtGui import QPaintEvent
 from PySide6.QtWidgets import QGridLayout, QSizePolicy, QWidget
 
 from app.text.i18n import tr
-from app.widgets import theme
+from app.widgets import painting, theme
 from app.widgets.basic import Label
 from app.widgets.theme import Type
 
@@ -13,7 +13,7 @@ _BAR = 5
 
 
 class Meter(QWidget):
-    """`say` gets words and a share; it knows no unit."""
+    """It knows no unit: values come as words."""
 
     def __init__(self, name: str) -> None:
         super().__init__()
@@ -58,12 +58,10 @@ class _Bar(QWidget):
 
     def paintEvent(self, _event: QPaintEvent) -> None:
         now = theme.tokens()
-        painter = QPainter(self)
-        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-        painter.setPen(Qt.PenStyle.NoPen)
-        painter.setBrush(QColor(now.track))
+        painter = painting.smooth(self)
+        painting.fill(painter, now.track)
         painter.drawRoundedRect(self.rect(), _BAR / 2, _BAR / 2)
         if self._share > 0:
-            painter.setBrush(QColor(now.accent))
+            painting.fill(painter, now.accent)
             width = max(_BAR, self.width() * self._share)
             painter.drawRoundedRect(QRectF(0, 0, width, self.height()), _BAR / 2, _BAR / 2)

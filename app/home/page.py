@@ -4,7 +4,7 @@ import time
 
 from PySide6.QtCore import Qt, QTimer
 from PySide6.QtGui import QHideEvent, QShowEvent
-from PySide6.QtWidgets import QHBoxLayout, QVBoxLayout
+from PySide6.QtWidgets import QVBoxLayout
 
 from app.desktop.window_settings import Settings
 from app.home.contribute_button import ContributeButton
@@ -15,7 +15,7 @@ from app.home.tiles import Tiles
 from app.link.engine_link import EngineLink, Link
 from app.text import messages, status, steps
 from app.text.i18n import tr
-from app.widgets import theme
+from app.widgets import layouts, theme
 from app.widgets.basic import Card, Dot, Label, Notice
 from app.widgets.learning_curve import CurveView, Legend
 from app.widgets.page import Page
@@ -86,26 +86,17 @@ class HomePage(Page):
     def arrange(self, roomy: bool) -> None:
         self._tiles.arrange(4 if roomy else 2)
         self._ring.set_diameter(232 if roomy else 160)
-        self._hero_row.setSpacing(theme.UNIT * (10 if roomy else 6))
+        self._state_row.setSpacing(theme.UNIT * (10 if roomy else 6))
 
     def _build(self) -> None:
         self._ring, self._chips, self._tiles = EpochRing(), StepChips(), Tiles()
         self._curve, self.day = CurveView(), DayStrip()
-        self.column.addWidget(self._hero())
-        self.column.addLayout(self._tiles)
-        self.column.addWidget(self._curve_card(), 1)
-        self.column.addWidget(self.day)
+        self.fill(self._state_card(), self._tiles, (self._curve_card(), 1), self.day)
 
-    def _hero(self) -> Card:
-        card = Card()
-        card.setAccessibleName(tr("What is going on"))
-        row = QHBoxLayout()
-        row.setContentsMargins(theme.UNIT, theme.UNIT, theme.UNIT, theme.UNIT)
-        self._hero_row = row
-        row.addWidget(self._ring, 0, Qt.AlignmentFlag.AlignVCenter)
-        row.addLayout(self._words(), 1)
-        card.column.addLayout(row)
-        return card
+    def _state_card(self) -> Card:
+        self._state_row = layouts.row((self._ring, Qt.AlignmentFlag.AlignVCenter), (self._words(), 1))
+        self._state_row.setContentsMargins(*[theme.UNIT] * 4)
+        return Card("", self._state_row, name=tr("What is going on"))
 
     def _words(self) -> QVBoxLayout:
         self._dot = Dot()
@@ -117,40 +108,17 @@ class HomePage(Page):
         self._left = Label(kind=Type.CAPTION, role="muted")
         self._reward, self._problem = Notice("notice-frame"), Notice("problem-frame")
         self.button = ContributeButton(self.perform)
-        state = QHBoxLayout()
-        state.setSpacing(theme.UNIT * 2)
-        state.addWidget(self._dot)
-        state.addWidget(self._caption, 1)
-        actions = QHBoxLayout()
-        actions.setSpacing(theme.UNIT * 3)
-        actions.addWidget(self.button)
-        actions.addWidget(self._left, 1)
-        column = QVBoxLayout()
-        column.setSpacing(theme.UNIT * 2)
-        column.addStretch(1)
-        column.addLayout(state)
-        for widget in (self._title, self._explanation, self._reward, self._problem):
-            column.addWidget(widget)
-        column.addSpacing(theme.UNIT)
-        column.addWidget(self._chips)
-        column.addSpacing(theme.UNIT * 2)
-        column.addLayout(actions)
-        column.addStretch(1)
-        return column
+        state = layouts.row(self._dot, (self._caption, 1), spacing=theme.UNIT * 2)
+        sentences = self._title, self._explanation, self._reward, self._problem
+        actions = layouts.row(self.button, (self._left, 1), spacing=theme.UNIT * 3)
+        space = theme.UNIT * 2
+        return layouts.column(None, state, *sentences, theme.UNIT, self._chips, space, actions, None, spacing=space)
 
     def _curve_card(self) -> Card:
-        card = Card()
-        card.setAccessibleName(tr("Learning curve"))
-        row = QHBoxLayout()
         self.place = Label("", Type.CAPTION, "muted", wrap=True)
         self.place.setToolTip(tr("As the project's backbone counts what volunteers say they gave."))
-        row.addWidget(Label(tr("Learning curve"), Type.LABEL, "muted"))
-        row.addStretch(1)
-        row.addWidget(Legend())
-        card.column.addLayout(row)
-        card.column.addWidget(self.place)
-        card.column.addWidget(self._curve, 1)
-        return card
+        head = layouts.row(Label(tr("Learning curve"), Type.LABEL, "muted"), None, Legend())
+        return Card("", head, self.place, (self._curve, 1), name=tr("Learning curve"))
 
     def _show_words(self) -> None:
         """The sentences; once a second while one counts down and the page is visible."""

@@ -1,11 +1,11 @@
-"""Current use beside its limit, for the tiles of the home page. Pure."""
+"""Figures, and current use beside its limit, for the tiles of the home page. Pure."""
 
 from typing import NamedTuple
 
-from app.text import numbers
+from app.text import amounts, numbers, progress
 from app.text.i18n import tr
 from app.widgets.tile import NOTHING
-from core.api.snapshot import DataMonth, Snapshot
+from core.api.snapshot import Snapshot, Today
 
 
 class Reading(NamedTuple):
@@ -18,6 +18,43 @@ class Reading(NamedTuple):
     """Of the ceiling; None where there is none."""
 
 
+class Figure(NamedTuple):
+    """The words of a tile."""
+
+    value: str
+    unit: str
+    caption: str
+
+
+def today(given: Today) -> Figure:
+    parts = [tr("samples")]
+    if given.seconds:
+        parts.append(numbers.duration(given.seconds))
+    if given.epochs:
+        parts.append(amounts.epochs(given.epochs))
+    return Figure(numbers.count(given.samples), "", " · ".join(parts))
+
+
+def speed(snapshot: Snapshot) -> Figure:
+    """Nothing while this computer does not contribute."""
+    if snapshot.state != "contributing":
+        return Figure(NOTHING, "", tr("samples per second"))
+    own = snapshot.progress.samples_per_second
+    together = progress.speed(max(snapshot.progress.swarm_samples_per_second, own))
+    return Figure(numbers.figure(own), tr("/s"), tr("samples; all peers together {speed}", speed=together))
+
+
+def peers(snapshot: Snapshot) -> Figure:
+    """Nothing without a session."""
+    count = snapshot.progress.peers
+    if snapshot.session is None or not count:
+        return Figure(NOTHING, "", tr("train this model together"))
+    caption = tr("you are one of them") if count > 1 else tr("only you so far")
+    if snapshot.progress.loss is not None:
+        caption += " · " + progress.loss(snapshot.progress.loss)
+    return Figure(numbers.count(count), "", caption)
+
+
 def network(snapshot: Snapshot) -> tuple[Reading, ...]:
     """Both directions, and the month where its data are limited."""
     traffic, limits = snapshot.traffic, snapshot.settings.limits
@@ -25,8 +62,9 @@ def network(snapshot: Snapshot) -> tuple[Reading, ...]:
         _rate(tr("Up"), traffic.upload_rate if snapshot.session else None, limits.upload_limit),
         _rate(tr("Down"), traffic.download_rate if snapshot.session else None, limits.download_limit),
     )
-    month = snapshot.data_month
-    return (*rates, _month(month)) if month else rates
+    if not (month := snapshot.data_month):
+        return rates
+    return (*rates, Reading(tr("This month"), *numbers.size_under(month.used, month.cap), month.used / month.cap))
 
 
 def moved(snapshot: Snapshot) -> str:
@@ -54,10 +92,6 @@ def _amount(name: str, now: int | None, ceiling: int, unit: str) -> Reading:
     if not ceiling:
         return Reading(name, value, unit, None)
     return Reading(name, value, tr("of {amount}", amount=numbers.with_unit(str(ceiling), unit)), (now or 0) / ceiling)
-
-
-def _month(month: DataMonth) -> Reading:
-    return Reading(tr("This month"), *numbers.size_under(month.used, month.cap), month.used / month.cap)
 
 
 def _rate(name: str, now: float | None, ceiling: int) -> Reading:

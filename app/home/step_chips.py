@@ -1,28 +1,21 @@
 """A row of chips: the steps of getting ready, then those of an epoch, the present one in the accent."""
 
-from PySide6.QtWidgets import QHBoxLayout, QWidget
+from PySide6.QtWidgets import QWidget
 
 from app.text import steps as steps_text
 from app.text.i18n import tr
-from app.widgets import theme
+from app.widgets import layouts, theme
 from app.widgets.basic import Label
 from app.widgets.theme import Type
 from core.api.snapshot import Snapshot
 
 
 class StepChips(QWidget):
-    """Follows the snapshot."""
-
     def __init__(self) -> None:
         super().__init__()
-        row = QHBoxLayout(self)
-        row.setContentsMargins(0, 0, 0, 0)
-        row.setSpacing(theme.UNIT * 2)
         idle = Snapshot(state="idle")
         self._chips = [Label(step.name, Type.CAPTION, "chip") for step in steps_text.steps(idle)]
-        for chip in self._chips:
-            row.addWidget(chip)
-        row.addStretch(1)
+        layouts.row(*self._chips, None, spacing=theme.UNIT * 2, of=self)
         self.show_snapshot(idle)
 
     def show_snapshot(self, snapshot: Snapshot) -> None:

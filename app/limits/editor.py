@@ -1,16 +1,16 @@
-"""What changes a preference, an editor for each type. All show what the engine says and ask it for another value."""
+"""An editor for each type of preference. All show the engine's value and ask the engine for another one."""
 
 from collections.abc import Callable
 from typing import Any
 
-from PySide6.QtWidgets import QHBoxLayout, QWidget
+from PySide6.QtWidgets import QWidget
 
 from app.limits import stops
 from app.limits.entry import Entry
 from app.limits.slider import LimitSlider
 from app.text import messages
 from app.text.typed import quantities, values
-from app.widgets import theme
+from app.widgets import layouts, theme
 from app.widgets.combo import Combo
 from app.widgets.switch import Switch
 from core.api.errors import UsageError
@@ -33,13 +33,10 @@ class Editor(QWidget):
         self._value = value
         self._ask = ask
         self._show_problem = show_problem
-        self.row = QHBoxLayout(self)
-        self.row.setContentsMargins(0, 0, 0, 0)
-        self.row.setSpacing(theme.UNIT * 3)
+        self.row = layouts.row(spacing=theme.UNIT * 3, of=self)
         self.setAccessibleName(name)
 
     def show_value(self, value: Value) -> None:
-        """What the engine has."""
         self._value = value
         self._show()
 
@@ -47,13 +44,12 @@ class Editor(QWidget):
         """What is used right now, where that is measured."""
 
     def _show(self) -> None:
-        raise NotImplementedError
+        """Show `_value`."""
 
     def _put(self, control: QWidget, name: str) -> None:
         """At the right, as the only control."""
         control.setAccessibleName(name)
-        self.row.addStretch(1)
-        self.row.addWidget(control)
+        layouts.add(self.row, None, control)
 
 
 class NumberEditor(Editor):
@@ -121,8 +117,6 @@ class NumberEditor(Editor):
 
 
 class SwitchEditor(Editor):
-    """On or off."""
-
     def __init__(self, value: Any, name: str, ask: Ask, show_problem: ShowProblem) -> None:
         super().__init__(value, name, ask, show_problem)
         self.switch = Switch()
@@ -140,8 +134,6 @@ class SwitchEditor(Editor):
 
 
 class ChoiceEditor(Editor):
-    """One of several, or none."""
-
     def __init__(self, value: Any, of: Choice, name: str, ask: Ask, show_problem: ShowProblem) -> None:
         super().__init__(value, name, ask, show_problem)
         self.combo = Combo({option: values.write(option, of) for option in ("", *of.options)})
@@ -159,8 +151,6 @@ class ChoiceEditor(Editor):
 
 
 class TextEditor(Editor):
-    """An entry."""
-
     def __init__(self, value: Any, of: Text, name: str, ask: Ask, show_problem: ShowProblem) -> None:
         super().__init__(value, name, ask, show_problem)
         self.entry = Entry(lambda text: ask(text.strip()), self._show, width=_WIDE_ENTRY)

@@ -4,12 +4,12 @@ from collections.abc import Callable
 from functools import partial
 from typing import Any
 
-from PySide6.QtWidgets import QHBoxLayout, QLineEdit, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QWidget
 
 from app.limits.editor import Ask, Editor, ShowProblem
 from app.text.i18n import tr
-from app.widgets import theme
-from app.widgets.basic import Button, Label, clear
+from app.widgets import layouts, theme
+from app.widgets.basic import Button, Field, Label
 from app.widgets.theme import Type
 
 
@@ -18,22 +18,12 @@ class ProgramsEditor(Editor):
 
     def __init__(self, value: Any, name: str, ask: Ask, show_problem: ShowProblem) -> None:
         super().__init__(value, name, ask, show_problem)
-        self.entry = QLineEdit()
-        self.entry.setFont(theme.font(Type.TEXT))
-        self.entry.setPlaceholderText(tr("Such as steam or blender"))
-        self.entry.setAccessibleName(tr("Name of a program to wait for"))
+        self.entry = Field(tr("Name of a program to wait for"), tr("Such as steam or blender"))
         self.entry.returnPressed.connect(self._add)
         self.add = Button(tr("Add"), "secondary", self._add)
-        new = QHBoxLayout()
-        new.setSpacing(theme.UNIT * 2)
-        new.addWidget(self.entry, 1)
-        new.addWidget(self.add)
-        self._rows = QVBoxLayout()
-        self._rows.setSpacing(0)
-        column = QVBoxLayout()
-        column.addLayout(self._rows)
-        column.addLayout(new)
-        self.row.addLayout(column, 1)
+        self._rows = layouts.column(spacing=0)
+        new = layouts.row((self.entry, 1), self.add, spacing=theme.UNIT * 2)
+        self.row.addLayout(layouts.column(self._rows, new), 1)
         self._shown: object = None
         self._show()
 
@@ -46,9 +36,8 @@ class ProgramsEditor(Editor):
             return
         self._shown = self._value
         self.entry.clear()
-        clear(self._rows)
-        for name in self.names:
-            self._rows.addWidget(_Row(name, partial(self._remove, name)))
+        layouts.clear(self._rows)
+        layouts.add(self._rows, *(_Row(name, partial(self._remove, name)) for name in self.names))
 
     def _add(self) -> None:
         if name := self.entry.text().strip():
@@ -63,7 +52,4 @@ class _Row(QWidget):
         super().__init__()
         self.remove = Button(tr("Remove"), "link", remove)
         self.remove.setAccessibleName(tr("Do not wait for {name}", name=name))
-        row = QHBoxLayout(self)
-        row.setContentsMargins(0, 0, 0, 0)
-        row.addWidget(Label(name, Type.STRONG), 1)
-        row.addWidget(self.remove)
+        layouts.row((Label(name, Type.STRONG), 1), self.remove, of=self)

@@ -1,21 +1,22 @@
-"""One preference on its page: what it is, its value at each level, what is used now, and the way back."""
+"""One preference on its page: its name and meaning, its value at each level, the live value, and a reset."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
-from PySide6.QtCore import QPointF, QRectF, QSize, Qt
-from PySide6.QtGui import QColor, QFontMetrics, QPainter, QPaintEvent, QPen, QPolygonF
-from PySide6.QtWidgets import QGridLayout, QHBoxLayout, QVBoxLayout, QWidget
+from PySide6.QtCore import QPointF, QRectF, QSize
+from PySide6.QtGui import QFontMetrics, QPaintEvent, QPolygonF
+from PySide6.QtWidgets import QGridLayout, QWidget
 
 from app.limits.editor import ChoiceEditor, Editor, NumberEditor, SwitchEditor, TextEditor
 from app.limits.programs_editor import ProgramsEditor
 from app.text import preferences
 from app.text.i18n import tr
 from app.text.typed import values, week
-from app.widgets import theme
+from app.widgets import layouts, painting, theme
 from app.widgets.basic import Button, Label
-from app.widgets.swatch import Swatch
+from app.widgets.swatch import Swatch, level_colour
 from app.widgets.theme import Type
 from core.api.preferences.commands import PreferenceInfo
 from core.api.preferences.preferences import GENTLE
@@ -69,28 +70,19 @@ class PreferenceRow(QWidget):
             line.mark(name.startswith(GENTLE) is gentle_now)
 
     def show_problem(self, sentence: str) -> None:
-        """Why the last change was not made; an empty sentence takes it back."""
+        """Why the last change was refused; an empty sentence hides it."""
         self._problem.setText(sentence)
         self._problem.setVisible(bool(sentence))
 
     def put_back(self) -> None:
-        """Show again what the engine has said."""
+        """Show the engine's values again."""
         self.show_values(self._family)
 
     def _arrange(self, words: preferences.Words) -> None:
-        texts = QVBoxLayout()
-        texts.setSpacing(theme.UNIT // 2)
-        texts.addWidget(Label(words.name, Type.STRONG, wrap=True))
-        if words.meaning:
-            texts.addWidget(Label(words.meaning, Type.CAPTION, "muted", wrap=True))
-        texts.addWidget(self._situation)
-        texts.addWidget(self._problem)
-        texts.addStretch(1)
-        lines = QVBoxLayout()
-        lines.setSpacing(theme.UNIT)
-        for line in self.lines.values():
-            lines.addWidget(line)
-        lines.addStretch(1)
+        name = Label(words.name, Type.STRONG, wrap=True)
+        meaning = [Label(words.meaning, Type.CAPTION, "muted", wrap=True)] if words.meaning else []
+        texts = layouts.column(name, *meaning, self._situation, self._problem, None, spacing=theme.UNIT // 2)
+        lines = layouts.column(*self.lines.values(), None, spacing=theme.UNIT)
         grid = QGridLayout(self)
         grid.setContentsMargins(0, 0, 0, 0)
         grid.setHorizontalSpacing(theme.UNIT * 6)
@@ -101,7 +93,6 @@ class PreferenceRow(QWidget):
 
 
 def _editor(info: PreferenceInfo, *common: Any) -> Editor:
-    """What suits the type."""
     match info.type:
         case Number():
             return NumberEditor(info.value, info.type, *common)
@@ -111,14 +102,12 @@ def _editor(info: PreferenceInfo, *common: Any) -> Editor:
             return ChoiceEditor(info.value, info.type, *common)
         case Text():
             return TextEditor(info.value, info.type, *common)
-        case Programs():
+        case Programs() | Week():  # the page leaves the week out: it has its own page
             return ProgramsEditor(info.value, *common)
-        case Week():
-            raise NotImplementedError("the week has a page of its own")
 
 
 class PreferenceLine(QWidget):
-    """One value of a preference: the level it is for, its editor, and the way back to the default."""
+    """One value of a preference: the level it is for, its editor, and the button that restores the default."""
 
     def __init__(
         self, info: PreferenceInfo, name: str, with_level: bool, actions: Actions, show_problem: Callable[[str], None]
@@ -129,13 +118,8 @@ class PreferenceLine(QWidget):
         spoken = tr("{name}, {level}", name=name, level=level) if with_level else name
         self.editor = _editor(info, spoken, lambda value: actions.change(info.name, value), show_problem)
         self.reset = _Reset(tr("Back to the default: {name}", name=spoken), lambda: actions.reset(info.name))
-        row = QHBoxLayout(self)
-        row.setContentsMargins(0, 0, 0, 0)
-        row.setSpacing(theme.UNIT * 2)
         self._mark = _LevelMark((Level.GENTLE if gentle else Level.FULL) if with_level else None)
-        row.addWidget(self._mark)
-        row.addWidget(self.editor, 1)
-        row.addWidget(self.reset)
+        layouts.row(self._mark, (self.editor, 1), self.reset, spacing=theme.UNIT * 2, of=self)
         self.show_value(info)
 
     def show_value(self, info: PreferenceInfo) -> None:
@@ -157,12 +141,8 @@ class _LevelMark(QWidget):
         strong = QFontMetrics(theme.font(Type.LABEL))
         names = (week.level_name(Level.GENTLE), week.level_name(Level.FULL))
         self._name.setFixedWidth(max(strong.horizontalAdvance(name) for name in names) + 2)
-        row = QHBoxLayout(self)
-        row.setContentsMargins(0, 0, 0, 0)
-        row.setSpacing(theme.UNIT * 2)
-        swatch = Swatch(level or Level.OFF)
-        row.addWidget(swatch)
-        row.addWidget(self._name)
+        swatch = Swatch(partial(level_colour, level or Level.OFF))
+        layouts.row(swatch, self._name, spacing=theme.UNIT * 2, of=self)
         if level is None:
             policy = swatch.sizePolicy()
             policy.setRetainSizeWhenHidden(True)
@@ -188,11 +168,8 @@ class _Reset(Button):
     def paintEvent(self, event: QPaintEvent) -> None:
         super().paintEvent(event)
         now = theme.tokens()
-        painter = QPainter(self)
-        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-        pen = QPen(QColor(now.text if self.isEnabled() else now.line), 1.6)
-        pen.setCapStyle(Qt.PenCapStyle.RoundCap)
-        painter.setPen(pen)
+        painter = painting.smooth(self)
+        painter.setPen(painting.round_pen(now.text if self.isEnabled() else now.line, 1.6))
         middle, radius = QPointF(self.rect().center()) + QPointF(0.5, 0.5), 5.5
         painter.drawArc(QRectF(middle.x() - radius, middle.y() - radius, 2 * radius, 2 * radius), -120 * 16, 270 * 16)
         tip = middle + QPointF(-4.9, -3.0)

@@ -4,7 +4,7 @@ from PySide6.QtCore import QPointF, QRectF, QSize, Qt
 from PySide6.QtGui import QColor, QMouseEvent, QPainter, QPaintEvent, QPen, QWheelEvent
 from PySide6.QtWidgets import QSizePolicy, QSlider
 
-from app.widgets import theme
+from app.widgets import painting, theme
 
 _GROOVE = 6.0
 _HANDLE = 9.0
@@ -12,7 +12,7 @@ _NARROWEST = 110
 
 
 class LimitSlider(QSlider):
-    """Positions are the numbers of stops; whoever owns it knows what they stand for."""
+    """Positions are the numbers of stops; its owner knows their values."""
 
     def __init__(self) -> None:
         super().__init__(Qt.Orientation.Horizontal)
@@ -25,7 +25,7 @@ class LimitSlider(QSlider):
         return QSize(220, 26)
 
     def set_live(self, position: float | None) -> None:
-        """Where the present value stands among the stops; None: nothing is measured."""
+        """The live value as a position; None: nothing is measured."""
         if position != self._live:
             self._live = position
             self.update()
@@ -51,9 +51,7 @@ class LimitSlider(QSlider):
 
     def paintEvent(self, _event: QPaintEvent) -> None:
         now = theme.tokens()
-        painter = QPainter(self)
-        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-        painter.setPen(Qt.PenStyle.NoPen)
+        painter = painting.smooth(self)
         handle = self._place(self.sliderPosition())
         self._bar(painter, now.track, _HANDLE, self.width() - _HANDLE)
         self._bar(painter, now.other_3, _HANDLE, handle)
@@ -64,7 +62,7 @@ class LimitSlider(QSlider):
         painter.drawEllipse(QPointF(handle, self.height() / 2), _HANDLE, _HANDLE)
 
     def _bar(self, painter: QPainter, colour: str, left: float, right: float) -> None:
-        painter.setBrush(QColor(colour))
+        painting.fill(painter, colour)
         bar = QRectF(left, (self.height() - _GROOVE) / 2, max(0.0, right - left), _GROOVE)
         painter.drawRoundedRect(bar, _GROOVE / 2, _GROOVE / 2)
 

@@ -101,7 +101,7 @@ def is_under_way(snapshot: Snapshot) -> bool:
     return not is_paused(snapshot) and (snapshot.wanted or snapshot.session is not None)
 
 
-def goes_on_by_itself(snapshot: Snapshot) -> bool:
+def continues_by_itself(snapshot: Snapshot) -> bool:
     """The engine would continue to contribute without the window, now or later, so Quit has to ask."""
     for_good = any(reason.kind is Kind.PAUSED and reason.until is None for reason in snapshot.reasons)
     return snapshot.wanted and not for_good

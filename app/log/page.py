@@ -5,13 +5,13 @@ from collections.abc import Sequence
 
 from PySide6.QtCore import QEvent
 from PySide6.QtGui import QBrush, QColor, QGuiApplication, QHideEvent, QShowEvent, QTextCharFormat, QTextCursor
-from PySide6.QtWidgets import QHBoxLayout, QLineEdit, QPlainTextEdit, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QPlainTextEdit, QWidget
 
 from app.log.files import Level, Line
 from app.log.reader import LogReader
 from app.text.i18n import tr
-from app.widgets import theme
-from app.widgets.basic import Button, Label
+from app.widgets import layouts, theme
+from app.widgets.basic import Button, Label, SearchField, ToggleButton
 from app.widgets.combo import Combo
 from app.widgets.theme import Type
 from core.client.profile import Profile
@@ -32,14 +32,12 @@ class LogPage(QWidget):
         self._reader.came.connect(self.add)
 
     def add(self, lines: Sequence[Line]) -> None:
-        """Newer lines."""
         self._lines.extend(lines)
         self._write([line for line in lines[-MOST_LINES:] if self._is_wanted(line)])
         self._show_count()
 
     @property
     def shown(self) -> str:
-        """The lines on the page."""
         return self.view.toPlainText()
 
     def showEvent(self, event: QShowEvent) -> None:
@@ -66,34 +64,18 @@ class LogPage(QWidget):
         )
         self.level.setAccessibleName(tr("Which lines"))
         self.level.currentIndexChanged.connect(lambda _: self._show_all())
-        self.search = QLineEdit()
-        self.search.setFont(theme.font(Type.TEXT))
-        self.search.setPlaceholderText(tr("Search"))
-        self.search.setAccessibleName(tr("Search the log"))
-        self.search.setClearButtonEnabled(True)
-        self.search.textChanged.connect(lambda _: self._show_all())
-        self.follow = Button(tr("Follow"), "preset")
-        self.follow.setCheckable(True)
-        self.follow.setChecked(True)
+        self.search = SearchField(self._show_all, tr("Search the log"), tr("Search"))
+        self.follow = ToggleButton(tr("Follow"), checked=True)
         self.follow.setToolTip(tr("Stay at the newest line"))
         self.follow.toggled.connect(lambda on: self._to_the_end() if on else None)
         self.copy = Button(tr("Copy"), "secondary", self._copy)
         self.copy.setToolTip(tr("Copy what is selected, else every line shown"))
-        tools = QHBoxLayout()
-        tools.setSpacing(theme.UNIT * 2)
-        tools.addWidget(self.level)
-        tools.addWidget(self.search, 1)
-        tools.addWidget(self.follow)
-        tools.addWidget(self.copy)
+        tools = layouts.row(self.level, (self.search, 1), self.follow, self.copy, spacing=theme.UNIT * 2)
         self.view = _view()
         self._count = Label("", Type.CAPTION, "muted", wrap=True)
-        column = QVBoxLayout(self)
+        heading = Label(tr("Log"), Type.HEADLINE)
+        column = layouts.column(heading, tools, (self.view, 1), self._count, spacing=theme.GAP, of=self)
         column.setContentsMargins(theme.PAGE_MARGIN, theme.UNIT * 5, theme.PAGE_MARGIN, theme.UNIT * 5)
-        column.setSpacing(theme.GAP)
-        column.addWidget(Label(tr("Log"), Type.HEADLINE))
-        column.addLayout(tools)
-        column.addWidget(self.view, 1)
-        column.addWidget(self._count)
         self._show_count()
 
     def _is_wanted(self, line: Line) -> bool:

@@ -4,11 +4,11 @@ from collections.abc import Callable
 
 from PySide6.QtCore import QMimeData
 from PySide6.QtGui import QHideEvent
-from PySide6.QtWidgets import QFileDialog, QHBoxLayout, QLineEdit
+from PySide6.QtWidgets import QFileDialog
 
 from app.text.i18n import tr
-from app.widgets import theme
-from app.widgets.basic import Button, Card, Label, Notice
+from app.widgets import layouts, theme
+from app.widgets.basic import Button, Card, Field, Label, Notice
 from app.widgets.theme import Type
 
 
@@ -16,28 +16,20 @@ class AddProject(Card):
     """A panel with one field. `add` gets a URL or the path of a file."""
 
     def __init__(self, add: Callable[[str], None]) -> None:
-        super().__init__()
+        super().__init__(name=tr("Add a project"))
         self._add = add
-        self.setAccessibleName(tr("Add a project"))
-        self.field = QLineEdit()
-        self.field.setPlaceholderText("https://…/project.json")
-        self.field.setAccessibleName(tr("Address or file of the project's manifest"))
+        self.field = Field(tr("Address or file of the project's manifest"), "https://…/project.json")
         self.field.returnPressed.connect(self._submit)
         self.submit = Button(tr("Add"), "primary", self._submit)
         self.problem = Notice("problem-frame")
-        row = QHBoxLayout()
-        row.setSpacing(theme.UNIT * 2)
-        row.addWidget(self.field, 1)
-        row.addWidget(Button(tr("Choose file…"), "secondary", self._choose))
-        row.addWidget(self.submit)
-        self.column.addWidget(Label(tr("Add a project"), Type.NAME))
+        choose = Button(tr("Choose file…"), "secondary", self._choose)
+        row = layouts.row((self.field, 1), choose, self.submit, spacing=theme.UNIT * 2)
         hint = tr(
             "Paste the address that the organiser gave you, or choose or drop the manifest file. The project "
             "is only listed; nothing starts before you join."
         )
-        self.column.addWidget(Label(hint, Type.CAPTION, "muted", wrap=True))
-        self.column.addLayout(row)
-        self.column.addWidget(self.problem)
+        heading = Label(tr("Add a project"), Type.NAME)
+        self.add(heading, Label(hint, Type.CAPTION, "muted", wrap=True), row, self.problem)
 
     def hideEvent(self, event: QHideEvent) -> None:
         super().hideEvent(event)

@@ -14,7 +14,7 @@ from app.projects.sparkline import Sparkline
 from app.text import numbers, projects
 from app.text.i18n import tr
 from app.text.messages import sentence
-from app.widgets import theme
+from app.widgets import layouts, theme
 from app.widgets.basic import Button, Card, Dot, Label, Notice
 from app.widgets.theme import Type
 from core.api.project.projects import CurvePoint, ProjectDetails, ProjectInfo
@@ -38,21 +38,16 @@ class ProjectCard(Card):
     """A row of the list of projects. `members`: how many projects are joined."""
 
     def __init__(self, info: ProjectInfo, actions: Actions, members: int = 1) -> None:
-        super().__init__()
+        super().__init__(name=tr("Project {name}", name=info.name), spacing=theme.UNIT * 3)
         self.info = info
         self.fits: bool | None = None
-        """None until the engine has told."""
+        """None until the engine has answered."""
         self._actions = actions
         self._curve: list[CurvePoint] = []
         self._details: Details | None = None
         self.problem = Notice("problem-frame")
         self.picture = ProjectPicture(info.id, info.name)
-        self.setAccessibleName(tr("Project {name}", name=info.name))
-        self.column.setSpacing(theme.UNIT * 3)
-        self.column.addLayout(self._head(members))
-        self.column.addLayout(self._facts())
-        self.column.addWidget(self.problem)
-        self.column.addLayout(self._buttons())
+        self.add(self._head(members), self._facts(), self.problem, self._buttons())
 
     def show_facts(self, details: ProjectDetails) -> None:
         """What it needs, and whether this computer has it."""
@@ -64,11 +59,11 @@ class ProjectCard(Card):
         self._verdict_row.show()
         self._given.setText(projects.given(details))
         self._given.setVisible(bool(self._given.text()))
-        counted = tr("As the project's backbone counts what volunteers say they gave.")
-        self._given.setToolTip(counted if details.place else "")
+        source = tr("As the project's backbone counts what volunteers say they gave.")
+        self._given.setToolTip(source if details.place else "")
 
     def show_curve(self, points: Sequence[CurvePoint]) -> None:
-        """The learning curve, and the peers that it tells of."""
+        """The learning curve, and the peers at its end."""
         self._curve = list(points)
         self._sparkline.show_points(points)
         last = next((point.loss for point in reversed(self._curve) if point.loss is not None), None)
@@ -102,32 +97,22 @@ class ProjectCard(Card):
         return self._details is not None
 
     def _head(self, members: int) -> QHBoxLayout:
-        title = QHBoxLayout()
-        title.setSpacing(theme.UNIT * 2)
-        title.addWidget(Label(self.info.name, Type.NAME, wrap=True), 1)
-        for text, role in projects.badges(self.info, members):
-            title.addWidget(Label(text, Type.CAPTION, role), 0, Qt.AlignmentFlag.AlignTop)
+        top = Qt.AlignmentFlag.AlignTop
+        name = Label(self.info.name, Type.NAME, wrap=True)
+        badges = [Label(text, Type.CAPTION, role) for text, role in projects.badges(self.info, members)]
         self.handle = OrderHandle(
             self.info.id, self.info.name, self, lambda step: self._actions.move(self.info.id, step)
         )
         if not self.info.joined or members <= 1:
             self.handle.hide()
-        title.addWidget(self.handle, 0, Qt.AlignmentFlag.AlignTop)
-        words = QVBoxLayout()
-        words.setSpacing(theme.UNIT)
-        words.addLayout(title)
-        words.addWidget(Label(projects.by_line(self.info), Type.CAPTION, "muted", wrap=True))
-        words.addWidget(Label(self.info.summary, wrap=True))
+        at_top = [(widget, top) for widget in (*badges, self.handle)]
+        title = layouts.row((name, 1), *at_top, spacing=theme.UNIT * 2)
+        by_line = Label(projects.by_line(self.info), Type.CAPTION, "muted", wrap=True)
         warning = sentence(self.info.warning) if self.info.warning else ""
-        for text in (projects.waits(self.info, time.time()), warning):
-            if text:
-                words.addWidget(Label(text, Type.CAPTION, "accent", wrap=True))
-        words.addStretch(1)
-        row = QHBoxLayout()
-        row.setSpacing(theme.UNIT * 4)
-        row.addWidget(self.picture, 0, Qt.AlignmentFlag.AlignTop)
-        row.addLayout(words, 1)
-        return row
+        remarks = filter(None, (projects.waits(self.info, time.time()), warning))
+        shown = (Label(text, Type.CAPTION, "accent", wrap=True) for text in remarks)
+        words = layouts.column(title, by_line, Label(self.info.summary, wrap=True), *shown, None, spacing=theme.UNIT)
+        return layouts.row((self.picture, top), (words, 1), spacing=theme.UNIT * 4)
 
     def _facts(self) -> QVBoxLayout:
         """Peers, curve and needs beside each other, and under them the verdict."""
@@ -135,36 +120,23 @@ class ProjectCard(Card):
         self._sparkline, self._loss = Sparkline(), Label("", Type.CAPTION, "muted")
         self._needs = Label("", Type.CAPTION, wrap=True)
         self._verdict_dot, self._verdict = Dot(), Label("", Type.STRONG, "good", wrap=True)
-        columns = QHBoxLayout()
-        columns.setSpacing(theme.UNIT * 6)
-        for name, value, width in (
-            (self._peers_caption, self._peers, _PEERS_WIDTH),
-            (self._loss, self._sparkline, 0),
-            (Label(tr("Needs"), Type.CAPTION, "muted"), self._needs, 0),
-        ):
-            name.setMinimumWidth(width)
-            column = QVBoxLayout()
-            column.setSpacing(theme.UNIT // 2)
-            column.addWidget(name)
-            column.addWidget(value)
-            column.addStretch(1)
-            columns.addLayout(column, 1 if value is self._needs else 0)
+        self._peers_caption.setMinimumWidth(_PEERS_WIDTH)
+        peers, curve, needs = (
+            layouts.column(name, value, None, spacing=theme.UNIT // 2)
+            for name, value in (
+                (self._peers_caption, self._peers),
+                (self._loss, self._sparkline),
+                (Label(tr("Needs"), Type.CAPTION, "muted"), self._needs),
+            )
+        )
+        columns = layouts.row(peers, curve, (needs, 1), spacing=theme.UNIT * 6)
         self._verdict_row = QWidget()
-        verdict = QHBoxLayout(self._verdict_row)
-        verdict.setContentsMargins(0, 0, 0, 0)
-        verdict.setSpacing(theme.UNIT * 2)
-        verdict.addWidget(self._verdict_dot)
-        verdict.addWidget(self._verdict, 1)
+        layouts.row(self._verdict_dot, (self._verdict, 1), spacing=theme.UNIT * 2, of=self._verdict_row)
         self._verdict_row.hide()
         self._given = Label("", Type.CAPTION, "muted", wrap=True)
         self._given.hide()
-        facts = QVBoxLayout()
-        facts.setSpacing(theme.UNIT * 3)
-        facts.addLayout(columns)
-        facts.addWidget(self._verdict_row)
-        facts.addWidget(self._given)
         self.show_curve([])
-        return facts
+        return layouts.column(columns, self._verdict_row, self._given, spacing=theme.UNIT * 3)
 
     def _buttons(self) -> QHBoxLayout:
         name, which = self.info.name, self.info.id
@@ -177,13 +149,10 @@ class ProjectCard(Card):
         )
         if self.info.active:
             self.contribute.hide()
-        row = QHBoxLayout()
-        row.setSpacing(theme.UNIT * 2)
-        for button in (self.contribute, self.member, self.details):
+        buttons = self.contribute, self.member, self.details
+        for button in buttons:
             button.setAccessibleDescription(name)
-            row.addWidget(button)
-        row.addStretch(1)
-        return row
+        return layouts.row(*buttons, None, spacing=theme.UNIT * 2)
 
     def _toggle(self) -> None:
         if self.unfolded:

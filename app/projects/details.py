@@ -2,14 +2,14 @@
 
 from collections.abc import Callable
 
-from PySide6.QtCore import Qt, QUrl
+from PySide6.QtCore import QUrl
 from PySide6.QtGui import QDesktopServices
-from PySide6.QtWidgets import QGridLayout, QHBoxLayout, QLineEdit, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QHBoxLayout, QWidget
 
 from app.text import projects
 from app.text.i18n import tr
-from app.widgets import theme
-from app.widgets.basic import Button, Label
+from app.widgets import layouts, theme
+from app.widgets.basic import Button, Field, Label
 from app.widgets.theme import Type
 from core.api.project.projects import ProjectDetails
 
@@ -19,42 +19,25 @@ class Details(QWidget):
 
     def __init__(self, details: ProjectDetails, join: Callable[[str | None], None]) -> None:
         super().__init__()
-        column = QVBoxLayout(self)
+        rows = (
+            (Label(name, Type.CAPTION, "muted"), Label(value, Type.CAPTION, wrap=True))
+            for name, value in projects.rows(details)
+        )
+        column = layouts.column(layouts.table(rows, theme.UNIT * 5), spacing=theme.UNIT * 2, of=self)
         column.setContentsMargins(0, theme.UNIT * 2, 0, 0)
-        column.setSpacing(theme.UNIT * 2)
-        column.addLayout(_table(projects.rows(details)))
         if details.homepage and QUrl(details.homepage).scheme() in {"http", "https"}:
             url = QUrl(details.homepage)
             home = Button(tr("Visit {site}", site=url.host()), "link", lambda: QDesktopServices.openUrl(url))
-            row = QHBoxLayout()
-            row.addWidget(home)
-            row.addStretch(1)
-            column.addLayout(row)
+            column.addLayout(layouts.row(home, None))
         if not details.info.joined:
             column.addLayout(_invite(join))
 
 
 def _invite(join: Callable[[str | None], None]) -> QHBoxLayout:
     """Some projects take members by invite; the secret is not shown while it is typed."""
-    field = QLineEdit()
-    field.setEchoMode(QLineEdit.EchoMode.Password)
-    field.setPlaceholderText(tr("Invite, if the organiser gave you one"))
-    field.setAccessibleName(tr("Invite"))
+    field = Field(tr("Invite"), tr("Invite, if the organiser gave you one"))
+    field.setEchoMode(Field.EchoMode.Password)
     field.setMaximumWidth(360)
-    field.returnPressed.connect(lambda: join(field.text().strip() or None))
-    row = QHBoxLayout()
-    row.addWidget(field, 1)
-    row.addWidget(Button(tr("Join with invite"), "secondary", lambda: join(field.text().strip() or None)))
-    row.addStretch(1)
-    return row
-
-
-def _table(rows: list[tuple[str, str]]) -> QGridLayout:
-    grid = QGridLayout()
-    grid.setHorizontalSpacing(theme.UNIT * 5)
-    grid.setVerticalSpacing(theme.UNIT)
-    grid.setColumnStretch(1, 1)
-    for number, (name, value) in enumerate(rows):
-        grid.addWidget(Label(name, Type.CAPTION, "muted"), number, 0, Qt.AlignmentFlag.AlignTop)
-        grid.addWidget(Label(value, Type.CAPTION, wrap=True), number, 1)
-    return grid
+    button = Button(tr("Join with invite"), "secondary", lambda: join(field.text().strip() or None))
+    field.returnPressed.connect(button.click)
+    return layouts.row((field, 1), button, None)

@@ -3,11 +3,11 @@
 from collections.abc import Callable
 
 from PySide6.QtCore import QByteArray, QMimeData, QPoint, QRectF, QSize, Qt
-from PySide6.QtGui import QColor, QDrag, QKeyEvent, QMouseEvent, QPainter, QPaintEvent
+from PySide6.QtGui import QDrag, QKeyEvent, QMouseEvent, QPaintEvent
 from PySide6.QtWidgets import QAbstractButton, QApplication, QWidget
 
 from app.text.i18n import tr
-from app.widgets import theme
+from app.widgets import painting, theme
 
 MIME = "application/x-idlehive-project"
 
@@ -57,10 +57,8 @@ class OrderHandle(QAbstractButton):
 
     def paintEvent(self, _event: QPaintEvent) -> None:
         now = theme.tokens()
-        painter = QPainter(self)
-        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-        painter.setPen(Qt.PenStyle.NoPen)
-        painter.setBrush(QColor(now.text if self.underMouse() or self.hasFocus() else now.muted))
+        painter = painting.smooth(self)
+        painting.fill(painter, now.text if self.underMouse() or self.hasFocus() else now.muted)
         for row in range(3):
             for column in range(2):
                 painter.drawEllipse(QRectF(7 + column * 7, 6 + row * 6.5, 3, 3))

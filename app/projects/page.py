@@ -4,10 +4,10 @@ from collections.abc import Callable
 from typing import Any
 
 from PySide6.QtCore import QPoint, QTimer
-from PySide6.QtGui import QDragEnterEvent, QDropEvent, QShowEvent
-from PySide6.QtWidgets import QHBoxLayout, QVBoxLayout
+from PySide6.QtGui import QDragEnterEvent, QDropEvent
 
-from app.link.engine_link import EngineLink, Link
+from app.link.engine_link import EngineLink
+from app.link.live_page import LivePage
 from app.projects.add_project import AddProject as AddPanel
 from app.projects.add_project import dropped_source
 from app.projects.card import Actions, ProjectCard
@@ -15,9 +15,8 @@ from app.projects.filter import ProjectFilter
 from app.projects.order_handle import dragged_project
 from app.text import projects as projects_text
 from app.text.i18n import tr
-from app.widgets import theme
-from app.widgets.basic import Button, Label, Notice, clear
-from app.widgets.page import Page
+from app.widgets import layouts, theme
+from app.widgets.basic import Button, Label
 from app.widgets.theme import Type
 from core.api.intent import Contribute
 from core.api.project.projects import (
@@ -38,42 +37,48 @@ from core.api.protocol import Command, Event
 from core.api.snapshot import Snapshot
 
 
-class ProjectsPage(Page):
-    """Asks for the list when it is shown and after everything that changes it."""
+class ProjectsPage(LivePage):
+    """Also fetches the list after everything that changes it."""
 
     def __init__(self, link: EngineLink) -> None:
-        super().__init__()
-        self._link = link
+        super().__init__(link)
         self._cards: dict[str, ProjectCard] = {}
         self._running: tuple[str | None, bool] | None = None
-        self._actions = Actions(self._contribute, self._join, self._leave, self._show, self._move_by)
+        self._actions = Actions(
+            contribute=lambda which: self._change(which, Contribute(which)),
+            join=lambda which, invite: self._change(which, JoinProject(which, invite)),
+            leave=lambda which: self._change(which, LeaveProject(which)),
+            show=self._show,
+            move=lambda which, step: self._move_to(which, self._order().index(which) + step),
+        )
         self._pictures: dict[str, Picture | None] = {}
         self._build()
         self.setAcceptDrops(True)
         link.snapshot_changed.connect(self._on_snapshot)
         link.event_came.connect(self._on_event)
-        link.link_changed.connect(self._on_link)
+        self.follow_link()
 
-    def refresh(self) -> None:
-        """Fetch the list anew, if anyone looks."""
-        if self.isVisible() and self._link.state is Link.UP:
-            self._link.ask(ListProjects(), self.show_projects, self._problem.set_text, kind=list[ProjectInfo])
+    def fetch(self) -> None:
+        self.ask(ListProjects(), self.show_projects, list[ProjectInfo])
+
+    def enable(self, up: bool) -> None:
+        for widget in (*self._cards.values(), self.add_button):
+            widget.setEnabled(up)
 
     def show_projects(self, projects: list[ProjectInfo]) -> None:
         """The whole list; cards whose project is unchanged stay as they are, unfolded or not."""
-        self._problem.set_text("")
+        self.problem.set_text("")
         if projects == [card.info for card in self._cards.values()]:
             return
         unfolded = [which for which, card in self._cards.items() if card.unfolded]
         focused = self.window().focusWidget()
         held = next((which for which, card in self._cards.items() if card.handle is focused), None)
-        clear(self._list)
+        layouts.clear(self._list)
         members = sum(info.joined for info in projects)
         self._cards = {info.id: ProjectCard(info, self._actions, members) for info in projects}
-        for card in self._cards.values():
-            self._list.addWidget(card)
+        layouts.add(self._list, *self._cards.values())
         self._fetch_facts()
-        self._find()
+        self._apply_filter()
         if held in self._cards:
             # A widget takes the focus once it is shown, which its layout sees to after this.
             QTimer.singleShot(0, self._cards[held].handle.setFocus)
@@ -83,10 +88,6 @@ class ProjectsPage(Page):
 
     def card(self, project: str) -> ProjectCard | None:
         return self._cards.get(project)
-
-    def showEvent(self, event: QShowEvent) -> None:
-        super().showEvent(event)
-        self.refresh()
 
     def dragEnterEvent(self, event: QDragEnterEvent) -> None:
         if dragged_project(event.mimeData()):
@@ -112,39 +113,27 @@ class ProjectsPage(Page):
         """Have the engine read a manifest from a URL or file."""
         self.add_panel.show()
         self.add_panel.show_busy(source)
-        self._link.ask(AddProject(source), self._on_added, self.add_panel.show_problem, kind=ProjectInfo)
+        self.link.ask(AddProject(source), self._on_added, self.add_panel.show_problem, kind=ProjectInfo)
 
     def _build(self) -> None:
         self.add_panel = AddPanel(self.add)
         self.add_panel.hide()
-        self._problem = Notice("problem-frame")
         self._empty = Label(role="muted", wrap=True)
         self._empty.hide()
-        self._list = QVBoxLayout()
-        self._list.setSpacing(theme.GAP)
-        column = self.column
-        column.addLayout(self._head())
-        self.filter = ProjectFilter(self._find)
-        for widget in (self.filter, self._problem, self.add_panel, self._empty):
-            column.addWidget(widget)
-        column.addLayout(self._list)
-        column.addStretch(1)
-
-    def _head(self) -> QHBoxLayout:
-        row = QHBoxLayout()
-        row.addWidget(Label(tr("Projects"), Type.HEADLINE), 1)
+        self._list = layouts.column(spacing=theme.GAP)
         self.add_button = Button(tr("Add project…"), "secondary", self._toggle_add)
-        row.addWidget(self.add_button)
-        return row
+        head = layouts.row((Label(tr("Projects"), Type.HEADLINE), 1), self.add_button)
+        self.filter = ProjectFilter(self._apply_filter)
+        self.fill(head, self.filter, self.problem, self.add_panel, self._empty, self._list, None)
 
     def _toggle_add(self) -> None:
         self.add_panel.setVisible(not self.add_panel.isVisible())
         if self.add_panel.isVisible():
             self.add_panel.field.setFocus()
 
-    def _find(self) -> None:
+    def _apply_filter(self) -> None:
         """Show what the search and the filter let through."""
-        which, text = self.filter.which, self.filter.text
+        which, text = self.filter.which, self.filter.search.text()
         for card in self._cards.values():
             card.setVisible(projects_text.is_found(card.info, card.fits, which, text))
         self._empty.setText(
@@ -155,15 +144,15 @@ class ProjectsPage(Page):
         self._empty.setVisible(all(card.isHidden() for card in self._cards.values()))
 
     def _fetch_facts(self) -> None:
-        """What the list itself does not tell; the cards are filled as the answers come."""
+        """Fetch what is not in the list itself; the cards are filled as the answers come."""
         for which, card in self._cards.items():
-            card.show_snapshot(self._link.snapshot)
+            card.show_snapshot(self.link.snapshot)
             self._ask_for(card, ShowProject(which), ProjectCard.show_facts, ProjectDetails)
             self._ask_for(card, GetCurve(which), ProjectCard.show_curve, list[CurvePoint])
             if which in self._pictures:
                 card.picture.show_picture(self._pictures[which])
             else:
-                self._ask_for(card, GetPicture(which), self._take_picture, Picture | None)
+                self._ask_for(card, GetPicture(which), self._store_picture, Picture | None)
 
     def _ask_for(
         self, card: ProjectCard, command: Command, show: Callable[[ProjectCard, Any], None], kind: Any
@@ -171,12 +160,12 @@ class ProjectsPage(Page):
         def done(value: Any) -> None:
             if self._cards.get(card.info.id) is card:  # an answer that was overtaken belongs to a card that is gone
                 show(card, value)
-                card.show_snapshot(self._link.snapshot)
-                self._find()
+                card.show_snapshot(self.link.snapshot)
+                self._apply_filter()
 
-        self._link.ask(command, done, kind=kind)
+        self.link.ask(command, done, kind=kind)
 
-    def _take_picture(self, card: ProjectCard, picture: Picture | None) -> None:
+    def _store_picture(self, card: ProjectCard, picture: Picture | None) -> None:
         self._pictures[card.info.id] = picture
         card.picture.show_picture(picture)
 
@@ -184,14 +173,11 @@ class ProjectsPage(Page):
         members = [card.info for card in self._cards.values() if card.info.rank]
         return [info.id for info in sorted(members, key=lambda info: info.rank)]
 
-    def _move_by(self, which: str, step: int) -> None:
-        self._move_to(which, self._order().index(which) + step)
-
     def _move_to(self, which: str, place: int) -> None:
         before = self._order()
         after = projects_text.moved(before, which, place)
         if list(after) != before and which in before:
-            self._link.ask(OrderProjects(after), self.show_projects, self._problem.set_text, kind=list[ProjectInfo])
+            self.ask(OrderProjects(after), self.show_projects, list[ProjectInfo])
 
     def _place_at(self, point: QPoint) -> int:
         """Among the joined projects, where a drop at this point of the page belongs."""
@@ -203,24 +189,15 @@ class ProjectsPage(Page):
         self.refresh()
         self._show(info.id)
 
-    def _contribute(self, which: str) -> None:
-        self._change(which, Contribute(which))
-
-    def _join(self, which: str, invite: str | None) -> None:
-        self._change(which, JoinProject(which, invite))
-
-    def _leave(self, which: str) -> None:
-        self._change(which, LeaveProject(which))
-
     def _change(self, which: str, command: Command) -> None:
-        self._link.ask(command, lambda _: self.refresh(), lambda sentence: self._on_refused(which, sentence))
+        self.link.ask(command, lambda _: self.refresh(), lambda sentence: self._on_refused(which, sentence))
 
     def _on_refused(self, which: str, sentence: str) -> None:
         card = self._cards.get(which)
-        (card.problem if card else self._problem).set_text(sentence)
+        (card.problem if card else self.problem).set_text(sentence)
 
     def _show(self, which: str) -> None:
-        self._link.ask(
+        self.link.ask(
             ShowProject(which),
             self._on_details,
             lambda sentence: self._on_refused(which, sentence),
@@ -242,9 +219,3 @@ class ProjectsPage(Page):
     def _on_event(self, event: Event) -> None:
         if event.kind in {"joined", "left"}:
             self.refresh()
-
-    def _on_link(self, state: Link, _sentence: str) -> None:
-        for card in self._cards.values():
-            card.setEnabled(state is Link.UP)
-        self.add_button.setEnabled(state is Link.UP)
-        self.refresh()

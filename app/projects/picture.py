@@ -8,7 +8,7 @@ from PySide6.QtGui import QColor, QImage, QImageReader, QPainter, QPainterPath, 
 from PySide6.QtWidgets import QSizePolicy, QWidget
 
 from app.text.i18n import tr
-from app.widgets import theme
+from app.widgets import painting, theme
 from core.api.project.projects import Picture
 
 SIDE = 72
@@ -35,8 +35,7 @@ class ProjectPicture(QWidget):
         self.update()
 
     def paintEvent(self, _event: QPaintEvent) -> None:
-        painter = QPainter(self)
-        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        painter = painting.smooth(self)
         painter.setRenderHint(QPainter.RenderHint.SmoothPixmapTransform)
         frame = QPainterPath()
         frame.addRoundedRect(QRectF(self.rect()), theme.RADIUS_BUTTON, theme.RADIUS_BUTTON)

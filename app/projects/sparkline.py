@@ -3,12 +3,12 @@
 from collections.abc import Sequence
 
 from PySide6.QtCore import QPointF, QRectF, QSize
-from PySide6.QtGui import QColor, QPainter, QPaintEvent, QPen, QPolygonF
+from PySide6.QtGui import QColor, QPaintEvent, QPen, QPolygonF
 from PySide6.QtWidgets import QSizePolicy, QWidget
 
 from app.text import numbers
 from app.text.i18n import tr
-from app.widgets import axis, theme
+from app.widgets import axis, painting, theme
 from app.widgets.learning_curve import paint_mark
 from core.api.project.projects import CurvePoint
 
@@ -43,8 +43,7 @@ class Sparkline(QWidget):
 
     def paintEvent(self, _event: QPaintEvent) -> None:
         now, area = theme.tokens(), QRectF(self.rect()).adjusted(3, 4, -5, -4)
-        painter = QPainter(self)
-        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        painter = painting.smooth(self)
         painter.setPen(QPen(QColor(now.line), 1))
         painter.drawLine(area.bottomLeft(), area.bottomRight())
         if len(self._points) < 2:

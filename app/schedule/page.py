@@ -9,15 +9,15 @@ from PySide6.QtCore import Qt, QTimer
 from PySide6.QtGui import QHideEvent, QKeySequence, QShortcut, QShowEvent
 from PySide6.QtWidgets import QButtonGroup, QGridLayout, QHBoxLayout, QWidget
 
-from app.link.engine_link import EngineLink, Link
+from app.link.engine_link import EngineLink
+from app.link.live_page import LivePage
 from app.schedule.level_button import LevelButton
 from app.schedule.week_grid import WeekGrid
-from app.text import region, schedule
+from app.text import numbers, region, schedule
 from app.text.i18n import tr
 from app.text.typed import week
-from app.widgets import theme
-from app.widgets.basic import Button, Card, Label, Notice
-from app.widgets.page import Page
+from app.widgets import layouts, theme
+from app.widgets.basic import Button, Card, Label, ToggleButton
 from app.widgets.theme import Type
 from app.widgets.tile import Tile
 from core.api.preferences.commands import ListPreferences, PreferenceInfo, SetPreference, values_of
@@ -30,12 +30,11 @@ _TICK_MS = 20_000
 _MOST_UNDO = 100
 
 
-class SchedulePage(Page):
+class SchedulePage(LivePage):
     """Shows the engine's week; keeps only what Undo needs."""
 
     def __init__(self, link: EngineLink) -> None:
-        super().__init__()
-        self._link = link
+        super().__init__(link)
         self._cells: str | None = None
         self._undo: list[str] = []
         self._redo: list[str] = []
@@ -45,13 +44,14 @@ class SchedulePage(Page):
         self._shortcut(QKeySequence.StandardKey.Undo, self.undo)
         self._shortcut(QKeySequence.StandardKey.Redo, self.redo)
         link.snapshot_changed.connect(self._on_snapshot)
-        link.link_changed.connect(self._on_link)
-        self._on_link(link.state, link.sentence)
+        self.follow_link()
 
-    def refresh(self) -> None:
-        """Fetch the week and the meanings of its levels, if the page is visible."""
-        if self.isVisible() and self._link.state is Link.UP:
-            self._link.ask(ListPreferences(), self.show_preferences, self._problem.set_text, kind=list[PreferenceInfo])
+    def fetch(self) -> None:
+        self.ask(ListPreferences(), self.show_preferences, list[PreferenceInfo])
+
+    def enable(self, up: bool) -> None:
+        for widget in (self.grid, *self.presets.values(), *self.brushes.values(), self.undo_button):
+            widget.setEnabled(up)
 
     def show_preferences(self, known: list[PreferenceInfo]) -> None:
         """The week, and what its levels mean."""
@@ -61,20 +61,30 @@ class SchedulePage(Page):
     def show_week(self, cells: str) -> None:
         """The week that the engine has."""
         self._cells = cells
-        self._problem.set_text("")
+        self.problem.set_text("")
         self.grid.show_cells(cells)
         self._mark_preset()
-        self._week.show_figure(schedule.week_hours(cells), tr("h"), schedule.of_which_full(cells))
+        hours = week.hours(cells, Level.GENTLE, Level.FULL)
+        self._week.show_figure(numbers.figure(hours), tr("h"), schedule.of_which_full(cells))
         self.undo_button.setVisible(bool(self._undo))
         self._show_now()
 
     def paint(self, cells: str) -> None:
-        """Have the engine take a painted week."""
-        self._change(cells)
+        """Have the engine set the week; Undo restores the one before."""
+        before = self._cells
+
+        def done(info: PreferenceInfo) -> None:
+            if before and info.value != before:
+                self._undo = [*self._undo[-_MOST_UNDO:], before]
+                self._redo.clear()
+            self.show_week(str(info.value))
+
+        self.link.ask(SetPreference("week", cells), done, self._on_refused, kind=PreferenceInfo)
 
     def choose(self, preset: Preset) -> None:
-        """Have the engine take a preset."""
-        self._change(preset_cells(preset))
+        """Have the engine set a preset, which marks its button; until then the marks stay."""
+        self._mark_preset()
+        self.paint(preset_cells(preset))
 
     def undo(self) -> None:
         """Back to the week before the last change."""
@@ -87,7 +97,6 @@ class SchedulePage(Page):
     def showEvent(self, event: QShowEvent) -> None:
         super().showEvent(event)
         self._tick.start()
-        self.refresh()
 
     def hideEvent(self, event: QHideEvent) -> None:
         super().hideEvent(event)
@@ -97,31 +106,15 @@ class SchedulePage(Page):
         self._head_grid.addWidget(self._preset_bar, 0 if roomy else 2, 1 if roomy else 0, 1, 1 if roomy else 2)
 
     def _build(self) -> None:
-        self._problem = Notice("problem-frame")
         self._now, self._week = Tile(tr("Now")), Tile(tr("This week"))
-        column = self.column
-        column.addLayout(self._head())
-        column.addWidget(self._problem)
-        column.addWidget(self._grid_card())
-        cards = QHBoxLayout()
-        cards.setSpacing(theme.GAP)
-        cards.addWidget(self._now, 1)
-        cards.addWidget(self._week, 1)
-        column.addLayout(cards)
-        column.addStretch(1)
+        tiles = layouts.row((self._now, 1), (self._week, 1), spacing=theme.GAP)
+        self.fill(self._head(), self.problem, self._grid_card(), tiles, None)
 
     def _head(self) -> QGridLayout:
         self._preset_bar = QWidget()
-        row = QHBoxLayout(self._preset_bar)
-        row.setContentsMargins(0, 0, 0, 0)
-        row.setSpacing(theme.UNIT * 2)
-        self.presets: dict[Preset, Button] = {}
-        for preset, name in week.preset_names().items():
-            button = Button(name, "preset", partial(self._on_preset, preset))
-            button.setCheckable(True)
-            self.presets[preset] = button
-            row.addWidget(button)
-        row.addStretch(1)
+        names = week.preset_names()
+        self.presets = {preset: ToggleButton(name, partial(self.choose, preset)) for preset, name in names.items()}
+        layouts.row(*self.presets.values(), None, spacing=theme.UNIT * 2, of=self._preset_bar)
         text = tr("When this computer may contribute. Times are local and follow daylight saving.")
         self._head_grid = grid = QGridLayout()
         grid.setVerticalSpacing(theme.UNIT * 2)
@@ -131,8 +124,6 @@ class SchedulePage(Page):
         return grid
 
     def _grid_card(self) -> Card:
-        card = Card()
-        card.setAccessibleName(tr("The week"))
         self.grid = WeekGrid(region.current().first_day)
         self.grid.painted.connect(self.paint)
         self.grid.pointed.connect(self._on_pointed)
@@ -141,49 +132,25 @@ class SchedulePage(Page):
         self._readout.setMinimumHeight(2 * self._readout.fontMetrics().lineSpacing())
         self.undo_button = Button(tr("Undo"), "link", self.undo)
         self.undo_button.setToolTip(QKeySequence(QKeySequence.StandardKey.Undo).toString())
-        row = QHBoxLayout()
-        row.addWidget(self._readout, 1)
-        row.addWidget(self.undo_button)
-        card.column.addWidget(self.grid)
-        card.column.addLayout(row)
-        card.column.addLayout(self._brushes())
         self._on_pointed("")
-        return card
+        readout = layouts.row((self._readout, 1), self.undo_button)
+        return Card("", self.grid, readout, self._brushes(), name=tr("The week"))
 
     def _brushes(self) -> QHBoxLayout:
-        row = QHBoxLayout()
-        row.setSpacing(theme.UNIT * 2)
         group = QButtonGroup(self)
         self.brushes = {level: LevelButton(level) for level in Level}
         for level, button in self.brushes.items():
             button.clicked.connect(partial(self._choose_level, level))
             group.addButton(button)
-            row.addWidget(button, 1)
         self.brushes[self.grid.brush].setChecked(True)
-        return row
+        return layouts.row(*((button, 1) for button in self.brushes.values()), spacing=theme.UNIT * 2)
 
     def _choose_level(self, level: Level, _checked: bool = True) -> None:
         self.grid.brush = level
 
-    def _on_preset(self, preset: Preset) -> None:
-        # The mark goes to the button when the engine has taken the preset, not before.
-        self._mark_preset()
-        self.choose(preset)
-
     def _mark_preset(self) -> None:
         for preset, button in self.presets.items():
             button.setChecked(self._cells == preset_cells(preset))
-
-    def _change(self, cells: str) -> None:
-        before = self._cells
-
-        def done(info: PreferenceInfo) -> None:
-            if before and info.value != before:
-                self._undo = [*self._undo[-_MOST_UNDO:], before]
-                self._redo.clear()
-            self.show_week(str(info.value))
-
-        self._link.ask(SetPreference("week", cells), done, self._on_refused, kind=PreferenceInfo)
 
     def _go(self, source: list[str], target: list[str]) -> None:
         if not source or self._cells is None:
@@ -194,25 +161,25 @@ class SchedulePage(Page):
             target.append(before)
             self.show_week(str(info.value))
 
-        self._link.ask(SetPreference("week", wanted), done, self._on_refused, kind=PreferenceInfo)
+        self.link.ask(SetPreference("week", wanted), done, self._on_refused, kind=PreferenceInfo)
 
     def _on_refused(self, sentence: str) -> None:
         if self._cells:
             self.grid.show_cells(self._cells)
-        self._problem.set_text(sentence)
+        self.problem.set_text(sentence)
 
     def _on_pointed(self, text: str) -> None:
         hint = tr("Drag to paint; the right button paints off. A click on a day or an hour paints all of it.")
         self._readout.setText(text or hint)
 
     def _show_meanings(self, known: list[PreferenceInfo]) -> None:
-        uses_gpu = self._link.snapshot is not None and bool(self._link.snapshot.settings.gpu)
+        uses_gpu = self.link.snapshot is not None and bool(self.link.snapshot.settings.gpu)
         for level, button in self.brushes.items():
             button.set_meaning(schedule.level_meaning(level, known, uses_gpu=uses_gpu))
 
     def _show_now(self) -> None:
         """Where we are in the week, and what the schedule says of it."""
-        snapshot = self._link.snapshot
+        snapshot = self.link.snapshot
         if self._cells is None or snapshot is None:
             return
         now, zone = time.time(), _zone(snapshot.schedule.zone)
@@ -225,12 +192,6 @@ class SchedulePage(Page):
     def _on_snapshot(self, _snapshot: Snapshot) -> None:
         if self.isVisible():
             self._show_now()
-
-    def _on_link(self, state: Link, _sentence: str) -> None:
-        for widget in (self.grid, *self.presets.values(), *self.brushes.values()):
-            widget.setEnabled(state is Link.UP)
-        self.undo_button.setEnabled(state is Link.UP)
-        self.refresh()
 
     def _shortcut(self, key: QKeySequence.StandardKey, then: object) -> None:
         shortcut = QShortcut(QKeySequence(key), self)

@@ -1,7 +1,8 @@
 """The week as seven rows of half hours, painted with the pointer or the keyboard.
 
-It shows what it is given and asks by `painted` for what the volunteer wants; a stroke under way is only a preview.
-Left paints with the brush, right paints "off", Escape gives a stroke up; the name of a day or an hour paints all of it.
+It shows the engine's week and asks for another one by `painted`; an unfinished stroke is only a preview. The left
+button paints with the brush, the right one paints "off", Escape cancels a stroke. A click on the name of a day or an
+hour paints all of it.
 """
 
 from typing import NamedTuple
@@ -105,12 +106,11 @@ class WeekGrid(QWidget):
         painter.paint_labels(self._now[0] if self._now else None)
         painter.paint_cells(self.cells)
         if self._stroke:
-            painter.paint_frame(*self._area(self._stroke), strong=True)
+            painter.paint_frame(*self._area(self._stroke))
         elif self._has_cursor():
-            painter.paint_frame(*self.selection(), strong=True)
+            painter.paint_frame(*self.selection())
         if self._now:
             painter.paint_now(*self._now)
-        painter.end()
 
     def mousePressEvent(self, event: QMouseEvent) -> None:
         level = {Qt.MouseButton.LeftButton: self.brush, Qt.MouseButton.RightButton: Level.OFF}.get(event.button())
@@ -151,7 +151,7 @@ class WeekGrid(QWidget):
 
     def focusOutEvent(self, event: QFocusEvent) -> None:
         super().focusOutEvent(event)
-        self._give_up()
+        self._cancel()
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
         key, self._keyed = Qt.Key(event.key()), True
@@ -165,7 +165,7 @@ class WeekGrid(QWidget):
             self._anchor, self._cursor = Place(0, 0), Place(6, CELLS_A_DAY - 1)
             self._describe_cursor()
         elif key == Qt.Key.Key_Escape and (self._stroke or self._anchor != self._cursor):
-            self._give_up()
+            self._cancel()
         else:
             super().keyPressEvent(event)
 
@@ -195,7 +195,7 @@ class WeekGrid(QWidget):
         if cells != self._cells:
             self.painted.emit(cells)
 
-    def _give_up(self) -> None:
+    def _cancel(self) -> None:
         if self._stroke:
             self._stroke = self._preview = None
         self._anchor = self._cursor

@@ -4,13 +4,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from PySide6.QtCore import QPointF, QRectF, Qt
-from PySide6.QtGui import QColor, QPainter, QPen
+from PySide6.QtGui import QColor, QPen
 from PySide6.QtWidgets import QWidget
 
 from app.text import times
 from app.text.typed import week
 from app.text.typed.week import Cell
-from app.widgets import theme
+from app.widgets import painting, theme
 from app.widgets.swatch import level_colour
 from app.widgets.theme import Type
 from core.api.preferences.schedule import CELLS_A_DAY, Level
@@ -65,16 +65,12 @@ class WeekGeometry:
 
 
 class WeekPainter:
-    """Paints one picture of the week; call `end` afterwards."""
+    """Paints one picture of the week."""
 
     def __init__(self, widget: QWidget, geometry: WeekGeometry, days: Sequence[int]) -> None:
         self._geometry = geometry
         self._days = days
-        self._painter = QPainter(widget)
-        self._painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-
-    def end(self) -> None:
-        self._painter.end()
+        self._painter = painting.smooth(widget)
 
     def paint_labels(self, today: int | None) -> None:
         """Days on the left, today's in bold, and every third hour above."""
@@ -102,10 +98,9 @@ class WeekPainter:
                 painter.setBrush(brushes[week.level_at(cells, Cell(day, slot))])
                 painter.drawRoundedRect(self._geometry.cell(row, slot), radius, radius)
 
-    def paint_frame(self, rows: range, slots: range, strong: bool) -> None:
+    def paint_frame(self, rows: range, slots: range) -> None:
         """A frame around the selection or the stroke."""
-        self._painter.setBrush(Qt.BrushStyle.NoBrush)
-        self._painter.setPen(QPen(QColor(theme.tokens().text), 2 if strong else 1))
+        painting.outline(self._painter, theme.tokens().text, 2)
         self._painter.drawRoundedRect(self._geometry.area(rows, slots), theme.RADIUS_CELL, theme.RADIUS_CELL)
 
     def paint_now(self, row: int, share_of_day: float) -> None:

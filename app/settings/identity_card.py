@@ -2,14 +2,14 @@
 
 from pathlib import Path
 
-from PySide6.QtWidgets import QFileDialog, QHBoxLayout
+from PySide6.QtWidgets import QFileDialog
 
 from app.desktop import private_file
 from app.link.engine_link import EngineLink
 from app.settings.passphrase import PassphraseDialog
 from app.text.i18n import tr
 from app.text.messages import sentence
-from app.widgets import theme
+from app.widgets import layouts, theme
 from app.widgets.basic import Button, Card, Label, Notice
 from app.widgets.theme import Type
 from core.api.errors import IdlehiveError
@@ -27,9 +27,8 @@ class IdentityCard(Card):
     """The secret part of the key stays with the engine, or goes to a file under a passphrase."""
 
     def __init__(self, link: EngineLink) -> None:
-        super().__init__(tr("Identity"))
+        super().__init__(tr("Identity"), spacing=theme.UNIT * 3)
         self._link = link
-        self.column.setSpacing(theme.UNIT * 3)
         self.problem, self.confirmation = Notice("problem-frame"), Notice("notice-frame")
         self.key = Label("", Type.STRONG, wrap=True)
         self.export = Button(tr("Export…"), "secondary", self._choose_target)
@@ -38,22 +37,13 @@ class IdentityCard(Card):
             "A key of yours signs what you give, so that several computers count as one volunteer. You can choose a "
             "name for it on the limits page."
         )
-        self.column.addWidget(self.key)
-        self.column.addWidget(Label(text, Type.CAPTION, "muted", wrap=True))
-        row = QHBoxLayout()
-        row.setSpacing(theme.UNIT * 2)
-        row.addWidget(self.export)
-        row.addWidget(self.import_)
-        row.addStretch(1)
-        self.column.addLayout(row)
-        for notice in (self.problem, self.confirmation):
-            self.column.addWidget(notice)
+        buttons = layouts.row(self.export, self.import_, None, spacing=theme.UNIT * 2)
+        self.add(self.key, Label(text, Type.CAPTION, "muted", wrap=True), buttons, self.problem, self.confirmation)
 
     def refresh(self) -> None:
         self._link.ask(GetIdentity(), self.show_identity, self.problem.set_text, kind=IdentityInfo)
 
     def show_identity(self, info: IdentityInfo) -> None:
-        """Show the engine's values."""
         self.key.setText(tr("Your key begins with {key}", key=short(info.id)))
         self.key.setToolTip(info.id)
 

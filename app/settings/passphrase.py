@@ -1,11 +1,11 @@
 """Asks for a passphrase. It never blocks: call `open()`; `given` delivers the passphrase."""
 
 from PySide6.QtCore import Signal
-from PySide6.QtWidgets import QCheckBox, QDialog, QHBoxLayout, QLineEdit, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QCheckBox, QDialog, QWidget
 
 from app.text.i18n import tr
-from app.widgets import theme
-from app.widgets.basic import Button, Label, Notice
+from app.widgets import layouts, theme
+from app.widgets.basic import Button, Field, Label, Notice
 from app.widgets.theme import Type
 from core.api.identity import SHORTEST_PASSPHRASE
 
@@ -26,21 +26,12 @@ class PassphraseDialog(QDialog):
         self.option.setVisible(bool(option))
         self.accept_button = Button(title, "primary", self._submit)
         self.accept_button.setDefault(True)
-        buttons = QHBoxLayout()
-        buttons.setSpacing(theme.UNIT * 2)
-        buttons.addStretch(1)
-        buttons.addWidget(Button(tr("Cancel"), "secondary", self.reject))
-        buttons.addWidget(self.accept_button)
-        column = QVBoxLayout(self)
+        cancel = Button(tr("Cancel"), "secondary", self.reject)
+        buttons = layouts.row(None, cancel, self.accept_button, spacing=theme.UNIT * 2)
+        fields = [field for field in (self.first, self.second) if field]
+        words = Label(text, Type.TEXT, wrap=True)
+        column = layouts.column(words, *fields, self.option, self._problem, buttons, spacing=theme.UNIT * 3, of=self)
         column.setContentsMargins(*[theme.UNIT * 6] * 4)
-        column.setSpacing(theme.UNIT * 3)
-        column.addWidget(Label(text, Type.TEXT, wrap=True))
-        column.addWidget(self.first)
-        if self.second is not None:
-            column.addWidget(self.second)
-        column.addWidget(self.option)
-        column.addWidget(self._problem)
-        column.addLayout(buttons)
         self.setMinimumWidth(420)
 
     def _submit(self) -> None:
@@ -54,10 +45,7 @@ class PassphraseDialog(QDialog):
             self.accept()
 
 
-def _field(name: str) -> QLineEdit:
-    field = QLineEdit()
-    field.setEchoMode(QLineEdit.EchoMode.Password)
-    field.setPlaceholderText(name)
-    field.setAccessibleName(name)
-    field.setFont(theme.font(Type.TEXT))
+def _field(name: str) -> Field:
+    field = Field(name)
+    field.setEchoMode(Field.EchoMode.Password)
     return field

@@ -1,8 +1,8 @@
 """A line of the settings page: a name, what it means, and the control at its right."""
 
-from PySide6.QtWidgets import QHBoxLayout, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QWidget
 
-from app.widgets import theme
+from app.widgets import layouts, theme
 from app.widgets.basic import Label
 from app.widgets.theme import Type
 
@@ -15,12 +15,5 @@ class SettingRow(QWidget):
         control.setAccessibleName(name)
         control.setAccessibleDescription(meaning)
         self.meaning = Label(meaning, Type.CAPTION, "muted", wrap=True)
-        words = QVBoxLayout()
-        words.setSpacing(theme.UNIT // 2)
-        words.addWidget(Label(name, Type.STRONG, wrap=True))
-        words.addWidget(self.meaning)
-        row = QHBoxLayout(self)
-        row.setContentsMargins(0, 0, 0, 0)
-        row.setSpacing(theme.UNIT * 6)
-        row.addLayout(words, 1)
-        row.addWidget(control)
+        words = layouts.column(Label(name, Type.STRONG, wrap=True), self.meaning, spacing=theme.UNIT // 2)
+        layouts.row((words, 1), control, spacing=theme.UNIT * 6, of=self)

@@ -5,15 +5,15 @@ from textwrap import shorten
 
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QResizeEvent
-from PySide6.QtWidgets import QButtonGroup, QFrame, QGridLayout, QHBoxLayout, QLabel, QScrollArea, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QButtonGroup, QGridLayout, QHBoxLayout, QScrollArea, QWidget
 
 from app.link.engine_link import EngineLink, Link
 from app.text.i18n import tr
 from app.welcome import hardware_summary, usage_presets
 from app.welcome.choice_card import ChoiceCard
 from app.welcome.usage_presets import UsagePreset
-from app.widgets import icons, theme
-from app.widgets.basic import Button, Card, Label, Notice, clear
+from app.widgets import layouts, theme
+from app.widgets.basic import Button, Card, Label, Line, Logo, Notice
 from app.widgets.theme import Type
 from core.api.project.projects import ListProjects, ProjectInfo
 from core.api.protocol import Command
@@ -43,7 +43,6 @@ class WelcomePage(QWidget):
 
     @property
     def level(self) -> UsagePreset:
-        """The chosen preset."""
         return next(level for level, card in self.levels.items() if card.isChecked())
 
     @property
@@ -65,43 +64,39 @@ class WelcomePage(QWidget):
 
     def _build(self) -> None:
         content = QWidget()
-        self._column = column = QVBoxLayout(content)
+        does = _promises(
+            tr("What it does"),
+            tr("Computes a small part of a training run and averages it with others."),
+            tr("Stops at once when you need the computer, and shows why it waits."),
+            tr("Records what you gave: samples, bytes and watt-hours."),
+        )
+        never = _promises(
+            tr("What it never does"),
+            tr("Reads your files, or sends anything but its computed results."),
+            tr("Runs code that comes from the network: a project is described by numbers alone."),
+            tr("Exceeds your limits, or starts before you allow it."),
+        )
+        how_much = Label(tr("How much may it use?"), Type.NAME)
+        what = Label(tr("What do you want to help with?"), Type.NAME)
+        self._list = layouts.column(spacing=theme.UNIT * 2)
+        promises = layouts.row((does, 1), (never, 1), spacing=theme.GAP)
+        questions = how_much, self._usage_preset(), what, self._list
+        column = layouts.column(_head(), promises, self._machine(), *questions, None, spacing=theme.GAP, of=content)
         column.setContentsMargins(theme.PAGE_MARGIN, theme.UNIT * 6, theme.PAGE_MARGIN, theme.UNIT * 4)
-        column.setSpacing(theme.GAP)
-        column.addLayout(_head())
-        promises = QHBoxLayout()
-        promises.setSpacing(theme.GAP)
-        promises.addWidget(_promises(tr("What it does"), _does()), 1)
-        promises.addWidget(_promises(tr("What it never does"), _never()), 1)
-        column.addLayout(promises)
-        column.addWidget(self._machine())
-        column.addWidget(Label(tr("How much may it use?"), Type.NAME))
-        column.addLayout(self._usage_preset())
-        column.addWidget(Label(tr("What do you want to help with?"), Type.NAME))
-        self._list = QVBoxLayout()
-        self._list.setSpacing(theme.UNIT * 2)
-        column.addLayout(self._list)
-        column.addStretch(1)
         area = QScrollArea()
         area.setWidgetResizable(True)
         area.setFocusPolicy(Qt.FocusPolicy.NoFocus)
         area.setWidget(content)
-        outer = QVBoxLayout(self)
-        outer.setContentsMargins(0, 0, 0, 0)
-        outer.setSpacing(0)
-        outer.addWidget(area, 1)
-        outer.addWidget(self._foot())
+        layouts.column((area, 1), self._foot(), spacing=0, of=self)
 
     def _machine(self) -> Card:
-        card = Card(tr("Found in this computer"))
         self._found = QGridLayout()
         self._found.setHorizontalSpacing(theme.UNIT * 5)
         self._found.setVerticalSpacing(theme.UNIT)
         self._found.setColumnStretch(1, 1)
         self._found.setColumnStretch(3, 1)
-        card.column.addLayout(self._found)
         self._show_hardware([])
-        return card
+        return Card(tr("Found in this computer"), self._found)
 
     def _usage_preset(self) -> QGridLayout:
         self._levels = QGridLayout()
@@ -124,26 +119,12 @@ class WelcomePage(QWidget):
         self._summary.setAlignment(Qt.AlignmentFlag.AlignVCenter)
         self.address = Button(tr("I have a project's address…"), "link", lambda: self._left("projects"))
         self.later = Button(tr("Look around first"), "link", lambda: self._left("home"))
-        row = QHBoxLayout()
-        row.setSpacing(theme.UNIT * 3)
-        row.addWidget(self.start)
-        row.addWidget(self._summary, 1)
-        row.addWidget(self.later)
-        row.addWidget(self.address)
-        foot = QWidget()
-        column = QVBoxLayout(foot)
-        column.setContentsMargins(0, 0, 0, theme.UNIT * 4)
-        column.setSpacing(theme.UNIT * 3)
-        line = QFrame()
-        theme.set_role(line, "line")
-        line.setFixedHeight(1)
-        column.addWidget(line)
-        inside = QVBoxLayout()
+        space = theme.UNIT * 3
+        row = layouts.row(self.start, (self._summary, 1), self.later, self.address, spacing=space)
+        inside = layouts.column(self._problem, row, spacing=space)
         inside.setContentsMargins(theme.PAGE_MARGIN, 0, theme.PAGE_MARGIN, 0)
-        inside.setSpacing(theme.UNIT * 3)
-        inside.addWidget(self._problem)
-        inside.addLayout(row)
-        column.addLayout(inside)
+        foot = QWidget()
+        layouts.column(Line(), inside, spacing=space, of=foot).setContentsMargins(0, 0, 0, theme.UNIT * 4)
         return foot
 
     def _arrange(self, columns: int) -> None:
@@ -166,19 +147,20 @@ class WelcomePage(QWidget):
         while item := self._found.takeAt(0):
             if widget := item.widget():
                 widget.deleteLater()
-        for number, line in enumerate(hardware_summary.lines(hardware_summary.this_computer(), sensors)):
+        lines = hardware_summary.lines(hardware_summary.this_computer(), sensors)
+        for number, (name, value) in enumerate(lines):
             row, column = number // 2, number % 2 * 2
-            self._found.addWidget(Label(line.name, Type.CAPTION, "muted"), row, column, Qt.AlignmentFlag.AlignTop)
-            self._found.addWidget(Label(line.value, Type.CAPTION, wrap=True), row, column + 1)
+            self._found.addWidget(Label(name, Type.CAPTION, "muted"), row, column, Qt.AlignmentFlag.AlignTop)
+            self._found.addWidget(Label(value, Type.CAPTION, wrap=True), row, column + 1)
 
     def show_projects(self, projects: list[ProjectInfo]) -> None:
         """The first is preselected: it needs no network and no trust."""
         before = self.project
-        clear(self._list)
+        layouts.clear(self._list)
         group = QButtonGroup(self)
         self.projects = {info.id: ChoiceCard(info.name, _line(info)) for info in projects}
+        layouts.add(self._list, *self.projects.values())
         for card in self.projects.values():
-            self._list.addWidget(card)
             group.addButton(card)
             card.toggled.connect(lambda _: self._sum_up())
         if self.projects:
@@ -195,49 +177,15 @@ class WelcomePage(QWidget):
 
 
 def _head() -> QHBoxLayout:
-    picture = QLabel()
-    picture.setPixmap(icons.logo_picture(56, picture.devicePixelRatioF()))
-    picture.setAccessibleName(tr("The logo of Idlehive"))
-    words = QVBoxLayout()
-    words.setSpacing(theme.UNIT // 2)
-    words.addWidget(Label(tr("Welcome to Idlehive"), Type.HEADLINE))
+    heading = Label(tr("Welcome to Idlehive"), Type.HEADLINE)
     text = tr("Your computer's idle time helps many people train a neural network together, in the open.")
-    words.addWidget(Label(text, Type.TEXT, "muted", wrap=True))
-    row = QHBoxLayout()
-    row.setSpacing(theme.UNIT * 4)
-    row.addWidget(picture)
-    row.addLayout(words, 1)
-    return row
+    words = layouts.column(heading, Label(text, Type.TEXT, "muted", wrap=True), spacing=theme.UNIT // 2)
+    return layouts.row(Logo(56), (words, 1), spacing=theme.UNIT * 4)
 
 
-def _promises(heading: str, sentences: Sequence[str]) -> Card:
-    card = Card(heading)
-    grid = QGridLayout()
-    grid.setHorizontalSpacing(theme.UNIT * 2)
-    grid.setVerticalSpacing(theme.UNIT)
-    grid.setColumnStretch(1, 1)
-    for number, sentence in enumerate(sentences):
-        grid.addWidget(Label("•", role="accent"), number, 0, Qt.AlignmentFlag.AlignTop)
-        grid.addWidget(Label(sentence, wrap=True), number, 1)
-    card.column.addLayout(grid)
-    card.column.addStretch(1)
-    return card
-
-
-def _does() -> tuple[str, ...]:
-    return (
-        tr("Computes a small part of a training run and averages it with others."),
-        tr("Stops at once when you need the computer, and shows why it waits."),
-        tr("Records what you gave: samples, bytes and watt-hours."),
-    )
-
-
-def _never() -> tuple[str, ...]:
-    return (
-        tr("Reads your files, or sends anything but its computed results."),
-        tr("Runs code that comes from the network: a project is described by numbers alone."),
-        tr("Exceeds your limits, or starts before you allow it."),
-    )
+def _promises(heading: str, *sentences: str) -> Card:
+    rows = ((Label("•", role="accent"), Label(sentence, wrap=True)) for sentence in sentences)
+    return Card(heading, layouts.table(rows, theme.UNIT * 2), None)
 
 
 def _line(info: ProjectInfo) -> str:

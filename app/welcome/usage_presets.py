@@ -4,7 +4,6 @@ The engine gets them as the commands that the schedule and the limits pages send
 """
 
 from enum import Enum
-from typing import NamedTuple
 
 from app.text.i18n import tr
 from core.api.intent import Contribute, Override
@@ -26,26 +25,24 @@ class UsagePreset(Enum):
     CUSTOM = "custom"
 
 
-class Words(NamedTuple):
-    name: str
-    meaning: str
-
-
-def words(usage_preset: UsagePreset) -> Words:
+def words(usage_preset: UsagePreset) -> tuple[str, str]:
+    """Name and meaning."""
     return {
-        UsagePreset.GENTLE: Words(
+        UsagePreset.GENTLE: (
             tr("Gently, always"),
             tr("A small part of the computer at any time, also while you work. You will hardly notice."),
         ),
-        UsagePreset.AWAY: Words(
+        UsagePreset.AWAY: (
             tr("When I am away"),
             tr("All that your limits allow, once mouse and keyboard have rested for three minutes."),
         ),
-        UsagePreset.NIGHTS: Words(
-            tr("Nights only"), tr("From 22:00 to 06:00, and even then not while somebody uses the computer.")
+        UsagePreset.NIGHTS: (
+            tr("Nights only"),
+            tr("From 22:00 to 06:00, and even then not while somebody uses the computer."),
         ),
-        UsagePreset.CUSTOM: Words(
-            tr("As I say"), tr("Nothing is set for you: paint your week and choose every limit yourself.")
+        UsagePreset.CUSTOM: (
+            tr("As I say"),
+            tr("Nothing is set for you: paint your week and choose every limit yourself."),
         ),
     }[usage_preset]
 

@@ -37,8 +37,8 @@ def value_range(points: Sequence[CurvePoint]) -> tuple[float, float] | None:
     ]
     if not values:
         return None
-    air = (max(values) - min(values)) * 0.06 or abs(values[0]) * 0.05 or 1.0
-    return min(values) - air, max(values) + air
+    margin = (max(values) - min(values)) * 0.06 or abs(values[0]) * 0.05 or 1.0
+    return min(values) - margin, max(values) + margin
 
 
 def thinned(points: Sequence[CurvePoint], most: int) -> list[CurvePoint]:

@@ -3,11 +3,11 @@
 from collections.abc import Callable
 
 from PySide6.QtCore import QSize, Qt
-from PySide6.QtGui import QColor, QPainter, QPaintEvent
-from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QPushButton, QSizePolicy, QVBoxLayout, QWidget
+from PySide6.QtGui import QPaintEvent
+from PySide6.QtWidgets import QFrame, QLabel, QLineEdit, QPushButton, QSizePolicy, QWidget
 
 from app.text.i18n import tr
-from app.widgets import theme
+from app.widgets import icons, layouts, painting, theme
 from app.widgets.theme import Type
 
 
@@ -48,18 +48,63 @@ class Button(QPushButton):
             self.setAccessibleName(text)
 
 
-class Card(QFrame):
-    """A rounded panel with a column of content."""
+class ToggleButton(Button):
+    """A button that stays down."""
 
-    def __init__(self, heading: str = "") -> None:
+    def __init__(self, text: str, then: Callable[[], object] | None = None, checked: bool = False) -> None:
+        super().__init__(text, "preset", then)
+        self.setCheckable(True)
+        self.setChecked(checked)
+
+
+class Field(QLineEdit):
+    """A line to type in. `name` is for screen readers, `hint` is shown while it is empty."""
+
+    def __init__(self, name: str, hint: str = "") -> None:
+        super().__init__()
+        self.setFont(theme.font(Type.TEXT))
+        self.setAccessibleName(name)
+        self.setPlaceholderText(hint or name)
+
+
+class SearchField(Field):
+    """`changed` is called with every letter."""
+
+    def __init__(self, changed: Callable[[], None], name: str, hint: str = "") -> None:
+        super().__init__(name, hint)
+        self.setClearButtonEnabled(True)
+        self.textChanged.connect(lambda _: changed())
+
+
+class Logo(QLabel):
+    def __init__(self, side: int) -> None:
+        super().__init__()
+        self.setPixmap(icons.logo_picture(side, self.devicePixelRatioF()))
+        self.setAccessibleName(tr("The logo of Idlehive"))
+
+
+class Line(QFrame):
+    def __init__(self) -> None:
+        super().__init__()
+        theme.set_role(self, "line")
+        self.setFixedHeight(1)
+
+
+class Card(QFrame):
+    """A rounded panel with a column of content. `name` is for screen readers, where there is no heading."""
+
+    def __init__(self, heading: str = "", *parts: layouts.Part, name: str = "", spacing: int = theme.UNIT * 2) -> None:
         super().__init__()
         theme.set_role(self, "card")
-        self.column = QVBoxLayout(self)
+        self.column = layouts.column(spacing=spacing, of=self)
         self.column.setContentsMargins(*[theme.CARD_PADDING] * 4)
-        self.column.setSpacing(theme.UNIT * 2)
+        self.setAccessibleName(heading or name)
         if heading:
-            self.setAccessibleName(heading)
-            self.column.addWidget(Label(heading, Type.LABEL, "muted"))
+            self.add(Label(heading, Type.LABEL, "muted"))
+        self.add(*parts)
+
+    def add(self, *parts: layouts.Part) -> None:
+        layouts.add(self.column, *parts)
 
 
 class Notice(QFrame):
@@ -71,10 +116,8 @@ class Notice(QFrame):
         self.label = Label(wrap=True)
         self.label.setAlignment(Qt.AlignmentFlag.AlignVCenter)
         self.action = Button(action, "secondary", then) if action else Button(tr("Dismiss"), "link", self.hide)
-        row = QHBoxLayout(self)
+        row = layouts.row((self.label, 1), self.action, of=self)
         row.setContentsMargins(theme.UNIT * 4, theme.UNIT * 2, theme.UNIT * 2, theme.UNIT * 2)
-        row.addWidget(self.label, 1)
-        row.addWidget(self.action)
         self.hide()
 
     def set_text(self, sentence: str) -> None:
@@ -103,16 +146,6 @@ class Dot(QWidget):
     def paintEvent(self, _event: QPaintEvent) -> None:
         now = theme.tokens()
         colours = {"good": now.good, "working": now.accent, "problem": now.problem}
-        painter = QPainter(self)
-        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-        painter.setPen(Qt.PenStyle.NoPen)
-        painter.setBrush(QColor(colours.get(self._tone, now.other_1)))
+        painter = painting.smooth(self)
+        painting.fill(painter, colours.get(self._tone, now.other_1))
         painter.drawEllipse(self.rect())
-
-
-def clear(layout: QVBoxLayout | QHBoxLayout) -> None:
-    """Remove and delete every widget of a layout."""
-    while item := layout.takeAt(0):
-        if widget := item.widget():
-            widget.hide()
-            widget.deleteLater()

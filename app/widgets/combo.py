@@ -3,14 +3,12 @@
 from collections.abc import Mapping
 from typing import Any
 
-from PySide6.QtCore import QPointF, Qt
-from PySide6.QtGui import QColor, QPainter, QPaintEvent, QPen, QPolygonF
+from PySide6.QtCore import QPointF
+from PySide6.QtGui import QPaintEvent
 from PySide6.QtWidgets import QComboBox
 
-from app.widgets import theme
+from app.widgets import painting, theme
 from app.widgets.theme import Type
-
-_ARROW = (QPointF(-4, -2), QPointF(0, 2), QPointF(4, -2))
 
 
 class Combo(QComboBox):
@@ -25,10 +23,5 @@ class Combo(QComboBox):
 
     def paintEvent(self, event: QPaintEvent) -> None:
         super().paintEvent(event)
-        painter = QPainter(self)
-        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-        pen = QPen(QColor(theme.tokens().muted), 1.8)
-        pen.setCapStyle(Qt.PenCapStyle.RoundCap)
-        painter.setPen(pen)
         middle = QPointF(self.width() - 18, self.height() / 2)
-        painter.drawPolyline(QPolygonF([middle + offset for offset in _ARROW]))
+        painting.arrow_down(painting.smooth(self), middle, theme.tokens().muted, 1.8)

@@ -18,7 +18,6 @@ class MessageDialog(QMessageBox):
         self.finished.connect(self.deleteLater)
 
     def offer(self, text: str, meaning: QMessageBox.ButtonRole, look: str = "secondary") -> Button:
-        """Add a button."""
         button = Button(text, look)
         # The box does not own its buttons, so Python would collect this one.
         button.setParent(self)

@@ -5,11 +5,11 @@ from typing import Literal
 
 from PySide6.QtCore import QEvent, QPointF, QRectF, QSize, Qt
 from PySide6.QtGui import QColor, QHelpEvent, QPainter, QPaintEvent, QPen, QPolygonF
-from PySide6.QtWidgets import QHBoxLayout, QSizePolicy, QToolTip, QWidget
+from PySide6.QtWidgets import QSizePolicy, QToolTip, QWidget
 
 from app.text import numbers, tasks
 from app.text.i18n import tr
-from app.widgets import axis, theme
+from app.widgets import axis, layouts, painting, theme
 from app.widgets.basic import Label
 from app.widgets.theme import Type
 from core.api.project.projects import CurvePoint
@@ -26,7 +26,7 @@ class CurveView(QWidget):
 
     def __init__(self) -> None:
         super().__init__()
-        self._points: list[CurvePoint] = []
+        self.points: list[CurvePoint] = []
         self._range = (0.0, 1.0)
         self.setMinimumHeight(104)
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Expanding)
@@ -39,30 +39,25 @@ class CurveView(QWidget):
     def set_points(self, points: Sequence[CurvePoint]) -> None:
         """The whole curve, by epoch."""
         known = axis.value_range(points)
-        self._points = list(points) if known else []
+        self.points = list(points) if known else []
         self._range = known or (0.0, 1.0)
         self.setAccessibleName(self._meaning())
         self.update()
 
-    @property
-    def points(self) -> Sequence[CurvePoint]:
-        return self._points
-
     def paintEvent(self, _event: QPaintEvent) -> None:
-        painter = QPainter(self)
-        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        painter = painting.smooth(self)
         painter.setFont(theme.font(Type.CAPTION))
-        if not self._points:
+        if not self.points:
             painter.setPen(QColor(theme.tokens().muted))
             painter.drawText(self.rect(), Qt.AlignmentFlag.AlignCenter, tr("The curve appears after the first epoch."))
             return
-        shown = axis.thinned(self._points, max(2, int(self._area().width() / 2)))
+        shown = axis.thinned(self.points, max(2, int(self._area().width() / 2)))
         self._paint_axes(painter)
         self._paint_line(painter, shown)
         self._paint_marks(painter, shown)
 
     def event(self, event: QEvent) -> bool:
-        if isinstance(event, QHelpEvent) and event.type() is QEvent.Type.ToolTip and self._points:
+        if isinstance(event, QHelpEvent) and event.type() is QEvent.Type.ToolTip and self.points:
             QToolTip.showText(event.globalPos(), self._tip_at(event.pos().x()), self)
             return True
         return super().event(event)
@@ -71,7 +66,7 @@ class CurveView(QWidget):
         return QRectF(self.rect()).adjusted(_LEFT, _TOP, -_RIGHT, -_BOTTOM)
 
     def _epochs(self) -> tuple[int, int]:
-        first, last = self._points[0].epoch, self._points[-1].epoch
+        first, last = self.points[0].epoch, self.points[-1].epoch
         return first, max(last, first + 1)
 
     def _place(self, epoch: float, loss: float) -> QPointF:
@@ -117,7 +112,7 @@ class CurveView(QWidget):
     def _tip_at(self, x: int) -> str:
         first, last = self._epochs()
         wanted = first + (x - self._area().left()) / max(1.0, self._area().width()) * (last - first)
-        point = min(self._points, key=lambda point: abs(point.epoch - wanted))
+        point = min(self.points, key=lambda point: abs(point.epoch - wanted))
         lines = [tr("Epoch {epoch}", epoch=numbers.count(point.epoch))]
         if point.loss is not None:
             lines.append(tr("training loss {loss}", loss=numbers.decimal(point.loss, 3)))
@@ -130,36 +125,30 @@ class CurveView(QWidget):
         return "\n".join(lines)
 
     def _meaning(self) -> str:
-        losses = [point.loss for point in self._points if point.loss is not None]
+        losses = [point.loss for point in self.points if point.loss is not None]
         if not losses:
             return tr("Learning curve: nothing yet.")
         return tr(
             "Learning curve: loss {first} at epoch {start}, {last} at epoch {end}; {own} epochs of yours.",
             first=numbers.decimal(losses[0], 2),
-            start=self._points[0].epoch,
+            start=self.points[0].epoch,
             last=numbers.decimal(losses[-1], 2),
-            end=self._points[-1].epoch,
-            own=sum(point.own_samples > 0 for point in self._points),
+            end=self.points[-1].epoch,
+            own=sum(point.own_samples > 0 for point in self.points),
         )
 
 
 class Legend(QWidget):
-    """The meanings of the marks."""
-
     def __init__(self) -> None:
         super().__init__()
-        row = QHBoxLayout(self)
-        row.setContentsMargins(0, 0, 0, 0)
-        row.setSpacing(theme.UNIT + 2)
+        row = layouts.row(spacing=theme.UNIT + 2, of=self)
         marks: tuple[tuple[Mark, str], ...] = (
             ("line", tr("training loss")),
             ("diamond", tr("evaluation")),
             ("dot", tr("epochs you took part in")),
         )
         for mark, text in marks:
-            row.addSpacing(theme.UNIT * 2)
-            row.addWidget(_Sample(mark))
-            row.addWidget(Label(text, Type.CAPTION, "muted"))
+            layouts.add(row, theme.UNIT * 2, _Sample(mark), Label(text, Type.CAPTION, "muted"))
 
 
 class _Sample(QWidget):
@@ -169,9 +158,7 @@ class _Sample(QWidget):
         self.setFixedSize(14, 14)
 
     def paintEvent(self, _event: QPaintEvent) -> None:
-        painter = QPainter(self)
-        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-        paint_mark(painter, self._mark, QPointF(7, 7), 1.4)
+        paint_mark(painting.smooth(self), self._mark, QPointF(7, 7), 1.4)
 
 
 def paint_mark(painter: QPainter, mark: Mark, at: QPointF, scale: float = 1.0) -> None:

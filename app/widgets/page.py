@@ -2,9 +2,9 @@
 
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QResizeEvent
-from PySide6.QtWidgets import QScrollArea, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QScrollArea, QWidget
 
-from app.widgets import theme
+from app.widgets import layouts, theme
 
 _ROOMY_WIDTH = 720
 
@@ -17,9 +17,11 @@ class Page(QScrollArea):
         self.setWidgetResizable(True)
         self.setFocusPolicy(Qt.FocusPolicy.NoFocus)
         self.content = QWidget()
-        self.column = QVBoxLayout(self.content)
-        self.column.setSpacing(theme.GAP)
+        self.column = layouts.column(spacing=theme.GAP, of=self.content)
         self.setWidget(self.content)
+
+    def fill(self, *parts: layouts.Part) -> None:
+        layouts.add(self.column, *parts)
 
     def arrange(self, roomy: bool) -> None:
         """Lay out again for a wide or narrow page."""

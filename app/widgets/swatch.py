@@ -1,13 +1,12 @@
-"""The colours of the schedule's levels, and a small square of one."""
+"""The colours of the schedule's levels, and a small square of a colour."""
 
-from PySide6.QtCore import QSize, Qt
-from PySide6.QtGui import QColor, QPainter, QPaintEvent
-from PySide6.QtWidgets import QSizePolicy, QWidget
+from collections.abc import Callable
 
-from app.widgets import theme
+from PySide6.QtGui import QColor, QPaintEvent
+from PySide6.QtWidgets import QWidget
+
+from app.widgets import painting, theme
 from core.api.preferences.schedule import Level
-
-_SIDE = 14
 
 
 def level_colour(level: Level) -> QColor:
@@ -17,19 +16,14 @@ def level_colour(level: Level) -> QColor:
 
 
 class Swatch(QWidget):
-    """The colour of a level, before its name."""
+    """The colour of a level or project, before its name. `colour` gives that of the current theme."""
 
-    def __init__(self, level: Level) -> None:
+    def __init__(self, colour: Callable[[], QColor], side: int = 14, radius: int = theme.RADIUS_CELL) -> None:
         super().__init__()
-        self._level = level
-        self.setSizePolicy(QSizePolicy.Policy.Fixed, QSizePolicy.Policy.Fixed)
-
-    def sizeHint(self) -> QSize:
-        return QSize(_SIDE, _SIDE)
+        self._colour, self._radius = colour, radius
+        self.setFixedSize(side, side)
 
     def paintEvent(self, _event: QPaintEvent) -> None:
-        painter = QPainter(self)
-        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-        painter.setPen(Qt.PenStyle.NoPen)
-        painter.setBrush(level_colour(self._level))
-        painter.drawRoundedRect(self.rect(), theme.RADIUS_CELL, theme.RADIUS_CELL)
+        painter = painting.smooth(self)
+        painting.fill(painter, self._colour())
+        painter.drawRoundedRect(self.rect(), self._radius, self._radius)

@@ -1,10 +1,10 @@
 """On or off."""
 
 from PySide6.QtCore import QRectF, QSize, Qt
-from PySide6.QtGui import QColor, QPainter, QPaintEvent
+from PySide6.QtGui import QColor, QPaintEvent
 from PySide6.QtWidgets import QAbstractButton, QSizePolicy
 
-from app.widgets import theme
+from app.widgets import painting, theme
 
 
 class Switch(QAbstractButton):
@@ -22,11 +22,9 @@ class Switch(QAbstractButton):
 
     def paintEvent(self, _event: QPaintEvent) -> None:
         now = theme.tokens()
-        painter = QPainter(self)
-        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-        painter.setPen(Qt.PenStyle.NoPen)
+        painter = painting.smooth(self)
         on = self.isChecked()
-        painter.setBrush(QColor(now.accent if on and self.isEnabled() else now.other_3 if on else now.track))
+        painting.fill(painter, now.accent if on and self.isEnabled() else now.other_3 if on else now.track)
         painter.drawRoundedRect(self.rect(), 12, 12)
         painter.setBrush(QColor(now.on_accent if on else now.muted))
         painter.drawEllipse(QRectF(23 if on else 3, 3, 18, 18))

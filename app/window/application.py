@@ -79,8 +79,8 @@ class WindowApp(QObject):
         self.window = MainWindow(self.link, self.settings)
         self.tray = Tray(self.link, self._perform, self)
         self.host = TrayHost(self)
-        self.notifications = Notifications(self.tray.show_notice, self)
-        self.news = NotificationPolicy(self.link, self.settings, self.notifications.show, self)
+        self.notifications = Notifications(self.tray.show_notification, self)
+        self.notification_policy = NotificationPolicy(self.link, self.settings, self.notifications.show, self)
         self.quit_dialog = QuitDialog(self.link, self.window)
         self._focus_ring = FocusRing(application)
         self._instance = instance
@@ -98,7 +98,7 @@ class WindowApp(QObject):
             # The engine starts after the first picture: on two cores it would delay it.
             self.window.painted.connect(self.link.open, Qt.ConnectionType.QueuedConnection)
             self.window.show()
-        signals = UnixSignals(self.quit_dialog.leave_politely, self)
+        signals = UnixSignals(self.quit_dialog.end_after_signal, self)
         code = self._application.exec()
         signals.stop()
         self.host.stop()
@@ -144,7 +144,7 @@ class WindowApp(QObject):
 
     def _ask_to_quit(self) -> None:
         """From the tray: the dialog needs its window."""
-        if not self.window.isVisible() and self.quit_dialog.is_open:
+        if not self.window.isVisible() and self.quit_dialog.must_ask:
             self.window.bring_up()
         self.quit_dialog.ask()
 

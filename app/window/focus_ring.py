@@ -4,10 +4,10 @@ Style sheets cannot draw outside a widget, so the ring is a widget of its own th
 """
 
 from PySide6.QtCore import QEvent, QMargins, QObject, QPoint, QRect, QRectF, Qt
-from PySide6.QtGui import QColor, QPainter, QPaintEvent, QPen
+from PySide6.QtGui import QPaintEvent
 from PySide6.QtWidgets import QApplication, QLineEdit, QScrollArea, QWidget
 
-from app.widgets import theme
+from app.widgets import painting, theme
 
 _WIDTH = 2
 _OFFSET = 2
@@ -35,9 +35,8 @@ class FocusRing(QWidget):
         return False
 
     def paintEvent(self, _event: QPaintEvent) -> None:
-        painter = QPainter(self)
-        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-        painter.setPen(QPen(QColor(theme.tokens().accent), _WIDTH))
+        painter = painting.smooth(self)
+        painting.outline(painter, theme.tokens().accent, _WIDTH)
         half = _WIDTH / 2
         radius = theme.RADIUS_BUTTON + _OFFSET
         painter.drawRoundedRect(QRectF(self.rect()).adjusted(half, half, -half, -half), radius, radius)

@@ -4,22 +4,13 @@ from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QEvent, Qt, Signal
 from PySide6.QtGui import QCloseEvent, QPaintEvent
-from PySide6.QtWidgets import (
-    QApplication,
-    QHBoxLayout,
-    QMainWindow,
-    QMessageBox,
-    QStackedWidget,
-    QSystemTrayIcon,
-    QVBoxLayout,
-    QWidget,
-)
+from PySide6.QtWidgets import QApplication, QMainWindow, QMessageBox, QStackedWidget, QSystemTrayIcon, QWidget
 
 from app.desktop.window_settings import Settings
 from app.home.page import HomePage
 from app.link.engine_link import EngineLink, Link
 from app.text.i18n import tr
-from app.widgets import icons, theme
+from app.widgets import icons, layouts, theme
 from app.widgets.basic import Notice
 from app.widgets.dialog import MessageDialog
 from app.window import pages
@@ -75,7 +66,9 @@ class MainWindow(QMainWindow):
             self._show_welcome()
 
     def _show_welcome(self) -> None:
-        self._welcome = pages.welcome(self._link, self._leave_welcome)
+        from app.welcome.page import WelcomePage  # most people never see it
+
+        self._welcome = WelcomePage(self._link, self._leave_welcome)
         self._welcome.setAccessibleName(tr("Welcome"))
         self._stack.addWidget(self._welcome)
         self._stack.setCurrentWidget(self._welcome)
@@ -87,7 +80,6 @@ class MainWindow(QMainWindow):
         return self._built[number]
 
     def bring_up(self) -> None:
-        """Show the window in front of all others."""
         self.setWindowState(self.windowState() & ~Qt.WindowState.WindowMinimized)
         self.show()
         self.raise_()
@@ -147,33 +139,21 @@ class MainWindow(QMainWindow):
 
     def _build(self) -> None:
         self.home = HomePage(self._link, self._settings)
-        self.home.day.opened.connect(self._open_schedule)
+        self.home.day.opened.connect(lambda: self.open_named("schedule"))
         self._pages = pages.table(self.home, self._link, self._settings)
         self._built: dict[int, QWidget] = {}
         self._sidebar = Sidebar([page.name for page in self._pages], self.quit_asked.emit)
         self._sidebar.chosen.connect(self.open_page)
         self._notice = Notice("problem-frame", tr("Restart the engine"), self._link.restart)
         self._stack = QStackedWidget()
-        notice_row = QHBoxLayout()
-        notice_row.setContentsMargins(theme.PAGE_MARGIN, 0, theme.PAGE_MARGIN, 0)
-        notice_row.addWidget(self._notice)
-        right = QVBoxLayout()
-        right.setContentsMargins(0, 0, 0, 0)
-        right.addLayout(notice_row)
-        right.addWidget(self._stack, 1)
+        self._notice_row = layouts.row(self._notice)
+        self._notice_row.setContentsMargins(theme.PAGE_MARGIN, 0, theme.PAGE_MARGIN, 0)
         middle = QWidget()
         middle.setObjectName("page")
-        row = QHBoxLayout(middle)
-        row.setContentsMargins(0, 0, 0, 0)
-        row.setSpacing(0)
-        row.addWidget(self._sidebar)
-        row.addLayout(right, 1)
-        self._notice_row = notice_row
+        right = layouts.column(self._notice_row, (self._stack, 1))
+        layouts.row(self._sidebar, (right, 1), spacing=0, of=middle)
         self.setCentralWidget(middle)
         self.open_page(0)
-
-    def _open_schedule(self) -> None:
-        self.open_named("schedule")
 
     def _leave_welcome(self, page: str) -> None:
         welcome, self._welcome = self._welcome, None

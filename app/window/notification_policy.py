@@ -86,17 +86,16 @@ class NotificationPolicy(QObject):
         if sentences:
             self._notify(tr("A milestone"), "\n".join(sentences))
 
-    def _notify(self, title: str, text: str) -> None:
+    def _notify(self, title: str, text: str, urgent: bool = False) -> None:
         if self._settings.notifications and not _window_is_visible():
-            self._show(Notification(title, text))
+            self._show(Notification(title, text, urgent))
 
     def _notify_problem(self, text: str) -> None:
         now = time.monotonic()
         if now < self._notified_at.get(text, float("-inf")) + _NOT_AGAIN_WITHIN:
             return
         self._notified_at[text] = now
-        if self._settings.notifications and not _window_is_visible():
-            self._show(Notification(tr("Idlehive needs you"), text, urgent=True))
+        self._notify(tr("Idlehive needs you"), text, urgent=True)
 
 
 def _window_is_visible() -> bool:
@@ -106,7 +105,6 @@ def _window_is_visible() -> bool:
 
 
 def milestone(reached: Milestone) -> str:
-    """A round number, as a sentence."""
     number = round(reached.amount / 3600 if reached.kind == "seconds" else reached.amount)
     sentences = {
         "seconds": trn("{count} hour given.", "{count} hours given.", number, count=numbers.count(number)),

@@ -3,16 +3,13 @@
 from collections.abc import Callable
 from importlib import import_module
 from types import ModuleType
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from PySide6.QtWidgets import QWidget
 
 from app.desktop.window_settings import Settings
 from app.link.engine_link import EngineLink
 from app.text.i18n import tr
-
-if TYPE_CHECKING:
-    from app.welcome.page import WelcomePage
 
 
 class PageRow(NamedTuple):
@@ -33,13 +30,6 @@ def table(home: QWidget, link: EngineLink, settings: Settings) -> list[PageRow]:
         PageRow("log", tr("Log"), lambda: _load("log").LogPage(settings.profile)),
         PageRow("settings", tr("Settings"), lambda: _load("settings").SettingsPage(link, settings)),
     ]
-
-
-def welcome(link: EngineLink, leave: Callable[[str], None]) -> "WelcomePage":
-    """The page that a new volunteer sees first; it is not in the sidebar."""
-    from app.welcome.page import WelcomePage
-
-    return WelcomePage(link, leave)
 
 
 def _load(folder: str) -> ModuleType:

@@ -3,13 +3,13 @@
 from PySide6.QtCore import QObject, QTimer, Signal
 from PySide6.QtWidgets import QMessageBox, QWidget
 
-from app.link.choices import goes_on_by_itself
+from app.link.choices import continues_by_itself
 from app.link.engine_link import EngineLink, Link
 from app.text.i18n import tr
 from app.widgets.basic import Button
 from app.widgets.dialog import MessageDialog
 
-_LONGEST_GOODBYE_MS = 15_000
+_LONGEST_LEAVE_MS = 15_000
 """The engine ends a session within seconds; after this time the engine itself hangs."""
 
 
@@ -30,14 +30,14 @@ class QuitDialog(QObject):
         """Ask what to do with the session, if there is one."""
         if self._box:
             self._box.raise_()
-        elif self.is_open:
+        elif self.must_ask:
             self._open_dialog()
         else:
             self.end_engine()
 
-    def leave_politely(self) -> None:
-        """After a signal, without a question: a session continues, an idle engine ends."""
-        if self.is_open:
+    def end_after_signal(self) -> None:
+        """End without a question: a session continues, an idle engine ends."""
+        if self.must_ask:
             self.done.emit()
         else:
             self.end_engine()
@@ -48,13 +48,13 @@ class QuitDialog(QObject):
             self.done.emit()
             return
         self.leaving.emit()
-        QTimer.singleShot(_LONGEST_GOODBYE_MS, self, self.done.emit)
+        QTimer.singleShot(_LONGEST_LEAVE_MS, self, self.done.emit)
         self._link.quit_engine(self.done.emit)
 
     @property
-    def is_open(self) -> bool:
-        """Whether the dialog is open."""
-        return self._link.snapshot is not None and goes_on_by_itself(self._link.snapshot)
+    def must_ask(self) -> bool:
+        """Whether there is something to ask: the engine would continue to contribute."""
+        return self._link.snapshot is not None and continues_by_itself(self._link.snapshot)
 
     def _open_dialog(self) -> None:
         box = MessageDialog(

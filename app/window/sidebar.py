@@ -3,13 +3,13 @@
 from collections.abc import Callable
 
 from PySide6.QtCore import QRectF, Qt, Signal
-from PySide6.QtGui import QColor, QKeySequence, QPainter, QPaintEvent
-from PySide6.QtWidgets import QButtonGroup, QFrame, QHBoxLayout, QLabel, QVBoxLayout, QWidget
+from PySide6.QtGui import QKeySequence, QPaintEvent
+from PySide6.QtWidgets import QButtonGroup, QFrame, QHBoxLayout, QWidget
 
 from app.link.engine_link import Link
 from app.text.i18n import tr
-from app.widgets import icons, theme
-from app.widgets.basic import Button, Label
+from app.widgets import layouts, painting, theme
+from app.widgets.basic import Button, Label, Logo
 from app.widgets.theme import Type
 
 
@@ -25,22 +25,14 @@ class Sidebar(QWidget):
         self.setFixedWidth(theme.SIDEBAR_WIDTH)
         self._group = QButtonGroup(self)
         self._group.idClicked.connect(self.chosen)
-        column = QVBoxLayout(self)
-        column.setContentsMargins(theme.UNIT * 3, theme.UNIT * 4, theme.UNIT * 3, theme.UNIT * 5)
-        column.setSpacing(theme.UNIT)
-        column.addLayout(self._brand())
-        column.addSpacing(theme.UNIT * 2)
-        for number, name in enumerate(names):
-            if number == len(names) - 1:
-                column.addStretch(1)
-            button = _NavButton(name, number)
+        *pages, settings = (_NavButton(name, number) for number, name in enumerate(names))
+        for number, button in enumerate((*pages, settings)):
             self._group.addButton(button, number)
-            column.addWidget(button)
         quit_button = Button(tr("Quit"), "nav", quit_program, Type.TEXT)
         quit_button.setToolTip(QKeySequence("Ctrl+Q").toString(QKeySequence.SequenceFormat.NativeText))
-        column.addWidget(quit_button)
-        column.addSpacing(theme.UNIT)
-        column.addWidget(self._footer())
+        last = settings, quit_button, theme.UNIT, self._footer()
+        column = layouts.column(self._brand(), theme.UNIT * 2, *pages, None, *last, spacing=theme.UNIT, of=self)
+        column.setContentsMargins(theme.UNIT * 3, theme.UNIT * 4, theme.UNIT * 3, theme.UNIT * 5)
         self.show_page(0)
 
     def show_page(self, number: int) -> None:
@@ -60,13 +52,8 @@ class Sidebar(QWidget):
             self._version.setText(tr("version {version}", version=version))
 
     def _brand(self) -> QHBoxLayout:
-        picture = QLabel()
-        picture.setPixmap(icons.logo_picture(28, self.devicePixelRatioF()))
-        row = QHBoxLayout()
+        row = layouts.row(Logo(28), (Label("Idlehive", Type.NAME), 1), spacing=theme.UNIT * 2)
         row.setContentsMargins(theme.UNIT * 2, 0, 0, 0)
-        row.setSpacing(theme.UNIT * 2)
-        row.addWidget(picture)
-        row.addWidget(Label("Idlehive", Type.NAME), 1)
         return row
 
     def _footer(self) -> QFrame:
@@ -74,11 +61,8 @@ class Sidebar(QWidget):
         theme.set_role(frame, "footer")
         self._engine = Label(kind=Type.CAPTION)
         self._version = Label(kind=Type.CAPTION, role="muted")
-        column = QVBoxLayout(frame)
+        column = layouts.column(self._engine, self._version, spacing=0, of=frame)
         column.setContentsMargins(theme.UNIT * 3, theme.UNIT * 2, theme.UNIT * 3, theme.UNIT * 2)
-        column.setSpacing(0)
-        column.addWidget(self._engine)
-        column.addWidget(self._version)
         return frame
 
 
@@ -93,8 +77,6 @@ class _NavButton(Button):
     def paintEvent(self, event: QPaintEvent) -> None:
         super().paintEvent(event)
         now = theme.tokens()
-        painter = QPainter(self)
-        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-        painter.setPen(Qt.PenStyle.NoPen)
-        painter.setBrush(QColor(now.accent if self.isChecked() else now.line))
+        painter = painting.smooth(self)
+        painting.fill(painter, now.accent if self.isChecked() else now.line)
         painter.drawRoundedRect(QRectF(12, self.height() / 2 - 4, 8, 8), 3, 3)

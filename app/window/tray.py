@@ -8,7 +8,7 @@ from PySide6.QtWidgets import QMenu, QSystemTrayIcon
 
 from app.desktop.notifications import Notification
 from app.home.contribute_button import Perform, fill_menu
-from app.link.choices import goes_on_by_itself, is_under_way, main_choice, more_choices
+from app.link.choices import continues_by_itself, is_under_way, main_choice, more_choices
 from app.link.engine_link import EngineLink, Link
 from app.text import status
 from app.text.i18n import tr
@@ -42,7 +42,6 @@ class Tray(QObject):
         self.icon.show()
 
     def refresh(self, *_: object) -> None:
-        """Show the current state."""
         snapshot, now = self._link.snapshot, time.time()
         up = self._link.state is Link.UP and snapshot is not None
         known = snapshot or Snapshot(state="idle")
@@ -69,15 +68,14 @@ class Tray(QObject):
         self.icon.show()
 
     def retranslate(self) -> None:
-        """Write everything in the current language."""
         self.menu.clear()
         self._build_menu()
         self.refresh()
 
-    def show_notice(self, notice: Notification) -> None:
+    def show_notification(self, notification: Notification) -> None:
         """Show a message of the tray, on desktops without a notification service."""
         if self.icon.supportsMessages():
-            self.icon.showMessage(notice.title, notice.text, icons.logo())
+            self.icon.showMessage(notification.title, notification.text, icons.logo())
 
     def _make_icon(self) -> QSystemTrayIcon:
         icon = QSystemTrayIcon(icons.tray(self._tone), self)
@@ -118,7 +116,7 @@ class Tray(QObject):
         """What it would stop; where there is a choice, the question that follows asks."""
         if not up:
             return tr("Quit (closes the window)")
-        return tr("Quit… (choose what stops)") if goes_on_by_itself(snapshot) else tr("Quit (stops the engine too)")
+        return tr("Quit… (choose what stops)") if continues_by_itself(snapshot) else tr("Quit (stops the engine too)")
 
     def _on_main(self) -> None:
         if self._link.snapshot:

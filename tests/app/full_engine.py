@@ -17,7 +17,7 @@ from core.api.record.record import GetHabits, GetOverview, GetSessions
 from core.api.sensors import GetSensors, SensorInfo
 from core.api.snapshot import GpuUse, Place, Snapshot
 from tests.app import full_record
-from tests.app.projects.test_page import BIRDS, DETAILS, PRACTICE
+from tests.app.projects.listed import BIRDS, DETAILS, PRACTICE
 from tests.app.snapshots import CONTRIBUTING
 from tests.fakes.scripted_engine import ScriptedEngine
 from tests.preferences import Chosen

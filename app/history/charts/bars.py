@@ -7,12 +7,11 @@ from typing import ClassVar
 
 from PySide6.QtCore import QPointF, QRectF, QSize, Qt, Signal
 from PySide6.QtGui import QAccessible, QColor, QPainter, QPaintEvent, QPen
-from PySide6.QtWidgets import QWidget
 
 from app.history.charts.time_chart import TimeChart
 from app.text import numbers, times
 from app.text.i18n import tr
-from app.widgets import axis, roles, theme
+from app.widgets import axis, painting, roles, theme
 from app.widgets.theme import Type
 from core.api.record.record import Bar, Bucket, Overview
 
@@ -63,15 +62,13 @@ class BarsView(TimeChart):
         return place if at.x() >= _LEFT and 0 <= place < len(self._starts) else None
 
     def paintEvent(self, _event: QPaintEvent) -> None:
-        painter = QPainter(self)
-        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        painter = painting.smooth(self)
         painter.setFont(theme.font(Type.CAPTION))
         self._paint_axes(painter)
         for place, start in enumerate(self._starts):
             self._paint_bar(painter, place, self._bars.get(start, []))
         if self.hasFocus() and self._starts:
-            painter.setBrush(Qt.BrushStyle.NoBrush)
-            painter.setPen(QPen(QColor(theme.tokens().text), 1))
+            painting.outline(painter, theme.tokens().text, 1)
             painter.drawRoundedRect(QRectF(self._left(self.marked) - 1, _TOP, self._width() + 2, self._height()), 3, 3)
 
     def open(self, place: int) -> None:
@@ -156,22 +153,6 @@ def colour(project: int) -> QColor:
     now = theme.tokens()
     colours = (now.accent, now.other_1, now.gentle, now.other_3)
     return QColor(colours[project]) if 0 <= project < len(colours) else QColor(now.other_2)
-
-
-class ProjectSwatch(QWidget):
-    """The colour of a project, before its name."""
-
-    def __init__(self, project: int) -> None:
-        super().__init__()
-        self._project = project
-        self.setFixedSize(11, 11)
-
-    def paintEvent(self, _event: QPaintEvent) -> None:
-        painter = QPainter(self)
-        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-        painter.setPen(Qt.PenStyle.NoPen)
-        painter.setBrush(colour(self._project))
-        painter.drawRoundedRect(self.rect(), 3, 3)
 
 
 def starts(bucket: Bucket, since: float, until: float) -> list[float]:

@@ -5,13 +5,13 @@ from datetime import date, timedelta
 from typing import ClassVar
 
 from PySide6.QtCore import QPointF, QRectF, Qt, Signal
-from PySide6.QtGui import QAccessible, QColor, QFocusEvent, QPainter, QPaintEvent, QPen, QResizeEvent
+from PySide6.QtGui import QAccessible, QColor, QPainter, QPaintEvent, QResizeEvent
 
 from app.history.charts import shades
 from app.history.charts.time_chart import TimeChart
 from app.text import numbers, times
 from app.text.i18n import tr
-from app.widgets import roles, theme
+from app.widgets import painting, roles, theme
 from app.widgets.theme import Type
 
 _LEFT, _TOP = 34.0, 20.0
@@ -43,12 +43,7 @@ class CalendarView(TimeChart):
         self._begin, self._days = date(year, 1, 1), days
         given, time = sum(1 for seconds in days if seconds > 0), numbers.duration(sum(days))
         self.setAccessibleName(
-            tr(
-                "Calendar of {year}: {days} days with {time} in all.",
-                year=year,
-                days=given,
-                time=time,
-            )
+            tr("Calendar of {year}: {days} days with {time} in all.", year=year, days=given, time=time)
         )
         self.mark(self.marked)
 
@@ -71,8 +66,7 @@ class CalendarView(TimeChart):
         return QRectF(_LEFT + column * size, _TOP + row * size, size - gap, size - gap)
 
     def paintEvent(self, _event: QPaintEvent) -> None:
-        painter = QPainter(self)
-        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        painter = painting.smooth(self)
         self._paint_labels(painter)
         painter.setPen(Qt.PenStyle.NoPen)
         colours = [shades.shade(step) for step in range(shades.STEPS + 1)]
@@ -82,13 +76,8 @@ class CalendarView(TimeChart):
             painter.setBrush(colours[shades.step(seconds, most)])
             painter.drawRoundedRect(self.area(place), radius, radius)
         if self.hasFocus() and self._days:
-            painter.setBrush(Qt.BrushStyle.NoBrush)
-            painter.setPen(QPen(QColor(theme.tokens().text), 1.5))
+            painting.outline(painter, theme.tokens().text, 1.5)
             painter.drawRoundedRect(self.area(self.marked).adjusted(-1, -1, 1, 1), radius, radius)
-
-    def focusInEvent(self, event: QFocusEvent) -> None:
-        super().focusInEvent(event)
-        self.update()
 
     def tip(self, place: int) -> str:
         there = self._begin + timedelta(days=place)

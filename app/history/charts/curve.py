@@ -1,11 +1,10 @@
 """The learning curve of one project, with this volunteer's samples below it."""
 
-from PySide6.QtWidgets import QHBoxLayout
-
 from app.history.charts.samples_strip import SamplesStrip
 from app.history.menu_button import MenuButton
 from app.link.engine_link import EngineLink
 from app.text.i18n import tr
+from app.widgets import layouts
 from app.widgets.basic import Card, Label
 from app.widgets.learning_curve import CurveView
 from app.widgets.theme import Type
@@ -17,19 +16,14 @@ class HistoryCurve(Card):
     """Requests the curve of the chosen project; the first choice is the project with the most hours."""
 
     def __init__(self, link: EngineLink) -> None:
-        super().__init__()
-        self.setAccessibleName(tr("Learning curve"))
+        super().__init__(name=tr("Learning curve"))
         self._link = link
         self._project: str | None = None
         self._curve, self._strip = CurveView(), SamplesStrip()
         self._curve.setMinimumHeight(150)
         self._choice = MenuButton(tr("Project of the learning curve"), self._choose)
-        row = QHBoxLayout()
-        row.addWidget(Label(tr("What the model learned, and your samples along it"), Type.LABEL, "muted"), 1)
-        row.addWidget(self._choice)
-        self.column.addLayout(row)
-        self.column.addWidget(self._curve)
-        self.column.addWidget(self._strip)
+        heading = Label(tr("What the model learned, and your samples along it"), Type.LABEL, "muted")
+        self.add(layouts.row((heading, 1), self._choice), self._curve, self._strip)
 
     def show_overview(self, overview: Overview) -> None:
         projects = {project.name: project.project for project in overview.projects}

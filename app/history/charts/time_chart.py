@@ -9,9 +9,9 @@ from PySide6.QtWidgets import QSizePolicy, QToolTip, QWidget
 
 
 class TimeChart(QWidget):
-    """Draws nothing itself. `marked` is the place that the keys act on."""
+    """Has no places and draws nothing itself. `marked` is the place that the keys act on."""
 
-    STEPS: ClassVar[Mapping[Qt.Key, int]]
+    STEPS: ClassVar[Mapping[Qt.Key, int]] = {}
     """How many places an arrow key moves."""
 
     def __init__(self) -> None:
@@ -24,19 +24,18 @@ class TimeChart(QWidget):
     @property
     def places(self) -> int:
         """The number of places."""
-        raise NotImplementedError
+        return 0
 
-    def place_at(self, at: QPointF) -> int | None:
+    def place_at(self, _at: QPointF) -> int | None:
         """The number of the place at a point."""
-        raise NotImplementedError
+        return None
 
-    def tip(self, place: int) -> str:
+    def tip(self, _place: int) -> str:
         """The text about a place."""
-        raise NotImplementedError
+        return ""
 
     def open(self, place: int) -> None:
         """Act on a click or Enter."""
-        raise NotImplementedError
 
     def mark(self, place: int) -> None:
         """Mark a place, or the nearest one."""

@@ -176,7 +176,7 @@ def test_an_empty_record_says_so(page: HistoryPage, engine: ScriptedEngine, qtbo
 def test_a_refusal_is_shown_on_the_page(page: HistoryPage, engine: ScriptedEngine, qtbot: QtBot) -> None:
     engine.answer(ImportHistory, UsageError("notes.txt is no history."))
     page.files.import_file(Path("/tmp/notes.txt"))
-    qtbot.waitUntil(lambda: page._problem.label.text() == "notes.txt is no history.")
+    qtbot.waitUntil(lambda: page.problem.label.text() == "notes.txt is no history.")
 
 
 def test_export_and_import_are_the_engines_work(page: HistoryPage, engine: ScriptedEngine, qtbot: QtBot) -> None:

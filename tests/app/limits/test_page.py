@@ -69,7 +69,7 @@ def texts(widget: QWidget) -> str:
 
 def test_every_preference_has_words_and_a_page() -> None:
     for name, preference in PREFERENCES.items():
-        assert preferences.has_words(name), name
+        assert preferences.words(name).meaning, name
         assert preferences.page_name(preference.page) != preferences.page_name(""), name
 
 

@@ -5,7 +5,7 @@ from datetime import UTC, datetime
 import pytest
 from msgspec.structs import replace
 
-from app.link.choices import Choice, goes_on_by_itself, main_choice, more_choices, morning
+from app.link.choices import Choice, continues_by_itself, main_choice, more_choices, morning
 from core.api.intent import Contribute, Pause, Resume
 from core.api.preferences.schedule import Level, ScheduleState
 from core.api.reasons import Kind, Reason
@@ -102,7 +102,7 @@ def test_tomorrow_morning_is_eight_o_clock_also_when_the_clocks_change(now: str,
     ],
 )
 def test_quit_asks_only_when_something_would_go_on(snapshot: Snapshot, goes_on: bool) -> None:
-    assert goes_on_by_itself(snapshot) is goes_on
+    assert continues_by_itself(snapshot) is goes_on
 
 
 def test_without_a_project_named_the_button_follows_the_order_of_preference() -> None:

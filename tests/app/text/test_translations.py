@@ -66,7 +66,7 @@ def test_every_translation_has_the_fields_of_its_text(code: str) -> None:
 
 NETWORK = Message("network", {"reach": Message("online"), "cost": Message("network_not_metered")})
 IN_GERMAN = {
-    "Online; das Netz ist nicht getaktet.": NETWORK,
+    "Online; das Netzwerk ist nicht getaktet.": NETWORK,
     "Es braucht 8,0 GB Arbeitsspeicher; dieser Computer hat 23,4 GB.": Message(
         "needs_memory", {"needed": 8_000_000_000, "present": 23_400_000_000}
     ),

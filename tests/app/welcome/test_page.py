@@ -133,4 +133,4 @@ def test_only_nights_do_not_begin_in_the_afternoon() -> None:
 
 
 def test_a_system_that_does_not_tell_its_memory_has_no_line_for_it() -> None:
-    assert [line.name for line in hardware_summary.lines(hardware_summary.Computer(4, 0), [])] == ["Processor"]
+    assert [name for name, _ in hardware_summary.lines(hardware_summary.Computer(4, 0), [])] == ["Processor"]

@@ -158,11 +158,11 @@ def test_a_signal_leaves_a_running_session_alone_and_ends_an_idle_engine(
 ) -> None:
     show(CONTRIBUTING)
     with qtbot.waitSignal(quit_dialog.done):
-        quit_dialog.leave_politely()
+        quit_dialog.end_after_signal()
     assert engine.received(Quit) == []
     show(IDLE)
     with qtbot.waitSignal(quit_dialog.done):
-        quit_dialog.leave_politely()
+        quit_dialog.end_after_signal()
     engine.wait_for(Quit)
 
 

@@ -1,0 +1,105 @@
+"""The card of a project: verdict, figures, picture and names."""
+
+import time
+
+from msgspec.structs import replace
+from PySide6.QtCore import QBuffer, QByteArray, Qt
+from PySide6.QtGui import QImage, QImageWriter
+from pytestqt.qtbot import QtBot
+
+from app.projects.page import ProjectsPage
+from app.projects.picture import unpacked
+from app.widgets.basic import Button, Label
+from core.api.project.projects import (
+    CurvePoint,
+    GetCurve,
+    GetPicture,
+    ListProjects,
+    Picture,
+    ShowProject,
+)
+from core.api.snapshot import Place
+from tests.app.projects.listed import BIRDS, DETAILS, LACK, card, texts
+from tests.fakes.scripted_engine import ScriptedEngine
+
+
+def test_the_verdict_is_on_the_card_before_anything_is_unfolded(page: ProjectsPage, qtbot: QtBot) -> None:
+    qtbot.waitUntil(lambda: LACK in texts(card(page)))
+    assert card(page).fits is False
+    assert not card(page).unfolded
+
+
+def test_a_computer_that_lacks_nothing_fits(page: ProjectsPage, engine: ScriptedEngine, qtbot: QtBot) -> None:
+    engine.answer(ShowProject, replace(DETAILS, missing=()))
+    engine.answer(ListProjects, [BIRDS])
+    page.refresh()
+    qtbot.waitUntil(lambda: page.card("practice") is None and "Fits this computer" in texts(card(page)))
+
+
+def test_the_card_shows_loss_and_peers_of_the_last_epoch(
+    page: ProjectsPage, engine: ScriptedEngine, qtbot: QtBot
+) -> None:
+    engine.answer(GetCurve, [CurvePoint(1, 7.1, None, 0, 5), CurvePoint(2, 6.5, None, 10, 9), CurvePoint(3)])
+    engine.answer(ListProjects, [BIRDS])
+    page.refresh()
+    qtbot.waitUntil(lambda: page.card("practice") is None and "Loss 6.50" in texts(card(page)))
+    assert "Peers at epoch 2" in texts(card(page))
+
+
+def test_peers_of_a_project_that_does_not_run_here_have_an_age(
+    page: ProjectsPage, engine: ScriptedEngine, qtbot: QtBot
+) -> None:
+    engine.answer(GetCurve, [CurvePoint(2, 6.5, None, 10, 9, time.time() - 7250)])
+    engine.answer(ListProjects, [BIRDS])
+    page.refresh()
+    qtbot.waitUntil(lambda: page.card("practice") is None and "Peers 2\N{NO-BREAK SPACE}h ago" in texts(card(page)))
+    assert "Peers now" not in texts(card(page))
+
+
+def test_the_card_shows_what_was_given_and_the_place_among_volunteers(
+    page: ProjectsPage, engine: ScriptedEngine, qtbot: QtBot
+) -> None:
+    assert "You gave" not in texts(card(page))
+    place = Place(3, 41, 48_210, 0.09, 0.0)
+    engine.answer(ShowProject, replace(DETAILS, samples=48_210, seconds=11_520.0, place=place))
+    engine.answer(ListProjects, [BIRDS])
+    page.refresh()
+    qtbot.waitUntil(lambda: page.card("practice") is None and "You gave" in texts(card(page)))
+    shown = " ".join(texts(card(page)).split())
+    assert "You gave 48 210 samples in 3 h 12 min · You: place 3 of 41, 9 % of all samples" in shown
+
+
+def test_markup_in_a_summary_is_shown_as_it_is(page: ProjectsPage, engine: ScriptedEngine, qtbot: QtBot) -> None:
+    engine.answer(ListProjects, [replace(BIRDS, summary="<img src='https://example.org/pixel'><b>bold</b>")])
+    page.refresh()
+    qtbot.waitUntil(lambda: "<b>bold</b>" in texts(page))
+    assert all(label.textFormat() is Qt.TextFormat.PlainText for label in page.findChildren(Label))
+
+
+def test_every_button_of_a_card_says_which_project_it_is_for(page: ProjectsPage) -> None:
+    assert {button.accessibleDescription() for button in (card(page).member, card(page).details)} == {"Birdsong"}
+    assert all(button.accessibleName() for button in page.findChildren(Button))
+
+
+def test_a_picture_is_asked_of_the_engine_once(page: ProjectsPage, engine: ScriptedEngine, qtbot: QtBot) -> None:
+    qtbot.waitUntil(lambda: len(engine.received(GetPicture)) == 2)
+    engine.answer(ListProjects, [BIRDS])
+    page.refresh()
+    qtbot.waitUntil(lambda: page.card("practice") is None)
+    assert len(engine.received(GetPicture)) == 2
+
+
+def png(qtbot: QtBot) -> bytes:
+    image, buffer = QImage(300, 200, QImage.Format.Format_RGB32), QBuffer()
+    image.fill(0x3366CC)
+    buffer.open(QBuffer.OpenModeFlag.WriteOnly)
+    assert QImageWriter(buffer, QByteArray(b"png")).write(image)
+    return bytes(buffer.data().data())
+
+
+def test_a_picture_is_cut_to_a_square_and_a_damaged_one_is_none(qtbot: QtBot) -> None:
+    image = unpacked(Picture("png", png(qtbot)), 72)
+    assert image is not None
+    assert (image.width(), image.height(), image.pixelColor(36, 36).name()) == (72, 72, "#3366cc")
+    assert unpacked(Picture("png", png(qtbot)[:60]), 72) is None
+    assert unpacked(Picture("jpeg", png(qtbot)), 72) is None, "only the format that was checked is unpacked"
