@@ -53,8 +53,6 @@ _DYING_SECONDS = 0.5
 
 
 class Link(Enum):
-    """The state of the connection."""
-
     STARTING = "starting"
     UP = "up"
     SILENT = "silent"
@@ -158,7 +156,7 @@ class EngineLink(QObject):
     def _connect(self) -> None:
         if self._starting or self._socket.state() is not QLocalSocket.LocalSocketState.UnconnectedState:
             return
-        if engine_process.belongs_to_somebody_else(self._profile):
+        if engine_process.is_of_another_user(self._profile):
             path = self._profile.socket
             self._change(Link.GONE, lambda: tr("The engine's socket belongs to another user: {path}.", path=path))
             return

@@ -12,7 +12,7 @@ _SOL_LOCAL, _LOCAL_PEERPID = 0, 2
 
 
 def at_other_end(descriptor: int) -> int | None:
-    """The process that a connected Unix socket leads to.
+    """The process at the other end of a connected Unix socket.
 
     The kernel knows it; a process id from a message may be in use by another process. None without a connection.
     """
@@ -20,10 +20,12 @@ def at_other_end(descriptor: int) -> int | None:
         return None
     with socket.socket(fileno=os.dup(descriptor)) as connection:
         if sys.platform == "darwin":
-            told = connection.getsockopt(_SOL_LOCAL, _LOCAL_PEERPID, 4)
+            credentials = connection.getsockopt(_SOL_LOCAL, _LOCAL_PEERPID, 4)
         else:
-            told = connection.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, 12)  # struct ucred: pid, uid, gid
-    return int.from_bytes(told[:4], sys.byteorder)
+            credentials = connection.getsockopt(
+                socket.SOL_SOCKET, socket.SO_PEERCRED, 12
+            )  # struct ucred: pid, uid, gid
+    return int.from_bytes(credentials[:4], sys.byteorder)
 
 
 def end(pid: int, how: signal.Signals) -> None:
@@ -36,7 +38,7 @@ def end(pid: int, how: signal.Signals) -> None:
         return
 
 
-def belongs_to_somebody_else(profile: Profile) -> bool:
+def is_of_another_user(profile: Profile) -> bool:
     """Whether another user's process listens: the socket may be in a temporary folder that all users share."""
     try:
         return profile.socket.stat().st_uid != os.getuid()

@@ -17,21 +17,17 @@ TAIL = 4 << 20
 
 _TIME = re.compile(r"\[?(\d{4}-\d\d-\d\d[ T]\d\d:\d\d:\d\d(?:[.,]\d+)?)")
 _LEVEL = re.compile(r"\b(DEBUG|INFO|WARN(?:ING)?|ERROR|CRITICAL)\b")
-_LOOKED_AT = 120
-"""The level is within this number of letters of a line."""
+_SEARCHED = 120
+"""Letters at the beginning of a line that may have its level."""
 
 
 class Level(IntEnum):
-    """The importance of a line."""
-
     INFO = 0
     WARNING = 1
     ERROR = 2
 
 
 class Line(NamedTuple):
-    """A line of one of the files."""
-
     source: str
     """The file's name without its ending."""
     text: str
@@ -92,9 +88,9 @@ def with_levels(lines: Iterable[tuple[str, str]], before: dict[str, Level]) -> l
     """
     found = []
     for source, text in lines:
-        told = _LEVEL.search(text[:_LOOKED_AT])
-        if told or _TIME.match(text):
-            before[source] = _level(told[1] if told else "")
+        word = _LEVEL.search(text[:_SEARCHED])
+        if word or _TIME.match(text):
+            before[source] = _level(word[1] if word else "")
         found.append(Line(source, text, before.get(source, Level.INFO)))
     return found
 

@@ -8,7 +8,7 @@ from PySide6.QtCore import QObject, Signal
 from app.log.files import Level, Tail, merge, tails, with_levels
 from core.client.profile import Profile
 
-_LOOK_AGAIN = 0.4
+_POLL_INTERVAL = 0.4
 _AT_ONCE = 512 << 10
 """Bytes of each file in one read."""
 
@@ -49,4 +49,4 @@ class LogReader(QObject):
                     self.came.emit(with_levels(lines, self._levels))
                 except RuntimeError:
                     return  # the window was closed meanwhile
-            stopped.wait(_LOOK_AGAIN)
+            stopped.wait(_POLL_INTERVAL)

@@ -1,4 +1,4 @@
-"""What the history page says: comparisons, habits, milestones and why sessions ended. Pure."""
+"""The history in words: comparisons, habits, milestones and why sessions ended. Pure."""
 
 from collections.abc import Callable, Mapping, Sequence
 
@@ -6,14 +6,14 @@ from app.text import messages, numbers, times
 from app.text.i18n import N_, tr, translate, trn
 from core.api.message import Message
 from core.api.reasons import Kind
-from core.api.record.record import JOULES_IN_KWH, Cost, Milestone, MilestoneKind, Sums
+from core.api.record.record import JOULES_IN_KWH, Cost, Milestone, Sums
 
 _PEOPLE = 8e9
 """On Earth, roughly (United Nations, World Population Prospects 2024: 8.2 thousand million)."""
 _KWH_A_LITRE = 0.093
 """To heat a litre of water from 20 °C to 100 °C: 4.19 kJ for each degree."""
 _CLEAR = 1.25
-"""How much more than on average these hours must have to count as a habit."""
+"""How much denser than on average contributions must be for a habit."""
 
 
 REASONS = {
@@ -55,7 +55,7 @@ REASONS = {
 
 
 def energy_source(sums: Sums) -> str:
-    """Who says so: counters, or an estimate."""
+    """Where the figure comes from: counters, or an estimate."""
     card = (sums.joules or 0.0) - (sums.processor_joules or 0.0)
     measured = [
         name
@@ -83,22 +83,20 @@ def cost(value: Cost) -> str:
 
 def comparisons(sums: Sums) -> list[str]:
     """The figures in terms of everyday life, a sentence each."""
-    told = []
-    if sums.flops:
-        seconds = sums.flops / _PEOPLE
-        if seconds >= 1:
-            told.append(
-                tr(
-                    "Your computer did {work}. Everyone on Earth together, at one calculation a second, would need"
-                    " {time}.",
-                    work=numbers.work(sums.flops),
-                    time=long_time(seconds),
-                )
-            )
+    sentences = []
+    flops = sums.flops or 0.0
+    seconds = flops / _PEOPLE
+    if seconds >= 1:
+        text = tr(
+            "Your computer did {work}. Everyone on Earth together, at one calculation a second, would need {time}.",
+            work=numbers.work(flops),
+            time=long_time(seconds),
+        )
+        sentences.append(text)
     litres = (sums.energy or 0.0) / JOULES_IN_KWH / _KWH_A_LITRE
     if litres >= 0.5:
-        told.append(tr("With that energy one could boil {litres} litres of water.", litres=numbers.figure(litres)))
-    return told
+        sentences.append(tr("With that energy one could boil {litres} litres of water.", litres=numbers.figure(litres)))
+    return sentences
 
 
 def long_time(seconds: float) -> str:
@@ -120,19 +118,19 @@ def habit(seconds: Sequence[float]) -> str:
     if total <= 0:
         return ""
     parts = {
-        tr("You give most at night."): _share(seconds, lambda _, hour: hour < 6 or hour >= 22, 8 / 24),
-        tr("You give most in the morning."): _share(seconds, lambda _, hour: 6 <= hour < 12, 6 / 24),
-        tr("You give most in the afternoon."): _share(seconds, lambda _, hour: 12 <= hour < 18, 6 / 24),
-        tr("You give most in the evening."): _share(seconds, lambda _, hour: 18 <= hour < 22, 4 / 24),
-        tr("You give most at weekends."): _share(seconds, lambda day, _: day >= 5, 2 / 7),
+        tr("You give most at night."): _density(seconds, lambda _, hour: hour < 6 or hour >= 22, 8 / 24),
+        tr("You give most in the morning."): _density(seconds, lambda _, hour: 6 <= hour < 12, 6 / 24),
+        tr("You give most in the afternoon."): _density(seconds, lambda _, hour: 12 <= hour < 18, 6 / 24),
+        tr("You give most in the evening."): _density(seconds, lambda _, hour: 18 <= hour < 22, 4 / 24),
+        tr("You give most at weekends."): _density(seconds, lambda day, _: day >= 5, 2 / 7),
     }
     sentence, density = max(parts.items(), key=lambda item: item[1])
     return sentence if density >= _CLEAR else tr("You give equally at all hours.")
 
 
-def _share(seconds: Sequence[float], counts: Callable[[int, int], bool], fair: float) -> float:
-    """What these hours have of all, against what they would have if all were alike."""
-    chosen = sum(value for place, value in enumerate(seconds) if counts(place // 24, place % 24))
+def _density(seconds: Sequence[float], is_in: Callable[[int, int], bool], fair: float) -> float:
+    """The share of these hours, relative to their share if all hours were alike."""
+    chosen = sum(value for place, value in enumerate(seconds) if is_in(place // 24, place % 24))
     return chosen / sum(seconds) / fair
 
 
@@ -142,31 +140,25 @@ def week_hour(place: int) -> str:
 
 
 def milestone(value: Milestone) -> str:
-    """What was reached: 1 000 hours."""
-    return _amount(value.kind, value.amount)
+    """Its round number: 1 000 hours."""
+    amount = value.amount / 3600 if value.kind == "seconds" else value.amount
+    number, is_first = numbers.count(amount), round(amount) == 1
+    match value.kind:
+        case "seconds":
+            return tr("first hour") if is_first else tr("{n} hours", n=number)
+        case "samples":
+            return tr("{n} samples", n=number)
+        case "epochs":
+            return tr("first epoch") if is_first else tr("{n} epochs", n=number)
 
 
 def coming(value: Milestone, now: float) -> str:
     """What comes next, and when."""
-    name = _amount(value.kind, value.amount)
-    if value.at is None:
-        return tr("Next: {name}", name=name)
-    days = max(1, round((value.at - now) / 86_400))
-    if days > 365 * 20:
+    name = milestone(value)
+    days = max(1, round((value.at - now) / 86_400)) if value.at is not None else None
+    if days is None or days > 365 * 20:
         return tr("Next: {name}", name=name)
     return tr("Next: {name}, in about {time}", name=name, time=trn("1 day", "{n} days", days, n=numbers.count(days)))
-
-
-def _amount(kind: MilestoneKind, amount: float) -> str:
-    number = numbers.count(amount / 3600 if kind == "seconds" else amount)
-    single = round(amount / 3600 if kind == "seconds" else amount) == 1
-    match kind:
-        case "seconds":
-            return tr("first hour") if single else tr("{n} hours", n=number)
-        case "samples":
-            return tr("{n} samples", n=number)
-        case "epochs":
-            return tr("first epoch") if single else tr("{n} epochs", n=number)
 
 
 def reason(kind: str) -> str:
@@ -181,7 +173,7 @@ def ending(message: Message) -> str:
 
 
 def main_reason(idle: Mapping[str, float]) -> str:
-    """What stood in the way most, a sentence."""
+    """The reason with the most time, as a sentence."""
     if not idle:
         return tr("Nothing prevented contributing.")
     name, seconds = max(idle.items(), key=lambda item: item[1])

@@ -35,7 +35,6 @@ def size(number: float) -> str:
 
 
 def size_parts(number: float) -> tuple[str, str]:
-    """Bytes as a figure and its unit."""
     return _scaled(number, _BYTE_UNITS)
 
 
@@ -70,7 +69,6 @@ def work(flops: float) -> str:
 
 
 def work_parts(flops: float) -> tuple[str, str]:
-    """Floating-point operations as a figure and its unit."""
     power = 0
     while flops >= 999.5 and power < len(_WORK_UNITS) - 1:
         flops, power = flops / 1000, power + 1
@@ -83,7 +81,6 @@ def energy(joules: float) -> str:
 
 
 def energy_parts(joules: float) -> tuple[str, str]:
-    """Energy as a figure and its unit."""
     kilowatt_hours = joules / JOULES_IN_KWH
     return (figure(kilowatt_hours), "kWh") if kilowatt_hours >= 1 else (figure(kilowatt_hours * 1000), "Wh")
 

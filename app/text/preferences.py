@@ -1,4 +1,4 @@
-"""What each preference is called and means, and what there is to say of it now. Pure.
+"""The name and meaning of each preference, its live value, and the value that applies now. Pure.
 
 A preference without words here is shown by its plain name, and fails a test.
 """
@@ -81,14 +81,12 @@ _WORDS = {
     "display_name": Words(
         N_("Your name"), N_("Shown beside your figures on the projects' pages; without one, only your key is.")
     ),
-    "energy_price": Words(N_("Price of a kWh"), N_("What you pay; the history then tells what it cost.")),
+    "energy_price": Words(N_("Price of a kWh"), N_("What you pay; the history then shows the cost.")),
     "currency": Words(N_("Currency"), N_("Of that price.")),
-    "grid_factor": Words(
-        N_("CO₂ of a kWh"), N_("Grams that your electricity stands for; your provider or grid operator tells.")
-    ),
+    "grid_factor": Words(N_("CO₂ of a kWh"), N_("Grams for each kWh; ask your provider or grid operator.")),
     "processor_power": Words(
         N_("Watts of the processor"),
-        N_("At full load. Where the processor does not tell what it takes, the history estimates with it."),
+        N_("At full load. If the processor has no energy counter, the history uses this for an estimate."),
     ),
     "week": Words(N_("Week"), N_("The hours in which this computer contributes.")),
 }
@@ -102,10 +100,6 @@ def words(name: str) -> Words:
         return Words(tr("{name}, card {number}", name=general.name, number=one[0]), general.meaning)
     known = _WORDS.get(plain)
     return Words(*map(translate, known)) if known else Words(plain.replace("_", " ").capitalize(), "")
-
-
-def has_words(name: str) -> bool:
-    return name.removeprefix(GENTLE) in _WORDS
 
 
 def page_name(page: str) -> str:
@@ -177,18 +171,18 @@ def _seen(name: str, snapshot: Snapshot) -> str:
     around = snapshot.surroundings
     match name:
         case "on_battery":
-            told = {None: tr("No battery is known"), True: tr("Now on battery"), False: tr("Now plugged in")}
-            return told[around.on_battery]
+            known = {None: tr("No battery is known"), True: tr("Now on battery"), False: tr("Now plugged in")}
+            return known[around.on_battery]
         case "metered":
-            told = {
-                None: tr("This network does not say whether it is metered"),
+            known = {
+                None: tr("It is unknown whether this network is metered"),
                 True: tr("This network is metered"),
                 False: tr("This network is not metered"),
             }
-            return told[around.metered]
+            return known[around.metered]
         case "gpu_use":
             return "" if snapshot.settings.gpu else tr("No card is used now: the processor computes")
         case "idle_gpu" | "idle_processor" if around.last_input is None:
-            return tr("Whether you use mouse or keyboard cannot be told on this computer")
+            return tr("This computer does not report whether you use mouse or keyboard")
         case _:
             return ""

@@ -1,4 +1,4 @@
-"""What is said of a project, and which projects a search finds. Pure."""
+"""Projects in words, and which projects a search finds. Pure."""
 
 from collections.abc import Sequence
 from enum import Enum
@@ -12,8 +12,6 @@ from core.api.snapshot import Snapshot
 
 
 class ListFilter(Enum):
-    """The filter above the list."""
-
     ALL = "all"
     JOINED = "joined"
     FITTING = "fitting"
@@ -66,14 +64,14 @@ def waits(info: ProjectInfo, now: float) -> str:
 
 
 def given(details: ProjectDetails) -> str:
-    """What this volunteer gave, and the place that it makes among all; empty if it is nothing."""
-    told = []
+    """What this volunteer gave, and the place among all volunteers; empty if it is nothing."""
+    parts = []
     if details.samples:
         amount, time = numbers.count(details.samples), numbers.duration(details.seconds)
-        told.append(tr("You gave {n} samples in {time}", n=amount, time=time))
+        parts.append(tr("You gave {n} samples in {time}", n=amount, time=time))
     if details.place:
-        told.append(status.place(details.place))
-    return " · ".join(told)
+        parts.append(status.place(details.place))
+    return " · ".join(parts)
 
 
 def peers(info: ProjectInfo, curve: list[CurvePoint], snapshot: Snapshot | None, now: float) -> tuple[str, str]:
@@ -89,8 +87,7 @@ def peers(info: ProjectInfo, curve: list[CurvePoint], snapshot: Snapshot | None,
     return numbers.count(last.peers), tr("Peers {time} ago", time=numbers.age(now - last.at))
 
 
-def needs(requirements: dict[str, int]) -> list[str]:
-    """Each thing that a computer must have."""
+def needs_line(requirements: dict[str, int]) -> str:
     wordings = {
         "memory": (tr("{amount} of memory"), numbers.size),
         "gpu_memory": (tr("{amount} of graphics memory"), numbers.size),
@@ -98,15 +95,12 @@ def needs(requirements: dict[str, int]) -> list[str]:
         "upload": (tr("{amount} up"), numbers.rate),
         "download": (tr("{amount} down"), numbers.rate),
     }
-    return [
+    needs = (
         text.format(amount=unit(requirements[name]))
         for name, (text, unit) in wordings.items()
         if requirements.get(name)
-    ]
-
-
-def needs_line(requirements: dict[str, int]) -> str:
-    return ", ".join(needs(requirements)) or tr("nothing special")
+    )
+    return ", ".join(needs) or tr("nothing special")
 
 
 def rows(details: ProjectDetails) -> list[tuple[str, str]]:

@@ -53,11 +53,6 @@ def override(state: ScheduleState, now: float) -> str:
     return tr("You contribute in spite of the schedule until {time}.", time=times.clock(state.override_until, now))
 
 
-def week_hours(cells: str) -> str:
-    """The figure of the week."""
-    return numbers.figure(week.hours(cells, Level.GENTLE, Level.FULL))
-
-
 def of_which_full(cells: str) -> str:
     full, gentle = week.hours(cells, Level.FULL), week.hours(cells, Level.GENTLE)
     if not full and not gentle:
@@ -79,5 +74,5 @@ def level_meaning(level: Level, limits: Sequence[PreferenceInfo], *, uses_gpu: b
     shown = [known[prefix + name] for name in names if prefix + name in known]
     # Of a limit for gentle hours, the effective value is what would apply in one.
     values = [(limit, limit.effective if prefix else limit.value) for limit in shown]
-    told = [preferences.short(limit, int(value)) for limit, value in values if isinstance(value, int) and value]
-    return " · ".join(told) or tr("with your limits")
+    parts = [preferences.short(limit, int(value)) for limit, value in values if isinstance(value, int) and value]
+    return " · ".join(parts) or tr("with your limits")

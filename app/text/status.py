@@ -19,7 +19,7 @@ _URGENCY = (Severity.PROBLEM, Severity.NOTICE, Severity.QUIET)
 
 
 def status(snapshot: Snapshot, now: float) -> str:
-    """The state in one sentence, as the tray says it."""
+    """The state in one sentence, as in the tray."""
     match snapshot.state:
         case "contributing":
             return tr("Contributing to {project}", project=project(snapshot))
@@ -119,10 +119,10 @@ def main_reason(snapshot: Snapshot) -> Reason | None:
 
 
 def other_reasons(snapshot: Snapshot) -> tuple[Reason, ...]:
-    """All but the one that the status names; a failed session already tells its error and retry."""
+    """All but the one that the status names; a failed session already shows its error and retry."""
     named = main_reason(snapshot) if snapshot.state in {"idle", "holding"} else None
-    told = {Kind.NO_PROJECT} | ({Kind.BACKING_OFF, Kind.GAVE_UP} if snapshot.state == "failed" else set[Kind]())
-    return tuple(reason for reason in snapshot.reasons if reason is not named and reason.kind not in told)
+    shown = {Kind.NO_PROJECT} | ({Kind.BACKING_OFF, Kind.GAVE_UP} if snapshot.state == "failed" else set[Kind]())
+    return tuple(reason for reason in snapshot.reasons if reason is not named and reason.kind not in shown)
 
 
 def reason_sentence(reason: Reason, now: float) -> str:

@@ -31,7 +31,6 @@ def steps(snapshot: Snapshot) -> tuple[Step, ...]:
 
 
 def step_name(phase: Phase) -> str:
-    """The chip of a step of an epoch."""
     return {
         "accumulating": tr("Accumulate"),
         "finding_group": tr("Find group"),

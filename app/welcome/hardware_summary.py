@@ -10,13 +10,6 @@ from app.text.messages import sentence
 from core.api.sensors import SensorInfo
 
 
-class HardwareLine(NamedTuple):
-    """One line of the summary."""
-
-    name: str
-    value: str
-
-
 class Computer(NamedTuple):
     """`memory` in bytes, 0 if unknown."""
 
@@ -32,22 +25,16 @@ def this_computer() -> Computer:
     return Computer(os.cpu_count() or 1, max(0, memory))
 
 
-def lines(computer: Computer, sensors: Sequence[SensorInfo]) -> list[HardwareLine]:
-    """Processor and memory, then the engine's sensors."""
-    threads = computer.threads
-    found = [
-        HardwareLine(tr("Processor"), amounts.threads(threads)),
-    ]
+def lines(computer: Computer, sensors: Sequence[SensorInfo]) -> list[tuple[str, str]]:
+    """Names and values: processor and memory, then the engine's sensors."""
+    found = [(tr("Processor"), amounts.threads(computer.threads))]
     if computer.memory:
-        found.append(HardwareLine(tr("Memory"), numbers.size(computer.memory)))
-    told = {sensor.name: sensor for sensor in sensors}
-    return found + [HardwareLine(name, sentence(told[key].value)) for key, name in _sensors().items() if key in told]
-
-
-def _sensors() -> dict[str, str]:
-    return {
+        found.append((tr("Memory"), numbers.size(computer.memory)))
+    names = {
         "gpu": tr("Graphics card"),
         "network": tr("Network"),
         "power": tr("Power supply"),
         "presence": tr("Presence"),
     }
+    values = {sensor.name: sentence(sensor.value) for sensor in sensors}
+    return found + [(name, values[key]) for key, name in names.items() if key in values]

@@ -51,7 +51,6 @@ def parse(text: str, of: Type) -> Value:
 
 
 def allowed(of: Type) -> str:
-    """What may be chosen."""
     match of:
         case Number():
             return quantities.allowed(of)
@@ -68,19 +67,10 @@ def allowed(of: Type) -> str:
 
 
 def _switched(typed: str) -> bool:
-    words = {
-        "on": True,
-        "yes": True,
-        "1": True,
-        "off": False,
-        "no": False,
-        "0": False,
-        tr("on"): True,
-        tr("off"): False,
-    }
-    if (on := words.get(typed.lower())) is None:
+    is_on = typed.lower() in {"on", "yes", "1", tr("on")}
+    if not is_on and typed.lower() not in {"off", "no", "0", tr("off")}:
         raise UsageError("value_unclear", text=typed, example=tr("on"))
-    return on
+    return is_on
 
 
 def _option(typed: str, of: Choice) -> str:

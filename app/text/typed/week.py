@@ -72,5 +72,4 @@ def slot_time(slot: int) -> str:
 
 
 def span_text(slots: range) -> str:
-    """From when to when."""
     return tr("{start} to {end}", start=slot_time(slots.start), end=slot_time(slots.stop))

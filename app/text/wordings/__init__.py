@@ -1,4 +1,4 @@
-"""What each kind of message says: a table for each area, held against the code by a test."""
+"""A sentence for each kind of message, in one table for each area. A test compares them with the code."""
 
 from collections import ChainMap
 
@@ -15,16 +15,6 @@ from app.text.wordings import (
     storage,
 )
 
-WORDINGS = ChainMap(
-    commands.WORDINGS,
-    engine.WORDINGS,
-    hosting.WORDINGS,
-    learning.WORDINGS,
-    manifest.WORDINGS,
-    preferences.WORDINGS,
-    projects.WORDINGS,
-    sensors.WORDINGS,
-    session.WORDINGS,
-    storage.WORDINGS,
-)
+_AREAS = commands, engine, hosting, learning, manifest, preferences, projects, sensors, session, storage
+WORDINGS: ChainMap[str, str] = ChainMap(*(area.WORDINGS for area in _AREAS))
 """Templates in English, by kind."""

@@ -8,7 +8,7 @@ WORDINGS = {
     "engine_other_version": N_("The running engine is of another version: end it with `idlehive quit` and try again."),
     "engine_ended": N_("The engine has ended."),
     "engine_silent": N_("The engine is running but does not answer."),
-    "engine_fault": N_("The engine made a mistake; its log tells more."),
+    "engine_fault": N_("The engine made a mistake; its log says more."),
     "engine_already_running": N_("The engine of {path} is running already (process {process})."),
     "engine_not_started": N_("The engine cannot be started in {path}: {detail}."),
     "engine_start_failed": N_("The engine could not be started: {detail}"),
