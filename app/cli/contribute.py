@@ -104,7 +104,7 @@ def judge(snapshot: Snapshot, goal: Goal, epoch: int, elapsed: float, stop: bool
         return Outcome.REACHED
     if goal.seconds is not None and elapsed >= goal.seconds:
         return Outcome.REACHED
-    if any(reason.kind is Kind.GAVE_UP for reason in snapshot.reasons):
+    if any(reason.kind == Kind.GAVE_UP for reason in snapshot.reasons):
         return Outcome.FAILED
     return None
 
@@ -112,9 +112,9 @@ def judge(snapshot: Snapshot, goal: Goal, epoch: int, elapsed: float, stop: bool
 def restoring(before: Snapshot, now_wanted: bool, now: float) -> Command | None:
     """The command that brings back the intent of `before`; None if there is nothing to undo. Pure."""
     for reason in before.reasons:
-        if reason.kind is Kind.SNOOZED and reason.until is not None and reason.until > now:
+        if reason.kind == Kind.SNOOZED and reason.until is not None and reason.until > now:
             return Pause(reason.until - now)
-        if reason.kind is Kind.PAUSED:
+        if reason.kind == Kind.PAUSED:
             return Pause()
     if before.wanted:
         return _contributing_again(before, now)
@@ -231,7 +231,7 @@ class _Takeover:
         # While leaving, the epoch may be that of the project that was left for this one.
         if snapshot.state in ("contributing", "holding"):
             self._epoch = max(self._epoch, snapshot.progress.epoch)
-        gave_up = next((reasons.sentence(each) for each in snapshot.reasons if each.kind is Kind.GAVE_UP), None)
+        gave_up = next((reasons.sentence(each) for each in snapshot.reasons if each.kind == Kind.GAVE_UP), None)
         error = messages.sentence(snapshot.error) if snapshot.error else None
         self.failure = gave_up or error or self.failure
 

@@ -29,7 +29,7 @@ class Choice:
 
 def main_choice(snapshot: Snapshot) -> Choice:
     """What the big button does."""
-    if any(reason.kind is Kind.GAVE_UP for reason in snapshot.reasons):
+    if any(reason.kind == Kind.GAVE_UP for reason in snapshot.reasons):
         return Choice(tr("Try again"), Contribute(snapshot.pinned))
     if is_paused(snapshot):
         return Choice(tr("Resume"), Resume()) if snapshot.wanted else _contribute(snapshot)
@@ -55,7 +55,7 @@ def more_choices(snapshot: Snapshot, now: float) -> tuple[Choice, ...]:
 
 def waits_for_schedule(snapshot: Snapshot) -> bool:
     """Only the schedule prevents contributing; the volunteer may override it."""
-    by_schedule = any(reason.kind is Kind.OUTSIDE_SCHEDULE for reason in snapshot.reasons)
+    by_schedule = any(reason.kind == Kind.OUTSIDE_SCHEDULE for reason in snapshot.reasons)
     return by_schedule and snapshot.wanted and not is_paused(snapshot)
 
 
@@ -103,7 +103,7 @@ def is_under_way(snapshot: Snapshot) -> bool:
 
 def continues_by_itself(snapshot: Snapshot) -> bool:
     """The engine would continue to contribute without the window, now or later, so Quit has to ask."""
-    for_good = any(reason.kind is Kind.PAUSED and reason.until is None for reason in snapshot.reasons)
+    for_good = any(reason.kind == Kind.PAUSED and reason.until is None for reason in snapshot.reasons)
     return snapshot.wanted and not for_good
 
 

@@ -4,8 +4,8 @@ from collections.abc import Callable, Mapping, Sequence
 
 from app.text import messages, numbers, times
 from app.text.i18n import N_, tr, translate, trn
+from app.text.wordings.reasons import REASONS
 from core.api.message import Message
-from core.api.reasons import Kind
 from core.api.record.record import JOULES_IN_KWH, Cost, Milestone, Sums
 
 _PEOPLE = 8e9
@@ -15,31 +15,7 @@ _KWH_A_LITRE = 0.093
 _CLEAR = 1.25
 """How much denser than on average contributions must be for a habit."""
 
-
-REASONS = {
-    Kind.PAUSED: N_("paused"),
-    Kind.SNOOZED: N_("paused for a while"),
-    Kind.OUTSIDE_SCHEDULE: N_("outside your schedule"),
-    Kind.IN_USE: N_("computer in use"),
-    Kind.FULL_SCREEN: N_("full-screen program"),
-    Kind.PROGRAM_RUNNING: N_("program of your list"),
-    Kind.ON_BATTERY: N_("on battery"),
-    Kind.BATTERY_LOW: N_("battery low"),
-    Kind.METERED: N_("metered network"),
-    Kind.OFFLINE: N_("offline"),
-    Kind.DATA_CAP: N_("data cap"),
-    Kind.NETWORK_HOURS: N_("network hours"),
-    Kind.NETWORK_TOO_SLOW: N_("too little bandwidth allowed"),
-    Kind.GPU_TAKEN: N_("graphics card taken"),
-    Kind.GPU_HOT: N_("graphics card too warm"),
-    Kind.GPU_MISSING: N_("graphics card missing"),
-    Kind.GPU_MEMORY: N_("too little graphics memory"),
-    Kind.GPU_CHANGED: N_("another graphics card"),
-    Kind.NO_PROJECT: N_("no project"),
-    Kind.BACKING_OFF: N_("waiting after a failure"),
-    Kind.GAVE_UP: N_("stopped by a failure"),
-    Kind.GOING_TO_SLEEP: N_("going to sleep"),
-    Kind.WOKEN: N_("just woken up"),
+ENDINGS = {
     "starting": N_("starting"),
     "joining": N_("looking for peers"),
     "syncing": N_("catching up"),
@@ -51,7 +27,7 @@ REASONS = {
     "engine_killed": N_("Idlehive was ended"),
     "exported_running": N_("exported while it ran"),
 }
-"""In few words, by kind, state or ending."""
+"""In few words, by state or kind of ending; the others are reasons and failures."""
 
 
 def energy_source(sums: Sums) -> str:
@@ -168,7 +144,9 @@ def reason(kind: str) -> str:
 
 def ending(message: Message) -> str:
     """Why a session ended: a reason in few words, or the sentence of its failure."""
-    known = REASONS.get(message.kind)
+    if reason_words := REASONS.get(message.kind):
+        return translate(reason_words.brief)
+    known = ENDINGS.get(message.kind)
     return translate(known) if known else messages.sentence(message)
 
 

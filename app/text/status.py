@@ -35,7 +35,7 @@ def status(snapshot: Snapshot, now: float) -> str:
             return _failure(snapshot, now)
         case "idle" | "holding":
             reason = main_reason(snapshot)
-            if reason is None or (reason.kind is Kind.NO_PROJECT and not snapshot.wanted):
+            if reason is None or (reason.kind == Kind.NO_PROJECT and not snapshot.wanted):
                 return tr("Getting ready") if snapshot.wanted else tr("Ready to contribute")
             return _headline(reason, now)
 
@@ -121,7 +121,7 @@ def main_reason(snapshot: Snapshot) -> Reason | None:
 def other_reasons(snapshot: Snapshot) -> tuple[Reason, ...]:
     """All but the one that the status names; a failed session already shows its error and retry."""
     named = main_reason(snapshot) if snapshot.state in {"idle", "holding"} else None
-    shown = {Kind.NO_PROJECT} | ({Kind.BACKING_OFF, Kind.GAVE_UP} if snapshot.state == "failed" else set[Kind]())
+    shown = {Kind.NO_PROJECT} | ({Kind.BACKING_OFF, Kind.GAVE_UP} if snapshot.state == "failed" else set())
     return tuple(reason for reason in snapshot.reasons if reason is not named and reason.kind not in shown)
 
 

@@ -1,7 +1,7 @@
 """Why nothing is being contributed.
 
 A reason demands either HOLD (stop computing, keep memory) or LEAVE (free everything) and says, if known, when it ends.
-`decide` returns every reason that applies. `app.text.reasons` words them.
+`decide` returns every reason that applies. `app.text.wordings.reasons` has their words.
 """
 
 from collections.abc import Mapping
@@ -13,29 +13,17 @@ from core.api.message import Param
 
 
 class Kind(StrEnum):
-    """A test fails for a kind without a wording."""
+    """Kinds that code treats differently from others: those of the volunteer's choice and of the session.
+
+    All others are named only by the rule that yields them and by their words.
+    """
 
     PAUSED = "paused"
     SNOOZED = "snoozed"
     OUTSIDE_SCHEDULE = "outside_schedule"
-    IN_USE = "in_use"
-    FULL_SCREEN = "full_screen"
-    PROGRAM_RUNNING = "program_running"
-    ON_BATTERY = "on_battery"
-    BATTERY_LOW = "battery_low"
-    METERED = "metered"
-    OFFLINE = "offline"
-    DATA_CAP = "data_cap"
-    NETWORK_HOURS = "network_hours"
-    NETWORK_TOO_SLOW = "network_too_slow"
-    GPU_TAKEN = "gpu_taken"
-    GPU_HOT = "gpu_hot"
-    GPU_MISSING = "gpu_missing"
-    GPU_MEMORY = "gpu_memory"
-    GPU_CHANGED = "gpu_changed"
+    NO_PROJECT = "no_project"
     GOING_TO_SLEEP = "going_to_sleep"
     WOKEN = "woken"
-    NO_PROJECT = "no_project"
     BACKING_OFF = "backing_off"
     GAVE_UP = "gave_up"
 
@@ -54,7 +42,8 @@ class Severity(StrEnum):
 class Reason(msgspec.Struct, frozen=True):
     """One reason not to contribute now."""
 
-    kind: Kind
+    kind: str
+    """A `Kind`, or another one that has words: a test fails if it has none."""
     hold: bool
     """True: HOLD is enough. False: LEAVE."""
     params: Mapping[str, Param] = {}

@@ -133,11 +133,11 @@ def ending(state: State, decision: Decision) -> Message:
     if isinstance(state, Leaving) and state.failure is not None:
         return state.failure.error
     by_urgency = sorted(decision.reasons, key=lambda reason: reason.hold)
-    return Message(by_urgency[0].kind.value if by_urgency else "done")
+    return Message(by_urgency[0].kind if by_urgency else "done")
 
 
 def idle_kind(state: State, decision: Decision) -> str | None:
     """Why nothing is contributed: the first reason's kind, else the state. None: contributing, or not wanted."""
     if not decision.wanted or isinstance(state, Contributing):
         return None
-    return decision.reasons[0].kind.value if decision.reasons else type(state).__name__.lower()
+    return decision.reasons[0].kind if decision.reasons else type(state).__name__.lower()

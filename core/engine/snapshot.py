@@ -8,7 +8,7 @@ import msgspec
 
 from core.api.message import Message
 from core.api.project.projects import ProjectInfo
-from core.api.reasons import Kind, Reason, Severity
+from core.api.reasons import Reason, Severity
 from core.api.session import Report
 from core.api.snapshot import (
     DataMonth,
@@ -100,7 +100,7 @@ def _cut_off(report: Report | None) -> tuple[Reason, ...]:
     """Reported by the session, because reachability changes while it runs."""
     if report is None or not report.cut_off:
         return ()
-    return (Reason(Kind.OFFLINE, hold=True, params={"cause": Message("no_peers")}, severity=Severity.NOTICE),)
+    return (Reason("offline", hold=True, params={"cause": Message("no_peers")}, severity=Severity.NOTICE),)
 
 
 def _transfer(state: State) -> Transfer | None:

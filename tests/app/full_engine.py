@@ -12,7 +12,7 @@ from app.window.main_window import MainWindow
 from core.api.message import Message
 from core.api.preferences.schedule import CELLS, Level, ScheduleState
 from core.api.project.projects import CurvePoint, GetCurve, ListProjects, ShowProject
-from core.api.reasons import Kind, Reason
+from core.api.reasons import Reason
 from core.api.record.record import GetHabits, GetOverview, GetSessions
 from core.api.sensors import GetSensors, SensorInfo
 from core.api.snapshot import GpuUse, Place, Snapshot
@@ -37,7 +37,7 @@ WEEK = (_NIGHT * 7)[:CELLS]
 def fill(engine: ScriptedEngine, snapshot: Snapshot = CONTRIBUTING) -> None:
     """Give it projects, limits, a week, a learning curve, a record and sensors."""
     joined = replace(BIRDS, joined=True, active=True, rank=1)
-    hours = Reason(Kind.NETWORK_HOURS, False, {}, time.time() + 7200)
+    hours = Reason("network_hours", False, {}, time.time() + 7200)
     engine.answer(ListProjects, [joined, replace(PRACTICE, joined=True, rank=2, reasons=(hours,))])
     details = replace(
         DETAILS,

@@ -3,7 +3,6 @@
 import pytest
 
 from core.api.message import Message
-from core.api.reasons import Kind
 from core.api.session import Report
 from core.api.session_settings import SessionSettings
 from core.api.snapshot import CatchUp, Snapshot, Surroundings, Today
@@ -32,7 +31,7 @@ def seen(state: State, report: Report | None) -> Snapshot:
 
 def test_a_session_that_is_cut_off_says_so_among_the_reasons() -> None:
     (reason,) = seen(Syncing("p", 0.0), Report("joining", cut_off=True)).reasons
-    assert (reason.kind, reason.params) == (Kind.OFFLINE, {"cause": Message("no_peers")})
+    assert (reason.kind, reason.params) == ("offline", {"cause": Message("no_peers")})
     assert seen(Syncing("p", 0.0), Report("joining")).reasons == ()
 
 

@@ -10,11 +10,11 @@ from app.text.wordings import (
     manifest,
     preferences,
     projects,
-    sensors,
+    reasons,
     session,
     storage,
 )
 
-_AREAS = commands, engine, hosting, learning, manifest, preferences, projects, sensors, session, storage
+_AREAS = commands, engine, hosting, learning, manifest, preferences, projects, reasons, session, storage
 WORDINGS: ChainMap[str, str] = ChainMap(*(area.WORDINGS for area in _AREAS))
 """Templates in English, by kind."""

@@ -1,6 +1,6 @@
 """All reasons not to contribute now, and the limits that apply. Pure.
 
-A new reason is a `Kind`, a `yield` in the rules of its area, and its words in `app.text.reasons`. Every rule is always
+A new reason is a `yield` in the rules of its area, and its words in `app.text.wordings.reasons`. Every rule is always
 evaluated, so a volunteer who removes one reason sees at once which ones remain.
 """
 

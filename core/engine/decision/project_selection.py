@@ -8,7 +8,7 @@ sessions failed, since each try ends the other project's session.
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from core.api.reasons import Kind, Reason
+from core.api.reasons import Reason
 from core.engine.decision.decide import Decision
 from core.engine.decision.facts import Failure, Membership
 from core.engine.decision.states import Contributing, Failed, Idle, State
@@ -105,7 +105,7 @@ def own_reasons(candidates: Sequence[Candidate]) -> dict[str, tuple[Reason, ...]
     """By project, the reasons of kinds that not all projects have: another project may run instead."""
     if len(candidates) < 2:
         return {candidate.project: () for candidate in candidates}
-    shared = set[Kind].intersection(*({reason.kind for reason in candidate.reasons} for candidate in candidates))
+    shared = set[str].intersection(*({reason.kind for reason in candidate.reasons} for candidate in candidates))
     return {
         candidate.project: tuple(reason for reason in candidate.reasons if reason.kind not in shared)
         for candidate in candidates

@@ -14,11 +14,11 @@ from app.history.charts.bars import following, starts
 from app.history.page import HistoryPage
 from app.history.time_range import TimeRange, midnight
 from app.text import history
+from app.text.wordings.reasons import REASONS
 from app.window.main_window import MainWindow
 from core.api.errors import UsageError
 from core.api.message import Message
 from core.api.project.projects import CurvePoint, GetCurve
-from core.api.reasons import Kind
 from core.api.record.record import (
     Bar,
     Cost,
@@ -207,7 +207,7 @@ def test_the_certificate_is_painted_for_all_that_was_given(page: HistoryPage, tm
 
 
 def test_every_reason_has_few_words() -> None:
-    assert [kind for kind in Kind if kind not in history.REASONS] == []
+    assert [kind for kind, words in REASONS.items() if not words.brief] == []
     assert history.reason("on_battery") == "on battery"
     assert history.reason("The disk is full.") == "The disk is full."
 

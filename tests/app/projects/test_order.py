@@ -17,7 +17,7 @@ from core.api.project.projects import (
     ListProjects,
     OrderProjects,
 )
-from core.api.reasons import Kind, Reason
+from core.api.reasons import Reason
 from tests.app.projects.listed import BIRDS, PRACTICE, card, in_order, texts
 from tests.fakes.scripted_engine import ScriptedEngine
 
@@ -59,8 +59,8 @@ def test_with_one_joined_project_there_is_nothing_to_order(page: ProjectsPage) -
 
 def test_the_card_says_why_another_project_goes_first(page: ProjectsPage, engine: ScriptedEngine, qtbot: QtBot) -> None:
     cause = Message("upload_too_slow", {"needed": 250_000, "allowed": 125_000})
-    slow = Reason(Kind.NETWORK_TOO_SLOW, hold=False, params={"cause": cause})
-    hours = Reason(Kind.NETWORK_HOURS, False, {}, time.time() + 5)
+    slow = Reason("network_too_slow", hold=False, params={"cause": cause})
+    hours = Reason("network_hours", False, {}, time.time() + 5)
     birds, practice = in_order(BIRDS, PRACTICE)
     engine.answer(ListProjects, [replace(birds, reasons=(slow, hours)), practice])
     page.refresh()

@@ -13,7 +13,7 @@ from app.link.engine_link import EngineLink
 from app.window.notification_policy import NotificationPolicy
 from core.api.message import Message
 from core.api.protocol import Event
-from core.api.reasons import Kind, Reason, Severity
+from core.api.reasons import Reason, Severity
 from core.api.record.record import Cost, GetOverview, Milestone, Overview, Sums
 from core.api.snapshot import Snapshot
 from core.client.profile import Profile
@@ -23,7 +23,7 @@ from tests.fakes.scripted_engine import ScriptedEngine
 Show = Callable[[Snapshot], None]
 FIRST = Event("first_contribution", Message("first_contribution"), 1.0, project="birds")
 EPOCH = Event("epoch_done", Message("epoch_done", {"epoch": 3, "samples": 8}), 1.0, "birds", 3, 2.5)
-MISSING = Reason(Kind.GPU_MISSING, False, {"cause": Message("gpu_not_listed")}, severity=Severity.PROBLEM)
+MISSING = Reason("gpu_missing", False, {"cause": Message("gpu_not_listed")}, severity=Severity.PROBLEM)
 
 
 @pytest.fixture

@@ -10,7 +10,7 @@ import msgspec
 from core.api.message import Message
 from core.api.preferences.effective import effective_on_gpu, settings_of
 from core.api.preferences.preferences import Values
-from core.api.reasons import Kind, Reason, Severity
+from core.api.reasons import Reason, Severity
 from core.api.session_settings import SessionSettings
 from core.api.snapshot import GpuUse
 from core.conditions.gpu import GpuState, GpuStates
@@ -72,9 +72,9 @@ def reasons(facts: Facts) -> Iterator[Reason]:
     chosen, in_use = facts.gpu, facts.conditions.session_gpu
     if _is_lost(facts):
         cause = facts.conditions.machine.gpus.trouble or Message("gpu_not_listed")
-        yield Reason(Kind.GPU_MISSING, hold=False, params={"cause": cause}, severity=Severity.PROBLEM)
+        yield Reason("gpu_missing", hold=False, params={"cause": cause}, severity=Severity.PROBLEM)
     elif in_use is not None and in_use != (chosen.gpu.uuid if chosen else ""):
-        yield Reason(Kind.GPU_CHANGED, hold=False)
+        yield Reason("gpu_changed", hold=False)
     if chosen is not None:
         yield from _of(chosen, facts)
 
@@ -84,14 +84,14 @@ def _of(chosen: GpuState, facts: Facts) -> Iterator[Reason]:
     if chosen.taken_since is not None:
         # If the clock was set back, the memory must be freed all the same.
         patient = 0 <= facts.now - chosen.taken_since < GIVES_BACK_AFTER
-        yield Reason(Kind.GPU_TAKEN, hold=patient, params={"programs": list(chosen.taken_by)})
+        yield Reason("gpu_taken", hold=patient, params={"programs": list(chosen.taken_by)})
     if chosen.coolest is not None and chosen.coolest >= effective["gpu_temperature"]:
-        yield Reason(Kind.GPU_HOT, hold=True, params={"temperature": chosen.coolest}, severity=Severity.NOTICE)
+        yield Reason("gpu_hot", hold=True, params={"temperature": chosen.coolest}, severity=Severity.NOTICE)
     needed = facts.membership.gpu_memory if facts.membership else 0
     room = min(chosen.gpu.memory_total - chosen.others_memory, effective["gpu_memory"] or chosen.gpu.memory_total)
     if room < needed:
         params = {"needed": needed, "available": room}
-        yield Reason(Kind.GPU_MEMORY, hold=False, params=params, severity=Severity.NOTICE)
+        yield Reason("gpu_memory", hold=False, params=params, severity=Severity.NOTICE)
 
 
 def _is_lost(facts: Facts) -> bool:

@@ -6,7 +6,7 @@ from core.api.message import Message
 from core.api.preferences.preferences import Values
 from core.api.project.manifest import Manifest
 from core.api.project.peer_address import is_far
-from core.api.reasons import Kind, Reason, Severity
+from core.api.reasons import Reason, Severity
 from core.api.snapshot import Surroundings
 from core.conditions.machine import Readings
 from core.engine.decision.facts import Facts
@@ -22,13 +22,13 @@ def reasons(facts: Facts) -> Iterator[Reason]:
     readings, effective = facts.conditions.machine, facts.effective
     wait, last = _idle_wait(effective, uses_gpu=facts.uses_gpu), readings.presence.last_input
     if wait and last is not None and facts.now - last < wait:
-        yield Reason(Kind.IN_USE, hold=True, params={"wait": wait})
+        yield Reason("in_use", hold=True, params={"wait": wait})
     # A game needs the GPU's memory, which only LEAVE frees. On the processor HOLD is enough.
     if readings.full_screen.what and not effective["full_screen"]:
-        yield Reason(Kind.FULL_SCREEN, hold=not facts.uses_gpu, params={"what": readings.full_screen.what})
+        yield Reason("full_screen", hold=not facts.uses_gpu, params={"what": readings.full_screen.what})
     if readings.programs.names:
         params = {"programs": list(readings.programs.names)}
-        yield Reason(Kind.PROGRAM_RUNNING, hold=not facts.uses_gpu, params=params)
+        yield Reason("program_running", hold=not facts.uses_gpu, params=params)
     yield from _of_power(readings, effective)
     if facts.membership is not None and facts.membership.needs_internet:
         yield from _of_network(readings, effective)
@@ -71,14 +71,14 @@ def _of_power(readings: Readings, effective: Values) -> Iterator[Reason]:
     if not power.on_battery:
         return
     if not effective["on_battery"]:
-        yield Reason(Kind.ON_BATTERY, hold=True)
+        yield Reason("on_battery", hold=True)
     if power.level is not None and power.level < lowest:
-        yield Reason(Kind.BATTERY_LOW, hold=False, params={"lowest": lowest})
+        yield Reason("battery_low", hold=False, params={"lowest": lowest})
 
 
 def _of_network(readings: Readings, effective: Values) -> Iterator[Reason]:
     if readings.network.online is False:
-        yield Reason(Kind.OFFLINE, hold=True, params={"cause": Message("no_internet")}, severity=Severity.NOTICE)
+        yield Reason("offline", hold=True, params={"cause": Message("no_internet")}, severity=Severity.NOTICE)
     if readings.network.metered and not effective["metered"]:
         # A holding session still exchanges data with its peers.
-        yield Reason(Kind.METERED, hold=False)
+        yield Reason("metered", hold=False)

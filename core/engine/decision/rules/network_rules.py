@@ -8,7 +8,7 @@ from datetime import datetime, timedelta, tzinfo
 
 from core.api.message import Message
 from core.api.preferences.preferences import Values
-from core.api.reasons import Kind, Reason, Severity
+from core.api.reasons import Reason, Severity
 from core.engine.decision.facts import Facts, NetworkUse
 
 _MINUTES_A_DAY = 24 * 60
@@ -19,9 +19,9 @@ def reasons(facts: Facts) -> Iterator[Reason]:
     if not facts.intent.wanted or (project is not None and project.has_own_backbone):
         return
     if effective["data_cap"] and use.used >= effective["data_cap"]:
-        yield Reason(Kind.DATA_CAP, hold=False, params={"cap": effective["data_cap"]}, until=use.month_ends)
+        yield Reason("data_cap", hold=False, params={"cap": effective["data_cap"]}, until=use.month_ends)
     if not use.open:
-        yield Reason(Kind.NETWORK_HOURS, hold=False, until=use.next_edge)
+        yield Reason("network_hours", hold=False, until=use.next_edge)
     if project is not None:
         yield from _too_slow(effective, project.min_bandwidth)
 
@@ -46,7 +46,7 @@ def _too_slow(effective: Values, needed: int) -> Iterator[Reason]:
     if 0 < download < needed:
         causes.append(Message("download_too_slow", {"needed": needed, "allowed": download}))
     for cause in causes:
-        yield Reason(Kind.NETWORK_TOO_SLOW, hold=False, params={"cause": cause}, severity=Severity.PROBLEM)
+        yield Reason("network_too_slow", hold=False, params={"cause": cause}, severity=Severity.PROBLEM)
 
 
 def month_begin(day: int, now: float, zone: tzinfo) -> float:

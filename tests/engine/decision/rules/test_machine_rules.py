@@ -12,7 +12,6 @@ from core.api.preferences.commands import ListPreferences, PreferenceInfo, SetPr
 from core.api.preferences.preferences import DEFAULTS, Values, preference_named
 from core.api.preferences.value_types import programs
 from core.api.project.peer_address import is_far
-from core.api.reasons import Kind
 from core.api.sensors import GetSensors, SensorInfo
 from core.api.snapshot import Snapshot
 from core.conditions.full_screen import FullScreen
@@ -37,7 +36,7 @@ PEER = "QmYyQSo1c1Ym7orWxLYvCrM2EmxFTANf8wXmmE7DWjhx5N"
 
 def kinds(
     readings: Readings, chosen: Values = DEFAULTS, *, uses_gpu: bool = False, needs_internet: bool = True
-) -> dict[Kind, bool]:
+) -> dict[str, bool]:
     """Every reason, and whether holding is enough."""
     gpu = GpuState(Gpu(0, "GPU-0", "Pretended GPU", 8 << 30, 0)) if uses_gpu else None
     membership = Membership("p", "Project", needs_internet=needs_internet)
@@ -49,15 +48,15 @@ def kinds(
 @pytest.mark.parametrize(("idle", "waits"), [(0, True), (179.9, True), (180, False), (5000, False)])
 def test_a_gpu_waits_for_three_minutes_without_input(idle: float, waits: bool) -> None:
     readings = Readings(presence=Presence(NOW - idle))
-    assert (Kind.IN_USE in kinds(readings, uses_gpu=True)) is waits
-    assert Kind.IN_USE not in kinds(readings, uses_gpu=False)
+    assert ("in_use" in kinds(readings, uses_gpu=True)) is waits
+    assert "in_use" not in kinds(readings, uses_gpu=False)
 
 
 def test_gpu_and_processor_wait_for_times_of_their_own() -> None:
     readings = Readings(presence=Presence(NOW - 100))
     chosen = {"idle_gpu": 60, "idle_processor": 120}
-    assert Kind.IN_USE not in kinds(readings, chosen, uses_gpu=True)
-    assert Kind.IN_USE in kinds(readings, chosen, uses_gpu=False)
+    assert "in_use" not in kinds(readings, chosen, uses_gpu=True)
+    assert "in_use" in kinds(readings, chosen, uses_gpu=False)
 
 
 def test_unknown_stands_against_nothing() -> None:
@@ -90,30 +89,30 @@ def test_full_screen_can_be_allowed_and_the_volunteers_own_list_still_counts() -
     readings = Readings(
         full_screen=FullScreen(Message("screen_filled_by", {"program": "Film"})), programs=RunningPrograms(("film",))
     )
-    assert kinds(readings, {"full_screen": 1}).keys() == {Kind.PROGRAM_RUNNING}
+    assert kinds(readings, {"full_screen": 1}).keys() == {"program_running"}
 
 
 @pytest.mark.parametrize(
     ("power", "allowed", "expected"),
     [
-        (Power(on_battery=True, level=80), 0, {Kind.ON_BATTERY}),
-        (Power(on_battery=True, level=49), 0, {Kind.ON_BATTERY, Kind.BATTERY_LOW}),
+        (Power(on_battery=True, level=80), 0, {"on_battery"}),
+        (Power(on_battery=True, level=49), 0, {"on_battery", "battery_low"}),
         (Power(on_battery=True, level=80), 1, set()),
         (Power(on_battery=True, level=50), 1, set()),
-        (Power(on_battery=True, level=49), 1, {Kind.BATTERY_LOW}),
+        (Power(on_battery=True, level=49), 1, {"battery_low"}),
         (Power(on_battery=True, level=None), 1, set()),
         (Power(on_battery=False, level=5), 0, set()),
         (Power(on_battery=None), 0, set()),
     ],
 )
-def test_a_battery_counts_only_while_the_computer_runs_on_it(power: Power, allowed: int, expected: set[Kind]) -> None:
+def test_a_battery_counts_only_while_the_computer_runs_on_it(power: Power, allowed: int, expected: set[str]) -> None:
     assert kinds(Readings(power=power), {"on_battery": allowed}).keys() == expected
 
 
 def test_a_metered_line_is_given_up_and_an_absent_one_is_waited_for() -> None:
     readings = Readings(network=Network(online=False, metered=True))
-    assert kinds(readings) == {Kind.OFFLINE: True, Kind.METERED: False}
-    assert kinds(readings, {"metered": 1}) == {Kind.OFFLINE: True}
+    assert kinds(readings) == {"offline": True, "metered": False}
+    assert kinds(readings, {"metered": 1}) == {"offline": True}
     assert kinds(readings, needs_internet=False) == {}
 
 
@@ -171,7 +170,7 @@ def mutter(bus: PrivateBus, milliseconds: int) -> Service:
     return service
 
 
-def reasons(snapshot: Snapshot) -> set[Kind]:
+def reasons(snapshot: Snapshot) -> set[str]:
     return {reason.kind for reason in snapshot.reasons}
 
 
@@ -190,7 +189,7 @@ class TestEngine:
         seeing.ask(SetPreference("idle_processor", 2), PreferenceInfo)
         seeing.contribute()
         service.answer(CORE, MUTTER, "GetIdletime", "t", "ret = 0")
-        assert reasons(seeing.until("holding", 5)) == {Kind.IN_USE}
+        assert reasons(seeing.until("holding", 5)) == {"in_use"}
         service.answer(CORE, MUTTER, "GetIdletime", "t", "ret = 1900")
         assert seeing.until("contributing", 5).reasons == ()
 
@@ -199,10 +198,10 @@ class TestEngine:
         seeing.start()
         seeing.ask(SetPreference("idle_processor", 3600), PreferenceInfo)
         seeing.tell(Contribute())
-        wait_for(lambda: reasons(seeing.snapshot()) == {Kind.IN_USE})
+        wait_for(lambda: reasons(seeing.snapshot()) == {"in_use"})
         seeing.quit()
         seeing.start()
-        wait_for(lambda: reasons(seeing.snapshot()) == {Kind.IN_USE})
+        wait_for(lambda: reasons(seeing.snapshot()) == {"in_use"})
         assert "Starting" not in seeing.log()
 
     def test_a_bus_that_hangs_holds_up_neither_commands_nor_the_session(
