@@ -81,7 +81,7 @@ class Recorder:
 
     def flush(self, now: float) -> None:
         """Write pending entries if it is time. If that fails, they stay pending, and one event reports it."""
-        if not self._journal.is_waiting:
+        if not self._journal.pending:
             return
         if not self._journal.is_urgent and self._flushed_at <= now < self._flushed_at + FLUSH_EVERY:
             return
@@ -98,7 +98,7 @@ class Recorder:
 
     def next_moment(self, now: float) -> float | None:
         """When `flush` must be called next."""
-        if not self._journal.is_waiting and self._idle_for is None:
+        if not self._journal.pending and self._idle_for is None:
             return None
         return now if self._journal.is_urgent else max(now, self._flushed_at + FLUSH_EVERY)
 

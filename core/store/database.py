@@ -17,14 +17,10 @@ class StoreError(WorldError):
 
 
 class Database:
-    """An open file in WAL mode. For the thread that opened it."""
+    """An open file in WAL mode, for the thread that opened it. Every method can raise StoreError."""
 
     def __init__(self, path: Path) -> None:
-        """Open, check and migrate.
-
-        Raises:
-            StoreError: the file is damaged, cannot be written, or is newer than this program.
-        """
+        """Open, check and migrate. Refuses a file that is damaged, read-only, or newer than this program."""
         self.path = path
         with self.errors_as_data():
             self._connection = sqlite3.connect(path, timeout=_PATIENCE, isolation_level=None)
@@ -36,21 +32,12 @@ class Database:
             raise
 
     def rows(self, query: str, values: Sequence[object] = ()) -> list[sqlite3.Row]:
-        """All rows of a query.
-
-        Raises:
-            StoreError: the file cannot be read.
-        """
         with self.errors_as_data():
             return self._connection.execute(query, values).fetchall()
 
     @contextlib.contextmanager
     def transaction(self) -> Iterator[sqlite3.Connection]:
-        """All or nothing.
-
-        Raises:
-            StoreError: nothing was written.
-        """
+        """All or nothing: after a StoreError nothing has been written."""
         with self.errors_as_data():
             self._connection.execute("BEGIN IMMEDIATE")
             try:

@@ -13,15 +13,15 @@ from core.store.database import Database
 from core.store.local_days import Offsets, offsets
 
 _YEAR = 366 * 86_400
-_NAMES = ", ".join((*GIVEN, "counted"))
-_SUMS = ", ".join((*(f"sum({name})" for name in GIVEN), "sum(coalesce(accepted, samples))"))
-_HOURS = "FROM contribution JOIN session ON session.id = contribution.session"
+OFFSETS = "SELECT since, seconds FROM day_offset ORDER BY since"
+SUMS = ", ".join(f"sum({name}) AS {name}" for name in GIVEN)
+_INSERT = f"INSERT INTO day (day, project, {', '.join(GIVEN)}, counted)"
 
 
 class Days:
     def __init__(self, database: Database) -> None:
         self._database = database
-        self._local = stored_offsets(database.rows("SELECT since, seconds FROM day_offset ORDER BY since"))
+        self._local = stored_offsets(database.rows(OFFSETS))
         self._zone: tzinfo | None = None
         self._until = float("-inf")
 
@@ -46,11 +46,7 @@ class Days:
             its_hours = self._local.hours(day)
             places = ", ".join("?" * len(its_hours))
             connection.execute("DELETE FROM day WHERE day = ?", (day,))
-            connection.execute(
-                f"INSERT INTO day (day, project, {_NAMES}) SELECT ?, project, {_SUMS} {_HOURS}"
-                f" WHERE hour IN ({places}) GROUP BY project",
-                (day, *its_hours),
-            )
+            connection.execute(f"{_INSERT} {_sums('?')} WHERE hour IN ({places}) GROUP BY project", (day, *its_hours))
 
     def _move(self, connection: sqlite3.Connection, wanted: Offsets) -> None:
         connection.execute("DELETE FROM day_offset")
@@ -58,11 +54,20 @@ class Days:
         first, last = connection.execute("SELECT min(hour), max(hour) FROM contribution").fetchone()
         if first is None or wanted.within(first, last) == self._local.within(first, last):
             return
-        day = f"{wanted.within(first, last).sql()} / 86400"
         connection.execute("DELETE FROM day")
-        connection.execute(
-            f"INSERT INTO day (day, project, {_NAMES}) SELECT {day}, project, {_SUMS} {_HOURS} GROUP BY 1, 2"
-        )
+        connection.execute(f"{_INSERT} {sums_by_day(wanted.within(first, last))} GROUP BY 1, 2")
+
+
+def sums_by_day(local: Offsets) -> str:
+    """The SQL that sums up the hours of a project in a local day, if grouped by its first two columns."""
+    return _sums(f"{local.sql()} / 86400")
+
+
+def _sums(day: str) -> str:
+    return (
+        f"SELECT {day} AS day, project, {SUMS}, sum(coalesce(accepted, samples)) AS counted"  # noqa: S608 - from the code
+        " FROM contribution JOIN session ON session.id = contribution.session"
+    )
 
 
 def stored_offsets(rows: Iterable[sqlite3.Row]) -> Offsets:

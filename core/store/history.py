@@ -36,7 +36,7 @@ class History:
         found = {(row["session"], row["hour"]): Contribution(**row) for row in rows}
         is_all = most < 0 or len(rows) < most
         last = (float("inf"), 0) if is_all else (rows[-1]["hour"], rows[-1]["session"])
-        for key, entry in self._journal.contributions_waiting().items():
+        for key, entry in self._journal.pending.given.items():
             if entry.hour >= first and behind < (entry.hour, entry.session) <= last:
                 found[key] = together(found[key], [entry]) if key in found else entry
         return sorted(found.values(), key=lambda entry: (entry.hour, entry.session))
@@ -59,16 +59,16 @@ class History:
             f" JOIN session ON session.id = contribution.session WHERE hour >= ?{_OWN} GROUP BY project"
         )
         given = [(row["project"], int(row["bytes"])) for row in self._database.rows(query, (moment,))]
-        waiting = [e for e in self._journal.contributions_waiting().values() if e.hour >= moment]
-        given += [(entry.project, entry.uploaded + entry.downloaded) for entry in waiting]
+        pending = [e for e in self._journal.pending.given.values() if e.hour >= moment]
+        given += [(entry.project, entry.uploaded + entry.downloaded) for entry in pending]
         return sum(size for project, size in given if project not in practice)
 
     def given_to(self, project: str) -> tuple[int, float]:
         """Samples and seconds of all sessions for a project."""
         query = "SELECT coalesce(sum(samples), 0), coalesce(sum(seconds), 0.0) FROM day WHERE project = ?"
         [(samples, seconds)] = self._database.rows(query, (project,))
-        waiting = [e for e in self._journal.contributions_waiting().values() if e.project == project]
-        return samples + sum(e.samples for e in waiting), seconds + sum(e.seconds for e in waiting)
+        pending = [e for e in self._journal.pending.given.values() if e.project == project]
+        return samples + sum(e.samples for e in pending), seconds + sum(e.seconds for e in pending)
 
     def curve(self, project: str, run_id: str) -> dict[int, CurvePoint]:
         """The epochs in which this volunteer took part or watched, by number."""
@@ -77,6 +77,7 @@ class History:
             " FROM epoch WHERE project = ? AND run_id = ? GROUP BY epoch"
         )
         points = {row["epoch"]: CurvePoint(**row) for row in self._database.rows(query, (project, run_id))}
-        for done in self._journal.epochs_waiting(project, run_id):
-            points[done.epoch] = CurvePoint(done.epoch, done.loss, None, done.samples, done.peers, done.at)
+        for key, done in self._journal.pending.epochs.items():
+            if key == (project, run_id, done.epoch):
+                points[done.epoch] = CurvePoint(done.epoch, done.loss, None, done.samples, done.peers, done.at)
         return points

@@ -56,9 +56,9 @@ class Offsets:
 def offsets(zone: tzinfo, begin: float, end: float) -> Offsets:
     """The offsets of all hours that begin from `begin` to `end`."""
     first, last = _hour(begin), max(_hour(begin), _hour(end))
-    looks = [*range(first, last, _STEP), last]
+    moments = [*range(first, last, _STEP), last]
     since, seconds = [first], [_offset(zone, first)]
-    for before, after in pairwise(looks):
+    for before, after in pairwise(moments):
         if _offset(zone, after) != seconds[-1]:
             since.append(_change(zone, before, after))
             seconds.append(_offset(zone, after))

@@ -18,12 +18,13 @@ _FINE_DAYS, _DAILY_DAYS, _WEEKLY_DAYS = 2, 92, 800
 
 
 def overview(
-    view: View, ask: GetOverview, zone: tzinfo, now: float, describe: Callable[[str, float, int], ProjectGiven]
+    view: View, wanted: GetOverview, zone: tzinfo, now: float, describe: Callable[[str, float, int], ProjectGiven]
 ) -> Overview:
     """`describe` makes a `ProjectGiven` from a project's id, seconds and samples."""
     extent = view.extent()
     begin, end = extent or (now, now)
-    since, until = ask.since if ask.since is not None else begin, ask.until if ask.until is not None else max(now, end)
+    since = begin if wanted.since is None else wanted.since
+    until = max(now, end) if wanted.until is None else wanted.until
     local = offsets(zone, min(since, begin), max(until, end, now))
     days = range(local.day(since), local.day(max(since, until - 1)) + 1)
     since, until = (_first_hour(day, local, zone) for day in (days.start, days.stop))
@@ -32,7 +33,7 @@ def overview(
     parts = list(view.hourly(since, until) if bucket == "hour" else view.parts(days, bucket, local))
     projects = _ranked(parts)
     places = {project: place for place, (project, *_) in enumerate(projects[:COLOURED])}
-    year = ask.year or date_of(days[-1]).year
+    year = wanted.year or date_of(days[-1]).year
     return Overview(
         since=since,
         until=until,

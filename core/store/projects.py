@@ -23,8 +23,6 @@ class Project:
     source: str
     manifest: Manifest | None
     joined_at: float | None = None
-    rank: int = 0
-    """Place in the volunteer's order, from 1."""
     secret: Keeper | None = None
 
 
@@ -35,14 +33,11 @@ class Projects:
     def all(self) -> list[Project]:
         """Memberships by rank, then other projects."""
         query = (
-            "SELECT id, source, manifest, joined_at, rank, secret FROM project"
+            "SELECT id, source, manifest, joined_at, secret FROM project"
             " LEFT JOIN membership ON membership.project = project.id"
             " ORDER BY joined_at IS NULL, rank, added_at, id"
         )
         return [_project(row) for row in self._database.rows(query)]
-
-    def get(self, id: str) -> Project | None:  # noqa: A002 - the field's name
-        return next((project for project in self.all() if project.id == id), None)
 
     def put(self, id: str, source: str, manifest: Manifest | None, now: float) -> None:  # noqa: A002
         """Add a project, or update its source and, if given, its manifest."""
@@ -90,7 +85,6 @@ def _project(row: sqlite3.Row) -> Project:
         source=row["source"],
         manifest=_manifest(row["manifest"]),
         joined_at=row["joined_at"],
-        rank=row["rank"] or 0,
         secret=row["secret"],
     )
 

@@ -11,28 +11,30 @@ from core.api.message import Message, Param
 from core.api.record.history import Contribution
 from core.api.record.record import MOST_SESSIONS, GetSessions, SessionGiven, Sums
 from core.api.record.totals import together
+from core.store.days import SUMS
 from core.store.journal import SessionRecord, stored_ending
-from core.store.view import SUMS, View, added
+from core.store.view import View, added
 
 MOST_ENDINGS = 12
 _STORED = ("id", "project", "run_id", "started_at", "ended_at", "ending", "ending_params")
 
 
-def sessions(view: View, ask: GetSessions, name_of: Callable[[str], str]) -> list[SessionGiven]:
+def sessions(view: View, wanted: GetSessions, name_of: Callable[[str], str]) -> list[SessionGiven]:
     """Newest first. `name_of` returns a project's name."""
-    ends = [moment for moment in (ask.until, ask.before) if moment is not None]
-    since = float("-inf") if ask.since is None else ask.since
+    ends = [moment for moment in (wanted.until, wanted.before) if moment is not None]
+    since = float("-inf") if wanted.since is None else wanted.since
     until = min(ends, default=float("inf"))
     query = (
         f"SELECT {', '.join(_STORED)}, origin FROM session"  # noqa: S608 - names from this file
         " WHERE started_at >= ? AND started_at < ? AND (?3 IS NULL OR project = ?3)"
         " AND (?4 IS NULL OR ending = ?4) ORDER BY started_at DESC LIMIT ?5"
     )
-    found = {row["id"]: dict(row) for row in view.rows(query, since, until, ask.project, ask.ending, MOST_SESSIONS)}
-    for session in view.sessions_waiting.values():
+    values = since, until, wanted.project, wanted.ending, MOST_SESSIONS
+    found = {row["id"]: dict(row) for row in view.rows(query, *values)}
+    for session in view.pending_sessions.values():
         kind, params = stored_ending(session.ending)
-        asked = ask.project in {None, session.project} and ask.ending in {None, kind}
-        if asked and since <= session.started_at < until:
+        matches = wanted.project in {None, session.project} and wanted.ending in {None, kind}
+        if matches and since <= session.started_at < until:
             found[session.id] = {**asdict(session), "ending": kind, "ending_params": params, "origin": ""}
     newest = sorted(found.values(), key=lambda row: -row["started_at"])[:MOST_SESSIONS]
     sums = _sums(view, [row["id"] for row in newest])
@@ -42,8 +44,8 @@ def sessions(view: View, ask: GetSessions, name_of: Callable[[str], str]) -> lis
 def count_sessions(view: View, since: float, until: float) -> int:
     """The number of sessions that began in the period."""
     [row] = view.rows("SELECT count(*) FROM session WHERE started_at >= ? AND started_at < ?", since, until)
-    waiting = (session for session in view.sessions_waiting.values() if since <= session.started_at < until)
-    return int(row[0]) + sum(not _is_stored(view, session) for session in waiting)
+    pending = (session for session in view.pending_sessions.values() if since <= session.started_at < until)
+    return int(row[0]) + sum(not _is_stored(view, session) for session in pending)
 
 
 def endings(view: View, since: float, until: float) -> dict[str, int]:
@@ -65,10 +67,10 @@ def _sums(view: View, ids: list[int]) -> dict[int, Sums]:
         " GROUP BY session"
     )
     stored = {row["session"]: added(row, ()) for row in view.rows(query, *ids)}
-    waiting: dict[int, list[Contribution]] = defaultdict(list)
-    for entry in view.waiting():
-        waiting[entry.session].append(entry)
-    return {number: together(stored.get(number, Sums()), waiting[number]) for number in ids}
+    pending: dict[int, list[Contribution]] = defaultdict(list)
+    for entry in view.pending():
+        pending[entry.session].append(entry)
+    return {number: together(stored.get(number, Sums()), pending[number]) for number in ids}
 
 
 def _given(row: Mapping[str, Any], name: str, sums: Sums) -> SessionGiven:

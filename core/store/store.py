@@ -12,12 +12,9 @@ from core.store.view import View
 
 
 class Store:
-    def __init__(self, path: Path) -> None:
-        """Open the file, or create it.
+    """Opens the file, or creates it. Every method can raise StoreError."""
 
-        Raises:
-            StoreError: it is damaged, cannot be written, or is newer than this program.
-        """
+    def __init__(self, path: Path) -> None:
         self.database = Database(path)
         self.preferences = StoredPreferences(self.database)
         self.projects = Projects(self.database)
@@ -27,20 +24,12 @@ class Store:
         self.history = History(self.database, self.journal)
 
     def view(self) -> View:
-        """A view of the record as it is now, for use on another thread.
-
-        Raises:
-            StoreError: it cannot be read.
-        """
+        """A view of the record as it is now, for use on another thread."""
         with self.database.errors_as_data():
             return View(self.database.path, self.journal)
 
     def close(self) -> None:
-        """Write pending entries, then close.
-
-        Raises:
-            StoreError: it cannot be written.
-        """
+        """Write pending entries, then close."""
         try:
             self.journal.flush()
         finally:

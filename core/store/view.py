@@ -11,7 +11,7 @@ from pathlib import Path
 from core.api.record.history import Contribution
 from core.api.record.record import Sums
 from core.api.record.totals import GIVEN, together
-from core.store.days import stored_offsets
+from core.store.days import OFFSETS, SUMS, stored_offsets, sums_by_day
 from core.store.journal import Journal
 from core.store.local_days import Offsets, Size, begin_of
 
@@ -21,8 +21,6 @@ _BEGINS: dict[Size, str] = {
     "month": "CAST(strftime('%s', day * 86400, 'unixepoch', 'start of month') AS INTEGER) / 86400",
 }
 """As `begin_of`, in SQL."""
-SUMS = ", ".join(f"sum({name}) AS {name}" for name in GIVEN)
-
 
 Part = tuple[int, str, float, int]
 """First day or hour of a bar, project, seconds, samples."""
@@ -34,9 +32,9 @@ class View:
     """For one thread at a time. Call `close` at the end."""
 
     def __init__(self, path: Path, journal: Journal) -> None:
-        self._waiting = list(journal.contributions_waiting().values())
-        self.idle_waiting = journal.idle_waiting()
-        self.sessions_waiting = {session.id: session for session in journal.sessions_waiting()}
+        self._pending = list(journal.pending.given.values())
+        self.pending_idle = dict(journal.pending.idle)
+        self.pending_sessions = dict(journal.pending.sessions)
         self._connection = sqlite3.connect(
             f"{path.absolute().as_uri()}?mode=ro", uri=True, timeout=2.0, isolation_level=None, check_same_thread=False
         )
@@ -51,29 +49,24 @@ class View:
     def rows(self, query: str, *values: object) -> list[sqlite3.Row]:
         return self._connection.execute(query, values).fetchall()
 
-    def waiting(self, since: float = float("-inf"), until: float = float("inf")) -> Iterator[Contribution]:
-        return (entry for entry in self._waiting if since <= entry.hour < until)
+    def pending(self, since: float = float("-inf"), until: float = float("inf")) -> Iterator[Contribution]:
+        return (entry for entry in self._pending if since <= entry.hour < until)
 
     def extent(self) -> tuple[float, float] | None:
         """The first and the last hour of the record; None if it is empty."""
-        hours = [*(self._stored_extent or ()), *(entry.hour for entry in self._waiting)]
+        hours = [*(self._stored_extent or ()), *(entry.hour for entry in self._pending)]
         return (min(hours), max(hours)) if hours else None
-
-    def sums(self, since: float, until: float) -> Sums:
-        """Sums of the hours in a period."""
-        query = f"SELECT {SUMS} FROM contribution WHERE hour >= ? AND hour < ?"  # noqa: S608 - names from the code
-        return added(self.rows(query, since, until)[0], self.waiting(since, until))
 
     def sums_of_days(self, days: range, local: Offsets) -> Sums:
         query = f"SELECT {SUMS} FROM {self._days(local)} WHERE day >= ? AND day < ?"  # noqa: S608 - see _days
-        waiting = (entry for entry in self._waiting if local.day(entry.hour) in days)
-        return added(self.rows(query, days.start, days.stop)[0], waiting)
+        pending = (entry for entry in self._pending if local.day(entry.hour) in days)
+        return added(self.rows(query, days.start, days.stop)[0], pending)
 
     def daily(self, local: Offsets) -> list[Day]:
         """Every local day of the record, in order."""
         query = f"SELECT day, sum(seconds), sum(counted), sum(epochs) FROM {self._days(local)} GROUP BY day"  # noqa: S608
         found: dict[int, Day] = {row[0]: tuple(row) for row in self.rows(query)}
-        for entry in self._waiting:
+        for entry in self._pending:
             day = local.day(entry.hour)
             _, seconds, samples, epochs = found.get(day, (day, 0.0, 0, 0))
             found[day] = day, seconds + entry.seconds, samples + counted(entry), epochs + entry.epochs
@@ -87,7 +80,7 @@ class View:
         )
         for row in self.rows(query, days.start, days.stop):
             yield row[0], row[1], row[2], row[3]
-        for entry in self._waiting:
+        for entry in self._pending:
             if (day := local.day(entry.hour)) in days:
                 yield begin_of(day, size), entry.project, entry.seconds, counted(entry)
 
@@ -99,7 +92,7 @@ class View:
         )
         for row in self.rows(query, since, until):
             yield row[0], row[1], row[2], row[3]
-        for entry in self.waiting(since, until):
+        for entry in self.pending(since, until):
             yield int(entry.hour), entry.project, entry.seconds, counted(entry)
 
     @cached_property
@@ -110,14 +103,9 @@ class View:
 
     def _days(self, local: Offsets) -> str:
         """The table with sums of days or, if that is of another zone, a subquery on the hours."""
-        kept = stored_offsets(self.rows("SELECT since, seconds FROM day_offset ORDER BY since"))
-        extent = self._stored_extent
-        if extent is None or kept.within(*extent) == local.within(*extent):
-            return "day"
-        return (
-            f"(SELECT {local.sql()} / 86400 AS day, project, {SUMS}, sum(coalesce(accepted, samples)) AS counted"  # noqa: S608
-            " FROM contribution JOIN session ON session.id = contribution.session GROUP BY 1, 2)"
-        )
+        kept, extent = stored_offsets(self.rows(OFFSETS)), self._stored_extent
+        is_kept = extent is None or kept.within(*extent) == local.within(*extent)
+        return "day" if is_kept else f"({sums_by_day(local)} GROUP BY 1, 2)"
 
 
 def added(row: sqlite3.Row, entries: Iterable[Contribution]) -> Sums:

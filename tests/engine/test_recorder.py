@@ -71,7 +71,7 @@ def test_at_most_ten_seconds_are_in_memory_alone_while_something_is_watched(stor
         clocks.go_on(max(0.5, following - clocks.now))
     on_disk = store.database.rows("SELECT coalesce(sum(seconds), 0) FROM idle")[0][0]
     assert on_disk >= clocks.now - START - 2 * FLUSH_EVERY
-    assert store.journal.idle_waiting() == {}
+    assert store.journal.pending.idle == {}
 
 
 def test_what_the_volunteer_chose_is_on_disk_at_once_however_lately_something_was_written(store: Store) -> None:
@@ -81,8 +81,8 @@ def test_what_the_volunteer_chose_is_on_disk_at_once_however_lately_something_wa
     recorder.flush(clocks.now)
     store.journal.notice("left", Message("left"), None, clocks.now)
     recorder.flush(clocks.go_on(1))
-    assert store.journal.is_waiting
+    assert store.journal.pending
     store.journal.setting("intent", "{}")
     assert recorder.next_moment(clocks.now) == clocks.now
     recorder.flush(clocks.now)
-    assert not store.journal.is_waiting
+    assert not store.journal.pending

@@ -93,7 +93,7 @@ class TestFullDisk:
         assert store.journal.read_setting("intent") is not None
         make_room(store)
         store.journal.flush()
-        assert not store.journal.is_waiting
+        assert not store.journal.pending
         assert [g.samples for g in store.history.contributions()] == [120]
 
     def test_a_choice_that_cannot_be_written_is_refused(self, store: Store) -> None:

@@ -19,11 +19,7 @@ class TestProjects:
         store.projects.join("second", NOON)
         store.projects.join("first", NOON + 1)
         found = store.projects.all()
-        assert [(p.id, p.joined_at, p.rank) for p in found] == [
-            ("first", NOON, 1),
-            ("second", NOON, 2),
-            ("listed", None, 0),
-        ]
+        assert [(p.id, p.joined_at) for p in found] == [("first", NOON), ("second", NOON), ("listed", None)]
         assert found[0].manifest == description[2]
 
     def test_leaving_keeps_the_project_and_its_history(self, store: Store) -> None:

@@ -15,7 +15,7 @@ from core.api.message import Message
 from core.api.record.totals import GIVEN, UNCERTAIN
 from core.store.export.history_csv import NoHistory, from_csv, short
 from core.store.export.history_file import FORMAT, File, FileEpoch, FileHour, FileIdle, FileSession
-from core.store.journal import ENGINE_KILLED, Journal, stored_ending
+from core.store.journal import ENGINE_KILLED, Journal, put_contribution, stored_ending, values_given
 from core.store.view import View
 
 LARGEST = 512 << 20
@@ -30,18 +30,10 @@ def collect(view: View, own: str, now: float) -> File:
     for row in view.rows("SELECT * FROM contribution ORDER BY hour"):
         given = {name: row[name] for name in ("hour", *GIVEN)}
         hours.setdefault(row["session"], []).append(FileHour(**given))
+    columns = "id, origin, project, run_id, started_at, ended_at, ending, ending_params"
     sessions = tuple(
-        FileSession(
-            row["origin"] or own,
-            row["project"],
-            row["run_id"],
-            row["started_at"],
-            row["ended_at"],
-            row["ending"],
-            row["ending_params"],
-            tuple(hours.get(row["id"], ())),
-        )
-        for row in view.rows("SELECT * FROM session ORDER BY started_at, id")
+        FileSession(row[1] or own, *row[2:], tuple(hours.get(row[0], ())))
+        for row in view.rows(f"SELECT {columns} FROM session ORDER BY started_at, id")  # noqa: S608 - see above
     )
     idle = (FileIdle(row[0] or own, *row[1:]) for row in view.rows("SELECT origin, hour, reason, seconds FROM idle"))
     epochs = (
@@ -116,7 +108,7 @@ def _take_sessions(journal: Journal, sessions: tuple[FileSession, ...], own: str
                     (number, *about, *_ending(session)),
                 )
             key = number if known is None else known["id"]
-            connection.executemany(_TAKE, [(key, *_values(hour)) for hour in session.hours])
+            connection.executemany(_TAKE, [(key, hour.hour, *values_given(hour)) for hour in session.hours])
         journal.days.refresh(connection, (hour.hour for session in sessions for hour in session.hours))
         after: int = connection.execute("SELECT count(*) FROM contribution").fetchone()[0]
         return after - int(before)
@@ -143,18 +135,10 @@ def _origin(origin: str, own: str) -> str:
     return "" if origin == own else origin
 
 
-def _values(hour: FileHour) -> tuple[object, ...]:
-    return (hour.hour, *(getattr(hour, name) for name in GIVEN))
-
-
 def _larger(name: str) -> str:
     if name not in UNCERTAIN:
         return f"{name} = max({name}, excluded.{name})"
     return f"{name} = max(coalesce({name}, excluded.{name}), coalesce(excluded.{name}, {name}))"
 
 
-_TAKE = (
-    f"INSERT INTO contribution (session, hour, {', '.join(GIVEN)})"  # noqa: S608 - names from the code
-    f" VALUES (?, ?, {', '.join('?' for _ in GIVEN)})"
-    f" ON CONFLICT DO UPDATE SET {', '.join(_larger(name) for name in GIVEN)}"
-)
+_TAKE = put_contribution(_larger)
