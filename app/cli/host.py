@@ -10,6 +10,7 @@ import msgspec
 from core.api import hosting
 from core.api.errors import UsageError, WorldError
 from core.api.message import Message
+from core.api.session import Fault
 from core.client.engine_client import core_command, core_environment
 
 SUMMARY = "run the backbone of a project, as its organiser"
@@ -45,7 +46,7 @@ def _follow(process: "subprocess.Popen[bytes]") -> Message | None:
         except msgspec.DecodeError:  # its help
             sys.stdout.write(line.decode(errors="replace"))
             continue
-        if isinstance(report, hosting.Fault):
+        if isinstance(report, Fault):
             failure = report.error
         else:
             url = report.manifest_url

@@ -7,20 +7,13 @@ lines go to stderr.
 
 import msgspec
 
-from core.api.message import Message
-from core.api.session import ApplySettings, Hold, Resume
+from core.api.session import ApplySettings, Fault, Hold, Resume
 
 
 class Serving(msgspec.Struct, frozen=True, tag=True):
     """The backbone is ready for peers."""
 
     manifest_url: str
-
-
-class Fault(msgspec.Struct, frozen=True, tag=True):
-    """The backbone cannot serve; the process exits right after it."""
-
-    error: Message
 
 
 HostReport = Serving | Fault

@@ -63,8 +63,6 @@ class Counters(Counted, frozen=True):
     """Totals of this session, which never decrease. Bytes are counted by kind here, and all together in `Traffic`."""
 
     accepted: Count = 0
-    states_given: Count = 0
-    """Whole states sent to other peers."""
 
 
 class Report(msgspec.Struct, frozen=True, tag=True):

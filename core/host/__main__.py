@@ -12,6 +12,7 @@ from pathlib import Path
 
 from core.api import hosting
 from core.api.errors import IdlehiveError, UsageError, WorldError
+from core.api.session import Fault
 from core.client.engine_client import core_command, core_environment
 from core.host.control import HostControl
 from core.host.project import load
@@ -56,7 +57,7 @@ def main(argv: list[str]) -> int:
     try:
         _serve(chosen, ending, control, pipe)
     except IdlehiveError as error:
-        os.write(pipe, hosting.encode(hosting.Fault(error.message)))
+        os.write(pipe, hosting.encode(Fault(error.message)))
         return 2 if isinstance(error, UsageError) else 1
     return 0
 

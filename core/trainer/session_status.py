@@ -4,8 +4,6 @@ import time
 from dataclasses import dataclass
 from typing import Protocol
 
-import msgspec
-
 from core.api.session import Report, Stage
 from core.api.snapshot import CatchUp, Progress, Transfer
 from core.swarm.averaging.optimizer import CollaborativeOptimizer
@@ -42,9 +40,6 @@ class RunView(Protocol):
     min_bandwidth: int
     """Bytes per second that the run's rounds need; 0: not known yet."""
 
-    @property
-    def states_given(self) -> int: ...
-
     def progress(self, counters: SessionCounters, samples: int) -> Progress: ...
 
     def refined(self, situation: Situation) -> Situation:
@@ -55,7 +50,6 @@ class BeforeJoining:
     """Before the session has joined the run."""
 
     min_bandwidth = 0
-    states_given = 0
 
     def __init__(self, target_batch_size: int) -> None:
         self._target_batch_size = target_batch_size
@@ -74,10 +68,6 @@ class Joined:
         self._optimizer, self._target_batch_size = optimizer, target_batch_size
         self._state_size = optimizer.state_averager.state_size()
         self.min_bandwidth = min_bandwidth
-
-    @property
-    def states_given(self) -> int:
-        return int(self._optimizer.state_averager.states_given)
 
     @property
     def peers(self) -> int:
@@ -140,7 +130,7 @@ class SessionStatus:
             situation.stage,
             self._run.progress(measured.counters, counters.samples),
             measured.rates.read(now),
-            msgspec.structs.replace(counters, states_given=self._run.states_given),
+            counters,
             situation.transfer,
             situation.catching_up,
             situation.cut_off,

@@ -14,8 +14,9 @@ from typing import Any
 
 import msgspec
 
-from core.api.hosting import Fault, HostReport, Serving, encode
+from core.api.hosting import HostReport, Serving, encode
 from core.api.message import Message
+from core.api.session import Fault
 
 VARIABLE = "SCRIPTED_HOST"
 

@@ -18,9 +18,9 @@ def status_of(run: Any) -> SessionStatus:
 
 
 class Run(BeforeJoining):
-    """A run that has given a state away, and needs some bandwidth."""
+    """A run that needs some bandwidth."""
 
-    min_bandwidth, states_given = 4_000, 1
+    min_bandwidth = 4_000
 
     def progress(self, _counters: SessionCounters, samples: int) -> Progress:
         return Progress(epoch=3, samples=samples)
@@ -62,7 +62,7 @@ def test_a_report_has_what_is_measured_and_what_the_run_says() -> None:
     measurements.counters.add_microbatch(16, 2.5)
     report = SessionStatus(measurements, Run(64), "contributing").report()
     assert (report.progress.epoch, report.progress.samples) == (3, 16)
-    assert (report.counters.states_given, report.min_bandwidth) == (1, 4_000)
+    assert report.min_bandwidth == 4_000
 
 
 def test_before_joining_a_report_knows_the_target_alone() -> None:

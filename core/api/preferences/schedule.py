@@ -52,13 +52,9 @@ class Outlook(msgspec.Struct, frozen=True):
 ALWAYS = Outlook()
 
 
-class ScheduleState(msgspec.Struct, frozen=True):
+class ScheduleState(Outlook, frozen=True):
     """The schedule in the snapshot. The fields of `Outlook` are those of the chosen week, whatever overrides it."""
 
-    level: Level = Level.FULL
-    next_level: Level | None = None
-    next_at: float | None = None
-    """UTC seconds; None: the level never changes."""
     overridden: bool = False
     """The volunteer contributes now even if the week is off …"""
     override_until: float | None = None

@@ -1,8 +1,9 @@
 """Projects as front ends see them: the list, details and the learning curve."""
 
-from typing import Literal
+from typing import Annotated, Literal
 
 import msgspec
+from msgspec import Meta
 
 from core.api.message import Message
 from core.api.reasons import Reason
@@ -115,15 +116,15 @@ class Figure(msgspec.Struct, frozen=True):
 class CurvePoint(msgspec.Struct, frozen=True):
     """One epoch of the learning curve."""
 
-    epoch: int
+    epoch: Annotated[int, Meta(ge=0, le=1 << 53)]
     loss: float | None = None
     """Training loss, the mean of the reporting peers."""
     evaluation_loss: float | None = None
     """On held-out data, measured by the backbone."""
     own_samples: int = 0
     """This volunteer's."""
-    peers: int = 0
-    at: float = 0.0
+    peers: Annotated[int, Meta(ge=0, le=1 << 31)] = 0
+    at: Annotated[float, Meta(ge=0.0, le=1 << 53)] = 0.0
     """When the epoch ended, UTC seconds; 0: not known."""
     figure: Figure | None = None
     """Measured together with the evaluation loss."""
