@@ -6,7 +6,6 @@
 import hashlib
 import os
 import tempfile
-from dataclasses import dataclass
 from pathlib import Path
 
 import platformdirs
@@ -15,68 +14,34 @@ import platformdirs
 _LONGEST_RUNTIME_PATH = 50
 
 
-@dataclass(frozen=True)
 class Profile:
     """Paths of one profile. `prepare` creates the folders."""
 
-    path: Path
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self.database = path / "idlehive.sqlite"
+        self.cache = path / "cache"
+        """Verified data shards of all projects, limited by the disk cap."""
+        self.copies = path / "copies"
+        """Local copies of the runs' states, so that the next session need not fetch them."""
+        self.practice = path / "practice"
+        """State of the embedded backbone of the practice project."""
+        self.logs = path / "logs"
+        self.identity = path / "identity.key"
+        """This machine's private key as a peer."""
+        self.volunteer = path / "volunteer.key"
+        """The volunteer's private key, the same on all their machines."""
+        self.lock = path / "engine.lock"
+        """The lock that the profile's engine holds while it runs."""
+        self.runtime = _runtime(path)
+        """Sockets and session folders; the path is short enough for a Unix socket."""
+        self.socket = self.runtime / "engine.sock"
 
     @classmethod
     def from_environment(cls) -> "Profile":
         """The profile of this process: `IDLEHIVE_HOME`, or the platform's data folder."""
         named = os.environ.get("IDLEHIVE_HOME")
         return cls(Path(named).expanduser().resolve() if named else Path(platformdirs.user_data_dir("idlehive", False)))
-
-    @property
-    def database(self) -> Path:
-        return self.path / "idlehive.sqlite"
-
-    @property
-    def cache(self) -> Path:
-        """Verified data shards of all projects, limited by the disk cap."""
-        return self.path / "cache"
-
-    @property
-    def copies(self) -> Path:
-        """Local copies of the runs' states, so that the next session need not fetch them."""
-        return self.path / "copies"
-
-    @property
-    def logs(self) -> Path:
-        return self.path / "logs"
-
-    @property
-    def identity(self) -> Path:
-        """This machine's private key as a peer."""
-        return self.path / "identity.key"
-
-    @property
-    def volunteer(self) -> Path:
-        """The volunteer's private key, the same on all their machines."""
-        return self.path / "volunteer.key"
-
-    @property
-    def practice(self) -> Path:
-        """State of the embedded backbone of the practice project."""
-        return self.path / "practice"
-
-    @property
-    def runtime(self) -> Path:
-        """Sockets and session folders; the path is short enough for a Unix socket."""
-        inside = self.path / "run"
-        if len(os.fsencode(inside)) <= _LONGEST_RUNTIME_PATH:
-            return inside
-        digest = hashlib.sha256(os.fsencode(self.path)).hexdigest()[:12]
-        return Path(tempfile.gettempdir()) / f"idlehive-{os.getuid()}-{digest}"
-
-    @property
-    def socket(self) -> Path:
-        return self.runtime / "engine.sock"
-
-    @property
-    def lock(self) -> Path:
-        """The lock that the profile's engine holds while it runs."""
-        return self.path / "engine.lock"
 
     def prepare(self) -> None:
         """Create the folders, readable only by their owner.
@@ -86,3 +51,11 @@ class Profile:
         """
         for folder in (self.path, self.cache, self.copies, self.logs, self.runtime):
             folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+
+
+def _runtime(path: Path) -> Path:
+    inside = path / "run"
+    if len(os.fsencode(inside)) <= _LONGEST_RUNTIME_PATH:
+        return inside
+    digest = hashlib.sha256(os.fsencode(path)).hexdigest()[:12]
+    return Path(tempfile.gettempdir()) / f"idlehive-{os.getuid()}-{digest}"

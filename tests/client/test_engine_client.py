@@ -95,8 +95,6 @@ def test_a_socket_of_another_user_is_not_trusted(
     profile: Profile, engine: ScriptedEngine, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     somebody_else = os.getuid() + 1
-    socket = profile.socket
-    monkeypatch.setattr(Profile, "socket", socket)
     monkeypatch.setattr(os, "getuid", lambda: somebody_else)
     with pytest.raises(WorldError, match="another user"):
         EngineClient.connect(profile)
