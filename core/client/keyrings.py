@@ -26,7 +26,7 @@ class Keyring(Protocol):
     def delete_password(self, service: str, name: str, /) -> None: ...
 
 
-def ask(call: Callable[[Keyring], Result]) -> Result:
+def with_keyring(call: Callable[[Keyring], Result]) -> Result:
     """Call `call` with the system's keyring. May block for ever: the caller sets a time limit.
 
     Raises:

@@ -20,7 +20,7 @@ def write_atomically(path: Path, data: bytes) -> None:
             file.flush()
             os.fsync(file.fileno())
         Path(name).replace(path)
-    except BaseException:
+    except BaseException:  # also when interrupted
         with contextlib.suppress(OSError):
             Path(name).unlink(missing_ok=True)
         raise

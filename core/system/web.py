@@ -16,7 +16,7 @@ import requests
 from requests.adapters import HTTPAdapter
 from urllib3.connection import HTTPConnection, HTTPSConnection
 from urllib3.connectionpool import HTTPConnectionPool, HTTPSConnectionPool
-from urllib3.exceptions import NameResolutionError
+from urllib3.exceptions import HTTPError, NameResolutionError
 
 from core.api.errors import WorldError
 from core.api.project.plain_json import printable
@@ -145,13 +145,13 @@ class _Adapter(HTTPAdapter):
 def _connected(connection: HTTPConnection, connect: Any, reach: Reach, deadline: Deadline) -> socket.socket:
     """A connection to an address that was checked; the name stays what the certificate has to show."""
     name = connection._dns_host
-    failure: Exception | None = None
+    failure: HTTPError | OSError | None = None
     try:
         for address in _addresses(connection, name.strip("[]"), reach):
             connection._dns_host = address
             try:
                 made: socket.socket = connect()
-            except Exception as error:  # noqa: BLE001 - the last one is raised again
+            except (HTTPError, OSError) as error:
                 failure = error
                 continue
             deadline.watch(made)

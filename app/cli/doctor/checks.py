@@ -155,7 +155,7 @@ def _keyring() -> Finding:
         return keyring.name
 
     try:
-        return Finding("keyring", "ok", f"Invites are kept in {keyrings.ask(name_of)}.")
+        return Finding("keyring", "ok", f"Invites are kept in {keyrings.with_keyring(name_of)}.")
     except keyrings.NoKeyring as error:
         return Finding("keyring", "warn", sentence(error.message), _IN_A_FILE)
 

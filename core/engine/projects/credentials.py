@@ -12,7 +12,7 @@ from pathlib import Path
 
 from core.api.errors import WorldError
 from core.api.message import Message
-from core.client.keyrings import SERVICE, Keyring, NoKeyring, Result, ask
+from core.client.keyrings import SERVICE, Keyring, NoKeyring, Result, with_keyring
 from core.engine.machine.threads import in_thread
 from core.store.projects import Keeper
 from core.system.atomic_file import write_atomically
@@ -67,7 +67,7 @@ class Credentials:
 
     async def _ask(self, call: Callable[[Keyring], Result]) -> Result:
         try:
-            return await in_thread(partial(ask, call), _SECONDS)
+            return await in_thread(partial(with_keyring, call), _SECONDS)
         except TimeoutError:
             raise NoKeyring("keyring_silent") from None
 

@@ -25,15 +25,15 @@ from core.engine.server.commands import Commands
 LONGEST_LINE = 1 << 20
 """Bytes of a request."""
 MOST_CLIENTS = 32
-ADMITS_WITHIN = 1.0
+ADMISSION_TIMEOUT = 1.0
 """Seconds that a further front end may wait for a free place."""
 MOST_REQUESTS = 16
 """In flight on one connection; further ones stay unread."""
 MOST_WAITING = 256
 """Unsent replies and events of one connection."""
-LINGERS = 0.5
+CLOSE_TIMEOUT = 0.5
 """Seconds in which a front end may read the last replies and close the connection."""
-READS_WITHIN = 10.0
+DRAIN_TIMEOUT = 10.0
 """Seconds in which a front end must read what it was sent."""
 
 _MOST_UNREAD = 4 << 20
@@ -93,7 +93,7 @@ class Server:
     async def _admit(self, client: "_Client") -> None:
         try:
             # A connection may have ended without being noticed yet.
-            await asyncio.wait_for(self._places.acquire(), ADMITS_WITHIN)
+            await asyncio.wait_for(self._places.acquire(), ADMISSION_TIMEOUT)
         except TimeoutError:
             client.refuse(0, UsageError("too_many_front_ends", most=MOST_CLIENTS))
             await client.finish()
@@ -142,10 +142,10 @@ class _Client:
             if not self._writer.is_closing():
                 self._writer.writelines(self._outbox)
                 self._writer.write_eof()
-                await asyncio.wait_for(self._wait_for_goodbye(), LINGERS)
+                await asyncio.wait_for(self._discard_input(), CLOSE_TIMEOUT)
         self._writer.transport.abort()
 
-    async def _wait_for_goodbye(self) -> None:
+    async def _discard_input(self) -> None:
         """Read until the front end closes: closing on unread input would discard the last reply on its way."""
         left = _MOST_UNREAD
         while left > 0 and (data := await self._reader.read(1 << 16)):
@@ -223,7 +223,7 @@ class _Client:
                     self._writer.write(self._snapshot[1])
                     self._snapshot = None
                 try:
-                    await asyncio.wait_for(self._writer.drain(), READS_WITHIN)
+                    await asyncio.wait_for(self._writer.drain(), DRAIN_TIMEOUT)
                 except TimeoutError:
                     self._disconnect("does not read")
                     return

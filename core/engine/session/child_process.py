@@ -21,8 +21,8 @@ from core.system.subreaper import TAG
 LONGEST_LINE = 1 << 20
 _CRASHES = (signal.SIGSEGV, signal.SIGABRT, signal.SIGBUS, signal.SIGFPE, signal.SIGILL)
 _LONGEST_LOG_LINE = 8 << 10
-_CLEARS_WITHIN = 5.0
-_LAST_WORDS = 1.0
+_CLEAN_UP_TIMEOUT = 5.0
+_READ_TIMEOUT = 1.0
 """Seconds in which the pipe is read after the program's end."""
 
 _log = logging.getLogger(__name__)
@@ -42,26 +42,6 @@ class Child(asyncio.SubprocessProtocol):
         self._partial = {1: bytearray(), 2: bytearray()}
         self._silent = asyncio.Event()
         self._finishing: asyncio.Task[None] | None = None
-
-    @classmethod
-    async def start(
-        cls, command: Sequence[str], runtime: Path, on_line: Callable[[bytes], None], log: logging.Logger
-    ) -> "Child":
-        """Start `command` with a fresh session folder in `runtime`.
-
-        Raises:
-            OSError: the process cannot be started.
-        """
-        folder = runtime / f"{orphans.FOLDER_PREFIX}{secrets.token_hex(3)}"
-        child = cls(folder, on_line, log)
-        # Created here too, so that the search for orphans knows the session from the start.
-        folder.mkdir(mode=0o700)
-        subreaper = core_command("core.system.subreaper", str(folder), "--", *command)
-        # The parent-death signal follows the thread that forks: it must be the event loop's, which does not end.
-        await asyncio.get_running_loop().subprocess_exec(
-            lambda: child, *subreaper, env={**core_environment(), TAG: str(folder)}, start_new_session=True
-        )
-        return child
 
     @property
     def subreaper_pid(self) -> int:
@@ -138,9 +118,9 @@ class Child(asyncio.SubprocessProtocol):
             with contextlib.suppress(ProcessLookupError, PermissionError):
                 os.killpg(self.subreaper_pid, signal.SIGKILL)
             with contextlib.suppress(TimeoutError):
-                await in_thread(partial(orphans.kill_all, self.folder), _CLEARS_WITHIN)
+                await in_thread(partial(orphans.kill_all, self.folder), _CLEAN_UP_TIMEOUT)
         with contextlib.suppress(TimeoutError):
-            await asyncio.wait_for(self._silent.wait(), _LAST_WORDS)
+            await asyncio.wait_for(self._silent.wait(), _READ_TIMEOUT)
         self._transport.close()
         self.code = code if code >= 0 else 128 - code
         self.ended.set()
@@ -157,12 +137,13 @@ class Child(asyncio.SubprocessProtocol):
 
 
 async def start_child(command: Sequence[str], runtime: Path, on_line: Callable[[bytes], None], name: str) -> Child:
-    """`Child.start` in a task that may be cancelled; its stderr goes to the log of `name`.
+    """Start `command` with a new session folder in `runtime`; its stderr goes to the log of `name`.
 
     Raises:
         WorldError: the process cannot be started.
     """
-    starting = asyncio.ensure_future(Child.start(command, runtime, on_line, logging.getLogger(f"child.{name}")))
+    folder = runtime / f"{orphans.FOLDER_PREFIX}{secrets.token_hex(3)}"
+    starting = asyncio.ensure_future(_start(command, Child(folder, on_line, logging.getLogger(f"child.{name}"))))
     try:
         return await asyncio.shield(starting)
     except asyncio.CancelledError:
@@ -171,6 +152,17 @@ async def start_child(command: Sequence[str], runtime: Path, on_line: Callable[[
         raise
     except OSError as error:
         raise WorldError("process_not_started", detail=str(error.strerror or error)) from None
+
+
+async def _start(command: Sequence[str], child: Child) -> Child:
+    # Created here too, so that the search for orphans knows the session from the start.
+    child.folder.mkdir(mode=0o700)
+    subreaper = core_command("core.system.subreaper", str(child.folder), "--", *command)
+    # The parent-death signal follows the thread that forks: it must be the event loop's, which does not end.
+    await asyncio.get_running_loop().subprocess_exec(
+        lambda: child, *subreaper, env={**core_environment(), TAG: str(child.folder)}, start_new_session=True
+    )
+    return child
 
 
 def abnormal_end(code: int) -> Message:
