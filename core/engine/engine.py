@@ -7,6 +7,7 @@ state, so a lost or late input only delays the right decision.
 import asyncio
 import logging
 from collections.abc import Callable
+from dataclasses import replace
 
 from core.api.protocol import Event
 from core.api.sensors import SensorInfo
@@ -15,14 +16,13 @@ from core.api.snapshot import DataMonth, Snapshot
 from core.client.profile import Profile
 from core.conditions.machine import Machine
 from core.conditions.sleep.watch import Announcer, Nobody, SleepWatch
-from core.engine import log_texts
 from core.engine.broadcast import Broadcast
 from core.engine.decision import states
 from core.engine.decision.decide import Decision
+from core.engine.decision.facts import Conditions
 from core.engine.decision.intent import Intent
 from core.engine.decision.lifecycle import forgive, lifecycle
-from core.engine.decision.moments import moments
-from core.engine.decision.observation import Observation, SessionFacts, decide_among
+from core.engine.decision.observation import Observation, decide_among, moments
 from core.engine.decision.project_selection import Selection
 from core.engine.decision.rules import gpu_rules, machine_rules, network_rules
 from core.engine.decision.schedule import WeeklySchedule
@@ -32,15 +32,16 @@ from core.engine.machine import gpu_power
 from core.engine.machine.alarms import Alarms
 from core.engine.machine.gpu_power import PowerLimit
 from core.engine.machine.sensor_thread import SensorThread, interval
-from core.engine.projects.catalogue import Catalogue
+from core.engine.projects.catalogue import PRACTICE, Catalogue
 from core.engine.projects.credentials import Credentials
 from core.engine.projects.identity import Identity
 from core.engine.projects.memberships import memberships
 from core.engine.projects.pictures import Pictures
 from core.engine.projects.ranking import Ranking
-from core.engine.recorder import Recorder, ending, idle_kind
+from core.engine.recorder import Recorder, ending, idle_kind, why
+from core.engine.session.backbone import Backbone
 from core.engine.session.commands import Programs
-from core.engine.session.session import SessionEvent
+from core.engine.session.session import Services, SessionEvent
 from core.engine.session.sessions import Sessions
 from core.engine.snapshot import build_snapshot
 from core.store.store import Store
@@ -86,19 +87,19 @@ class Engine:
         self._measured_bandwidths: dict[str, int] = {}
         """By project: bytes per second below which its rounds cannot end, as measured by a session."""
         self._state: State = Idle()
-        self._sessions = Sessions(
+        services = Services(
             profile,
-            programs,
+            programs.trainer,
+            Backbone(programs.host_for(PRACTICE, profile.practice), profile.runtime),
             self.catalogue,
             self.credentials,
-            self.identity,
-            sleep=self._sleep,
             report=self.update,
-            name_run=self._recorder.name_run,
-            comes_back=lambda: self._decision.waits_for_sleep_alone,
+            name_run=store.journal.name_run,
+            resumes_soon=lambda: self.decision.waits_for_sleep_alone,
         )
+        self._sessions = Sessions(services, self.identity, self._sleep)
         self._seen = self._observe(clock())
-        self._decision, _ = self._decide()
+        self.decision, _ = self._decide()
         self._loop: asyncio.AbstractEventLoop | None = None
         self._stopped = asyncio.Event()
         self._alarms: Alarms | None = None
@@ -106,10 +107,6 @@ class Engine:
     @property
     def intent(self) -> Intent:
         return self._intent.value
-
-    @property
-    def decision(self) -> Decision:
-        return self._decision
 
     @property
     def active_project(self) -> str | None:
@@ -138,26 +135,25 @@ class Engine:
         self._intent.set(self.intent.at(now))
         self._seen = self._observe(now)
         self._run_lifecycle(None if isinstance(event, EpochDone | Remark) else event, now)
-        self._sessions.apply(self._decision.settings)
-        self._recorder.watch(idle_kind(self._state, self._decision), now)
+        self._sessions.apply(self.decision.settings)
+        self._recorder.watch(idle_kind(self._state, self.decision), now)
         self._recorder.set_zone(self.weekly_schedule.zone(now), now)
         self._recorder.flush(now)
         self._sessions.pause_backbone()
         self._set_alarm(now, self._update_ranking(now))
-        self.sensor_thread.set_interval(interval(self._decision, self._state))
+        self.sensor_thread.set_interval(interval(self.decision, self._state))
         self._power_limit.apply(
-            gpu_power.wanted(self.sensor_thread.readings.gpus, self._decision.effective, self._sessions.gpu)
+            gpu_power.wanted(self.sensor_thread.readings.gpus, self.decision.effective, self._sessions.gpu)
         )
         self.broadcast.offer(self.snapshot())
 
     def snapshot(self) -> Snapshot:
-        now = self.clock()
-        active = self.active_project
-        selected = active or self._decision.project
+        now, active, cap = self.clock(), self.active_project, self.preferences["data_cap"]
+        selected = active or self.decision.project
         project = self.catalogue.get(selected) if selected else None
         return build_snapshot(
             self._state,
-            self._decision,
+            self.decision,
             self._sessions.report,
             project=self.catalogue.info(project) if project else None,
             pinned=self.intent.project,
@@ -167,10 +163,10 @@ class Engine:
             pid=self._sessions.pid,
             started_at=self._sessions.started_at,
             surroundings=machine_rules.surroundings(self.sensor_thread.readings),
-            processor=self._sessions.processor_use(self._decision.settings.limits),
+            processor=self._sessions.processor_use(self.decision.settings.limits),
             zone=self.weekly_schedule.zone_name(now),
-            gpu=gpu_rules.gpu_use(self.sensor_thread.readings.gpus, self._decision.settings.gpu),
-            data_month=DataMonth(self._seen.network.used, cap) if (cap := self.preferences["data_cap"]) else None,
+            gpu=gpu_rules.gpu_use(self.sensor_thread.readings.gpus, self.decision.settings.gpu),
+            data_month=DataMonth(self._seen.conditions.network.used, cap) if cap else None,
         )
 
     def sensors(self) -> list[SensorInfo]:
@@ -184,7 +180,7 @@ class Engine:
 
     def reload_preferences(self) -> None:
         self.preferences = self.store.preferences.load()
-        self.weekly_schedule.paint(self.preferences["week"])
+        self.weekly_schedule.change(self.preferences["week"])
         self.sensor_thread.look_for(self.preferences["programs"])
         self.update()
 
@@ -212,21 +208,24 @@ class Engine:
             intent=intent,
             preferences=self.preferences,
             week=self.weekly_schedule.outlook(now),
-            network=network_rules.network_use(self.preferences, used, now, zone),
-            machine=self.sensor_thread.readings,
             memberships=memberships(self.catalogue, intent.project, self._measured_bandwidths),
-            near_sleep=self._sleep.now.near,
+            conditions=Conditions(
+                machine=self.sensor_thread.readings,
+                network=network_rules.network_use(self.preferences, used, now, zone),
+                near_sleep=self._sleep.now.near,
+            ),
         )
 
     def _decide(self) -> tuple[Decision, Selection]:
-        session = SessionFacts(self._sessions.gpu, self._sessions.slept)
-        return decide_among(self._seen, session, self.selection, self._state)
+        session_gpu, slept = self._sessions.gpu, self._sessions.slept
+        conditions = replace(self._seen.conditions, session_gpu=session_gpu, slept=slept)
+        return decide_among(replace(self._seen, conditions=conditions), self.selection, self._state)
 
     def _run_lifecycle(self, event: states.Input | None, now: float) -> None:
         for _ in range(_MOST_STEPS):
-            self._decision, self.selection = self._decide()
+            self.decision, self.selection = self._decide()
             before = self._state
-            self._state, effects = lifecycle(before, self._decision, event, now)
+            self._state, effects = lifecycle(before, self.decision, event, now)
             event = None
             self._on_change(before, now)
             for effect in effects:
@@ -256,13 +255,13 @@ class Engine:
             case Fault():
                 _log.warning("The session failed: %s", event.error)
             case Ended():
-                self._recorder.end(event.error or ending(self._state, self._decision), now)
+                self._recorder.end(event.error or ending(self._state, self.decision), now)
 
     def _perform(self, effect: Effect, now: float) -> None:
         if isinstance(effect, StartSession):
             project = self.catalogue.get(effect.project)
             self._recorder.begin(project.id, project.manifest.run_id if project.manifest else "", now)
-        self._sessions.perform(effect, self._decision.settings, now)
+        self._sessions.perform(effect, self.decision.settings, now)
 
     def _update_ranking(self, now: float) -> float | None:
         """Returns when to call it again."""
@@ -275,7 +274,7 @@ class Engine:
     def _on_change(self, before: State, now: float) -> None:
         after = self._state
         if type(after) is not type(before):
-            _log.info("%s", log_texts.change(before, after, self._decision))
+            _log.info("%s -> %s (%s)", type(before).__name__, type(after).__name__, why(after, self.decision))
         if isinstance(after, Failed) and not isinstance(before, Failed):
             self.publish(Event("session_failed", after.failure.error, now, project=after.project))
         if isinstance(after, Starting) and not isinstance(before, Starting):
@@ -284,7 +283,7 @@ class Engine:
             self._stopped.set()
 
     def _set_alarm(self, now: float, place_at: float | None) -> None:
-        own = moments(self._seen, self._decision, self.selection, self._state)
+        own = moments(self._seen, self.decision, self.selection, self._state)
         moments_known = [moment for moment in (*own, self._recorder.next_moment(now), place_at) if moment is not None]
         if self._alarms is not None:
             self._alarms.set(min(moments_known, default=None))

@@ -5,6 +5,7 @@ import os
 import time
 from collections.abc import Callable, Mapping
 from datetime import tzinfo
+from typing import TypeVar
 
 from core.api.message import Message
 from core.api.protocol import Event
@@ -12,9 +13,11 @@ from core.api.session import EpochDone, Report
 from core.api.snapshot import Today
 from core.engine.decision.decide import Decision
 from core.engine.decision.rules.network_rules import month_begin
-from core.engine.decision.states import Contributing, Leaving, State
+from core.engine.decision.states import Contributing, Failed, Leaving, State
 from core.store.database import StoreError
 from core.store.store import Store
+
+Result = TypeVar("Result")
 
 FLUSH_EVERY = 10.0
 """Seconds, at most, until an increment is written."""
@@ -42,11 +45,8 @@ class Recorder:
 
     def begin(self, project: str, run_id: str, now: float) -> None:
         self._project = project
-        self._first = self._given_before(project) == 0
+        self._first = _read(lambda: self._store.history.given_to(project)[0], 0) == 0
         self._journal.begin(project, run_id, now)
-
-    def name_run(self, run_id: str) -> None:
-        self._journal.name_run(run_id)
 
     def report(self, report: Report, now: float, processor_power: int = 0) -> None:
         """`processor_power` is the processor's watts at full load, as the volunteer set it, or 0."""
@@ -104,10 +104,7 @@ class Recorder:
 
     def today(self, now: float) -> Today:
         """The last known value while the record cannot be read."""
-        try:
-            self._today = self._store.history.today(now)
-        except StoreError as error:
-            _log.warning("The record cannot be read: %s", error)
+        self._today = _read(lambda: self._store.history.today(now), self._today)
         return self._today
 
     def used_in_month(self, preferences: Mapping[str, int], now: float, zone: tzinfo) -> int:
@@ -115,17 +112,17 @@ class Recorder:
         record cannot be read."""
         if not preferences["data_cap"]:
             return 0
-        try:
-            self._used = self._store.history.traffic_since(month_begin(preferences["data_cap_day"], now, zone))
-        except StoreError as error:
-            _log.warning("The record cannot be read: %s", error)
+        begin = month_begin(preferences["data_cap_day"], now, zone)
+        self._used = _read(lambda: self._store.history.traffic_since(begin), self._used)
         return self._used
 
-    def _given_before(self, project: str) -> int:
-        try:
-            return self._store.history.given_to(project)[0]
-        except StoreError:
-            return 0
+
+def _read(read: Callable[[], Result], otherwise: Result) -> Result:
+    try:
+        return read()
+    except StoreError as error:
+        _log.warning("The record cannot be read: %s", error)
+        return otherwise
 
 
 def ending(state: State, decision: Decision) -> Message:
@@ -134,6 +131,13 @@ def ending(state: State, decision: Decision) -> Message:
         return state.failure.error
     by_urgency = sorted(decision.reasons, key=lambda reason: reason.hold)
     return Message(by_urgency[0].kind if by_urgency else "done")
+
+
+def why(state: State, decision: Decision) -> str:
+    """Why the engine is in this state, for the log: a failure, or the kinds of reasons."""
+    if isinstance(state, Failed):
+        return str(state.failure.error)
+    return ", ".join(reason.kind for reason in decision.reasons) or ("no reasons" if decision.wanted else "not wanted")
 
 
 def idle_kind(state: State, decision: Decision) -> str | None:

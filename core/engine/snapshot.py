@@ -21,7 +21,6 @@ from core.api.snapshot import (
     Surroundings,
     Today,
     Traffic,
-    Transfer,
 )
 from core.api.snapshot import State as StateName
 from core.engine.decision.decide import Decision
@@ -79,7 +78,7 @@ def build_snapshot(
         gpu=gpu if alive else None,
         data_month=data_month,
         session=Session(pid, started_at) if pid is not None and alive else None,
-        transfer=_transfer(state),
+        transfer=state.transfer if isinstance(state, Starting | Syncing) else None,
         catching_up=report.catching_up if report and isinstance(state, Syncing) else None,
         error=_error(failure) if failure else None,
         retry_at=None if failure is None or failure.permanent or isinstance(state, Leaving) else failure.retry_at,
@@ -101,7 +100,3 @@ def _cut_off(report: Report | None) -> tuple[Reason, ...]:
     if report is None or not report.cut_off:
         return ()
     return (Reason("offline", hold=True, params={"cause": Message("no_peers")}, severity=Severity.NOTICE),)
-
-
-def _transfer(state: State) -> Transfer | None:
-    return state.transfer if isinstance(state, Starting | Syncing) else None

@@ -58,7 +58,6 @@ class Membership:
     """A project that the volunteer has joined."""
 
     project: str
-    name: str
     gpu_memory: int = 0
     """Bytes of GPU memory that it needs."""
     needs_internet: bool = True

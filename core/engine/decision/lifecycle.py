@@ -8,7 +8,7 @@ from functools import partial
 
 from core.api.message import Message
 from core.api.reasons import Kind
-from core.api.session import Fault, Report
+from core.api.session import Fault, Hold, Leave, Report, Resume
 from core.engine.decision.decide import Decision
 from core.engine.decision.facts import Failure
 from core.engine.decision.states import (
@@ -21,9 +21,6 @@ from core.engine.decision.states import (
     Joining,
     KillGroup,
     Leaving,
-    SendHold,
-    SendLeave,
-    SendResume,
     Starting,
     StartSession,
     State,
@@ -41,8 +38,8 @@ LEAVE_WITHIN = 5.0
 """Seconds that a trainer has for leaving the run."""
 KILL_AFTER = 7.0
 """Seconds from Leave until the process group is killed, and between two attempts."""
-IN_HASTE = {Kind.GOING_TO_SLEEP: 3.5, Kind.WOKEN: 2.0}
-"""Replaces KILL_AFTER before sleep: logind delays it for five seconds, and afterwards no peer waits for a goodbye."""
+KILL_SOONER: dict[str, float] = {Kind.GOING_TO_SLEEP: 3.5, Kind.WOKEN: 2.0}
+"""Replaces KILL_AFTER around sleep: logind delays it for five seconds, and after it the peers have gone on."""
 PATIENCE = {"starting": 180.0, "joining": 180.0, "syncing": 600.0, "contributing": 300.0}
 """Seconds without progress in a stage after which the session counts as hanging."""
 _NO_PROGRESS: dict[type[State], Message] = {
@@ -117,7 +114,7 @@ def _working(state: Working, decision: Decision, event: Input | None, now: float
         return ends
     if decision.reasons:
         if isinstance(state, Contributing):
-            return Holding(state.project, decision.reasons, now, failures=state.failures), (SendHold(),)
+            return Holding(state.project, decision.reasons, now, failures=state.failures), (Hold(),)
         # Before contributing, nothing in memory is worth holding.
         return _leave(state, decision, now)
     state = _follow(state, event, now) if isinstance(event, Report) else state
@@ -131,8 +128,8 @@ def _holding(state: Holding, decision: Decision, event: Input | None, now: float
     if ends is not None:
         return ends
     if not decision.reasons:
-        going_on = Contributing(state.project, now + PATIENCE["contributing"], now, state.failures)
-        return going_on, (SendResume(),)
+        going_on = Contributing(state.project, now + PATIENCE["contributing"], state.failures, since=now)
+        return going_on, (Resume(),)
     obeyed = state.obeyed or (isinstance(event, Report) and event.stage == "holding")
     longest = LONGEST_HOLD if obeyed else HOLD_WITHIN
     if _is_past(state.since + longest, now, LONGEST_HOLD):
@@ -171,9 +168,9 @@ def _ends(state: Working | Holding, decision: Decision, event: Input | None, now
 
 
 def _leave(state: Working | Holding, decision: Decision, now: float, failure: Failure | None = None) -> Step:
-    seconds = min((IN_HASTE[reason.kind] for reason in decision.reasons if reason.kind in IN_HASTE), default=KILL_AFTER)
+    seconds = min((KILL_SOONER.get(reason.kind, KILL_AFTER) for reason in decision.reasons), default=KILL_AFTER)
     leaving = Leaving(state.project, decision.reasons, now + seconds, state.failures, failure)
-    return leaving, (SendLeave(min(LEAVE_WITHIN, seconds)),)
+    return leaving, (Leave(min(LEAVE_WITHIN, seconds)),)
 
 
 def _follow(state: Working, report: Report, now: float) -> Working:
@@ -192,14 +189,14 @@ def _follow(state: Working, report: Report, now: float) -> Working:
         case "contributing":
             since = state.since if isinstance(state, Contributing) else now
             failures = 0 if now - since >= FORGIVEN_AFTER else state.failures
-            return Contributing(state.project, now + PATIENCE["contributing"], since, failures)
+            return Contributing(state.project, now + PATIENCE["contributing"], failures, since=since)
     return state
 
 
 def _deadline(state: Working, report: Report, now: float, stage: str) -> float:
     """The deadline is set when a stage begins and extended when its transfer progresses."""
     begins = type(state).__name__.lower() != stage
-    moves = report.transfer is not None and report.transfer != getattr(state, "transfer", None)
+    moves = report.transfer is not None and report.transfer != state.transfer
     return now + PATIENCE[stage] if begins or moves else state.deadline
 
 

@@ -1,50 +1,51 @@
-"""All inputs of a decision, read once per update, and the decision. Pure."""
+"""All inputs of a decision, read once per update; the decision; and when it may change without an input. Pure."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from core.api.preferences.preferences import Values
 from core.api.preferences.schedule import Outlook
-from core.conditions.machine import Readings
+from core.engine.decision import lifecycle
 from core.engine.decision.decide import Decision, decide
-from core.engine.decision.facts import Conditions, Failure, Membership, NetworkUse
+from core.engine.decision.facts import Conditions, Failure, Membership
 from core.engine.decision.intent import Intent
 from core.engine.decision.project_selection import Selection, select
+from core.engine.decision.rules import machine_rules
 from core.engine.decision.states import State
 
 
 @dataclass(frozen=True)
 class Observation:
-    """All inputs except the session."""
-
     now: float
     intent: Intent
     preferences: Values
     week: Outlook
-    network: NetworkUse
-    machine: Readings
     memberships: tuple[Membership, ...]
     """Those of the intent, in the volunteer's order."""
-    near_sleep: bool
+    conditions: Conditions
 
 
-@dataclass(frozen=True)
-class SessionFacts:
-    """Facts about the present session."""
-
-    gpu: str | None = None
-    """UUID of its GPU, empty for the processor; None without a session."""
-    slept: bool = False
-    """The computer has slept since it began."""
-
-
-def decide_among(
-    seen: Observation, session: SessionFacts, before: Selection, state: State
-) -> tuple[Decision, Selection]:
+def decide_among(seen: Observation, before: Selection, state: State) -> tuple[Decision, Selection]:
     """The decision for the selected project, and the selection to pass to the next call."""
 
     def judge(membership: Membership | None, failure: Failure | None, in_session: bool) -> Decision:
-        gpu = session.gpu if in_session else None
-        conditions = Conditions(failure, gpu, seen.machine, seen.network, seen.near_sleep, session.slept)
+        session_gpu = seen.conditions.session_gpu if in_session else None
+        conditions = replace(seen.conditions, failure=failure, session_gpu=session_gpu)
         return decide(seen.intent, seen.preferences, conditions, membership, seen.now, week=seen.week)
 
     return select(before, seen.memberships, judge, state, seen.now)
+
+
+def moments(seen: Observation, decision: Decision, selection: Selection, state: State) -> list[float | None]:
+    """When the decision may change, UTC seconds; None: never."""
+    machine, network = seen.conditions.machine, seen.conditions.network
+    return [
+        seen.intent.snoozed_until,
+        seen.intent.stop_at,
+        seen.intent.override_until,
+        decision.schedule.next_at,
+        network.next_edge,
+        machine_rules.next_moment(machine, decision.effective, seen.now, uses_gpu=decision.uses_gpu),
+        lifecycle.next_moment(state),
+        *selection.moments(),
+        *(reason.until for reason in decision.reasons),
+    ]

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from core.api.message import Message
 from core.api.reasons import Reason
-from core.api.session import Fault, Report
+from core.api.session import Fault, Hold, Leave, Report, Resume
 from core.api.snapshot import Transfer
 from core.engine.decision.facts import Failure
 
@@ -21,34 +21,30 @@ class Idle:
 
 
 @dataclass(frozen=True)
-class Starting:
+class _Stage:
+    """A session without progress until `deadline` (UTC seconds) counts as hanging."""
+
     project: str
     deadline: float
     failures: int = 0
     transfer: Transfer | None = None
 
 
-@dataclass(frozen=True)
-class Joining:
-    project: str
-    deadline: float
-    failures: int = 0
+class Starting(_Stage):
+    """The trainer loads its libraries and fetches data."""
+
+
+class Joining(_Stage):
+    """It looks for the run's peers."""
+
+
+class Syncing(_Stage):
+    """It fetches the run's state."""
 
 
 @dataclass(frozen=True)
-class Syncing:
-    project: str
-    deadline: float
-    failures: int = 0
-    transfer: Transfer | None = None
-
-
-@dataclass(frozen=True)
-class Contributing:
-    project: str
-    deadline: float
-    since: float
-    failures: int = 0
+class Contributing(_Stage):
+    since: float = 0.0
 
 
 @dataclass(frozen=True)
@@ -100,24 +96,10 @@ class StartSession:
 
 
 @dataclass(frozen=True)
-class SendHold:
-    pass
-
-
-@dataclass(frozen=True)
-class SendResume:
-    pass
-
-
-@dataclass(frozen=True)
-class SendLeave:
-    seconds: float
-
-
-@dataclass(frozen=True)
 class KillGroup:
     pass
 
 
-Effect = StartSession | SendHold | SendResume | SendLeave | KillGroup
+Effect = StartSession | Hold | Resume | Leave | KillGroup
+"""Commands go to the trainer."""
 Step = tuple[State, tuple[Effect, ...]]

@@ -23,17 +23,17 @@ class WeeklySchedule:
         self._zone: tzinfo = UTC
         self._zone_read_at = float("-inf")
         self._outlook = Outlook()
-        self._looked_at = float("inf")
+        self._computed_at = float("inf")
 
-    def paint(self, cells: str) -> None:
+    def change(self, cells: str) -> None:
         self.cells = cells
-        self._looked_at = float("inf")
+        self._computed_at = float("inf")
 
     def outlook(self, now: float) -> Outlook:
         """The week's level at `now`, cached until it changes: reports come often, changes seldom."""
         zone = self._zone_at(now)
         if zone is not self._zone or not self._still_holds(now):
-            self._zone, self._looked_at = zone, now
+            self._zone, self._computed_at = zone, now
             self._outlook = outlook(self.cells, now, zone)
         return self._outlook
 
@@ -47,7 +47,7 @@ class WeeklySchedule:
 
     def _still_holds(self, now: float) -> bool:
         until = self._outlook.next_at
-        return self._looked_at <= now and (until is None or now < until)
+        return self._computed_at <= now and (until is None or now < until)
 
     def _zone_at(self, now: float) -> tzinfo:
         if not self._zone_read_at <= now < self._zone_read_at + _ZONE_HOLDS:

@@ -5,7 +5,7 @@ import tomllib
 from collections.abc import Callable, Sequence
 from functools import cache, partial
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import msgspec
 from msgspec import Meta
@@ -14,8 +14,8 @@ import core
 from core.api.decoding import decode
 from core.api.errors import UsageError, WorldError
 from core.api.project import manifest_reading
-from core.api.project.manifest import Manifest
-from core.api.project.projects import CurvePoint, Figure, ProjectDetails, ProjectInfo
+from core.api.project.manifest import Manifest, Model, Task, Training
+from core.api.project.projects import CurvePoint, ProjectDetails, ProjectInfo
 from core.engine.machine.threads import in_thread
 from core.engine.projects import credentials, fetch, requirements
 from core.store.projects import Project
@@ -26,23 +26,23 @@ PRACTICE = Path(core.__file__).parents[1] / "resources" / "practice" / "project.
 BUILTIN = "builtin"
 PRACTICE_ID = "practice"
 """Reserved: an organiser who hosts the same project uses another id."""
+_PRACTICE = Project(PRACTICE_ID, BUILTIN, None)
 
 _log = logging.getLogger(__name__)
 
 
 class Catalogue:
-    def __init__(self, store: Store, cache_folder: Path, clock: Callable[[], float], practice: Path = PRACTICE) -> None:
+    def __init__(self, store: Store, cache_folder: Path, clock: Callable[[], float]) -> None:
         self._store = store
         self._cache_folder = cache_folder
         self._clock = clock
-        self.practice_file = practice
         self._projects: tuple[Project, ...] = ()
         self.reload()
 
     def reload(self) -> None:
         """Read the list again after the store has changed."""
         stored = self._store.projects.all()
-        listed = [] if any(project.source == BUILTIN for project in stored) else [self._practice()]
+        listed = [] if any(project.source == BUILTIN for project in stored) else [_PRACTICE]
         self._projects = (*stored, *listed)
 
     def all(self) -> tuple[Project, ...]:
@@ -55,10 +55,9 @@ class Catalogue:
             raise UsageError("project_unknown", project=id, known=[project.id for project in self._projects])
         return found
 
-    def selected(self, wanted: str | None) -> Project | None:
-        """The wanted membership, else the first one."""
-        members = [project for project in self._projects if project.joined_at is not None]
-        return next((p for p in members if wanted in (None, p.id)), None)
+    def members(self) -> list[Project]:
+        """The projects that the volunteer has joined, in the volunteer's order."""
+        return [project for project in self._projects if project.joined_at is not None]
 
     async def find(self, project: str | None) -> Project:
         """The project for an id, URL or file; None: the first membership, else the practice project.
@@ -67,10 +66,9 @@ class Catalogue:
             UsageError, WorldError: there is no such project, or its manifest cannot be read.
         """
         if project is None:
-            return self.selected(None) or self._practice()
-        if any(project == listed.id for listed in self._projects):
-            return self.get(project)
-        if fetch.is_url(project) or "/" in project or project.endswith(".json"):
+            return next(iter(self.members()), _PRACTICE)
+        is_listed = any(project == listed.id for listed in self._projects)
+        if not is_listed and (fetch.is_url(project) or "/" in project or project.endswith(".json")):
             return await self.add(project)
         return self.get(project)
 
@@ -105,10 +103,9 @@ class Catalogue:
         Raises:
             UsageError: one is no membership, or named twice.
         """
-        members = [project.id for project in self._projects if project.joined_at is not None]
-        for name in first:
-            if name not in members:
-                raise UsageError("not_a_member", project=name)
+        members = [project.id for project in self.members()]
+        if strangers := [name for name in first if name not in members]:
+            raise UsageError("not_a_member", project=strangers[0])
         if len(set(first)) < len(first):
             raise UsageError("projects_repeated")
         self._store.projects.order(first)
@@ -147,7 +144,7 @@ class Catalogue:
         return merged(own, await _backbone_curve(manifest.curve, fetch.reach(project)) if manifest.curve else ())
 
     def info(self, project: Project, active: str | None = None) -> ProjectInfo:
-        description = project.manifest or _Described(self.practice_file)
+        description = project.manifest or _described()
         return ProjectInfo(
             id=project.id,
             name=description.name,
@@ -164,55 +161,40 @@ class Catalogue:
 
     def details(self, project: Project, active: str | None = None) -> ProjectDetails:
         samples, seconds = self._store.history.given_to(project.id)
-        manifest = project.manifest
-        if manifest is None:
-            return _Described(self.practice_file).details(self.info(project, active))
+        manifest, described = project.manifest, project.manifest or _described()
         return ProjectDetails(
             info=self.info(project, active),
-            architecture=manifest.model.architecture,
-            task=type(manifest.task).__struct_config__.tag or "",  # type: ignore[arg-type]  # tags here are strings
-            target_batch_size=manifest.training.target_batch_size,
-            download_size=sum(file.size for file in manifest.needed_files()),
-            requirements=msgspec.structs.asdict(manifest.requirements),
-            missing=requirements.missing(manifest.requirements, self._cache_folder),
-            homepage=manifest.homepage,
+            architecture=described.model.architecture,
+            task=type(described.task).__struct_config__.tag or "",  # type: ignore[arg-type]  # tags here are strings
+            target_batch_size=described.training.target_batch_size,
+            download_size=sum(file.size for file in manifest.needed_files()) if manifest else 0,
+            requirements=msgspec.structs.asdict(manifest.requirements) if manifest else {},
+            missing=requirements.missing(manifest.requirements, self._cache_folder) if manifest else (),
+            homepage=manifest.homepage if manifest else None,
             samples=samples,
             seconds=seconds,
         )
 
     def _rank(self, project: Project) -> int:
-        members = [member.id for member in self._projects if member.joined_at is not None]
+        members = [member.id for member in self.members()]
         return members.index(project.id) + 1 if project.id in members else 0
 
-    def _practice(self) -> Project:
-        return Project(PRACTICE_ID, BUILTIN, None)
 
-
-class _Described:
+class _Described(msgspec.Struct, frozen=True):
     """The practice project before its first session, when its backbone has not written a manifest yet."""
 
-    def __init__(self, file: Path) -> None:
-        self._table = _described(file)
-        self.name: str = self._table["name"]
-        self.summary: str = self._table["summary"]
-        self.organiser: str = self._table["organiser"]
-        self.license: str = self._table["license"]
-
-    def details(self, info: ProjectInfo) -> ProjectDetails:
-        table = self._table
-        return ProjectDetails(
-            info=info,
-            architecture=table["model"]["architecture"],
-            task=table["task"]["type"],
-            target_batch_size=table["training"]["target_batch_size"],
-            download_size=0,
-            requirements={},
-        )
+    name: str
+    summary: str
+    organiser: str
+    license: str
+    model: Model
+    task: Task
+    training: Training
 
 
 @cache
-def _described(file: Path) -> dict[str, Any]:
-    return tomllib.loads(file.read_text(encoding="utf-8"))
+def _described() -> _Described:
+    return msgspec.convert(tomllib.loads(PRACTICE.read_text(encoding="utf-8")), _Described)
 
 
 def _check_same(project: Project, manifest: Manifest) -> None:
@@ -238,25 +220,14 @@ async def _read(source: str) -> tuple[Manifest, str]:
         raise WorldError("reading_takes_long", source=source) from None
 
 
-class _Point(msgspec.Struct, frozen=True):
-    """One epoch as the backbone reports it."""
-
-    epoch: Annotated[int, Meta(ge=0, le=1 << 53)]
-    loss: float | None = None
-    evaluation_loss: float | None = None
-    figure: Figure | None = None
-    peers: Annotated[int, Meta(ge=0, le=1 << 31)] = 0
-    at: Annotated[float, Meta(ge=0.0, le=1 << 53)] = 0.0
-
-
 class _Curve(msgspec.Struct, frozen=True):
-    points: Annotated[tuple[_Point, ...], Meta(max_length=200_000)]
+    points: Annotated[tuple[CurvePoint, ...], Meta(max_length=200_000)]
 
 
 _CURVE = msgspec.json.Decoder(_Curve)
 
 
-async def _backbone_curve(url: str, reach: Reach) -> tuple[_Point, ...]:
+async def _backbone_curve(url: str, reach: Reach) -> tuple[CurvePoint, ...]:
     """Empty if it cannot be read: front ends then show this computer's part only."""
     try:
         text, _ = await in_thread(partial(fetch.from_url, url, fetch.CURVE_CAP, reach), fetch.SECONDS)
@@ -266,16 +237,14 @@ async def _backbone_curve(url: str, reach: Reach) -> tuple[_Point, ...]:
         return ()
 
 
-def merged(own: dict[int, CurvePoint], reported: tuple[_Point, ...]) -> list[CurvePoint]:
+def merged(own: dict[int, CurvePoint], reported: tuple[CurvePoint, ...]) -> list[CurvePoint]:
     """By epoch: the backbone's losses go first, own samples are this computer's."""
     points = dict(own)
     for point in reported:
         mine = own.get(point.epoch, CurvePoint(point.epoch))
-        points[point.epoch] = CurvePoint(
-            epoch=point.epoch,
+        points[point.epoch] = msgspec.structs.replace(
+            point,
             loss=mine.loss if point.loss is None else point.loss,
-            evaluation_loss=point.evaluation_loss,
-            figure=point.figure,
             own_samples=mine.own_samples,
             peers=point.peers or mine.peers,
             at=point.at or mine.at,

@@ -16,20 +16,15 @@ def memberships(
 
     `measured_bandwidths` has, by project, bytes per second below which its rounds cannot end.
     """
-    joined = (project for project in catalogue.all() if project.joined_at is not None)
-    return tuple(
-        _membership(project, catalogue.info(project).name, measured_bandwidths.get(project.id, 0))
-        for project in joined
-        if pinned in (None, project.id)
-    )
+    chosen = (project for project in catalogue.members() if pinned in (None, project.id))
+    return tuple(_membership(project, measured_bandwidths.get(project.id, 0)) for project in chosen)
 
 
-def _membership(project: Project, name: str, measured_bandwidth: int) -> Membership:
+def _membership(project: Project, measured_bandwidth: int) -> Membership:
     manifest, is_practice = project.manifest, project.source == BUILTIN
     needs = manifest.requirements if manifest else Requirements()
     return Membership(
         project.id,
-        name,
         gpu_memory=needs.gpu_memory,
         needs_internet=not is_practice and machine_rules.needs_internet(manifest),
         min_bandwidth=max(needs.upload, needs.download, measured_bandwidth),

@@ -2,10 +2,12 @@
 
 import shutil
 from collections.abc import Iterator
+from contextlib import closing
 from pathlib import Path
 
 from core.api.message import Message
 from core.api.project.manifest import Requirements
+from core.conditions.nvml import Nvml
 
 
 def missing(needs: Requirements, cache: Path) -> tuple[Message, ...]:
@@ -35,17 +37,6 @@ def _free(folder: Path) -> int:
 
 
 def _gpu_memory() -> int:
-    """Bytes of the largest NVIDIA GPU, 0 if there is none or no driver."""
-    import pynvml
-
-    try:
-        pynvml.nvmlInit()
-    except pynvml.NVMLError:
-        return 0
-    try:
-        handles = map(pynvml.nvmlDeviceGetHandleByIndex, range(pynvml.nvmlDeviceGetCount()))
-        return max((int(pynvml.nvmlDeviceGetMemoryInfo(handle).total) for handle in handles), default=0)
-    except pynvml.NVMLError:
-        return 0
-    finally:
-        pynvml.nvmlShutdown()
+    """Bytes of the largest NVIDIA GPU; 0 if there is none or no driver."""
+    with closing(Nvml()) as nvml:
+        return max((gpu.memory_total for gpu in nvml.read().present), default=0)

@@ -12,14 +12,12 @@ from core.api.message import Message
 from core.api.preferences.commands import ListPreferences, PreferenceInfo, ResetPreference, SetPreference
 from core.api.project.projects import (
     AddProject,
-    CurvePoint,
     GetCurve,
     GetPicture,
     JoinProject,
     LeaveProject,
     ListProjects,
     OrderProjects,
-    Picture,
     ProjectDetails,
     ProjectInfo,
     ShowProject,
@@ -27,8 +25,7 @@ from core.api.project.projects import (
 from core.api.protocol import Command, Event, GetSnapshot
 from core.api.record.history import MOST_HOURS, Contribution, GetHistory
 from core.api.record.record import DeleteHistory, ExportHistory, GetHabits, GetOverview, GetSessions, ImportHistory
-from core.api.sensors import GetSensors, SensorInfo
-from core.api.snapshot import Snapshot
+from core.api.sensors import GetSensors
 from core.engine.decision.preference_info import preference_info
 from core.engine.engine import Engine
 from core.engine.projects.credentials import WARNING
@@ -45,23 +42,23 @@ class Commands:
         self._engine = engine
         history = HistoryQueries(engine)
         self._handlers: dict[type[Any], Callable[[Any], Any]] = {
-            GetSnapshot: self._get_snapshot,
-            Pause: self._pause,
-            Resume: self._resume,
-            ListProjects: self._list_projects,
-            ShowProject: self._show_project,
-            LeaveProject: self._leave_project,
-            OrderProjects: self._order_projects,
-            GetPicture: self._get_picture,
-            ListPreferences: self._list_preferences,
-            SetPreference: self._set_preference,
-            ResetPreference: self._reset_preference,
-            GetSensors: self._get_sensors,
-            GetHistory: self._get_history,
+            GetSnapshot: lambda _: engine.snapshot(),
+            GetSensors: lambda _: engine.sensors(),
             Contribute: self._contribute,
+            Pause: self._pause,
+            Resume: lambda _: engine.want(engine.intent.resume(), retry=True),
+            ListProjects: lambda _: self._list_projects(),
+            ShowProject: self._show_project,
             AddProject: self._add_project,
             JoinProject: self._join_project,
-            GetCurve: self._get_curve,
+            LeaveProject: self._leave_project,
+            OrderProjects: self._order_projects,
+            GetPicture: lambda command: engine.pictures.get(engine.catalogue.get(command.project)),
+            GetCurve: lambda command: engine.catalogue.curve(command.project),
+            ListPreferences: lambda _: [self._preference(name) for name in engine.preferences],
+            SetPreference: self._set_preference,
+            ResetPreference: self._reset_preference,
+            GetHistory: self._get_history,
             GetOverview: history.overview,
             GetHabits: history.habits,
             GetSessions: history.sessions,
@@ -104,13 +101,7 @@ class Commands:
                 raise UsageError("schedule_never_changes")
         self._engine.want(self._engine.intent.pause(until))
 
-    def _resume(self, _command: Resume) -> None:
-        self._engine.want(self._engine.intent.resume(), retry=True)
-
-    def _get_snapshot(self, _command: GetSnapshot) -> Snapshot:
-        return self._engine.snapshot()
-
-    def _list_projects(self, _command: ListProjects) -> list[ProjectInfo]:
+    def _list_projects(self) -> list[ProjectInfo]:
         return [self._info(project.id) for project in self._engine.catalogue.all()]
 
     def _show_project(self, command: ShowProject) -> ProjectDetails:
@@ -139,9 +130,8 @@ class Commands:
         if project.secret is not None:
             await engine.credentials.forget(project.id, project.secret)
         engine.catalogue.leave(project.id)
-        engine.publish(
-            Event("left", Message("left", {"name": self._info(project.id).name}), engine.clock(), project.id)
-        )
+        info = self._info(project.id)
+        engine.publish(Event("left", Message("left", {"name": info.name}), engine.clock(), project.id))
         # A volunteer who chose this project did not choose the next one in the list.
         engine.want(engine.intent.without(project.id))
         return self._info(project.id)
@@ -149,18 +139,12 @@ class Commands:
     def _order_projects(self, command: OrderProjects) -> list[ProjectInfo]:
         self._engine.catalogue.order(command.projects)
         self._engine.want(self._engine.intent, retry=True)
-        return self._list_projects(ListProjects())
-
-    async def _get_picture(self, command: GetPicture) -> Picture | None:
-        return await self._engine.pictures.get(self._engine.catalogue.get(command.project))
+        return self._list_projects()
 
     async def _import_identity(self, command: ImportIdentity) -> IdentityInfo:
         info = await self._engine.identity.import_key(command.text, command.passphrase, replace=command.replace)
         self._engine.ranking.forget()
         return info
-
-    def _list_preferences(self, _command: ListPreferences) -> list[PreferenceInfo]:
-        return [self._preference(name) for name in self._engine.preferences]
 
     def _set_preference(self, command: SetPreference) -> PreferenceInfo:
         self._engine.store.preferences.set(command.name, command.value)
@@ -172,21 +156,14 @@ class Commands:
         self._engine.reload_preferences()
         return self._preference(command.name)
 
-    def _get_sensors(self, _command: GetSensors) -> list[SensorInfo]:
-        return self._engine.sensors()
-
-    async def _get_curve(self, command: GetCurve) -> list[CurvePoint]:
-        return await self._engine.catalogue.curve(command.project)
-
     def _get_history(self, command: GetHistory) -> list[Contribution]:
         return self._engine.store.history.contributions(command.since, after=command.after, most=MOST_HOURS)
 
     def _join(self, project: Project) -> None:
         engine = self._engine
         if engine.catalogue.join(project):
-            engine.publish(
-                Event("joined", Message("joined", {"name": self._info(project.id).name}), engine.clock(), project.id)
-            )
+            name = self._info(project.id).name
+            engine.publish(Event("joined", Message("joined", {"name": name}), engine.clock(), project.id))
 
     async def _store_invite(self, project: str, invite: str) -> None:
         engine = self._engine

@@ -28,7 +28,7 @@ class Backbone:
         self._child: Child | None = None
         self._stopping: asyncio.Task[None] | None = None
         self._served: asyncio.Future[str] | None = None
-        self._paused = False
+        self.is_paused = False
         """Running without a session."""
 
     async def serve(self) -> str:
@@ -37,8 +37,8 @@ class Backbone:
         Raises:
             WorldError: it cannot serve; has the backbone's own message if it sent one.
         """
-        if self._paused and self.is_running and self._served is not None:
-            self._paused = False
+        if self.is_paused and self._is_running and self._served is not None:
+            self.is_paused = False
             self.send(Resume())
             return self._served.result()
         await self.stop()
@@ -53,19 +53,11 @@ class Backbone:
             raise WorldError("backbone_not_serving")
         return served.result()
 
-    @property
-    def is_running(self) -> bool:
-        return self._child is not None and self._child.code is None
-
     def pause(self) -> None:
         """Stop its computing until the next `serve`, which is then faster than a start."""
-        if self.is_running and self._served is not None and self._served.done() and not self._served.exception():
-            self._paused = True
+        if self._is_running and self._served is not None and self._served.done() and not self._served.exception():
+            self.is_paused = True
             self.send(Hold())
-
-    @property
-    def is_paused(self) -> bool:
-        return self._paused
 
     async def wait(self) -> None:
         if self._child is not None:
@@ -81,7 +73,7 @@ class Backbone:
 
     def begin_to_stop(self) -> asyncio.Task[None]:
         """Ask it to end. The task is done when all its processes have ended."""
-        self._paused = False
+        self.is_paused = False
         if self._stopping is None or self._stopping.done():
             self._stopping = asyncio.ensure_future(self._stop())
         return self._stopping
@@ -89,6 +81,10 @@ class Backbone:
     async def stop(self) -> None:
         """Ask it to end, and wait until all its processes have ended."""
         await asyncio.shield(self.begin_to_stop())
+
+    @property
+    def _is_running(self) -> bool:
+        return self._child is not None and self._child.code is None
 
     async def _stop(self) -> None:
         if self._child is not None and self._child.code is None:

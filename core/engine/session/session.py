@@ -49,75 +49,55 @@ SessionEvent = Report | EpochDone | Remark | Fault | Ended
 
 
 @dataclass(frozen=True)
-class Terms:
-    project: Project
-    settings: SessionSettings
+class Services:
+    """What all sessions of an engine use."""
+
+    profile: Profile
+    trainer: Sequence[str]
+    """Command line."""
+    backbone: Backbone
+    catalogue: Catalogue
+    credentials: Credentials
+    report: Callable[[SessionEvent], None]
+    name_run: Callable[[str], None]
+    resumes_soon: Callable[[], bool]
+    """Whether another session follows right after the computer's sleep: the backbone is then only paused."""
 
 
 class Session:
     """Created in the event loop; starts at once."""
 
-    def __init__(
-        self,
-        profile: Profile,
-        terms: Terms,
-        *,
-        catalogue: Catalogue,
-        credentials: Credentials,
-        backbone: Backbone,
-        trainer: Sequence[str],
-        report: Callable[[SessionEvent], None],
-        name_run: Callable[[str], None],
-        comes_back: Callable[[], bool] = lambda: False,
-    ) -> None:
-        self._profile = profile
-        self._terms = terms
-        self._catalogue = catalogue
-        self._credentials = credentials
-        self._backbone = backbone
-        self._program = trainer
-        self._report = report
-        self._name_run = name_run
-        self._comes_back = comes_back
-        """Whether another session follows right after the computer's sleep: the backbone is then only paused."""
-        self._settings = terms.settings
-        self._recruit: Child | None = None
-        """Started, but without a `Start` yet."""
+    def __init__(self, services: Services, project: Project, settings: SessionSettings) -> None:
+        self._services = services
+        self._backbone = services.backbone
+        self._project = project
+        self._settings = settings
+        self.gpu = settings.gpu
+        """UUID of its GPU, empty for the processor."""
+        self.pid: int | None = None
+        """The trainer's process id, once it has reported."""
+        self._child: Child | None = None
         self._trainer: Child | None = None
-        self._trainer_pid: int | None = None
-        self._is_practice = terms.project.source == BUILTIN
-        self._origin = terms.project.source if is_url(terms.project.source) else None
+        """The child, once it has got its `Start`."""
+        self._is_practice = project.source == BUILTIN
+        self._origin = project.source if is_url(project.source) else None
         self._leaving = False
         self._error: Message | None = None
-        self._life = asyncio.ensure_future(self._live())
+        self._task = asyncio.ensure_future(self._run_to_its_end())
         # Not inside the task: it runs nothing if it is cancelled before its first step.
-        self._life.add_done_callback(lambda _: report(Ended(self._error)))
+        self._task.add_done_callback(lambda _: services.report(Ended(self._error)))
 
-    @property
-    def pid(self) -> int | None:
-        """The trainer's process id, once it has reported."""
-        return self._trainer_pid
-
-    @property
-    def gpu(self) -> str:
-        """UUID of its GPU, empty for the processor."""
-        return self._terms.settings.gpu
-
-    def send(self, command: TrainerCommand) -> None:
-        if self._trainer is not None:
-            self._trainer.send(encode(command))
-
-    def hold(self) -> None:
-        self._send_to_both(Hold())
-
-    def resume(self) -> None:
-        self._send_to_both(Resume())
+    def send(self, command: Hold | Resume) -> None:
+        """Send it to the trainer and, in the practice project, to the backbone."""
+        self._send_to_trainer(command)
+        if self._is_practice:
+            self._backbone.send(command)
 
     def apply(self, settings: SessionSettings) -> None:
         """Send the trainer changed settings; the first ones are in `Start`."""
         if settings != self._settings:
             self._settings = settings
-            self.send(ApplySettings(self._parts()[0]))
+            self._send_to_trainer(ApplySettings(self._parts()[0]))
             self._limit_companion()
 
     def _parts(self) -> tuple[SessionSettings, SessionSettings]:
@@ -129,28 +109,27 @@ class Session:
         if self._is_practice:
             self._backbone.send(ApplySettings(self._parts()[1]))
 
-    def leave(self, seconds: float) -> None:
+    def leave(self, command: Leave) -> None:
         """Ask the session to end; preparations are cancelled."""
         if self._leaving:
             return
         self._leaving = True
         if self._trainer is None:
-            self._life.cancel()
+            self._task.cancel()
         else:
-            self.send(Leave(seconds))
+            self._send_to_trainer(command)
 
     def kill(self) -> None:
-        if self._recruit is not None:
-            self._recruit.kill()
+        if self._child is not None:
+            self._child.kill()
         if self._is_practice:
             self._backbone.kill()
 
-    def _send_to_both(self, command: Hold | Resume) -> None:
-        self.send(command)
-        if self._is_practice:
-            self._backbone.send(command)
+    def _send_to_trainer(self, command: TrainerCommand) -> None:
+        if self._trainer is not None:
+            self._trainer.send(encode(command))
 
-    async def _live(self) -> None:
+    async def _run_to_its_end(self) -> None:
         try:
             await self._run()
         except asyncio.CancelledError:
@@ -161,17 +140,18 @@ class Session:
             # A `leave` in answer to this report must not cancel the clean-up.
             self._leaving = True
             self._error = failure.message
-            self._report(Fault(self._error, permanent=isinstance(failure, UsageError)))
+            self._services.report(Fault(self._error, permanent=isinstance(failure, UsageError)))
         finally:
             await self._clear()
 
     async def _run(self) -> None:
         # Early: the trainer needs seconds to load its libraries, in which the rest is prepared.
-        trainer = self._recruit = await start_child(self._program, self._profile.runtime, self._on_line, "trainer")
+        command, runtime = self._services.trainer, self._services.profile.runtime
+        trainer = self._child = await start_child(command, runtime, self._on_line, "trainer")
         manifest = await self._manifest()
         if manifest.closed:
             raise UsageError("project_ended", name=manifest.name)
-        self._name_run(manifest.run_id)
+        self._services.name_run(manifest.run_id)
         token = await self._token()
         self._trainer = trainer
         trainer.send(encode(self._start_message(manifest, token, trainer)))
@@ -193,24 +173,23 @@ class Session:
         return trainer.code or 0
 
     async def _manifest(self) -> Manifest:
-        project = self._terms.project
-        if not self._is_practice:
-            return await self._catalogue.renewed(project)
-        self._origin = await self._backbone.serve()
-        self._limit_companion()
-        return await self._catalogue.renewed(project, self._origin)
+        if self._is_practice:
+            self._origin = await self._backbone.serve()
+            self._limit_companion()
+        return await self._services.catalogue.renewed(self._project, self._origin if self._is_practice else None)
 
     async def _token(self) -> str | None:
-        project = self._terms.project
-        return None if project.secret is None else await self._credentials.find(project.id, project.secret)
+        project = self._project
+        return None if project.secret is None else await self._services.credentials.find(project.id, project.secret)
 
     def _start_message(self, manifest: Manifest, token: str | None, trainer: Child) -> Start:
+        profile = self._services.profile
         return Start(
             manifest=manifest,
-            identity=str(self._profile.identity),
-            volunteer=str(self._profile.volunteer),
-            cache=str(self._profile.cache),
-            copies=str(self._profile.copies),
+            identity=str(profile.identity),
+            volunteer=str(profile.volunteer),
+            cache=str(profile.cache),
+            copies=str(profile.copies),
             session_folder=str(trainer.folder),
             settings=self._parts()[0],
             origin=self._origin,
@@ -218,22 +197,22 @@ class Session:
         )
 
     def _on_line(self, text: bytes) -> None:
-        if self._trainer_pid is None and self._trainer is not None:
-            self._trainer_pid = self._trainer.pid
+        if self.pid is None and self._trainer is not None:
+            self.pid = self._trainer.pid
         try:
             event = report_decoder.decode(text)
         except msgspec.DecodeError as error:
             _log.warning("The trainer sent a line that is no report: %s", error)
             return
-        self._report(event)
+        self._services.report(event)
 
     async def _clear(self) -> None:
         """End the trainer, then the backbone that it uses."""
-        if self._recruit is not None and self._recruit.code is None:
-            await self._recruit.stop(GRACE)
+        if self._child is not None and self._child.code is None:
+            await self._child.stop(GRACE)
         if not self._is_practice:
             return
-        if self._error is None and self._comes_back():
+        if self._error is None and self._services.resumes_soon():
             self._backbone.pause()
             if self._backbone.is_paused:
                 return

@@ -2,46 +2,27 @@
 
 import contextlib
 import os
-from collections.abc import Callable
 
 from core.api.errors import WorldError
-from core.api.session import Report
+from core.api.session import Hold, Leave, Report, Resume
 from core.api.session_settings import Limits, SessionSettings
 from core.api.snapshot import ProcessorUse
-from core.client.profile import Profile
 from core.conditions.sleep.watch import SleepWatch
-from core.engine.decision.states import Effect, Ended, KillGroup, SendHold, SendLeave, SendResume, StartSession
-from core.engine.projects.catalogue import Catalogue
-from core.engine.projects.credentials import Credentials
+from core.engine.decision.states import Effect, Ended, KillGroup, StartSession
 from core.engine.projects.identity import Identity
-from core.engine.session.backbone import Backbone
-from core.engine.session.commands import Programs
 from core.engine.session.processor_use import ProcessorWatch
-from core.engine.session.session import Session, SessionEvent, Terms
+from core.engine.session.session import Services, Session, SessionEvent
 from core.store.projects import Project
 
 
 class Sessions:
-    """Used in the event loop. `report` gets all reports of sessions."""
+    """Used in the event loop."""
 
-    def __init__(
-        self,
-        profile: Profile,
-        programs: Programs,
-        catalogue: Catalogue,
-        credentials: Credentials,
-        identity: Identity,
-        *,
-        sleep: SleepWatch,
-        report: Callable[[SessionEvent], None],
-        name_run: Callable[[str], None],
-        comes_back: Callable[[], bool],
-    ) -> None:
-        self._profile, self._programs = profile, programs
-        self._catalogue, self._credentials, self._identity = catalogue, credentials, identity
+    def __init__(self, services: Services, identity: Identity, sleep: SleepWatch) -> None:
+        self._services = services
+        self._backbone = services.backbone
+        self._identity = identity
         self._sleep = sleep
-        self._report, self._name_run, self._comes_back = report, name_run, comes_back
-        self._backbone = Backbone(programs.host_for(catalogue.practice_file, profile.practice), profile.runtime)
         self._processor = ProcessorWatch()
         self._session: Session | None = None
         self._wakes_before = 0
@@ -71,13 +52,11 @@ class Sessions:
     def perform(self, effect: Effect, settings: SessionSettings, now: float) -> None:
         match effect:
             case StartSession(project=project):
-                self._begin(self._catalogue.get(project), settings, now)
-            case SendHold() if self._session is not None:
-                self._session.hold()
-            case SendResume() if self._session is not None:
-                self._session.resume()
-            case SendLeave(seconds=seconds) if self._session is not None:
-                self._session.leave(seconds)
+                self._begin(self._services.catalogue.get(project), settings, now)
+            case Hold() | Resume() if self._session is not None:
+                self._session.send(effect)
+            case Leave() if self._session is not None:
+                self._session.leave(effect)
             case KillGroup() if self._session is not None:
                 self._session.kill()
 
@@ -115,14 +94,4 @@ class Sessions:
         with contextlib.suppress(WorldError):
             # Created here: engine and session at once would create two keys. Without one, nothing is published.
             self._identity.info()
-        self._session = Session(
-            self._profile,
-            Terms(project, settings),
-            catalogue=self._catalogue,
-            credentials=self._credentials,
-            backbone=self._backbone,
-            trainer=self._programs.trainer,
-            report=self._report,
-            name_run=self._name_run,
-            comes_back=self._comes_back,
-        )
+        self._session = Session(self._services, project, settings)

@@ -28,7 +28,7 @@ from core.engine.decision.rules import gpu_rules
 
 NOW = 1_000_000.0
 DEFAULTS = {name: preference.default for name, preference in PREFERENCES.items()}
-MEMBERSHIP = Membership("p", "Project")
+MEMBERSHIP = Membership("p")
 GPU = Gpu(0, "GPU-0", "Pretended GPU", memory_total=8 << 30, memory_used=1 << 30)
 BACKING_OFF = Failure(Message("peers_not_reached"), permanent=False, failures=1, retry_at=NOW + 5)
 GAVE_UP = Failure(Message("memory_full"), permanent=True, failures=1, retry_at=NOW + 5)

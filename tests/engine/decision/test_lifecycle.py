@@ -6,7 +6,7 @@ import pytest
 
 from core.api.message import Message
 from core.api.reasons import Kind, Reason
-from core.api.session import Fault
+from core.api.session import Fault, Hold, Leave, Resume
 from core.api.snapshot import Transfer
 from core.engine.decision.decide import Decision
 from core.engine.decision.facts import Failure
@@ -31,9 +31,6 @@ from core.engine.decision.states import (
     Joining,
     KillGroup,
     Leaving,
-    SendHold,
-    SendLeave,
-    SendResume,
     Starting,
     StartSession,
     State,
@@ -73,7 +70,7 @@ def leaving(*reasons: Reason, failure: Failure | None = None) -> Leaving:
 
 
 Row = tuple[State, Decision, Input | None, State, tuple[Effect, ...]]
-GOODBYE = (SendLeave(LEAVE_WITHIN),)
+LEAVES = (Leave(LEAVE_WITHIN),)
 TABLE: dict[str, Row] = {
     "idle starts": (Idle(), GO, None, Starting("p", NOW + PATIENCE["starting"]), (StartSession("p"),)),
     "idle keeps why": (Idle(), PAUSE, None, Idle((PAUSED,)), ()),
@@ -92,7 +89,7 @@ TABLE: dict[str, Row] = {
         STARTING,
         GO,
         report("contributing"),
-        Contributing("p", NOW + PATIENCE["contributing"], NOW),
+        Contributing("p", NOW + PATIENCE["contributing"], since=NOW),
         (),
     ),
     "syncing moves on": (
@@ -107,7 +104,7 @@ TABLE: dict[str, Row] = {
         SYNCING,
         GO,
         report("contributing"),
-        Contributing("p", NOW + PATIENCE["contributing"], NOW),
+        Contributing("p", NOW + PATIENCE["contributing"], since=NOW),
         (),
     ),
     "contributing goes on": (
@@ -120,39 +117,39 @@ TABLE: dict[str, Row] = {
     "out of step": (CONTRIBUTING, GO, report("syncing"), Syncing("p", NOW + PATIENCE["syncing"]), ()),
     "cut off": (CONTRIBUTING, GO, report("joining"), Syncing("p", NOW + PATIENCE["syncing"]), ()),
     "an old hold report": (CONTRIBUTING, GO, report("holding"), CONTRIBUTING, ()),
-    "pause holds": (CONTRIBUTING, PAUSE, None, Holding("p", (PAUSED,), NOW), (SendHold(),)),
-    "pause before contributing leaves": (SYNCING, PAUSE, None, leaving(PAUSED), GOODBYE),
-    "a leave reason leaves": (CONTRIBUTING, LEAVE, None, leaving(PAUSED, MUST_LEAVE), GOODBYE),
-    "another project leaves": (CONTRIBUTING, OTHER, None, leaving(), GOODBYE),
-    "unwanted leaves": (CONTRIBUTING, UNWANTED, None, leaving(), GOODBYE),
+    "pause holds": (CONTRIBUTING, PAUSE, None, Holding("p", (PAUSED,), NOW), (Hold(),)),
+    "pause before contributing leaves": (SYNCING, PAUSE, None, leaving(PAUSED), LEAVES),
+    "a leave reason leaves": (CONTRIBUTING, LEAVE, None, leaving(PAUSED, MUST_LEAVE), LEAVES),
+    "another project leaves": (CONTRIBUTING, OTHER, None, leaving(), LEAVES),
+    "unwanted leaves": (CONTRIBUTING, UNWANTED, None, leaving(), LEAVES),
     "held": (replace(HOLDING, obeyed=False), PAUSE, report("holding"), HOLDING, ()),
     "an old report while holding": (HOLDING, PAUSE, report("contributing"), HOLDING, ()),
-    "resume": (HOLDING, GO, None, Contributing("p", NOW + PATIENCE["contributing"], NOW), (SendResume(),)),
-    "held too long": (replace(HOLDING, since=NOW - LONGEST_HOLD), PAUSE, None, leaving(PAUSED), GOODBYE),
+    "resume": (HOLDING, GO, None, Contributing("p", NOW + PATIENCE["contributing"], since=NOW), (Resume(),)),
+    "held too long": (replace(HOLDING, since=NOW - LONGEST_HOLD), PAUSE, None, leaving(PAUSED), LEAVES),
     "does not hold": (
         replace(HOLDING, obeyed=False, since=NOW - HOLD_WITHIN),
         PAUSE,
         report("contributing"),
         leaving(PAUSED),
-        GOODBYE,
+        LEAVES,
     ),
-    "holding, then a leave reason": (HOLDING, LEAVE, None, leaving(PAUSED, MUST_LEAVE), GOODBYE),
+    "holding, then a leave reason": (HOLDING, LEAVE, None, leaving(PAUSED, MUST_LEAVE), LEAVES),
     "no progress": (
         replace(JOINING, deadline=NOW),
         GO,
         None,
         leaving(failure=replace(TROUBLE, error=Message("no_progress_joining"))),
-        GOODBYE,
+        LEAVES,
     ),
-    "a fault": (CONTRIBUTING, GO, Fault(ERROR), leaving(failure=TROUBLE), GOODBYE),
-    "a fault while holding": (HOLDING, PAUSE, Fault(ERROR), leaving(PAUSED, failure=TROUBLE), GOODBYE),
-    "a fault for good": (STARTING, GO, Fault(ERROR, permanent=True), leaving(failure=FOR_GOOD), GOODBYE),
+    "a fault": (CONTRIBUTING, GO, Fault(ERROR), leaving(failure=TROUBLE), LEAVES),
+    "a fault while holding": (HOLDING, PAUSE, Fault(ERROR), leaving(PAUSED, failure=TROUBLE), LEAVES),
+    "a fault for good": (STARTING, GO, Fault(ERROR, permanent=True), leaving(failure=FOR_GOOD), LEAVES),
     "leaves unasked": (
         CONTRIBUTING,
         GO,
         report("leaving"),
         leaving(failure=replace(TROUBLE, error=Message("session_ended"))),
-        GOODBYE,
+        LEAVES,
     ),
     "killed": (CONTRIBUTING, GO, Ended(ERROR), FAILED, ()),
     "ended unasked": (

@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from core.api.message import Message
-from core.api.session import Fault
+from core.api.session import Fault, Leave
 from core.api.session_settings import SessionSettings
 from core.engine.decision.decide import Decision
 from core.engine.decision.lifecycle import KILL_AFTER, lifecycle
@@ -19,7 +19,6 @@ from core.engine.decision.states import (
     Input,
     KillGroup,
     Leaving,
-    SendLeave,
     StartSession,
     State,
 )
@@ -107,7 +106,7 @@ def test_once_leaving_it_stays_so_until_the_session_has_ended(
     world.step(UNWANTED, None)
     for decision, news, wait in steps:
         world.now += wait
-        assert not any(isinstance(effect, StartSession | SendLeave) for effect in world.step(decision, news))
+        assert not any(isinstance(effect, StartSession | Leave) for effect in world.step(decision, news))
         assert isinstance(world.state, Leaving)
     world.step(UNWANTED, Ended())
     assert isinstance(world.state, Idle)

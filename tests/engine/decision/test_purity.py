@@ -13,12 +13,11 @@ from core.api.preferences.commands import SetPreference
 from core.api.preferences.preferences import DEFAULTS
 from core.api.preferences.schedule import ALWAYS
 from core.api.reasons import Reason
-from core.conditions.machine import Readings
 from core.engine.decision import decide as deciding
 from core.engine.decision.decide import Rule
-from core.engine.decision.facts import Facts, Membership, NetworkUse
+from core.engine.decision.facts import Conditions, Facts, Membership
 from core.engine.decision.intent import Intent
-from core.engine.decision.observation import Observation, SessionFacts, decide_among
+from core.engine.decision.observation import Observation, decide_among
 from core.engine.decision.project_selection import SETTLED, Choice, Selection
 from core.engine.decision.rules import network_rules
 from core.engine.decision.states import Contributing
@@ -60,17 +59,16 @@ def test_deciding_writes_nothing_and_update_writes_what_has_ended(play: Play) ->
 
 def test_the_selection_of_a_project_is_a_value_in_and_a_value_out() -> None:
     # The first cannot run any more: the second is the better one, and takes over in a minute.
-    slow, fast = Membership("a", "A", min_bandwidth=10**9), Membership("b", "B")
+    slow, fast = Membership("a", min_bandwidth=10**9), Membership("b")
     chosen = {**DEFAULTS, "upload_limit": 1000}
-    wanted, quiet = Intent(wanted=True), (NetworkUse(), Readings())
-    seen = Observation(NIGHT, wanted, chosen, ALWAYS, *quiet, memberships=(slow, fast), near_sleep=False)
-    before, state = Selection(Choice("a")), Contributing("a", 0.0, 0.0)
-    waiting = decide_among(seen, SessionFacts(), before, state)
-    assert decide_among(seen, SessionFacts(), before, state) == waiting
+    seen = Observation(NIGHT, Intent(wanted=True), chosen, ALWAYS, (slow, fast), Conditions())
+    before, state = Selection(Choice("a")), Contributing("a", 0.0)
+    waiting = decide_among(seen, before, state)
+    assert decide_among(seen, before, state) == waiting
     assert (before, waiting[0].project) == (Selection(Choice("a")), "a")
     later = replace(seen, now=NIGHT + SETTLED)
-    assert decide_among(later, SessionFacts(), before, state)[0].project == "a", "nothing was remembered elsewhere"
-    assert decide_among(later, SessionFacts(), waiting[1], state)[0].project == "b"
+    assert decide_among(later, before, state)[0].project == "a", "nothing was remembered elsewhere"
+    assert decide_among(later, waiting[1], state)[0].project == "b"
 
 
 def test_each_rule_runs_once_for_a_decision_and_network_use_once_for_an_update(

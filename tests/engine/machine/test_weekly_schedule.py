@@ -35,7 +35,7 @@ def test_what_it_remembers_is_what_it_would_find_again(steps: list[tuple[float, 
         # The zone is looked at again after half a minute.
         now += passed if abs(passed) > 31 else 31
         zone = new_zone  # type: ignore[assignment]  # all of them are zones
-        weekly_schedule.paint(preset_cells(preset))  # type: ignore[arg-type]  # drawn from the presets
+        weekly_schedule.change(preset_cells(preset))  # type: ignore[arg-type]  # drawn from the presets
         assert (
             weekly_schedule.outlook(now)
             == weekly_schedule.outlook(now + 0.25)

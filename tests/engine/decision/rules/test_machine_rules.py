@@ -39,7 +39,7 @@ def kinds(
 ) -> dict[str, bool]:
     """Every reason, and whether holding is enough."""
     gpu = GpuState(Gpu(0, "GPU-0", "Pretended GPU", 8 << 30, 0)) if uses_gpu else None
-    membership = Membership("p", "Project", needs_internet=needs_internet)
+    membership = Membership("p", needs_internet=needs_internet)
     conditions = Conditions(machine=readings)
     facts = Facts(Intent(wanted=True), conditions, membership, NOW, {**DEFAULTS, **chosen}, gpu=gpu)
     return {reason.kind: reason.hold for reason in machine_rules.reasons(facts)}
