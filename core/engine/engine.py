@@ -25,13 +25,12 @@ from core.engine.decision.lifecycle import forgive, lifecycle
 from core.engine.decision.observation import Observation, decide_among, moments
 from core.engine.decision.project_selection import Selection
 from core.engine.decision.rules import gpu_rules, machine_rules, network_rules
-from core.engine.decision.schedule import WeeklySchedule
 from core.engine.decision.states import Contributing, Effect, Ended, Failed, Idle, Starting, StartSession, State
-from core.engine.decision.stored_intent import StoredIntent
 from core.engine.machine import gpu_power
 from core.engine.machine.alarms import Alarms
 from core.engine.machine.gpu_power import PowerLimit
 from core.engine.machine.sensor_thread import SensorThread, interval
+from core.engine.machine.weekly_schedule import WeeklySchedule
 from core.engine.projects.catalogue import PRACTICE, Catalogue
 from core.engine.projects.credentials import Credentials
 from core.engine.projects.identity import Identity
@@ -44,6 +43,7 @@ from core.engine.session.commands import Programs
 from core.engine.session.session import Services, SessionEvent
 from core.engine.session.sessions import Sessions
 from core.engine.snapshot import build_snapshot
+from core.engine.stored_intent import StoredIntent
 from core.store.store import Store
 
 _MOST_STEPS = 8

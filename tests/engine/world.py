@@ -18,9 +18,9 @@ from core.api.reasons import Kind
 from core.api.snapshot import Snapshot
 from core.client.profile import Profile
 from core.conditions.machine import NoMachine
-from core.engine.decision.schedule import WeeklySchedule
 from core.engine.engine import Engine
 from core.engine.machine import profile_lock
+from core.engine.machine.weekly_schedule import WeeklySchedule
 from core.engine.server.commands import Commands
 from core.engine.session.commands import Programs
 from core.store.store import Store

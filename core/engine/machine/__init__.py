@@ -1,1 +1,1 @@
-"""The engine's access to its machine: sensors, alarms, lock and logs."""
+"""The engine's access to its machine: sensors, alarms, time zone, lock and logs."""

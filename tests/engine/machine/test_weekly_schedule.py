@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from core.api.preferences.schedule import PRESETS, Level, Outlook, outlook
 from core.api.preferences.week_text import NEVER, preset_cells
-from core.engine.decision.schedule import WeeklySchedule, local_zone
+from core.engine.machine.weekly_schedule import WeeklySchedule, local_zone
 
 START = datetime(2026, 3, 27, tzinfo=UTC).timestamp()
 ZONES = (ZoneInfo("Europe/Berlin"), ZoneInfo("America/New_York"), ZoneInfo("Asia/Kathmandu"))
