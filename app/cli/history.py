@@ -16,8 +16,7 @@ from app.cli.console.parser import Parser, Verbs, add_json, add_verb
 from app.cli.console.preferences import chosen
 from app.text import history, numbers
 from app.text.typed import periods
-from core.api.record.history import MOST_HOURS, Contribution, GetHistory
-from core.api.record.record import Sums, cost_of
+from core.api.record.record import MOST_HOURS, Contribution, GetHistory, Sums, cost_of
 from core.api.record.totals import GIVEN, together
 from core.client.engine_client import EngineClient
 from core.client.profile import Profile

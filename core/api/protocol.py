@@ -13,7 +13,6 @@ from core.api.intent import IntentCommand
 from core.api.message import Message
 from core.api.preferences.commands import PreferenceCommand
 from core.api.project.projects import ProjectCommand
-from core.api.record.history import GetHistory
 from core.api.record.record import HistoryCommand
 from core.api.sensors import GetSensors
 from core.api.snapshot import Snapshot
@@ -39,7 +38,6 @@ Command = (
     | ProjectCommand
     | PreferenceCommand
     | GetSensors
-    | GetHistory
     | HistoryCommand
     | IdentityCommand
 )

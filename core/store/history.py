@@ -3,7 +3,7 @@
 from datetime import datetime
 
 from core.api.project.projects import CurvePoint
-from core.api.record.history import Contribution
+from core.api.record.record import Contribution
 from core.api.record.totals import GIVEN, together
 from core.api.snapshot import Today
 from core.store.database import Database

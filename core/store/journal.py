@@ -12,7 +12,7 @@ from typing import Any
 import msgspec
 
 from core.api.message import Message
-from core.api.record.history import Contribution
+from core.api.record.record import Contribution
 from core.api.record.totals import GIVEN, UNCERTAIN, Given, together
 from core.api.session import Counters, EpochDone
 from core.api.snapshot import Traffic

@@ -8,8 +8,7 @@ from typing import Any
 import msgspec
 
 from core.api.message import Message, Param
-from core.api.record.history import Contribution
-from core.api.record.record import MOST_SESSIONS, GetSessions, SessionGiven, Sums
+from core.api.record.record import MOST_SESSIONS, Contribution, GetSessions, SessionGiven, Sums
 from core.api.record.totals import together
 from core.store.days import SUMS
 from core.store.journal import SessionRecord, stored_ending

@@ -8,8 +8,7 @@ from collections.abc import Iterable, Iterator
 from functools import cached_property
 from pathlib import Path
 
-from core.api.record.history import Contribution
-from core.api.record.record import Sums
+from core.api.record.record import Contribution, Sums
 from core.api.record.totals import GIVEN, together
 from core.store.days import OFFSETS, SUMS, stored_offsets, sums_by_day
 from core.store.journal import Journal

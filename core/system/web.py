@@ -1,4 +1,4 @@
-"""GET requests to servers that nobody vouches for. Engine and trainer use it alike.
+"""GET requests to servers that are not trusted, for engine and trainer.
 
 A server chooses its redirects, its pace, and through DNS the address behind its name. So a name is resolved once and
 the connection goes to the address that was checked, the body of a redirect is never read, and a deadline ends the
@@ -108,7 +108,7 @@ def private(host: str) -> WorldError:
 
 
 class _Session(requests.Session):
-    """Follows no redirect of its own accord: it would read the redirect's body first, however large."""
+    """Does not follow redirects by itself: it would read the redirect's body first, however large."""
 
     def get_redirect_target(self, resp: requests.Response) -> None:  # noqa: ARG002 - requests' own name
         return None

@@ -1,6 +1,6 @@
 """What an engine answers in the tests of the verbs."""
 
-from core.api.record.history import Contribution
+from core.api.record.record import Contribution
 from core.api.snapshot import Progress, Session, Snapshot, Traffic
 
 HALF_AN_HOUR = Contribution(

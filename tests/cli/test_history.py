@@ -10,11 +10,13 @@ import msgspec
 import pytest
 
 from core.api.preferences.commands import ListPreferences
-from core.api.record.history import MOST_HOURS, Contribution, GetHistory
 from core.api.record.record import (
+    MOST_HOURS,
+    Contribution,
     Cost,
     DeleteHistory,
     ExportHistory,
+    GetHistory,
     GetOverview,
     ImportHistory,
     Overview,

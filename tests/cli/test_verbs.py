@@ -6,7 +6,7 @@ import pytest
 
 from core.api.errors import WorldError
 from core.api.project.projects import ListProjects
-from core.api.record.history import GetHistory
+from core.api.record.record import GetHistory
 from tests.cli.conftest import RunCli, StartCli
 from tests.cli.given import HALF_AN_HOUR, the_line
 from tests.fakes.scripted_engine import ScriptedEngine

@@ -12,7 +12,7 @@ from pathlib import Path
 from core.api.intent import Contribute
 from core.api.preferences.commands import ListPreferences, PreferenceInfo, SetPreference
 from core.api.project.projects import AddProject, JoinProject, LeaveProject, ListProjects, ProjectInfo
-from core.api.record.history import Contribution, GetHistory
+from core.api.record.record import Contribution, GetHistory
 from core.engine.recorder import FLUSH_EVERY
 from tests.fakes.running_engine import RunningEngine
 from tests.fakes.scripted_host import manifest

@@ -13,8 +13,7 @@ import pytest
 from core.api.message import Message
 from core.api.preferences.week_text import preset_cells
 from core.api.project.projects import CurvePoint
-from core.api.record.history import Contribution
-from core.api.record.record import GetSessions
+from core.api.record.record import Contribution, GetSessions
 from core.api.session import Counters, EpochDone
 from core.api.snapshot import Traffic
 from core.store.migrations import MIGRATIONS

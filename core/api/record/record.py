@@ -1,4 +1,4 @@
-"""The contribution record as sums, so that years of it fit into one reply.
+"""The contribution record: its rows, what each session gave hour by hour, and sums, so that years fit into one reply.
 
 A period begins at `since` and ends before `until`, UTC seconds; None is the beginning or the end of the record. An hour
 belongs to the local day in which it begins. Days are those of the zone that the computer is in now.
@@ -16,8 +16,30 @@ Bucket = Literal["hour", "day", "week", "month"]
 MilestoneKind = Literal["seconds", "samples", "epochs"]
 JOULES_IN_KWH = 3_600_000
 MOST_SESSIONS = 200
+MOST_HOURS = 4000
+"""Entries of one reply to `GetHistory`: about two megabytes."""
 COLOURED = 4
 """Projects with their own bars; the others share one."""
+
+
+class GetHistory(msgspec.Struct, frozen=True, tag=True):
+    """Reply: list of Contribution, one per session and hour, oldest first, from `since` (UTC seconds) on.
+
+    A reply with fewer than `MOST_HOURS` is the last one; else there may be more `after` its last entry.
+    """
+
+    since: float | None = None
+    after: tuple[float, int] | None = None
+    """Hour and session of the last entry that was read."""
+
+
+class Contribution(Given, frozen=True, kw_only=True):
+    """What one session gave in one hour (UTC)."""
+
+    session: int
+    project: str
+    hour: float
+    """Start of the hour, UTC seconds."""
 
 
 class Sums(Given, frozen=True):
@@ -191,4 +213,4 @@ def cost_of(sums: Sums, preferences: Mapping[str, Any]) -> Cost:
     )
 
 
-HistoryCommand = GetOverview | GetHabits | GetSessions | ExportHistory | ImportHistory | DeleteHistory
+HistoryCommand = GetHistory | GetOverview | GetHabits | GetSessions | ExportHistory | ImportHistory | DeleteHistory

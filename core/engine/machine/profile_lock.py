@@ -21,12 +21,12 @@ def held(profile: Profile) -> Iterator[None]:
         profile.path.mkdir(mode=0o700, parents=True, exist_ok=True)
         descriptor = os.open(profile.lock, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
     try:
-        _take(descriptor, profile.path)
+        _acquire(descriptor, profile.path)
         with _as_world_error(profile):
             profile.prepare()
             _check_private(profile.runtime)
         yield
-        _leave(profile)
+        _remove_runtime(profile)
     finally:
         os.close(descriptor)
 
@@ -39,14 +39,14 @@ def _as_world_error(profile: Profile) -> Iterator[None]:
         raise WorldError("profile_unusable", path=str(profile.path), detail=error.strerror or str(error)) from None
 
 
-def _leave(profile: Profile) -> None:
+def _remove_runtime(profile: Profile) -> None:
     """Remove the folder from the common temporary folder unless a window still has files in it."""
     if profile.runtime.parent != profile.path:
         with contextlib.suppress(OSError):
             profile.runtime.rmdir()
 
 
-def _take(descriptor: int, profile: Path) -> None:
+def _acquire(descriptor: int, profile: Path) -> None:
     try:
         fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except BlockingIOError:

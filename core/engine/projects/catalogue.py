@@ -169,7 +169,7 @@ class Catalogue:
             target_batch_size=described.training.target_batch_size,
             download_size=sum(file.size for file in manifest.needed_files()) if manifest else 0,
             requirements=msgspec.structs.asdict(manifest.requirements) if manifest else {},
-            missing=requirements.missing(manifest.requirements, self._cache_folder) if manifest else (),
+            missing=tuple(requirements.missing(manifest.requirements, self._cache_folder)) if manifest else (),
             homepage=manifest.homepage if manifest else None,
             samples=samples,
             seconds=seconds,

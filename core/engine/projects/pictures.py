@@ -44,10 +44,10 @@ class Pictures:
 
     def _read(self, file: File, reach: Reach) -> bytes:
         kept = self._folder / file.sha256
-        if kept.is_file() and _is(data := kept.read_bytes(), file):
+        if kept.is_file() and _is_content_of(data := kept.read_bytes(), file):
             return data
         data, _ = fetch.from_url(file.url, LARGEST, reach)
-        if not _is(data, file):
+        if not _is_content_of(data, file):
             raise UsageError("file_not_as_described", address=file.url)
         self._folder.mkdir(mode=0o700, exist_ok=True)
         kept.write_bytes(data)
@@ -69,7 +69,7 @@ def picture_of(data: bytes) -> Picture:
     raise UsageError("picture_format_unknown")
 
 
-def _is(data: bytes, file: File) -> bool:
+def _is_content_of(data: bytes, file: File) -> bool:
     return len(data) == file.size and hashlib.sha256(data).hexdigest() == file.sha256
 
 

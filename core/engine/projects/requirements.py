@@ -10,12 +10,8 @@ from core.api.project.manifest import Requirements
 from core.conditions.nvml import Nvml
 
 
-def missing(needs: Requirements, cache: Path) -> tuple[Message, ...]:
+def missing(needs: Requirements, cache: Path) -> Iterator[Message]:
     """One message for each requirement that the machine does not meet; bandwidth is only measured in sessions."""
-    return tuple(_missing(needs, cache))
-
-
-def _missing(needs: Requirements, cache: Path) -> Iterator[Message]:
     import psutil
 
     if (memory := psutil.virtual_memory().total) < needs.memory:

@@ -23,8 +23,17 @@ from core.api.project.projects import (
     ShowProject,
 )
 from core.api.protocol import Command, Event, GetSnapshot
-from core.api.record.history import MOST_HOURS, Contribution, GetHistory
-from core.api.record.record import DeleteHistory, ExportHistory, GetHabits, GetOverview, GetSessions, ImportHistory
+from core.api.record.record import (
+    MOST_HOURS,
+    Contribution,
+    DeleteHistory,
+    ExportHistory,
+    GetHabits,
+    GetHistory,
+    GetOverview,
+    GetSessions,
+    ImportHistory,
+)
 from core.api.sensors import GetSensors
 from core.engine.decision.preference_info import preference_info
 from core.engine.engine import Engine

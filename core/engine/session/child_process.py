@@ -95,13 +95,13 @@ class Child(asyncio.SubprocessProtocol):
         *lines, rest = bytes(buffer).split(b"\n")
         buffer[:] = rest
         for line in lines:
-            self._take(fd, line)
+            self._pass_on(fd, line)
         if fd == 1 and len(buffer) > LONGEST_LINE:
             _log.error("A line of more than %s bytes came from a session; it is ended.", LONGEST_LINE)
             buffer.clear()
             self.kill()
         elif fd == 2 and len(buffer) > _LONGEST_LOG_LINE:
-            self._take(fd, bytes(buffer))
+            self._pass_on(fd, bytes(buffer))
             buffer.clear()
 
     def pipe_connection_lost(self, fd: int, exc: Exception | None) -> None:  # noqa: ARG002 - asyncio's signature
@@ -125,7 +125,7 @@ class Child(asyncio.SubprocessProtocol):
         self.code = code if code >= 0 else 128 - code
         self.ended.set()
 
-    def _take(self, fd: int, line: bytes) -> None:
+    def _pass_on(self, fd: int, line: bytes) -> None:
         if fd == 1:
             self._on_line(line)
         else:

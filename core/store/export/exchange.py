@@ -72,7 +72,7 @@ def import_into(journal: Journal, file: File, own: str) -> Iterator[int]:
         StoreError: the rest was not imported; another import completes it.
     """
     for begin in range(0, len(file.sessions), _AT_ONCE):
-        yield _take_sessions(journal, file.sessions[begin : begin + _AT_ONCE], own)
+        yield _import_sessions(journal, file.sessions[begin : begin + _AT_ONCE], own)
     with journal.database.transaction() as connection:
         connection.executemany(
             "INSERT INTO idle VALUES (?, ?, ?, ?) ON CONFLICT DO UPDATE SET seconds = max(seconds, excluded.seconds)",
@@ -90,7 +90,7 @@ def import_into(journal: Journal, file: File, own: str) -> Iterator[int]:
     yield 0
 
 
-def _take_sessions(journal: Journal, sessions: tuple[FileSession, ...], own: str) -> int:
+def _import_sessions(journal: Journal, sessions: tuple[FileSession, ...], own: str) -> int:
     following = journal.reserve_sessions(len(sessions))
     with journal.database.transaction() as connection:
         before = connection.execute("SELECT count(*) FROM contribution").fetchone()[0]
@@ -108,7 +108,7 @@ def _take_sessions(journal: Journal, sessions: tuple[FileSession, ...], own: str
                     (number, *about, *_ending(session)),
                 )
             key = number if known is None else known["id"]
-            connection.executemany(_TAKE, [(key, hour.hour, *values_given(hour)) for hour in session.hours])
+            connection.executemany(_MERGE_HOUR, [(key, hour.hour, *values_given(hour)) for hour in session.hours])
         journal.days.refresh(connection, (hour.hour for session in sessions for hour in session.hours))
         after: int = connection.execute("SELECT count(*) FROM contribution").fetchone()[0]
         return after - int(before)
@@ -141,4 +141,4 @@ def _larger(name: str) -> str:
     return f"{name} = max(coalesce({name}, excluded.{name}), coalesce(excluded.{name}, {name}))"
 
 
-_TAKE = put_contribution(_larger)
+_MERGE_HOUR = put_contribution(_larger)

@@ -58,7 +58,7 @@ def from_csv(data: bytes) -> File:
         header = _header(next(table, []))
         for cells in table:
             if any(cells):
-                _take(_row(header, cells), sessions, idle, epochs)
+                _add_row(_row(header, cells), sessions, idle, epochs)
     except (NoHistory, csv.Error, ValueError) as error:
         wrong = error if isinstance(error, NoHistory) else NoHistory("table_invalid", detail=short(error))
         wrong.line = max(1, table.line_num)
@@ -95,7 +95,7 @@ def _row(header: list[str], cells: list[str]) -> Row:
     return {name: cell for name, cell in zip(header, cells, strict=True) if cell}
 
 
-def _take(
+def _add_row(
     row: Row,
     sessions: dict[tuple[Any, ...], tuple[Row, list[FileHour]]],
     idle: list[FileIdle],

@@ -13,11 +13,12 @@ from core.api.errors import UsageError, WorldError
 from core.api.intent import Pause
 from core.api.message import Message
 from core.api.preferences.commands import PreferenceInfo, SetPreference
-from core.api.record.history import Contribution, GetHistory
 from core.api.record.record import (
+    Contribution,
     DeleteHistory,
     ExportHistory,
     GetHabits,
+    GetHistory,
     GetOverview,
     GetSessions,
     Habits,

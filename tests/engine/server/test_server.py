@@ -12,7 +12,7 @@ from core.api.intent import Pause
 from core.api.message import Message
 from core.api.protocol import Request as Asked
 from core.api.protocol import Subscribe, encode
-from core.api.record.history import Contribution, GetHistory
+from core.api.record.record import Contribution, GetHistory
 from core.api.snapshot import Snapshot
 from tests.engine.server.wire import answers, connected, received
 from tests.fakes.running_engine import RunningEngine

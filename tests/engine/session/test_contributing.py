@@ -15,7 +15,7 @@ from core.api.intent import Contribute, Pause, Resume
 from core.api.preferences.commands import ListPreferences, PreferenceInfo, ResetPreference, SetPreference, values_of
 from core.api.project.projects import CurvePoint, Figure, GetCurve, LeaveProject, ProjectInfo
 from core.api.reasons import Kind
-from core.api.record.history import Contribution, GetHistory
+from core.api.record.record import Contribution, GetHistory
 from core.api.snapshot import Snapshot
 from tests.fakes.running_engine import RunningEngine, events
 from tests.waiting import wait_for

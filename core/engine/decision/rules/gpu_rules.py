@@ -82,7 +82,7 @@ def reasons(facts: Facts) -> Iterator[Reason]:
 def _of(chosen: GpuState, facts: Facts) -> Iterator[Reason]:
     effective = facts.effective
     if chosen.taken_since is not None:
-        # If the clock was set back, the memory must be freed all the same.
+        # If the clock was set back, the memory must still be freed.
         patient = 0 <= facts.now - chosen.taken_since < GIVES_BACK_AFTER
         yield Reason("gpu_taken", hold=patient, params={"programs": list(chosen.taken_by)})
     if chosen.coolest is not None and chosen.coolest >= effective["gpu_temperature"]:
