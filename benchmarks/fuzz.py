@@ -37,9 +37,10 @@ from core.host.web.server import span_of
 from core.swarm.dht.contributions import BadStatement, Round, Statement, sign, verify
 from core.swarm.dht.credible_progress import claims_in
 from core.swarm.dht.organiser import verify as verify_record
-from core.swarm.state.checks import BadState, Layout, check_epoch, check_numbers
-from core.swarm.state.fork_detection import _told
-from core.swarm.state.update_chain import trail_of
+from core.swarm.errors import BadState
+from core.swarm.state.checks import Layout, check_epoch, check_numbers
+from core.swarm.state.fork_detection import parse_record
+from core.swarm.state.update_chain import chain_of
 from tests.fakes.running_engine import RunningEngine
 from tests.learning.small_project import small_manifest
 
@@ -154,13 +155,13 @@ def dht_records() -> Iterator[tuple[Try, list[bytes]]]:
         with suppress(BadStatement):
             verify(text)
         verify_record(text, [], "run")
-        _told(text)
+        parse_record(text)
         try:
             value = MSGPackSerializer.loads(text)
         except Exception:  # noqa: BLE001 - hivemind refuses what it cannot unpack before anybody here sees it
             value = text
         claims_in({b"slot": ValueWithExpiration(value, time.time())}, time.time())
-        trail_of(value)
+        chain_of(value)
 
     statement = Statement("run", b"s" * 16, b"peer", 1, (Round(1, 16, 2.0),), 5.0, "Ann")
     progress = {
@@ -193,12 +194,12 @@ def state_checks() -> Iterator[tuple[Try, list[bytes]]]:
             return
         try:
             check_epoch(metadata.get("epoch"), 0, 1000)
-            trail_of(metadata.get("trail"))
+            chain_of(metadata.get("updates"))
             check_numbers(metadata.get("optimizer_metadata"), 5, layout)
         except BadState:
             pass
 
-    valid = {"epoch": 5, "digest": "ab" * 16, "trail": [[5, 2, "ab" * 8]], "optimizer_metadata": list(numbers)}
+    valid = {"epoch": 5, "digest": "ab" * 16, "updates": [[5, 2, "ab" * 8]], "optimizer_metadata": list(numbers)}
     yield read, [MSGPackSerializer.dumps(valid)]
 
 

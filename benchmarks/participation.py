@@ -72,7 +72,7 @@ def _print(volunteers: list[Peer], begun: int, circumstances: str) -> None:
             computed += updates[-1]["computed"] - before["computed"]
             sent += Counter(updates[-1]["sent"])
             sent -= Counter(before["sent"])
-        failed += sum("trouble" in said for said in volunteer.said)
+        failed += sum("failure" in event for event in volunteer.events)
     print(f"{len(volunteers)} volunteers, {circumstances}: {last - begun} updates")
     print(f"  part in them: {min(parts):.0%} to {max(parts):.0%}, mean {statistics.fmean(parts):.1%}")
     print(f"  samples accepted: {accepted / max(1, computed):.1%}; rounds that failed since the start: {failed}")

@@ -73,10 +73,10 @@ def _serve(chosen: argparse.Namespace, ending: threading.Event, control: HostCon
         if control is not None:
             control.subscribe(backbone.hold, backbone.apply_to_companion)
             # An evaluation takes seconds, so it can also pause between two batches.
-            backbone.follower.model.register_forward_pre_hook(lambda *_: control.wait_while_held())
+            backbone.auxiliary.model.register_forward_pre_hook(lambda *_: control.wait_while_held())
         os.write(pipe, hosting.encode(hosting.Serving(url)))
         while not ending.wait(_PERIOD):
-            if not backbone.dht.is_alive() or not backbone.follower.is_working:
+            if not backbone.dht.is_alive() or not backbone.auxiliary.is_working:
                 raise WorldError("backbone_part_ended")
             backbone.poll(time.time())
         log.info("ending")

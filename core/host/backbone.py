@@ -1,6 +1,5 @@
 """The organiser's always-on peer: first contact for newcomers, and a watch over the run."""
 
-import json
 import logging
 import threading
 from collections.abc import Callable
@@ -12,24 +11,25 @@ from hivemind import DHT
 from core.api.errors import WorldError
 from core.api.project.manifest import Manifest
 from core.api.session_settings import SessionSettings
+from core.host.auxiliary_peer import AuxiliaryPeer
 from core.host.companion import Companion
 from core.host.contribution_audit import Audit, ContributionAuditor
 from core.host.contribution_store import ContributionStore
 from core.host.curve import Curve
-from core.host.follower import Follower
 from core.host.project import Host
 from core.host.run_record import RunRecordPublisher
 from core.host.web.published import PublishedRun
 from core.learning import checkpoints
 from core.learning.tasks.task import Evaluation
 from core.swarm.dht.run_monitor import RunProgress
+from core.swarm.state.metadata_text import from_text, to_text
 
 log = logging.getLogger(__name__)
 
 
 @dataclass
 class Backbone:
-    """Polls the run: each `poll` reads its progress, sets the companion to work and follows its state."""
+    """Polls the run: each `poll` reads its progress, sets the companion to work and evaluates its state."""
 
     dht: DHT
     manifest: Manifest
@@ -38,17 +38,17 @@ class Backbone:
     curve: Curve
     published: PublishedRun
     store: ContributionStore
-    follower: Follower
+    auxiliary: AuxiliaryPeer
     record: RunRecordPublisher
     evaluate: Callable[[], Evaluation] | None
-    """Of the follower's model on held-out data."""
+    """Of the auxiliary peer's model on held-out data."""
     companion: Companion | None = None
     progress: RunProgress = field(default_factory=RunProgress)
 
     def __post_init__(self) -> None:
         audit = Audit(self.store, self.curve, self.manifest.run_id, self.manifest.training)
         self.auditor = ContributionAuditor(
-            self.dht, self.manifest.run_id, audit, self.store, lambda: self.follower.epoch
+            self.dht, self.manifest.run_id, audit, self.store, lambda: self.auxiliary.epoch
         )
         self._last_checkpoint = self._last_evaluation = 0
         self._held = False
@@ -59,9 +59,7 @@ class Backbone:
         checkpoint = checkpoints.latest(self.checkpoint_folder, self.manifest.run_id)
         if checkpoint is None:
             return
-        optimizer_numbers = json.loads(checkpoint.metadata["optimizer"])
-        updates = json.loads(checkpoint.metadata.get("updates", "[]"))
-        self.follower.restore(checkpoint.epoch, checkpoint.tensors, optimizer_numbers, updates)
+        self.auxiliary.restore(from_text(checkpoint.epoch, checkpoint.metadata), checkpoint.tensors)
         self._last_checkpoint = self._last_evaluation = checkpoint.epoch
         log.info("resumed from the checkpoint of epoch %d", checkpoint.epoch)
 
@@ -69,7 +67,7 @@ class Backbone:
         """Compute nothing while `held`; peers can still reach this one. May be called from any thread."""
         with self._lock:
             self._held = self.auditor.held = held
-            self.follower.hold(held)
+            self.auxiliary.hold(held)
             self._update_companion()
 
     def apply_to_companion(self, settings: SessionSettings) -> None:
@@ -78,32 +76,32 @@ class Backbone:
             self.companion.apply(settings)
 
     def poll(self, now: float) -> None:
-        """Show the progress that the auditor has read, let the companion work only beside others, follow the state.
+        """Show the progress that the auditor has read, let the companion work only beside others, evaluate the state.
 
         `now` is UTC seconds.
         """
         if self._held:
             return
         self.progress = self.auditor.progress
-        self.record.publish(self.follower.epoch, now)
+        self.record.publish(self.auxiliary.epoch, now)
         with self._lock:
             if self.companion is not None:
                 self.companion.restart_if_ended()
             self._update_companion()
-        epoch = max(self.progress.epoch, self.follower.epoch)
+        epoch = max(self.progress.epoch, self.auxiliary.epoch)
         speed, at = self.progress.samples_per_second, self.auditor.read_at
         self.published.update_status(epoch, len(self.progress.peers), speed, at=at)
-        if self.follower.epoch - self._last_evaluation >= self.settings.evaluate_every:
+        if self.auxiliary.epoch - self._last_evaluation >= self.settings.evaluate_every:
             self._evaluate_and_save(now)
 
     def close(self) -> None:
-        """Shut down in order; the last state followed is saved."""
+        """Shut down in order; the last state is saved."""
         if self.companion is not None:
             self.companion.stop()
-        self.follower.stop()
-        if self.follower.epoch > self._last_checkpoint:
+        self.auxiliary.stop()
+        if self.auxiliary.epoch > self._last_checkpoint:
             self._save_checkpoint()
-        self.follower.shutdown()
+        self.auxiliary.shutdown()
         self.auditor.close()
         self.dht.shutdown()
         self.curve.close()
@@ -119,27 +117,24 @@ class Backbone:
         return [peer for peer in self.progress.peers if own is None or peer != own]
 
     def _evaluate_and_save(self, now: float) -> None:
-        epoch = self._last_evaluation = self.follower.refresh()
+        epoch = self._last_evaluation = self.auxiliary.refresh()
         if self.evaluate is not None:
             found = self.evaluate()
             figure = found.figure
             log.info("epoch %d: evaluation loss %.4f, %s %.4g", epoch, found.loss, figure.kind, figure.value)
             self.curve.add_evaluation(epoch, found.loss, now, figure)
-        if self.follower.epoch - self._last_checkpoint >= self.settings.checkpoint_every:
+        if self.auxiliary.epoch - self._last_checkpoint >= self.settings.checkpoint_every:
             self._save_checkpoint()
 
     def _save_checkpoint(self) -> None:
-        metadata, tensors = self.follower.snapshot()
+        metadata, tensors = self.auxiliary.snapshot()
         try:
             checkpoints.save(
                 self.checkpoint_folder,
-                self.follower.named(tensors),
+                self.auxiliary.named(tensors),
                 epoch=metadata["epoch"],
                 run_id=self.manifest.run_id,
-                metadata={
-                    "optimizer": json.dumps(metadata["optimizer_metadata"]),
-                    "updates": json.dumps(metadata["trail"]),
-                },
+                metadata=to_text(metadata),
                 keep=self.settings.keep_checkpoints,
                 keep_every=self.settings.keep_every,
             )

@@ -15,12 +15,12 @@ from transformers import PreTrainedModel
 from core.api.errors import WorldError
 from core.api.project.manifest import File, Manifest
 from core.api.project.manifest_reading import parse
+from core.host.auxiliary_peer import AuxiliaryPeer, limits_of
 from core.host.backbone import Backbone
 from core.host.companion import Companion
 from core.host.contribution_audit import MOST_TOGETHER
 from core.host.contribution_store import ContributionStore
 from core.host.curve import Curve
-from core.host.follower import Follower, limits_of
 from core.host.project import Project
 from core.host.run_record import RunRecordPublisher
 from core.host.web.published import PublishedRun
@@ -74,7 +74,7 @@ def assemble(chosen: argparse.Namespace, project: Project, session_folder: Path)
             published=published,
             store=store,
             # An embedded one is on a volunteer's computer, with a companion that peers can reach.
-            follower=Follower(
+            auxiliary=AuxiliaryPeer(
                 dht, manifest, model, project.host, averages=project.host.averaging and not chosen.embedded
             ),
             record=RunRecordPublisher(dht, manifest.run_id, state / "identity.key"),
@@ -84,7 +84,7 @@ def assemble(chosen: argparse.Namespace, project: Project, session_folder: Path)
         opened.callback(backbone.close)
         _remember_port(state, manifest)
         backbone.resume()
-        backbone.follower.start()
+        backbone.auxiliary.start()
         backbone.auditor.start()
         published.publish(manifest)
         yield backbone, url

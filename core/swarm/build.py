@@ -10,7 +10,7 @@ from core.api.session_settings import Limits
 from core.learning.optimizers import optimizer_factory, scheduler_factory
 from core.swarm.averaging import bandwidth
 from core.swarm.averaging.averagers import COMPRESSIONS
-from core.swarm.averaging.collaborative_step import Update
+from core.swarm.averaging.group import Update
 from core.swarm.averaging.optimizer import CollaborativeOptimizer
 from core.swarm.dht.backbone_monitor import BackboneMonitor
 
@@ -70,5 +70,5 @@ def make_optimizer(
         state_averaging_compression=compression(),
         **options,
     )
-    optimizer.fit_to(limits)
+    optimizer.apply_limits(limits)
     return optimizer

@@ -26,7 +26,7 @@ from core.learning.model import build_model, count_parameters
 from core.learning.tasks import task_for
 from core.learning.tasks.task import Batch, Task
 from core.swarm.averaging.bandwidth import min_bandwidth
-from core.swarm.averaging.collaborative_step import Update
+from core.swarm.averaging.group import Update
 from core.swarm.averaging.optimizer import CollaborativeOptimizer
 from core.swarm.build import make_optimizer
 from core.swarm.dht.backbone_monitor import BackboneMonitor
@@ -155,7 +155,7 @@ def _join(process: _Process, prepared: _Prepared, opened: ExitStack) -> Session:
 
     def on_settings(settings: SessionSettings) -> None:
         process.link.apply(settings.limits)
-        optimizer.limit_state(settings.limits)
+        optimizer.run_state.limit_transfer(settings.limits)
 
     control.on_settings, control.on_interruption = on_settings, optimizer.interrupt
     liveness = Liveness(processes_of(dht, optimizer), partial(_end_process, control, reporter))

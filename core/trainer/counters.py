@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 
 from core.api.session import Counters
 from core.conditions.energy import Joules
-from core.swarm.averaging.collaborative_step import Update
+from core.swarm.averaging.group import Update
 from core.swarm.traffic.meter import Kind
 
 

@@ -6,21 +6,17 @@ is one after a crash too.
 
 import contextlib
 import hashlib
-import json
 import logging
 import shutil
 import threading
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
-
-import torch
 
 from core.api.errors import WorldError
 from core.learning import checkpoints
 from core.swarm.state.checks import State
+from core.swarm.state.metadata_text import from_text, to_text
 
 log = logging.getLogger(__name__)
 
@@ -28,17 +24,6 @@ EVERY = 300.0
 """Seconds between two copies."""
 _RUNS = 8
 """Copies are kept of so many runs: those used last."""
-
-
-@dataclass(frozen=True)
-class SavedState:
-    """A verified copy."""
-
-    epoch: int
-    optimizer_numbers: list[Any]
-    tensors: list[torch.Tensor]
-    trail: list[Any]
-    """The updates that led to it, as a donor sends them."""
 
 
 class LocalCopy:
@@ -51,7 +36,7 @@ class LocalCopy:
         self._writing = threading.Lock()
         self._next = time.monotonic() + EVERY
 
-    def read(self) -> SavedState | None:
+    def read(self) -> State | None:
         """The copy, or None; a damaged one is set aside."""
         for path in reversed(checkpoints.saved(self._folder)):
             try:
@@ -84,10 +69,7 @@ class LocalCopy:
                     {f"{number:06d}": tensor for number, tensor in enumerate(tensors)},
                     epoch=metadata["epoch"],
                     run_id=self._run_id,
-                    metadata={
-                        "optimizer": json.dumps(metadata["optimizer_metadata"]),
-                        "trail": json.dumps(metadata.get("trail", [])),
-                    },
+                    metadata=to_text(metadata),
                     keep=1,
                 )
                 self._forget_old_runs()
@@ -104,20 +86,8 @@ class LocalCopy:
             shutil.rmtree(run, ignore_errors=True)
 
 
-def _read(path: Path, run_id: str) -> SavedState:
+def _read(path: Path, run_id: str) -> State:
     saved = checkpoints.load(path)
     if saved.metadata["run_id"] != run_id:
         raise WorldError("copy_of_another_run", name=path.name)
-    tensors = [saved.tensors[name] for name in sorted(saved.tensors)]
-    numbers = _list(saved.metadata.get("optimizer", ""))
-    return SavedState(saved.epoch, numbers, tensors, _list(saved.metadata.get("trail", "[]")))
-
-
-def _list(text: str) -> list[Any]:
-    try:
-        found = json.loads(text)
-    except ValueError:
-        found = None
-    if not isinstance(found, list):
-        raise WorldError("copy_damaged")
-    return found
+    return from_text(saved.epoch, saved.metadata), [saved.tensors[name] for name in sorted(saved.tensors)]

@@ -11,9 +11,10 @@ import torch
 
 from core.api.session import EpochDone
 from core.api.session_settings import SessionSettings
-from core.swarm.averaging.collaborative_step import Interrupted, Isolated, RoundFailed, StateUnavailable, Update
+from core.swarm.averaging.group import Update
 from core.swarm.averaging.optimizer import CollaborativeOptimizer
 from core.swarm.dht.contributions import Publisher, Round
+from core.swarm.errors import Interrupted, Isolated, RoundFailed, StateUnavailable
 from core.trainer.control import Control
 from core.trainer.liveness import Liveness
 from core.trainer.machine.device import cap_memory
@@ -135,7 +136,7 @@ class Session:
         self.measurements.counters.end(time.monotonic())
         self.status.enter("joining", cut_off=True)
         give_up = time.monotonic() + _ALONE_FOR
-        while not self.control.interrupted and not self.optimizer.is_in_company:
+        while not self.control.interrupted and not self.optimizer.isolation.is_connected:
             if time.monotonic() > give_up:
                 raise error
             self.control.pause(1.0)
@@ -147,7 +148,7 @@ class Session:
         self.status.enter("holding")
         self.optimizer.hold()
         while self.control.wait_while_held(_HELD_PERIOD):
-            self.optimizer.let_go()
+            self.optimizer.give_up_rounds()
         if not self.control.leaving.is_set():
             self.optimizer.resume()
             self.status.enter("contributing")
@@ -162,7 +163,7 @@ class Session:
         if settings != self.applied:
             self.applied = settings
             apply_settings(settings, self.device)
-            self.optimizer.fit_to(settings.limits)
+            self.optimizer.apply_limits(settings.limits)
         self.measurements.memory.check(settings.limits.memory_limit)
         return settings
 

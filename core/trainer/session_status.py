@@ -66,7 +66,6 @@ class Joined:
 
     def __init__(self, optimizer: CollaborativeOptimizer, target_batch_size: int, min_bandwidth: int) -> None:
         self._optimizer, self._target_batch_size = optimizer, target_batch_size
-        self._state_size = optimizer.state_averager.state_size()
         self.min_bandwidth = min_bandwidth
 
     @property
@@ -99,7 +98,7 @@ class Joined:
             # It fell behind, and hivemind's step fetches the state without saying so.
             situation = Situation("syncing", None, CatchUp(optimizer.local_epoch, optimizer.tracker.global_epoch))
         if situation.stage == "syncing":
-            received = Transfer(averager.state_received, self._state_size)
+            received = Transfer(averager.state_received, optimizer.run_state.size)
             situation = Situation("syncing", received, situation.catching_up)
         return situation
 

@@ -7,9 +7,8 @@ from functools import partial
 from core.api.errors import WorldError
 from core.api.message import Message
 from core.api.snapshot import CatchUp
-from core.swarm.averaging.collaborative_step import Interrupted, StateUnavailable
 from core.swarm.averaging.optimizer import CollaborativeOptimizer
-from core.swarm.state.checks import BadState
+from core.swarm.errors import BadState, Interrupted, StateUnavailable
 from core.trainer.control import Control
 from core.trainer.divergence import DivergenceDetector
 from core.trainer.local_copy import LocalCopy
@@ -50,12 +49,13 @@ class StateSync:
             StateUnavailable: the run has moved on, and nobody gives its state.
         """
         saved = self._copy.read() if self._copy is not None else None
+        epoch = saved[0]["epoch"] if saved is not None else 0
         self._status.enter("syncing")
-        if saved is not None and self._optimizer.is_present(saved.epoch) and self._restore():
-            log.info("epoch %d: the run is where the local copy is, nothing is fetched", saved.epoch)
+        if saved is not None and self._optimizer.run_state.is_present(epoch) and self._restore():
+            log.info("epoch %d: the run is where the local copy is, nothing is fetched", epoch)
             self._status.enter("contributing")
             return
-        self.catch_up(saved.epoch if saved is not None else 0)
+        self.catch_up(epoch)
 
     def catch_up(self, here: int | None = None) -> None:
         """Take over the run's present state, if the run has one; `here` is the epoch to show as the present one.
@@ -68,7 +68,7 @@ class StateSync:
         here = optimizer.local_epoch if here is None else here
         tries_left = _TRIES_FOR_STATE
         while True:
-            self._status.enter("syncing", catching_up=CatchUp(here, max(here, optimizer.run_epoch)))
+            self._status.enter("syncing", catching_up=CatchUp(here, max(here, optimizer.run_state.run_epoch)))
             try:
                 optimizer.load_state_from_peers()
                 log.info("caught up: epoch %d to %d", here, optimizer.local_epoch)
@@ -121,7 +121,7 @@ class StateSync:
         self._status.enter("holding")
         self._optimizer.hold()
         while self._control.wait_while_held(_WAIT_FOR_STATE):
-            self._optimizer.let_go()
+            self._optimizer.give_up_rounds()
         self._optimizer.resume()
 
     def _return_to_good_state(self, cause: Message) -> None:
@@ -143,7 +143,7 @@ class StateSync:
         if saved is None or self._copy is None:
             return False
         try:
-            self._optimizer.resume_from(saved.epoch, saved.optimizer_numbers, saved.tensors, saved.trail)
+            self._optimizer.resume_from(saved)
         except BadState as error:
             self._copy.refuse(str(error))
             return False

@@ -7,16 +7,18 @@ import json
 import os
 import sys
 from pathlib import Path
+from typing import Any
 
 import torch
 
-from core.host.follower import Follower
+from core.host.auxiliary_peer import AuxiliaryPeer
 from core.host.project import Host
 from core.learning import checkpoints
 from core.learning.model import build_model
 from core.swarm.dht.peer import join_swarm, own_addresses
+from core.swarm.errors import BadState
 from core.swarm.patches import install
-from core.swarm.state.checks import BadState
+from core.swarm.state.metadata_text import from_text, to_text
 from core.swarm.traffic.link import Link
 from tests.learning.small_project import small_manifest
 from tests.waiting import wait_for
@@ -30,19 +32,18 @@ def main() -> None:
     install(folder, Link())
     manifest = small_manifest()
     dht = join_swarm([], folder / "first.key")
-    first = Follower(dht, manifest, build_model(manifest), Host())
+    first = AuxiliaryPeer(dht, manifest, build_model(manifest), Host())
     metadata, tensors = first.snapshot()
     trained = {name: tensor + 0.5 for name, tensor in first.named(tensors).items()}
-    numbers = metadata["optimizer_metadata"]
-    checkpoints.save(folder, trained, epoch=EPOCH, run_id="small", metadata={"optimizer": json.dumps(numbers)})
+    checkpoints.save(folder, trained, epoch=EPOCH, run_id="small", metadata=to_text(metadata))
     kept = checkpoints.latest(folder, "small")
     assert kept is not None
-    first.restore(kept.epoch, kept.tensors, json.loads(kept.metadata["optimizer"]))
+    first.restore(from_text(kept.epoch, kept.metadata), kept.tensors)
     first.start()
 
     other_dht = join_swarm(own_addresses(dht), folder / "second.key")
     # Both are one process, which has one slot in the DHT: only one of them can announce itself.
-    second = Follower(other_dht, manifest, build_model(manifest), Host(), averages=False)
+    second = AuxiliaryPeer(other_dht, manifest, build_model(manifest), Host(), averages=False)
     before = second.refresh()
     second.start()
     wait_for(lambda: second.epoch == EPOCH, 60.0, "the second backbone has the state")
@@ -56,8 +57,8 @@ def main() -> None:
                     bool(torch.equal(parameter, trained[f"parameter.{name}"]))
                     for name, parameter in second.model.named_parameters()
                 ),
-                "poisoned": refused(second, poisoned, numbers),
-                "other model": refused(second, {name: tensor[:1] for name, tensor in trained.items()}, numbers),
+                "poisoned": refused(second, poisoned, metadata),
+                "other model": refused(second, {name: tensor[:1] for name, tensor in trained.items()}, metadata),
                 "unharmed": digest(second) == checkpoints.digest(trained),
             }
         ),
@@ -67,13 +68,13 @@ def main() -> None:
     os._exit(0)
 
 
-def digest(follower: Follower) -> str:
-    return checkpoints.digest(follower.named(follower.snapshot()[1]))
+def digest(peer: AuxiliaryPeer) -> str:
+    return checkpoints.digest(peer.named(peer.snapshot()[1]))
 
 
-def refused(follower: Follower, tensors: dict[str, torch.Tensor], numbers: list[object]) -> str | None:
+def refused(peer: AuxiliaryPeer, tensors: dict[str, torch.Tensor], metadata: dict[str, Any]) -> str | None:
     try:
-        follower.restore(EPOCH + 1, tensors, numbers)
+        peer.restore({**metadata, "epoch": EPOCH + 1}, tensors)
     except BadState as error:
         return str(error)
     return None

@@ -28,19 +28,19 @@ from tests.network.namespaces import INTERFACE, Host, hosts
 PORT = 31000
 PAUSES = (0.1, 0.15, 0.25, 0.5)
 """Seconds after each microbatch: four peers of different speeds."""
-_WAYS = ("leave", "kill", "stop", "cut off")
+_KINDS = ("leave", "kill", "stop", "cut off")
 
 
 @dataclass
 class Volunteer:
-    """A peer, begun anew whenever its process has ended, as an engine would."""
+    """A peer that is started again whenever its process has ended, as an engine does."""
 
     host: Host
     folder: Path
     name: str
     pause: float
     contact: list[str]
-    told: list[tuple[float, dict[str, Any]]] = field(default_factory=list)
+    events: list[tuple[float, dict[str, Any]]] = field(default_factory=list)
     begun: int = 0
     away: bool = False
     over: bool = False
@@ -71,14 +71,14 @@ class Volunteer:
         assert process.stdout is not None
         for line in process.stdout:
             with contextlib.suppress(ValueError):
-                self.told.append((time.monotonic(), json.loads(line)))
+                self.events.append((time.monotonic(), json.loads(line)))
         process.wait()
         if not self.over and self.pause >= 0:
             self.begin()
 
     @property
     def epochs(self) -> list[tuple[float, dict[str, Any]]]:
-        return [(at, told) for at, told in list(self.told) if "epoch" in told]
+        return [(at, event) for at, event in list(self.events) if "epoch" in event]
 
     def family(self) -> list[psutil.Process]:
         assert self.process is not None
@@ -128,39 +128,39 @@ class Run:
     def reach(self, epoch: int, seconds: float) -> None:
         """Wait until somebody has seen that epoch."""
         deadline = time.monotonic() + seconds
-        while max((told["epoch"] for v in self.volunteers for _, told in v.epochs), default=0) < epoch:
+        while max((event["epoch"] for v in self.volunteers for _, event in v.epochs), default=0) < epoch:
             assert time.monotonic() < deadline, f"epoch {epoch} was not reached in {seconds:g} s"
             time.sleep(0.2)
 
     def disturb(self, seconds: float, every: float, away: tuple[float, float]) -> None:
-        """Two of the four at most are away at a time; every way comes at least once."""
+        """Two of the four at most are away at a time; every kind comes at least once."""
         end, threads = time.monotonic() + seconds, list[threading.Thread]()
-        while time.monotonic() < end or len(self.disturbed) < len(_WAYS):
+        while time.monotonic() < end or len(self.disturbed) < len(_KINDS):
             self._seen |= {process.pid for volunteer in self.volunteers for process in volunteer.family()}
             present = [volunteer for volunteer in self.volunteers if not volunteer.away]
             if len(present) > 2:
-                victim, way = self._chance.choice(present), self._next_way()
+                victim, kind = self._chance.choice(present), self._next_kind()
                 victim.away = True
-                self.disturbed.append(way)
-                threads.append(threading.Thread(target=self._harm, args=(victim, way, self._chance.uniform(*away))))
+                self.disturbed.append(kind)
+                threads.append(threading.Thread(target=self._harm, args=(victim, kind, self._chance.uniform(*away))))
                 threads[-1].start()
             time.sleep(every)  # the pace of the disturbances
         for thread in threads:
             thread.join()
 
-    def _next_way(self) -> str:
+    def _next_kind(self) -> str:
         """From a shuffled pack, so that all come equally often."""
         if not self._pack:
-            self._pack = self._chance.sample(_WAYS, len(_WAYS))
+            self._pack = self._chance.sample(_KINDS, len(_KINDS))
         return self._pack.pop()
 
-    def _harm(self, victim: Volunteer, way: str, seconds: float) -> None:
+    def _harm(self, victim: Volunteer, kind: str, seconds: float) -> None:
         seen = len(victim.epochs)
-        if way == "leave":
+        if kind == "leave":
             victim.leave()
-        elif way == "kill":
+        elif kind == "kill":
             victim.kill()
-        elif way == "stop":
+        elif kind == "stop":
             victim.signal(signal.SIGSTOP)
             time.sleep(seconds)
             victim.signal(signal.SIGCONT)
@@ -192,49 +192,46 @@ class Run:
     def _updates(self) -> dict[int, float]:
         """When the run reached each epoch, whoever was the first."""
         reached: dict[int, float] = {}
-        for at, told in sorted((entry for v in self.volunteers for entry in v.epochs), key=lambda entry: entry[0]):
-            if told["epoch"] > max(reached, default=0):
-                reached[told["epoch"]] = at
+        for at, event in sorted((entry for v in self.volunteers for entry in v.epochs), key=lambda entry: entry[0]):
+            if event["epoch"] > max(reached, default=0):
+                reached[event["epoch"]] = at
         return reached
 
     def rounds(self) -> list[float]:
         """Seconds from a full batch to its update; for those who made it, as whoever was away saw other batches."""
         lasted, reached = list[float](), self._updates()
         for epoch, at in reached.items():
-            makers = [v for v in self.volunteers if any(told["epoch"] == epoch for _, told in v.epochs)]
-            full = [since for v in makers for since, told in list(v.told) if told.get("full") == epoch - 1]
+            makers = [v for v in self.volunteers if any(event["epoch"] == epoch for _, event in v.epochs)]
+            full = [since for v in makers for since, event in list(v.events) if event.get("full") == epoch - 1]
             lasted += [at - min(full)] if full else []
         return lasted
 
     def idle(self) -> list[float]:
         """Seconds in which nobody added a sample to the run's epoch, nor was any update made."""
         now, moments = 0, list[float]()
-        events = sorted(
-            ((at, told) for v in self.volunteers for at, told in list(v.told) if "adds" in told or "epoch" in told),
-            key=lambda entry: entry[0],
-        )
-        for at, told in events:
-            if told.get("epoch", 0) > now or told.get("adds", -1) >= now:
-                now = max(now, told.get("epoch", 0))
+        entries = (entry for v in self.volunteers for entry in list(v.events) if entry[1].keys() & {"adds", "epoch"})
+        for at, event in sorted(entries, key=lambda entry: entry[0]):
+            if event.get("epoch", 0) > now or event.get("adds", -1) >= now:
+                now = max(now, event.get("epoch", 0))
                 moments.append(at)
         return [later - earlier for earlier, later in itertools.pairwise(moments)]
 
     def losses(self) -> dict[int, float]:
         """Mean training loss by epoch."""
-        told = [t for v in self.volunteers for _, t in v.epochs if t["loss"] is not None and t["samples"]]
-        epochs = {t["epoch"] for t in told}
-        return {e: statistics.fmean(t["loss"] for t in told if t["epoch"] == e) for e in sorted(epochs)}
+        events = [e for v in self.volunteers for _, e in v.epochs if e["loss"] is not None and e["samples"]]
+        epochs = {event["epoch"] for event in events}
+        return {epoch: statistics.fmean(e["loss"] for e in events if e["epoch"] == epoch) for epoch in sorted(epochs)}
 
-    def ways_parted(self) -> list[int]:
+    def forks(self) -> list[int]:
         """Epochs that peers began with different updates."""
-        marks: dict[int, set[str]] = {}
+        updates: dict[int, set[str]] = {}
         for volunteer in self.volunteers:
-            for _at, told in volunteer.epochs:
-                marks.setdefault(told["epoch"], set()).add(told["mark"])
-        return sorted(epoch for epoch, names in marks.items() if len(names) > 1)
+            for _at, event in volunteer.epochs:
+                updates.setdefault(event["epoch"], set()).add(event["update"])
+        return sorted(epoch for epoch, digests in updates.items() if len(digests) > 1)
 
     def rounds_failed(self) -> int:
-        return sum("trouble" in told for v in self.volunteers for _, told in list(v.told))
+        return sum("failure" in event for v in self.volunteers for _, event in list(v.events))
 
 
 @contextmanager
@@ -248,10 +245,10 @@ def run(seed: int) -> Iterator[Run]:
             opened.callback(contact.end)
             contact.begin()
             deadline = time.monotonic() + 60
-            while not contact.told:
+            while not contact.events:
                 assert time.monotonic() < deadline, (folder / "contact.log").read_text()
                 time.sleep(0.1)
-            address = contact.told[0][1]["address"]
+            address = contact.events[0][1]["address"]
             volunteers = [
                 Volunteer(host, folder, f"peer{number}", pause, [address])
                 for number, (host, pause) in enumerate(zip(machines[1:], PAUSES, strict=True))

@@ -1,10 +1,10 @@
 """A peer of a small run that ends with its stdin and reports every epoch on stdout.
 
-Usage: churn_peer.py FOLDER NAME LISTEN PAUSE [INITIAL_PEER]. It learns what a fixed network says of random points, and
-rests PAUSE seconds after each microbatch; PAUSE -1 is first contact and nothing else, PAUSE -2 an auxiliary peer. With
-an empty LISTEN it only calls others. Lines are JSON: `{"address"}` first, then `{"epoch", "digest", "loss", "samples",
+Usage: churn_peer.py FOLDER NAME LISTEN PAUSE [INITIAL_PEER]. It learns the outputs of a fixed network, and rests PAUSE
+seconds after each microbatch; PAUSE -1 is first contact and nothing else, PAUSE -2 an auxiliary peer. With an empty
+LISTEN it only calls others. Lines are JSON: `{"address"}` first, then `{"epoch", "digest", "loss", "samples",
 "group", "computed", "sent"}` for each epoch (samples since the start and bytes by kind), `{"full"}` with the epoch
-whose batch is full for the first time, `{"adds"}` with the epoch that a microbatch was added to, and `{"trouble"}`.
+whose batch is full for the first time, `{"adds"}` with the epoch that a microbatch was added to, and `{"failure"}`.
 """
 
 import hashlib
@@ -25,13 +25,13 @@ from hivemind import DHT
 from core.api.project.manifest import Averaging, Optimizer, Training
 from core.host.run_record import RunRecordPublisher
 from core.swarm.averaging.auxiliary import AuxiliaryOptimizer
-from core.swarm.averaging.collaborative_step import Isolated, RoundFailed, StateUnavailable, Update
+from core.swarm.averaging.group import Update
 from core.swarm.averaging.optimizer import CollaborativeOptimizer
 from core.swarm.build import make_optimizer
 from core.swarm.dht.backbone_monitor import BackboneMonitor
 from core.swarm.dht.peer import join_swarm, own_addresses, peer_id_of
+from core.swarm.errors import BadState, Isolated, RoundFailed, StateUnavailable
 from core.swarm.patches import install
-from core.swarm.state.checks import BadState
 from core.swarm.traffic.link import Link
 
 BATCH, MICROBATCH = 768, 8
@@ -55,13 +55,13 @@ def main() -> None:
     threading.Thread(target=partial(_listen, leaving), daemon=True).start()
     identity = Path(folder, f"identity-{name}")
     dht = join_swarm(initial_peers, identity, listen or None)
-    say(address=own_addresses(dht)[0] if listen else "")
+    report(address=own_addresses(dht)[0] if listen else "")
     if float(pause) == AUXILIARY:
         _assist(dht, identity, leaving)
     elif float(pause) < 0:
         leaving.wait()
     else:
-        _take_part(dht, initial_peers, float(pause), leaving, link)
+        Trainer(dht, initial_peers, float(pause), leaving, link).run()
     dht.shutdown()
     os._exit(0)
 
@@ -75,8 +75,8 @@ def _assist(dht: DHT, identity: Path, leaving: threading.Event) -> None:
     torch.manual_seed(0)
     _teacher, model = network(), network()
 
-    def tell(update: Update) -> None:
-        say(epoch=update.epoch, digest=digest(model), samples=update.own_samples, group=update.group_size)
+    def report_update(update: Update) -> None:
+        report(epoch=update.epoch, digest=digest(model), samples=update.own_samples, group=update.group_size)
 
     optimizer = make_optimizer(
         dht=dht,
@@ -85,7 +85,7 @@ def _assist(dht: DHT, identity: Path, leaving: threading.Event) -> None:
         training=TRAINING,
         averaging=AVERAGING,
         backbone=BackboneMonitor(dht, []),
-        on_update=tell,
+        on_update=report_update,
         yielding=leaving.is_set,
         kind=AuxiliaryOptimizer,
         averages=True,
@@ -98,67 +98,73 @@ def _assist(dht: DHT, identity: Path, leaving: threading.Event) -> None:
     optimizer.shutdown()
 
 
-def _take_part(dht: DHT, initial_peers: list[str], pause: float, leaving: threading.Event, link: Link) -> None:
-    torch.manual_seed(0)
-    teacher, model = network(), network()
-    losses: list[float] = []
-    computed = 0
-    monitor = BackboneMonitor(dht, [peer_id_of(address) for address in initial_peers], "churn")
-    monitor.start()
+class Trainer:
+    """Learns the teacher's outputs at random points, and rests `pause` seconds after each microbatch."""
 
-    def tell(update: Update) -> None:
-        loss = sum(losses) / len(losses) if losses else None
-        losses.clear()
-        say(
+    def __init__(self, dht: DHT, initial_peers: list[str], pause: float, leaving: threading.Event, link: Link) -> None:
+        torch.manual_seed(0)
+        self._teacher, self._model = network(), network()
+        self._pause, self._leaving, self._meter = pause, leaving, link.meter
+        self._losses: list[float] = []
+        self._computed, self._full = 0, -1
+        self._monitor = BackboneMonitor(dht, [peer_id_of(address) for address in initial_peers], "churn")
+        self._monitor.start()
+        self._optimizer: CollaborativeOptimizer = make_optimizer(
+            dht=dht,
+            run_id="churn",
+            parameters=self._model.parameters(),
+            training=TRAINING,
+            averaging=AVERAGING,
+            backbone=self._monitor,
+            on_update=self._report_update,
+            yielding=self._report_full,
+        )
+
+    def run(self) -> None:
+        _catch_up(self._optimizer, self._leaving)
+        points = torch.Generator().manual_seed(random.randrange(1 << 30))
+        while not self._leaving.is_set():
+            self._compute(torch.randn((MICROBATCH, WIDTH), generator=points))
+            _together(self._optimizer, partial(self._optimizer.step, batch_size=MICROBATCH), self._leaving)
+            self._optimizer.zero_grad()
+            if not self._optimizer.tracker.ready_to_update_epoch:
+                report(adds=self._optimizer.local_epoch)
+            until = time.monotonic() + self._pause
+            while time.monotonic() < until and not self._leaving.wait(0.02):
+                _together(self._optimizer, self._optimizer.follow, self._leaving)
+        self._monitor.stop()
+        self._optimizer.shutdown()
+
+    def _compute(self, inputs: torch.Tensor) -> None:
+        with torch.no_grad():
+            wanted = self._teacher(inputs)
+        loss = torch.nn.functional.mse_loss(self._model(inputs), wanted)
+        loss.backward()
+        self._losses.append(float(loss))
+        self._computed += MICROBATCH
+
+    def _report_update(self, update: Update) -> None:
+        loss = sum(self._losses) / len(self._losses) if self._losses else None
+        self._losses.clear()
+        report(
             epoch=update.epoch,
-            digest=digest(model),
+            digest=digest(self._model),
             loss=loss,
             samples=update.own_samples,
             group=update.group_size,
-            peers=optimizer.tracker.global_progress.num_peers,
-            mark=optimizer.state_averager.trail[-1].name,
-            computed=computed,
-            sent={kind: up for kind, (up, _down) in link.meter.by_kind().items()},
+            peers=self._optimizer.tracker.global_progress.num_peers,
+            update=self._optimizer.state_averager.updates[-1].digest,
+            computed=self._computed,
+            sent={kind: up for kind, (up, _down) in self._meter.by_kind().items()},
         )
 
-    full = -1
-
-    def is_full() -> bool:
-        """Asked before each round; nothing is in its way."""
-        nonlocal full
-        if optimizer.tracker.global_epoch <= optimizer.local_epoch > full:
-            say(full=(full := optimizer.local_epoch))
+    def _report_full(self) -> bool:
+        """Called before each round, which it never keeps this peer from."""
+        optimizer = self._optimizer
+        if optimizer.tracker.global_epoch <= optimizer.local_epoch > self._full:
+            self._full = optimizer.local_epoch
+            report(full=self._full)
         return False
-
-    optimizer = make_optimizer(
-        dht=dht,
-        run_id="churn",
-        parameters=model.parameters(),
-        training=TRAINING,
-        averaging=AVERAGING,
-        backbone=monitor,
-        on_update=tell,
-        yielding=is_full,
-    )
-    _catch_up(optimizer, leaving)
-    points = torch.Generator().manual_seed(random.randrange(1 << 30))
-    while not leaving.is_set():
-        inputs = torch.randn((MICROBATCH, WIDTH), generator=points)
-        with torch.no_grad():
-            wanted = teacher(inputs)
-        loss = torch.nn.functional.mse_loss(model(inputs), wanted)
-        loss.backward()
-        losses.append(float(loss))
-        computed += MICROBATCH
-        _together(optimizer, partial(optimizer.step, batch_size=MICROBATCH), leaving)
-        optimizer.zero_grad()
-        if not optimizer.tracker.ready_to_update_epoch:
-            say(adds=optimizer.local_epoch)
-        until = time.monotonic() + pause
-        while time.monotonic() < until and not leaving.wait(0.02):
-            _together(optimizer, optimizer.follow, leaving)
-    monitor.stop()
-    optimizer.shutdown()
 
 
 def _together(optimizer: CollaborativeOptimizer, act: Any, leaving: threading.Event) -> None:
@@ -166,14 +172,14 @@ def _together(optimizer: CollaborativeOptimizer, act: Any, leaving: threading.Ev
     try:
         act()
     except RoundFailed as error:
-        say(trouble=str(error))
+        report(failure=str(error))
         if act != optimizer.follow:
             _together(optimizer, optimizer.follow, leaving)
     except Isolated as error:
-        say(trouble=str(error))
+        report(failure=str(error))
         leaving.wait(1.0)
     except (StateUnavailable, BadState) as error:
-        say(trouble=str(error))
+        report(failure=str(error))
         _catch_up(optimizer, leaving)
 
 
@@ -200,8 +206,8 @@ def digest(model: torch.nn.Module) -> str:
     return made.hexdigest()[:16]
 
 
-def say(**told: Any) -> None:
-    sys.stdout.write(json.dumps(told) + "\n")
+def report(**event: Any) -> None:
+    sys.stdout.write(json.dumps(event) + "\n")
     sys.stdout.flush()
 
 

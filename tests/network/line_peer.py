@@ -1,4 +1,4 @@
-"""A real peer with a link of its own, told what to do on stdin and answering on stdout, one JSON object a line.
+"""A real peer with a link of its own, ordered on stdin and answering on stdout, one JSON object a line.
 
 Usage: line_peer.py FOLDER NAME ADDRESS TIMEOUT PEERS [INITIAL_PEER]. It listens on ADDRESS, or only reaches out if that
 is empty. Its model has a million parameters and costs no time, so that a round is all network; TIMEOUT is the
@@ -23,11 +23,12 @@ from hivemind import DHT
 from core.api.project.manifest import Averaging, Optimizer, Training
 from core.api.session_settings import Limits
 from core.learning.data.download import Client
-from core.swarm.averaging.collaborative_step import RoundFailed, StateUnavailable, Update
+from core.swarm.averaging.group import Update
 from core.swarm.averaging.optimizer import CollaborativeOptimizer
 from core.swarm.build import make_optimizer
 from core.swarm.dht.backbone_monitor import BackboneMonitor
 from core.swarm.dht.peer import join_swarm, own_addresses, peer_id_of
+from core.swarm.errors import RoundFailed, StateUnavailable
 from core.swarm.patches import install
 from core.swarm.traffic.link import Link
 from core.swarm.traffic.throttled_download import ThrottledDownload
@@ -73,7 +74,7 @@ class Peer:
         self.link.apply(limits)
 
     def obey(self, order: str, value: Any) -> Any:
-        self.optimizer.fit_to(self._limits)
+        self.optimizer.apply_limits(self._limits)
         match order:
             case "epoch":
                 return self._epoch()
@@ -130,20 +131,20 @@ def main() -> None:
     dht = join_swarm(initial_peers, Path(folder, f"identity-{name}"), listen or None)
     WireMonitor(link, dht).start()
     peer = Peer(dht, link, averaging, training, initial_peers)
-    say({"address": own_addresses(peer.dht)[0] if listen else ""})
+    send({"address": own_addresses(peer.dht)[0] if listen else ""})
     orders: Orders = SimpleQueue()
     threading.Thread(target=_listen, args=(peer, orders), daemon=True).start()
     try:
         while (order := orders.get()) is not None:
-            say(peer.obey(*order))
+            send(peer.obey(*order))
     except Exception:  # noqa: BLE001 - whatever it is
-        # hivemind's threads would keep a broken peer alive and whoever asked it waiting.
+        # hivemind's threads would keep a broken peer alive and the test waiting.
         traceback.print_exc()
         os._exit(1)
     os._exit(0)
 
 
-def say(answer: Any) -> None:
+def send(answer: Any) -> None:
     print(json.dumps(answer), flush=True)
 
 

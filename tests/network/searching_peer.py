@@ -1,4 +1,4 @@
-"""A peer that looks for a group, told so on stdin and answering on stdout, one JSON object a line.
+"""A peer that looks for a group, ordered on stdin and answering on stdout, one JSON object a line.
 
 Usage as of line_peer.py. Orders: {"search": EPOCH} (look for peers that look under the same epoch; answers after how
 many seconds there is a group, and its size), {"stop": 0} (answers null at once), {"processor": 0} (seconds that its
@@ -43,7 +43,7 @@ class Searcher:
         self._control: StepControl | None = None
 
     def search(self, epoch: int) -> None:
-        say(self._found(epoch))
+        send(self._found(epoch))
 
     def _found(self, epoch: int) -> dict[str, Any]:
         self._epoch, begin = epoch, time.monotonic()
@@ -77,7 +77,7 @@ def main() -> None:
     dht = join_swarm(initial_peers, Path(folder, f"identity-{name}"), listen or None)
     # The first peer is the backbone, which looks for nobody.
     searcher = Searcher(dht) if initial_peers else None
-    say({"address": own_addresses(dht)[0] if listen else ""})
+    send({"address": own_addresses(dht)[0] if listen else ""})
     with ThreadPoolExecutor(1) as searching:
         for text in sys.stdin:
             match json.loads(text):
@@ -86,11 +86,11 @@ def main() -> None:
                 case {"stop": _} if searcher is not None:
                     searcher.stop()
                 case {"processor": _}:
-                    say(processor_seconds())
+                    send(processor_seconds())
     os._exit(0)
 
 
-def say(answer: Any) -> None:
+def send(answer: Any) -> None:
     print(json.dumps(answer), flush=True)
 
 

@@ -28,25 +28,25 @@ class RemotePeer:
 
     def limit(self, *, upload: int = 0, download: int = 0) -> float:
         """Set the ceilings; returns when that was."""
-        self._say({"limits": {"upload_limit": upload, "download_limit": download}})
+        self._send({"limits": {"upload_limit": upload, "download_limit": download}})
         return time.monotonic()
 
     def begin(self, order: str, value: Any = 0) -> float:
-        self._say({order: value})
+        self._send({order: value})
         return time.monotonic()
 
     def answer(self) -> Any:
         """To the oldest order that is not answered yet."""
         assert self._process.stdout is not None
         line = self._process.stdout.readline()
-        assert line, "the peer has ended; its log tells why"
+        assert line, "the peer has ended; its log has the reason"
         return json.loads(line)
 
     def ask(self, order: str, value: Any = 0) -> Any:
         self.begin(order, value)
         return self.answer()
 
-    def _say(self, order: dict[str, Any]) -> None:
+    def _send(self, order: dict[str, Any]) -> None:
         assert self._process.stdin is not None
         self._process.stdin.write(json.dumps(order) + "\n")
         self._process.stdin.flush()

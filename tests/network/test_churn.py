@@ -22,9 +22,9 @@ def test_a_run_outlives_the_coming_and_going_of_its_peers() -> None:
         churn.reach(3, 120.0)
         churn.disturb(45.0, every=6.0, away=(8.0, 16.0))
         epoch, digest = churn.agreed(90.0)
-        gaps, losses, parted = churn.gaps(), churn.losses(), churn.ways_parted()
+        gaps, losses, forks = churn.gaps(), churn.losses(), churn.forks()
         rounds, idle = churn.rounds(), churn.idle()
-    print(churn.disturbed, f"agreed on {digest} in epoch {epoch}; parted {parted}; longest of each, in seconds:")
+    print(churn.disturbed, f"agreed on {digest} in epoch {epoch}; forks {forks}; longest of each, in seconds:")
     print(f"{max(gaps):.1f} between updates, {max(rounds):.1f} for a round, {max(idle):.1f} with nothing added")
     print(sorted(rounds)[-6:], sorted(idle)[-6:])
     assert max(*rounds, *idle) <= TIMEOUT
@@ -37,15 +37,15 @@ def test_two_halves_that_lost_each_other_are_one_run_again() -> None:
         half = churn.volunteers[2:]
         for volunteer in half:
             volunteer.host.plug_into(ISLAND)
-        _until_parted(churn.ways_parted, 90.0)
+        _until_forked(churn.forks, 90.0)
         for volunteer in half:
             volunteer.host.plug_into(SWITCH)
         epoch, _digest = churn.agreed(120.0)
-        assert epoch not in churn.ways_parted()
+        assert epoch not in churn.forks()
 
 
-def _until_parted(parted: Callable[[], list[int]], seconds: float) -> None:
+def _until_forked(forks: Callable[[], list[int]], seconds: float) -> None:
     deadline = time.monotonic() + seconds
-    while not parted():
+    while not forks():
         assert time.monotonic() < deadline, "the halves did not go on apart"
         time.sleep(0.2)

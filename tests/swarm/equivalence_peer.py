@@ -12,9 +12,9 @@ from pathlib import Path
 import torch
 from safetensors.torch import save_file
 
-from core.swarm.averaging.collaborative_step import RoundFailed
 from core.swarm.build import make_optimizer
 from core.swarm.dht.peer import join_swarm, own_addresses
+from core.swarm.errors import RoundFailed
 from core.swarm.patches import install
 from core.swarm.traffic.link import Link
 from tests.fakes.backbone import ScriptedBackbone

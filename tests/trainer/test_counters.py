@@ -1,6 +1,6 @@
 """What a session says it gave."""
 
-from core.swarm.averaging.collaborative_step import Update
+from core.swarm.averaging.group import Update
 from core.trainer.counters import SessionCounters
 
 

@@ -10,30 +10,44 @@ import pytest
 import torch
 
 from core.swarm.state.checks import State, digest_of
+from core.swarm.state.metadata_text import to_text
 from core.trainer import local_copy
 from core.trainer.local_copy import LocalCopy
 
-TRAIL: list[Any] = [[7, 2, "00" * 8]]
+UPDATES: list[Any] = [[7, 2, "00" * 8]]
 NUMBERS: list[Any] = [{"type": "value", "value": 0.1}, {"type": "tensor", "index": 0}]
 
 
 def state(epoch: int, value: float = 1.0) -> State:
     tensors = [torch.full((3, 4), value), torch.arange(5, dtype=torch.float32)]
-    return {"epoch": epoch, "optimizer_metadata": NUMBERS, "trail": TRAIL}, tensors
+    return {"epoch": epoch, "optimizer_metadata": NUMBERS, "updates": UPDATES}, tensors
 
 
 def files(folder: Path) -> list[str]:
     return sorted(path.name for path in folder.rglob("*") if path.is_file())
 
 
-def test_what_was_written_is_read_with_epoch_numbers_and_trail(tmp_path: Path) -> None:
+def test_what_was_written_is_read_with_epoch_numbers_and_updates(tmp_path: Path) -> None:
     copy = LocalCopy(tmp_path, "run")
     assert copy.read() is None
     copy.write(state(7))
     kept = copy.read()
     assert kept is not None
-    assert (kept.epoch, kept.optimizer_numbers, kept.trail) == (7, NUMBERS, TRAIL)
-    assert digest_of(kept.tensors) == digest_of(state(7)[1])
+    assert kept[0] == state(7)[0]
+    assert digest_of(kept[1]) == digest_of(state(7)[1])
+
+
+def test_a_copy_of_an_earlier_version_is_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def to_old_text(metadata: dict[str, Any]) -> dict[str, str]:
+        text = to_text(metadata)
+        return {"optimizer": text["optimizer"], "trail": text["updates"]}
+
+    monkeypatch.setattr(local_copy, "to_text", to_old_text)
+    copy = LocalCopy(tmp_path, "run")
+    copy.write(state(7))
+    kept = copy.read()
+    assert kept is not None
+    assert kept[0] == state(7)[0]
 
 
 def test_there_is_one_copy_a_run_and_eight_runs(tmp_path: Path) -> None:
@@ -47,7 +61,7 @@ def test_there_is_one_copy_a_run_and_eight_runs(tmp_path: Path) -> None:
     assert LocalCopy(tmp_path, "run 0").read() is None
     kept = LocalCopy(tmp_path, "run 9").read()
     assert kept is not None
-    assert kept.epoch == 3
+    assert kept[0]["epoch"] == 3
 
 
 def test_a_run_may_have_any_name(tmp_path: Path) -> None:
@@ -69,7 +83,7 @@ def test_a_damaged_copy_is_set_aside_and_logged(tmp_path: Path, caplog: pytest.L
     copy.write(state(8))
     kept = copy.read()
     assert kept is not None
-    assert kept.epoch == 8
+    assert kept[0]["epoch"] == 8
 
 
 def test_a_copy_of_another_run_is_set_aside(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
@@ -95,7 +109,7 @@ def test_a_place_that_takes_nothing_costs_a_sentence_and_not_the_old_copy(
     growing.rmdir()
     kept = copy.read()
     assert kept is not None
-    assert kept.epoch == 7
+    assert kept[0]["epoch"] == 7
 
 
 def test_now_and_then_is_not_at_once_and_not_on_this_thread(
@@ -114,4 +128,4 @@ def test_now_and_then_is_not_at_once_and_not_on_this_thread(
         time.sleep(0.01)
     kept = copy.read()
     assert kept is not None
-    assert kept.epoch == 8
+    assert kept[0]["epoch"] == 8

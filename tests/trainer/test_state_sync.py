@@ -20,9 +20,9 @@ from core.api.session import Hold, Resume, Stage
 from core.api.session_settings import SessionSettings
 from core.api.snapshot import CatchUp
 from core.swarm.averaging.averagers import CheckedStateAverager
-from core.swarm.averaging.collaborative_step import Interrupted
 from core.swarm.averaging.optimizer import CollaborativeOptimizer
 from core.swarm.build import make_optimizer
+from core.swarm.errors import Interrupted
 from core.swarm.traffic.link import Link
 from core.trainer.control import Control
 from core.trainer.local_copy import LocalCopy
@@ -105,7 +105,7 @@ def test_when_the_run_has_moved_on_one_state_is_fetched_and_no_more(
     volunteer.copy.write(donor.snapshot())
     train(donor, 2)
     donor.state_sharing_priority = EPOCH + 2
-    swarm.until(lambda: volunteer.optimizer.run_epoch == EPOCH + 2)
+    swarm.until(lambda: volunteer.optimizer.run_state.run_epoch == EPOCH + 2)
     shown: list[CatchUp | None] = []
     enter = volunteer.status.enter
 
@@ -144,7 +144,7 @@ def test_what_a_session_leaves_behind_is_its_state(
     volunteer.state_sync.last_copy()()
     kept = volunteer.copy.read()
     assert kept is not None
-    assert kept.epoch == EPOCH
+    assert kept[0]["epoch"] == EPOCH
     before = swarm.state_bytes
     volunteer.new_state_sync().begin()
     assert swarm.state_bytes == before

@@ -16,7 +16,7 @@ _ANNOUNCE_EVERY = 10.0
 class AuxiliaryOptimizer(CollaborativeOptimizer):
     """Makes the updates of the run without samples of its own. Call `follow` again and again.
 
-    Parameters beside those of `CollaborativeStep`:
+    Parameters beside those of `CollaborativeOptimizer`:
         averages: False only takes the state over from trainers, whenever it is `behind` epochs old.
     """
 
@@ -26,7 +26,7 @@ class AuxiliaryOptimizer(CollaborativeOptimizer):
         self._averages, self._behind = averages, behind
         self._announced = (-1, 0.0)
         super().__init__(**options)
-        # The initial parameters are every peer's own.
+        # Every peer makes the initial parameters itself.
         self.state_averager.allow_state_sharing = False
 
     def follow(self) -> None:
@@ -41,10 +41,10 @@ class AuxiliaryOptimizer(CollaborativeOptimizer):
             super().follow()
         elif self._should_load_state_from_peers():
             self.load_state_from_peers()
-        self.share_state_as(self.local_epoch)
+        self.share_state(self.local_epoch)
 
-    def share_state_as(self, epoch: int) -> None:
-        super().share_state_as(epoch)
+    def share_state(self, epoch: int) -> None:
+        super().share_state(epoch)
         self.state_averager.allow_state_sharing = epoch > 0
 
     def _announce(self) -> None:

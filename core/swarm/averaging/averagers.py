@@ -1,11 +1,9 @@
 """hivemind's two averagers, with one source of state."""
 
-import os
 import threading
 from collections import deque
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass
 from typing import Any, AsyncIterator  # noqa: UP035 - hivemind knows only this one as a stream
 
 import msgspec
@@ -22,19 +20,18 @@ from hivemind.compression import (
 )
 from hivemind.optim.grad_averager import GradientAverager
 from hivemind.optim.state_averager import TrainingStateAverager
-from hivemind.p2p import P2PContext, PeerID
+from hivemind.p2p import P2PContext
 from hivemind.proto import averaging_pb2
 from hivemind.utils.asyncio import achain, as_aiter
 
 from core.swarm.averaging.all_reduce import MembersLost
+from core.swarm.averaging.group import to_gather
 from core.swarm.averaging.group_formation import ExpectedGroup
 from core.swarm.state.checks import Layout, State, check_epoch, check_numbers, check_tensors, layout_of
 from core.swarm.state.transfer import StateTransfer
-from core.swarm.state.update_chain import CanonicalFork, Mark, extended, trail_of
+from core.swarm.state.update_chain import CanonicalFork, UpdateChain, chain_of, extended
 from core.swarm.state.update_transfer import UpdateTransfer
 
-_NUMBER = 8
-"""Bytes of the random number that a peer brings to a round."""
 _ENDED_GROUPS = 16
 """That are remembered: members are late by a round or two at most."""
 
@@ -58,6 +55,8 @@ class RunAverager(DecentralizedAverager):
         expected_peers: who else will look for the next group, and when each last reported; None waits like hivemind.
     """
 
+    last_round: StepControl | None = None
+
     def __init__(
         self, *args: Any, expected_peers: Callable[[], Mapping[bytes, float]] | None = None, **options: Any
     ) -> None:
@@ -73,7 +72,8 @@ class RunAverager(DecentralizedAverager):
 
     def step(self, *args: Any, **options: Any) -> Any:
         self.update_expected_peers()
-        return super().step(*args, **options)
+        self.last_round = super().step(*args, **options)
+        return self.last_round
 
     def update_expected_peers(self) -> None:
         """Take over who is expected now, also while a group is looked for."""
@@ -129,8 +129,6 @@ class EpochGradientAverager(GradientAverager, UpdateTransfer, RunAverager):
         adds_samples: False for a peer that only reduces for the others.
     """
 
-    last_round: StepControl | None = None
-
     def __init__(self, *args: Any, epoch: Callable[[], int], adds_samples: bool = True, **kwargs: Any) -> None:
         self._epoch, self._adds_samples = epoch, adds_samples
         super().__init__(*args, allow_state_sharing=False, **kwargs)
@@ -159,12 +157,11 @@ class EpochGradientAverager(GradientAverager, UpdateTransfer, RunAverager):
 
     def schedule_step(self, scheduled_time: float | None = None, **kwargs: Any) -> StepControl:
         epoch = self._epoch()
-        brought = [epoch, os.urandom(_NUMBER), self._adds_samples]
         # The averager's process reads this before the round.
         self._outer_pipe.send(("_meet_in", [epoch], {}))
-        # Whether a failed round is begun anew is for the optimizer to say: it asks first how far the run is.
-        self.last_round = super().schedule_step(scheduled_time, gather=brought, allow_retries=False, **kwargs)
-        return self.last_round
+        gather = to_gather(epoch, adds_samples=self._adds_samples)
+        # The optimizer decides whether a failed round is repeated: it asks first how far the run is.
+        return super().schedule_step(scheduled_time, gather=gather, allow_retries=False, **kwargs)
 
     async def _meet_in(self, epoch: int) -> None:
         """Runs in the averager's process."""
@@ -183,38 +180,13 @@ class EpochGradientAverager(GradientAverager, UpdateTransfer, RunAverager):
                 group.cancel()
 
 
-@dataclass(frozen=True)
-class Group:
-    """The peers that made an average together."""
-
-    numbers: tuple[bytes, ...]
-    """A random one of each member."""
-    trainers: frozenset[str]
-    """Ids of the members that add samples."""
-
-
-def group_of(gathered: Mapping[PeerID, Any], epoch: int) -> Group | None:
-    """The group, from what its members sent; None if one of them is not at `epoch`."""
-    if not all(_is_of(epoch, entry) for entry in gathered.values()):
-        return None
-    trainers = frozenset(str(peer) for peer, (_epoch, _number, adds_samples) in gathered.items() if adds_samples)
-    return Group(tuple(number for _epoch, number, _adds in gathered.values()), trainers)
-
-
-def _is_of(epoch: int, brought: object) -> bool:
-    match brought:
-        case (int(its_epoch), bytes(number), bool()):
-            return its_epoch == epoch and len(number) == _NUMBER
-    return False
-
-
 class _CheckedDownload(StateTransfer, RunAverager):
-    """Stands between the download and its use in `TrainingStateAverager.load_state_from_peers`."""
+    """What `TrainingStateAverager.load_state_from_peers` uses in place of hivemind's download."""
 
     local_epoch: int
     state_was_loaded = False
-    trail: tuple[Mark, ...] = ()
-    """The updates that led to the present state."""
+    updates: UpdateChain = ()
+    """The latest of those that led to the present state."""
 
     def load_state_from_peers(
         self,
@@ -234,20 +206,19 @@ class _CheckedDownload(StateTransfer, RunAverager):
         loaded = offered if offered is not None else self.fetch_state(oldest, known_epoch, stop, canonical_fork)
         self.state_was_loaded = loaded is not None
         if loaded is not None:
-            self.trail = trail_of(loaded[0].get("trail"))
+            self.updates = chain_of(loaded[0].get("updates"))
         return loaded
 
 
 class CheckedStateAverager(TrainingStateAverager, _CheckedDownload):
-    """Applies only a state that is as it should be; `state_was_loaded` tells of the last try.
+    """Applies only a state that passes all checks; `state_was_loaded` is the result of the last try.
 
     What is given away or kept is a copy made between two steps: hivemind reads the tensors while they are sent, and
-    says the next epoch before they are of it.
+    announces the next epoch before they are of it.
     """
 
-    last_round: StepControl | None = None
-    brought: tuple[bytes, ...] = ()
-    """What the group of the next update brought: one random number of each peer."""
+    nonces: tuple[bytes, ...] = ()
+    """Those of the group that averaged for the next update."""
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         self._stepping = threading.RLock()
@@ -257,12 +228,8 @@ class CheckedStateAverager(TrainingStateAverager, _CheckedDownload):
         with self._stepping:
             result = super().step(*args, increment_epoch=increment_epoch, **kwargs)
             if increment_epoch:
-                self.trail = extended(self.trail, self.local_epoch, self.brought)
+                self.updates = extended(self.updates, self.local_epoch, self.nonces)
             return result
-
-    def schedule_step(self, *args: Any, **kwargs: Any) -> StepControl:
-        self.last_round = super().schedule_step(*args, **kwargs)
-        return self.last_round
 
     def get_current_state(self) -> Any:
         """What hivemind gives to a peer that asks."""
@@ -277,7 +244,7 @@ class CheckedStateAverager(TrainingStateAverager, _CheckedDownload):
     def _copied(self) -> tuple[dict[str, Any], list[torch.Tensor], Any]:
         with self._stepping:
             metadata, tensors, infos = super().get_current_state()
-            metadata["trail"] = msgspec.to_builtins(self.trail)
+            metadata["updates"] = msgspec.to_builtins(self.updates)
             with torch.no_grad(), self.lock_averaged_tensors:
                 return metadata, [tensor.detach().clone() for tensor in tensors], infos
 
@@ -289,26 +256,21 @@ class CheckedStateAverager(TrainingStateAverager, _CheckedDownload):
         def rates(epoch: int) -> list[float]:
             return [base * at(epoch) for base, at in zip(scheduler.base_lrs, scheduler.lr_lambdas, strict=True)]
 
-        return Layout(
-            layout_of(tensors),
-            tuple(metadata["optimizer_metadata"]),
-            self.optimizer.state_dict(),
-            rates,
-        )
+        return Layout(layout_of(tensors), tuple(metadata["optimizer_metadata"]), self.optimizer.state_dict(), rates)
 
-    def adopt(self, epoch: int, optimizer_numbers: list[Any], tensors: list[torch.Tensor], trail: Any = ()) -> None:
-        """Take over a state kept on disk, of whatever epoch, with the same checks as one that a peer sends.
+    def adopt(self, state: State) -> None:
+        """Take over a state kept on disk, of any epoch, with the same checks as one that a peer sends.
 
         Raises:
             BadState: it does not fit.
         """
-        layout = self.layout()
+        metadata, tensors = state
+        layout, epoch = self.layout(), check_epoch(metadata["epoch"], 0, metadata["epoch"])
         check_tensors(tensors, layout.tensors)
-        check_numbers(optimizer_numbers, check_epoch(epoch, 0, epoch), layout)
+        check_numbers(metadata["optimizer_metadata"], epoch, layout)
         # hivemind takes over no state that is older than its own, and moves the schedule only forward.
         self.local_epoch = min(self.local_epoch, epoch)
-        metadata = {"epoch": epoch, "optimizer_metadata": optimizer_numbers, "trail": trail}
-        self.load_state_from_peers(offered=(metadata, tensors))
+        self.load_state_from_peers(offered=state)
         self.scheduler.last_epoch, self.scheduler._step_count = epoch, epoch + 1
 
     def state_size(self) -> int:

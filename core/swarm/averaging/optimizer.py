@@ -1,25 +1,149 @@
-"""The optimizer of a run as a session uses it: the collaborative step, the run's state, and a volunteer's limits."""
+"""DeDLOC's training step (NeurIPS 2021, section 3): accumulate, average, step."""
 
+from collections.abc import Callable
 from typing import Any
 
-import torch
-from hivemind.averaging.control import AveragingStage
+import hivemind
+from hivemind.averaging.control import AveragingStage, StepControl
+from hivemind.compression import NoCompression
 
 from core.api.session_settings import Limits
 from core.api.snapshot import Phase
-from core.swarm.averaging import bandwidth as line_speed
-from core.swarm.averaging.collaborative_step import WITHOUT_GROUP, CollaborativeStep, Interrupted, StateUnavailable
-from core.swarm.state.checks import is_still_present
+from core.swarm.averaging.averagers import CheckedStateAverager, EpochGradientAverager, state_prefix
+from core.swarm.averaging.bandwidth import bandwidth
+from core.swarm.averaging.group import Group, Update, group_of, group_of_one
+from core.swarm.averaging.round_control import give_up, is_searching, wait_for_group
+from core.swarm.averaging.run_state import RunState
+from core.swarm.dht.backbone_monitor import BackboneMonitor
+from core.swarm.dht.isolation import IsolationGuard
+from core.swarm.dht.progress_tracker import SwarmProgressTracker
+from core.swarm.errors import Interrupted, RoundFailed
+from core.swarm.state.checks import State
+from core.swarm.state.fork_detection import ForkDetector
+
+_NEVER = 1 << 62
 
 
-class CollaborativeOptimizer(CollaborativeStep):
-    """What a session does with its part in the run, besides to compute. Takes the arguments of `CollaborativeStep`."""
+class CollaborativeOptimizer(hivemind.Optimizer):
+    """hivemind's optimizer, which here never passes local gradients off as the swarm's.
 
-    def __init__(self, **options: Any) -> None:
+    Parameters beside hivemind's own:
+        backbone: the run's backbone. Asked before this peer steps without others.
+        on_update: called after each step of the collaboration.
+        yielding: whether this peer is to stop computing: it then begins no round, and `interrupt` ends a search.
+        extrapolate: see `SwarmProgressTracker`.
+        group_options: of both averagers, as hivemind names them.
+    """
+
+    tracker: SwarmProgressTracker
+    grad_averager: EpochGradientAverager
+    state_averager: CheckedStateAverager
+    scheduled_grads: StepControl | None
+    scheduled_state: StepControl | None
+    _adds_samples = True
+    _averages = True
+
+    def __init__(
+        self,
+        *,
+        backbone: BackboneMonitor,
+        on_update: Callable[[Update], None],
+        yielding: Callable[[], bool],
+        extrapolate: bool,
+        group_options: dict[str, Any],
+        **options: Any,
+    ) -> None:
+        self._group_options = group_options
+        self._is_exact = isinstance(options["grad_compression"], NoCompression)
+        self._backbone, self._extrapolate = backbone, extrapolate
+        self._on_update, self._yielding = on_update, yielding
+        self._stepping = self._gave_up = self._is_alone = False
+        self._group = Group(())
         super().__init__(**options)
-        self._state_size = self.state_averager.state_size()
+        self._forks = ForkDetector(
+            self.dht, self.run_id, shares_state=not self.client_mode, is_one_group=lambda: self._is_one_group
+        )
+        self._forks.start()
+        self.run_state = RunState(
+            self.tracker,
+            self.grad_averager,
+            self.state_averager,
+            self._forks,
+            share_state=self.share_state,
+            stop=yielding,
+        )
+        self.isolation = IsolationGuard(self.tracker, backbone, client_mode=self.client_mode)
 
-    # -- what a window shows -----------------------------------------------------------------------------------
+    # -- the parts, in place of hivemind's -----------------------------------------------------------------------
+
+    def _make_progress_tracker(self, target_batch_size: int, **options: Any) -> SwarmProgressTracker:
+        return SwarmProgressTracker(
+            dht=self.dht,
+            prefix=self.run_id,
+            target_batch_size=target_batch_size,
+            client_mode=self.client_mode,
+            status_loglevel=self.status_loglevel,
+            extrapolate=self._extrapolate,
+            organiser=lambda: self._backbone.run_epoch,
+            start=True,
+            **options,
+        )
+
+    def _make_gradient_averager(self, _factory: None, **options: Any) -> EpochGradientAverager:
+        def make(**more: Any) -> EpochGradientAverager:
+            options = {**more, "start": self._averages, "adds_samples": self._adds_samples, **self._averager_options}
+            return EpochGradientAverager(epoch=lambda: self.local_epoch, **options)
+
+        averager: EpochGradientAverager = super()._make_gradient_averager(make, **options)
+        return averager
+
+    def _make_state_averager(self, **options: Any) -> CheckedStateAverager:
+        return CheckedStateAverager(
+            dht=self.dht,
+            prefix=state_prefix(self.run_id),
+            min_matchmaking_time=self.matchmaking_time,
+            allreduce_timeout=self.allreduce_timeout,
+            shutdown_timeout=self.shutdown_timeout,
+            offload_optimizer=self.offload_optimizer,
+            custom_gradients=self.offload_optimizer,
+            status_loglevel=self.status_loglevel,
+            next_chunk_timeout=self.next_chunk_timeout,
+            client_mode=self.client_mode,
+            auxiliary=self.auxiliary,
+            start=True,
+            **self._averager_options,
+            **options,
+        )
+
+    @property
+    def _averager_options(self) -> dict[str, Any]:
+        """Of both averagers."""
+        return {**self._group_options, "expected_peers": lambda: self.tracker.expected_peers}
+
+    @property
+    def _is_one_group(self) -> bool:
+        """Whether all peers average together."""
+        return bool(self.tracker.global_progress.num_peers <= self._group_options["target_group_size"])
+
+    @property
+    def average_state_every(self) -> int:
+        """Epochs between two averagings of parameters and optimizer state.
+
+        Where compression loses nothing and all average together, they have the same state, and fork detection brings
+        back a peer that has not: averaging it would cost a second round and change its last bits.
+        """
+        return _NEVER if self._is_exact and self._is_one_group else self._average_state_every
+
+    @average_state_every.setter
+    def average_state_every(self, epochs: int) -> None:
+        self._average_state_every = epochs
+
+    # -- the step ------------------------------------------------------------------------------------------------
+
+    @property
+    def own_samples(self) -> int:
+        """Accumulated by this peer towards the next update."""
+        return int(self.grad_averager.local_samples_accumulated)
 
     @property
     def phase(self) -> Phase:
@@ -31,145 +155,138 @@ class CollaborativeOptimizer(CollaborativeStep):
             return "updating"
         return "averaging" if control.stage == AveragingStage.RUNNING_ALLREDUCE else "finding_group"
 
-    @property
-    def own_samples(self) -> int:
-        """Accumulated by this peer towards the next update."""
-        return int(self.grad_averager.local_samples_accumulated)
-
-    @property
-    def is_in_company(self) -> bool:
-        """Whether another peer or the backbone is in reach; for one that only calls others, a peer that listens."""
-        if self.client_mode:
-            return bool(self.tracker.others_can_be_reached)
-        return bool(self.tracker.global_progress.num_peers > 1 or self._backbone.is_near())
-
-    # -- state from peers --------------------------------------------------------------------------------------
-
-    def load_state_from_peers(self, **_options: Any) -> None:
-        """Catch up with the run: by the update that this peer missed if it is only one, else by the newest state that a
-        peer gives, once, each donor within its time limit.
-
-        hivemind retries for ever, and a retry can start a second download beside the first; here the caller decides.
-
-        Raises:
-            Interrupted: this peer is to stop, and dropped what was on its way.
-            StateUnavailable: no peer gave one in time.
-        """
-        self._release(self.scheduled_grads)
-        self.scheduled_grads = None
-        self.state_averager.step(wait_for_delayed_updates=True)
-        canonical_fork = self._forks.canonical_fork()
-        # A peer that was stopped or asleep knows only how far the run was then.
-        self.tracker.refresh()
-        if canonical_fork is None and self._make_missed_update():
+    def follow(self) -> None:
+        """Do what the collaboration asks for without adding samples: load state, join a round, step."""
+        self.state_averager.step(apply_delayed_updates=True)
+        if self._should_load_state_from_peers():
+            self.load_state_from_peers()
             return
-        with self.tracker.pause_updates():
-            known = self.tracker.reported_epoch
-            self.state_averager.load_state_from_peers(
-                oldest=0 if canonical_fork is not None else known or 0,
-                known_epoch=known,
-                stop=self._yielding,
-                canonical_fork=canonical_fork,
-            )
-            if self.state_averager.state_was_loaded:
-                self._begin_epoch()
-            elif self._yielding():
-                raise Interrupted("Asked to stop while the state was on its way.")
-            elif canonical_fork is not None:
-                # Going on beside the run is no good, but better than to stop; the next update shows where it is.
-                self._forks.forget_canonical_fork()
-            else:
-                self.tracker.add_failed_load()
-                raise StateUnavailable("state_unavailable")
+        self._maybe_schedule_gradient_averaging()
+        self._maybe_schedule_state_averaging()
+        if self.tracker.ready_to_update_epoch:
+            self._update_global_epoch(None)
 
-    def _make_missed_update(self) -> bool:
-        """Step with the average that others made without this peer; its own samples count in the next update."""
-        epoch, own_samples = self.local_epoch + 1, self.own_samples
-        if self.tracker.global_epoch != epoch:
+    def _update_global_epoch(self, grad_scaler: Any) -> None:
+        if self._yielding():
+            return
+        self._is_alone = self.isolation.check_if_alone()
+        if not self.tracker.ready_to_update_epoch or self._is_alone_too_early():
+            return
+        if self._missed_the_round() or self.run_state.has_forked:
+            self.load_state_from_peers()
+            return
+        own_samples = self.own_samples
+        self._stepping, self._gave_up = True, False
+        try:
+            super()._update_global_epoch(grad_scaler)
+        except RoundFailed:
+            self._give_up_round()
+            self.grad_averager.drop_rounds()
+            self.grad_averager.notify_used_averaged_gradients()
+            # Others may have made this update meanwhile.
+            self.tracker.refresh()
+            raise
+        finally:
+            self._stepping = False
+        partners = self._group.trainers - {str(self.dht.peer_id)}
+        self.tracker.add_round(partners, is_one_group=self._is_one_group)
+        self.run_state.publish_update()
+        self._on_update(Update(self.local_epoch, own_samples, len(self._group.nonces), partners))
+
+    def _is_alone_too_early(self) -> bool:
+        """The estimate of the epoch's end counts on others, and on samples of some who left."""
+        if not self._is_alone or self.tracker.global_epoch > self.local_epoch:
             return False
-        with self.tracker.pause_updates():
-            averager, donors = self.grad_averager, self.state_averager.donors()
-            missed = averager.fetch_update(donors, self.state_averager.trail, epoch, self._yielding)
-            if missed is None:
-                return False
-            averager.load(missed.average)
-            averager.keep_average()
-            self.state_averager.step(increment_epoch=True, optimizer_step=True)
-            self.state_averager.trail = missed.updates
-            self.tracker.update_epoch(self.local_epoch)
-        self.tracker.report_unmeasured(self.local_epoch, own_samples)
-        self.share_state_as(self.local_epoch)
-        self._publish_update()
-        return True
+        return bool(self.own_samples < self.tracker.target_batch_size)
+
+    def _missed_the_round(self) -> bool:
+        """Others have already stepped and this peer is in no group: a round joined now could only time out."""
+        if self.tracker.global_epoch <= self.local_epoch:
+            return False
+        control = self.scheduled_grads
+        return control is None or control.done() or is_searching(control)
+
+    def _begin_averaging_gradients(self, grad_scaler: Any) -> bool:
+        began = bool(super()._begin_averaging_gradients(grad_scaler))
+        if not began and self._has_partners:
+            raise RoundFailed("round_not_started")
+        if self._yielding():
+            # Asked for just before there was a search to end.
+            self.interrupt()
+        return began
+
+    def _average_gradients_and_load_into_optimizer(self, maybe_step_control: StepControl | None) -> None:
+        if maybe_step_control is not None:
+            # While it searches, some peers may leave and others may come.
+            wait_for_group(maybe_step_control, self.tracker.others_are_ahead, self.grad_averager.update_expected_peers)
+        super()._average_gradients_and_load_into_optimizer(maybe_step_control)
+        if maybe_step_control is not None:
+            group = group_of(maybe_step_control.result(0), self.local_epoch)
+            if group is None:
+                raise RoundFailed("round_of_different_epochs")
+            self._accept_average_of(group)
+
+    def _load_local_gradients_into_optimizer(self) -> None:
+        """hivemind falls back to local gradients here, unasked and unseen; with peers around that forks the run."""
+        if self._gave_up:
+            raise Interrupted("group_search_interrupted")
+        if self._has_partners:
+            raise RoundFailed("round_incomplete")
+        super()._load_local_gradients_into_optimizer()
+        self._accept_average_of(group_of_one())
+
+    @property
+    def _has_partners(self) -> bool:
+        """They may be there although they can no longer be seen: records expire while a group is searched for."""
+        return not self._is_alone or self.tracker.sees_others
+
+    def _accept_average_of(self, group: Group) -> None:
+        self.grad_averager.keep_average()
+        self.state_averager.nonces = group.nonces
+        self._group = group
+
+    def _give_up_round(self) -> None:
+        give_up(self.scheduled_grads)
+        self.scheduled_grads = None
+
+    # -- the run's state -----------------------------------------------------------------------------------------
 
     def _should_load_state_from_peers(self) -> bool:
-        """Not yet when the others have only just made an update: this peer may still be in their group."""
-        return self._forks.canonical_fork() is not None or self.local_epoch < self.tracker.global_epoch - 1
+        return self.run_state.is_outdated
 
-    def resume_from(
-        self, epoch: int, optimizer_numbers: list[Any], tensors: list[torch.Tensor], trail: Any = ()
-    ) -> None:
-        """Go on from a state that was kept, of whatever epoch; a run that is ahead of it is caught up with later.
+    def load_state_from_peers(self, **_options: Any) -> None:
+        """See `RunState.load`."""
+        self._give_up_round()
+        self.run_state.load()
 
-        Raises:
-            BadState: it is not one of this run.
-        """
-        self._release(self.scheduled_grads)
-        self.scheduled_grads = None
-        self.state_averager.step(wait_for_delayed_updates=True)
-        with self.tracker.pause_updates():
-            self.state_averager.adopt(epoch, optimizer_numbers, tensors, trail)
-            self._begin_epoch()
+    def resume_from(self, state: State) -> None:
+        """See `RunState.resume_from`."""
+        self._give_up_round()
+        self.run_state.resume_from(state)
 
-    def _begin_epoch(self) -> None:
-        self._forks.tell(self.state_averager.trail)
-        self.tracker.report_local_progress(self.local_epoch, samples_accumulated=0)
-        self.grad_averager.reset_accumulated_grads_()
-        self.share_state_as(self.local_epoch)
-
-    @property
-    def run_epoch(self) -> int:
-        """Of the run, as far as others tell now."""
-        self.tracker.refresh()
-        offered = max((epoch for _, epoch in self.state_averager.donors()), default=0)
-        return self.tracker.reported_epoch if self.tracker.reported_epoch is not None else offered
-
-    def is_present(self, epoch: int) -> bool:
-        """Whether a state of `epoch` is that of the run now."""
-        offered = max((epoch for _, epoch in self.state_averager.donors()), default=None)
-        return is_still_present(epoch, self.tracker.reported_epoch, offered)
-
-    def share_state_as(self, epoch: int) -> None:
-        """Newcomers ask the peer with the highest epoch first."""
+    def share_state(self, epoch: int) -> None:
+        """Offer the state of `epoch` to newcomers, who ask the peer with the highest one first."""
         if not self.client_mode:
             self.state_averager.state_sharing_priority = epoch
 
-    # -- the line ----------------------------------------------------------------------------------------------
+    # -- limits and pauses ---------------------------------------------------------------------------------------
 
-    def fit_to(self, limits: Limits) -> None:
+    def apply_limits(self, limits: Limits) -> None:
         """Follow changed ceilings from the next round on."""
-        bandwidth = line_speed.bandwidth(limits)
-        self.grad_averager.bandwidth = self.state_averager.bandwidth = bandwidth
-        self.limit_state(limits)
-
-    def limit_state(self, limits: Limits) -> None:
-        """Give a state that is on its way, or will be, the time that the ceilings ask for. From any thread."""
-        self.state_averager.receive_timeout = line_speed.state_timeout(self._state_size, limits.download_limit)
-        self.state_averager.limit_sending(line_speed.state_timeout(self._state_size, limits.upload_limit))
-
-    # -- pausing -----------------------------------------------------------------------------------------------
+        self.grad_averager.bandwidth = self.state_averager.bandwidth = bandwidth(limits)
+        self.run_state.limit_transfer(limits)
 
     def hold(self) -> None:
-        """Stop counting as somebody who adds samples, and let go of a round that has not begun. Does not block."""
-        self.let_go()
+        """Report that this peer adds no samples for a while, and give up its rounds. Does not block."""
+        self.give_up_rounds()
         self.tracker.hold(True, self.own_samples)
 
-    def let_go(self) -> None:
-        """Give up every round that has not begun. To be called again while held: a group that breaks up looks for
+    def give_up_rounds(self) -> None:
+        """Give up every round that has not begun. To be called again while held: a group that breaks up searches for
         another one, and a search costs as much of the processor as training."""
         # Not only what is scheduled: a round of the state goes on in the background.
-        self._release(self.grad_averager.last_round)
-        self._release(self.state_averager.last_round)
+        give_up(self.grad_averager.last_round)
+        give_up(self.state_averager.last_round)
         self.scheduled_grads = self.scheduled_state = None
 
     def resume(self) -> None:
@@ -179,7 +296,7 @@ class CollaborativeOptimizer(CollaborativeStep):
     def interrupt(self) -> None:
         """Give up a search for a group that `step` waits for; the step then raises Interrupted. From any thread."""
         control = self.scheduled_grads
-        if control is not None and not control.done() and control.stage in WITHOUT_GROUP:
+        if control is not None and is_searching(control):
             self._gave_up = True
             control.cancel()
 

@@ -64,6 +64,11 @@ class SwarmProgressTracker(ProgressTracker):
             progress.epoch > self.local_progress.epoch or progress.samples_accumulated >= self.target_batch_size
         )
 
+    @property
+    def sees_others(self) -> bool:
+        """Whether another peer takes part in the run, as read last."""
+        return bool(self.global_progress.num_peers > 1)
+
     def refresh(self) -> None:
         """Read the others' progress now, on this thread."""
         with self.lock_global_progress:

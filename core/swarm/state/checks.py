@@ -13,7 +13,7 @@ from typing import Any
 import torch
 from hivemind.utils import nested_pack
 
-from core.api.errors import WorldError
+from core.swarm.errors import BadState
 
 State = tuple[dict[str, Any], list[torch.Tensor]]
 """hivemind's form."""
@@ -22,10 +22,6 @@ _AHEAD = 16
 """Epochs that a run may get on between news of it and the arrival of a state."""
 _RATE_TOLERANCE = 1e-6
 """Of the learning rate, relative: the same arithmetic on another machine."""
-
-
-class BadState(WorldError):
-    """A state from a peer or from disk must not be used."""
 
 
 TensorLayout = tuple[tuple[tuple[int, ...], torch.dtype], ...]
@@ -73,11 +69,11 @@ def check_epoch(epoch: object, oldest: int, newest: int) -> int:
         BadState: it is not.
     """
     if not isinstance(epoch, int) or isinstance(epoch, bool):
-        raise BadState("The state does not tell its epoch; it was not used.")
+        raise BadState("state_without_epoch")
     if epoch < oldest:
-        raise BadState(f"The state is of epoch {epoch}, older than {oldest}; it was not used.")
+        raise BadState("state_too_old", epoch=epoch, oldest=oldest)
     if epoch > newest:
-        raise BadState(f"The state claims to be of epoch {epoch}, far ahead of {newest - _AHEAD}; it was not used.")
+        raise BadState("state_too_new", epoch=epoch, newest=newest)
     return epoch
 
 
@@ -93,9 +89,9 @@ def check_tensors(tensors: Sequence[torch.Tensor], expected: TensorLayout) -> No
         BadState: something is otherwise.
     """
     if layout_of(tensors) != expected:
-        raise BadState("The state is of another model; it was not used.")
+        raise BadState("state_of_other_model")
     if not all(bool(torch.isfinite(tensor).all()) for tensor in tensors if tensor.is_floating_point()):
-        raise BadState("The state holds numbers that are not finite; it was not used.")
+        raise BadState("state_not_finite")
 
 
 def check_digest(announced: object, tensors: Sequence[torch.Tensor]) -> None:
@@ -103,7 +99,7 @@ def check_digest(announced: object, tensors: Sequence[torch.Tensor]) -> None:
     BadState: the tensors are not those that were announced.
     """
     if announced != digest_of(tensors):
-        raise BadState("The state is not what its donor announced; it was not used.")
+        raise BadState("state_not_as_announced")
 
 
 def check_numbers(numbers: object, epoch: int, layout: Layout) -> None:
@@ -114,20 +110,20 @@ def check_numbers(numbers: object, epoch: int, layout: Layout) -> None:
     """
     mine, theirs = _folded(layout.numbers, layout), _folded(numbers, layout)
     if mine["state"] != theirs["state"]:
-        raise BadState("The state is of another optimizer; it was not used.")
+        raise BadState("state_of_other_optimizer")
     for own, other, rate in zip(mine["param_groups"], theirs["param_groups"], layout.rates(epoch), strict=True):
         given, steps = other.pop("lr", None), other.pop("step", 0)
         if not isinstance(given, float) or not math.isclose(given, rate, rel_tol=_RATE_TOLERANCE, abs_tol=1e-12):
-            raise BadState(f"The state has a learning rate of {given!r} where {rate:g} is due; it was not used.")
+            raise BadState("learning_rate_wrong", given=str(given), expected=rate)
         if not isinstance(steps, int) or not 0 <= steps <= epoch + 1:
-            raise BadState(f"The state counts {steps!r} steps at epoch {epoch}; it was not used.")
+            raise BadState("step_count_wrong", given=str(steps), epoch=epoch)
         if {name: value for name, value in own.items() if name not in ("lr", "step")} != other:
-            raise BadState("The state is of an optimizer with other settings; it was not used.")
+            raise BadState("optimizer_settings_differ")
 
 
 def _folded(numbers: object, layout: Layout) -> Any:
     if not isinstance(numbers, list | tuple) or len(numbers) != len(layout.numbers):
-        raise BadState("The state is of another optimizer; it was not used.")
+        raise BadState("state_of_other_optimizer")
     return nested_pack([_leaf(entry) for entry in numbers], structure=layout.structure)
 
 
@@ -137,7 +133,7 @@ def _leaf(entry: object) -> Any:
             return ("tensor", index)
         case {"type": "value", "value": value}:
             return value
-    raise BadState("The state is of another optimizer; it was not used.")
+    raise BadState("state_of_other_optimizer")
 
 
 def is_still_present(copy: int, reported: int | None, offered: int | None) -> bool:

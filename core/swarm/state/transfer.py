@@ -11,61 +11,35 @@ import math
 import multiprocessing
 import random
 import time
-from collections.abc import Callable
-from dataclasses import dataclass
-from typing import Any, AsyncIterator  # noqa: UP035 - hivemind knows only this one as a stream
+from collections.abc import Callable, Iterable, Iterator
+from typing import Any, AsyncIterator, TypeVar  # noqa: UP035 - hivemind knows only this one as a stream
 
 import torch
 from hivemind.averaging import DecentralizedAverager
-from hivemind.compression import deserialize_torch_tensor
 from hivemind.p2p import P2PContext, PeerID
-from hivemind.proto import averaging_pb2, runtime_pb2
+from hivemind.proto import averaging_pb2
 from hivemind.utils import MPFuture
 from hivemind.utils.asyncio import aiter_with_timeout
-from hivemind.utils.streaming import combine_from_streaming
-from hivemind.utils.timed_storage import ValueWithExpiration
 
-from core.swarm.state.checks import (
-    BadState,
-    Layout,
-    State,
-    TensorLayout,
-    bytes_of,
-    check_digest,
-    check_epoch,
-    check_numbers,
-    check_tensors,
-    digest_of,
-    newest_plausible,
-)
-from core.swarm.state.update_chain import CanonicalFork, Mark, trail_of
+from core.swarm.dht.records import read_records
+from core.swarm.errors import BadState
+from core.swarm.state.checks import Layout, State, check_numbers, digest_of, newest_plausible
+from core.swarm.state.incoming import IncomingState, StateRequest, check_arrived
+from core.swarm.state.update_chain import CanonicalFork
 from core.swarm.traffic.meter import current_kind
 
 log = logging.getLogger(__name__)
 
-_LARGEST_METADATA = 1 << 20
-"""Bytes; real ones take some kilobytes."""
-_ANSWER_LASTS = 2.0
-"""Seconds in which the averager's process drops a download that it is told to end."""
-_LOOK_EVERY = 0.1
-"""Seconds between two looks at whether a download is to go on."""
+_DROP_TIMEOUT = 2.0
+"""Seconds in which the averager's process drops a download that is to end."""
+_POLL_EVERY = 0.1
+"""Seconds between two checks whether a download is to go on."""
 
-
-@dataclass(frozen=True)
-class Terms:
-    """Of one download."""
-
-    oldest: int
-    newest: int
-    """Epochs that are plausible."""
-    silence: float
-    """Seconds without a byte after which it is given up."""
-    way: Mark | None = None
-    """That the state's trail has to have."""
+Answer = TypeVar("Answer")
 
 
 class StateTransfer(DecentralizedAverager):
-    """An averager's part in handing the run's state around. Methods with `_` and coroutines run in its own process."""
+    """An averager's part in passing on the run's state. Methods with `_` and coroutines run in its own process."""
 
     layout: Callable[[], Layout]
     snapshot: Callable[[], State]
@@ -85,6 +59,11 @@ class StateTransfer(DecentralizedAverager):
         super().__init__(*args, **kwargs)
 
     @property
+    def silence(self) -> float:
+        """Seconds without a byte after which a download is given up."""
+        return self.next_chunk_timeout or 15.0
+
+    @property
     def state_received(self) -> int:
         """Bytes of the state that is being fetched, or was fetched last."""
         return int(self._received.value)
@@ -102,16 +81,10 @@ class StateTransfer(DecentralizedAverager):
 
     def donors(self) -> list[tuple[PeerID, int]]:
         """Peers that give their state away, with the epoch they announce, the newest first."""
-        found = self.dht.get(f"{self.prefix}.all_averagers", latest=True)
-        entries = found.value if found is not None and isinstance(found.value, dict) else {}
         offers = [
-            (PeerID(peer), int(entry.value))
-            for peer, entry in entries.items()
-            if isinstance(peer, bytes)
-            and isinstance(entry, ValueWithExpiration)
-            and isinstance(entry.value, float | int)
-            and math.isfinite(entry.value)
-            and PeerID(peer) != self.peer_id
+            (PeerID(peer), int(record.value))
+            for peer, record in read_records(self.dht, f"{self.prefix}.all_averagers").items()
+            if isinstance(record.value, float | int) and math.isfinite(record.value) and PeerID(peer) != self.peer_id
         ]
         random.shuffle(offers)
         return sorted(offers, key=lambda offer: -offer[1])
@@ -124,149 +97,130 @@ class StateTransfer(DecentralizedAverager):
         Parameters:
             oldest: epoch below which a state is of no use.
             known: epoch that the run is at; None if that is known from the donors alone.
-            stop: whether none is wanted any more, asked again and again; what is on its way is then dropped.
+            stop: whether none is wanted any more, asked again and again; a download is then dropped.
             canonical_fork: the fork that the state has to be on, and who is on it.
         """
+        layout = self.layout()
+
+        def requests() -> Iterator[tuple[PeerID, StateRequest]]:
+            first_update = canonical_fork.first if canonical_fork is not None else None
+            for donor, announced in self.donors():
+                if canonical_fork is not None and donor.to_bytes() not in canonical_fork.donors:
+                    continue
+                if announced < oldest:
+                    log.info("the state of %s is of epoch %d, older than %d: not asked for", donor, announced, oldest)
+                    continue
+                newest = newest_plausible(announced if known is None else known)
+                yield donor, StateRequest(layout.tensors, oldest, newest, self.silence, first_update)
+
+        def checked(state: State) -> State:
+            metadata, _tensors = state
+            check_numbers(metadata.get("optimizer_metadata"), metadata["epoch"], layout)
+            return state
+
+        return self.first_good(requests(), checked, stop)
+
+    def first_good(
+        self,
+        requests: Iterable[tuple[PeerID, StateRequest]],
+        checked: Callable[[State], Answer],
+        stop: Callable[[], bool],
+    ) -> Answer | None:
+        """What `checked` makes of the first good answer. Donors are asked one after the other until `stop`."""
         self.is_receiving = True
         try:
-            return self._first_good(oldest, known, stop, canonical_fork)
+            for donor, request in requests:
+                if stop():
+                    break
+                try:
+                    return checked(self.receive(donor, request, stop))
+                except BadState as error:
+                    log.warning("%s from %s: %s", self.prefix, donor, error)
         finally:
             self.is_receiving = False
-
-    def _first_good(
-        self, oldest: int, known: int | None, stop: Callable[[], bool], canonical_fork: CanonicalFork | None
-    ) -> State | None:
-        way = canonical_fork.mark if canonical_fork is not None else None
-        for donor, announced in self.donors():
-            if stop():
-                return None
-            if canonical_fork is not None and donor.to_bytes() not in canonical_fork.donors:
-                continue
-            if announced < oldest:
-                log.info("the state of %s is of epoch %d, older than %d: not asked for", donor, announced, oldest)
-                continue
-            newest = newest_plausible(announced if known is None else known)
-            try:
-                # Lambdas stay here: what crosses to the other process is plain.
-                layout = self.layout()
-                terms = Terms(oldest, newest, self.next_chunk_timeout or 15.0, way)
-                metadata, tensors = self.receive(donor, layout.tensors, terms, stop)
-                check_numbers(metadata.get("optimizer_metadata"), metadata["epoch"], layout)
-            except BadState as error:
-                log.warning("state from %s: %s", donor, error)
-            else:
-                return metadata, tensors
         return None
 
-    def receive(self, donor: PeerID, expected: TensorLayout, terms: Terms, stop: Callable[[], bool]) -> State:
-        """What the donor gives, if it is of that layout and arrives whole.
+    def receive(self, donor: PeerID, request: StateRequest, stop: Callable[[], bool]) -> State:
+        """What the donor gives, if it is as requested and arrives whole.
 
         Raises:
-            BadState: it does not.
+            BadState: it is not, or `stop` says that it is no longer wanted.
         """
         future: MPFuture[State] = MPFuture()
-        self._outer_pipe.send(("_take_state", [donor.to_bytes(), expected, terms], {"future": future}))
-        metadata, tensors = self._arrival(future, stop)
-        check_tensors(tensors, expected)
-        check_digest(metadata.get("digest"), tensors)
-        return metadata, tensors
+        self._outer_pipe.send(("_take_state", [donor.to_bytes(), request], {"future": future}))
+        state = self._wait_for(future, stop)
+        check_arrived(state, request)
+        return state
 
-    def _arrival(self, future: "MPFuture[State]", stop: Callable[[], bool]) -> State:
+    def _wait_for(self, future: "MPFuture[State]", stop: Callable[[], bool]) -> State:
         begin = time.monotonic()
         while True:
             try:
-                state: State = future.result(timeout=_LOOK_EVERY)
+                state: State = future.result(timeout=_POLL_EVERY)
                 return state
             except TimeoutError:
                 if stop():
-                    why = "No longer wanted."
+                    why = "download_not_wanted"
                 elif time.monotonic() - begin > self.receive_timeout:
-                    why = "The state did not arrive in time."
+                    why = "download_too_slow"
                 else:
                     continue
             self._outer_pipe.send(("_drop_state", [], {}))
             with contextlib.suppress(TimeoutError):
                 # The next donor can be asked only when this one is no longer listened to.
-                future.exception(timeout=_ANSWER_LASTS)
+                future.exception(timeout=_DROP_TIMEOUT)
             raise BadState(why)
 
     async def _drop_state(self) -> None:
         if self._taking is not None:
             self._taking.cancel()
 
-    async def _take_state(self, donor: bytes, expected: TensorLayout, terms: Terms, future: MPFuture) -> None:
+    async def _take_state(self, donor: bytes, request: StateRequest, future: MPFuture) -> None:
         current_kind.set("state")
         if self._taking is not None:
-            future.set_exception(BadState("Another state is being fetched."))
+            future.set_exception(BadState("download_running"))
             return
         self._taking = asyncio.current_task()
         self._received.value = 0
-        state, wrong = None, BadState("The download was dropped.")
+        state, problem = None, BadState("download_dropped")
         try:
-            state = await self._download(PeerID(donor), expected, terms)
+            state = await self._download(PeerID(donor), request)
         except asyncio.CancelledError:
             log.info("the download of the state from %s is dropped", PeerID(donor))
         except BadState as error:
-            wrong = error
+            problem = error
         except Exception as error:  # noqa: BLE001 - whatever a stranger's stream does must not end this process
-            wrong = BadState(f"The state could not be fetched: {type(error).__name__}: {error}"[:300])
+            problem = BadState("download_failed", detail=f"{type(error).__name__}: {error}"[:300])
         self._taking = None
         if state is not None:
             future.set_result(state)
         else:
-            future.set_exception(wrong)
+            future.set_exception(problem)
 
-    async def _download(self, donor: PeerID, expected: Any, terms: Terms) -> State:
+    async def _download(self, donor: PeerID, request: StateRequest) -> State:
         stub = self.get_stub(self._p2p, donor, namespace=self.prefix)
         stream = await stub.rpc_download_state(averaging_pb2.DownloadRequest())
+        incoming = IncomingState(request)
         try:
-            metadata: dict[str, Any] | None = None
-            tensors, parts, got = list[torch.Tensor](), list[runtime_pb2.Tensor](), 0
-            async for message in aiter_with_timeout(stream, terms.silence):
-                if metadata is None:
-                    metadata = self._announcement(message.metadata, terms)
-                if len(tensors) == len(expected):
-                    raise BadState("The donor sends more than a state; it was not used.")
-                shape, kind = expected[len(tensors)]
-                parts.append(_checked(message.tensor_part, first=not parts))
-                got += len(message.tensor_part.buffer)
+            async for message in aiter_with_timeout(stream, request.silence):
+                incoming.add(message)
                 with self._received.get_lock():
                     self._received.value += len(message.tensor_part.buffer)
-                if got > bytes_of(shape, kind):
-                    raise BadState("The state is of another model; it was not used.")
-                if got == bytes_of(shape, kind):
-                    tensors.append(_tensor(parts, shape, kind))
-                    parts, got = [], 0
-            if metadata is None:
-                raise BadState("The donor gives to somebody else, or nothing, at the moment.")
-            if len(tensors) < len(expected):
-                raise BadState("The donor stopped in the middle of its state.")
-            return metadata, tensors
+            return incoming.finish()
         finally:
-            with contextlib.suppress(Exception):
+            with contextlib.suppress(Exception):  # the stream may have ended in any way; its error is known already
                 await stream.aclose()
-
-    def _announcement(self, raw: bytes, terms: Terms) -> dict[str, Any]:
-        if not 0 < len(raw) <= _LARGEST_METADATA:
-            raise BadState("The donor does not say what it sends.")
-        metadata = self.serializer.loads(raw)
-        if not isinstance(metadata, dict):
-            raise BadState("The donor does not say what it sends.")
-        check_epoch(metadata.get("epoch"), terms.oldest, terms.newest)
-        if terms.way is not None and terms.way not in trail_of(metadata.get("trail")):
-            raise BadState("The donor's state did not come the way of the run.")
-        return metadata
 
     # -- give ----------------------------------------------------------------------------------------------------
 
     def announced(self, metadata: dict[str, Any], tensors: list[torch.Tensor]) -> dict[str, Any]:
-        """Metadata as they go before the tensors."""
+        """The metadata that are sent before the tensors."""
         return {**metadata, "digest": digest_of(tensors)}
 
     async def rpc_download_state(
         self, request: averaging_pb2.DownloadRequest, context: P2PContext
     ) -> AsyncIterator[averaging_pb2.DownloadData]:
-        """One at a time; whoever comes meanwhile gets an empty answer at once and asks somebody else."""
+        """One at a time; others get an empty answer at once and ask another donor."""
         current_kind.set("state")
         now = asyncio.get_running_loop().time()
         if self._giving is not None and now < self._giving_until:
@@ -284,18 +238,3 @@ class StateTransfer(DecentralizedAverager):
         finally:
             if self._giving is ticket:
                 self._giving = None
-
-
-def _checked(part: runtime_pb2.Tensor, *, first: bool) -> runtime_pb2.Tensor:
-    if first and part.compression != runtime_pb2.CompressionType.NONE:
-        raise BadState("The state is compressed, which loses digits; it was not used.")
-    if not part.buffer:
-        raise BadState("The donor sends empty messages.")
-    return part
-
-
-def _tensor(parts: list[runtime_pb2.Tensor], shape: tuple[int, ...], kind: torch.dtype) -> torch.Tensor:
-    if tuple(parts[0].size) != shape or parts[0].dtype != str(kind).removeprefix("torch."):
-        raise BadState("The state is of another model; it was not used.")
-    tensor: torch.Tensor = deserialize_torch_tensor(combine_from_streaming(parts))
-    return tensor.detach()

@@ -1,6 +1,5 @@
-"""Hands the run's last update around: a peer that missed it catches up by the average instead of the whole state."""
+"""Passes on the run's last update: a peer that missed it catches up by the average instead of the whole state."""
 
-import logging
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Any
@@ -9,11 +8,11 @@ import msgspec
 import torch
 from hivemind.p2p import PeerID
 
-from core.swarm.state.checks import BadState, layout_of
-from core.swarm.state.transfer import StateTransfer, Terms
-from core.swarm.state.update_chain import Mark, trail_of
-
-log = logging.getLogger(__name__)
+from core.swarm.errors import BadState
+from core.swarm.state.checks import State, layout_of
+from core.swarm.state.incoming import StateRequest
+from core.swarm.state.transfer import StateTransfer
+from core.swarm.state.update_chain import UpdateChain, chain_of
 
 
 @dataclass(frozen=True)
@@ -22,7 +21,7 @@ class MissedUpdate:
 
     average: list[torch.Tensor]
     """Of the gradients, before clipping."""
-    updates: tuple[Mark, ...]
+    updates: UpdateChain
     """Of the peer that gave it, this one the last."""
 
 
@@ -37,11 +36,11 @@ class UpdateTransfer(StateTransfer):
         with torch.no_grad(), self.get_tensors() as tensors:
             self._average = [tensor.detach().clone() for tensor in tensors]
 
-    def offer_update(self, epoch: int, updates: tuple[Mark, ...]) -> None:
+    def offer_update(self, epoch: int, updates: UpdateChain) -> None:
         """Give the kept average to peers that missed it. `epoch` began with it."""
         if self.client_mode or self._average is None:
             return
-        metadata = {"epoch": epoch, "trail": msgspec.to_builtins(updates)}
+        metadata = {"epoch": epoch, "updates": msgspec.to_builtins(updates)}
         self._offered, self._average = (metadata, self._average), None
         self.allow_state_sharing = True
 
@@ -51,36 +50,29 @@ class UpdateTransfer(StateTransfer):
         return self.announced(metadata, tensors), tensors, self.tensor_infos
 
     def fetch_update(
-        self, donors: Iterable[tuple[PeerID, int]], own: tuple[Mark, ...], epoch: int, stop: Callable[[], bool]
+        self, donors: Iterable[tuple[PeerID, int]], own: UpdateChain, epoch: int, stop: Callable[[], bool]
     ) -> MissedUpdate | None:
-        """The update that `epoch` began with, made on top of this peer's `own` last one; None if nobody gives it."""
-        terms = Terms(epoch, epoch, self.next_chunk_timeout or 15.0, own[-1] if own else None)
-        self.is_receiving = True
-        try:
-            for donor, announced in donors:
-                if stop():
-                    break
-                if announced != epoch:
-                    continue
-                try:
-                    metadata, average = self.receive(donor, layout_of(self._averaged_tensors), terms, stop)
-                    return MissedUpdate(average, _continuation(own, trail_of(metadata.get("trail"))))
-                except BadState as error:
-                    log.info("update from %s: %s", donor, error)
-        finally:
-            self.is_receiving = False
-        return None
+        """The update that `epoch` began with, made on top of this peer's `own` last one; None if no donor gives it."""
+        expected = layout_of(self._averaged_tensors)
+        request = StateRequest(expected, epoch, epoch, self.silence, own[-1] if own else None)
+
+        def checked(state: State) -> MissedUpdate:
+            metadata, average = state
+            return MissedUpdate(average, _continuation(own, chain_of(metadata.get("updates"))))
+
+        asked = ((donor, request) for donor, announced in donors if announced == epoch)
+        return self.first_good(asked, checked, stop)
 
     async def _declare_for_download_periodically(self) -> None:
         """Donors are those of the state: they need no announcement of their own."""
 
 
-def _continuation(own: tuple[Mark, ...], updates: tuple[Mark, ...]) -> tuple[Mark, ...]:
+def _continuation(own: UpdateChain, updates: UpdateChain) -> UpdateChain:
     """`updates`, if all but the last of them led to this peer's state.
 
     Raises:
         BadState: the update was made on top of another state.
     """
     if not updates or updates[-2:-1] != own[-1:]:
-        raise BadState("The update does not continue this peer's own.")
+        raise BadState("update_of_other_chain")
     return updates

@@ -15,31 +15,31 @@ class Peer:
     """`churn_peer` in a process of its own."""
 
     def __init__(self, folder: Path, name: str, pause: float, contact: str = "", *, listens: bool = False) -> None:
-        leash = [sys.executable, "-m", "core.system.subreaper", str(folder / f"leash-{name}"), "--"]
+        subreaper = [sys.executable, "-m", "core.system.subreaper", str(folder / f"subreaper-{name}"), "--"]
         arguments = [str(folder), name, LOOPBACK if listens else "", str(pause), *([contact] if contact else [])]
         with (folder / f"{name}.log").open("wb") as log:
             self._process = subprocess.Popen(
-                [*leash, sys.executable, "-m", "tests.network.churn_peer", *arguments],
+                [*subreaper, sys.executable, "-m", "tests.network.churn_peer", *arguments],
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
                 stderr=log,
                 text=True,
             )
-        self.said: list[dict[str, Any]] = []
+        self.events: list[dict[str, Any]] = []
         threading.Thread(target=self._listen, daemon=True).start()
 
     def _listen(self) -> None:
         assert self._process.stdout is not None
-        self.said.extend(map(json.loads, self._process.stdout))
+        self.events.extend(map(json.loads, self._process.stdout))
 
     @property
     def address(self) -> str:
-        wait_for(lambda: self.said, 120.0, "it has joined", every=0.1)
-        return str(self.said[0]["address"])
+        wait_for(lambda: self.events, 120.0, "it has joined", every=0.1)
+        return str(self.events[0]["address"])
 
     @property
     def updates(self) -> dict[int, dict[str, Any]]:
-        return {said["epoch"]: said for said in list(self.said) if "epoch" in said}
+        return {event["epoch"]: event for event in list(self.events) if "epoch" in event}
 
     def until(self, epoch: int, seconds: float = 150.0) -> None:
         wait_for(lambda: max(self.updates, default=0) >= epoch, seconds, f"epoch {epoch}")

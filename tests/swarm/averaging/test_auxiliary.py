@@ -33,7 +33,7 @@ def test_two_who_only_call_others_train_through_a_peer_without_samples(short_fol
         assert len({peer.updates[epoch]["digest"] for peer in everybody}) == 1
         assert auxiliary.updates[epoch]["samples"] == 0
     assert max(update["peers"] for update in trainers[0].updates.values()) == 3
-    assert [said for trainer in trainers for said in trainer.said if "trouble" in said] == []
+    assert [event for trainer in trainers for event in trainer.events if "failure" in event] == []
 
 
 def test_the_run_goes_on_where_it_was_after_all_trainers_have_left(short_folder: Path, opened: ExitStack) -> None:

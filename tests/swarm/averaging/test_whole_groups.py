@@ -9,15 +9,15 @@ import pytest
 
 from core.swarm.averaging.ping import SILENCE
 from core.swarm.dht.peer import own_addresses
-from core.swarm.state.update_chain import Mark
+from core.swarm.state.update_chain import ChainedUpdate, UpdateChain
 from tests.swarm.averaging.member import Member
 from tests.swarm.installed import installed
 
 PATIENCE, LATE = 15.0, 3.0
 """Seconds that a group waits for its members at most, and that the last one is late."""
 LEFT_OUT_WITHIN = SILENCE + 1.5
-"""Seconds: a look at who is missing, its silence, and a round."""
-FIRST, SECOND, OTHER = (Mark(epoch, 2, name * 16) for epoch, name in ((1, "a"), (2, "b"), (1, "c")))
+"""Seconds: a check who is missing, its silence, and a round."""
+FIRST, SECOND, OTHER = (ChainedUpdate(epoch, 2, digit * 16) for epoch, digit in ((1, "a"), (2, "b"), (1, "c")))
 
 
 @pytest.fixture
@@ -98,7 +98,7 @@ def test_a_peer_that_missed_an_update_gets_its_average_if_it_continues_its_own(m
     giver.averager.offer_update(2, (FIRST, SECOND))
     donors = [(giver.dht.peer_id, 2)]
 
-    def fetch(own: tuple[Mark, ...], epoch: int = 2) -> object:
+    def fetch(own: UpdateChain, epoch: int = 2) -> object:
         return taker.averager.fetch_update(donors, own, epoch, lambda: False)
 
     missed = taker.averager.fetch_update(donors, (FIRST,), 2, lambda: False)

@@ -1,4 +1,4 @@
-"""What an averager does with gradients of unequal microbatches, and how a peer lets go of a round."""
+"""What an averager does with gradients of unequal microbatches, and how a peer gives up a round."""
 
 import time
 from collections.abc import Iterator
@@ -12,7 +12,7 @@ from hivemind.averaging.control import AveragingStage
 from hivemind.averaging.partition import AllreduceException
 
 from core.swarm.averaging.averagers import EpochGradientAverager
-from core.swarm.averaging.optimizer import CollaborativeOptimizer
+from core.swarm.averaging.round_control import give_up
 from core.swarm.dht.peer import join_swarm
 from tests.swarm.installed import installed
 
@@ -97,7 +97,7 @@ def test_a_round_given_up_in_its_first_moment_does_not_search_either(averager: E
     process = psutil.Process(averager.pid)
     for _ in range(20):
         control = averager.schedule_step(timeout=30.0)
-        CollaborativeOptimizer._release(control)
+        give_up(control)
         assert control.cancelled()
     time.sleep(0.5)
     before = sum(process.cpu_times()[:2])

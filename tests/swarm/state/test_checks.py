@@ -8,8 +8,8 @@ from hivemind.optim.state_averager import dump_optimizer_state
 
 from core.api.project.manifest import Optimizer, Schedule
 from core.learning.optimizers import learning_rate_factor, optimizer_factory, scheduler_factory
+from core.swarm.errors import BadState
 from core.swarm.state.checks import (
-    BadState,
     Layout,
     check_digest,
     check_epoch,
@@ -71,7 +71,7 @@ def test_a_learning_rate_of_another_epoch_or_of_no_epoch_is_refused(declared: Op
         (2, other.with_value(rate, -rate)),
         (2, other.with_value(rate, "0.01")),
     ]:
-        with pytest.raises(BadState, match="learning rate"):
+        with pytest.raises(BadState, match="learning_rate_wrong"):
             check_numbers(numbers, epoch, newcomer.layout)
 
 

@@ -112,17 +112,17 @@ class BreakingOff(CheckedStateAverager):
 @pytest.mark.parametrize(
     ("kind", "reason"),
     [
-        (OtherShapes, "of another model"),
-        (NotFinite, "not finite"),
-        (Stale, "older than 7"),
-        (FarAhead, "far ahead"),
-        (OtherTensors, "not what its donor announced"),
-        (AbsurdRate, "learning rate of 1000000000.0"),
-        (NoMetadata, "does not say what it sends"),
-        (Stalling, "could not be fetched: TimeoutError|did not arrive in time"),
-        (Trickling, "did not arrive in time"),
-        (Endless, "more than a state"),
-        (BreakingOff, "stopped in the middle"),
+        (OtherShapes, "state_of_other_model"),
+        (NotFinite, "state_not_finite"),
+        (Stale, "state_too_old epoch=6 oldest=7"),
+        (FarAhead, "state_too_new"),
+        (OtherTensors, "state_not_as_announced"),
+        (AbsurdRate, "learning_rate_wrong given=1000000000.0"),
+        (NoMetadata, "metadata_malformed"),
+        (Stalling, "download_failed detail=TimeoutError|download_too_slow"),
+        (Trickling, "download_too_slow"),
+        (Endless, "state_too_long"),
+        (BreakingOff, "state_incomplete"),
     ],
 )
 def test_a_bad_donor_is_passed_over_for_the_next_one_and_the_log_says_why(

@@ -14,24 +14,24 @@ from core.api.project.manifest import Manifest
 from core.api.session_settings import Limits
 from core.host.project import Host
 from core.swarm.averaging.auxiliary import AuxiliaryOptimizer
-from core.swarm.averaging.collaborative_step import RoundFailed
 from core.swarm.build import make_optimizer
 from core.swarm.dht.backbone_monitor import BackboneMonitor
 from core.swarm.dht.peer import peer_id_of
-from core.swarm.state.checks import BadState, State
+from core.swarm.errors import BadState, RoundFailed
+from core.swarm.state.checks import State
 
 log = logging.getLogger(__name__)
 
 _PERIOD = 0.1
-"""Seconds between two looks at whether a round is due."""
+"""Seconds between two checks whether a round is due."""
 _WAIT = 2.0
-"""Seconds until a state that could not be had is asked for again."""
+"""Seconds until a state that no peer gave is asked for again."""
 _STOP_TIMEOUT = 10.0
 """Seconds in which a round is left."""
 
 
-class Follower(threading.Thread):
-    """An auxiliary peer on a thread of its own: a round lasts as long as its slowest member needs. Begin with `start`.
+class AuxiliaryPeer(threading.Thread):
+    """Runs the optimizer on a thread of its own: a round lasts as long as its slowest member needs. Begin with `start`.
 
     Must be made on the main thread (hivemind).
 
@@ -47,7 +47,7 @@ class Follower(threading.Thread):
         self.model = model
         self.held = False
         self._over = threading.Event()
-        self._others = BackboneMonitor(dht, [peer_id_of(address) for address in settings.extra_peers])
+        self._other_backbones = BackboneMonitor(dht, [peer_id_of(address) for address in settings.extra_peers])
         self._averaged = copy.deepcopy(model)
         self._optimizer = make_optimizer(
             dht=dht,
@@ -55,7 +55,7 @@ class Follower(threading.Thread):
             parameters=self._averaged.parameters(),
             training=manifest.training,
             averaging=manifest.averaging,
-            backbone=self._others,
+            backbone=self._other_backbones,
             yielding=lambda: self.held or self._over.is_set(),
             limits=limits_of(settings),
             kind=AuxiliaryOptimizer,
@@ -73,7 +73,7 @@ class Follower(threading.Thread):
         return self.is_alive() and bool(self._optimizer.is_alive())
 
     def run(self) -> None:
-        self._others.start()
+        self._other_backbones.start()
         while not self._over.wait(_PERIOD):
             if self.held:
                 continue
@@ -113,24 +113,22 @@ class Follower(threading.Thread):
         labels += [f"optimizer.{number}" for number in range(len(tensors) - len(names))]
         return {label: tensor.contiguous() for label, tensor in zip(labels, tensors, strict=True)}
 
-    def restore(
-        self, epoch: int, tensors: dict[str, torch.Tensor], optimizer_numbers: list[Any], updates: Any = ()
-    ) -> None:
-        """Go on from a checkpoint and offer it to newcomers. `updates` are those that led to it.
+    def restore(self, metadata: dict[str, Any], tensors: dict[str, torch.Tensor]) -> None:
+        """Continue from a checkpoint and offer it to newcomers.
 
         Raises:
             BadState: the checkpoint is of another model.
         """
         expected = self.named(self.snapshot()[1])
         if set(tensors) != set(expected):
-            raise BadState("The state is of another model; it was not used.")
-        self._optimizer.resume_from(epoch, optimizer_numbers, [tensors[name] for name in expected], updates)
+            raise BadState("state_of_other_model")
+        self._optimizer.resume_from((metadata, [tensors[name] for name in expected]))
 
     def stop(self) -> None:
         """Leave the rounds; the state stays until `shutdown`."""
         self._over.set()
         self._optimizer.interrupt()
-        self._others.stop()
+        self._other_backbones.stop()
         if self.is_alive():
             self.join(_STOP_TIMEOUT)
 

@@ -1,0 +1,40 @@
+"""A round that this peer has asked for: whether others count on it already, and how it is given up."""
+
+from collections.abc import Callable
+from concurrent.futures import CancelledError
+from contextlib import suppress
+
+from hivemind.averaging.control import AveragingStage, StepControl
+
+_REFRESH_EVERY = 1.0
+"""Seconds between two readings of the others' progress while a group is searched for."""
+
+
+def is_searching(control: StepControl | None) -> bool:
+    """Whether the round has no group yet, so that nobody counts on this peer."""
+    # It is idle until the averager's process has begun with it.
+    stages = (AveragingStage.IDLE, AveragingStage.LOOKING_FOR_GROUP)
+    return control is not None and not control.done() and control.stage in stages
+
+
+def give_up(control: StepControl | None) -> None:
+    """Cancel the search for a group; once a group counts on this peer, stay in it with weight zero."""
+    if control is None or control.done():
+        return
+    if is_searching(control):
+        control.cancel()
+    elif not control.triggered:
+        control.weight = 0.0
+        control.allow_allreduce()
+
+
+def wait_for_group(control: StepControl, is_late: Callable[[], bool], while_searching: Callable[[], None]) -> None:
+    """Wait until the search ends; cancel it as soon as it `is_late`, because others have made this update."""
+    while is_searching(control):
+        with suppress(TimeoutError, CancelledError):
+            control.exception(_REFRESH_EVERY)
+        if is_searching(control):
+            if is_late():
+                control.cancel()
+            else:
+                while_searching()

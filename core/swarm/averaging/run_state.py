@@ -1,0 +1,137 @@
+"""Keeps this peer's state that of its run: by the one update that it missed, or by the state of another peer."""
+
+from collections.abc import Callable
+
+from core.api.session_settings import Limits
+from core.swarm.averaging.averagers import CheckedStateAverager, EpochGradientAverager
+from core.swarm.averaging.bandwidth import state_timeout
+from core.swarm.dht.progress_tracker import SwarmProgressTracker
+from core.swarm.errors import Interrupted, StateUnavailable
+from core.swarm.state.checks import State, is_still_present
+from core.swarm.state.fork_detection import ForkDetector
+
+
+class RunState:
+    """Of one optimizer, for its thread.
+
+    Parameters:
+        share_state: called with the epoch of each state that was taken over, to offer it to newcomers.
+        stop: whether this peer is to stop computing.
+    """
+
+    def __init__(
+        self,
+        tracker: SwarmProgressTracker,
+        gradients: EpochGradientAverager,
+        state: CheckedStateAverager,
+        forks: ForkDetector,
+        *,
+        share_state: Callable[[int], None],
+        stop: Callable[[], bool],
+    ) -> None:
+        self._tracker, self._gradients, self._state, self._forks = tracker, gradients, state, forks
+        self._share_state, self._stop = share_state, stop
+        self.size = state.state_size()
+        """Bytes."""
+
+    @property
+    def has_forked(self) -> bool:
+        """Whether the run went on from another update than this peer."""
+        return self._forks.canonical_fork is not None
+
+    @property
+    def is_outdated(self) -> bool:
+        """Not yet when the others have only just made an update: this peer may still be in their group."""
+        return self.has_forked or self._state.local_epoch < self._tracker.global_epoch - 1
+
+    @property
+    def run_epoch(self) -> int:
+        """The run's epoch, as far as others report it now."""
+        self._tracker.refresh()
+        reported = self._tracker.reported_epoch
+        return reported if reported is not None else self._offered_epoch or 0
+
+    def is_present(self, epoch: int) -> bool:
+        """Whether a state of `epoch` is that of the run now."""
+        return is_still_present(epoch, self._tracker.reported_epoch, self._offered_epoch)
+
+    def limit_transfer(self, limits: Limits) -> None:
+        """Give present and later transfers of state the time that the ceilings require. From any thread."""
+        self._state.receive_timeout = state_timeout(self.size, limits.download_limit)
+        self._state.limit_sending(state_timeout(self.size, limits.upload_limit))
+
+    def load(self) -> None:
+        """Make the missed update if it is only one, else take the newest state that a peer gives, once.
+
+        hivemind retries for ever, and a retry can start a second download beside the first; here the caller decides.
+
+        Raises:
+            Interrupted: this peer is to stop, and dropped the download.
+            StateUnavailable: no peer gave one in time.
+        """
+        self._state.step(wait_for_delayed_updates=True)
+        fork = self._forks.canonical_fork
+        # A peer that was stopped or asleep knows only how far the run was then.
+        self._tracker.refresh()
+        if fork is None and self._make_missed_update():
+            return
+        with self._tracker.pause_updates():
+            known = self._tracker.reported_epoch
+            oldest = 0 if fork is not None else known or 0
+            self._state.load_state_from_peers(oldest=oldest, known_epoch=known, stop=self._stop, canonical_fork=fork)
+            if self._state.state_was_loaded:
+                self._begin_epoch()
+            elif self._stop():
+                raise Interrupted("download_interrupted")
+            elif fork is not None:
+                # Going on beside the run is no good, but better than to stop; the next update shows where it is.
+                self._forks.canonical_fork = None
+            else:
+                self._tracker.add_failed_load()
+                raise StateUnavailable("state_unavailable")
+
+    def resume_from(self, state: State) -> None:
+        """Continue from a state that was kept, of any epoch; a run that is ahead of it is caught up with later.
+
+        Raises:
+            BadState: it is not one of this run.
+        """
+        self._state.step(wait_for_delayed_updates=True)
+        with self._tracker.pause_updates():
+            self._state.adopt(state)
+            self._begin_epoch()
+
+    def publish_update(self) -> None:
+        """Report the update that this peer has just made, and offer it to peers that missed it."""
+        self._forks.publish(self._state.updates)
+        self._gradients.offer_update(self._state.local_epoch, self._state.updates)
+
+    @property
+    def _offered_epoch(self) -> int | None:
+        return max((epoch for _, epoch in self._state.donors()), default=None)
+
+    def _make_missed_update(self) -> bool:
+        """Step with the average that others made without this peer; its own samples count in the next update."""
+        epoch, own_samples = self._state.local_epoch + 1, int(self._gradients.local_samples_accumulated)
+        if self._tracker.global_epoch != epoch:
+            return False
+        with self._tracker.pause_updates():
+            missed = self._gradients.fetch_update(self._state.donors(), self._state.updates, epoch, self._stop)
+            if missed is None:
+                return False
+            self._gradients.load(missed.average)
+            self._gradients.keep_average()
+            self._state.step(increment_epoch=True, optimizer_step=True)
+            self._state.updates = missed.updates
+            self._tracker.update_epoch(epoch)
+        self._tracker.report_unmeasured(epoch, own_samples)
+        self._share_state(epoch)
+        self.publish_update()
+        return True
+
+    def _begin_epoch(self) -> None:
+        epoch = self._state.local_epoch
+        self._forks.publish(self._state.updates)
+        self._tracker.report_local_progress(epoch, samples_accumulated=0)
+        self._gradients.reset_accumulated_grads_()
+        self._share_state(epoch)

@@ -1,0 +1,23 @@
+"""What can go wrong between peers. `Isolated` and `StateUnavailable` reach the volunteer; the others only a log."""
+
+from core.api.errors import WorldError
+
+
+class RoundFailed(WorldError):
+    """Gradients could not be averaged: nothing was stepped, and the samples wait for the next round of this epoch."""
+
+
+class Interrupted(RoundFailed):
+    """This peer is to stop and gave up its search for a group, or for a state."""
+
+
+class Isolated(WorldError):
+    """No peer and no backbone can be reached: going on would be training alone by accident."""
+
+
+class StateUnavailable(WorldError):
+    """No peer gave a usable state."""
+
+
+class BadState(WorldError):
+    """A state from a peer or from disk must not be used."""
