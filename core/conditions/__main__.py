@@ -4,18 +4,18 @@ import sys
 
 import msgspec
 
-from core.conditions.machine import ThisMachine
+from core.conditions.machine import this_machine
 from core.conditions.programs import ProgramsSensor
 from core.conditions.sleep.watch import announcer_here, probe
 
 
 def main() -> int:
-    machine = ThisMachine()
+    machine = this_machine()
     machine.read()
     # Only the engine knows which programs the volunteer listed.
-    told = [sensor for sensor in machine.info() if sensor.name != ProgramsSensor.name]
-    told.append(probe(announcer_here()))
-    sys.stdout.write(msgspec.json.encode(told).decode() + "\n")
+    shown = [sensor for sensor in machine.info() if sensor.name != ProgramsSensor.name]
+    shown.append(probe(announcer_here()))
+    sys.stdout.write(msgspec.json.encode(shown).decode() + "\n")
     return 0
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 from core.api.message import Message
-from core.conditions.source import NotAvailable
+from core.conditions.source import RETRY, NotAvailable
 
 _log = logging.getLogger(__name__)
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from jeepney import Message as BusMessage
     from jeepney.io.blocking import DBusConnection
 
-PATIENCE = 1.0
+TIMEOUT = 1.0
 """Seconds for one answer."""
 _REST = 30.0
 """Seconds before a bus that failed or hung is tried again; otherwise each of its sources would wait in turn."""
@@ -30,7 +30,7 @@ class Bus:
         self._kind: Literal["SESSION", "SYSTEM"] = kind
         self._connection: DBusConnection | None = None
         self._rests_until = 0.0
-        self._trouble = Message("bus_missing", {"bus": kind.lower()})
+        self._failure = Message("bus_missing", {"bus": kind.lower()})
 
     def get(self, service: str, path: str, interface: str, name: str) -> Any:
         """A property's value.
@@ -43,13 +43,7 @@ class Bus:
 
     def call(self, service: str, path: str, interface: str, method: str, *arguments: str) -> tuple[Any, ...]:
         """What the method returns. Raises NotAvailable."""
-        from jeepney import DBusAddress, MessageFlag, new_method_call
-
-        signature = "s" * len(arguments) or None
-        message = new_method_call(DBusAddress(path, service, interface), method, signature, arguments)
-        message.header.flags |= MessageFlag.no_auto_start
-        reply = self._ask(message, service)
-        return tuple(reply.body)
+        return tuple(self._ask(method_call(service, path, interface, method, arguments), service).body)
 
     def close(self) -> None:
         if self._connection is not None:
@@ -60,11 +54,11 @@ class Bus:
         from jeepney import HeaderFields, MessageType
 
         if time.monotonic() < self._rests_until:
-            raise NotAvailable(self._trouble)
+            raise NotAvailable(self._failure)
         try:
             if self._connection is None:
                 self._connection = connect(self._kind)
-            reply = self._connection.send_and_get_reply(message, timeout=PATIENCE)
+            reply = self._connection.send_and_get_reply(message, timeout=TIMEOUT)
         except TimeoutError:
             raise self._give_up(Message("service_silent", {"service": service})) from None
         except (OSError, RuntimeError, ValueError, KeyError) as error:
@@ -77,11 +71,30 @@ class Bus:
             raise NotAvailable("service_refuses", detail=name.rpartition(".")[2])
         return reply
 
-    def _give_up(self, trouble: Message) -> NotAvailable:
+    def _give_up(self, failure: Message) -> NotAvailable:
         self.close()
         self._rests_until = time.monotonic() + _REST
-        self._trouble = trouble
-        return NotAvailable(trouble)
+        self._failure = failure
+        return NotAvailable(failure)
+
+
+def method_call(service: str, path: str, interface: str, method: str, arguments: tuple[str, ...]) -> "BusMessage":
+    """A call with text arguments that does not start the service."""
+    from jeepney import DBusAddress, MessageFlag, new_method_call
+
+    signature = "s" * len(arguments) or None
+    message = new_method_call(DBusAddress(path, service, interface), method, signature, arguments)
+    message.header.flags |= MessageFlag.no_auto_start
+    return message
+
+
+class BusSource:
+    """What the sources on a bus have in common."""
+
+    retry = RETRY
+
+    def __init__(self, bus: Bus) -> None:
+        self._bus = bus
 
 
 def connect(kind: Literal["SESSION", "SYSTEM"], *, with_descriptors: bool = False) -> "DBusConnection":
@@ -93,10 +106,10 @@ def connect(kind: Literal["SESSION", "SYSTEM"], *, with_descriptors: bool = Fals
         """A connection whose authentication has a time limit too."""
 
         def receive(self, *, timeout: float | None = None) -> "BusMessage":
-            return super().receive(timeout=PATIENCE if timeout is None else timeout)
+            return super().receive(timeout=TIMEOUT if timeout is None else timeout)
 
     address = get_bus(_session_address() if kind == "SESSION" else kind)
-    return Connection(blocking.prep_socket(address, with_descriptors, timeout=PATIENCE), with_descriptors)
+    return Connection(blocking.prep_socket(address, with_descriptors, timeout=TIMEOUT), with_descriptors)
 
 
 def _session_address() -> str:

@@ -23,8 +23,8 @@ class Joules:
 
     @property
     def measured(self) -> float | None:
-        told = [joules for joules in (self.gpu, self.processor) if joules is not None]
-        return sum(told) if told else None
+        known = [joules for joules in (self.gpu, self.processor) if joules is not None]
+        return sum(known) if known else None
 
     def plus(self, gpu: float | None = None, estimated: float | None = None) -> "Joules":
         """The sum with these joules added."""

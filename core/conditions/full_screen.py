@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from core.api.message import Message
 from core.api.sensors import SensorInfo
-from core.conditions.bus import Bus
+from core.conditions.bus import BusSource
 from core.conditions.idle.x11 import X11, Display
 from core.conditions.source import RETRY, Chain, Latch, NotAvailable, Source
 
@@ -65,14 +65,11 @@ class ActiveWindow:
             raise self._x11.lost(error) from None
 
 
-class GameMode:
+class GameMode(BusSource):
     """Feral's GameMode: games register while they run. The service may start at any time, so every poll asks."""
 
     name = "GameMode"
     retry = 0.0
-
-    def __init__(self, session_bus: Bus) -> None:
-        self._bus = session_bus
 
     def read(self) -> Message | None:
         """What runs, None if no game does. Raises NotAvailable."""

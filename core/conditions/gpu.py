@@ -10,7 +10,7 @@ from pathlib import Path
 
 from core.api.message import Message
 from core.api.sensors import IN_USE, Attempt, SensorInfo
-from core.conditions.nvml import Gpu, Gpus, Nvml, Program, can_learn
+from core.conditions.nvml import Gpu, Nvml, Program, can_learn
 from core.conditions.source import Latch
 from core.system.subreaper import TAG
 
@@ -43,7 +43,7 @@ class GpuStates:
     present: tuple[GpuState, ...] = ()
     gone: tuple[Gpu, ...] = ()
     """Answered since this program started, and do not answer any more."""
-    trouble: Message | None = None
+    failure: Message | None = None
     """The driver's error, if it fails."""
     can_learn: bool = False
     """The installed PyTorch can use GPUs; otherwise no GPU matters."""
@@ -67,12 +67,11 @@ class GpuSensor:
         self,
         clock: Callable[[], float] = time.time,
         tick: Callable[[], float] = time.monotonic,
-        read: Callable[[], Gpus] | None = None,
         is_other: Callable[[int], bool] | None = None,
     ) -> None:
         """`clock` gives UTC seconds; `is_other` says whether a process id belongs to another program."""
         self._clock, self._tick = clock, tick
-        self._read_all = read or Nvml().read
+        self._nvml = Nvml()
         self._is_other = is_other or is_other_program
         self._can_learn = can_learn()
         self._past: dict[str, _Past] = {}
@@ -80,23 +79,23 @@ class GpuSensor:
         self._value = GpuStates()
 
     def read(self) -> GpuStates:
-        gpus = self._read_all()
-        present = tuple(self._look(gpu) for gpu in gpus.present)
+        gpus = self._nvml.read()
+        present = tuple(self._state_of(gpu) for gpu in gpus.present)
         here = {gpu.uuid for gpu in gpus.present}
         gone = tuple(past.last for uuid, past in self._past.items() if uuid not in here)
-        self._value = GpuStates(present, gone, gpus.trouble, self._can_learn)
+        self._value = GpuStates(present, gone, gpus.failure, self._can_learn)
         return self._value
 
     def info(self) -> SensorInfo:
         value = self._value
         if not value.present:
-            missing = value.trouble or Message("driver_missing")
-            return SensorInfo(self.name, value.trouble or Message("gpu_missing"), False, (Attempt(_SOURCE, missing),))
+            missing = value.failure or Message("driver_missing")
+            return SensorInfo(self.name, value.failure or Message("gpu_missing"), False, (Attempt(_SOURCE, missing),))
         gpus = [_use(state) for state in value.present]
         text = Message("gpus", {"gpus": gpus}) if value.can_learn else Message("gpus_not_usable", {"gpus": gpus})
         return SensorInfo(self.name, text, True, (Attempt(_SOURCE, IN_USE),))
 
-    def _look(self, gpu: Gpu) -> GpuState:
+    def _state_of(self, gpu: Gpu) -> GpuState:
         past = self._past.setdefault(gpu.uuid, _Past(gpu, Latch(_QUIET_FOR, self._tick)))
         past.last = gpu
         others = [program for program in gpu.programs if self._is_other(program.pid)]
@@ -123,9 +122,8 @@ class GpuSensor:
 
 def busy_programs(programs: list[Program]) -> list[Program]:
     """Programs that use the GPU. Where the driver does not report utilisation, programs that compute count."""
-    told = [program for program in programs if program.utilization is not None]
-    if sum(program.utilization or 0 for program in told) >= _TAKEN_FROM:
-        return [program for program in told if program.utilization]
+    if sum(program.utilization or 0 for program in programs) >= _TAKEN_FROM:
+        return [program for program in programs if program.utilization]
     return [program for program in programs if program.utilization is None and program.computes]
 
 

@@ -2,7 +2,7 @@
 
 import logging
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
@@ -23,6 +23,7 @@ from core.conditions.network import (
 from core.conditions.power import Power, PowerSensor, System, UPower
 from core.conditions.presence import Presence, PresenceSensor
 from core.conditions.programs import ProgramsSensor, RunningPrograms
+from core.conditions.source import Source
 
 _log = logging.getLogger(__name__)
 
@@ -52,35 +53,8 @@ class Sensor(Protocol):
     def info(self) -> SensorInfo: ...
 
 
-class Machine(Protocol):
-    """Something that has sensors: this computer, or none."""
-
-    def look_for(self, programs: Sequence[str]) -> None:
-        """Set the programs to look for, from the next reading on."""
-        ...
-
-    def read(self) -> Readings:
-        """May take seconds if a service hangs: always call it from the same thread."""
-        ...
-
-    def info(self) -> list[SensorInfo]: ...
-
-
-class NoMachine:
-    """A machine without sensors, for tests."""
-
-    def look_for(self, programs: Sequence[str]) -> None:
-        pass
-
-    def read(self) -> Readings:
-        return Readings()
-
-    def info(self) -> list[SensorInfo]:
-        return []
-
-
 @dataclass
-class _Seat:
+class _Entry:
     """A sensor, when it is due, and whether its failure was logged."""
 
     sensor: Sensor
@@ -89,48 +63,57 @@ class _Seat:
     failed: bool = False
 
 
-class ThisMachine:
-    def __init__(self, clock: Callable[[], float] = time.time, tick: Callable[[], float] = time.monotonic) -> None:
-        """`clock` gives UTC seconds; `tick` seconds of a monotonic clock."""
-        session_bus, system_bus, x11 = Bus("SESSION"), Bus("SYSTEM"), X11()
-        self._tick = tick
-        self._programs = ProgramsSensor()
-        sources = presence.sources(session_bus, system_bus, x11, clock, tick)
-        self._seats = {
-            "presence": _Seat(PresenceSensor(sources, clock, tick)),
-            "full_screen": _Seat(FullScreenSensor(ActiveWindow(x11), GameMode(session_bus), tick)),
-            "programs": _Seat(self._programs),
-            "power": _Seat(PowerSensor([UPower(system_bus), System()], tick)),
-            "network": _Seat(
-                NetworkSensor(
-                    [Route(), NetworkManagerState(system_bus), NoRoute()], [NetworkManagerMetered(system_bus)], tick
-                )
-            ),
-            "gpus": _Seat(GpuSensor(clock, tick)),
-        }
+class Machine:
+    """Reads sensors, each when it is due. Always call it from the same thread."""
 
-    def look_for(self, programs: Sequence[str]) -> None:
-        self._programs.wanted = tuple(programs)
-        self._seats["programs"].due = 0.0
+    def __init__(self, sensors: Mapping[str, Sensor], tick: Callable[[], float] = time.monotonic) -> None:
+        """`sensors` by the field of `Readings`; `tick` gives seconds of a monotonic clock."""
+        self._tick = tick
+        self._entries = {name: _Entry(sensor) for name, sensor in sensors.items()}
+
+    def detect_programs(self, programs: Sequence[str]) -> None:
+        """Set the programs to detect, from the next reading on. From any thread."""
+        for entry in self._entries.values():
+            if isinstance(entry.sensor, ProgramsSensor):
+                entry.sensor.wanted = tuple(programs)
+                entry.due = 0.0
 
     def read(self) -> Readings:
-        for seat in self._seats.values():
-            self._read(seat)
-        known = {name: seat.value for name, seat in self._seats.items() if seat.value is not None}
+        """May take seconds if a service hangs."""
+        for entry in self._entries.values():
+            self._read(entry)
+        known = {name: entry.value for name, entry in self._entries.items() if entry.value is not None}
         return Readings(**known)
 
     def info(self) -> list[SensorInfo]:
-        return [seat.sensor.info() for seat in self._seats.values()]
+        return [entry.sensor.info() for entry in self._entries.values()]
 
-    def _read(self, seat: _Seat) -> None:
+    def _read(self, entry: _Entry) -> None:
         now = self._tick()
-        if now < seat.due:
+        if now < entry.due:
             return
-        seat.due = now + seat.sensor.every
+        entry.due = now + entry.sensor.every
         try:
-            seat.value = seat.sensor.read()
+            entry.value = entry.sensor.read()
         except Exception:  # noqa: BLE001 - a failing sensor must not stop the others
-            seat.value = None
-            if not seat.failed:
-                _log.exception("The sensor for %s failed.", seat.sensor.name)
-            seat.failed = True
+            entry.value = None
+            if not entry.failed:
+                _log.exception("The sensor for %s failed.", entry.sensor.name)
+            entry.failed = True
+
+
+def this_machine() -> Machine:
+    """This computer with all its sensors."""
+    clock, tick = time.time, time.monotonic
+    session_bus, system_bus, x11 = Bus("SESSION"), Bus("SYSTEM"), X11()
+    online: list[Source[bool]] = [Route(), NetworkManagerState(system_bus), NoRoute()]
+    return Machine(
+        {
+            "presence": PresenceSensor(presence.sources(session_bus, system_bus, x11, clock, tick), clock, tick),
+            "full_screen": FullScreenSensor(ActiveWindow(x11), GameMode(session_bus), tick),
+            "programs": ProgramsSensor(),
+            "power": PowerSensor([UPower(system_bus), System()], tick),
+            "network": NetworkSensor(online, [NetworkManagerMetered(system_bus)], tick),
+            "gpus": GpuSensor(clock, tick),
+        }
+    )

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 
 from core.api.message import Message
 from core.api.sensors import SensorInfo
-from core.conditions.bus import Bus
-from core.conditions.source import RETRY, Chain, NotAvailable, Source
+from core.conditions.bus import Bus, BusSource
+from core.conditions.source import Chain, NotAvailable, Source
 
 _CONNECTED = 60
 """NetworkManager's NM_STATE_CONNECTED_SITE; the only one above it is global."""
@@ -64,12 +64,9 @@ class Route:
         return True
 
 
-class NetworkManagerState:
+class NetworkManagerState(BusSource):
     name = "NetworkManager"
     retry = 0.0
-
-    def __init__(self, system_bus: Bus) -> None:
-        self._bus = system_bus
 
     def read(self) -> bool:
         """Raises NotAvailable."""
@@ -86,12 +83,8 @@ class NoRoute:
         return False
 
 
-class NetworkManagerMetered:
+class NetworkManagerMetered(BusSource):
     name = "NetworkManager (metered)"
-    retry = RETRY
-
-    def __init__(self, system_bus: Bus) -> None:
-        self._bus = system_bus
 
     def read(self) -> bool | None:
         """Raises NotAvailable."""

@@ -61,10 +61,10 @@ class Gpu:
 
 @dataclass(frozen=True)
 class Gpus:
-    """Every GPU that answers. `trouble` says what the driver says, if it or a GPU is there and fails."""
+    """Every GPU that answers. `failure` is the error of the driver, if it or a GPU is there and fails."""
 
     present: tuple[Gpu, ...] = ()
-    trouble: Message | None = None
+    failure: Message | None = None
 
     def find(self, uuid: str) -> Gpu | None:
         return next((gpu for gpu in self.present if gpu.uuid == uuid), None)
@@ -87,7 +87,7 @@ class Nvml:
             return self._read(pynvml)
         except pynvml.NVMLError as error:
             self.close()
-            return Gpus(trouble=_trouble(error))
+            return Gpus(failure=_failure(error))
 
     def close(self) -> None:
         if self._nvml is not None:
@@ -99,16 +99,16 @@ class Nvml:
         if self._nvml is None:
             nvml.nvmlInit()
             self._nvml = nvml
-        found, trouble = [], None
+        found, failure = [], None
         for number in range(nvml.nvmlDeviceGetCount()):
             try:
                 found.append(_gpu(nvml, number))
             except nvml.NVMLError as error:
-                trouble = _trouble(error)
-        if trouble is not None:
+                failure = _failure(error)
+        if failure is not None:
             # A reloaded driver only answers after a new nvmlInit.
             self.close()
-        return Gpus(tuple(found), trouble)
+        return Gpus(tuple(found), failure)
 
 
 def can_learn() -> bool:
@@ -167,7 +167,7 @@ def _has_driver() -> bool:
 def _gpu(nvml: ModuleType, number: int) -> Gpu:
     handle = nvml.nvmlDeviceGetHandleByIndex(number)
     memory = nvml.nvmlDeviceGetMemoryInfo(handle)
-    rates = _told(nvml, nvml.nvmlDeviceGetUtilizationRates, handle)
+    rates = _supported(nvml, nvml.nvmlDeviceGetUtilizationRates, handle)
     return Gpu(
         number=number,
         uuid=nvml.nvmlDeviceGetUUID(handle),
@@ -175,18 +175,18 @@ def _gpu(nvml: ModuleType, number: int) -> Gpu:
         memory_total=int(memory.total),
         memory_used=int(memory.used),
         utilization=None if rates is None else int(rates.gpu),
-        temperature=_told(nvml, nvml.nvmlDeviceGetTemperature, handle, nvml.NVML_TEMPERATURE_GPU),
-        power=_thousandth(_told(nvml, nvml.nvmlDeviceGetPowerUsage, handle)),
-        power_limit=_thousandth(_told(nvml, nvml.nvmlDeviceGetEnforcedPowerLimit, handle)),
-        energy=_thousandth(_told(nvml, nvml.nvmlDeviceGetTotalEnergyConsumption, handle)),
+        temperature=_supported(nvml, nvml.nvmlDeviceGetTemperature, handle, nvml.NVML_TEMPERATURE_GPU),
+        power=_thousandth(_supported(nvml, nvml.nvmlDeviceGetPowerUsage, handle)),
+        power_limit=_thousandth(_supported(nvml, nvml.nvmlDeviceGetEnforcedPowerLimit, handle)),
+        energy=_thousandth(_supported(nvml, nvml.nvmlDeviceGetTotalEnergyConsumption, handle)),
         programs=_programs(nvml, handle),
     )
 
 
 def _programs(nvml: ModuleType, handle: Any) -> tuple[Program, ...]:
     busy = _utilizations(nvml, handle)
-    drawing = _told(nvml, nvml.nvmlDeviceGetGraphicsRunningProcesses, handle) or []
-    computing = _told(nvml, nvml.nvmlDeviceGetComputeRunningProcesses, handle) or []
+    drawing = _supported(nvml, nvml.nvmlDeviceGetGraphicsRunningProcesses, handle) or []
+    computing = _supported(nvml, nvml.nvmlDeviceGetComputeRunningProcesses, handle) or []
     programs = {}
     # A program that computes and draws is listed twice and counts as computing.
     for processes, computes in ((drawing, False), (computing, True)):
@@ -203,7 +203,7 @@ def _utilizations(nvml: ModuleType, handle: Any) -> dict[int, int] | None:
     except nvml.NVMLError as error:
         if error.value == nvml.NVML_ERROR_NOT_FOUND:
             return {}
-        if error.value in _untold(nvml):
+        if error.value in _unsupported(nvml):
             return None
         raise
     newest = max((sample.timeStamp for sample in samples), default=0)
@@ -214,17 +214,17 @@ def _utilizations(nvml: ModuleType, handle: Any) -> dict[int, int] | None:
     return busy
 
 
-def _told(nvml: ModuleType, ask: Callable[..., Any], *arguments: Any) -> Any:
+def _supported(nvml: ModuleType, ask: Callable[..., Any], *arguments: Any) -> Any:
     """The answer, or None where this GPU does not support the question; raises other errors."""
     try:
         return ask(*arguments)
     except nvml.NVMLError as error:
-        if error.value in _untold(nvml):
+        if error.value in _unsupported(nvml):
             return None
         raise
 
 
-def _untold(nvml: ModuleType) -> tuple[int, ...]:
+def _unsupported(nvml: ModuleType) -> tuple[int, ...]:
     return (
         nvml.NVML_ERROR_NOT_SUPPORTED,
         nvml.NVML_ERROR_NO_PERMISSION,
@@ -242,5 +242,5 @@ def _reason(error: Any) -> str:
     return str(error).rstrip(".")
 
 
-def _trouble(error: Any) -> Message:
+def _failure(error: Any) -> Message:
     return Message("driver_fails", {"detail": _reason(error)})

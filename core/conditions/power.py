@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 
 from core.api.message import Message
 from core.api.sensors import SensorInfo
-from core.conditions.bus import Bus
+from core.conditions.bus import BusSource
 from core.conditions.source import RETRY, Chain, NotAvailable, Source
 
 
@@ -45,16 +45,12 @@ class PowerSensor:
         return SensorInfo(self.name, text, known, self._chain.tried)
 
 
-class UPower:
+class UPower(BusSource):
     """UPower, the service that desktops use."""
 
     name = "UPower"
-    retry = RETRY
     _SERVICE = "org.freedesktop.UPower"
     _DISPLAY = "/org/freedesktop/UPower/devices/DisplayDevice"
-
-    def __init__(self, system_bus: Bus) -> None:
-        self._bus = system_bus
 
     def read(self) -> Power:
         """Raises NotAvailable."""

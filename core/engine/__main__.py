@@ -17,7 +17,7 @@ import msgspec
 from core.api.errors import IdlehiveError, WorldError
 from core.client.engine_client import core_command
 from core.client.profile import Profile
-from core.conditions.machine import Machine, NoMachine, ThisMachine
+from core.conditions.machine import Machine, this_machine
 from core.conditions.sleep.watch import announcer_here
 from core.engine.engine import Engine
 from core.engine.machine import profile_lock
@@ -33,7 +33,7 @@ _log = logging.getLogger("core.engine")
 
 def main(arguments: Sequence[str] | None = None) -> int:
     options = _options(arguments)
-    machine: Machine = NoMachine() if options.blind else ThisMachine()
+    machine = Machine({}) if options.blind else this_machine()
     profile = Profile.from_environment()
     try:
         with contextlib.ExitStack() as closing:

@@ -15,7 +15,8 @@ from core.api.session import EpochDone, Fault, Remark, Report
 from core.api.snapshot import DataMonth, Snapshot
 from core.client.profile import Profile
 from core.conditions.machine import Machine
-from core.conditions.sleep.watch import Announcer, Nobody, SleepWatch
+from core.conditions.sleep.announcer import Announcer
+from core.conditions.sleep.watch import SleepWatch
 from core.engine.broadcast import Broadcast
 from core.engine.decision import states
 from core.engine.decision.decide import Decision
@@ -76,7 +77,7 @@ class Engine:
         self.preferences = store.preferences.load()
         self.weekly_schedule = WeeklySchedule(self.preferences["week"])
         self.sensor_thread = SensorThread(machine, self.preferences["programs"], self.update)
-        self._sleep = SleepWatch(announcer or Nobody(), self._request_update)
+        self._sleep = SleepWatch(announcer or Announcer(), self._request_update)
         self._power_limit = PowerLimit(
             profile.path / "gpu-power-limit.json", lambda refusal: self.publish(Event("warning", refusal, clock()))
         )
@@ -181,7 +182,7 @@ class Engine:
     def reload_preferences(self) -> None:
         self.preferences = self.store.preferences.load()
         self.weekly_schedule.change(self.preferences["week"])
-        self.sensor_thread.look_for(self.preferences["programs"])
+        self.sensor_thread.detect_programs(self.preferences["programs"])
         self.update()
 
     async def close(self) -> None:

@@ -109,7 +109,7 @@ def test_a_gpu_that_vanishes_is_remembered_until_it_is_back(driver: Driver, sens
     states = sensor.read()
     assert states.present == ()
     assert [gpu.uuid for gpu in states.gone] == ["GPU-0"]
-    assert states.trouble is not None
+    assert states.failure is not None
     driver.set(number, error=None)
     assert sensor.read().gone == ()
 

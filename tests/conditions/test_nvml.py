@@ -25,7 +25,7 @@ def test_everything_that_a_gpu_tells_is_read_in_plain_units(driver: Driver) -> N
     assert (gpu.temperature, gpu.utilization) == (61, 87)
     assert (gpu.power, gpu.power_limit, gpu.energy) == (123.456, 250.0, 2.0)
     assert (gpu.memory_total, gpu.memory_used) == (8 << 30, 1 << 30)
-    assert gpus.trouble is None
+    assert gpus.failure is None
 
 
 def test_what_a_gpu_does_not_tell_is_none(driver: Driver) -> None:
@@ -63,8 +63,8 @@ def test_a_driver_that_fails_is_told_in_a_sentence_and_comes_back(driver: Driver
     driver.say(**{"init.error": code})
     failed = sensor.read()
     assert failed.present == ()
-    assert failed.trouble is not None
-    assert failed.trouble.kind == "driver_fails"
+    assert failed.failure is not None
+    assert failed.failure.kind == "driver_fails"
     driver.say(**{"init.error": None})
     assert sensor.read().present
 
@@ -78,7 +78,7 @@ def test_a_gpu_that_falls_off_the_bus_leaves_the_others(driver: Driver, code: in
     driver.set(0, error=code)
     gpus = sensor.read()
     assert [gpu.uuid for gpu in gpus.present] == ["GPU-1"]
-    assert gpus.trouble is not None
+    assert gpus.failure is not None
     driver.set(0, error=None)
     assert len(sensor.read().present) == 2
 

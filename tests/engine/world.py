@@ -17,7 +17,7 @@ from core.api.protocol import Command
 from core.api.reasons import Kind
 from core.api.snapshot import Snapshot
 from core.client.profile import Profile
-from core.conditions.machine import NoMachine
+from core.conditions.machine import Machine
 from core.engine.engine import Engine
 from core.engine.machine import profile_lock
 from core.engine.machine.weekly_schedule import WeeklySchedule
@@ -91,7 +91,7 @@ async def a_world(folder: Path, monkeypatch: pytest.MonkeyPatch, week: str) -> A
     store.preferences.set("week", week)
     programs = Programs(*([sys.executable, str(FAKES / name)] for name in ("scripted_trainer.py", "scripted_host.py")))
     worlds: list[World] = []
-    engine = Engine(profile, store, programs, NoMachine(), lambda: worlds[0].now if worlds else NIGHT)
+    engine = Engine(profile, store, programs, Machine({}), lambda: worlds[0].now if worlds else NIGHT)
     engine.weekly_schedule = WeeklySchedule(week, lambda: worlds[0].zone)
     worlds.append(World(engine, heard))
     try:

@@ -4,19 +4,15 @@ import os
 import struct
 from collections.abc import Callable
 
-from core.conditions.bus import Bus
+from core.conditions.bus import Bus, BusSource
 from core.conditions.idle.x11 import X11
 from core.conditions.source import RETRY, NotAvailable
 
 
-class Mutter:
+class Mutter(BusSource):
     """GNOME, on X11 and Wayland alike."""
 
     name = "Mutter"
-    retry = RETRY
-
-    def __init__(self, session_bus: Bus) -> None:
-        self._bus = session_bus
 
     def read(self) -> float:
         service = "org.gnome.Mutter.IdleMonitor"
@@ -46,14 +42,10 @@ class XScreenSaver:
         return idle
 
 
-class ScreenSaver:
+class ScreenSaver(BusSource):
     """The desktop's screen saver service. After the others: some always say 0, and KDE's counts milliseconds."""
 
     name = "ScreenSaver service"
-    retry = RETRY
-
-    def __init__(self, session_bus: Bus) -> None:
-        self._bus = session_bus
 
     def read(self) -> float:
         service, path = "org.freedesktop.ScreenSaver", "/org/freedesktop/ScreenSaver"
@@ -62,15 +54,14 @@ class ScreenSaver:
         return float(idle) / (1000 if is_kde else 1)
 
 
-class Logind:
+class Logind(BusSource):
     """logind's idle hint for this user's session, which desktops often set only after minutes."""
 
     name = "logind"
-    retry = RETRY
     _SERVICE = "org.freedesktop.login1"
 
     def __init__(self, system_bus: Bus, clock: Callable[[], float]) -> None:
-        self._bus = system_bus
+        super().__init__(system_bus)
         self._clock = clock
 
     def read(self) -> float:

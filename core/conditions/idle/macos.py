@@ -5,7 +5,7 @@ import subprocess
 
 from core.conditions.source import RETRY, NotAvailable
 
-_PATIENCE = 2.0
+_TIMEOUT = 2.0
 
 
 class HidIdleTime:
@@ -20,7 +20,7 @@ class HidIdleTime:
             done = subprocess.run(
                 ["/usr/sbin/ioreg", "-a", "-c", "IOHIDSystem", "-d", "4", "-k", "HIDIdleTime"],
                 capture_output=True,
-                timeout=_PATIENCE,
+                timeout=_TIMEOUT,
                 check=True,
             )
             idle = _find(plistlib.loads(done.stdout))

@@ -12,7 +12,7 @@ from pathlib import Path
 
 from core.conditions.source import RETRY, NotAvailable
 
-PATIENCE = 1.0
+TIMEOUT = 1.0
 """Seconds for one answer."""
 _SECOND = 1000
 _DISPLAY, _REGISTRY, _CALLBACK, _SEAT, _NOTIFIER, _NOTIFICATION = 1, 2, 3, 4, 5, 6
@@ -107,14 +107,14 @@ class _Notification:
             yield sender, word & 0xFFFF, body
 
     def _receive(self, *, wait: bool) -> None:
-        self._socket.settimeout(PATIENCE if wait else 0)
+        self._socket.settimeout(TIMEOUT if wait else 0)
         try:
             while part := self._socket.recv(4096):
                 self._unread += part
                 self._socket.settimeout(0)
             raise ConnectionResetError("it has ended")
         except BlockingIOError:
-            self._socket.settimeout(PATIENCE)
+            self._socket.settimeout(TIMEOUT)
 
     def _bind(self, number: int, interface: str, version: int, new: int) -> None:
         text = interface.encode() + b"\0"
@@ -129,7 +129,7 @@ def _subscribed(tick: Callable[[], float]) -> _Notification:
     notification = _Notification(_connect(), tick)
     try:
         notification.subscribe()
-    except BaseException:
+    except BaseException:  # however it ends, nothing else would close the connection
         notification.close()
         raise
     return notification
@@ -140,7 +140,7 @@ def _connect() -> socket.socket:
     if not name:
         raise NotAvailable("variable_missing", variable="WAYLAND_DISPLAY")
     connection = socket.socket(socket.AF_UNIX)
-    connection.settimeout(PATIENCE)
+    connection.settimeout(TIMEOUT)
     try:
         connection.connect(str(Path(os.environ.get("XDG_RUNTIME_DIR", "/")) / name))
     except OSError:

@@ -8,13 +8,15 @@ import os
 import re
 import socket
 import struct
+from collections.abc import Iterator
+from contextlib import suppress
 from functools import cached_property
+from io import BytesIO
 from pathlib import Path
-from typing import NamedTuple
 
 from core.conditions.source import NotAvailable
 
-PATIENCE = 1.0
+TIMEOUT = 1.0
 """Seconds for one answer."""
 _COOKIE = b"MIT-MAGIC-COOKIE-1"
 _LOCAL, _ANY = 256, 65535  # families of addresses in the authority file
@@ -56,7 +58,7 @@ class Display:
         self._socket = _connect(number)
         try:
             self.root = self._set_up(*_credentials(number))
-        except BaseException:
+        except BaseException:  # however it ends, nothing else would close the connection
             self._socket.close()
             raise
 
@@ -81,8 +83,7 @@ class Display:
     def atom(self, name: str) -> int:
         """The atom of a name."""
         if name not in self._atoms:
-            data = name.encode()
-            reply = self._ask(_request(_INTERN_ATOM, 0, struct.pack("<HH", len(data), 0) + data))
+            reply = self._ask(_request(_INTERN_ATOM, _name(name)))
             self._atoms[name] = int(struct.unpack_from("<I", reply, 8)[0])
         return self._atoms[name]
 
@@ -98,15 +99,14 @@ class Display:
     def _property(self, window: int, name: str, bits: int) -> bytes:
         """The first kilobyte of a property with elements of `bits` bits."""
         wanted = struct.pack("<IIIII", window, self.atom(name), 0, 0, 256)
-        reply = self._ask(_request(_GET_PROPERTY, 0, wanted))
+        reply = self._ask(_request(_GET_PROPERTY, wanted))
         if not reply or reply[1] != bits:
             return b""
         length = struct.unpack_from("<I", reply, 16)[0] * bits // 8
         return reply[32 : 32 + length]
 
     def _extension(self, name: str) -> int | None:
-        data = name.encode()
-        reply = self._ask(_request(_QUERY_EXTENSION, 0, struct.pack("<HH", len(data), 0) + data))
+        reply = self._ask(_request(_QUERY_EXTENSION, _name(name)))
         present, opcode = struct.unpack_from("<BB", reply, 8)
         return int(opcode) if present else None
 
@@ -142,16 +142,6 @@ class Display:
         return data
 
 
-class _Entry(NamedTuple):
-    """One line of the authority file."""
-
-    family: int
-    address: bytes
-    number: bytes
-    name: bytes
-    data: bytes
-
-
 def _local_number(display: str) -> int:
     if not display:
         raise NotAvailable("variable_missing", variable="DISPLAY")
@@ -164,7 +154,7 @@ def _local_number(display: str) -> int:
 def _connect(number: int) -> socket.socket:
     path = f"/tmp/.X11-unix/X{number}"  # noqa: S108 - where X servers are by convention
     connection = socket.socket(socket.AF_UNIX)
-    connection.settimeout(PATIENCE)
+    connection.settimeout(TIMEOUT)
     try:
         connection.connect(path)
     except OSError:
@@ -176,35 +166,34 @@ def _connect(number: int) -> socket.socket:
 def _credentials(number: int) -> tuple[bytes, bytes]:
     """Name and data of the display's cookie; empty if there is none, which some servers accept."""
     file = Path(os.environ.get("XAUTHORITY") or Path.home() / ".Xauthority")
-    try:
-        entries = _entries(file.read_bytes())
-    except (OSError, struct.error):
-        return b"", b""
-    host = socket.gethostname().encode()
-    for entry in entries:
-        here = entry.family == _ANY or (entry.family == _LOCAL and entry.address == host)
-        if here and entry.name == _COOKIE and entry.number in (b"", str(number).encode()):
-            return entry.name, entry.data
+    host, own_number = socket.gethostname().encode(), str(number).encode()
+    with suppress(OSError, struct.error):
+        for family, address, display, name, data in _entries(file.read_bytes()):
+            is_here = family == _ANY or (family == _LOCAL and address == host)
+            if is_here and name == _COOKIE and display in (b"", own_number):
+                return name, data
     return b"", b""
 
 
-def _entries(data: bytes) -> list[_Entry]:
-    entries, place = [], 0
-    while place < len(data):
-        (family,) = struct.unpack_from(">H", data, place)
-        place += 2
-        fields = []
-        for _ in range(4):
-            (length,) = struct.unpack_from(">H", data, place)
-            fields.append(data[place + 2 : place + 2 + length])
-            place += 2 + length
-        entries.append(_Entry(family, *fields))
-    return entries
+def _entries(authority: bytes) -> Iterator[tuple[int, bytes, bytes, bytes, bytes]]:
+    """Family, address, display number, name and data of each entry of the authority file."""
+    file = BytesIO(authority)
+
+    def field() -> bytes:
+        (length,) = struct.unpack(">H", file.read(2))
+        return file.read(length)
+
+    while family := file.read(2):
+        yield int.from_bytes(family), field(), field(), field(), field()
 
 
-def _request(opcode: int, detail: int, body: bytes) -> bytes:
+def _request(opcode: int, body: bytes) -> bytes:
     body = _padded(body)
-    return struct.pack("<BBH", opcode, detail, 1 + len(body) // 4) + body
+    return struct.pack("<BxH", opcode, 1 + len(body) // 4) + body
+
+
+def _name(text: str) -> bytes:
+    return struct.pack("<HH", len(text), 0) + text.encode()
 
 
 def _padded(data: bytes) -> bytes:

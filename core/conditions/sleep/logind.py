@@ -7,7 +7,8 @@ import threading
 from collections import deque
 from typing import TYPE_CHECKING, Any
 
-from core.conditions.bus import PATIENCE, connect
+from core.conditions.bus import TIMEOUT, connect, method_call
+from core.conditions.sleep.announcer import Announcer
 from core.conditions.source import NotAvailable
 
 if TYPE_CHECKING:
@@ -20,7 +21,7 @@ _MANAGER = f"{_SERVICE}.Manager"
 _log = logging.getLogger(__name__)
 
 
-class Logind:
+class Logind(Announcer):
     name = "logind"
 
     def __init__(self) -> None:
@@ -41,7 +42,7 @@ class Logind:
         except (OSError, RuntimeError, ValueError, KeyError, TimeoutError) as error:
             _log.debug("logind cannot be used: %r", error)
             raise NotAvailable("bus_missing", bus="system") from None
-        self.hold_back()
+        self.delay_sleep()
         return self._is_near()
 
     def wait(self, seconds: float) -> bool | None:
@@ -55,40 +56,34 @@ class Logind:
             _log.debug("logind is gone: %r", error)
             raise NotAvailable("bus_gone") from None
 
-    def hold_back(self) -> None:
+    def delay_sleep(self) -> None:
         if self._inhibitor is not None:
             return
-        words = ("sleep", "Idlehive", "Saying goodbye to the peers", "delay")
-        [handle] = self._call(_MANAGER, "Inhibit", "ssss", words)
+        [handle] = self._call(_MANAGER, "Inhibit", "sleep", "Idlehive", "Leaving the peers in order", "delay")
         with self._lock:
             self._inhibitor = handle.to_raw_fd()
 
-    def let_go(self) -> None:
+    def allow_sleep(self) -> None:
         with self._lock:
             if self._inhibitor is not None:
                 os.close(self._inhibitor)
                 self._inhibitor = None
 
     def close(self) -> None:
-        self.let_go()
+        self.allow_sleep()
         if self._connection is not None:
             self._connection.close()
             self._connection = None
 
     def _is_near(self) -> bool:
         try:
-            properties = "org.freedesktop.DBus.Properties"
-            [(_, near)] = self._call(properties, "Get", "ss", (_MANAGER, "PreparingForSleep"))
+            [(_, near)] = self._call("org.freedesktop.DBus.Properties", "Get", _MANAGER, "PreparingForSleep")
         except NotAvailable:
             return False
         return bool(near)
 
-    def _call(self, interface: str, method: str, signature: str, arguments: tuple[str, ...]) -> tuple[Any, ...]:
-        from jeepney import DBusAddress, MessageFlag, new_method_call
-
-        message = new_method_call(DBusAddress(_PATH, _SERVICE, interface), method, signature, arguments)
-        message.header.flags |= MessageFlag.no_auto_start
-        return self._ask(message)
+    def _call(self, interface: str, method: str, *arguments: str) -> tuple[Any, ...]:
+        return self._ask(method_call(_SERVICE, _PATH, interface, method, arguments))
 
     def _ask(self, message: "Message") -> tuple[Any, ...]:
         from jeepney import MessageType
@@ -96,7 +91,7 @@ class Logind:
         if self._connection is None:
             raise NotAvailable("bus_missing", bus="system")
         try:
-            reply = self._connection.send_and_get_reply(message, timeout=PATIENCE)
+            reply = self._connection.send_and_get_reply(message, timeout=TIMEOUT)
         except (OSError, RuntimeError, ValueError) as error:
             _log.debug("logind does not answer: %r", error)
             raise NotAvailable("service_silent", service="logind") from None

@@ -4,6 +4,7 @@ import ctypes
 import threading
 from typing import Any
 
+from core.conditions.sleep.announcer import Announcer
 from core.conditions.source import NotAvailable
 
 _CAN_SLEEP, _WILL_SLEEP, _HAS_WOKEN = 0xE0000270, 0xE0000280, 0xE0000300
@@ -11,8 +12,8 @@ _FRAMEWORK = "/System/Library/Frameworks/{0}.framework/{0}"
 _CALLBACK = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_uint32, ctypes.c_uint32, ctypes.c_void_p)
 
 
-class PowerManagement:
-    """The system waits for `let_go` for at most 30 seconds."""
+class PowerManagement(Announcer):
+    """The system waits for `allow_sleep` for at most 30 seconds."""
 
     name = "IOKit (IORegisterForSystemPower)"
 
@@ -20,9 +21,9 @@ class PowerManagement:
         self._lock = threading.Lock()
         self._waiting: int | None = None
         """The notification that the system waits for an answer to."""
-        self._news: bool | None = None
+        self._announced: bool | None = None
         self._root = 0
-        self._callback = _CALLBACK(self._hear)
+        self._callback = _CALLBACK(self._on_event)
 
     def open(self) -> bool:
         try:
@@ -45,31 +46,25 @@ class PowerManagement:
         return False
 
     def wait(self, seconds: float) -> bool | None:
-        self._news = None
+        self._announced = None
         self._foundation.CFRunLoopRunInMode(self._mode, ctypes.c_double(seconds), ctypes.c_bool(True))
-        return self._news
+        return self._announced
 
-    def hold_back(self) -> None:
-        """Every sleep sends a new notification."""
-
-    def let_go(self) -> None:
+    def allow_sleep(self) -> None:
         with self._lock:
             if self._waiting is not None:
                 self._allow(self._waiting)
                 self._waiting = None
 
-    def close(self) -> None:
-        self.let_go()
-
-    def _hear(self, _context: int, _service: int, message: int, argument: int) -> None:
+    def _on_event(self, _context: int, _service: int, message: int, argument: int) -> None:
         if message == _CAN_SLEEP:
             self._allow(argument)
         elif message == _WILL_SLEEP:
             with self._lock:
                 self._waiting = argument
-            self._news = True
+            self._announced = True
         elif message == _HAS_WOKEN:
-            self._news = False
+            self._announced = False
 
     def _allow(self, argument: int) -> None:
         self._kit.IOAllowPowerChange(ctypes.c_uint32(self._root), ctypes.c_void_p(argument))

@@ -5,10 +5,10 @@ import threading
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from typing import Protocol
 
 from core.api.message import Message
 from core.api.sensors import IN_USE, Attempt, SensorInfo
+from core.conditions.sleep.announcer import Announcer
 from core.conditions.source import RETRY, NotAvailable
 
 GAP = 10.0
@@ -30,52 +30,6 @@ class Sleep:
     """How often it woke since the start: sessions from before the last time are out of date."""
 
 
-class Announcer(Protocol):
-    """A platform's announcement of sleep, which delays sleep for a while. One thread only, except `let_go`."""
-
-    name: str
-
-    def open(self) -> bool:
-        """Listen, and delay sleep until `let_go`; returns whether sleep is already near. Raises NotAvailable."""
-        ...
-
-    def wait(self, seconds: float) -> bool | None:
-        """True if sleep is near, False if it is over, None without news. Raises NotAvailable."""
-        ...
-
-    def hold_back(self) -> None:
-        """Delay the next sleep too. Raises NotAvailable."""
-        ...
-
-    def let_go(self) -> None:
-        """Let the computer sleep now. May be called from any thread, repeatedly."""
-        ...
-
-    def close(self) -> None: ...
-
-
-class Nobody:
-    """For a computer that does not announce sleep: only the clocks show it."""
-
-    name = "nobody"
-
-    def open(self) -> bool:
-        raise NotAvailable("system_silent")
-
-    def wait(self, seconds: float) -> bool | None:
-        time.sleep(seconds)
-        return None
-
-    def hold_back(self) -> None:
-        pass
-
-    def let_go(self) -> None:
-        pass
-
-    def close(self) -> None:
-        pass
-
-
 class ClockGap:
     """Detects sleep afterwards: a clock moved on while this thread did not run.
 
@@ -87,7 +41,7 @@ class ClockGap:
         self._clocks = clocks
         self._seen = [clock() for clock in clocks]
 
-    def look(self) -> bool:
+    def has_slept(self) -> bool:
         """Whether the computer has slept since the last call."""
         before, self._seen = self._seen, [clock() for clock in self._clocks]
         return any(now - then >= GAP for then, now in zip(before, self._seen, strict=True))
@@ -101,78 +55,77 @@ def through_sleep() -> float:
 
 
 class SleepWatch:
-    """Watches in a thread of its own, which calls `tell` when `now` changed."""
+    """Watches in a thread of its own, which calls `on_change` when `now` changed."""
 
     def __init__(
-        self, announcer: Announcer, tell: Callable[[], None], clocks: Sequence[Clock] = (through_sleep, time.time)
+        self, announcer: Announcer, on_change: Callable[[], None], clocks: Sequence[Clock] = (through_sleep, time.time)
     ) -> None:
         self.now = Sleep()
         self._announcer = announcer
-        self._tell = tell
+        self._on_change = on_change
         self._gap = ClockGap(clocks)
         self._tick = clocks[0]
-        self._trouble: Message | None = Message("not_asked")
+        self._failure: Message | None = Message("not_asked")
         self._retry_at = float("-inf")
         self._closed = threading.Event()
 
     def start(self) -> None:
         threading.Thread(target=self._watch, name="sleep", daemon=True).start()
 
-    def let_go(self) -> None:
+    def allow(self) -> None:
         """Stop delaying sleep."""
-        self._announcer.let_go()
+        self._announcer.allow_sleep()
 
     def info(self) -> SensorInfo:
         """For doctor."""
-        return described(self._announcer, self._trouble)
+        return described(self._announcer, self._failure)
 
     def close(self) -> None:
         self._closed.set()
-        self._announcer.let_go()
+        self._announcer.allow_sleep()
 
     def _watch(self) -> None:
         while not self._closed.is_set():
-            before, told = self.now, self._listen()
-            slept = self._gap.look()
+            before, announced = self.now, self._listen()
+            slept = self._gap.has_slept()
             # A gap after an announcement is the announced sleep; its end may be announced later or never.
-            near = (before.near and not slept) if told is None else told
+            near = (before.near and not slept) if announced is None else announced
             woke = slept or (before.near and not near)
             self.now = replace(before, near=near, wakes=before.wakes + woke)
             if woke:
-                self._attempt(self._announcer.hold_back)
+                self._attempt(self._announcer.delay_sleep)
             if self.now != before:
-                self._tell()
+                self._on_change()
         self._announcer.close()
 
     def _listen(self) -> bool | None:
-        if self._trouble is None:
-            told: list[bool | None] = []
-            self._attempt(lambda: told.append(self._announcer.wait(PACE)))
+        if self._failure is None:
             # A lost announcer cannot announce waking.
-            return told[0] if told else False
+            return self._attempt(lambda: self._announcer.wait(PACE), False)
         if self._tick() >= self._retry_at:
-            self._trouble, opened = None, list[bool]()
-            self._attempt(lambda: opened.append(self._announcer.open()))
-            return opened[0] if opened else None
+            self._failure = None
+            return self._attempt(self._announcer.open)
         self._closed.wait(PACE)
         return None
 
-    def _attempt(self, act: Callable[[], None]) -> None:
-        if self._trouble is not None:
-            return
+    def _attempt(self, act: Callable[[], bool | None], otherwise: bool | None = None) -> bool | None:
+        """The result, or `otherwise` if the announcer fails, which is asked again later."""
+        if self._failure is not None:
+            return otherwise
         try:
-            act()
+            return act()
         except NotAvailable as why:
             self._announcer.close()
-            self._trouble, self._retry_at = why.message, self._tick() + RETRY
+            self._failure, self._retry_at = why.message, self._tick() + RETRY
+            return otherwise
 
 
-def described(announcer: Announcer, trouble: Message | None) -> SensorInfo:
-    if trouble is None:
+def described(announcer: Announcer, failure: Message | None) -> SensorInfo:
+    if failure is None:
         text = Message("sleep_announced")
         return SensorInfo("sleep", text, True, (Attempt(announcer.name, IN_USE),))
     text = Message("sleep_unannounced")
-    return SensorInfo("sleep", text, True, (Attempt(announcer.name, trouble), Attempt("clocks", IN_USE)))
+    return SensorInfo("sleep", text, True, (Attempt(announcer.name, failure), Attempt("clocks", IN_USE)))
 
 
 def probe(announcer: Announcer) -> SensorInfo:
@@ -199,4 +152,4 @@ def announcer_here() -> Announcer:
         from core.conditions.sleep.windows import SuspendNotification
 
         return SuspendNotification()
-    return Nobody()
+    return Announcer()

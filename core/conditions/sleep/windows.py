@@ -5,6 +5,7 @@ import queue
 import threading
 from typing import Any
 
+from core.conditions.sleep.announcer import Announcer
 from core.conditions.source import NotAvailable
 
 _BY_CALLBACK = 2
@@ -18,13 +19,13 @@ class _Parameters(ctypes.Structure):
     _fields_ = (("callback", _CALLBACK), ("context", ctypes.c_void_p))
 
 
-class SuspendNotification:
+class SuspendNotification(Announcer):
     name = "Windows (PowerRegisterSuspendResumeNotification)"
 
     def __init__(self) -> None:
-        self._news: queue.SimpleQueue[bool] = queue.SimpleQueue()
+        self._announced: queue.SimpleQueue[bool] = queue.SimpleQueue()
         self._may_sleep = threading.Event()
-        self._parameters = _Parameters(_CALLBACK(self._hear), None)
+        self._parameters = _Parameters(_CALLBACK(self._on_event), None)
         self._handle = ctypes.c_void_p()
 
     def open(self) -> bool:
@@ -38,27 +39,27 @@ class SuspendNotification:
 
     def wait(self, seconds: float) -> bool | None:
         try:
-            return self._news.get(timeout=seconds)
+            return self._announced.get(timeout=seconds)
         except queue.Empty:
             return None
 
-    def hold_back(self) -> None:
+    def delay_sleep(self) -> None:
         self._may_sleep.clear()
 
-    def let_go(self) -> None:
+    def allow_sleep(self) -> None:
         self._may_sleep.set()
 
     def close(self) -> None:
-        self.let_go()
+        self.allow_sleep()
         if self._handle.value:
             ctypes.windll.powrprof.PowerUnregisterSuspendResumeNotification(self._handle)  # type: ignore[attr-defined]
             self._handle = ctypes.c_void_p()
 
-    def _hear(self, _context: int, kind: int, _setting: int) -> int:
+    def _on_event(self, _context: int, kind: int, _setting: int) -> int:
         if kind == _SUSPENDS:
             self._may_sleep.clear()
-            self._news.put(True)
+            self._announced.put(True)
             self._may_sleep.wait(_LONGEST)
         elif kind == _RESUMES:
-            self._news.put(False)
+            self._announced.put(False)
         return 0

@@ -33,14 +33,14 @@ class SensorThread:
     def start(self) -> None:
         loop = asyncio.get_running_loop()
         loop.call_later(_FIRST_READING_WITHIN, self._first_reading)
-        self._machine.look_for(self._programs)
+        self._machine.detect_programs(self._programs)
         threading.Thread(target=self._watch, args=(loop,), name="sensors", daemon=True).start()
 
-    def look_for(self, programs: tuple[str, ...]) -> None:
+    def detect_programs(self, programs: tuple[str, ...]) -> None:
         """Detect these programs."""
         if programs != self._programs:
             self._programs = programs
-            self._machine.look_for(programs)
+            self._machine.detect_programs(programs)
             self._read_now.set()
 
     def set_interval(self, interval: float) -> None:

@@ -78,7 +78,7 @@ class Sessions:
         if self._session is not None:
             return
         if self._sleep.now.near:
-            self._sleep.let_go()
+            self._sleep.allow()
         elif self._backbone.is_paused:
             # Awake, but no session has started.
             self._backbone.begin_to_stop()

@@ -1,10 +1,11 @@
-"""Sleep that nobody told of, with clocks that a test sets."""
+"""Sleep that was not announced, with clocks that a test sets."""
 
 import pytest
 
 from core.api.message import Message
 from core.api.sensors import IN_USE, Attempt
-from core.conditions.sleep.watch import GAP, ClockGap, Nobody, SleepWatch, probe, through_sleep
+from core.conditions.sleep.announcer import Announcer
+from core.conditions.sleep.watch import GAP, ClockGap, SleepWatch, probe, through_sleep
 from tests.waiting import wait_for
 
 
@@ -34,27 +35,27 @@ def test_a_clock_that_went_on_unwatched_shows_sleep(steady: float, wall: float, 
     gap = ClockGap(clocks)
     clocks[0].now += steady
     clocks[1].now += wall
-    assert gap.look() is slept
-    assert gap.look() is False
+    assert gap.has_slept() is slept
+    assert gap.has_slept() is False
 
 
-def test_the_watch_tells_of_each_sleep_once() -> None:
-    steady, told = Clock(100.0), [0]
-    watch = SleepWatch(Nobody(), lambda: told.append(watch.now.wakes), [steady])
+def test_each_sleep_is_reported_once() -> None:
+    steady, wakes = Clock(100.0), [0]
+    watch = SleepWatch(Announcer(), lambda: wakes.append(watch.now.wakes), [steady])
     watch.start()
     try:
         steady.now += GAP
         wait_for(lambda: watch.now.wakes == 1)
         steady.now += GAP
         wait_for(lambda: watch.now.wakes == 2)
-        assert told == [0, 1, 2]
+        assert wakes == [0, 1, 2]
         assert not watch.now.near
     finally:
         watch.close()
 
 
-def test_doctor_is_told_that_only_the_clocks_tell() -> None:
-    info = probe(Nobody())
+def test_doctor_reports_that_only_the_clocks_show_sleep() -> None:
+    info = probe(Announcer())
     assert info.known
     assert info.tried == (Attempt("nobody", Message("system_silent")), Attempt("clocks", IN_USE))
 

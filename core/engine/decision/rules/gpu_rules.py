@@ -71,7 +71,7 @@ def reasons(facts: Facts) -> Iterator[Reason]:
         return
     chosen, in_use = facts.gpu, facts.conditions.session_gpu
     if _is_lost(facts):
-        cause = facts.conditions.machine.gpus.trouble or Message("gpu_not_listed")
+        cause = facts.conditions.machine.gpus.failure or Message("gpu_not_listed")
         yield Reason("gpu_missing", hold=False, params={"cause": cause}, severity=Severity.PROBLEM)
     elif in_use is not None and in_use != (chosen.gpu.uuid if chosen else ""):
         yield Reason("gpu_changed", hold=False)
@@ -100,4 +100,4 @@ def _is_lost(facts: Facts) -> bool:
     if not states.can_learn or not facts.effective["gpu_use"]:
         return False
     gone = [gpu.uuid for gpu in states.gone if may_use(facts.effective, gpu.number)]
-    return in_use in gone or (facts.gpu is None and bool(gone or states.trouble))
+    return in_use in gone or (facts.gpu is None and bool(gone or states.failure))
