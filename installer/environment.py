@@ -18,8 +18,8 @@ from installer.work import Work
 
 _NEW_ENOUGH = "import pip, sys; sys.exit(sys.version_info < (3, 11))"
 _ESSENTIALS = (
-    "apscheduler, cryptography, hivemind, keyring, msgspec, numpy, platformdirs, psutil, pynvml, pytorch_optimizer, "
-    "requests, rich, safetensors, tokenizers, torch, transformers"
+    "apscheduler, cryptography, hivemind, jinja2, keyring, msgspec, numpy, platformdirs, psutil, pynvml, "
+    "pytorch_optimizer, requests, rich, safetensors, tokenizers, torch, transformers"
 )
 _NO_LIBRARY = re.compile(r"(\S+): cannot open shared object file")
 

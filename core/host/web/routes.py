@@ -47,12 +47,8 @@ def answer(published: PublishedRun, target: str, host: str) -> Answer:
 
 
 def _page(published: PublishedRun, _query: Query, host: str) -> Answer:
-    volunteers, _ = published.store.totals()
-    presence, leaders = ranking.presence(published), published.store.leaders()
-    content = page.PageContent(published.status, published.curve.points(), leaders, volunteers, presence)
-    made = page.render(published.manifest, content, host)
     policy = ("Content-Security-Policy", "default-src 'none'; style-src 'unsafe-inline'")
-    return Answer(200, made.encode(), "text/html; charset=utf-8", headers=(policy,))
+    return Answer(200, page.render(published, host), "text/html; charset=utf-8", headers=(policy,))
 
 
 def _manifest(published: PublishedRun, _query: Query, _host: str) -> Answer:
@@ -93,7 +89,6 @@ def _health(published: PublishedRun, _query: Query, _host: str) -> Answer:
 
 
 def error(status: int, problem: str) -> Answer:
-    """An error response."""
     return Answer(status, msgspec.json.encode({"error": problem}))
 
 
