@@ -35,7 +35,7 @@ from core.host.web.published import PublishedRun
 from core.host.web.routes import answer
 from core.host.web.server import span_of
 from core.swarm.dht.contributions import BadStatement, Round, Statement, sign, verify
-from core.swarm.dht.credible_progress import claims_in
+from core.swarm.dht.credible_progress import reports_in
 from core.swarm.dht.organiser import verify as verify_record
 from core.swarm.errors import BadState
 from core.swarm.state.checks import Layout, check_epoch, check_numbers
@@ -160,7 +160,7 @@ def dht_records() -> Iterator[tuple[Try, list[bytes]]]:
             value = MSGPackSerializer.loads(text)
         except Exception:  # noqa: BLE001 - hivemind refuses what it cannot unpack before anybody here sees it
             value = text
-        claims_in({b"slot": ValueWithExpiration(value, time.time())}, time.time())
+        reports_in({b"slot": ValueWithExpiration(value, time.time())}, time.time())
         chain_of(value)
 
     statement = Statement("run", b"s" * 16, b"peer", 1, (Round(1, 16, 2.0),), 5.0, "Ann")

@@ -46,7 +46,7 @@ class AuxiliaryPeer(threading.Thread):
         super().__init__(name="auxiliary peer", daemon=True)
         self.model = model
         self.held = False
-        self._over = threading.Event()
+        self._stopped = threading.Event()
         self._other_backbones = BackboneMonitor(dht, [peer_id_of(address) for address in settings.extra_peers])
         self._averaged = copy.deepcopy(model)
         self._optimizer = make_optimizer(
@@ -56,7 +56,7 @@ class AuxiliaryPeer(threading.Thread):
             training=manifest.training,
             averaging=manifest.averaging,
             backbone=self._other_backbones,
-            yielding=lambda: self.held or self._over.is_set(),
+            yielding=lambda: self.held or self._stopped.is_set(),
             limits=limits_of(settings),
             kind=AuxiliaryOptimizer,
             averages=averages,
@@ -74,7 +74,7 @@ class AuxiliaryPeer(threading.Thread):
 
     def run(self) -> None:
         self._other_backbones.start()
-        while not self._over.wait(_PERIOD):
+        while not self._stopped.wait(_PERIOD):
             if self.held:
                 continue
             try:
@@ -83,10 +83,10 @@ class AuxiliaryPeer(threading.Thread):
                 log.info("epoch %d: %s", self.epoch, error)
             except WorldError as error:
                 log.warning("epoch %d: %s", self.epoch, error)
-                self._over.wait(_WAIT)
+                self._stopped.wait(_WAIT)
             except Exception:  # top level of the thread: the main one sees whether a process has ended
                 log.exception("epoch %d: the round broke", self.epoch)
-                self._over.wait(_WAIT)
+                self._stopped.wait(_WAIT)
 
     def hold(self, held: bool) -> None:
         """Take part in nothing while `held`. From any thread."""
@@ -126,7 +126,7 @@ class AuxiliaryPeer(threading.Thread):
 
     def stop(self) -> None:
         """Leave the rounds; the state stays until `shutdown`."""
-        self._over.set()
+        self._stopped.set()
         self._optimizer.interrupt()
         self._other_backbones.stop()
         if self.is_alive():

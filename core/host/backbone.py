@@ -17,10 +17,10 @@ from core.host.contribution_audit import Audit, ContributionAuditor
 from core.host.contribution_store import ContributionStore
 from core.host.curve import Curve
 from core.host.project import Host
-from core.host.run_record import RunRecordPublisher
-from core.host.web.published import PublishedRun
+from core.host.web.published import PublishedRun, RunStatus
 from core.learning import checkpoints
 from core.learning.tasks.task import Evaluation
+from core.swarm.dht.organiser import RunRecordPublisher
 from core.swarm.dht.run_monitor import RunProgress
 from core.swarm.state.metadata_text import from_text, to_text
 
@@ -89,8 +89,8 @@ class Backbone:
                 self.companion.restart_if_ended()
             self._update_companion()
         epoch = max(self.progress.epoch, self.auxiliary.epoch)
-        speed, at = self.progress.samples_per_second, self.auditor.read_at
-        self.published.update_status(epoch, len(self.progress.peers), speed, at=at)
+        speed = self.progress.samples_per_second
+        self.published.status = RunStatus(epoch, len(self.progress.peers), speed, self.auditor.read_at)
         if self.auxiliary.epoch - self._last_evaluation >= self.settings.evaluate_every:
             self._evaluate_and_save(now)
 

@@ -22,7 +22,6 @@ from core.host.contribution_audit import MOST_TOGETHER
 from core.host.contribution_store import ContributionStore
 from core.host.curve import Curve
 from core.host.project import Project
-from core.host.run_record import RunRecordPublisher
 from core.host.web.published import PublishedRun
 from core.host.web.server import Web
 from core.learning.data import source_for
@@ -30,6 +29,7 @@ from core.learning.data.source import once
 from core.learning.model import build_model
 from core.learning.tasks import task_for
 from core.learning.tasks.task import Evaluation
+from core.swarm.dht.organiser import RunRecordPublisher
 from core.swarm.dht.peer import LOOPBACK, join_swarm, own_addresses
 from core.swarm.patches import install
 from core.swarm.traffic.link import Link
@@ -86,7 +86,7 @@ def assemble(chosen: argparse.Namespace, project: Project, session_folder: Path)
         backbone.resume()
         backbone.auxiliary.start()
         backbone.auditor.start()
-        published.publish(manifest)
+        published.manifest = manifest
         yield backbone, url
 
 

@@ -11,7 +11,7 @@ import statistics
 import threading
 import time
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import msgspec
 from hivemind import DHT
@@ -21,8 +21,9 @@ from core.api.preferences.preferences import DISPLAY_NAME
 from core.api.project.manifest import Training
 from core.host.contribution_store import Claim, ContributionStore, Slot
 from core.host.curve import Curve
-from core.swarm.dht.contributions import BadStatement, ContributionsBoard, Found, Round, Statement, verify
-from core.swarm.dht.run_monitor import PeerProgress, RunMonitor, RunProgress
+from core.swarm.dht.contributions import BadStatement, ContributionRecords, Found, Round, Statement, verify
+from core.swarm.dht.credible_progress import PeerReport
+from core.swarm.dht.run_monitor import RunMonitor, RunProgress
 
 log = logging.getLogger(__name__)
 
@@ -41,22 +42,13 @@ _PRESENCE_PERIOD = 20.0
 _MOST_RECORDS = 4096
 
 
-@dataclass(frozen=True)
-class Observation:
-    """The last progress report of a slot in one epoch."""
-
-    epoch: int
-    samples: int
-    samples_per_second: float
-    at: float
-
-
 class Audit:
     """Judges single statements, without clock and network."""
 
     def __init__(self, store: ContributionStore, curve: Curve, run_id: str, training: Training) -> None:
         self._store, self._curve, self._run_id, self._training = store, curve, run_id, training
-        self._observations: dict[bytes, list[Observation]] = {}
+        self._reports: dict[bytes, list[PeerReport]] = {}
+        """By slot: the last one of each epoch, with the time at which it was read."""
         self._peers: dict[bytes, bytes] = {}
         self._judged: dict[bytes, set[int]] = {}
         self._last: dict[bytes, bytes] = {}
@@ -65,11 +57,11 @@ class Audit:
 
     def observe(self, progress: RunProgress, epoch: int, now: float) -> None:
         """Record peers' present reports. `epoch` is one that the run has certainly reached."""
-        epochs = [peer.epoch for peer in progress.slots.values()]
+        epochs = [report.epoch for report in progress.slots.values()]
         # The median, so that one peer's wrong claim has no effect.
         self.epoch = max(epoch, statistics.median_low(epochs) if epochs else 0)
-        for slot, peer in progress.slots.items():
-            self._observe_slot(slot, peer, now)
+        for slot, report in progress.slots.items():
+            self._observe_slot(slot, report, now)
 
     def judge(self, found: Found, now: float) -> None:
         """Record a statement's new claims if they are possible; else log and count each once."""
@@ -95,25 +87,25 @@ class Audit:
 
     def forget(self, present: set[bytes]) -> None:
         """Keep in memory only the slots in `present`."""
-        for by_slot in (self._observations, self._peers, self._judged, self._last, self._logged):
+        for by_slot in (self._reports, self._peers, self._judged, self._last, self._logged):
             for slot in [slot for slot in by_slot if slot not in present]:
                 del by_slot[slot]
 
-    def _observe_slot(self, slot: bytes, peer: PeerProgress, now: float) -> None:
-        observations = self._observations.setdefault(slot, [])
+    def _observe_slot(self, slot: bytes, report: PeerReport, now: float) -> None:
+        reports = self._reports.setdefault(slot, [])
         if slot not in self._peers:
-            self._peers[slot] = peer.peer
+            self._peers[slot] = report.peer_id
             if self._store.slot(slot.hex()) is None:
-                self._store.set_slot(Slot(slot.hex(), peer.peer.hex(), peer.epoch, 0))
-        observation = Observation(peer.epoch, peer.samples, peer.samples_per_second, now)
-        if observations and observations[-1].epoch == peer.epoch:
+                self._store.set_slot(Slot(slot.hex(), report.peer_id.hex(), report.epoch, 0))
+        report = replace(report, time=now)
+        if reports and reports[-1].epoch == report.epoch:
             # A peer on hold reports no samples for a while.
-            most = max(observations[-1].samples, observation.samples)
-            speed = max(observations[-1].samples_per_second, observation.samples_per_second)
-            observations[-1] = replace(observation, samples=most, samples_per_second=speed)
+            most = max(reports[-1].samples_accumulated, report.samples_accumulated)
+            speed = max(reports[-1].samples_per_second, report.samples_per_second)
+            reports[-1] = replace(report, samples_accumulated=most, samples_per_second=speed)
         else:
-            observations.append(observation)
-            del observations[:-_BEHIND]
+            reports.append(report)
+            del reports[:-_BEHIND]
 
     def _check(self, found: Found, statement: Statement) -> Slot:
         if statement.run_id != self._run_id:
@@ -151,18 +143,16 @@ class Audit:
     def _largest_claim(self, slot: bytes, epoch: int, now: float) -> int:
         """Most samples that the slot can have given to the update that `epoch` began with, from its earlier reports."""
         together = MOST_TOGETHER * self._training.target_batch_size
-        before = [observation for observation in self._observations.get(slot, ()) if observation.epoch < epoch]
+        reports = self._reports.get(slot, [])
+        before = [report for report in reports if report.epoch < epoch]
         if not before:
             return self._training.target_batch_size + 2 * self._training.microbatch_size
         last = before[-1]
-        reported = last.samples if last.epoch == epoch - 1 else 0
-        since = self._next_observation(slot, last, now) - last.at + _REPORT_DELAY
-        speed = max(observation.samples_per_second for observation in self._observations[slot])
-        extra = _MARGIN * speed * since + 2 * self._training.microbatch_size
+        reported = last.samples_accumulated if last.epoch == epoch - 1 else 0
+        until = next((report.time for report in reports if report.epoch > last.epoch), now)
+        speed = max(report.samples_per_second for report in reports)
+        extra = _MARGIN * speed * (until - last.time + _REPORT_DELAY) + 2 * self._training.microbatch_size
         return int(min(together, reported + extra))
-
-    def _next_observation(self, slot: bytes, last: Observation, now: float) -> float:
-        return next((observation.at for observation in self._observations[slot] if observation.epoch > last.epoch), now)
 
     def _reduce_to_capacity(self, epoch: int) -> None:
         """Withdraw the largest claims of a round until the round can hold the rest."""
@@ -206,7 +196,7 @@ class ContributionAuditor:
 
     def __init__(self, dht: DHT, run_id: str, audit: Audit, store: ContributionStore, epoch: Callable[[], int]) -> None:
         """`epoch` returns an epoch that the run has certainly reached."""
-        self._watch, self._board = RunMonitor(dht, run_id), ContributionsBoard(dht, run_id)
+        self._monitor, self._records = RunMonitor(dht, run_id), ContributionRecords(dht, run_id)
         self._audit, self._store, self._epoch = audit, store, epoch
         self._closing = threading.Event()
         self._thread = threading.Thread(target=self._run, name="contribution audit", daemon=True)
@@ -225,10 +215,10 @@ class ContributionAuditor:
         Raises:
             WorldError: the store cannot be written; a later poll can read the statements again.
         """
-        self.progress = self._watch.read(self._epoch())
+        self.progress = self._monitor.read(self._epoch())
         self.read_at = now
         self._audit.observe(self.progress, self._epoch(), now)
-        found = [found for number, found in enumerate(self._board.read()) if number < _MOST_RECORDS]
+        found = [found for number, found in enumerate(self._records.read()) if number < _MOST_RECORDS]
         for record in found:
             self._audit.judge(record, now)
         self._audit.forget({record.slot for record in found} | set(self.progress.slots))

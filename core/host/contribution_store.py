@@ -1,21 +1,19 @@
 """The accepted contributions of a run, in the backbone's SQLite file: totals by volunteer, and peers over time."""
 
-import sqlite3
-from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
+from collections.abc import Iterable
 from pathlib import Path
-from threading import Lock
-from typing import Any
 
 import msgspec
 
-from core.api.errors import WorldError
+from core.host.state_database import StateDatabase
 
-MOST_SHOWN = 100
+_MOST_SHOWN = 100
 """Volunteers on the leaderboard."""
 _KEPT_EPOCHS = 1000
 """Epochs after which a round can no longer be claimed, and only its sum is stored."""
 _TABLES = """
+-- Peers report again what a crash of the machine loses.
+PRAGMA synchronous = NORMAL;
 CREATE TABLE IF NOT EXISTS volunteer (
     id TEXT PRIMARY KEY, name TEXT, samples INTEGER NOT NULL, rounds INTEGER NOT NULL, last_epoch INTEGER NOT NULL,
     first_at REAL NOT NULL, last_at REAL NOT NULL
@@ -85,24 +83,17 @@ class Presence(msgspec.Struct, frozen=True):
     samples_per_second: float
 
 
-class ContributionStore:
-    """For one run, in the state folder. Thread-safe. All methods raise WorldError if the file is not usable."""
+class ContributionStore(StateDatabase):
+    """For one run, in the state folder."""
 
     def __init__(self, state: Path, run_id: str) -> None:
-        self.path = state / f"contributions-{run_id}.sqlite"
-        self._lock = Lock()
-        with self._as_world_error():
-            self._database = sqlite3.connect(self.path, check_same_thread=False, isolation_level=None)
-            self._database.execute("PRAGMA journal_mode = WAL")
-            # Peers report again what a crash of the machine loses.
-            self._database.execute("PRAGMA synchronous = NORMAL")
-            self._database.executescript(_TABLES)
+        super().__init__(state / f"contributions-{run_id}.sqlite", _TABLES)
 
     # -- written by the audit ----------------------------------------------------------------------------------
 
     def accept(self, claims: Iterable[Claim], name: str | None, at: float) -> None:
         """Add claims of one volunteer, all or none. A claim that is already stored changes nothing."""
-        with self._changing() as database:
+        with self.changing() as database:
             for claim in claims:
                 values = {"id": claim.volunteer, "name": name, "epoch": claim.epoch, "samples": claim.samples, "at": at}
                 row = (claim.epoch, claim.slot, claim.volunteer, claim.samples)
@@ -111,12 +102,12 @@ class ContributionStore:
 
     def refuse(self, epoch: int, slot: str, volunteer: str) -> None:
         """Refuse a slot's claim for a round, also if it is claimed again."""
-        with self._changing() as database:
+        with self.changing() as database:
             database.execute("INSERT OR IGNORE INTO claim VALUES (?, ?, ?, 0)", (epoch, slot, volunteer))
 
     def withdraw(self, claim: Claim) -> None:
         """Refuse a claim that had been accepted, also if it is made again."""
-        with self._changing() as database:
+        with self.changing() as database:
             key = (claim.epoch, claim.slot, claim.samples)
             withdraw = "UPDATE claim SET samples = 0 WHERE epoch = ? AND slot = ? AND samples = ?"
             if claim.samples and database.execute(withdraw, key).rowcount:
@@ -126,81 +117,60 @@ class ContributionStore:
                 )
 
     def set_slot(self, slot: Slot) -> None:
-        """Insert or replace a slot."""
-        with self._changing() as database:
+        with self.changing() as database:
             database.execute("INSERT OR REPLACE INTO slot VALUES (?, ?, ?, ?)", msgspec.structs.astuple(slot))
 
     def reject(self, reason: str) -> None:
-        with self._changing() as database:
+        with self.changing() as database:
             database.execute(
                 "INSERT INTO rejection VALUES (?, 1) ON CONFLICT DO UPDATE SET count = count + 1", (reason,)
             )
 
     def record_presence(self, peers: int, samples_per_second: float, at: float) -> None:
         """Record the number of peers at work; the last record of a minute counts."""
-        with self._changing() as database:
+        with self.changing() as database:
             row = (int(at // 60), peers, samples_per_second)
             database.execute("INSERT OR REPLACE INTO presence VALUES (?, ?, ?)", row)
 
     def prune(self, epoch: int) -> None:
         """Delete rows that the run no longer needs in `epoch`; totals do not change."""
-        with self._changing() as database:
+        with self.changing() as database:
             database.execute("DELETE FROM claim WHERE epoch < ?", (epoch - _KEPT_EPOCHS,))
 
     # -- read by the audit and the web server ------------------------------------------------------------------
 
     def slot(self, id: str) -> Slot | None:  # noqa: A002 - the field's name
-        return next((Slot(*row) for row in self._rows("SELECT * FROM slot WHERE id = ?", id)), None)
+        return next((Slot(*row) for row in self.rows("SELECT * FROM slot WHERE id = ?", id)), None)
 
     def claims(self, epoch: int) -> list[Claim]:
         """Accepted for the update that `epoch` began with."""
-        return [Claim(*row) for row in self._rows("SELECT * FROM claim WHERE epoch = ? AND samples > 0", epoch)]
+        return [Claim(*row) for row in self.rows("SELECT * FROM claim WHERE epoch = ? AND samples > 0", epoch)]
 
-    def leaders(self, most: int = MOST_SHOWN) -> list[Entry]:
+    def leaders(self) -> list[Entry]:
         """The volunteers with the most samples, in order."""
         return [
-            Entry(*row) for row in self._rows(f"{_ENTRY} WHERE samples > 0 ORDER BY samples DESC, id LIMIT ?", most)
+            Entry(*row)
+            for row in self.rows(f"{_ENTRY} WHERE samples > 0 ORDER BY samples DESC, id LIMIT ?", _MOST_SHOWN)
         ]
 
     def entry(self, volunteer: str) -> Entry | None:
-        return next((Entry(*row) for row in self._rows(f"{_ENTRY} WHERE id = ?", volunteer)), None)
+        return next((Entry(*row) for row in self.rows(f"{_ENTRY} WHERE id = ?", volunteer)), None)
 
     def totals(self) -> tuple[int, int]:
         """The number of volunteers, and of all their samples."""
-        ((volunteers, samples),) = self._rows("SELECT count(*), coalesce(sum(samples), 0) FROM volunteer")
+        ((volunteers, samples),) = self.rows("SELECT count(*), coalesce(sum(samples), 0) FROM volunteer")
         return volunteers, samples
 
     def rejections(self) -> dict[str, int]:
         """Number of rejected claims by reason."""
-        return dict(self._rows("SELECT reason, count FROM rejection ORDER BY reason"))
+        return dict(self.rows("SELECT reason, count FROM rejection ORDER BY reason"))
 
     def presence(self, since: float, minutes: int) -> list[Presence]:
         """Peers over time from `since` (UTC seconds) on, in steps of some minutes."""
-        rows = self._rows(
+        rows = self.rows(
             "SELECT minute / ?1 * ?1 * 60.0, avg(peers), avg(samples_per_second) FROM presence WHERE minute >= ?2 "
             "GROUP BY minute / ?1 ORDER BY 1",
             minutes,
             int(since // 60),
         )
         return [Presence(*row) for row in rows]
-
-    def close(self) -> None:
-        with self._lock:
-            self._database.close()
-
-    def _rows(self, query: str, *values: object) -> list[Any]:
-        with self._lock, self._as_world_error():
-            return self._database.execute(query, values).fetchall()
-
-    @contextmanager
-    def _changing(self) -> Iterator[sqlite3.Connection]:
-        with self._lock, self._as_world_error(), self._database:
-            self._database.execute("BEGIN IMMEDIATE")
-            yield self._database
-
-    @contextmanager
-    def _as_world_error(self) -> Iterator[None]:
-        try:
-            yield
-        except sqlite3.DatabaseError as error:
-            raise WorldError("record_unusable", path=str(self.path), detail=str(error)) from None

@@ -42,10 +42,8 @@ class HostControl:
 
     def _listen(self) -> None:
         # Not sys.stdin: a forked process closes it first, and would wait for the lock that this thread holds.
-        rest = b""
-        while data := os.read(0, 4096):
-            *lines, rest = (rest + data).split(b"\n")
-            for line in lines:
+        with open(os.dup(0), "rb") as commands:  # noqa: PTH123 - a descriptor
+            for line in commands:
                 self._apply(line)
         self._ending.set()
 

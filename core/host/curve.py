@@ -4,17 +4,13 @@ Reports are weighted by their samples, and impossible ones are left out, so that
 """
 
 import math
-import sqlite3
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
-from threading import Lock
 from typing import Any
 
 import msgspec
 
-from core.api.errors import WorldError
 from core.api.project.projects import Figure
+from core.host.state_database import StateDatabase
 
 _AHEAD = 2
 _BEHIND = 50
@@ -29,11 +25,11 @@ CREATE TABLE IF NOT EXISTS figure (epoch INTEGER PRIMARY KEY, kind TEXT NOT NULL
 _POINTS = """
 WITH reported AS (
     SELECT epoch, sum(loss * samples) / sum(samples) AS loss, count(*) AS peers, sum(samples) AS samples, max(at) AS at
-    FROM training WHERE epoch >= :since GROUP BY epoch
+    FROM training WHERE epoch >= ?1 GROUP BY epoch
 )
 SELECT epochs.epoch, reported.loss, evaluation.loss, coalesce(peers, 0), coalesce(samples, 0),
     coalesce(reported.at, evaluation.at), figure.kind, figure.value
-FROM (SELECT epoch FROM reported UNION SELECT epoch FROM evaluation WHERE epoch >= :since) AS epochs
+FROM (SELECT epoch FROM reported UNION SELECT epoch FROM evaluation WHERE epoch >= ?1) AS epochs
 LEFT JOIN reported USING (epoch) LEFT JOIN evaluation USING (epoch) LEFT JOIN figure USING (epoch)
 ORDER BY epoch
 """
@@ -56,24 +52,15 @@ class Point(msgspec.Struct, frozen=True, omit_defaults=True):
     """Measured together with the evaluation loss."""
 
 
-class Curve:
-    """The curve of one run, in the state folder. Thread-safe."""
+class Curve(StateDatabase):
+    """The curve of one run, in the state folder."""
 
     def __init__(self, state: Path, run_id: str, most_samples: int) -> None:
-        """`most_samples` is the most that one peer can give to one epoch, for example twice the target batch size.
-
-        Raises:
-            WorldError: the file cannot be used.
-        """
-        self.path = state / f"curve-{run_id}.sqlite"
+        """`most_samples` is the most that one peer can give to one epoch, for example twice the target batch size."""
+        super().__init__(state / f"curve-{run_id}.sqlite", _TABLES)
         self.version = 0
         """Increases with every change."""
         self._most_samples = most_samples
-        self._lock = Lock()
-        with self._as_world_error():
-            self._database = sqlite3.connect(self.path, check_same_thread=False, isolation_level=None)
-            self._database.execute("PRAGMA journal_mode = WAL")
-            self._database.executescript(_TABLES)
 
     def add_training(self, peer: str, *, epoch: int, loss: float, samples: int, at: float, current: int) -> bool:
         """Record a report of `peer` about `epoch`; a later report of the same peer replaces it.
@@ -82,18 +69,15 @@ class Curve:
 
         Returns:
             False if it is impossible, or already recorded.
-
-        Raises:
-            WorldError: the file cannot be written.
         """
         if not current - _BEHIND <= epoch <= current + _AHEAD or not 0 < samples <= self._most_samples:
             return False
         if epoch < 0 or not _sane(loss) or not _sane_time(at) or len(peer) > 200:
             return False
         return self._change(
-            "INSERT INTO training VALUES (:epoch, :peer, :loss, :samples, :at) ON CONFLICT DO UPDATE "
-            "SET loss = :loss, samples = :samples, at = :at WHERE loss != :loss OR samples != :samples",
-            {"epoch": epoch, "peer": peer, "loss": float(loss), "samples": samples, "at": float(at)},
+            "INSERT INTO training VALUES (?, ?, ?3, ?4, ?5) ON CONFLICT DO UPDATE "
+            "SET loss = ?3, samples = ?4, at = ?5 WHERE loss != ?3 OR samples != ?4",
+            *(epoch, peer, float(loss), samples, float(at)),
         )
 
     def add_evaluation(self, epoch: int, loss: float, at: float, figure: Figure | None = None) -> bool:
@@ -101,40 +85,22 @@ class Curve:
 
         Returns:
             False if the loss is not a finite number.
-
-        Raises:
-            WorldError: the file cannot be written.
         """
         if epoch < 0 or not _sane(loss):
             return False
         if figure is not None and math.isfinite(figure.value):
-            self._change("INSERT OR REPLACE INTO figure VALUES (?, ?, ?)", (epoch, figure.kind, figure.value))
-        return self._change(
-            "INSERT OR REPLACE INTO evaluation VALUES (:epoch, :loss, :at)",
-            {"epoch": epoch, "loss": float(loss), "at": float(at)},
-        )
+            self._change("INSERT OR REPLACE INTO figure VALUES (?, ?, ?)", epoch, figure.kind, figure.value)
+        return self._change("INSERT OR REPLACE INTO evaluation VALUES (?, ?, ?)", epoch, float(loss), float(at))
 
     def points(self, since: int = 0) -> list[Point]:
         """The curve from epoch `since` on."""
-        with self._lock, self._as_world_error():
-            return [_point(row) for row in self._database.execute(_POINTS, {"since": since})]
+        return [_point(row) for row in self.rows(_POINTS, since)]
 
-    def close(self) -> None:
-        with self._lock:
-            self._database.close()
-
-    def _change(self, statement: str, values: dict[str, object] | tuple[object, ...]) -> bool:
-        with self._lock, self._as_world_error():
-            changed = self._database.execute(statement, values).rowcount > 0
+    def _change(self, statement: str, *values: object) -> bool:
+        with self.changing() as database:
+            changed = database.execute(statement, values).rowcount > 0
             self.version += changed
             return changed
-
-    @contextmanager
-    def _as_world_error(self) -> Iterator[None]:
-        try:
-            yield
-        except sqlite3.DatabaseError as error:
-            raise WorldError("record_unusable", path=str(self.path), detail=str(error)) from None
 
 
 def _point(row: tuple[Any, ...]) -> Point:

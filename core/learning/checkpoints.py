@@ -9,7 +9,7 @@ import hashlib
 import logging
 import os
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -18,6 +18,7 @@ from safetensors import SafetensorError, safe_open
 from safetensors.torch import save_file
 
 from core.api.errors import WorldError
+from core.system.atomic_file import sync_folder
 
 log = logging.getLogger(__name__)
 
@@ -58,11 +59,14 @@ def save(
     facts = {**(metadata or {}), "epoch": str(epoch), "run_id": run_id, "sha256": digest(plain)}
     try:
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-        _remove_leftovers(folder)
+        for part in folder.glob(".checkpoint-*.part"):
+            # Of a process that was killed while it wrote.
+            part.unlink()
         save_file(plain, growing, facts)
-        _sync(growing)
+        with growing.open("rb") as written:
+            os.fsync(written.fileno())
         growing.replace(path)
-        _sync(folder)
+        sync_folder(folder)
     except (OSError, SafetensorError) as error:
         with contextlib.suppress(OSError):
             growing.unlink(missing_ok=True)
@@ -110,7 +114,6 @@ def saved(folder: Path) -> list[Path]:
 
 
 def epoch_of(path: Path) -> int:
-    """The epoch in a checkpoint's name."""
     match = _NAME.fullmatch(path.name)
     if not match:
         raise ValueError(f"{path.name} is not a checkpoint's name")
@@ -140,29 +143,10 @@ def _plain(tensors: Mapping[str, torch.Tensor]) -> dict[str, torch.Tensor]:
 
 
 def _prune(folder: Path, keep: int, keep_every: int) -> None:
-    for path in _superfluous(saved(folder), keep, keep_every):
-        with contextlib.suppress(OSError):
-            path.unlink()
-
-
-def _superfluous(paths: list[Path], keep: int, keep_every: int) -> Iterator[Path]:
-    for path in paths[: -max(keep, 1)]:
+    for path in saved(folder)[: -max(keep, 1)]:
         if not keep_every or epoch_of(path) % keep_every:
-            yield path
-
-
-def _remove_leftovers(folder: Path) -> None:
-    """Remove files of a process that was killed while writing."""
-    for part in folder.glob(".checkpoint-*.part"):
-        part.unlink()
-
-
-def _sync(path: Path) -> None:
-    descriptor = os.open(path, os.O_RDONLY)
-    try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)
+            with contextlib.suppress(OSError):
+                path.unlink()
 
 
 def _why(error: Exception) -> str:

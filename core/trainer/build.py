@@ -30,7 +30,7 @@ from core.swarm.averaging.group import Update
 from core.swarm.averaging.optimizer import CollaborativeOptimizer
 from core.swarm.build import make_optimizer
 from core.swarm.dht.backbone_monitor import BackboneMonitor
-from core.swarm.dht.contributions import publisher_of
+from core.swarm.dht.contributions import Publisher
 from core.swarm.dht.peer import join_swarm, listening_place, peer_id_of
 from core.swarm.patches import install
 from core.swarm.traffic.link import Link
@@ -177,7 +177,7 @@ def _join(process: _Process, prepared: _Prepared, opened: ExitStack) -> Session:
         measurements=process.measurements,
         control=control,
         reporter=reporter,
-        publisher=publisher_of(dht, manifest.run_id, Path(start.volunteer) if start.volunteer else None),
+        publisher=Publisher(dht, manifest.run_id, Path(start.volunteer) if start.volunteer else None),
         liveness=liveness,
         device=prepared.device,
         applied=prepared.settings,

@@ -2,6 +2,7 @@
 
 import threading
 import time
+from collections import Counter
 from collections.abc import Callable, Mapping
 
 from core.api.session import Counters
@@ -17,7 +18,8 @@ class SessionCounters:
         """`processor_time` returns the seconds that all processes of the session have computed."""
         self._processor_time = processor_time
         self._lock = threading.Lock()
-        self._accepted = self._samples = self._rounds = self._failed_rounds = self._epochs = 0
+        self._totals: Counter[str] = Counter()
+        """By name in `Counters`."""
         self._loss_sum = 0.0
         self._loss_samples = 0
         self._epoch_loss: float | None = None
@@ -34,7 +36,6 @@ class SessionCounters:
             self._since = now
 
     def end(self, now: float) -> None:
-        """The session stops computing."""
         with self._lock:
             self._seconds += self._running(now)
             self._since = None
@@ -45,7 +46,7 @@ class SessionCounters:
         with self._lock:
             self._flops_per_sample = flops_per_sample
             self._gpu_seconds += gpu_seconds
-            self._samples += samples
+            self._totals["samples"] += samples
             self._loss_sum += loss * samples
             self._loss_samples += samples
 
@@ -53,9 +54,9 @@ class SessionCounters:
         """Close an epoch; returns the mean loss of this peer's samples in it."""
         with self._lock:
             if update.own_samples:
-                self._epochs += 1
-                self._rounds += update.group_size > 1
-                self._accepted += update.own_samples
+                self._totals["epochs"] += 1
+                self._totals["rounds"] += update.group_size > 1
+                self._totals["accepted"] += update.own_samples
                 self._peers |= update.partners
             loss = self._mean_loss()
             if loss is not None:
@@ -65,7 +66,7 @@ class SessionCounters:
 
     def add_failed_round(self) -> None:
         with self._lock:
-            self._failed_rounds += 1
+            self._totals["failed_rounds"] += 1
             self._forget_loss()
 
     @property
@@ -76,28 +77,24 @@ class SessionCounters:
 
     def counters(self, now: float, traffic: Mapping[Kind, tuple[int, int]] | None = None) -> Counters:
         """`traffic` is bytes up and down by kind."""
-        ways = {
-            f"{kind}_{way}": size
+        bytes_by_kind = {
+            f"{kind}_{direction}": size
             for kind, sizes in (traffic or {}).items()
-            for way, size in zip(("up", "down"), sizes, strict=True)
+            for direction, size in zip(("up", "down"), sizes, strict=True)
         }
         cost = self._flops_per_sample
         with self._lock:
             return Counters(
-                samples=self._samples,
-                rounds=self._rounds,
-                failed_rounds=self._failed_rounds,
-                epochs=self._epochs,
                 seconds=self._seconds + self._running(now),
                 cpu_seconds=self._processor_time(),
                 gpu_seconds=self._gpu_seconds,
                 joules=self.joules.measured,
                 processor_joules=self.joules.processor,
                 estimated_joules=self.joules.estimated,
-                accepted=self._accepted,
-                flops=None if cost is None else cost * self._samples,
+                flops=None if cost is None else cost * self._totals["samples"],
                 peers_met=len(self._peers),
-                **ways,
+                **self._totals,
+                **bytes_by_kind,
             )
 
     def _running(self, now: float) -> float:

@@ -11,6 +11,7 @@ import psutil
 from hivemind import DHT
 
 from core.swarm.averaging.optimizer import CollaborativeOptimizer
+from core.swarm.traffic.wire_monitor import daemon_of
 
 log = logging.getLogger(__name__)
 
@@ -52,13 +53,11 @@ class Liveness:
 
 def processes_of(dht: DHT, optimizer: CollaborativeOptimizer) -> dict[str, psutil.Process]:
     """The required processes by the kind of failure that their end is."""
-    table = psutil.Process(dht.pid)
-    (daemon,) = [child for child in table.children() if "p2pd" in child.name()]
     return {
-        "dht_ended": table,
+        "dht_ended": psutil.Process(dht.pid),
         "gradient_averager_ended": psutil.Process(optimizer.grad_averager.pid),
         "state_averager_ended": psutil.Process(optimizer.state_averager.pid),
-        "daemon_ended": daemon,
+        "daemon_ended": daemon_of(dht),
     }
 
 

@@ -4,7 +4,7 @@ import os
 import threading
 from collections.abc import Callable
 
-from core.api.session import EpochDone, Fault, Remark, Report, TrainerReport, encode
+from core.api.session import Report, TrainerReport, encode
 
 _PERIOD = 0.5
 
@@ -38,22 +38,19 @@ class Reporter:
         if self._thread.is_alive():
             self._thread.join()
 
-    def send(self, message: Report | EpochDone | Remark | Fault) -> None:
-        self._write(message)
-
     def _run(self) -> None:
         last = None
         while True:
             stopping = self._stopped.is_set()
             report = self._read()
             if report != last:
-                self._write(report)
+                self.send(report)
                 last = report
             if stopping:
                 return
             self._stopped.wait(_PERIOD)
 
-    def _write(self, message: TrainerReport) -> None:
+    def send(self, message: TrainerReport) -> None:
         data = encode(message)
         with self._lock:
             try:

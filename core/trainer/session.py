@@ -86,7 +86,7 @@ class Session:
         if update.own_samples:
             settings, speed = self.control.settings, self.run.samples_per_second
             done = Round(update.epoch, update.own_samples, loss)
-            self.publisher.tell(done, speed, wanted=settings.publish_contributions, name=settings.display_name)
+            self.publisher.publish(done, speed, wanted=settings.publish_contributions, name=settings.display_name)
 
     def leave(self) -> Callable[[], None]:
         """Copy the state before the averagers end; call the result to write it."""

@@ -2,7 +2,6 @@
 
 import time
 from dataclasses import dataclass
-from typing import Protocol
 
 from core.api.session import Report, Stage
 from core.api.snapshot import CatchUp, Progress, Transfer
@@ -34,22 +33,11 @@ class Situation:
     cut_off: bool = False
 
 
-class RunView(Protocol):
-    """The run as a report describes it."""
-
-    min_bandwidth: int
-    """Bytes per second that the run's rounds need; 0: not known yet."""
-
-    def progress(self, counters: SessionCounters, samples: int) -> Progress: ...
-
-    def refined(self, situation: Situation) -> Situation:
-        """The situation, completed by a state transfer that is under way."""
-
-
 class BeforeJoining:
-    """Before the session has joined the run."""
+    """The run as a report describes it before the session has joined it."""
 
     min_bandwidth = 0
+    """Bytes per second that the run's rounds need; 0: not known yet."""
 
     def __init__(self, target_batch_size: int) -> None:
         self._target_batch_size = target_batch_size
@@ -58,15 +46,16 @@ class BeforeJoining:
         return Progress(target_batch_size=self._target_batch_size)
 
     def refined(self, situation: Situation) -> Situation:
+        """The situation, completed by a state transfer that is under way."""
         return situation
 
 
-class Joined:
+class Joined(BeforeJoining):
     """The run as the optimizer sees it."""
 
     def __init__(self, optimizer: CollaborativeOptimizer, target_batch_size: int, min_bandwidth: int) -> None:
-        self._optimizer, self._target_batch_size = optimizer, target_batch_size
-        self.min_bandwidth = min_bandwidth
+        super().__init__(target_batch_size)
+        self._optimizer, self.min_bandwidth = optimizer, min_bandwidth
 
     @property
     def peers(self) -> int:
@@ -106,7 +95,7 @@ class Joined:
 class SessionStatus:
     """The training loop calls `enter`, the reporter's thread calls `report`."""
 
-    def __init__(self, measurements: Measurements, run: RunView, stage: Stage) -> None:
+    def __init__(self, measurements: Measurements, run: BeforeJoining, stage: Stage) -> None:
         self._measured, self._run = measurements, run
         self._situation = Situation(stage)
 
@@ -118,7 +107,6 @@ class SessionStatus:
         catching_up: CatchUp | None = None,
         cut_off: bool = False,
     ) -> None:
-        """Set the situation."""
         self._situation = Situation(stage, transfer, catching_up, cut_off)
 
     def report(self) -> Report:

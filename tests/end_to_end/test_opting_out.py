@@ -12,7 +12,7 @@ from tests.end_to_end.machine import Machine, Participant, wait_for
 from tests.end_to_end.test_contributions import identity, read
 from tests.end_to_end.test_two_volunteers import host
 from tests.fakes.http_server import FakeServer, answer, closed_port, serving
-from tests.swarm.dht.test_contributions import Peer, Told
+from tests.swarm.dht.test_contributions import Peer, Statements
 
 FURTHER = 5
 """Epochs that are watched after the switch, and three times in which the place would be asked for."""
@@ -43,9 +43,9 @@ def epoch(volunteer: Participant) -> int:
     return int(status["progress"]["epoch"]) if status["state"] == "contributing" else 0
 
 
-def latest(told: Told) -> int:
+def latest(statements: Statements) -> int:
     """The last epoch that a statement tells of."""
-    return max((done[0] for _, _, rounds in told for done in rounds), default=0)  # type: ignore[attr-defined]
+    return max((done[0] for _, _, rounds in statements for done in rounds), default=0)  # type: ignore[attr-defined]
 
 
 def test_after_the_switch_a_running_session_tells_nothing_more(

@@ -1,5 +1,6 @@
 """A backbone's published and its web server."""
 
+import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -8,7 +9,7 @@ import pytest
 from core.host.contribution_store import ContributionStore
 from core.host.curve import Curve
 from core.host.project import load
-from core.host.web.published import PublishedRun
+from core.host.web.published import PublishedRun, RunStatus
 from core.host.web.server import Web
 from tests.host.web_client import PEER, PRACTICE
 
@@ -22,8 +23,8 @@ def published(tmp_path: Path) -> Iterator[PublishedRun]:
     curve.add_evaluation(1, 6.0, at=11.0)
     store = ContributionStore(tmp_path, "run")
     made = PublishedRun(project.files, curve, store, tmp_path / "checkpoints")
-    made.publish(project.manifest(tmp_path, [PEER]))
-    made.update_status(epoch=3, peers=2)
+    made.manifest = project.manifest(tmp_path, [PEER])
+    made.status = RunStatus(epoch=3, peers=2, at=time.time())
     yield made
     curve.close()
     store.close()

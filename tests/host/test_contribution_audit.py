@@ -1,4 +1,4 @@
-"""What the backbone believes of what volunteers say they gave."""
+"""Which claims of volunteers the backbone believes."""
 
 import logging
 from collections.abc import Iterator
@@ -14,7 +14,8 @@ from core.host.contribution_audit import Audit
 from core.host.contribution_store import ContributionStore
 from core.host.curve import Curve
 from core.swarm.dht.contributions import Found, Round, Statement, sign, slot_of
-from core.swarm.dht.run_monitor import PeerProgress, RunProgress
+from core.swarm.dht.credible_progress import PeerReport
+from core.swarm.dht.run_monitor import RunProgress
 from tests.learning.small_project import small_manifest
 
 TARGET = 512
@@ -43,10 +44,10 @@ class Peer:
     def id(self) -> str:
         return self.key.public_key().public_bytes_raw().hex()
 
-    def reports(self, epoch: int, samples: int) -> tuple[bytes, PeerProgress]:
-        return self.slot, PeerProgress(self.name.encode(), epoch, samples, self.speed)
+    def reports(self, epoch: int, samples: int) -> tuple[bytes, PeerReport]:
+        return self.slot, PeerReport(self.slot, self.name.encode(), epoch, samples, self.speed)
 
-    def says(self, epoch: int, samples: int, **changes: object) -> Found:
+    def claims(self, epoch: int, samples: int, **changes: object) -> Found:
         self.sequence += 1
         self.rounds.append(Round(epoch, samples, 4.0))
         made = Statement(RUN, self.slot, self.name.encode(), self.sequence, tuple(self.rounds), self.speed, self.name)
@@ -64,7 +65,7 @@ class Books:
     def restart(self) -> None:
         self.audit = Audit(self.store, self.curve, RUN, training())
 
-    def see(self, epoch: int, *reports: tuple[bytes, PeerProgress]) -> None:
+    def see(self, epoch: int, *reports: tuple[bytes, PeerReport]) -> None:
         self.now += 1.0
         self.audit.observe(RunProgress(epoch=epoch, slots=dict(reports)), 0, self.now)
 
@@ -94,7 +95,7 @@ def ann(books: Books) -> Peer:
     peers = [Peer("ann"), Peer("ben"), Peer("cem")]
     books.see(0, *(peer.reports(0, 170) for peer in peers))
     books.see(1, *(peer.reports(1, 3) for peer in peers))
-    books.hear(*(peer.says(1, 172) for peer in peers))
+    books.hear(*(peer.claims(1, 172) for peer in peers))
     return peers[0]
 
 
@@ -103,11 +104,11 @@ def test_what_was_given_is_counted_once_however_often_it_is_read(books: Books, a
     for _ in range(3):
         books.see(1, ann.reports(1, 90))
     books.see(2, ann.reports(2, 0))
-    said = ann.says(2, 120)
-    books.hear(said, said)
+    claimed = ann.claims(2, 120)
+    books.hear(claimed, claimed)
     books.restart()
     books.see(2, ann.reports(2, 10))
-    books.hear(said)
+    books.hear(claimed)
     assert books.total(ann) == 172 + 120
     assert books.store.rejections() == {}
     assert books.store.totals() == (3, 3 * 172 + 120)
@@ -119,13 +120,13 @@ def test_an_inflated_claim_counts_nothing_and_is_logged(
     books.see(1, ann.reports(1, 170))
     books.see(2, ann.reports(2, 0))
     with caplog.at_level(logging.WARNING):
-        books.hear(ann.says(2, 1720))
+        books.hear(ann.claims(2, 1720))
     assert books.total(ann) == 172
     assert books.store.rejections() == {"inflated": 1}
     assert "inflated" in caplog.text
     books.restart()
     books.see(2, ann.reports(2, 0))
-    books.hear(ann.says(3, 10))
+    books.hear(ann.claims(3, 10))
     assert books.total(ann) == 172 + 10, "a refused claim stays refused"
 
 
@@ -133,7 +134,7 @@ def test_a_small_peer_cannot_claim_ten_times_as_much_either(books: Books, ann: P
     dan = Peer("dan", speed=5.0)
     books.see(1, ann.reports(1, 150), dan.reports(1, 25))
     books.see(2, ann.reports(2, 0), dan.reports(2, 0))
-    books.hear(dan.says(2, 250))
+    books.hear(dan.claims(2, 250))
     assert books.total(dan) == 0
 
 
@@ -151,7 +152,7 @@ def test_a_statement_copied_to_another_place_is_a_replay(books: Books, ann: Peer
     thief = Peer("thief")
     books.see(1, ann.reports(1, 100), thief.reports(1, 100))
     books.see(2, ann.reports(2, 0), thief.reports(2, 0))
-    books.hear(Found(thief.slot, ann.says(2, 110).data))
+    books.hear(Found(thief.slot, ann.claims(2, 110).data))
     assert books.total(ann) == 172
     assert books.store.rejections() == {"replayed": 1}
 
@@ -159,7 +160,7 @@ def test_a_statement_copied_to_another_place_is_a_replay(books: Books, ann: Peer
 def test_an_older_statement_of_the_same_session_is_a_replay(books: Books, ann: Peer) -> None:
     books.see(1, ann.reports(1, 100))
     books.see(2, ann.reports(2, 0))
-    older, newer = ann.says(2, 110), ann.says(2, 110)
+    older, newer = ann.claims(2, 110), ann.claims(2, 110)
     books.hear(newer, older)
     assert books.total(ann) == 172 + 110
     assert books.store.rejections() == {"replayed": 1}
@@ -188,7 +189,7 @@ def test_a_statement_that_does_not_fit_its_place_counts_nothing(
 ) -> None:
     books.see(1, ann.reports(1, 100))
     books.see(2, ann.reports(2, 0))
-    books.hear(ann.says(2, 110, **changes))
+    books.hear(ann.claims(2, 110, **changes))
     assert books.total(ann) == 172
     assert list(books.store.rejections()) == ([reason] if reason else [])
 
@@ -199,13 +200,13 @@ def test_a_session_cannot_claim_rounds_from_before_it_was_seen(books: Books, ann
     late = Peer("late", key=ann.key)
     books.see(20, late.reports(20, 50), ann.reports(20, 50))
     late.rounds = [Round(epoch, 100, 4.0) for epoch in range(10, 20)]
-    books.hear(late.says(20, 100))
+    books.hear(late.claims(20, 100))
     assert books.total(ann) == 172 + 100
     assert books.store.rejections() == {"of a round it was not in": 10}
 
 
 def test_a_round_that_has_not_been_is_counted_when_it_has(books: Books, ann: Peer) -> None:
-    ahead = ann.says(9, 100)
+    ahead = ann.claims(9, 100)
     books.hear(ahead)
     assert books.total(ann) == 172
     for epoch in range(1, 10):
@@ -218,7 +219,7 @@ def test_of_claims_that_no_round_can_hold_the_largest_go_first(books: Books, ann
     liars = [Peer(f"liar{number}", speed=5000.0) for number in range(3)]
     books.see(1, ann.reports(1, 150), *(liar.reports(1, 900 + number) for number, liar in enumerate(liars)))
     books.see(2, ann.reports(2, 0), *(liar.reports(2, 0) for liar in liars))
-    books.hear(*(liar.says(2, 900 + number) for number, liar in enumerate(liars)), ann.says(2, 150))
+    books.hear(*(liar.claims(2, 900 + number) for number, liar in enumerate(liars)), ann.claims(2, 150))
     assert books.total(ann) == 172 + 150
     assert sum(map(books.total, liars)) <= 4 * TARGET
     assert books.total(liars[2]) == 0
@@ -229,7 +230,7 @@ def test_one_identity_on_two_machines_adds_up(books: Books, ann: Peer) -> None:
     other = Peer("laptop", key=ann.key)
     books.see(1, ann.reports(1, 100), other.reports(1, 200))
     books.see(2, ann.reports(2, 0), other.reports(2, 0))
-    books.hear(ann.says(2, 100), other.says(2, 200))
+    books.hear(ann.claims(2, 100), other.claims(2, 200))
     entry = books.store.entry(ann.id)
     assert entry is not None
     assert (entry.samples, entry.rounds, entry.place) == (172 + 300, 3, 1)
@@ -244,7 +245,7 @@ def test_losses_reach_the_learning_curve(books: Books, ann: Peer) -> None:
 def test_a_name_that_misleads_is_not_shown(books: Books, ann: Peer) -> None:
     books.see(1, ann.reports(1, 100))
     books.see(2, ann.reports(2, 0))
-    books.hear(ann.says(2, 100, name="turn\u202eround"))
+    books.hear(ann.claims(2, 100, name="turn\u202eround"))
     entry = books.store.entry(ann.id)
     assert entry is not None
     assert entry.name is None

@@ -23,12 +23,12 @@ import torch
 from hivemind import DHT
 
 from core.api.project.manifest import Averaging, Optimizer, Training
-from core.host.run_record import RunRecordPublisher
 from core.swarm.averaging.auxiliary import AuxiliaryOptimizer
 from core.swarm.averaging.group import Update
 from core.swarm.averaging.optimizer import CollaborativeOptimizer
 from core.swarm.build import make_optimizer
 from core.swarm.dht.backbone_monitor import BackboneMonitor
+from core.swarm.dht.organiser import RunRecordPublisher
 from core.swarm.dht.peer import join_swarm, own_addresses, peer_id_of
 from core.swarm.errors import BadState, Isolated, RoundFailed, StateUnavailable
 from core.swarm.patches import install

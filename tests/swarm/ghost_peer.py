@@ -10,7 +10,7 @@ from pathlib import Path
 
 from hivemind.utils import get_dht_time
 
-from core.swarm.dht.contributions import ContributionsBoard
+from core.swarm.dht.contributions import ContributionRecords
 from core.swarm.dht.peer import join_swarm
 from core.swarm.dht.run_monitor import RunMonitor
 from core.swarm.patches import install
@@ -23,7 +23,7 @@ def main() -> None:
     install(folder, Link())
     dht = join_swarm([peer], folder / "ghost.key")
     RunMonitor(dht, run_id)
-    subkey = ContributionsBoard(dht, run_id)._own_key  # progress stands in the same slot
+    subkey = ContributionRecords(dht, run_id)._own_key  # progress stands in the same slot
     ended = threading.Event()
     threading.Thread(target=_listen, args=(ended,), daemon=True).start()
     while not ended.wait(0.5):

@@ -41,18 +41,10 @@ class PublishedRun:
         self.manifest: Manifest | None = None
         """None until peers can reach the backbone."""
         self.status = RunStatus()
+        """Set it whenever the DHT has given the run's progress."""
         self._lock = Lock()
         self._digests: dict[tuple[str, int], str] = {}
         self._points: tuple[int, bytes] = (-1, b"")
-
-    def publish(self, manifest: Manifest) -> None:
-        self.manifest = manifest
-
-    def update_status(
-        self, epoch: int, peers: int, samples_per_second: float = 0.0, *, at: float | None = None
-    ) -> None:
-        """Show this progress from now on, as the DHT gave it `at` UTC seconds (now)."""
-        self.status = RunStatus(epoch, peers, samples_per_second, time.time() if at is None else at)
 
     @property
     def health(self) -> Literal["starting", "ok", "dht_silent"]:

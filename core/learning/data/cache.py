@@ -34,14 +34,14 @@ class Cache:
             folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         except OSError as error:
             raise _unusable(folder, error) from None
-        with self._alone():
+        with self._locked():
             self._lease = (folder / f"{os.getpid()}-{secrets.token_hex(4)}.lease").open("x", encoding="ascii")
             fcntl.flock(self._lease, fcntl.LOCK_EX)
 
     def find(self, file: File) -> Path | None:
         """Lease a file; returns its path if it is there and verified, None if it must be fetched."""
         path = self.folder / file.sha256
-        with self._alone():
+        with self._locked():
             self._lease_entry(file.sha256)
             try:
                 if path.stat().st_size == file.size:
@@ -53,7 +53,6 @@ class Cache:
         return None
 
     def part(self, file: File) -> Path:
-        """The partial download of `file`."""
         return self.folder / f"{file.sha256}.part"
 
     def add(self, file: File) -> Path:
@@ -66,7 +65,7 @@ class Cache:
         Raises:
             WorldError: they do not fit even without all unused files.
         """
-        with self._alone():
+        with self._locked():
             entries = self._entries()
             total = sum(status.st_size for _, status in entries)
             free = shutil.disk_usage(self.folder).free
@@ -105,14 +104,14 @@ class Cache:
         used: set[str] = set()
         for lease in self.folder.glob("*.lease"):
             with lease.open(encoding="ascii") as file:
-                if _lock_at_once(file.fileno()):
+                if _try_lock(file.fileno()):
                     lease.unlink()
                 else:
                     used.update(file.read().split())
         return used
 
     @contextmanager
-    def _alone(self) -> Iterator[None]:
+    def _locked(self) -> Iterator[None]:
         """Locks the folder against other processes. Short: nothing is downloaded under this lock."""
         try:
             with (self.folder / ".lock").open("a") as file:
@@ -126,7 +125,7 @@ def _unusable(folder: Path, error: OSError) -> WorldError:
     return WorldError("cache_not_usable", folder=str(folder), detail=error.strerror)
 
 
-def _lock_at_once(descriptor: int) -> bool:
+def _try_lock(descriptor: int) -> bool:
     try:
         fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except BlockingIOError:

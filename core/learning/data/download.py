@@ -114,7 +114,7 @@ class Download:
             self._digest.update(chunk)
             self.size += len(chunk)
         self._farthest = self.size
-        self._glued = self.size > 0
+        self._resumed = self.size > 0
 
     def complete(self) -> None:
         """Download the missing bytes and verify the file.
@@ -125,7 +125,7 @@ class Download:
             WorldError: the server cannot be reached or does not have it.
         """
         self._get_all()
-        if self._glued and not self._verified():
+        if self._resumed and not self._verified():
             # The beginning may belong to an older version of the file.
             self._restart()
             self._get_all()
@@ -191,7 +191,7 @@ class Download:
             raise _CutError("wrong_range")
         if match[2] not in ("*", str(self.file.size)):
             raise self._wrong_size(int(match[2]))
-        self._glued = self._glued or self.size > 0
+        self._resumed = self._resumed or self.size > 0
         return self.size
 
     def _check_length(self, response: requests.Response) -> None:
@@ -202,7 +202,7 @@ class Download:
     def _restart(self) -> None:
         self._content.seek(0)
         self._content.truncate()
-        self._digest, self.size, self._glued = hashlib.sha256(), 0, False
+        self._digest, self.size, self._resumed = hashlib.sha256(), 0, False
 
     def _write(self, chunk: bytes, flush: bool = False) -> None:
         try:

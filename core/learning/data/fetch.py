@@ -13,6 +13,7 @@ from core.api.errors import WorldError
 from core.api.project.manifest import File
 from core.learning.data.cache import Cache
 from core.learning.data.download import WAITS, Client, Download, StoppedError, UselessError
+from core.learning.data.source import size_of
 
 Progress = Callable[[int, int], None]
 """Bytes done, bytes in all."""
@@ -56,7 +57,7 @@ class Fetcher:
 
     def _obtain_all(self, files: Sequence[File]) -> list[Path]:
         missing = [file for file in files if not self._cache.find(file)]
-        self._cache.make_room(sum(file.size - _size(self._cache.part(file)) for file in missing))
+        self._cache.make_room(sum(file.size - size_of(self._cache.part(file)) for file in missing))
         paths, self._before = [], 0
         for file in files:
             paths.append(self._obtain(file))
@@ -65,7 +66,7 @@ class Fetcher:
 
     def _obtain(self, file: File) -> Path:
         while not (path := self._cache.find(file)):
-            with _alone(self._cache.part(file)) as content:
+            with _exclusive(self._cache.part(file)) as content:
                 # Again, because another process may have finished it before the lock was taken.
                 if content and not self._cache.find(file):
                     return self._downloaded(file, content)
@@ -85,16 +86,8 @@ class Fetcher:
             self._download = None
 
 
-def _size(path: Path) -> int:
-    """Bytes of the file; 0 if there is none."""
-    try:
-        return path.stat().st_size
-    except FileNotFoundError:
-        return 0
-
-
 @contextmanager
-def _alone(part: Path) -> Iterator[BinaryIO | None]:
+def _exclusive(part: Path) -> Iterator[BinaryIO | None]:
     """The partial file, open for reading and appending; None if another process has it locked or has finished it."""
     try:
         content = part.open("a+b", buffering=0)

@@ -17,7 +17,6 @@ class JsonLinesSource:
         self._field = declared.field
 
     def read(self, file: BinaryIO, begin: int) -> Iterator[str]:
-        """The texts whose lines begin in the block."""
         file.seek(max(begin - 1, 0))
         if begin:
             # Skip the rest of a line that began in the block before.

@@ -29,7 +29,7 @@ def stream(source: Source, shards: Sequence[Path], seed: int) -> Iterator[str]:
     Raises:
         WorldError: a shard is missing, or no shard has a sample.
     """
-    ends = list(accumulate(-(-_size(shard) // source.block) for shard in shards))
+    ends = list(accumulate(-(-size_of(shard) // source.block) for shard in shards))
     order = array("I", range(ends[-1] if ends else 0))
     for number in count():
         Random(f"{seed} {number}").shuffle(order)
@@ -49,7 +49,7 @@ def once(source: Source, shard: Path) -> Iterator[str]:
     Raises:
         WorldError: the shard is missing.
     """
-    for index in range(-(-_size(shard) // source.block)):
+    for index in range(-(-size_of(shard) // source.block)):
         yield from _read(source, shard, index)
 
 
@@ -61,7 +61,7 @@ def _read(source: Source, shard: Path, index: int) -> list[str]:
         raise WorldError("shard_not_readable", path=str(shard), detail=error.strerror) from None
 
 
-def _size(path: Path) -> int:
+def size_of(path: Path) -> int:
     """Bytes of the file; 0 if there is none."""
     try:
         return path.stat().st_size

@@ -2,7 +2,7 @@
 
 hivemind's peers send each other *differences* between the average and what each brought, and each adds them to its own:
 rounding then leaves every peer with other last bits, and a peer whose reducer was lost keeps its own part as if it had
-been averaged. A round in which nobody has samples divides by nothing. Here the averages themselves are sent where
+been averaged. A round in which no peer has samples divides by zero. Here the averages themselves are sent where
 nothing compresses them, and a round that lost a part, or whose average is not finite, fails.
 Where a codec is lossy, differences stay: a parameter rounded to 16 bits would forget small updates.
 
@@ -32,7 +32,7 @@ class MembersLost(AllreduceException):
 
 
 class _Average(torch.Tensor):
-    """What the reducer hands out: "less what the peer brought" it is still the average."""
+    """What the reducer hands out: minus the peer's own part it is still the average."""
 
     def __sub__(self, _brought: torch.Tensor) -> torch.Tensor:  # type: ignore[override]
         return self.as_subclass(torch.Tensor)
@@ -58,7 +58,7 @@ class AtomicAllReduce(AllReduceRunner):
 
     async def run(self) -> AsyncIterator[torch.Tensor]:
         # All of it before any of it: what a failed round left in the tensors would be averaged again in the next one.
-        updates = await self._unless_somebody_is_lost(self._average())
+        updates = await self._unless_a_peer_is_lost(self._average())
         for number, update in enumerate(updates):
             if self._is_exact:
                 # Who asks adds what comes: to nothing, so that it becomes the average and not something near it.
@@ -74,13 +74,13 @@ class AtomicAllReduce(AllReduceRunner):
     async def _average(self) -> list[torch.Tensor]:
         updates = [update async for update in super().run()]
         if not all(bool(torch.isfinite(update).all()) for update in updates):
-            # Nobody had samples, so the weights add up to nothing; or a peer brought what is no number.
+            # No peer had samples, so the weights add up to zero; or a peer sent values that are not finite.
             raise AllreduceException("the average is not finite")
         if self.tensor_part_container.failed_size:
             raise AllreduceException("a peer that averaged a part for all was lost")
         return updates
 
-    async def _unless_somebody_is_lost(self, averaging: Coroutine[Any, Any, list[torch.Tensor]]) -> list[torch.Tensor]:
+    async def _unless_a_peer_is_lost(self, averaging: Coroutine[Any, Any, list[torch.Tensor]]) -> list[torch.Tensor]:
         average = asyncio.ensure_future(averaging)
         watches = {asyncio.ensure_future(until_silent(self._p2p, peer)): peer for peer in self._partners()}
         try:
@@ -91,7 +91,7 @@ class AtomicAllReduce(AllReduceRunner):
         finally:
             for task in (average, *watches):
                 task.cancel()
-            # hivemind's tasks take their leave of the others.
+            # hivemind's tasks send the others a last message.
             await asyncio.gather(average, *watches, return_exceptions=True)
 
     def _partners(self) -> list[PeerID]:

@@ -29,7 +29,7 @@ from core.swarm.averaging.group import to_gather
 from core.swarm.averaging.group_formation import ExpectedGroup
 from core.swarm.state.checks import Layout, State, check_epoch, check_numbers, check_tensors, layout_of
 from core.swarm.state.transfer import StateTransfer
-from core.swarm.state.update_chain import CanonicalFork, UpdateChain, chain_of, extended
+from core.swarm.state.update_chain import extended
 from core.swarm.state.update_transfer import UpdateTransfer
 
 _ENDED_GROUPS = 16
@@ -180,37 +180,7 @@ class EpochGradientAverager(GradientAverager, UpdateTransfer, RunAverager):
                 group.cancel()
 
 
-class _CheckedDownload(StateTransfer, RunAverager):
-    """What `TrainingStateAverager.load_state_from_peers` uses in place of hivemind's download."""
-
-    local_epoch: int
-    state_was_loaded = False
-    updates: UpdateChain = ()
-    """The latest of those that led to the present state."""
-
-    def load_state_from_peers(
-        self,
-        offered: State | None = None,
-        oldest: int = 0,
-        known_epoch: int | None = None,
-        stop: Callable[[], bool] = lambda: False,
-        canonical_fork: CanonicalFork | None = None,
-    ) -> Any:
-        """Take over a checked state: `offered`, or the first good one of a peer, until `stop` says that none is wanted.
-
-        A state older than `oldest`, or than the present one, is of no use. `known_epoch` is that which others are known
-        to work on: one far ahead of it is not believed. With a `canonical_fork`, only its donors are asked.
-        """
-        self.state_was_loaded = False
-        oldest = max(self.local_epoch, oldest)
-        loaded = offered if offered is not None else self.fetch_state(oldest, known_epoch, stop, canonical_fork)
-        self.state_was_loaded = loaded is not None
-        if loaded is not None:
-            self.updates = chain_of(loaded[0].get("updates"))
-        return loaded
-
-
-class CheckedStateAverager(TrainingStateAverager, _CheckedDownload):
+class CheckedStateAverager(TrainingStateAverager, StateTransfer, RunAverager):
     """Applies only a state that passes all checks; `state_was_loaded` is the result of the last try.
 
     What is given away or kept is a copy made between two steps: hivemind reads the tensors while they are sent, and

@@ -1,4 +1,4 @@
-"""What a project asks of a line, and what hivemind is told so that a slow one keeps its time limits. Pure.
+"""What bandwidth a project needs, and how hivemind is set up so that a slow link keeps its time limits. Pure.
 
 What all peers of a group must agree on (the size of parts, time limits) depends on the manifest and the model alone:
 hivemind cuts tensors into parts on either side and compares them by number. Only the bandwidth is each peer's own.
@@ -14,8 +14,8 @@ _USABLE = 0.8
 """Share of a round's time limit that is planned with."""
 _SMALLEST_PART, _LARGEST_PART = 1 << 14, 1 << 19
 _NOMINAL = 12_500_000
-"""Bytes per second (100 Mbit/s) that a line without a ceiling is taken for. hivemind takes one of unknown speed to be
-as fast as the mean of the others, and then a single slow peer would count as much as everybody else."""
+"""Bytes per second (100 Mbit/s) that a link without a ceiling is taken for. hivemind takes one of unknown speed to be
+as fast as the mean of the others, and then a single slow peer would count as much as all others."""
 
 
 def min_bandwidth(parameters: int, averaging: Averaging) -> int:
@@ -29,7 +29,7 @@ def min_bandwidth(parameters: int, averaging: Averaging) -> int:
 
 
 def part_size(parameters: int, averaging: Averaging) -> int:
-    """Bytes of a part: about a second of the slowest line, so that the parts of many peers come in turns."""
+    """Bytes of a part: about a second of the slowest link, so that the parts of many peers come in turns."""
     second = min_bandwidth(parameters, averaging)
     return min(_LARGEST_PART, max(_SMALLEST_PART, 1 << second.bit_length() - 1))
 
@@ -41,7 +41,7 @@ def part_timeout(averaging: Averaging) -> float:
 
 def state_timeout(size: int, ceiling: int) -> float:
     """Seconds that a state of `size` bytes may take under this side's ceiling (bytes per second, 0 for none); the other
-    side's line is not known."""
+    side's bandwidth is not known."""
     return 120.0 + (2 * size / ceiling if ceiling else 0.0)
 
 

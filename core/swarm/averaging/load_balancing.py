@@ -36,11 +36,11 @@ def load_balance(size: int, bandwidths: Sequence[float | None], smallest: int = 
     """As hivemind's `load_balance_peers`: how many of `size` values each peer reduces.
 
     Args:
-        bandwidths: None for a peer that does not tell: it counts as the mean of the others.
+        bandwidths: None for a peer that reports none: it counts as the mean of the others.
         smallest: a share of fewer values is given to others.
     """
-    told = [bandwidth for bandwidth in bandwidths if bandwidth]
-    mean = sum(told) / len(told) if told else 1.0
+    known = [bandwidth for bandwidth in bandwidths if bandwidth]
+    mean = sum(known) / len(known) if known else 1.0
     wanted = shares([mean if bandwidth is None else bandwidth for bandwidth in bandwidths])
     enough = [share if share * size >= smallest else 0.0 for share in wanted]
     return _whole(size, enough if any(enough) else wanted)

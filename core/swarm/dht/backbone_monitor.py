@@ -43,7 +43,7 @@ class BackboneMonitor(threading.Thread):
         # To have joined the swarm was an answer.
         self._is_near = True
         self._pings = 0
-        self._over = threading.Event()
+        self._stopped = threading.Event()
         self._asking = threading.Lock()
 
     def is_near(self) -> bool:
@@ -81,11 +81,11 @@ class BackboneMonitor(threading.Thread):
 
     def run(self) -> None:
         self._read_record()
-        while not self._over.wait(EVERY):
+        while not self._stopped.wait(EVERY):
             self.ask()
 
     def stop(self) -> None:
-        self._over.set()
+        self._stopped.set()
 
 
 async def _ping(

@@ -1,6 +1,6 @@
-"""What volunteers tell the run they gave: signed statements in the DHT, one a session, replaced after every round.
+"""What volunteers say they gave: signed statements in the DHT, one a session, replaced after every round.
 
-A statement is signed with the volunteer's own key and names the slot of the DHT it stands in, so that nobody can put it
+A statement is signed with the volunteer's own key and names its slot of the DHT, so that nobody can put it
 elsewhere; the slot's record is signed by hivemind with the key of this very process. It repeats the latest rounds,
 since the host may miss one. Peers that keep it check form and size; what is claimed, the host checks.
 """
@@ -18,11 +18,12 @@ from cryptography.exceptions import InvalidSignature
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey, Ed25519PublicKey
 from hivemind import DHT
 from hivemind.dht.schema import BytesWithPublicKey, RSASignatureValidator, SchemaValidator
-from hivemind.utils import ValueWithExpiration, get_dht_time
+from hivemind.utils import get_dht_time
 from msgspec import Meta
 from pydantic.v1 import BaseModel, conbytes
 
 from core.api.preferences.preferences import DISPLAY_NAME
+from core.swarm.dht.records import read_records
 
 MOST_ROUNDS = 32
 """That a statement repeats."""
@@ -70,7 +71,7 @@ class _Schema(BaseModel):
 
 @dataclass(frozen=True)
 class Found:
-    """A record of the DHT: whose slot, and what stands in it."""
+    """A record of the DHT and whose slot it is in."""
 
     slot: bytes
     data: bytes
@@ -104,7 +105,7 @@ def verify(data: bytes) -> tuple[str, Statement]:
         raise BadStatement("malformed") from None
 
 
-class ContributionsBoard:
+class ContributionRecords:
     """The statements of one run. Every peer needs one, or it would keep the others' unchecked."""
 
     def __init__(self, dht: DHT, run_id: str) -> None:
@@ -117,35 +118,28 @@ class ContributionsBoard:
 
     def put(self, data: bytes) -> None:
         """Replace this peer's statement; does not wait for the peers that keep it."""
-        self._dht.store(
-            self._key,
-            subkey=self._own_key,
-            value=data,
-            expiration_time=get_dht_time() + _EXPIRATION,
-            return_future=True,
-        )
+        expiration_time = get_dht_time() + _EXPIRATION
+        self._dht.store(self._key, data, expiration_time, subkey=self._own_key, return_future=True)
 
     def read(self) -> Iterator[Found]:
         """Every peer's last statement."""
-        found = self._dht.get(self._key, latest=True)
-        if not isinstance(found, ValueWithExpiration) or not isinstance(found.value, dict):
-            return
-        for subkey, record in found.value.items():
-            if isinstance(subkey, bytes) and isinstance(record.value, bytes):
-                yield Found(slot_of(subkey), record.value)
+        for owner, record in read_records(self._dht, self._key).items():
+            if isinstance(record.value, bytes):
+                yield Found(slot_of(owner), record.value)
 
 
 class Publisher:
-    """This session's voice on the board; silent without a key, and for as long as the volunteer wants it to be."""
+    """Publishes this session's rounds, if there is a key and for as long as the volunteer wants it."""
 
-    def __init__(self, board: ContributionsBoard, run_id: str, peer: bytes, key: Ed25519PrivateKey | None) -> None:
-        self.board = board
-        self._run_id, self._peer, self._key = run_id, peer, key
+    def __init__(self, dht: DHT, run_id: str, key_file: Path | None) -> None:
+        """Without a key that can be read nothing is published: samples count for the swarm all the same."""
+        self.records = ContributionRecords(dht, run_id)
+        self._run_id, self._peer, self._key = run_id, dht.peer_id.to_bytes(), _read_key(key_file)
         self._rounds: deque[Round] = deque(maxlen=MOST_ROUNDS)
         self._sequence = 0
 
-    def tell(self, done: Round, samples_per_second: float, *, wanted: bool, name: str) -> None:
-        """Tell of a round, if that is `wanted`; rounds from when it was not are never told."""
+    def publish(self, done: Round, samples_per_second: float, *, wanted: bool, name: str) -> None:
+        """Publish a round, if that is `wanted`; rounds from when it was not are never published."""
         if self._key is None or not wanted:
             self._rounds.clear()
             return
@@ -153,22 +147,21 @@ class Publisher:
         self._sequence += 1
         statement = Statement(
             self._run_id,
-            self.board.own_slot,
+            self.records.own_slot,
             self._peer,
             self._sequence,
             tuple(self._rounds),
             samples_per_second,
             name or None,
         )
-        self.board.put(sign(statement, self._key))
+        self.records.put(sign(statement, self._key))
 
 
-def publisher_of(dht: DHT, run_id: str, key_file: Path | None) -> Publisher:
-    """This session's. Without a key that can be read it is silent: samples count for the swarm all the same."""
-    key = None
-    if key_file is not None:
-        try:
-            key = Ed25519PrivateKey.from_private_bytes(key_file.read_bytes())
-        except (OSError, ValueError) as error:
-            _log.warning("the volunteer's key cannot be used, so nothing is published: %s", error)
-    return Publisher(ContributionsBoard(dht, run_id), run_id, dht.peer_id.to_bytes(), key)
+def _read_key(file: Path | None) -> Ed25519PrivateKey | None:
+    if file is None:
+        return None
+    try:
+        return Ed25519PrivateKey.from_private_bytes(file.read_bytes())
+    except (OSError, ValueError) as error:
+        _log.warning("the volunteer's key cannot be used, so nothing is published: %s", error)
+        return None

@@ -33,106 +33,88 @@ _MOST_BATCHES = 4
 
 
 @dataclass(frozen=True)
-class Claim:
+class PeerReport:
     """What one peer reports of itself, with every number finite and in range."""
 
     slot: bytes
     """The key that owns its place in the DHT."""
-    peer: bytes
-    """Its peer id, as it says."""
+    peer_id: bytes
+    """As it says itself."""
     epoch: int
-    samples: int
+    samples_accumulated: int
+    """Towards the next update."""
     samples_per_second: float
-    time: float
-    client_mode: bool
+    time: float = 0.0
+    """When it was reported, UTC seconds."""
+    client_mode: bool = False
 
     @property
     def adds_samples(self) -> bool:
         """Whether the peer computes: it is neither auxiliary nor on hold."""
-        return self.samples_per_second > _NO_SPEED or self.samples > 0
+        return self.samples_per_second > _NO_SPEED or self.samples_accumulated > 0
 
     @property
     def is_auxiliary(self) -> bool:
         """Whether the peer averages with the others and adds no samples."""
-        return 0 < self.samples_per_second <= _NO_SPEED and self.samples == 0
+        return 0 < self.samples_per_second <= _NO_SPEED and self.samples_accumulated == 0
 
     def record(self) -> dict[str, Any]:
-        """As hivemind's tracker reads it."""
-        return {
-            "peer_id": self.peer,
-            "epoch": self.epoch,
-            "samples_accumulated": self.samples,
-            "samples_per_second": self.samples_per_second,
-            "time": self.time,
-            "client_mode": self.client_mode,
-        }
+        """As hivemind's tracker reads it, which has the same names."""
+        return {name: value for name, value in vars(self).items() if name != "slot"}
 
 
-def claim_of(slot: bytes, told: LocalTrainingProgress) -> Claim:
-    """What a record says, as it stands."""
-    return Claim(
-        slot,
-        told.peer_id,
-        told.epoch,
-        told.samples_accumulated,
-        told.samples_per_second,
-        told.time,
-        told.client_mode,
-    )
-
-
-def claims_in(metadata: object, now: float, target_batch_size: int = _LARGEST) -> list[Claim]:
+def reports_in(metadata: object, now: float, target_batch_size: int = _LARGEST) -> list[PeerReport]:
     """The usable records of what the DHT holds about a run's progress; others are left out."""
     found = []
     for slot, entry in metadata.items() if isinstance(metadata, Mapping) else ():
-        claim = _claim(slot, entry, now, target_batch_size)
-        if claim is not None:
-            found.append(claim)
+        report = _report(slot, entry, now, target_batch_size)
+        if report is not None:
+            found.append(report)
     return found
 
 
-def _claim(slot: object, entry: object, now: float, target_batch_size: int) -> Claim | None:
+def _report(slot: object, entry: object, now: float, target_batch_size: int) -> PeerReport | None:
     if not isinstance(slot, bytes) or not isinstance(entry, ValueWithExpiration) or entry.value is None:
         return None
     try:
-        told = LocalTrainingProgress.parse_obj(entry.value)
+        reported = LocalTrainingProgress.parse_obj(entry.value)
     except (ValidationError, TypeError):  # the second for keys that are no strings
         return None
     # Longer than any honest peer asks for: its owner may be gone, and what it says must not outlive it.
     if not entry.expiration_time <= now + _LONGEST:
         return None
-    if not (math.isfinite(told.time) and math.isfinite(told.samples_per_second)):
+    if not (math.isfinite(reported.time) and math.isfinite(reported.samples_per_second)):
         return None
-    if told.epoch > _LARGEST or not 0 < len(told.peer_id) <= 64:
+    if reported.epoch > _LARGEST or not 0 < len(reported.peer_id) <= 64:
         return None
     return replace(
-        claim_of(slot, told),
-        samples=min(told.samples_accumulated, _MOST_BATCHES * target_batch_size),
-        samples_per_second=min(told.samples_per_second, target_batch_size / _FASTEST_EPOCH),
-        time=min(max(told.time, now - _LONGEST), now),
+        PeerReport(slot, **reported.dict()),
+        samples_accumulated=min(reported.samples_accumulated, _MOST_BATCHES * target_batch_size),
+        samples_per_second=min(reported.samples_per_second, target_batch_size / _FASTEST_EPOCH),
+        time=min(max(reported.time, now - _LONGEST), now),
     )
 
 
 def credible_epoch(
-    own: int, claims: Iterable[Claim], organiser: int | None, disbelieved: Collection[bytes] = ()
+    own: int, reports: Iterable[PeerReport], organiser: int | None, disbelieved: Collection[bytes] = ()
 ) -> int:
     """The epoch that the run has reached, seen from a peer at epoch `own`.
 
     Parameters:
-        claims: what the other peers report.
+        reports: what the other peers report.
         organiser: the epoch that the organiser vouches for; None if its record cannot be had.
         disbelieved: slots that claimed to be ahead when nobody had the state of such an epoch.
     """
-    others = [claim for claim in claims if claim.slot not in disbelieved]
+    others = [report for report in reports if report.slot not in disbelieved]
     known = max(own, supported_epoch(others, organiser))
     # An honest peer may have made an update that this one missed; if this is a lie, no state will be found.
-    near = (claim.epoch for claim in others if not claim.client_mode and claim.epoch <= known + _NEAR)
+    near = (report.epoch for report in others if not report.client_mode and report.epoch <= known + _NEAR)
     return max([known, *near])
 
 
-def supported_epoch(claims: Iterable[Claim], organiser: int | None) -> int:
+def supported_epoch(reports: Iterable[PeerReport], organiser: int | None) -> int:
     """The highest epoch that the organiser vouches for, or that more than half of all, it among them, have reached."""
-    votes = [claim.epoch for claim in claims]
+    votes = [report.epoch for report in reports]
     if organiser is not None:
         votes.append(organiser)
     votes.sort(reverse=True)
@@ -157,46 +139,46 @@ class PeerHistory:
         absent = self._present - self._partners if is_one_group else frozenset[bytes]()
         self._absent, self._absent_twice = absent, absent & self._absent
 
-    def held_to_it(
-        self, claims: Sequence[Claim], own: Claim, is_alive: Callable[[Claim], bool] = lambda _claim: True
-    ) -> list[Claim]:
-        """The claims of the others with the samples and the speed that count.
+    def limited(
+        self, reports: Sequence[PeerReport], own: PeerReport, is_alive: Callable[[PeerReport], bool] = lambda _: True
+    ) -> list[PeerReport]:
+        """The reports of the others with the samples and the speed that count.
 
         A newcomer is compared with trainers that are known and reported lately; where there are none (this peer adds no
         samples itself, and all others have left) there is nobody to protect either.
         """
-        self._present = frozenset(claim.peer for claim in claims)
-        self._remember_slots(claims)
+        self._present = frozenset(report.peer_id for report in reports)
+        self._remember_slots(reports)
         if not self._has_partners:
-            return list(claims)
-        present = [own, *(claim for claim in claims if self._is_known(claim) and is_alive(claim))]
-        known = [claim for claim in present if claim.adds_samples]
+            return list(reports)
+        present = [own, *(report for report in reports if self._is_known(report) and is_alive(report))]
+        known = [report for report in present if report.adds_samples]
         samples = speed = math.inf
         if known:
-            samples = _NEWCOMER * sum(claim.samples for claim in known) / len(known)
-            speed = _NEWCOMER * sum(claim.samples_per_second for claim in known) / len(known)
-        return [claim if self._is_known(claim) else self._held(claim, samples, speed) for claim in claims]
+            samples = _NEWCOMER * sum(report.samples_accumulated for report in known) / len(known)
+            speed = _NEWCOMER * sum(report.samples_per_second for report in known) / len(known)
+        return [report if self._is_known(report) else self._held(report, samples, speed) for report in reports]
 
-    def _is_known(self, claim: Claim) -> bool:
-        return claim.peer in self._partners and self._slots[claim.peer] == claim.slot
+    def _is_known(self, report: PeerReport) -> bool:
+        return report.peer_id in self._partners and self._slots[report.peer_id] == report.slot
 
-    def _held(self, claim: Claim, samples: float, speed: float) -> Claim:
-        if claim.is_auxiliary:
-            return claim
-        if claim.peer in self._absent_twice:
+    def _held(self, report: PeerReport, samples: float, speed: float) -> PeerReport:
+        if report.is_auxiliary:
+            return report
+        if report.peer_id in self._absent_twice:
             samples = speed = 0.0
         return replace(
-            claim,
-            samples=int(min(claim.samples, samples)),
-            samples_per_second=min(claim.samples_per_second, speed),
+            report,
+            samples_accumulated=int(min(report.samples_accumulated, samples)),
+            samples_per_second=min(report.samples_per_second, speed),
         )
 
-    def _remember_slots(self, claims: Sequence[Claim]) -> None:
+    def _remember_slots(self, reports: Sequence[PeerReport]) -> None:
         """A record names its peer itself: the first slot that does so counts for as long as it is there."""
-        present = {claim.slot for claim in claims}
+        present = {report.slot for report in reports}
         self._slots = {peer: slot for peer, slot in self._slots.items() if slot in present}
-        for claim in claims:
-            self._slots.setdefault(claim.peer, claim.slot)
+        for report in reports:
+            self._slots.setdefault(report.peer_id, report.slot)
 
 
 class Disbelief:

@@ -2,7 +2,7 @@
 
 hivemind searches the whole DHT, and again as soon as it has an answer: some 600 requests a second on a quiet machine,
 which is most of a slow link. Nobody needs to hear of others so soon: a group begins `matchmaking_time` after its leader
-has announced itself, and whoever announces itself later asks to join.
+has announced itself, and a peer that announces itself later asks to join.
 """
 
 import asyncio
@@ -20,7 +20,7 @@ _LONGEST_INTERVAL = 3.0
 _NODES = 2
 """Nodes asked, of the five that hold each announcement: those nearest to its key."""
 _WORTH_WITHDRAWING = 0.5
-"""Seconds that an announcement must last, for others to ask in vain."""
+"""Seconds that an announcement must last, so that others would ask this peer for nothing."""
 
 
 class PacedKeyManager(GroupKeyManager):

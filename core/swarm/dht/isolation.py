@@ -1,4 +1,4 @@
-"""Tells a peer that is legitimately the only one of its run from one that was cut off."""
+"""Distinguishes a peer that is legitimately the only one of its run from one that was cut off."""
 
 from core.swarm.dht.backbone_monitor import BackboneMonitor
 from core.swarm.dht.progress_tracker import SwarmProgressTracker

@@ -1,7 +1,7 @@
-"""Where the run is, as its organiser says: a record in the DHT, signed with the backbone's identity.
+"""The epoch of the run, as its organiser reports it: a record in the DHT, signed with the backbone's identity.
 
 Everybody can write into the DHT. What counts here is the signature: the peer id of a backbone, which is the hash of its
-public key, stands in the manifest's `initial_peers`.
+public key, is in the manifest's `initial_peers`.
 """
 
 import hashlib
@@ -20,10 +20,12 @@ from hivemind import DHT
 from hivemind.dht.schema import RSASignatureValidator
 from hivemind.p2p import PeerID
 from hivemind.proto import crypto_pb2
-from hivemind.utils import ValueWithExpiration, get_dht_time
+from hivemind.utils import get_dht_time
 from msgspec import Meta
 
-LASTS = 120.0
+from core.swarm.dht.records import read_records
+
+_LASTS = 120.0
 """Seconds for which a record is believed after the backbone has fallen silent."""
 _LARGEST = 2048
 _SHA256_MULTIHASH = bytes((0x12, 32))
@@ -105,23 +107,32 @@ class OrganiserRecords:
     def publish(self, epoch: int, key: RSAPrivateKey) -> None:
         """Vouch for `epoch`, without waiting for the peers that keep the record."""
         now = get_dht_time()
-        self._dht.store(
-            self._key,
-            subkey=self._own_key,
-            value=sign(RunRecord(self._run_id, epoch, now), key),
-            expiration_time=now + LASTS,
-            return_future=True,
-        )
+        record = sign(RunRecord(self._run_id, epoch, now), key)
+        self._dht.store(self._key, record, now + _LASTS, subkey=self._own_key, return_future=True)
 
     def read(self) -> RunRecord | None:
         """The latest record that an organiser has signed and that still counts; None if there is none."""
-        found = self._dht.get(self._key, latest=True)
-        entries = found.value if isinstance(found, ValueWithExpiration) else None
-        for entry in entries.values() if isinstance(entries, dict) else ():
-            record = verify(getattr(entry, "value", None), self._organisers, self._run_id)
+        for found in read_records(self._dht, self._key).values():
+            record = verify(found.value, self._organisers, self._run_id)
             if record is not None and (self._latest is None or record.at > self._latest.at):
                 self._latest = record
         now = get_dht_time()
-        if self._latest is not None and not now - LASTS <= self._latest.at <= now + LASTS:
+        if self._latest is not None and not now - _LASTS <= self._latest.at <= now + _LASTS:
             return None
         return self._latest
+
+
+class RunRecordPublisher:
+    """Of one backbone, which signs with its identity: peers know that from the manifest."""
+
+    def __init__(self, dht: DHT, run_id: str, identity: Path) -> None:
+        self._records = OrganiserRecords(dht, run_id, (dht.peer_id,))
+        self._key = identity_key(identity)
+        self._published = (-1, 0.0)
+
+    def publish(self, epoch: int, now: float) -> None:
+        """Vouch for `epoch`, if that is new or was published a while ago. `now` is UTC seconds."""
+        before, at = self._published
+        if epoch != before or not at <= now < at + _LASTS / 6:
+            self._published = epoch, now
+            self._records.publish(epoch, self._key)

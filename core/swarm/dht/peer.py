@@ -20,7 +20,7 @@ _STARTUP_TIMEOUT = 60.0
 _SHUTDOWN_TIMEOUT = 1.0
 """Averagers that end leave messages behind that cost the DHT process three seconds each; nobody needs to wait."""
 
-_SHUN = 30.0
+_BLACKLIST_TIME = 30.0
 """Seconds for which a peer that gave no answer is not asked again, twice as long each time. With hivemind's 5, whatever
 is looked up waits three seconds, again and again, for everybody who is away; and peers that look for a group are
 announced for hardly longer."""
@@ -47,7 +47,7 @@ def join_swarm(
     Raises:
         WorldError: the daemon does not start, or none of `initial_peers` answers.
     """
-    _see_to_identity(identity)
+    _ensure_identity(identity)
     client_mode = listen is None
     dht = DHT(
         initial_peers=list(initial_peers) or None,
@@ -64,7 +64,7 @@ def join_swarm(
         nat_port_map=False,
         startup_timeout=_STARTUP_TIMEOUT,
         shutdown_timeout=_SHUTDOWN_TIMEOUT,
-        blacklist_time=_SHUN,
+        blacklist_time=_BLACKLIST_TIME,
         **_NO_CACHE,
     )
     try:
@@ -76,7 +76,7 @@ def join_swarm(
     return dht
 
 
-def _see_to_identity(file: Path) -> None:
+def _ensure_identity(file: Path) -> None:
     """Make a key if there is none. hivemind writes it in place: half a key, if this process is killed meanwhile."""
     file.parent.mkdir(parents=True, exist_ok=True)
     if file.exists():

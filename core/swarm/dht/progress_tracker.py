@@ -8,17 +8,16 @@ from hivemind.p2p import PeerID
 from hivemind.utils import ValueWithExpiration, get_dht_time
 
 from core.swarm.dht.credible_progress import (
-    Claim,
     Disbelief,
     PeerHistory,
-    claim_of,
-    claims_in,
+    PeerReport,
     credible_epoch,
+    reports_in,
     supported_epoch,
 )
 
 _FAILED_LOADS = 2
-"""Searches for a state in vain, one after the other, after which a claim to be ahead counts as a lie."""
+"""Searches for a state without success, one after the other, after which a report of a later epoch counts as a lie."""
 _SLACK = 3.0
 """Seconds that a report may take, or clocks may differ."""
 
@@ -41,7 +40,7 @@ class SwarmProgressTracker(ProgressTracker):
     ) -> None:
         self._extrapolate, self._organiser = extrapolate, organiser
         self._history, self._disbelief, self._failed_loads = PeerHistory(), Disbelief(), 0
-        self._others: list[Claim] = []
+        self._others: list[PeerReport] = []
         self._held = False
         self.swarm_samples_per_second = 0.0
         self.reported_epoch: int | None = None
@@ -118,11 +117,11 @@ class SwarmProgressTracker(ProgressTracker):
         self._history.add_round((PeerID.from_base58(peer).to_bytes() for peer in partners), is_one_group=is_one_group)
 
     def add_failed_load(self) -> None:
-        """Nobody gave the state of the run's epoch. After the second time, peers that alone claim it are liars."""
+        """No peer gave the state of the run's epoch. After the second time, unsupported reports of it count as lies."""
         self._failed_loads += 1
         if self._failed_loads >= _FAILED_LOADS:
             known = max(self.local_progress.epoch, supported_epoch(self._others, self._organiser()))
-            self._disbelief.add((claim.slot for claim in self._others if claim.epoch > known), get_dht_time())
+            self._disbelief.add((report.slot for report in self._others if report.epoch > known), get_dht_time())
 
     @property
     def has_nothing_to_load(self) -> bool:
@@ -140,32 +139,32 @@ class SwarmProgressTracker(ProgressTracker):
         # them yet would take one other peer for itself, believe it is alone, and step alone; and rounds would wait in
         # vain for a peer that is on hold.
         now, peer, slot = get_dht_time(), self.dht.peer_id.to_bytes(), self._local_public_key
-        claims = claims_in(metadata, now, self.target_batch_size)
-        self._others = [claim for claim in claims if claim.peer != peer and claim.slot != slot]
+        reports = reports_in(metadata, now, self.target_batch_size)
+        self._others = [report for report in reports if report.peer_id != peer and report.slot != slot]
         epoch = credible_epoch(self.local_progress.epoch, self._others, self._organiser(), self._disbelief.slots(now))
-        credible = [claim for claim in self._others if claim.epoch <= epoch]
-        own = claim_of(slot, self.local_progress)
-        others = self._history.held_to_it(credible, own, self._is_alive)
-        reported = [*others, *(claim for claim in claims if claim.slot == slot)]
+        credible = [report for report in self._others if report.epoch <= epoch]
+        own = PeerReport(slot, **self.local_progress.dict())
+        others = self._history.limited(credible, own, self._is_alive)
+        counted = [*others, *(report for report in reports if report.slot == slot)]
         progress = super()._parse_swarm_progress_data(
-            {claim.slot: ValueWithExpiration(claim.record(), now) for claim in reported}
+            {report.slot: ValueWithExpiration(report.record(), now) for report in counted}
         )
         if epoch > progress.epoch:
             progress.epoch, progress.samples_accumulated = epoch, 0
-        trainers = [claim for claim in others if claim.adds_samples]
-        partners = [*trainers, *(claim for claim in others if claim.is_auxiliary)]
+        trainers = [report for report in others if report.adds_samples]
+        partners = [*trainers, *(report for report in others if report.is_auxiliary)]
         progress.num_peers = 1 + len(partners)
-        self.expected_peers = {claim.peer: claim.time for claim in partners if self._is_expected(claim)}
-        self.swarm_samples_per_second = sum(claim.samples_per_second for claim in reported)
+        self.expected_peers = {report.peer_id: report.time for report in partners if self._is_expected(report)}
+        self.swarm_samples_per_second = sum(report.samples_per_second for report in counted)
         self.other_trainers = len(trainers)
-        self.reported_epoch = max((claim.epoch for claim in trainers), default=None)
-        self.others_can_be_reached = any(not claim.client_mode for claim in partners)
+        self.reported_epoch = max((report.epoch for report in trainers), default=None)
+        self.others_can_be_reached = any(not report.client_mode for report in partners)
         return progress
 
-    def _is_expected(self, claim: Claim) -> bool:
+    def _is_expected(self, report: PeerReport) -> bool:
         """One that is an epoch behind is about to follow."""
-        return self._is_alive(claim) and bool(claim.epoch >= self.local_progress.epoch - 1)
+        return self._is_alive(report) and bool(report.epoch >= self.local_progress.epoch - 1)
 
-    def _is_alive(self, claim: Claim) -> bool:
+    def _is_alive(self, report: PeerReport) -> bool:
         """hivemind's peers report at least twice until their record expires."""
-        return bool(get_dht_time() - claim.time < self.metadata_expiration / 2 + _SLACK)
+        return bool(get_dht_time() - report.time < self.metadata_expiration / 2 + _SLACK)

@@ -6,22 +6,11 @@ from dataclasses import dataclass, field
 from hivemind import DHT
 from hivemind.dht.schema import RSASignatureValidator, SchemaValidator
 from hivemind.optim.progress_tracker import TrainingProgressSchema
-from hivemind.utils import ValueWithExpiration, get_dht_time
+from hivemind.utils import get_dht_time
 
 from core.swarm.dht.contributions import slot_of
-from core.swarm.dht.credible_progress import Claim, claims_in, credible_epoch
-
-
-@dataclass(frozen=True)
-class PeerProgress:
-    """What one peer reports."""
-
-    peer: bytes
-    """Its peer id, as it says."""
-    epoch: int
-    samples: int
-    """Towards the next update."""
-    samples_per_second: float
+from core.swarm.dht.credible_progress import PeerReport, credible_epoch, reports_in
+from core.swarm.dht.records import read_records
 
 
 @dataclass(frozen=True)
@@ -34,7 +23,7 @@ class RunProgress:
     peers: tuple[bytes, ...] = ()
     """Ids of those that add samples."""
     samples_per_second: float = 0.0
-    slots: Mapping[bytes, PeerProgress] = field(default_factory=dict)
+    slots: Mapping[bytes, PeerReport] = field(default_factory=dict)
     """Every trainer's report, by its slot in the DHT; also of peers on hold, not of auxiliary ones."""
 
 
@@ -48,19 +37,14 @@ class RunMonitor:
 
     def read(self, epoch: int = 0) -> RunProgress:
         """What is credible of it. `epoch` is where the run is for certain."""
-        found = self._dht.get(self._key, latest=True)
-        reported = claims_in(found.value if isinstance(found, ValueWithExpiration) else None, get_dht_time())
+        reported = reports_in(read_records(self._dht, self._key), get_dht_time())
         epoch = credible_epoch(epoch, reported, epoch)
-        trainers = [claim for claim in reported if claim.epoch <= epoch and not claim.is_auxiliary]
-        active = [claim for claim in trainers if claim.adds_samples]
+        trainers = [report for report in reported if report.epoch <= epoch and not report.is_auxiliary]
+        active = [report for report in trainers if report.adds_samples]
         return RunProgress(
-            epoch=max((claim.epoch for claim in trainers), default=0),
-            samples=sum(claim.samples for claim in active if claim.epoch == epoch),
-            peers=tuple(sorted(claim.peer for claim in active)),
-            samples_per_second=sum(claim.samples_per_second for claim in active),
-            slots={slot_of(claim.slot): _progress(claim) for claim in trainers},
+            epoch=max((report.epoch for report in trainers), default=0),
+            samples=sum(report.samples_accumulated for report in active if report.epoch == epoch),
+            peers=tuple(sorted(report.peer_id for report in active)),
+            samples_per_second=sum(report.samples_per_second for report in active),
+            slots={slot_of(report.slot): report for report in trainers},
         )
-
-
-def _progress(claim: Claim) -> PeerProgress:
-    return PeerProgress(claim.peer, claim.epoch, claim.samples, claim.samples_per_second)

@@ -50,7 +50,6 @@ class Layout:
 
 
 def bytes_of(shape: tuple[int, ...], kind: torch.dtype) -> int:
-    """Bytes of a tensor's contents."""
     return math.prod(shape) * kind.itemsize
 
 

@@ -25,7 +25,7 @@ from core.swarm.dht.records import read_records
 from core.swarm.errors import BadState
 from core.swarm.state.checks import Layout, State, check_numbers, digest_of, newest_plausible
 from core.swarm.state.incoming import IncomingState, StateRequest, check_arrived
-from core.swarm.state.update_chain import CanonicalFork
+from core.swarm.state.update_chain import CanonicalFork, UpdateChain, chain_of
 from core.swarm.traffic.meter import current_kind
 
 log = logging.getLogger(__name__)
@@ -42,7 +42,11 @@ class StateTransfer(DecentralizedAverager):
     """An averager's part in passing on the run's state. Methods with `_` and coroutines run in its own process."""
 
     layout: Callable[[], Layout]
-    snapshot: Callable[[], State]
+    local_epoch: int
+    updates: UpdateChain = ()
+    """The latest of those that led to the present state."""
+    state_was_loaded = False
+    """The result of the last `load_state_from_peers`."""
     receive_timeout = 600.0
     """Seconds after which the next donor is asked; may change while a state is on its way, as the ceiling may."""
     is_receiving = False
@@ -70,7 +74,6 @@ class StateTransfer(DecentralizedAverager):
 
     @property
     def states_given(self) -> int:
-        """Whole states sent to others."""
         return int(self._given.value)
 
     def limit_sending(self, seconds: float) -> None:
@@ -89,36 +92,49 @@ class StateTransfer(DecentralizedAverager):
         random.shuffle(offers)
         return sorted(offers, key=lambda offer: -offer[1])
 
-    def fetch_state(
-        self, oldest: int, known: int | None, stop: Callable[[], bool], canonical_fork: CanonicalFork | None = None
-    ) -> State | None:
-        """The first good state that a donor gives, asked one after the other; None if there is none.
+    def load_state_from_peers(
+        self,
+        offered: State | None = None,
+        oldest: int = 0,
+        known_epoch: int | None = None,
+        stop: Callable[[], bool] = lambda: False,
+        canonical_fork: CanonicalFork | None = None,
+    ) -> Any:
+        """A checked state: `offered`, or the first good one that a donor gives. hivemind's state averager applies it.
 
         Parameters:
-            oldest: epoch below which a state is of no use.
-            known: epoch that the run is at; None if that is known from the donors alone.
+            oldest: epoch below which a state is of no use, besides those before the present one.
+            known_epoch: that the run is at; None if it is known from the donors alone. One far ahead is not believed.
             stop: whether none is wanted any more, asked again and again; a download is then dropped.
             canonical_fork: the fork that the state has to be on, and who is on it.
         """
-        layout = self.layout()
+        self.state_was_loaded = False
+        loaded = offered
+        if offered is None:
+            requests = self._requests(max(self.local_epoch, oldest), known_epoch, canonical_fork)
+            loaded = self.first_good(requests, self._with_good_numbers, stop)
+        self.state_was_loaded = loaded is not None
+        if loaded is not None:
+            self.updates = chain_of(loaded[0].get("updates"))
+        return loaded
 
-        def requests() -> Iterator[tuple[PeerID, StateRequest]]:
-            first_update = canonical_fork.first if canonical_fork is not None else None
-            for donor, announced in self.donors():
-                if canonical_fork is not None and donor.to_bytes() not in canonical_fork.donors:
-                    continue
-                if announced < oldest:
-                    log.info("the state of %s is of epoch %d, older than %d: not asked for", donor, announced, oldest)
-                    continue
-                newest = newest_plausible(announced if known is None else known)
-                yield donor, StateRequest(layout.tensors, oldest, newest, self.silence, first_update)
+    def _requests(
+        self, oldest: int, known: int | None, canonical_fork: CanonicalFork | None
+    ) -> Iterator[tuple[PeerID, StateRequest]]:
+        first_update = canonical_fork.first if canonical_fork is not None else None
+        for donor, announced in self.donors():
+            if canonical_fork is not None and donor.to_bytes() not in canonical_fork.donors:
+                continue
+            if announced < oldest:
+                log.info("the state of %s is of epoch %d, older than %d: not asked for", donor, announced, oldest)
+                continue
+            newest = newest_plausible(announced if known is None else known)
+            yield donor, StateRequest(self.layout().tensors, oldest, newest, self.silence, first_update)
 
-        def checked(state: State) -> State:
-            metadata, _tensors = state
-            check_numbers(metadata.get("optimizer_metadata"), metadata["epoch"], layout)
-            return state
-
-        return self.first_good(requests(), checked, stop)
+    def _with_good_numbers(self, state: State) -> State:
+        metadata, _tensors = state
+        check_numbers(metadata.get("optimizer_metadata"), metadata["epoch"], self.layout())
+        return state
 
     def first_good(
         self,

@@ -33,7 +33,7 @@ class Link:
         self.down = TokenBucket()
         self._incoming = multiprocessing.Value(ctypes.c_int)
         self._is_measured = multiprocessing.RawValue(ctypes.c_bool)
-        """Whether the kernel tells what comes in."""
+        """Whether the kernel reports what comes in."""
         self._other_rate = multiprocessing.RawValue(ctypes.c_double)
         """Bytes per second that come in besides streams of tensors."""
         self._came = self._streams = 0

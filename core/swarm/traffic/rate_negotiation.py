@@ -145,7 +145,7 @@ def negotiated_open(call_stream: Open, rate_negotiation: RateNegotiation) -> Ope
         stream = await rate_negotiation.expect(p2p, peer, name)
         try:
             info, reader, writer = await call_stream(p2p, peer, name)
-        except BaseException:
+        except BaseException:  # also a cancelled task must not leave the stream counted
             rate_negotiation.drop(stream)
             raise
         stream.writer, writer.remote_peer = writer, peer

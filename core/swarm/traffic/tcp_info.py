@@ -2,8 +2,8 @@
 
 Messages say little about the wire: a lookup of 30 bytes makes packets of several hundred with all headers and
 acknowledgements, and the daemon talks to others by itself. Linux counts it for each socket (`struct tcp_info`,
-linux/tcp.h), also for those of another process, and tells everybody (sock_diag(7)). Elsewhere there is nothing alike:
-`connections` then finds none.
+linux/tcp.h), also for those of another process, and reports it to every process (sock_diag(7)). Elsewhere
+nothing similar exists: `connections` then finds none.
 """
 
 import socket
@@ -64,7 +64,7 @@ def carried_by(connection: socket.socket) -> Carried | None:
 
 
 def cookie_of(connection: socket.socket) -> int:
-    """What tells it from any other, ever."""
+    """The number that only this connection ever has."""
     return int.from_bytes(connection.getsockopt(socket.SOL_SOCKET, _SO_COOKIE, 8), sys.byteorder)
 
 

@@ -1,6 +1,6 @@
 """A ceiling in bytes per second that several processes keep together.
 
-A token bucket (RFC 2697, section 1): tokens come in at the rate, and whoever sends or receives consumes one for each
+A token bucket (RFC 2697, section 1): tokens come in at the rate, and a sender or receiver consumes one for each
 byte, first come, first served. Its state lies in shared memory, so it is made before the first process is forked.
 """
 

@@ -1,4 +1,4 @@
-"""Compares what was counted at the daemon's door with what the wire has carried, and corrects it."""
+"""Compares what was counted between this program and the daemon with what the wire has carried, and corrects it."""
 
 import threading
 import time
@@ -16,8 +16,8 @@ _PERIOD = 0.2
 class WireMonitor(threading.Thread):
     """Of one peer, for as long as its daemon lives. Begin it with `start`.
 
-    Where the kernel does not tell (other systems than Linux), the counts remain those of messages with a flat rate for
-    headers.
+    Where the kernel does not report it (on other systems than Linux), the counts remain those of messages with a flat
+    rate for headers.
     """
 
     def __init__(self, link: Link, dht: DHT) -> None:

@@ -26,7 +26,7 @@ _SCHEDSTAT = Path("/proc/thread-self/schedstat")
 
 
 @dataclass(frozen=True)
-class Waited:
+class ThreadTimes:
     """Times of the calling thread, in seconds since its start."""
 
     computing: float
@@ -41,14 +41,13 @@ class Contention:
     def __init__(
         self,
         clock: Callable[[], float] = time.monotonic,
-        read: Callable[[], Waited | None] | None = None,
+        read: Callable[[], ThreadTimes | None] | None = None,
         free: Callable[[], float | None] | None = None,
     ) -> None:
         self._clock, self._read, self._free = clock, read or read_schedstat, free or FreeCores()
         self.begin()
 
     def begin(self) -> None:
-        """Start measuring."""
         self._rests_since, self._before = self._clock(), self._read()
         self._resting = False
 
@@ -94,7 +93,7 @@ def _idle_seconds() -> float:
     return float(times.idle + getattr(times, "nice", 0.0))
 
 
-def read_schedstat() -> Waited | None:
+def read_schedstat() -> ThreadTimes | None:
     """From the kernel (proc(5)); None where it has no such file: then contention is not known."""
     if sys.platform != "linux":
         return None
@@ -102,4 +101,4 @@ def read_schedstat() -> Waited | None:
         computing, waiting, _ = _SCHEDSTAT.read_text().split()
     except (OSError, ValueError):
         return None
-    return Waited(int(computing) / 1e9, int(waiting) / 1e9)
+    return ThreadTimes(int(computing) / 1e9, int(waiting) / 1e9)

@@ -11,6 +11,7 @@ from collections.abc import Callable
 import psutil
 
 from core.api.errors import UsageError
+from core.trainer.machine.processor_time import session_processes
 
 _EVERY = 10.0
 """Seconds between two measurements: each takes some milliseconds of the kernel's time."""
@@ -45,8 +46,7 @@ class MemoryGuard:
 def session_memory() -> int:
     """Bytes of this process and its descendants. Shared memory counts once (PSS, on Linux)."""
     total = 0
-    own = psutil.Process()
-    for process in (own, *own.children(recursive=True)):
+    for process in session_processes():
         try:
             memory = process.memory_full_info()
         except psutil.Error:

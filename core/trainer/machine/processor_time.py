@@ -17,7 +17,7 @@ class ProcessorTime:
     ) -> None:
         """`members` returns the session's processes."""
         self._clock = clock
-        self._find = members or _members
+        self._find = members or session_processes
         self._members: Sequence[psutil.Process] = ()
         self._next = float("-inf")
         self._seconds: dict[psutil.Process, float] = {}
@@ -37,6 +37,7 @@ class ProcessorTime:
         return sum(self._seconds.values())
 
 
-def _members() -> list[psutil.Process]:
+def session_processes() -> list[psutil.Process]:
+    """This process and all that descend from it."""
     own = psutil.Process()
     return [own, *own.children(recursive=True)]

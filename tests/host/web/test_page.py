@@ -3,6 +3,7 @@
 import re
 import shutil
 import subprocess
+import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -12,7 +13,7 @@ import requests
 from core.host.contribution_store import Claim, ContributionStore
 from core.host.curve import Curve
 from core.host.project import load
-from core.host.web.published import PublishedRun
+from core.host.web.published import PublishedRun, RunStatus
 from core.host.web.server import Web
 
 PRACTICE = Path(__file__).parents[3] / "resources" / "practice"
@@ -38,8 +39,8 @@ def server(tmp_path: Path) -> Iterator[Web]:
     store.accept([Claim(1, "slot-c", CEM, 10)], EVIL, at + 120)
     store.reject("inflated")
     published = PublishedRun(project.files, curve, store, tmp_path / "checkpoints")
-    published.publish(project.manifest(tmp_path, [PEER]))
-    published.update_status(epoch=39, peers=3, samples_per_second=120.5)
+    published.manifest = project.manifest(tmp_path, [PEER])
+    published.status = RunStatus(epoch=39, peers=3, samples_per_second=120.5, at=time.time())
     running = Web(published, "127.0.0.1:0")
     yield running
     running.close()

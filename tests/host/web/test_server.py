@@ -13,7 +13,7 @@ import torch
 
 from core.api.project.manifest_reading import parse
 from core.api.project.projects import Figure
-from core.host.web.published import PublishedRun
+from core.host.web.published import PublishedRun, RunStatus
 from core.host.web.server import Web
 from core.learning import checkpoints
 from core.learning.data.cache import Cache
@@ -76,7 +76,7 @@ def test_the_latest_checkpoint_is_described_and_served(server: Web, published: P
 
 
 def test_a_backbone_whose_dht_does_not_answer_is_not_healthy(published: PublishedRun, server: Web) -> None:
-    published.update_status(3, 2, at=time.time() - 60.0)
+    published.status = RunStatus(3, 2, at=time.time() - 60.0)
     answer, body = get(server, "/health.json")
     assert (answer.status, json.loads(body)["status"]) == (503, "dht_silent")
 
@@ -103,14 +103,14 @@ def test_the_page_shows_the_run_and_how_to_join(server: Web) -> None:
     response, body = get(server, "/")
     text = body.decode()
     assert response.headers["Content-Type"] == "text/html; charset=utf-8"
-    assert "Practice: guess Shakespeare&#x27;s words" in text
+    assert "Practice: guess Shakespeare&#39;s words" in text
     assert "<circle" in text
     assert f"idlehive projects add {server.url}manifest.json" in text
 
 
 def test_what_an_organiser_or_visitor_writes_cannot_become_markup(published: PublishedRun) -> None:
     assert published.manifest
-    published.publish(msgspec.structs.replace(published.manifest, name="<script>", summary="</p><script>"))
+    published.manifest = msgspec.structs.replace(published.manifest, name="<script>", summary="</p><script>")
     server = Web(published, "127.0.0.1:0")
     try:
         text = get(server, "/", Host="<script>alert(1)</script>")[1].decode()

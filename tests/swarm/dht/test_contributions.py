@@ -14,7 +14,7 @@ from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 from core.swarm.dht.contributions import LARGEST, MOST_ROUNDS, BadStatement, Round, Statement, sign, verify
 
 RUN = "run"
-Told = list[list[object]]
+Statements = list[list[object]]
 
 
 class Peer:
@@ -33,15 +33,15 @@ class Peer:
         self.address = self._out.readline().strip()
         assert self.address, "the peer did not start"
 
-    def tell(self, epoch: int, samples: int, *, wanted: bool = True, name: str = "") -> None:
-        assert self._ask(f"tell {epoch} {samples} {'yes' if wanted else 'no'} {name}") == "told"
+    def publish(self, epoch: int, samples: int, *, wanted: bool = True, name: str = "") -> None:
+        assert self._ask(f"publish {epoch} {samples} {'yes' if wanted else 'no'} {name}") == "published"
 
-    def read(self) -> Told:
-        told: Told = json.loads(self._ask("read"))
-        return told
+    def read(self) -> Statements:
+        found: Statements = json.loads(self._ask("read"))
+        return found
 
-    def sees(self, expected: Told) -> bool:
-        """Whether the board stands so, within some seconds."""
+    def sees(self, expected: Statements) -> bool:
+        """Whether it reads that, within some seconds."""
         deadline = time.monotonic() + 15.0
         while (seen := self.read()) != expected and time.monotonic() < deadline:
             time.sleep(0.1)
@@ -76,17 +76,17 @@ def test_a_peer_sees_what_another_publishes_and_nothing_while_it_does_not_want_t
     peers: tuple[Peer, Peer, str],
 ) -> None:
     watching, publishing, id_ = peers
-    publishing.tell(1, 100, wanted=False, name="Ann")
-    publishing.tell(2, 110, wanted=False, name="Ann")
+    publishing.publish(1, 100, wanted=False, name="Ann")
+    publishing.publish(2, 110, wanted=False, name="Ann")
     # Its own view would show a record before any other peer's.
     assert publishing.read() == []
     assert watching.read() == []
-    publishing.tell(3, 120)
-    assert watching.sees([[id_, None, [[3, 120]]]]), "rounds from before are not told afterwards"
-    publishing.tell(4, 130, name="Ann of the Hill")
+    publishing.publish(3, 120)
+    assert watching.sees([[id_, None, [[3, 120]]]]), "rounds from before are not published afterwards"
+    publishing.publish(4, 130, name="Ann of the Hill")
     assert watching.sees([[id_, "Ann of the Hill", [[3, 120], [4, 130]]]])
-    publishing.tell(5, 140, wanted=False)
-    publishing.tell(6, 150)
+    publishing.publish(5, 140, wanted=False)
+    publishing.publish(6, 150)
     assert watching.sees([[id_, None, [[6, 150]]]])
 
 

@@ -9,11 +9,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from core.swarm.dht.credible_progress import (
-    Claim,
     Disbelief,
     PeerHistory,
-    claims_in,
+    PeerReport,
     credible_epoch,
+    reports_in,
     supported_epoch,
 )
 
@@ -33,23 +33,23 @@ def record(**changes: Any) -> dict[str, Any]:
     }
 
 
-def read(expires: float = NOW + 30.0, **changes: Any) -> list[Claim]:
-    return claims_in({b"slot": ValueWithExpiration(record(**changes), expires)}, NOW, TARGET)
+def read(expires: float = NOW + 30.0, **changes: Any) -> list[PeerReport]:
+    return reports_in({b"slot": ValueWithExpiration(record(**changes), expires)}, NOW, TARGET)
 
 
-def claim(name: str, epoch: int = 5, samples: int = 16, *, client: bool = False, slot: str = "") -> Claim:
-    return Claim((slot or name).encode(), name.encode(), epoch, samples, 2.0, NOW, client)
+def report(name: str, epoch: int = 5, samples: int = 16, *, client: bool = False, slot: str = "") -> PeerReport:
+    return PeerReport((slot or name).encode(), name.encode(), epoch, samples, 2.0, NOW, client)
 
 
 def test_every_field_is_bounded() -> None:
     [honest] = read()
-    assert (honest.epoch, honest.samples, honest.samples_per_second) == (5, 16, 2.0)
+    assert (honest.epoch, honest.samples_accumulated, honest.samples_per_second) == (5, 16, 2.0)
     assert read(epoch=2**64 - 1) == []
     assert read(samples_per_second=math.inf) == read(samples_per_second=math.nan) == []
-    assert claims_in({b"slot": ValueWithExpiration({1: 2}, NOW)}, NOW, TARGET) == []
+    assert reports_in({b"slot": ValueWithExpiration({1: 2}, NOW)}, NOW, TARGET) == []
     assert read(time=math.nan) == read(peer_id=b"x" * 100) == []
     [loud] = read(samples_accumulated=10**9, samples_per_second=1e300, time=-1e300)
-    assert loud.samples <= 4 * TARGET
+    assert loud.samples_accumulated <= 4 * TARGET
     assert loud.samples_per_second <= 4 * TARGET
     assert NOW - 120.0 <= loud.time <= NOW
 
@@ -59,23 +59,23 @@ def test_a_record_that_would_outlive_its_owner_for_years_does_not_count() -> Non
 
 
 def test_one_peer_far_ahead_moves_nobody() -> None:
-    others = [claim("a"), claim("liar", 10**6)]
+    others = [report("a"), report("liar", 10**6)]
     assert credible_epoch(5, others, None) == 5
-    assert credible_epoch(5, [claim("liar", 10**6)], organiser=5) == 5
-    assert credible_epoch(0, [claim("liar", 10**6, client=True)], organiser=5) == 5
+    assert credible_epoch(5, [report("liar", 10**6)], organiser=5) == 5
+    assert credible_epoch(0, [report("liar", 10**6, client=True)], organiser=5) == 5
 
 
 def test_most_peers_or_the_organiser_decide_and_a_missed_update_is_noticed() -> None:
-    assert credible_epoch(5, [claim("a", 900), claim("b", 901), claim("liar", 10**6)], None) == 901
+    assert credible_epoch(5, [report("a", 900), report("b", 901), report("liar", 10**6)], None) == 901
     assert credible_epoch(0, [], organiser=200) == 200
-    assert credible_epoch(5, [claim("a", 6)], organiser=5) == 6
-    assert credible_epoch(5, [claim("a", 6, client=True)], organiser=5) == 5
+    assert credible_epoch(5, [report("a", 6)], organiser=5) == 6
+    assert credible_epoch(5, [report("a", 6, client=True)], organiser=5) == 5
 
 
 def test_who_claimed_an_epoch_that_nobody_has_is_not_believed_for_a_while_and_then_for_longer() -> None:
     disbelief = Disbelief()
     disbelief.add([b"liar"], NOW)
-    others = [claim("a"), claim("liar", 6)]
+    others = [report("a"), report("liar", 6)]
     assert credible_epoch(5, others, 5) == 6
     assert credible_epoch(5, others, 5, disbelief.slots(NOW + 1.0)) == 5
     assert not disbelief.slots(NOW + 31.0)
@@ -84,54 +84,54 @@ def test_who_claimed_an_epoch_that_nobody_has_is_not_believed_for_a_while_and_th
 
 
 def test_samples_count_as_far_as_their_peer_has_come_to_a_round() -> None:
-    history, own = PeerHistory(), claim("own", samples=100)
-    ghost = claim("ghost", samples=1500)
-    assert history.held_to_it([claim("a", samples=60), ghost], own)[1].samples == 1500, "nothing is known yet"
+    history, own = PeerHistory(), report("own", samples=100)
+    ghost = report("ghost", samples=1500)
+    assert history.limited([report("a", samples=60), ghost], own)[1].samples_accumulated == 1500, "nothing is known yet"
     history.add_round([b"a"], is_one_group=True)
-    a, held = history.held_to_it([claim("a", samples=60), ghost], own)
-    assert (a.samples, held.samples) == (60, 160)
+    a, held = history.limited([report("a", samples=60), ghost], own)
+    assert (a.samples_accumulated, held.samples_accumulated) == (60, 160)
     history.add_round([b"a"], is_one_group=True)
-    assert not history.held_to_it([claim("a", samples=60), ghost], own)[1].adds_samples
+    assert not history.limited([report("a", samples=60), ghost], own)[1].adds_samples
     history.add_round([b"a", b"ghost"], is_one_group=True)
-    assert history.held_to_it([claim("a"), ghost], own)[1].samples == 1500
+    assert history.limited([report("a"), ghost], own)[1].samples_accumulated == 1500
 
 
 def test_a_peer_of_another_group_is_not_taken_for_absent() -> None:
-    history, own = PeerHistory(), claim("own", samples=100)
-    others = [claim("a", samples=60), claim("b", samples=50)]
+    history, own = PeerHistory(), report("own", samples=100)
+    others = [report("a", samples=60), report("b", samples=50)]
     for _ in range(3):
-        history.held_to_it(others, own)
+        history.limited(others, own)
         history.add_round([b"a"], is_one_group=False)
-    assert [each.samples for each in history.held_to_it(others, own)] == [60, 50]
+    assert [each.samples_accumulated for each in history.limited(others, own)] == [60, 50]
 
 
 def test_a_peer_that_adds_no_samples_is_not_taken_for_absent() -> None:
     history = PeerHistory()
-    auxiliary = replace(claim("auxiliary", samples=0), samples_per_second=1e-20)
-    others = [auxiliary, claim("trainer")]
+    auxiliary = replace(report("auxiliary", samples=0), samples_per_second=1e-20)
+    others = [auxiliary, report("trainer")]
     for _update in range(3):
-        assert history.held_to_it(others, claim("own"))[0].is_auxiliary
+        assert history.limited(others, report("own"))[0].is_auxiliary
         history.add_round([b"trainer"], is_one_group=True)
 
 
 def test_a_newcomer_is_believed_where_all_known_trainers_have_left() -> None:
     history = PeerHistory()
-    auxiliary = replace(claim("own", samples=0), samples_per_second=1e-20)
-    gone, newcomer = claim("gone", samples=8), claim("newcomer", samples=300)
-    history.held_to_it([gone], auxiliary)
+    auxiliary = replace(report("own", samples=0), samples_per_second=1e-20)
+    gone, newcomer = report("gone", samples=8), report("newcomer", samples=300)
+    history.limited([gone], auxiliary)
     history.add_round([b"gone"], is_one_group=True)
     here, away = [gone, newcomer], [newcomer]
-    assert history.held_to_it(here, auxiliary)[1].samples == 16
-    assert history.held_to_it(here, auxiliary, lambda claim: claim is not gone)[1].samples == 300
-    assert history.held_to_it(away, auxiliary)[0].samples == 300
+    assert history.limited(here, auxiliary)[1].samples_accumulated == 16
+    assert history.limited(here, auxiliary, lambda report: report is not gone)[1].samples_accumulated == 300
+    assert history.limited(away, auxiliary)[0].samples_accumulated == 300
 
 
 def test_nobody_gets_anothers_credit_by_naming_its_peer_id() -> None:
-    history, own = PeerHistory(), claim("own", samples=100)
-    history.held_to_it([claim("a", samples=60)], own)
+    history, own = PeerHistory(), report("own", samples=100)
+    history.limited([report("a", samples=60)], own)
     history.add_round([b"a"], is_one_group=True)
-    thief = claim("a", samples=1500, slot="thief")
-    assert [each.samples for each in history.held_to_it([thief, claim("a", samples=60)], own)] == [160, 60]
+    thief = report("a", samples=1500, slot="thief")
+    assert [each.samples_accumulated for each in history.limited([thief, report("a", samples=60)], own)] == [160, 60]
 
 
 plain = st.recursive(
@@ -148,17 +148,17 @@ values = st.fixed_dictionaries(
 @given(st.dictionaries(st.binary(max_size=8) | st.text(max_size=3), st.tuples(values | plain, st.floats()), max_size=5))
 def test_whatever_the_dht_holds_every_claim_is_in_range(entries: dict[Any, tuple[Any, float]]) -> None:
     metadata = {key: ValueWithExpiration(value, expires) for key, (value, expires) in entries.items()}
-    for each in claims_in(metadata, NOW, TARGET):
+    for each in reports_in(metadata, NOW, TARGET):
         assert 0 <= each.epoch <= 2**53
-        assert 0 <= each.samples <= 4 * TARGET
+        assert 0 <= each.samples_accumulated <= 4 * TARGET
         assert 0 <= each.samples_per_second <= 4 * TARGET
         assert NOW - 120.0 <= each.time <= NOW
 
 
 @given(st.lists(st.integers(0, 2**53), max_size=6), st.integers(0, 2**53), st.none() | st.integers(0, 2**53))
 def test_a_minority_never_decides(epochs: list[int], lie: int, organiser: int | None) -> None:
-    honest = [claim(str(number), epoch) for number, epoch in enumerate(epochs)]
+    honest = [report(str(number), epoch) for number, epoch in enumerate(epochs)]
     voters = len(honest) + (organiser is not None)
-    liars = [claim(f"liar {number}", lie) for number in range(max(0, (voters - 1) // 2))]
+    liars = [report(f"liar {number}", lie) for number in range(max(0, (voters - 1) // 2))]
     most = max([*epochs, organiser or 0])
     assert supported_epoch([*honest, *liars], organiser) <= most

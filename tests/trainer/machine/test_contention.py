@@ -6,7 +6,7 @@ import time
 
 import pytest
 
-from core.trainer.machine.contention import Contention, FreeCores, Waited, read_schedstat
+from core.trainer.machine.contention import Contention, FreeCores, ThreadTimes, read_schedstat
 
 
 class Computer:
@@ -17,8 +17,8 @@ class Computer:
         self.free: float | None = 0.0
         self.contention = Contention(lambda: self.now, self.read, lambda: self.free)
 
-    def read(self) -> Waited | None:
-        return Waited(self.computing, self.waiting)
+    def read(self) -> ThreadTimes | None:
+        return ThreadTimes(self.computing, self.waiting)
 
     def microbatch(self, computing: float, waiting: float) -> bool:
         self.computing += computing
