@@ -14,7 +14,6 @@ import pytest
 
 from core.api.preferences.week_text import parse
 from core.api.protocol import Command
-from core.api.reasons import Kind
 from core.api.snapshot import Snapshot
 from core.client.profile import Profile
 from core.conditions.machine import Machine
@@ -109,5 +108,5 @@ Scenario = Callable[[World], Awaitable[None]]
 Play = Callable[..., None]
 
 
-def kinds(snapshot: Snapshot) -> list[Kind]:
+def kinds(snapshot: Snapshot) -> list[str]:
     return [reason.kind for reason in snapshot.reasons]

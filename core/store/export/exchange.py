@@ -32,7 +32,7 @@ def collect(view: View, own: str, now: float) -> File:
         hours.setdefault(row["session"], []).append(FileHour(**given))
     columns = "id, origin, project, run_id, started_at, ended_at, ending, ending_params"
     sessions = tuple(
-        FileSession(row[1] or own, *row[2:], tuple(hours.get(row[0], ())))
+        FileSession(*(row[1] or own, *row[2:], tuple(hours.get(row[0], ()))))
         for row in view.rows(f"SELECT {columns} FROM session ORDER BY started_at, id")  # noqa: S608 - see above
     )
     idle = (FileIdle(row[0] or own, *row[1:]) for row in view.rows("SELECT origin, hour, reason, seconds FROM idle"))

@@ -9,15 +9,13 @@ import pytest
 
 from core.api.message import Message
 from core.engine.machine.logs import KEPT, open_logs
-from core.engine.session.child_process import LONGEST_LINE, Child, abnormal_end
-
-QUIET = logging.getLogger("child.test")
+from core.engine.session.child_process import LONGEST_LINE, Child, abnormal_end, start_child
 
 
 async def run(tmp_path: Path, program: str, *lines: bytes) -> tuple[list[bytes], Child]:
     """What a program prints that gets `lines` and then the end of file."""
     heard: list[bytes] = []
-    child = await Child.start([sys.executable, "-c", program], tmp_path, heard.append, QUIET)
+    child = await start_child([sys.executable, "-c", program], tmp_path, heard.append, "test")
     for line in lines:
         child.send(line)
     await child.stop(10.0)
@@ -57,9 +55,7 @@ def test_what_a_program_logs_is_kept_up_to_a_size(tmp_path: Path) -> None:
     async def scenario() -> None:
         program = "import sys\nfor n in range(2000): print(n, 'x' * 50, file=sys.stderr)\nsys.stderr.write('y' * 9000)"
         (tmp_path / "run").mkdir()
-        child = await Child.start(
-            [sys.executable, "-c", program], tmp_path / "run", print, logging.getLogger("child.trainer")
-        )
+        child = await start_child([sys.executable, "-c", program], tmp_path / "run", print, "trainer")
         await child.stop(10.0)
 
     before = logging.getLogger().handlers[:], logging.getLogger().level, logging.raiseExceptions
