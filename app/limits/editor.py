@@ -11,8 +11,8 @@ from app.limits.slider import LimitSlider
 from app.text import messages
 from app.text.typed import quantities, values
 from app.widgets import layouts, theme
-from app.widgets.combo import Combo
-from app.widgets.switch import Switch
+from app.widgets.controls.combo import Combo
+from app.widgets.controls.switch import Switch
 from core.api.errors import UsageError
 from core.api.preferences.value_types import Choice, Number, Text, Value
 

@@ -12,7 +12,7 @@ from app.log.reader import LogReader
 from app.text.i18n import tr
 from app.widgets import layouts, theme
 from app.widgets.basic import Button, Label, SearchField, ToggleButton
-from app.widgets.combo import Combo
+from app.widgets.controls.combo import Combo
 from app.widgets.theme import Type
 from core.client.profile import Profile
 

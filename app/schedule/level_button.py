@@ -6,7 +6,7 @@ from PySide6.QtGui import QPainter
 from app.text.i18n import tr
 from app.text.typed import week
 from app.widgets import painting, theme
-from app.widgets.option_button import OptionButton
+from app.widgets.controls.option_button import OptionButton
 from app.widgets.swatch import level_colour
 from core.api.preferences.schedule import Level
 

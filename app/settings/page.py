@@ -15,9 +15,9 @@ from app.text.i18n import tr
 from app.text.messages import sentence
 from app.widgets import layouts, theme
 from app.widgets.basic import Button, Card, Label, Logo, Notice
-from app.widgets.combo import Combo
+from app.widgets.controls.combo import Combo
+from app.widgets.controls.switch import Switch
 from app.widgets.page import Page
-from app.widgets.switch import Switch
 from app.widgets.theme import Type
 from core.api.errors import WorldError
 from core.api.snapshot import Snapshot

@@ -4,7 +4,7 @@ from PySide6.QtCore import QPointF
 from PySide6.QtGui import QPainter
 
 from app.widgets import painting, theme
-from app.widgets.option_button import OptionButton
+from app.widgets.controls.option_button import OptionButton
 from app.widgets.theme import Type
 
 

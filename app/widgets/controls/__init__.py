@@ -1,0 +1,1 @@
+"""What a person operates: switches, lists of choices, buttons that choose."""
