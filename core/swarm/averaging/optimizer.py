@@ -4,7 +4,7 @@ from collections.abc import Callable
 from typing import Any
 
 import hivemind
-from hivemind.averaging.control import AveragingStage, StepControl
+from hivemind.averaging.control import StepControl
 from hivemind.compression import NoCompression
 
 from core.api.session_settings import Limits
@@ -12,7 +12,7 @@ from core.api.snapshot import Phase
 from core.swarm.averaging.averagers import CheckedStateAverager, EpochGradientAverager, state_prefix
 from core.swarm.averaging.bandwidth import bandwidth
 from core.swarm.averaging.group import Group, Update, group_of, group_of_one
-from core.swarm.averaging.round_control import give_up, is_searching, wait_for_group
+from core.swarm.averaging.round_control import give_up, has_group, is_searching, phase_of, wait_for_group
 from core.swarm.averaging.run_state import RunState
 from core.swarm.dht.backbone_monitor import BackboneMonitor
 from core.swarm.dht.isolation import IsolationGuard
@@ -148,12 +148,7 @@ class CollaborativeOptimizer(hivemind.Optimizer):
     @property
     def phase(self) -> Phase:
         """What the collaboration waits for, seen from this peer. Safe to read from any thread."""
-        if not self._stepping:
-            return "accumulating"
-        control = self.scheduled_grads
-        if control is None or control.done():
-            return "updating"
-        return "averaging" if control.stage == AveragingStage.RUNNING_ALLREDUCE else "finding_group"
+        return phase_of(self.scheduled_grads) if self._stepping else "accumulating"
 
     def follow(self) -> None:
         """Do what the collaboration asks for without adding samples: load state, join a round, step."""
@@ -201,10 +196,7 @@ class CollaborativeOptimizer(hivemind.Optimizer):
 
     def _missed_the_round(self) -> bool:
         """Others have already stepped and this peer is in no group: a round joined now could only time out."""
-        if self.tracker.global_epoch <= self.local_epoch:
-            return False
-        control = self.scheduled_grads
-        return control is None or control.done() or is_searching(control)
+        return bool(self.tracker.global_epoch > self.local_epoch) and not has_group(self.scheduled_grads)
 
     def _begin_averaging_gradients(self, grad_scaler: Any) -> bool:
         began = bool(super()._begin_averaging_gradients(grad_scaler))

@@ -1,10 +1,12 @@
-"""A round that this peer has asked for: whether others count on it already, and how it is given up."""
+"""A round that this peer has asked for: how far it is, whether others count on it already, and how it is given up."""
 
 from collections.abc import Callable
 from concurrent.futures import CancelledError
 from contextlib import suppress
 
 from hivemind.averaging.control import AveragingStage, StepControl
+
+from core.api.snapshot import Phase
 
 _REFRESH_EVERY = 1.0
 """Seconds between two readings of the others' progress while a group is searched for."""
@@ -15,6 +17,18 @@ def is_searching(control: StepControl | None) -> bool:
     # It is idle until the averager's process has begun with it.
     stages = (AveragingStage.IDLE, AveragingStage.LOOKING_FOR_GROUP)
     return control is not None and not control.done() and control.stage in stages
+
+
+def has_group(control: StepControl | None) -> bool:
+    """Whether other peers count on this one in the round."""
+    return control is not None and not control.done() and not is_searching(control)
+
+
+def phase_of(control: StepControl | None) -> Phase:
+    """What an update waits for whose round this is."""
+    if control is None or control.done():
+        return "updating"
+    return "averaging" if control.stage == AveragingStage.RUNNING_ALLREDUCE else "finding_group"
 
 
 def give_up(control: StepControl | None) -> None:
