@@ -1,7 +1,7 @@
 """A hostile peer that fills another one's part of the DHT: plain hivemind, none of this program's checks.
 
-Usage: flooding_peer.py FOLDER PEER COUNT,SIZE,LASTS ... Prints for each flood how many of COUNT records of SIZE bytes,
-which are to last LASTS seconds, were taken.
+Usage: flooding_peer.py FOLDER PEER COUNT,SIZE,LASTS ... Prints for each flood how many of COUNT records of about SIZE
+bytes, which are to last LASTS seconds, were taken.
 """
 
 import os
@@ -13,13 +13,15 @@ from hivemind import DHT
 from hivemind.dht.node import DHTNode
 from hivemind.dht.routing import DHTID
 from hivemind.p2p import PeerID
-from hivemind.utils import get_dht_time
+from hivemind.utils import MSGPackSerializer, get_dht_time
 
 from core.swarm.dht.peer import peer_id_of
 from core.swarm.patches import install
 from core.swarm.traffic.link import Link
 
 _AT_ONCE = 20
+_HEADER = 5
+"""Bytes of MessagePack before the value."""
 
 
 def main() -> None:
@@ -35,10 +37,11 @@ def main() -> None:
 
 async def _flood(_dht: DHT, node: DHTNode, *, victim: PeerID, count: int, size: int, lasts: float) -> int:
     """Runs in the DHT's process."""
-    taken, value = 0, os.urandom(size)
+    taken, value = 0, MSGPackSerializer.dumps(os.urandom(size - _HEADER))
     for _ in range(count // _AT_ONCE):
         keys = [DHTID.generate() for _ in range(_AT_ONCE)]
-        stored = await node.protocol.call_store(victim, keys, [value] * _AT_ONCE, get_dht_time() + lasts)
+        values, subkeys = [value] * _AT_ONCE, ["flood"] * _AT_ONCE
+        stored = await node.protocol.call_store(victim, keys, values, get_dht_time() + lasts, subkeys)
         taken += sum(stored or [])
     return taken
 

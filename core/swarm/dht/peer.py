@@ -11,7 +11,7 @@ from hivemind.utils.mpfuture import InvalidStateError
 
 from core.api.errors import WorldError
 from core.api.message import Message
-from core.swarm.dht.record_limits import RecordLimits
+from core.swarm.dht.record_limits import ReadableRecords, RecordLimits
 from core.system.atomic_file import write_atomically
 
 _STARTUP_TIMEOUT = 60.0
@@ -58,7 +58,7 @@ def join_swarm(
         announce_maddrs=[announce] if announce else None,
         identity_path=str(identity),
         check_if_identity_free=False,
-        record_validators=[RecordLimits()],
+        record_validators=[RecordLimits(), ReadableRecords()],
         use_relay=False,
         auto_nat=False,
         nat_port_map=False,

@@ -1,4 +1,4 @@
-"""Limits on what this peer keeps for others in the DHT. hivemind has none: 5,000 values of 100 kB took 2.7 GiB.
+"""Limits on what this peer takes from others in the DHT. hivemind has none: 5,000 values of 100 kB took 2.7 GiB.
 
 Everybody may store records with everybody. So a record is small and short-lived, a peer has room for so many, and when
 all room is taken, newcomers are refused: what is there already can be renewed.
@@ -16,6 +16,7 @@ from hivemind.dht.storage import DHTLocalStorage, DictionaryDHTValue
 from hivemind.dht.validation import DHTRecord, RecordValidatorBase
 from hivemind.p2p import P2PContext
 from hivemind.proto import dht_pb2
+from hivemind.utils import MSGPackSerializer
 
 LARGEST_VALUE = 16 << 10
 """Bytes of a record; the largest honest ones, statements of contributions, have about 2,500."""
@@ -44,6 +45,36 @@ class RecordLimits(RecordValidatorBase):
 
     def merge_with(self, other: RecordValidatorBase) -> bool:
         return isinstance(other, RecordLimits)
+
+
+class ReadableRecords(RecordValidatorBase):
+    """Refuses what the reader of a key could not read, stored here or found elsewhere.
+
+    hivemind parses what it has found in a task that nobody waits for: one record that is not MessagePack, and the
+    reader waits for ever. A record without a subkey would take the place of all that have one; no peer makes any.
+    """
+
+    def validate(self, record: DHTRecord) -> bool:
+        return record.subkey != DHTProtocol.IS_REGULAR_VALUE and is_readable(record.value)
+
+    @property
+    def priority(self) -> int:
+        # After signatures are taken off.
+        return -100
+
+    def merge_with(self, other: RecordValidatorBase) -> bool:
+        return isinstance(other, ReadableRecords)
+
+
+def is_readable(value: object) -> bool:
+    """Whether hivemind can parse the value of a record, which may come from anybody."""
+    if not isinstance(value, bytes):
+        return False
+    try:
+        MSGPackSerializer.loads(value)
+    except Exception:  # noqa: BLE001 - MessagePack, text, nested types: each fails in its own way
+        return False
+    return True
 
 
 def is_acceptable(subkey: bytes, value: bytes, expiration_time: float, now: float) -> bool:

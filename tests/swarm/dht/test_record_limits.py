@@ -4,19 +4,30 @@ import math
 import subprocess
 import sys
 from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 
 import psutil
 import pytest
 from hivemind import DHT
+from hivemind.dht.node import DHTNode
 from hivemind.dht.protocol import DHTProtocol
 from hivemind.dht.routing import DHTID
 from hivemind.dht.storage import DictionaryDHTValue
-from hivemind.utils import get_dht_time
+from hivemind.dht.validation import DHTRecord
+from hivemind.p2p import PeerID
+from hivemind.utils import MSGPackSerializer, get_dht_time
 
 from core.swarm.dht import record_limits
 from core.swarm.dht.peer import join_swarm, own_addresses
-from core.swarm.dht.record_limits import LARGEST_VALUE, LONGEST, BoundedStorage, PeerQuota, is_acceptable
+from core.swarm.dht.record_limits import (
+    LARGEST_VALUE,
+    LONGEST,
+    BoundedStorage,
+    PeerQuota,
+    ReadableRecords,
+    is_acceptable,
+)
 from tests.swarm.installed import installed
 
 NOW = 1_790_000_000.0
@@ -51,10 +62,60 @@ def test_a_flood_of_large_values_neither_fills_memory_nor_keeps_others_out(victi
     assert (large, eternal) == (0, 0)
     assert 0 < small * LARGEST_VALUE <= record_limits.MOST_BYTES_PER_PEER
     assert process.memory_info().rss < before + (64 << 20)
-    assert victim.store("honest", "value", get_dht_time() + 30.0)
+    assert victim.store("honest", "value", get_dht_time() + 30.0, subkey="peer")
     found = victim.get("honest")
     assert found is not None
-    assert found.value == "value"
+    assert found.value["peer"].value == "value"
+
+
+UNREADABLE = {
+    "not MessagePack": b"\xc1",
+    "more than one value": b"\x01\x01",
+    "text that is not UTF-8": b"\xa1\xff",
+    "half a value": b"\xc4\x05ab",
+    "no value": b"",
+    "nested without end": b"\x91" * 10_000,
+    "a dictionary of hivemind's that is none": b"\xd4\x50\x01",
+}
+
+
+def test_a_record_that_cannot_be_read_stops_nobody_who_reads_its_key(victim: DHT, short_folder: Path) -> None:
+    """hivemind's `get` never returned."""
+    attacker = DHT(initial_peers=own_addresses(victim), start=True, use_relay=False, startup_timeout=60.0)
+    try:
+        assert victim.store("key", "value", get_dht_time() + 60.0, subkey="peer")
+        kept = partial(_stored_raw, victim=victim.peer_id, key="key", values=list(UNREADABLE.values()))
+        assert attacker.run_coroutine(kept) == [False] * (2 * len(UNREADABLE))
+        # The attacker has them itself, and is asked.
+        attacker.run_coroutine(partial(_keep_raw, key="key", values=list(UNREADABLE.values())))
+        found = victim.get("key", latest=True, return_future=True).result(timeout=20.0)
+        assert found is not None
+        assert {peer: entry.value for peer, entry in found.value.items()} == {"peer": "value"}
+    finally:
+        attacker.shutdown()
+
+
+async def _stored_raw(_dht: DHT, node: DHTNode, *, victim: PeerID, key: str, values: list[bytes]) -> list[bool]:
+    """Which of these values the victim takes, each below a subkey and instead of all subkeys."""
+    taken: list[bool] = []
+    for subkey in ("peer", None):
+        for value in values:
+            until = get_dht_time() + 300.0
+            taken += await node.protocol.call_store(victim, [DHTID.generate(key)], [value], until, [subkey]) or [False]
+    return taken
+
+
+async def _keep_raw(_dht: DHT, node: DHTNode, *, key: str, values: list[bytes]) -> None:
+    for number, value in enumerate(values):
+        node.protocol.storage.store(DHTID.generate(key), value, get_dht_time() + 300.0, subkey=f"peer {number}")
+
+
+def test_a_record_belongs_to_a_subkey() -> None:
+    """One without would take the place of all that have one."""
+    until = get_dht_time() + 60.0
+    value = MSGPackSerializer.dumps("value")
+    assert ReadableRecords().validate(DHTRecord(b"key", MSGPackSerializer.dumps("peer"), value, until))
+    assert not ReadableRecords().validate(DHTRecord(b"key", DHTProtocol.IS_REGULAR_VALUE, value, until))
 
 
 def test_a_record_is_small_and_short_lived() -> None:
