@@ -4,6 +4,8 @@ from core.swarm.dht.backbone_monitor import BackboneMonitor
 
 
 class ScriptedBackbone(BackboneMonitor):
+    peers = ()
+
     def __init__(self) -> None:
         self.is_there = True
 

@@ -60,6 +60,7 @@ class CollaborativeOptimizer(hivemind.Optimizer):
         self._stepping = self._gave_up = self._is_alone = False
         self._group = Group(())
         super().__init__(**options)
+        self.state_averager.preferred_donors = backbone.peers
         self._forks = ForkDetector(
             self.dht, self.run_id, shares_state=not self.client_mode, is_one_group=lambda: self._is_one_group
         )

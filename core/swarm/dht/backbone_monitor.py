@@ -38,7 +38,7 @@ class BackboneMonitor(threading.Thread):
     def __init__(self, dht: DHT, backbone: Sequence[PeerID], run_id: str | None = None) -> None:
         super().__init__(name="backbone monitor", daemon=True)
         self._records = OrganiserRecords(dht, run_id, backbone) if run_id is not None else None
-        self._dht, self._backbone = dht, tuple(backbone)
+        self._dht, self.peers = dht, tuple(backbone)
         self._known: tuple[PeerID, ...] = ()
         # To have joined the swarm was an answer.
         self._is_near = True
@@ -55,7 +55,7 @@ class BackboneMonitor(threading.Thread):
         with self._asking:
             ping = partial(
                 _ping,
-                backbone=self._backbone,
+                backbone=self.peers,
                 known=self._known,
                 was_away=not self._is_near,
                 look_up=self._pings % _LOOKUP_EVERY == 0,

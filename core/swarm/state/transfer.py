@@ -11,7 +11,7 @@ import math
 import multiprocessing
 import random
 import time
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator
 from typing import Any, AsyncIterator, TypeVar  # noqa: UP035 - hivemind knows only this one as a stream
 
 import torch
@@ -45,6 +45,8 @@ class StateTransfer(DecentralizedAverager):
     local_epoch: int
     updates: UpdateChain = ()
     """The latest of those that led to the present state."""
+    preferred_donors: Collection[PeerID] = ()
+    """Asked first of those with the same epoch: the backbone, which is there to give, on a server's link."""
     state_was_loaded = False
     """The result of the last `load_state_from_peers`."""
     receive_timeout = 600.0
@@ -90,7 +92,7 @@ class StateTransfer(DecentralizedAverager):
             if isinstance(record.value, float | int) and math.isfinite(record.value) and PeerID(peer) != self.peer_id
         ]
         random.shuffle(offers)
-        return sorted(offers, key=lambda offer: -offer[1])
+        return sorted(offers, key=lambda offer: (-offer[1], offer[0] not in self.preferred_donors))
 
     def load_state_from_peers(
         self,

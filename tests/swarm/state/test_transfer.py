@@ -60,6 +60,15 @@ def in_background(act: Callable[[], None]) -> Any:
     return thread
 
 
+def test_of_donors_with_the_same_epoch_the_backbone_is_asked_first(swarm: Swarm) -> None:
+    donors = [swarm.donor(), swarm.donor()]
+    taker = swarm.peer()
+    swarm.until_announced(taker, 2)
+    for backbone in donors:
+        taker.preferred_donors = [backbone.peer_id]
+        assert {taker.donors()[0][0] for _ in range(20)} == {backbone.peer_id}
+
+
 def test_one_state_is_given_at_a_time_and_others_are_refused_at_once(swarm: Swarm) -> None:
     donor = swarm.donor(Slow)
     first, second = swarm.peer(), swarm.peer()
