@@ -3,14 +3,16 @@
 hivemind's own auxiliary peers hold no averaged state. This one is a full member of each group, with weight zero.
 """
 
+import threading
+import time
 from typing import Any
-
-from hivemind.utils import get_dht_time
 
 from core.swarm.averaging.optimizer import CollaborativeOptimizer
 
 _ANNOUNCE_EVERY = 10.0
 """Seconds; a third of the time after which the others forget it."""
+_CHECK_EVERY = 0.1
+"""Seconds between two looks whether the epoch has changed."""
 
 
 class AuxiliaryOptimizer(CollaborativeOptimizer):
@@ -24,8 +26,10 @@ class AuxiliaryOptimizer(CollaborativeOptimizer):
 
     def __init__(self, *, averages: bool, behind: int, **options: Any) -> None:
         self._averages, self._behind = averages, behind
-        self._announced = (-1, 0.0)
         super().__init__(**options)
+        self._left = threading.Event()
+        if averages:
+            threading.Thread(target=self._announce_until_left, name="announcements", daemon=True).start()
         # Every peer makes the initial parameters itself.
         self.state_averager.allow_state_sharing = False
 
@@ -37,7 +41,6 @@ class AuxiliaryOptimizer(CollaborativeOptimizer):
             StateUnavailable: nobody gives the state.
         """
         if self._averages:
-            self._announce()
             super().follow()
         elif self._should_load_state_from_peers():
             self.load_state_from_peers()
@@ -47,11 +50,20 @@ class AuxiliaryOptimizer(CollaborativeOptimizer):
         super().share_state(epoch)
         self.state_averager.allow_state_sharing = epoch > 0
 
-    def _announce(self) -> None:
-        epoch, at = self._announced
-        if epoch != self.local_epoch or get_dht_time() > at + _ANNOUNCE_EVERY:
-            self._announced = (self.local_epoch, get_dht_time())
-            self.tracker.announce(self.local_epoch)
+    def shutdown(self) -> None:
+        """Leave the run."""
+        self._left.set()
+        super().shutdown()
+
+    def _announce_until_left(self) -> None:
+        # On a thread of its own: catching up from a slow peer takes longer than the others remember this one, and a
+        # lone trainer that sees nobody goes on alone, on another fork.
+        announced, at = -1, 0.0
+        while not self._left.wait(_CHECK_EVERY):
+            is_due = announced != self.local_epoch or time.monotonic() > at + _ANNOUNCE_EVERY
+            if is_due and not self._yielding():
+                announced, at = self.local_epoch, time.monotonic()
+                self.tracker.announce(announced)
 
     def _should_load_state_from_peers(self) -> bool:
         if self._averages:

@@ -9,11 +9,14 @@ from pathlib import Path
 
 import pytest
 import torch
+from hivemind.utils import get_dht_time
 
 from core.api.project.manifest import Averaging
+from core.swarm.averaging.auxiliary import AuxiliaryOptimizer
 from core.swarm.averaging.group import Update
 from core.swarm.averaging.optimizer import CollaborativeOptimizer
 from core.swarm.build import make_optimizer
+from core.swarm.dht.credible_progress import reports_in
 from core.swarm.dht.peer import LOOPBACK, join_swarm, own_addresses
 from core.swarm.errors import Isolated, RoundFailed
 from tests.fakes.backbone import ScriptedBackbone
@@ -143,3 +146,30 @@ def test_who_only_calls_others_does_not_train_alone_and_waits_for_somebody_who_l
         peer.train()
     assert not peer.has_moved
     assert peer.optimizer.own_samples >= BATCH // 2
+
+
+def test_an_auxiliary_peer_is_not_forgotten_while_it_is_busy(short_folder: Path, opened: ExitStack) -> None:
+    """It may take minutes to catch up from a slow peer; a lone trainer that sees nobody would go on alone."""
+    dht = join_swarm([], short_folder / "auxiliary.key")
+    opened.callback(dht.shutdown)
+    auxiliary = make_optimizer(
+        dht=dht,
+        run_id="run",
+        parameters=make_model().parameters(),
+        training=TRAINING,
+        averaging=AVERAGING,
+        backbone=ScriptedBackbone(),
+        kind=AuxiliaryOptimizer,
+        averages=True,
+        behind=1,
+    )
+    opened.callback(auxiliary.shutdown)
+
+    def reported() -> list[float]:
+        found = dht.get(auxiliary.tracker.training_progress_key, latest=True)
+        return [report.time for report in reports_in(found and found.value, get_dht_time())]
+
+    # It is never called to follow the run.
+    until(lambda: len(reported()) == 1)
+    (first,) = reported()
+    until(lambda: reported() > [first])
