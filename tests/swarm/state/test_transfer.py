@@ -9,6 +9,7 @@ from typing import Any, AsyncIterator, TypeAlias  # noqa: UP035 - hivemind knows
 import pytest
 from hivemind.p2p import P2PContext
 from hivemind.proto import averaging_pb2
+from hivemind.utils import MPFuture
 
 from core.api.session_settings import Limits
 from core.swarm.averaging.averagers import CheckedStateAverager
@@ -45,6 +46,34 @@ def test_a_donor_that_announces_an_older_epoch_is_not_asked(swarm: Swarm) -> Non
     assert not take(taker, known=EPOCH + 1)
     assert swarm.state_bytes == before
     assert donor.states_given == 0
+
+
+class InRound(CheckedStateAverager):
+    async def _average_tensors(self, count: int, future: MPFuture[None]) -> None:
+        """What hivemind does in a round with each tensor that it has averaged."""
+        for _ in range(count):
+            self._state_updated.set()
+            await asyncio.sleep(0.01)
+        future.set_result(None)
+
+
+def test_a_round_of_many_tensors_announces_the_state_once(swarm: Swarm) -> None:
+    """hivemind announces it once for each of them, and every announcement is a search in the DHT."""
+    donor, taker = swarm.donor(InRound), swarm.peer()
+    swarm.until_announced(taker, 1)
+
+    def announced_after(tensors: int, epoch: int) -> int:
+        """Bytes of the DHT until the epoch is announced."""
+        before = swarm.link.meter.by_kind()["dht"][0]
+        future: MPFuture[None] = MPFuture()
+        donor._outer_pipe.send(("_average_tensors", [tensors], {"future": future}))
+        future.result(timeout=20.0)
+        donor.state_sharing_priority = epoch
+        swarm.until(lambda: taker.donors() == [(donor.peer_id, epoch)])
+        return swarm.link.meter.by_kind()["dht"][0] - before
+
+    once = announced_after(0, EPOCH + 1)
+    assert announced_after(100, EPOCH + 2) < 10 * once
 
 
 class Slow(CheckedStateAverager):
