@@ -69,6 +69,8 @@ class StateSync:
         tries_left = _TRIES_FOR_STATE
         while True:
             self._status.enter("syncing", catching_up=CatchUp(here, max(here, optimizer.run_state.run_epoch)))
+            if not optimizer.local_epoch and optimizer.run_state.is_unbegun:
+                break
             try:
                 optimizer.load_state_from_peers()
                 log.info("caught up: epoch %d to %d", here, optimizer.local_epoch)

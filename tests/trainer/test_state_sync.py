@@ -99,6 +99,20 @@ def test_with_a_copy_of_the_present_epoch_nothing_is_fetched(
     assert donor.states_given == 0
 
 
+def test_at_the_beginning_of_a_run_no_state_is_fetched(swarm: Swarm, tmp_path: Path) -> None:
+    """A peer behind a slow line gives it too, and every peer makes the same itself."""
+    donor = swarm.donor(epoch=0)
+    volunteer = Volunteer(swarm, tmp_path / "copies")
+    try:
+        swarm.until_announced(volunteer.optimizer.state_averager, 1)
+        before = swarm.state_bytes
+        volunteer.state_sync.begin()
+        assert swarm.state_bytes == before
+        assert donor.states_given == 0
+    finally:
+        volunteer.optimizer.shutdown()
+
+
 def test_when_the_run_has_moved_on_one_state_is_fetched_and_no_more(
     swarm: Swarm, donor: CheckedStateAverager, volunteer: Volunteer, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -51,6 +51,12 @@ class RunState:
         reported = self._tracker.reported_epoch
         return reported if reported is not None else self._offered_epoch or 0
 
+    @property
+    def is_unbegun(self) -> bool:
+        """Whether no update was made yet, as far as anybody tells: every peer makes the initial parameters itself."""
+        self._tracker.refresh()
+        return self._tracker.is_unbegun and not self._offered_epoch
+
     def is_present(self, epoch: int) -> bool:
         """Whether a state of `epoch` is that of the run now."""
         return is_still_present(epoch, self._tracker.reported_epoch, self._offered_epoch)
