@@ -18,6 +18,11 @@ OVERHEAD = 0.05
 _ACKNOWLEDGED = 20
 """Bytes that may come in for one that goes out, and the other way: each two packets are acknowledged by one of 66
 bytes, so acknowledgements take less than half of the other direction's ceiling."""
+_RESERVE = 0.02
+"""Share of a ceiling, kept for what goes out before it can be counted: acknowledgements and the daemon's own talk."""
+_CALLS_AHEAD = 0.2
+"""Seconds of the ceiling that calls may go before their turn, as others wait for them. At the end of a round a peer
+makes and answers dozens of them at once."""
 _SMOOTHING = 0.2
 """Share of the newest reading in the mean rate of what is not a stream of tensors."""
 _LEAST_SHARE = 0.1
@@ -57,12 +62,16 @@ class Link:
         """Bytes per second in which tensors may come in, beside everything else that does; 0 is no ceiling."""
         return max(self.down.rate * _LEAST_SHARE, self.down.rate - self._other_rate.value)
 
-    def count_call(self, *, up: int = 0, down: int = 0) -> None:
-        """Count a message that waits for nobody; streams wait for it."""
-        self.meter.add("dht", up=up, down=down)
-        self.up.consume(up)
+    async def send_call(self, count: int) -> None:
+        """Wait until a message of `count` bytes may be sent: only while many are, and streams wait for it."""
+        self.meter.add("dht", up=count)
+        await self.up.wait_for(count, _CALLS_AHEAD)
+
+    def receive_call(self, count: int) -> None:
+        """Count a message that was read; streams wait for it."""
+        self.meter.add("dht", down=count)
         if not self._is_measured.value:
-            self.down.consume(down)
+            self.down.consume(count)
 
     async def send(self, count: int, kind: Kind) -> None:
         """Wait until `count` bytes of a stream may be sent."""
@@ -95,4 +104,5 @@ def on_the_wire(count: int) -> int:
 
 def _ceiling(rate: int, other: int) -> float:
     """Of one direction, so low that its acknowledgements find room under the other's; 0 is none."""
-    return float(min((ceiling for ceiling in (rate, other * _ACKNOWLEDGED) if ceiling), default=0))
+    lowest = min((ceiling for ceiling in (rate, other * _ACKNOWLEDGED) if ceiling), default=0)
+    return lowest * (1 - _RESERVE)

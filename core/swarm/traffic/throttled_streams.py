@@ -60,14 +60,15 @@ class ThrottledStreams:
         return bytes(data)
 
     async def write_call(self, stream: Any, message: Any) -> None:
-        """As `write_pbmsg`. A single call is small and others wait for it: it is counted, but does not wait."""
-        self._link.count_call(up=_size_of_call(message))
+        """As `write_pbmsg`."""
+        if size := _size_of_call(message):
+            await self._link.send_call(size)
         await write_pbmsg(stream, message)
 
     async def read_call(self, stream: Any, message: Any) -> None:
         """As `read_pbmsg_safe`; `message` is filled in."""
         await read_pbmsg_safe(stream, message)
-        self._link.count_call(down=_size_of_call(message))
+        self._link.receive_call(_size_of_call(message))
 
 
 def chunk_size(*rates: float) -> int:

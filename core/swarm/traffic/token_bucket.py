@@ -59,11 +59,11 @@ class TokenBucket:
         """Seconds until there were tokens for everything that was consumed."""
         return self.delay(self._consumed.value)
 
-    async def wait_for(self, count: int) -> None:
-        """Wait until it is the turn of `count` bytes."""
+    async def wait_for(self, count: int, ahead: float = 0.0) -> None:
+        """Wait until it is the turn of `count` bytes, or will be in `ahead` seconds."""
         position = self.consume(count)
-        while delay := self.delay(position):  # noqa: ASYNC110 - other processes consume too, and set no event here
-            await asyncio.sleep(min(delay, _LONGEST_SLEEP))
+        while (delay := self.delay(position)) > ahead:  # noqa: ASYNC110 - other processes consume too, and set no event here
+            await asyncio.sleep(min(delay - ahead, _LONGEST_SLEEP))
 
     def block_for(self, count: int, stop: Event = _NEVER) -> None:
         """Likewise on a thread, until `stop` is set."""

@@ -1,6 +1,7 @@
 """What is counted and held back when messages and the wire do not say the same."""
 
 import asyncio
+import time
 
 import pytest
 
@@ -15,7 +16,8 @@ def link() -> Link:
 
 
 def test_until_the_kernel_is_asked_the_messages_count(link: Link) -> None:
-    link.count_call(up=100, down=200)
+    asyncio.run(link.send_call(100))
+    link.receive_call(200)
     link.meter.add("data", down=50)
     assert (link.meter.uploaded, link.meter.downloaded) == (100, 250)
 
@@ -40,29 +42,46 @@ def test_what_the_wire_carried_besides_messages_makes_streams_wait(link: Link) -
     link.apply(Limits(upload_limit=1000, download_limit=1000))
     asyncio.run(link.send(100, "averaging"))
     link.set_carried(Carried(600, 0), 0.2)
-    assert link.up.debt == pytest.approx(0.5, abs=0.1)
+    assert link.up.debt == pytest.approx(0.6, abs=0.1)
     link.set_carried(Carried(600, 700), 0.2)
-    assert link.down.debt == pytest.approx(0.6, abs=0.1)
+    assert link.down.debt == pytest.approx(0.7, abs=0.1)
+
+
+def test_a_few_calls_go_at_once_and_many_wait_for_their_turn(link: Link) -> None:
+    link.apply(Limits(upload_limit=1000))
+
+    def seconds_for(calls: int) -> float:
+        async def send() -> None:
+            for _ in range(calls):
+                await link.send_call(50)
+
+        begin = time.monotonic()
+        asyncio.run(send())
+        return time.monotonic() - begin
+
+    assert seconds_for(2) < 0.1
+    # At 1000 bytes per second; not sooner than 0.2 seconds before their turn.
+    assert 0.5 < seconds_for(18) < 1.0
 
 
 def test_peers_are_offered_what_other_traffic_leaves(link: Link) -> None:
     link.apply(Limits(download_limit=1000))
-    assert link.rate_for_streams == 1000
+    assert link.rate_for_streams == 980
     for second in range(1, 60):
         link.set_carried(Carried(0, 300 * second), 1.0)
-    assert link.rate_for_streams == pytest.approx(700, rel=0.01)
+    assert link.rate_for_streams == pytest.approx(680, rel=0.01)
     for second in range(1, 60):
         link.set_carried(Carried(0, 18_000 + 5000 * second), 1.0)
-    assert link.rate_for_streams == pytest.approx(100, rel=0.01), "never nothing"
+    assert link.rate_for_streams == pytest.approx(98, rel=0.01), "never nothing"
 
 
 @pytest.mark.parametrize(
     ("limits", "rates"),
     [
         (Limits(), (0, 0)),
-        (Limits(upload_limit=1000), (1000, 20_000)),
-        (Limits(download_limit=1000), (20_000, 1000)),
-        (Limits(upload_limit=1000, download_limit=1_000_000), (1000, 20_000)),
+        (Limits(upload_limit=1000), (980, 19_600)),
+        (Limits(download_limit=1000), (19_600, 980)),
+        (Limits(upload_limit=1000, download_limit=1_000_000), (980, 19_600)),
     ],
 )
 def test_acknowledgements_find_room_under_the_other_ceiling(
