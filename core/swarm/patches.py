@@ -25,6 +25,7 @@ from core.swarm.averaging.group_formation import ExpectedGroup
 from core.swarm.averaging.load_balancing import load_balance
 from core.swarm.dht.group_lookup import PacedKeyManager
 from core.swarm.dht.record_limits import BoundedStorage, limited_store
+from core.swarm.traffic.lingering_close import lingering_serve
 from core.swarm.traffic.link import Link
 from core.swarm.traffic.rate_negotiation import RateNegotiation, negotiated_open, negotiated_serve
 from core.swarm.traffic.throttled_streams import ThrottledStreams
@@ -72,12 +73,13 @@ def patches(session_folder: Path, link: Link) -> Iterator[Patch]:
 
 
 def _traffic(link: Link) -> Iterator[Patch]:
-    """hivemind neither limits nor counts what goes between this process and the daemon. Streams pass through
-    `send_raw_data` and `receive_raw_data`, single calls to peers through the control connection."""
+    """hivemind neither limits nor counts what goes between this process and the daemon, and loses ends of streams. They
+    pass through `send_raw_data` and `receive_raw_data`, single calls to peers through the control connection."""
     rate_negotiation = RateNegotiation(link)
     streams = ThrottledStreams(link, rate_negotiation)
     yield P2P, "call_binary_stream_handler", negotiated_open(P2P.call_binary_stream_handler, rate_negotiation)
-    yield P2P, "add_binary_stream_handler", negotiated_serve(P2P.add_binary_stream_handler, rate_negotiation)
+    serve = lingering_serve(P2P.add_binary_stream_handler)
+    yield P2P, "add_binary_stream_handler", negotiated_serve(serve, rate_negotiation)
     yield P2P, "send_raw_data", staticmethod(streams.send)
     yield P2P, "receive_raw_data", staticmethod(streams.receive)
     yield control, "write_pbmsg", streams.write_call

@@ -45,6 +45,12 @@ def test_every_message_to_and_from_the_daemon_passes_the_throttled_functions() -
     assert "read_pbmsg_safe,\n" in calls
 
 
+def test_a_stream_is_closed_as_soon_as_its_handler_has_answered() -> None:
+    assert "with closing(writer):" in inspect.getsource(P2P._add_protobuf_stream_handler)
+    parts = inspect.getsource(AllReduceRunner._communicate_with_peer)
+    assert "self._get_peer_stub(peer_id).rpc_aggregate_part(" in parts
+
+
 def test_local_gradients_are_used_in_one_method_only() -> None:
     fallback = Optimizer._load_local_gradients_into_optimizer
     callers = [

@@ -21,6 +21,7 @@ from hivemind.compression import NoCompression
 from hivemind.p2p import PeerID
 
 from core.swarm.averaging.ping import until_silent
+from core.swarm.traffic.lingering_close import first
 
 
 class MembersLost(AllreduceException):
@@ -42,6 +43,16 @@ class _Averages(TensorPartReducer):
     async def accumulate_part(self, *args: Any, **kwargs: Any) -> torch.Tensor:
         average: torch.Tensor = await super().accumulate_part(*args, **kwargs)
         return average.as_subclass(_Average)
+
+
+class _PartsStub:
+    """A reducer's answers end with its last part; the stream of them stays open for a while."""
+
+    def __init__(self, stub: Any, count: int) -> None:
+        self._stub, self._count = stub, count
+
+    async def rpc_aggregate_part(self, inputs: AsyncIterator[Any]) -> AsyncIterator[Any]:
+        return first(self._count, await self._stub.rpc_aggregate_part(inputs))
 
 
 class AtomicAllReduce(AllReduceRunner):
@@ -87,6 +98,10 @@ class AtomicAllReduce(AllReduceRunner):
                 task.cancel()
             # hivemind's tasks send the others a last message.
             await asyncio.gather(average, *watches, return_exceptions=True)
+
+    def _get_peer_stub(self, peer: PeerID) -> Any:
+        count = self.tensor_part_container.num_parts_by_peer[self.ordered_peer_ids.index(peer)]
+        return _PartsStub(super()._get_peer_stub(peer), count)
 
     def _partners(self) -> list[PeerID]:
         """The members that this one is connected to: peers that only call others are so to those that reduce."""

@@ -42,12 +42,15 @@ class IncomingState:
         self._size = 0
         """Bytes of the parts, which belong to the next tensor."""
 
+    @property
+    def is_complete(self) -> bool:
+        """Whether nothing is missing any more."""
+        return len(self._tensors) == len(self._request.layout)
+
     def add(self, message: averaging_pb2.DownloadData) -> None:
         """Take the next message; the first one has the metadata, too."""
         if self._metadata is None:
             self._metadata = _checked_metadata(message.metadata, self._request)
-        if len(self._tensors) == len(self._request.layout):
-            raise BadState("state_too_long")
         shape, kind = self._request.layout[len(self._tensors)]
         self._parts.append(_checked_part(message.tensor_part, first=not self._parts))
         self._size += len(message.tensor_part.buffer)
@@ -61,7 +64,7 @@ class IncomingState:
         """The state, once the donor has sent all."""
         if self._metadata is None:
             raise BadState("donor_busy")
-        if len(self._tensors) < len(self._request.layout):
+        if not self.is_complete:
             raise BadState("state_incomplete")
         return self._metadata, self._tensors
 

@@ -224,6 +224,8 @@ class StateTransfer(DecentralizedAverager):
                 incoming.add(message)
                 with self._received.get_lock():
                     self._received.value += len(message.tensor_part.buffer)
+                if incoming.is_complete:
+                    break
             return incoming.finish()
         finally:
             with contextlib.suppress(Exception):  # the stream may have ended in any way; its error is known already

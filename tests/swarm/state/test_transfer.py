@@ -48,6 +48,21 @@ def test_a_donor_that_announces_an_older_epoch_is_not_asked(swarm: Swarm) -> Non
     assert donor.states_given == 0
 
 
+class Endless(CheckedStateAverager):
+    async def rpc_download_state(self, request: Request, context: P2PContext) -> Response:
+        async for message in super().rpc_download_state(request, context):
+            yield message
+        while True:
+            yield message
+
+
+def test_a_state_is_taken_once_it_is_whole_whatever_its_donor_still_sends(swarm: Swarm) -> None:
+    donor, taker = swarm.donor(Endless), swarm.peer()
+    swarm.until_announced(taker, 1)
+    assert take(taker)
+    assert digest(taker) == digest(donor)
+
+
 class InRound(CheckedStateAverager):
     async def _average_tensors(self, count: int, future: MPFuture[None]) -> None:
         """What hivemind does in a round with each tensor that it has averaged."""
