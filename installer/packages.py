@@ -55,7 +55,9 @@ def _install_with_uv(work: Work, build: TorchBuild, variables: dict[str, str]) -
 
 def _run_uv(work: Work, build: TorchBuild, variables: dict[str, str]) -> None:
     work.progress.stage("finding packages", 0.1)
-    command = [str(work.checkout.venv / "bin" / "uv"), "pip", "install", "--python", str(work.checkout.python)]
+    # Without bytecode each process that imports torch compiles it first, for seven seconds; pip compiles by itself.
+    command = [str(work.checkout.venv / "bin" / "uv"), "pip", "install", "--compile-bytecode"]
+    command += ["--python", str(work.checkout.python)]
     if torch_build.must_replace(work.checkout.installed_version("torch"), build):
         command += ["--reinstall-package", "torch"]
     if build.backend and "UV_TORCH_BACKEND" not in os.environ:

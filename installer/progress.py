@@ -113,13 +113,15 @@ class UvReader:
             self._fetched.add(done[1])
             self._show()
         elif line.startswith("Prepared "):
-            self._progress.step("installing", self._start + 0.9 * self._span)
+            self._progress.step("installing", self._start + 0.8 * self._span)
+        elif line.startswith("Installed "):
+            self._progress.step("compiling", self._start + 0.85 * self._span)
 
     def _show(self) -> None:
         pending = {name: size for name, size in self._sizes.items() if name not in self._fetched}
         total = sum(self._sizes.values())
         fraction = 1 - sum(pending.values()) / total if total else 0.0
-        self._progress.step(describe(pending), self._start + (0.1 + 0.8 * fraction) * self._span)
+        self._progress.step(describe(pending), self._start + (0.1 + 0.7 * fraction) * self._span)
 
 
 def describe(pending: dict[str, float]) -> str:

@@ -19,6 +19,7 @@ from tests.network.interface_log import InterfaceLog, interface_log
 from tests.network.namespaces import INTERFACE, Host, hosts
 
 _PORT = "31001"
+_PROJECT: dict[str, Any] = {"target_batch_size": 96}
 
 
 @dataclass(frozen=True)
@@ -74,8 +75,11 @@ class MeasuredRun:
 
 
 @contextmanager
-def measured_run(limits: Sequence[dict[str, int]], batch: int = 96) -> Iterator[MeasuredRun]:
-    """A volunteer for each entry of `limits`, contributing for at least two epochs when the block begins."""
+def measured_run(limits: Sequence[dict[str, int]], **changes: Any) -> Iterator[MeasuredRun]:
+    """A volunteer for each entry of `limits`, contributing for at least two epochs when the block begins.
+
+    `changes` are lines of the practice project that are otherwise.
+    """
     with ExitStack() as opened:
         machine = Machine()
         opened.callback(machine.clean_up)
@@ -85,7 +89,7 @@ def measured_run(limits: Sequence[dict[str, int]], batch: int = 96) -> Iterator[
             script = host.command(sys.executable, log_module.__file__, INTERFACE)
             return opened.enter_context(interface_log(script, machine.folder / f"interface-{host.namespace}"))
 
-        organiser = Organiser(machine, "organiser", at=far.command(), address=far.address, target_batch_size=batch)
+        organiser = Organiser(machine, "organiser", at=far.command(), address=far.address, **{**_PROJECT, **changes})
         backbone = log_of(far)
         organiser.start()
         volunteers = []
