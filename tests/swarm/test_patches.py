@@ -78,6 +78,8 @@ def test_rounds_are_run_where_we_put_our_own(link: Link) -> None:
     assert "tensor.add_(update" in source
     assert inspect.getsource(AllReduceRunner).count("averaged_part - tensor_part") == 2
     assert averager.AllReduceRunner is AtomicAllReduce
+    assert inspect.getsource(AllReduceRunner).count("if not self.should_delay_results(") == 1
+    assert inspect.getsource(AllReduceRunner).count("if self.should_delay_results(") == 1
 
 
 def test_groups_form_where_we_put_our_own(link: Link) -> None:
