@@ -59,15 +59,17 @@ def test_the_bar_follows_the_bytes_that_uv_still_has_to_fetch() -> None:
         " Downloaded torch\n",
         " Downloaded numpy\n",
         "Prepared 88 packages in 5.68s\n",
+        "Installed 88 packages in 206ms\n",
     ):
         reader(line)
     assert steps == [
         ("installing 88 packages", 0.1),
         ("numpy (25 MiB)", 0.1),
         ("torch (75 MiB) +1", 0.1),
-        ("numpy (25 MiB)", 0.7),
-        ("unpacking", 0.9),
-        ("installing", 0.9),
+        ("numpy (25 MiB)", 0.62),
+        ("unpacking", 0.8),
+        ("installing", 0.8),
+        ("compiling", 0.85),
     ]
 
 
