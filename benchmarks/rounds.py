@@ -106,6 +106,7 @@ def peer(folder: str, address: str, *task: str) -> None:
         dht = join_swarm([], place / "key", listen)
         print(json.dumps({"address": own_addresses(dht)[0]}), flush=True)
         sys.stdin.read()
+        dht.shutdown()
     else:
         described = json.loads(task[0])
         _average(place, listen, Line(**described["line"]), described)
@@ -147,6 +148,9 @@ def _average(place: Path, listen: str, line: Line, described: dict[str, object])
         group = len(control.result())
         print(json.dumps({"began": began, "done": time.monotonic(), "group": group}), flush=True)
     sys.stdin.read()
+    # Processes that are left would keep the pipe open that the benchmark reads.
+    averager.shutdown()
+    dht.shutdown()
 
 
 if __name__ == "__main__":
