@@ -28,8 +28,9 @@ class AuxiliaryOptimizer(CollaborativeOptimizer):
         self._averages, self._behind = averages, behind
         super().__init__(**options)
         self._left = threading.Event()
+        self._announcements = threading.Thread(target=self._announce_until_left, name="announcements", daemon=True)
         if averages:
-            threading.Thread(target=self._announce_until_left, name="announcements", daemon=True).start()
+            self._announcements.start()
         # Every peer makes the initial parameters itself.
         self.state_averager.allow_state_sharing = False
 
@@ -53,6 +54,9 @@ class AuxiliaryOptimizer(CollaborativeOptimizer):
     def shutdown(self) -> None:
         """Leave the run."""
         self._left.set()
+        if self._averages:
+            # One more announcement would take the place of the word that this peer has left.
+            self._announcements.join()
         super().shutdown()
 
     def _announce_until_left(self) -> None:

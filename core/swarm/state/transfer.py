@@ -236,7 +236,7 @@ class StateTransfer(DecentralizedAverager):
     async def _declare_for_download_periodically(self) -> None:
         """Announce the epoch of the state that this peer gives away, when it has changed and before others forget it.
 
-        In place of hivemind's, which announces it anew for each tensor of a round: dozens of DHT searches at once.
+        hivemind's own method announces it again for each tensor of a round, which makes dozens of DHT searches at once.
         """
         announced: tuple[int | float | None, float] = None, 0.0
         while True:
@@ -253,7 +253,8 @@ class StateTransfer(DecentralizedAverager):
                     return_future=True,
                 )
             with contextlib.suppress(TimeoutError):
-                await asyncio.wait_for(self._state_updated.wait(), self.declare_state_period / 4)
+                async with asyncio.timeout(self.declare_state_period / 4):
+                    await self._state_updated.wait()
 
     def announced(self, metadata: dict[str, Any], tensors: list[torch.Tensor]) -> dict[str, Any]:
         """The metadata that are sent before the tensors."""

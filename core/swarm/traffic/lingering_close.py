@@ -83,7 +83,8 @@ async def first(count: int, stream: AsyncIterator[Message]) -> AsyncIterator[Mes
 
 
 async def _drain(stream: AsyncIterator[Any]) -> None:
-    # To close it now would reset it, and the other side might miss that everything was sent.
+    # To close it now would reset it, and the other side might miss that everything was sent. A hostile one never ends.
     with suppress(Exception):
-        async for _ in stream:
-            pass
+        async with asyncio.timeout(2 * LINGER):
+            async for _ in stream:
+                pass

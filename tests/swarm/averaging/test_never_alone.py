@@ -172,4 +172,5 @@ def test_an_auxiliary_peer_is_not_forgotten_while_it_is_busy(short_folder: Path,
     # It is never called to follow the run.
     until(lambda: len(reported()) == 1)
     (first,) = reported()
-    until(lambda: reported() > [first])
+    until(lambda: reported() != [first])
+    assert reported() > [first]

@@ -3,7 +3,7 @@
 import asyncio
 import contextlib
 import time
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator, Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -36,14 +36,14 @@ async def requests() -> AsyncIterator[averaging_pb2.JoinRequest]:
 
 
 @contextlib.asynccontextmanager
-async def two_peers() -> AsyncIterator[tuple[P2P, P2P]]:
+async def two_peers(handler: Callable[..., AsyncIterator[object]] = answer) -> AsyncIterator[tuple[P2P, P2P]]:
     one = await P2P.create(host_maddrs=["/ip4/127.0.0.1/tcp/0"])
     try:
         addresses = [str(address) for address in await one.get_visible_maddrs()]
         other = await P2P.create(host_maddrs=["/ip4/127.0.0.1/tcp/0"], initial_peers=addresses)
         try:
             await one.add_protobuf_handler(
-                "join", answer, averaging_pb2.JoinRequest, stream_input=True, stream_output=True
+                "join", handler, averaging_pb2.JoinRequest, stream_input=True, stream_output=True
             )
             yield one, other
         finally:
@@ -90,3 +90,23 @@ def test_who_knows_how_much_comes_does_not_wait_for_the_end_of_the_stream() -> N
     told, not_told = asyncio.run(call())
     assert told < LINGER / 2
     assert LINGER <= not_told < 2 * LINGER
+
+
+def test_a_peer_that_never_stops_answering_is_not_listened_to_for_long() -> None:
+    async def call() -> None:
+        ended = asyncio.Event()
+
+        async def endless(requests: AsyncIterator[object], _context: P2PContext) -> AsyncIterator[object]:
+            await anext(requests)
+            try:
+                while True:
+                    yield averaging_pb2.MessageFromLeader()
+                    await asyncio.sleep(0.01)
+            finally:
+                ended.set()
+
+        async with two_peers(endless) as (one, other):
+            assert len([message async for message in first(MESSAGES, await ask(one, other))]) == MESSAGES
+            await asyncio.wait_for(ended.wait(), 4 * LINGER)
+
+    asyncio.run(call())
