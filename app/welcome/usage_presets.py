@@ -38,7 +38,7 @@ def words(usage_preset: UsagePreset) -> tuple[str, str]:
         ),
         UsagePreset.NIGHTS: (
             tr("Nights only"),
-            tr("From 22:00 to 06:00, but not while somebody uses the computer."),
+            tr("Idlehive works from 22:00 to 06:00, while nobody uses the computer."),
         ),
         UsagePreset.CUSTOM: (
             tr("As I say"),
