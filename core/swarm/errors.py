@@ -1,4 +1,7 @@
-"""What can go wrong between peers. `Isolated` and `StateUnavailable` reach the volunteer; the others only a log."""
+"""What can go wrong between peers.
+
+`Isolated`, `RunTooFast` and `StateUnavailable` reach the volunteer; the others only a log.
+"""
 
 from core.api.errors import WorldError
 
@@ -17,6 +20,10 @@ class Isolated(WorldError):
 
 class StateUnavailable(WorldError):
     """No peer gave a usable state."""
+
+
+class RunTooFast(WorldError):
+    """This peer's line is too slow for the run: what it fetches is outdated when it has arrived."""
 
 
 class BadState(WorldError):

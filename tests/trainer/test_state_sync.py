@@ -22,7 +22,7 @@ from core.api.snapshot import CatchUp
 from core.swarm.averaging.averagers import CheckedStateAverager
 from core.swarm.averaging.optimizer import CollaborativeOptimizer
 from core.swarm.build import make_optimizer
-from core.swarm.errors import Interrupted
+from core.swarm.errors import Interrupted, RunTooFast
 from core.swarm.traffic.link import Link
 from core.trainer.control import Control
 from core.trainer.local_copy import LocalCopy
@@ -55,13 +55,14 @@ class Volunteer:
 
     def __init__(self, swarm: Swarm, folder: Path) -> None:
         self.control = Control(io.BytesIO(), SessionSettings())
+        self.backbone = ScriptedBackbone()
         self.optimizer: CollaborativeOptimizer = make_optimizer(
             dht=swarm.join(),
             run_id="run",
             parameters=make_model().parameters(),
             training=TRAINING,
             averaging=AVERAGING,
-            backbone=ScriptedBackbone(),
+            backbone=self.backbone,
             yielding=lambda: self.control.interrupted,
         )
         run = Joined(self.optimizer, TRAINING.target_batch_size, min_bandwidth=0)
@@ -138,6 +139,22 @@ def test_when_the_run_has_moved_on_one_state_is_fetched_and_no_more(
     assert digest(volunteer.optimizer.state_averager) == digest(donor)
     assert donor.states_given == 1
     assert CatchUp(EPOCH, EPOCH + 2) in shown
+
+
+def test_a_peer_whose_line_is_slower_than_the_run_gives_up(donor: CheckedStateAverager, volunteer: Volunteer) -> None:
+    """Whenever it has the state, the organiser vouches for a later one."""
+    volunteer.backbone.run_epoch = EPOCH + 1
+    for _ in range(2):
+        volunteer.optimizer.load_state_from_peers()
+    volunteer.backbone.run_epoch = EPOCH
+    volunteer.optimizer.load_state_from_peers()
+    volunteer.backbone.run_epoch = EPOCH + 1
+    for _ in range(2):
+        volunteer.optimizer.load_state_from_peers()
+    with pytest.raises(RunTooFast) as raised:
+        volunteer.optimizer.load_state_from_peers()
+    assert raised.value.message.params["size"] == volunteer.optimizer.state_averager.state_size()
+    assert donor.states_given == 6
 
 
 def test_a_damaged_copy_costs_one_state_and_the_session_nothing(

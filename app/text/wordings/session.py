@@ -50,6 +50,10 @@ WORDINGS = {
     "download_too_slow": N_("This project needs at least {needed:rate} down, and your limit is {allowed:rate}."),
     "no_peer_with_open_port": N_("None of the other peers can be called from here: one of them has to open a port."),
     "state_unavailable": N_("No peer offers the present state of the run."),
+    "run_too_fast": N_(
+        "The project is faster than your line: its state ({size:size}) took {seconds:duration} to arrive, and was"
+        " outdated by then, several times in a row. A faster line or a higher download limit helps."
+    ),
     "peers_not_reached": N_(
         "None of the project's peers answers: the organiser's machine or your network may be down."
     ),

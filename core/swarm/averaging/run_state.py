@@ -1,14 +1,19 @@
 """Keeps this peer's state that of its run: by the one update that it missed, or by the state of another peer."""
 
+import time
 from collections.abc import Callable
 
 from core.api.session_settings import Limits
 from core.swarm.averaging.averagers import CheckedStateAverager, EpochGradientAverager
 from core.swarm.averaging.bandwidth import state_timeout
 from core.swarm.dht.progress_tracker import SwarmProgressTracker
-from core.swarm.errors import Interrupted, StateUnavailable
+from core.swarm.errors import Interrupted, RunTooFast, StateUnavailable
 from core.swarm.state.checks import State, is_still_present
 from core.swarm.state.fork_detection import ForkDetector
+from core.swarm.state.update_chain import CanonicalFork
+
+_MOST_LATE = 3
+"""Times in a row that this peer may catch up with a run that is ahead again by then."""
 
 
 class RunState:
@@ -33,6 +38,7 @@ class RunState:
         self._share_state, self._stop = share_state, stop
         self.size = state.state_size()
         """Bytes."""
+        self._times_late = 0
 
     @property
     def has_forked(self) -> bool:
@@ -73,14 +79,19 @@ class RunState:
 
         Raises:
             Interrupted: this peer is to stop, and dropped the download.
+            RunTooFast: what arrives is always outdated. Trying on would fill this peer's line and the donors'.
             StateUnavailable: no peer gave one in time.
         """
         self._state.step(wait_for_delayed_updates=True)
         fork = self._forks.canonical_fork
         # A peer that was stopped or asleep knows only how far the run was then.
         self._tracker.refresh()
-        if fork is None and self._make_missed_update():
-            return
+        begin = time.monotonic()
+        if fork is not None or not self._make_missed_update():
+            self._fetch_state(fork)
+        self._check_pace(time.monotonic() - begin)
+
+    def _fetch_state(self, fork: CanonicalFork | None) -> None:
         with self._tracker.pause_updates():
             known = self._tracker.reported_epoch
             oldest = 0 if fork is not None else known or 0
@@ -95,6 +106,13 @@ class RunState:
             else:
                 self._tracker.add_failed_load()
                 raise StateUnavailable("state_unavailable")
+
+    def _check_pace(self, seconds: float) -> None:
+        self._tracker.refresh()
+        is_late = self._tracker.global_epoch > self._state.local_epoch
+        self._times_late = self._times_late + 1 if is_late else 0
+        if self._times_late >= _MOST_LATE:
+            raise RunTooFast("run_too_fast", size=self.size, seconds=seconds)
 
     def resume_from(self, state: State) -> None:
         """Continue from a state that was kept, of any epoch; a run that is ahead of it is caught up with later.
