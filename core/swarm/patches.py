@@ -14,7 +14,7 @@ from typing import Any
 import torch
 from hivemind.averaging import averager, matchmaking
 from hivemind.averaging.control import StepControl
-from hivemind.dht import protocol
+from hivemind.dht import crypto, dht, protocol
 from hivemind.dht.protocol import DHTProtocol
 from hivemind.p2p import P2P
 from hivemind.p2p.p2p_daemon_bindings import control
@@ -24,7 +24,9 @@ from core.swarm.averaging.all_reduce import AtomicAllReduce
 from core.swarm.averaging.group_formation import ExpectedGroup
 from core.swarm.averaging.load_balancing import load_balance
 from core.swarm.dht.group_lookup import PacedKeyManager
+from core.swarm.dht.node import SparingNode
 from core.swarm.dht.record_limits import BoundedStorage, limited_store
+from core.swarm.dht.signing_key import SigningKey, VerifyingKey
 from core.swarm.traffic.lingering_close import lingering_serve
 from core.swarm.traffic.link import Link
 from core.swarm.traffic.rate_negotiation import RateNegotiation, negotiated_open, negotiated_serve
@@ -67,6 +69,11 @@ def patches(session_folder: Path, link: Link) -> Iterator[Patch]:
     yield StepControl, "cancel", _cancel
     # A peer that looks for a group asks now and then. hivemind: again and again, without a pause.
     yield matchmaking, "GroupKeyManager", PacedKeyManager
+    # A key is asked for from its nearest nodes. hivemind: from all, also to store there.
+    yield dht, "DHTNode", SparingNode
+    # Records are signed in 64 bytes. hivemind: in 256, with a key as long.
+    yield crypto, "RSAPrivateKey", SigningKey
+    yield crypto, "RSAPublicKey", VerifyingKey
     # What is kept for others is bounded. hivemind: without end, for anybody.
     yield protocol, "DHTLocalStorage", BoundedStorage
     yield DHTProtocol, "rpc_store", limited_store(DHTProtocol.rpc_store)

@@ -1,5 +1,7 @@
 """How far the collaboration is: hivemind's progress tracker, made to doubt what it reads and to know of pauses."""
 
+import threading
+import time
 from collections.abc import Callable, Iterable
 from typing import Any
 
@@ -18,8 +20,27 @@ from core.swarm.dht.credible_progress import (
 
 _FAILED_LOADS = 2
 """Searches for a state without success, one after the other, after which a report of a later epoch counts as a lie."""
+_REPORT_EVERY = 2.0
+"""Seconds between two reports of samples. Every peer stores each of them, and the others know this peer's speed."""
 _SLACK = 3.0
 """Seconds that a report may take, or clocks may differ."""
+
+
+class _PacedEvent(threading.Event):
+    """One that can be set every so many seconds, or when it is due anyway."""
+
+    def __init__(self, interval: float) -> None:
+        super().__init__()
+        self._interval, self._due_at = interval, 0.0
+
+    def make_due(self) -> None:
+        self._due_at = 0.0
+
+    def set(self) -> None:
+        now = time.monotonic()
+        if now >= self._due_at:
+            self._due_at = now + self._interval
+            super().set()
 
 
 class SwarmProgressTracker(ProgressTracker):
@@ -36,6 +57,7 @@ class SwarmProgressTracker(ProgressTracker):
         *args: Any,
         extrapolate: bool = True,
         organiser: Callable[[], int | None] = lambda: None,
+        start: bool,
         **kwargs: Any,
     ) -> None:
         self._extrapolate, self._organiser = extrapolate, organiser
@@ -52,7 +74,10 @@ class SwarmProgressTracker(ProgressTracker):
         not far behind."""
         self.others_can_be_reached = False
         """Whether another peer listens. Those that only call others can neither lead a group nor give their state."""
-        super().__init__(*args, **kwargs)
+        super().__init__(*args, start=False, **kwargs)
+        self.should_report_progress = _PacedEvent(_REPORT_EVERY)
+        if start:
+            self.start()
 
     @property
     def ready_to_update_epoch(self) -> bool:
@@ -90,6 +115,17 @@ class SwarmProgressTracker(ProgressTracker):
             expiration_time=get_dht_time() + self.metadata_expiration,
             return_future=True,
         )
+
+    def report_local_progress(
+        self, local_epoch: int, samples_accumulated: int, update_global_samples: bool = True
+    ) -> None:
+        """Count samples, and report them if the others do not expect as much: hivemind reports each microbatch."""
+        more = samples_accumulated - self.local_progress.samples_accumulated
+        is_expected = local_epoch == self.local_progress.epoch and more > 0 and self._extrapolate
+        is_full = self.global_progress.samples_accumulated + more >= self.target_batch_size
+        if not is_expected or is_full:
+            self.should_report_progress.make_due()
+        super().report_local_progress(local_epoch, samples_accumulated, update_global_samples)
 
     def hold(self, held: bool, samples_accumulated: int) -> None:
         """Report that this peer stops adding samples, or goes on with those it had.
@@ -133,6 +169,10 @@ class SwarmProgressTracker(ProgressTracker):
     def is_unbegun(self) -> bool:
         """Whether nobody has begun the run, by all that is known."""
         return not self._organiser() and self.global_epoch == 0
+
+    def shutdown(self, timeout: float | None = None) -> None:
+        self.should_report_progress.make_due()
+        super().shutdown(timeout)
 
     def _parse_swarm_progress_data(self, metadata: Any) -> GlobalTrainingProgress:
         # hivemind believes all that is reported, and counts the records it finds. A newcomer whose own is not among

@@ -8,10 +8,10 @@ import msgspec
 from hivemind import DHT
 from hivemind.dht.schema import BytesWithPublicKey, RSASignatureValidator, SchemaValidator
 from hivemind.utils import get_dht_time
-from hivemind.utils.crypto import RSAPrivateKey
 from pydantic.v1 import BaseModel, conbytes
 
 from core.swarm.dht.records import read_records
+from core.swarm.dht.signing_key import SigningKey
 from core.swarm.state.update_chain import CanonicalFork, ReportedChain, UpdateChain, canonical_fork_of
 
 log = logging.getLogger(__name__)
@@ -43,7 +43,7 @@ class ForkDetector(threading.Thread):
         *,
         shares_state: bool,
         is_one_group: Callable[[], bool] = lambda: True,
-        key: RSAPrivateKey | None = None,
+        key: SigningKey | None = None,
     ) -> None:
         super().__init__(name="fork detection", daemon=True)
         self._dht, self._key, self._shares_state = dht, f"{run_id}_updates", shares_state

@@ -11,10 +11,10 @@ from hivemind import DHT
 from hivemind.dht.schema import RSASignatureValidator
 from hivemind.optim.progress_tracker import ProgressTracker
 from hivemind.utils import get_dht_time
-from hivemind.utils.crypto import RSAPrivateKey
 
 from core.swarm.dht.peer import join_swarm, own_addresses
 from core.swarm.dht.progress_tracker import SwarmProgressTracker
+from core.swarm.dht.signing_key import SigningKey
 from tests.swarm.installed import installed
 from tests.waiting import wait_for
 
@@ -26,7 +26,7 @@ class Liar:
     """Plain hivemind, with none of this program's checks."""
 
     def __init__(self, peer: str) -> None:
-        self._signature = RSASignatureValidator(RSAPrivateKey())
+        self._signature = RSASignatureValidator(SigningKey())
         self.dht = DHT(initial_peers=[peer], record_validators=[self._signature], start=True, use_relay=False)
 
     def tell(self, lasts: float = 30.0, **changes: Any) -> None:
@@ -54,7 +54,7 @@ class Swarm:
         self.liar = Liar(own_addresses(self.dhts[0])[0])
         self.ann, self.ben = (self._tracker(dht) for dht in self.dhts)
         self.naive = ProgressTracker(
-            self.liar.dht, RUN, TARGET, private_key=RSAPrivateKey(), start=False, client_mode=True
+            self.liar.dht, RUN, TARGET, private_key=SigningKey(), start=False, client_mode=True
         )
         for tracker in (self.ann, self.ben):
             tracker.report_local_progress(5, 16)
@@ -69,7 +69,7 @@ class Swarm:
             dht,
             RUN,
             TARGET,
-            private_key=RSAPrivateKey(),
+            private_key=SigningKey(),
             start=True,
             extrapolate=False,
             organiser=lambda: self.organiser,
@@ -140,7 +140,7 @@ def test_a_run_begun_by_its_organisers_word_is_never_begun_again(swarm: Swarm) -
     swarm.liar.tell(client_mode=True, epoch=10**6)
     time.sleep(1.0)
     newcomer = Tracker(
-        swarm.dhts[1], RUN, TARGET, private_key=RSAPrivateKey(), start=False, organiser=lambda: swarm.organiser
+        swarm.dhts[1], RUN, TARGET, private_key=SigningKey(), start=False, organiser=lambda: swarm.organiser
     )
     assert newcomer.global_epoch == 200
     assert not newcomer.is_unbegun
@@ -160,3 +160,22 @@ def test_a_billion_samples_bring_no_update_once_the_peers_have_met(swarm: Swarm)
     swarm.ann.refresh()
     assert swarm.ann.num_peers == 2
     assert swarm.ann.global_progress.samples_accumulated <= 32
+
+
+def test_samples_are_reported_now_and_then_and_at_once_what_nobody_expects(swarm: Swarm) -> None:
+    tracker = SwarmProgressTracker(swarm.dhts[1], RUN, TARGET, private_key=SigningKey(), start=False)
+
+    def is_reported() -> bool:
+        reported = tracker.should_report_progress.is_set()
+        tracker.should_report_progress.clear()
+        return reported
+
+    tracker.report_local_progress(5, 0)
+    assert is_reported()  # another epoch
+    for samples in (8, 16, 24):
+        tracker.report_local_progress(5, samples)
+        assert not is_reported()
+    tracker.report_local_progress(5, TARGET)
+    assert is_reported()  # the batch is full
+    tracker.hold(True, 0)
+    assert is_reported()  # it adds no more

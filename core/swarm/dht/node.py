@@ -1,0 +1,46 @@
+"""hivemind's node of the DHT, made to ask few others.
+
+hivemind asks up to twenty nodes about a key, each of which answers with all that is stored there; and so it does before
+each store, only to find the nodes that are to keep the record. With eight volunteers that was 91 kB/s for every peer.
+"""
+
+from collections.abc import Collection, Mapping
+from typing import Any
+
+from hivemind.dht.node import DHTNode
+from hivemind.dht.routing import DHTID
+
+NODES_ASKED = 3
+"""For a key, of the five that keep its records: those nearest to it. One may be gone, and one have missed a store."""
+
+
+class SparingNode(DHTNode):
+    """In place of hivemind's."""
+
+    async def get_many_by_id(self, *args: Any, beam_size: int = NODES_ASKED, **kwargs: Any) -> Mapping[DHTID, Any]:
+        found: Mapping[DHTID, Any] = await super().get_many_by_id(*args, beam_size=beam_size, **kwargs)
+        return found
+
+    async def store_many(self, *args: Any, **kwargs: Any) -> Mapping[Any, bool]:
+        stored: Mapping[Any, bool] = await super().store_many(*args, beam_size=self.num_replicas, **kwargs)
+        return stored
+
+    async def find_nearest_nodes(
+        self, queries: Collection[DHTID], *args: Any, found_callback: Any = None, **kwargs: Any
+    ) -> dict[DHTID, Any]:
+        """As hivemind's, but asks for the sibling of each key: it has the same neighbours, and nothing is stored
+        there that every node would send along."""
+        siblings = {_sibling(query): query for query in queries}
+
+        async def on_found(sibling: DHTID, *found: Any) -> None:
+            await found_callback(siblings[sibling], *found)
+
+        if found_callback is not None:
+            kwargs["found_callback"] = on_found
+        nearest = await super().find_nearest_nodes(list(siblings), *args, **kwargs)
+        return {siblings[sibling]: nodes for sibling, nodes in nearest.items()}
+
+
+def _sibling(key: DHTID) -> DHTID:
+    """The key that differs in the last bit."""
+    return DHTID(int(key) ^ 1)

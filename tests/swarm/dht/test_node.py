@@ -1,0 +1,79 @@
+"""How many nodes of the DHT a peer asks, and what they send it. Seven real peers on loopback."""
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hivemind import DHT
+from hivemind.dht.node import DHTNode
+from hivemind.dht.routing import DHTID
+from hivemind.utils import ValueWithExpiration, get_dht_time
+
+from core.swarm.dht.node import NODES_ASKED
+from core.swarm.dht.peer import join_swarm, own_addresses
+from core.swarm.traffic.link import Link
+from tests.swarm.installed import installed
+
+KEY, REPLICAS = "run_records", 5
+RECORD = bytes(10_000)
+STORED = 8 * len(RECORD)
+"""Bytes under the key."""
+
+
+class Peers:
+    def __init__(self, folder: Path, link: Link) -> None:
+        self._link = link
+        self.dhts = [join_swarm([], folder / "0.key")]
+        self.dhts.extend(join_swarm(own_addresses(self.dhts[0]), folder / f"{number}.key") for number in range(1, 7))
+
+    def store(self, by: DHT, subkey: bytes, value: bytes) -> None:
+        assert by.store(KEY, value, get_dht_time() + 60.0, subkey=subkey)
+
+    def sent(self) -> int:
+        """Bytes of calls of the DHT, by all of them together."""
+        up, _down = self._link.meter.by_kind()["dht"]
+        return up
+
+
+@pytest.fixture
+def peers(short_folder: Path) -> Iterator[Peers]:
+    with installed(short_folder) as link:
+        made = Peers(short_folder, link)
+        for number in range(8):
+            made.store(made.dhts[0], b"%d" % number, RECORD)
+        yield made
+        for dht in made.dhts:
+            dht.shutdown()
+
+
+async def _kept(_dht: DHT, node: DHTNode) -> bool:
+    return node.protocol.storage.get(DHTID.generate(KEY)) is not None
+
+
+async def _distance(_dht: DHT, node: DHTNode) -> int:
+    return int(node.node_id.xor_distance(DHTID.generate(KEY)))
+
+
+def ask(dht: DHT, question: Any) -> Any:
+    return dht.run_coroutine(question)
+
+
+def test_a_record_is_kept_by_the_nodes_nearest_to_its_key(peers: Peers) -> None:
+    nearest = sorted(peers.dhts, key=lambda dht: ask(dht, _distance))
+    assert [ask(dht, _kept) for dht in nearest] == [True] * REPLICAS + [False] * 2
+
+
+def test_nothing_that_is_stored_under_a_key_is_sent_to_one_that_stores_there(peers: Peers) -> None:
+    before = peers.sent()
+    peers.store(peers.dhts[3], b"small", b"1")
+    assert peers.sent() - before < STORED / 2
+
+
+def test_a_key_is_asked_for_from_its_nearest_nodes_only(peers: Peers) -> None:
+    farthest = max(peers.dhts, key=lambda dht: ask(dht, _distance))
+    before = peers.sent()
+    found = farthest.get(KEY, latest=True)
+    assert isinstance(found, ValueWithExpiration)
+    assert len(found.value) == 8
+    assert STORED <= peers.sent() - before < (NODES_ASKED + 0.5) * STORED
