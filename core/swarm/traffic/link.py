@@ -4,8 +4,10 @@ The practice project's backbone and companion are peers like any other, with pro
 the engine lifts the ceilings for a session with them, and leaves it out of the data cap.
 """
 
+import asyncio
 import ctypes
 import multiprocessing
+import time
 
 from core.api.session_settings import Limits
 from core.swarm.traffic.meter import Kind, TrafficMeter
@@ -25,6 +27,11 @@ _CALLS_AHEAD = 0.2
 makes and answers dozens of them at once."""
 _SMOOTHING = 0.2
 """Share of the newest reading in the mean rate of what is not a stream of tensors."""
+_STATE_SHARE = 0.1
+"""Of the ceiling, for states that this peer gives away while it averages: a whole group waits for its round."""
+_ROUND_GOES_ON = 0.5
+"""Seconds after a message of a round in which another one is expected."""
+_POLL_EVERY = 0.05
 _LEAST_SHARE = 0.1
 """Of the ceiling, left for streams whatever else comes in."""
 
@@ -41,6 +48,7 @@ class Link:
         """Whether the kernel reports what comes in."""
         self._other_rate = multiprocessing.RawValue(ctypes.c_double)
         """Bytes per second that come in besides streams of tensors."""
+        self._averaging_until = multiprocessing.RawValue(ctypes.c_double)
         self._came = self._streams = 0
 
     @property
@@ -75,8 +83,19 @@ class Link:
 
     async def send(self, count: int, kind: Kind) -> None:
         """Wait until `count` bytes of a stream may be sent."""
+        if kind == "averaging":
+            self._averaging_until.value = time.monotonic() + _ROUND_GOES_ON
+        elif kind == "state":
+            await self._give_way(count)
         await self.up.wait_for(count)
         self.meter.add(kind, up=count)
+
+    async def _give_way(self, count: int) -> None:
+        """Wait while a round goes on, as long as leaves the state its share."""
+        rate = self.up.rate
+        until = time.monotonic() + (count / rate * (1 / _STATE_SHARE - 1) if rate else 0.0)
+        while time.monotonic() < min(until, self._averaging_until.value):  # noqa: ASYNC110 - rounds are other processes'
+            await asyncio.sleep(_POLL_EVERY)
 
     async def receive(self, count: int, kind: Kind) -> None:
         """Count bytes of a stream that were read, and wait until more may be."""

@@ -7,6 +7,7 @@ import pytest
 
 from core.api.session_settings import Limits
 from core.swarm.traffic.link import Link
+from core.swarm.traffic.meter import Kind
 from core.swarm.traffic.tcp_info import Carried
 
 
@@ -89,3 +90,27 @@ def test_acknowledgements_find_room_under_the_other_ceiling(
 ) -> None:
     link.apply(limits)
     assert (link.up.rate, link.down.rate) == rates
+
+
+def test_a_state_that_is_given_away_leaves_a_round_most_of_the_ceiling_and_takes_all_of_it_afterwards(
+    link: Link,
+) -> None:
+    link.apply(Limits(upload_limit=200_000))
+    sent = {"averaging": 0, "state": 0}
+
+    async def send(kind: Kind, until: float) -> None:
+        while time.monotonic() < until:
+            await link.send(5000, kind)
+            sent[kind] += 5000
+
+    async def both() -> dict[str, int]:
+        begin = time.monotonic()
+        giving = asyncio.create_task(send("state", begin + 4.0))
+        await send("averaging", begin + 2.0)
+        meanwhile = dict(sent)
+        await giving
+        return meanwhile
+
+    meanwhile = asyncio.run(both())
+    assert 0 < meanwhile["state"] < 0.2 * meanwhile["averaging"]
+    assert sent["state"] > 0.5 * sent["averaging"]
