@@ -6,12 +6,15 @@ has announced itself, and a peer that announces itself later asks to join.
 """
 
 import asyncio
+import math
 import time
 from typing import Any
 
 from hivemind.averaging.key_manager import GroupKeyManager
 from hivemind.p2p import PeerID
 from hivemind.utils import ValueWithExpiration, get_dht_time
+
+from core.swarm.dht.records import announced_peer, own_subkey
 
 FIRST_INTERVAL = 0.75
 """Seconds from the first lookup of a search to the second, which finds those who began at the same moment."""
@@ -34,12 +37,16 @@ class PacedKeyManager(GroupKeyManager):
         self, group_key: str, peer_id: PeerID, expiration_time: float, looking_for_group: bool = True
     ) -> bool:
         """Announce this peer, or withdraw the announcement as the search is over."""
-        if looking_for_group:
-            return bool(await super().declare_averager(group_key, peer_id, expiration_time))
-        self._interval, self._next_lookup = FIRST_INTERVAL, 0.0
-        if expiration_time < get_dht_time() + _WORTH_WITHDRAWING:
-            return True
-        return bool(await super().declare_averager(group_key, peer_id, expiration_time, looking_for_group=False))
+        if not looking_for_group:
+            self._interval, self._next_lookup = FIRST_INTERVAL, 0.0
+            if expiration_time < get_dht_time() + _WORTH_WITHDRAWING:
+                return True
+            # A record is replaced by one that expires later.
+            expiration_time = math.nextafter(expiration_time, math.inf)
+        stored = await self.dht.store(
+            group_key, looking_for_group, expiration_time, subkey=own_subkey(peer_id), return_future=True
+        )
+        return bool(stored)
 
     async def get_averagers(self, group_key: str, only_active: bool) -> list[tuple[PeerID, float]]:
         """Peers announced under the key and when each begins its group, as soon as it is time to ask again."""
@@ -49,12 +56,10 @@ class PacedKeyManager(GroupKeyManager):
             self._interval = min(_LONGEST_INTERVAL, 2 * self._interval)
         found = await self.dht.get(group_key, latest=True, beam_size=_NODES, return_future=True)
         announced = found.value if isinstance(found, ValueWithExpiration) else None
-        return [
-            (PeerID(peer), entry.expiration_time)
-            for peer, entry in (announced.items() if isinstance(announced, dict) else ())
-            if _is_announcement(peer, entry) and (entry.value or not only_active)
-        ]
-
-
-def _is_announcement(peer: Any, entry: Any) -> bool:
-    return isinstance(peer, bytes) and isinstance(entry, ValueWithExpiration)
+        begins = dict[PeerID, float]()
+        for subkey, entry in announced.items() if isinstance(announced, dict) else ():
+            peer = announced_peer(subkey)
+            if peer is not None and isinstance(entry, ValueWithExpiration) and (entry.value or not only_active):
+                # The earliest of several: a liar can make the others ask too soon, not too late.
+                begins[peer] = min(entry.expiration_time, begins.get(peer, math.inf))
+        return list(begins.items())

@@ -10,8 +10,7 @@ from hivemind.dht.schema import BytesWithPublicKey, RSASignatureValidator, Schem
 from hivemind.utils import get_dht_time
 from pydantic.v1 import BaseModel, conbytes
 
-from core.swarm.dht.records import read_records
-from core.swarm.dht.signing_key import SigningKey
+from core.swarm.dht.records import own_subkey, read_records
 from core.swarm.state.update_chain import CanonicalFork, ReportedChain, UpdateChain, canonical_fork_of
 
 log = logging.getLogger(__name__)
@@ -33,7 +32,6 @@ class ForkDetector(threading.Thread):
         shares_state: whether this peer gives its state away.
         is_one_group: whether all peers fit into one; otherwise chains fork in every round, and averaging states joins
             them again.
-        key: signs the record, and so owns its place in the DHT; that of the process, if None.
     """
 
     def __init__(
@@ -43,14 +41,12 @@ class ForkDetector(threading.Thread):
         *,
         shares_state: bool,
         is_one_group: Callable[[], bool] = lambda: True,
-        key: SigningKey | None = None,
     ) -> None:
         super().__init__(name="fork detection", daemon=True)
         self._dht, self._key, self._shares_state = dht, f"{run_id}_updates", shares_state
         self._is_one_group = is_one_group
-        signature = RSASignatureValidator(key)
-        self._own_key = signature.local_public_key
-        dht.add_validators([SchemaValidator(_Schema, prefix=run_id), signature])
+        self._own_subkey = own_subkey(dht.peer_id)
+        dht.add_validators([SchemaValidator(_Schema, prefix=run_id), RSASignatureValidator()])
         self._updates: UpdateChain = ()
         self.canonical_fork: CanonicalFork | None = None
         """The fork to change over to; None if this peer is on the run's. Set it to None if its state cannot be had:
@@ -85,11 +81,11 @@ class ForkDetector(threading.Thread):
 
     def _put(self, updates: UpdateChain) -> None:
         record = msgspec.msgpack.encode(ReportedChain(self._dht.peer_id.to_bytes(), updates, self._shares_state))
-        self._dht.store(self._key, subkey=self._own_key, value=record, expiration_time=get_dht_time() + _EXPIRATION)
+        self._dht.store(self._key, subkey=self._own_subkey, value=record, expiration_time=get_dht_time() + _EXPIRATION)
 
     def _others(self) -> list[ReportedChain]:
         records = read_records(self._dht, self._key).items()
-        reported = (parse_record(record.value) for owner, record in records if owner != self._own_key)
+        reported = (parse_record(record.value) for owner, record in records if owner != self._own_subkey)
         return [chain for chain in reported if chain is not None]
 
 

@@ -21,7 +21,7 @@ from hivemind.proto import averaging_pb2
 from hivemind.utils import MPFuture, get_dht_time
 from hivemind.utils.asyncio import aiter_with_timeout
 
-from core.swarm.dht.records import read_records
+from core.swarm.dht.records import announced_peer, own_subkey, read_records
 from core.swarm.errors import BadState
 from core.swarm.state.checks import Layout, State, check_numbers, digest_of, newest_plausible
 from core.swarm.state.incoming import IncomingState, StateRequest, check_arrived
@@ -87,9 +87,10 @@ class StateTransfer(DecentralizedAverager):
     def donors(self) -> list[tuple[PeerID, int]]:
         """Peers that give their state away, with the epoch they announce, the newest first."""
         offers = [
-            (PeerID(peer), int(record.value))
-            for peer, record in read_records(self.dht, f"{self.prefix}.all_averagers").items()
-            if isinstance(record.value, float | int) and math.isfinite(record.value) and PeerID(peer) != self.peer_id
+            (peer, int(record.value))
+            for subkey, record in read_records(self.dht, f"{self.prefix}.all_averagers").items()
+            if isinstance(record.value, float | int) and math.isfinite(record.value)
+            if (peer := announced_peer(subkey)) is not None and peer != self.peer_id
         ]
         random.shuffle(offers)
         return sorted(offers, key=lambda offer: (-offer[1], offer[0] not in self.preferred_donors))
@@ -247,7 +248,7 @@ class StateTransfer(DecentralizedAverager):
                 announced = offered, now
                 self.dht.store(
                     f"{self.prefix}.all_averagers",
-                    subkey=self.peer_id.to_bytes(),
+                    subkey=own_subkey(self.peer_id),
                     value=offered,
                     expiration_time=now + self.declare_state_period,
                     return_future=True,

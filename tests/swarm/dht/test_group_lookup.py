@@ -11,6 +11,7 @@ import pytest
 from hivemind import DHT
 from hivemind.averaging.key_manager import GroupKeyManager
 from hivemind.averaging.matchmaking import Matchmaking, PotentialLeaders
+from hivemind.p2p import PeerID
 from hivemind.utils import get_dht_time
 
 from core.swarm.dht.group_lookup import FIRST_INTERVAL, PacedKeyManager
@@ -70,10 +71,23 @@ def test_a_search_asks_the_dht_at_most_every_so_often(peers: list[DHT]) -> None:
 def test_what_a_stranger_put_among_the_announcements_is_ignored(peers: list[DHT]) -> None:
     async def look() -> list[tuple[object, float]]:
         there = manager(peers[1])
-        await peers[0].store(KEY, True, get_dht_time() + 30.0, subkey=7, return_future=True)
+        for subkey in (7, b"", peers[0].peer_id.to_bytes(), b"[owner:me]"):
+            await peers[0].store(KEY, True, get_dht_time() + 30.0, subkey=subkey, return_future=True)
         return await there.get_averagers(KEY, only_active=True)
 
     assert asyncio.run(look()) == []
+
+
+def test_of_several_announcements_of_a_peer_the_earliest_counts(peers: list[DHT]) -> None:
+    async def look() -> list[tuple[PeerID, float]]:
+        here, there = map(manager, peers)
+        begins = get_dht_time() + 20.0
+        await here.declare_averager(KEY, here.peer_id, begins)
+        liar = b"[owner:liar]" + here.peer_id.to_bytes()
+        await peers[1].store(KEY, True, begins + 10.0, subkey=liar, return_future=True)
+        return [(peer, expiration - begins) for peer, expiration in await there.get_averagers(KEY, only_active=True)]
+
+    assert asyncio.run(look()) == [(peers[0].peer_id, 0.0)]
 
 
 def test_hivemind_looks_for_leaders_by_what_we_replace() -> None:
@@ -82,7 +96,5 @@ def test_hivemind_looks_for_leaders_by_what_we_replace() -> None:
         PotentialLeaders._update_queue_periodically
     )
     assert "self.group_key_manager = GroupKeyManager(dht, prefix, initial_group_bits" in inspect.getsource(Matchmaking)
-    announce = inspect.getsource(GroupKeyManager.declare_averager)
-    assert "key=group_key" in announce
-    assert "subkey=peer_id.to_bytes()" in announce
-    assert "value=looking_for_group" in announce
+    announce = list(inspect.signature(GroupKeyManager.declare_averager).parameters)
+    assert announce == ["self", "group_key", "peer_id", "expiration_time", "looking_for_group"]

@@ -11,7 +11,6 @@ import torch
 from core.swarm.averaging.averagers import CheckedStateAverager
 from core.swarm.averaging.optimizer import CollaborativeOptimizer
 from core.swarm.build import make_optimizer
-from core.swarm.dht.signing_key import SigningKey
 from core.swarm.state.fork_detection import ForkDetector
 from core.swarm.state.update_chain import UpdateChain, extended
 from core.swarm.traffic.link import Link
@@ -41,7 +40,7 @@ def run(swarm: Swarm) -> Iterator[list[CheckedStateAverager]]:
     donors = [swarm.donor(), swarm.donor()]
     for donor in donors:
         donor.updates = updates
-        detectors.append(ForkDetector(donor.dht, "run", shares_state=True, key=SigningKey()))
+        detectors.append(ForkDetector(donor.dht, "run", shares_state=True))
         detectors[-1].start()
         detectors[-1].publish(updates)
     yield donors
@@ -95,7 +94,7 @@ def test_a_peer_on_the_fork_of_the_run_fetches_nothing(
     swarm: Swarm, run: list[CheckedStateAverager], volunteer: CollaborativeOptimizer
 ) -> None:
     resume_on(run[0].updates, volunteer)
-    other = ForkDetector(swarm.join(), "run", shares_state=True, key=SigningKey())
+    other = ForkDetector(swarm.join(), "run", shares_state=True)
     other.start()
     other.publish(chain(1))
     # Once the peer on the other fork has seen it, the volunteer can have seen it, too.
