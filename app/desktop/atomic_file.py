@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
-from core.api.errors import WorldError
+from core.api.errors import os_errors_as
 
 
 @contextmanager
@@ -17,10 +17,9 @@ def replacing(path: Path) -> Iterator[Path]:
     """
     unfinished = path.with_name(f".{path.name}.{os.getpid()}")
     try:
-        yield unfinished
-        unfinished.replace(path)
-    except OSError as error:
-        raise WorldError("file_not_written", path=str(path), detail=error.strerror or str(error)) from error
+        with os_errors_as("file_not_written", path=str(path)):
+            yield unfinished
+            unfinished.replace(path)
     finally:
         with suppress(OSError):
             unfinished.unlink(missing_ok=True)

@@ -25,7 +25,7 @@ from app.window.main_window import MainWindow
 from app.window.notification_policy import NotificationPolicy
 from app.window.quit import QuitDialog
 from app.window.tray import Tray
-from core.api.errors import WorldError
+from core.api.errors import WorldError, os_errors_as
 from core.api.protocol import Command
 from core.client.profile import Profile
 
@@ -37,10 +37,8 @@ def open_app(argv: list[str]) -> int:
         WorldError: the profile's folder cannot be used, or its window does not answer.
     """
     profile = Profile.from_environment()
-    try:
+    with os_errors_as("profile_unusable", path=str(profile.path)):
         profile.prepare()
-    except OSError as error:
-        raise WorldError("profile_unusable", path=str(profile.path), detail=error.strerror or str(error)) from error
     instance = SingleInstance(profile)
     if not instance.is_first():
         if not instance.raise_first():

@@ -5,6 +5,9 @@ input that can never work; the command line answers it with exit code 2. Any oth
 and keeps its traceback.
 """
 
+from collections.abc import Iterator
+from contextlib import contextmanager
+
 from core.api.message import Message, Param
 
 
@@ -36,3 +39,12 @@ class ManifestError(UsageError):
 
 class EngineGone(WorldError):
     """The engine does not answer or has ended."""
+
+
+@contextmanager
+def os_errors_as(kind: str, /, **params: Param) -> Iterator[None]:
+    """Within, an error of the operating system is a `WorldError` of this kind, with its reason as `detail`."""
+    try:
+        yield
+    except OSError as error:
+        raise WorldError(kind, **params, detail=error.strerror or str(error)) from error

@@ -24,7 +24,7 @@ from typing import Self, TypeVar
 
 import msgspec
 
-from core.api.errors import EngineGone, UsageError, WorldError
+from core.api.errors import EngineGone, UsageError, WorldError, os_errors_as
 from core.api.message import Message
 from core.api.protocol import (
     Command,
@@ -216,7 +216,7 @@ def core_environment() -> dict[str, str]:
 
 
 def _start(profile: Profile, log: Path, command: Sequence[str]) -> subprocess.Popen[bytes]:
-    try:
+    with os_errors_as("engine_not_started", path=str(profile.path)):
         profile.prepare()
         with log.open("wb") as errors:
             return subprocess.Popen(
@@ -228,8 +228,6 @@ def _start(profile: Profile, log: Path, command: Sequence[str]) -> subprocess.Po
                 env={**core_environment(), "IDLEHIVE_HOME": str(profile.path)},
                 start_new_session=True,
             )
-    except OSError as error:
-        raise WorldError("engine_not_started", path=str(profile.path), detail=error.strerror or str(error)) from error
 
 
 def _end(process: subprocess.Popen[bytes]) -> None:

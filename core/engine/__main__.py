@@ -14,7 +14,7 @@ from collections.abc import Sequence
 
 import msgspec
 
-from core.api.errors import IdlehiveError, WorldError
+from core.api.errors import IdlehiveError, os_errors_as
 from core.client.engine_client import core_command
 from core.client.profile import Profile
 from core.conditions.machine import Machine, this_machine
@@ -63,10 +63,8 @@ async def _serve(profile: Profile, engine: Engine, closing: contextlib.ExitStack
     loop = asyncio.get_running_loop()
     for number in (signal.SIGTERM, signal.SIGINT):
         loop.add_signal_handler(number, quitting.set)
-    try:
+    with os_errors_as("socket_unusable", path=str(profile.socket)):
         await server.start()
-    except OSError as error:
-        raise WorldError("socket_unusable", path=str(profile.socket), detail=error.strerror or str(error)) from None
     _log.info("Ready.")
     # Front ends can connect from here; slow imports come afterwards.
     loop.call_soon(engine.start)

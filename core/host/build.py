@@ -12,7 +12,7 @@ import torch
 from hivemind import DHT
 from transformers import PreTrainedModel
 
-from core.api.errors import WorldError
+from core.api.errors import WorldError, os_errors_as
 from core.api.project.manifest import File, Manifest
 from core.api.project.manifest_reading import parse
 from core.host.auxiliary_peer import AuxiliaryPeer, limits_of
@@ -105,11 +105,9 @@ def _join(chosen: argparse.Namespace, project: Project, state: Path) -> DHT:
 @contextmanager
 def _claimed(state: Path) -> Iterator[None]:
     """Create the folder and lock it: two backbones with the same identity would harm the run."""
-    try:
+    with os_errors_as("state_folder_unusable", path=str(state)):
         state.mkdir(mode=0o700, parents=True, exist_ok=True)
         lock = (state / "lock").open("w")
-    except OSError as error:
-        raise WorldError("state_folder_unusable", path=str(state), detail=error.strerror or str(error)) from None
     with lock:
         try:
             # Forked processes do not inherit this kind of lock, so it ends with this process.

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from app.desktop.atomic_file import replacing
-from core.api.errors import WorldError
+from core.api.errors import os_errors_as
 
 
 @dataclass(frozen=True)
@@ -24,12 +24,10 @@ class LoginFile:
         Raises:
             WorldError: the folder cannot be written.
         """
-        try:
+        with os_errors_as("file_not_written", path=str(self.path)):
             if on:
                 self.path.parent.mkdir(parents=True, exist_ok=True)
                 with replacing(self.path) as unfinished:
                     unfinished.write_text(self.text, encoding="utf-8")
             else:
                 self.path.unlink(missing_ok=True)
-        except OSError as error:
-            raise WorldError("file_not_written", path=str(self.path), detail=error.strerror or str(error)) from error

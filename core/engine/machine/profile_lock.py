@@ -4,9 +4,10 @@ import contextlib
 import fcntl
 import os
 from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 
-from core.api.errors import WorldError
+from core.api.errors import WorldError, os_errors_as
 from core.client.profile import Profile
 
 
@@ -17,26 +18,19 @@ def held(profile: Profile) -> Iterator[None]:
     Raises:
         WorldError: another engine has it, or the profile cannot be written.
     """
-    with _as_world_error(profile):
+    usable = partial(os_errors_as, "profile_unusable", path=str(profile.path))
+    with usable():
         profile.path.mkdir(mode=0o700, parents=True, exist_ok=True)
         descriptor = os.open(profile.lock, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
     try:
         _acquire(descriptor, profile.path)
-        with _as_world_error(profile):
+        with usable():
             profile.prepare()
             _check_private(profile.runtime)
         yield
         _remove_runtime(profile)
     finally:
         os.close(descriptor)
-
-
-@contextlib.contextmanager
-def _as_world_error(profile: Profile) -> Iterator[None]:
-    try:
-        yield
-    except OSError as error:
-        raise WorldError("profile_unusable", path=str(profile.path), detail=error.strerror or str(error)) from None
 
 
 def _remove_runtime(profile: Profile) -> None:

@@ -10,7 +10,7 @@ from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 
-from core.api.errors import WorldError
+from core.api.errors import WorldError, os_errors_as
 from core.api.message import Message
 from core.client.keyrings import SERVICE, Keyring, NoKeyring, Result, with_keyring
 from core.engine.machine.threads import in_thread
@@ -81,7 +81,5 @@ class Credentials:
         return {str(name): str(secret) for name, secret in found.items()} if isinstance(found, dict) else {}
 
     def _write(self, secrets: dict[str, str]) -> None:
-        try:
+        with os_errors_as("invite_not_kept", path=str(self._file)):
             write_atomically(self._file, json.dumps(secrets).encode())
-        except OSError as error:
-            raise WorldError("invite_not_kept", path=str(self._file), detail=error.strerror or str(error)) from None

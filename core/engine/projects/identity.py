@@ -14,7 +14,7 @@ from cryptography.hazmat.primitives.ciphers.aead import ChaCha20Poly1305
 from cryptography.hazmat.primitives.kdf.scrypt import Scrypt
 
 from core.api import identity as api
-from core.api.errors import UsageError, WorldError
+from core.api.errors import UsageError, WorldError, os_errors_as
 from core.api.identity import IdentityExport, IdentityInfo
 from core.engine.machine.threads import in_thread
 from core.system.atomic_file import write_atomically
@@ -92,10 +92,8 @@ class Identity:
             raise WorldError("identity_damaged", path=str(self.file)) from None
 
     def _write(self, key: Ed25519PrivateKey) -> None:
-        try:
+        with os_errors_as("identity_not_kept", path=str(self.file)):
             write_atomically(self.file, key.private_bytes_raw())
-        except OSError as error:
-            raise WorldError("identity_not_kept", path=str(self.file), detail=error.strerror or str(error)) from None
 
 
 def _public(key: Ed25519PrivateKey) -> str:

@@ -14,7 +14,7 @@ from typing import TypeVar
 
 import msgspec
 
-from core.api.errors import UsageError, WorldError
+from core.api.errors import UsageError, WorldError, os_errors_as
 from core.api.project.manifest import Manifest
 from core.api.record.record import (
     DeleteHistory,
@@ -170,10 +170,8 @@ def _absolute(text: str) -> Path:
 
 def _replace(path: Path, data: bytes) -> None:
     """Replace the file, or leave the old one unchanged if that fails."""
-    try:
+    with os_errors_as("file_not_written", path=str(path)):
         write_atomically(path, data)
-    except OSError as error:
-        raise WorldError("file_not_written", path=str(path), detail=error.strerror or str(error)) from error
 
 
 def _written(path: Path, file: File) -> Written:

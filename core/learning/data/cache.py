@@ -11,9 +11,10 @@ import secrets
 import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 
-from core.api.errors import WorldError
+from core.api.errors import WorldError, os_errors_as
 from core.api.project.manifest import File
 
 _ENTRY = re.compile(r"(?P<sha256>[0-9a-f]{64})(\.part)?")
@@ -30,10 +31,9 @@ class Cache:
         """
         self.folder, self.cap = folder, cap
         self._leased: set[str] = set()
-        try:
+        self._usable = partial(os_errors_as, "cache_not_usable", folder=str(folder))
+        with self._usable():
             folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-        except OSError as error:
-            raise _unusable(folder, error) from None
         with self._locked():
             self._lease = (folder / f"{os.getpid()}-{secrets.token_hex(4)}.lease").open("x", encoding="ascii")
             fcntl.flock(self._lease, fcntl.LOCK_EX)
@@ -113,16 +113,9 @@ class Cache:
     @contextmanager
     def _locked(self) -> Iterator[None]:
         """Locks the folder against other processes. Short: nothing is downloaded under this lock."""
-        try:
-            with (self.folder / ".lock").open("a") as file:
-                fcntl.flock(file, fcntl.LOCK_EX)
-                yield
-        except OSError as error:
-            raise _unusable(self.folder, error) from None
-
-
-def _unusable(folder: Path, error: OSError) -> WorldError:
-    return WorldError("cache_not_usable", folder=str(folder), detail=error.strerror)
+        with self._usable(), (self.folder / ".lock").open("a") as file:
+            fcntl.flock(file, fcntl.LOCK_EX)
+            yield
 
 
 def _try_lock(descriptor: int) -> bool:

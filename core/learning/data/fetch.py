@@ -9,7 +9,7 @@ from pathlib import Path
 from threading import Event, Thread
 from typing import BinaryIO
 
-from core.api.errors import WorldError
+from core.api.errors import os_errors_as
 from core.api.project.manifest import File
 from core.learning.data.cache import Cache
 from core.learning.data.download import WAITS, Client, Download, StoppedError, UselessError
@@ -89,10 +89,8 @@ class Fetcher:
 @contextmanager
 def _exclusive(part: Path) -> Iterator[BinaryIO | None]:
     """The partial file, open for reading and appending; None if another process has it locked or has finished it."""
-    try:
+    with os_errors_as("shard_not_writable", path=str(part)):
         content = part.open("a+b", buffering=0)
-    except OSError as error:
-        raise WorldError("shard_not_writable", path=str(part), detail=error.strerror) from None
     with content:
         try:
             fcntl.flock(content, fcntl.LOCK_EX | fcntl.LOCK_NB)

@@ -8,7 +8,7 @@ from pathlib import Path
 from random import Random
 from typing import BinaryIO, Protocol
 
-from core.api.errors import WorldError
+from core.api.errors import WorldError, os_errors_as
 
 
 class Source(Protocol):
@@ -54,11 +54,8 @@ def once(source: Source, shard: Path) -> Iterator[str]:
 
 
 def _read(source: Source, shard: Path, index: int) -> list[str]:
-    try:
-        with shard.open("rb") as file:
-            return list(source.read(file, index * source.block))
-    except OSError as error:
-        raise WorldError("shard_not_readable", path=str(shard), detail=error.strerror) from None
+    with os_errors_as("shard_not_readable", path=str(shard)), shard.open("rb") as file:
+        return list(source.read(file, index * source.block))
 
 
 def size_of(path: Path) -> int:

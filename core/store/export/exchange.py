@@ -10,7 +10,7 @@ from pathlib import Path
 
 import msgspec
 
-from core.api.errors import UsageError, WorldError
+from core.api.errors import UsageError, os_errors_as
 from core.api.message import Message
 from core.api.record.totals import GIVEN, UNCERTAIN
 from core.store.export.history_csv import NoHistory, from_csv, short
@@ -50,11 +50,8 @@ def read(path: Path) -> File:
         UsageError: it is not an export, or damaged.
         WorldError: it cannot be read.
     """
-    try:
-        with path.open("rb") as stream:
-            data = stream.read(LARGEST + 1)
-    except OSError as error:
-        raise WorldError("file_unreadable", path=str(path), detail=error.strerror or str(error)) from error
+    with os_errors_as("file_unreadable", path=str(path)), path.open("rb") as stream:
+        data = stream.read(LARGEST + 1)
     if len(data) > LARGEST:
         raise UsageError("history_too_large", path=str(path), most=LARGEST)
     try:
