@@ -12,8 +12,10 @@ from app.widgets import painting, theme
 from core.api.project.projects import Picture
 
 SIDE = 72
+MOST_PIXELS = 2048
+"""In each direction: a small file may contain a very large picture."""
 _MOST_MEGABYTES = 32
-"""That a picture may take when it is unpacked; the engine lets none through that takes more."""
+"""That a picture may take when it is unpacked."""
 
 
 class ProjectPicture(QWidget):
@@ -61,17 +63,17 @@ class ProjectPicture(QWidget):
 
 
 def unpacked(picture: Picture, side: int) -> QImage | None:
-    """The middle of a picture as a square of `side` pixels; None if it is damaged.
+    """The middle of a picture as a square of `side` pixels; None if it is damaged or too large.
 
-    Only the named format is tried, and nothing larger than a bounded size is unpacked.
+    Only the named format is tried, and the size is read before anything is unpacked.
     """
     QImageReader.setAllocationLimit(_MOST_MEGABYTES)
     buffer = QBuffer()
     buffer.setData(QByteArray(picture.data))
     buffer.open(QBuffer.OpenModeFlag.ReadOnly)
     reader = QImageReader(buffer, QByteArray(picture.format.encode()))
-    image = reader.read()
-    if image.isNull():
+    size = reader.size()
+    if not 0 < max(size.width(), size.height()) <= MOST_PIXELS or (image := reader.read()).isNull():
         return None
     scaled = image.scaled(
         side, side, Qt.AspectRatioMode.KeepAspectRatioByExpanding, Qt.TransformationMode.SmoothTransformation

@@ -26,7 +26,6 @@ WORDINGS = {
     "bad_redirect": N_("The server sends us on to {target}, which is not a secure web address."),
     "private_address": N_("{host} is inside a private network, but the project is not. Nothing was fetched from it."),
     "redirected_elsewhere": N_("{url} leads to another server: {target}. If you trust it, add that address."),
-    "picture_too_large": N_("A picture has at most {most} pixels in each direction, not {given}."),
     "picture_format_unknown": N_("The picture is neither a PNG nor a JPEG."),
     "invite_length": N_("An invite has 1 to {most} characters."),
     "invite_lost": N_("The invite of this project is not in the keyring any more; join again with the invite."),

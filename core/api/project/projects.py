@@ -80,7 +80,7 @@ class ProjectInfo(msgspec.Struct, frozen=True):
 
 
 class Picture(msgspec.Struct, frozen=True):
-    """A project's picture, fetched and checked by the engine."""
+    """A project's picture, fetched by the engine."""
 
     format: Literal["png", "jpeg"]
     data: bytes

@@ -1,14 +1,16 @@
 """The card of a project: verdict, figures, picture and names."""
 
 import time
+from typing import Literal
 
+import pytest
 from msgspec.structs import replace
 from PySide6.QtCore import QBuffer, QByteArray, Qt
 from PySide6.QtGui import QImage, QImageWriter
 from pytestqt.qtbot import QtBot
 
 from app.projects.page import ProjectsPage
-from app.projects.picture import unpacked
+from app.projects.picture import MOST_PIXELS, unpacked
 from app.widgets.basic import Button, Label
 from core.api.project.projects import (
     CurvePoint,
@@ -89,17 +91,26 @@ def test_a_picture_is_asked_of_the_engine_once(page: ProjectsPage, engine: Scrip
     assert len(engine.received(GetPicture)) == 2
 
 
-def png(qtbot: QtBot) -> bytes:
-    image, buffer = QImage(300, 200, QImage.Format.Format_RGB32), QBuffer()
+def picture(width: int = 300, height: int = 200, form: Literal["png", "jpeg"] = "png") -> Picture:
+    image, buffer = QImage(width, height, QImage.Format.Format_RGB32), QBuffer()
     image.fill(0x3366CC)
     buffer.open(QBuffer.OpenModeFlag.WriteOnly)
-    assert QImageWriter(buffer, QByteArray(b"png")).write(image)
-    return bytes(buffer.data().data())
+    assert QImageWriter(buffer, QByteArray(form.encode())).write(image)
+    return Picture(form, bytes(buffer.data().data()))
 
 
 def test_a_picture_is_cut_to_a_square_and_a_damaged_one_is_none(qtbot: QtBot) -> None:
-    image = unpacked(Picture("png", png(qtbot)), 72)
+    image = unpacked(picture(), 72)
     assert image is not None
     assert (image.width(), image.height(), image.pixelColor(36, 36).name()) == (72, 72, "#3366cc")
-    assert unpacked(Picture("png", png(qtbot)[:60]), 72) is None
-    assert unpacked(Picture("jpeg", png(qtbot)), 72) is None, "only the format that was checked is unpacked"
+    assert unpacked(Picture("png", picture().data[:60]), 72) is None
+    assert unpacked(Picture("jpeg", picture().data), 72) is None, "only the format that was found is unpacked"
+
+
+@pytest.mark.parametrize("form", ["png", "jpeg"])
+def test_a_small_file_that_would_unpack_to_a_huge_picture_is_not_shown(
+    qtbot: QtBot, form: Literal["png", "jpeg"]
+) -> None:
+    assert unpacked(picture(MOST_PIXELS, 8, form), 72) is not None
+    assert unpacked(picture(MOST_PIXELS + 1, 8, form), 72) is None
+    assert unpacked(picture(8, MOST_PIXELS + 1, form), 72) is None
