@@ -1,11 +1,11 @@
 """The main figures of the history page, with comparisons."""
 
-from PySide6.QtWidgets import QGridLayout, QVBoxLayout
+from PySide6.QtWidgets import QVBoxLayout
 
 from app.history.time_range import TimeRange
 from app.text import amounts, history, numbers, times
 from app.text.i18n import tr
-from app.widgets import theme
+from app.widgets import layouts, theme
 from app.widgets.basic import Card, Label
 from app.widgets.tile import Tile
 from core.api.record.record import Overview, Sums
@@ -21,8 +21,7 @@ class HistoryFigures(QVBoxLayout):
         self.setSpacing(theme.GAP)
         self.time, self.samples = Tile(tr("Given")), Tile(tr("Samples"))
         self.energy, self.network = Tile(tr("Energy")), Tile(tr("Network"))
-        self._grid = QGridLayout()
-        self._grid.setSpacing(theme.GAP)
+        self._grid = layouts.grid(theme.GAP, theme.GAP)
         self._comparison = Label("", wrap=True)
         self._comparisons = Card(tr("In other words"), self._comparison)
         self.arrange(_COLUMNS)

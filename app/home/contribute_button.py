@@ -3,7 +3,6 @@
 import time
 from collections.abc import Callable
 
-from PySide6.QtCore import QSize
 from PySide6.QtGui import QAction, QPaintEvent
 from PySide6.QtWidgets import QMenu, QWidget
 
@@ -63,9 +62,6 @@ class _Arrow(Button):
         self.setAccessibleName(tr("For how long"))
         self.setToolTip(tr("For how long"))
         self.setFixedWidth(38)
-
-    def sizeHint(self) -> QSize:
-        return QSize(38, super().sizeHint().height())
 
     def paintEvent(self, event: QPaintEvent) -> None:
         super().paintEvent(event)

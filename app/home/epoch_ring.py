@@ -7,7 +7,7 @@ pieces.
 
 import math
 
-from PySide6.QtCore import QRectF, QSize, Qt, QTimer
+from PySide6.QtCore import QRectF, Qt, QTimer
 from PySide6.QtGui import (
     QColor,
     QConicalGradient,
@@ -19,7 +19,7 @@ from PySide6.QtGui import (
     QPen,
     QShowEvent,
 )
-from PySide6.QtWidgets import QSizePolicy, QStyle, QWidget
+from PySide6.QtWidgets import QStyle, QWidget
 
 from app.text import numbers, steps
 from app.text.i18n import tr
@@ -49,16 +49,10 @@ class EpochRing(QWidget):
         self._turned = 0.0
         self._turning = QTimer(self, interval=_TURN_EVERY_MS)
         self._turning.timeout.connect(self._turn)
-        self._diameter = 232
-        self.setSizePolicy(QSizePolicy.Policy.Fixed, QSizePolicy.Policy.Fixed)
-
-    def sizeHint(self) -> QSize:
-        return QSize(self._diameter, self._diameter)
+        self.set_diameter(232)
 
     def set_diameter(self, pixels: int) -> None:
-        if pixels != self._diameter:
-            self._diameter = pixels
-            self.updateGeometry()
+        self.setFixedSize(pixels, pixels)
 
     def show_progress(self, progress: Progress, live: bool, busy: bool = False) -> None:
         """`live`: the session is in the run; otherwise the last known epoch is shown and the ring stays empty.

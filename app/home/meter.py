@@ -1,11 +1,11 @@
 """A live value beside its ceiling: a name, "63 of 80 %", and a bar that is full at the ceiling."""
 
-from PySide6.QtCore import QRectF, QSize, Qt
+from PySide6.QtCore import QRectF, Qt
 from PySide6.QtGui import QPaintEvent
-from PySide6.QtWidgets import QGridLayout, QSizePolicy, QWidget
+from PySide6.QtWidgets import QWidget
 
 from app.text.i18n import tr
-from app.widgets import painting, theme
+from app.widgets import layouts, painting, theme
 from app.widgets.basic import Label
 from app.widgets.theme import Type
 
@@ -21,11 +21,7 @@ class Meter(QWidget):
         self._value = Label("", Type.STRONG)
         self._ceiling = Label("", Type.CAPTION, "muted")
         self._bar = _Bar()
-        grid = QGridLayout(self)
-        grid.setContentsMargins(0, 0, 0, 0)
-        grid.setHorizontalSpacing(theme.UNIT)
-        grid.setVerticalSpacing(theme.UNIT // 2)
-        grid.setColumnStretch(0, 1)
+        grid = layouts.grid(theme.UNIT, theme.UNIT // 2, 1, of=self)
         grid.addWidget(Label(name, Type.CAPTION), 0, 0)
         grid.addWidget(self._value, 0, 1, Qt.AlignmentFlag.AlignBaseline)
         grid.addWidget(self._ceiling, 0, 2, Qt.AlignmentFlag.AlignBaseline)
@@ -45,10 +41,7 @@ class _Bar(QWidget):
     def __init__(self) -> None:
         super().__init__()
         self._share = 0.0
-        self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
-
-    def sizeHint(self) -> QSize:
-        return QSize(60, _BAR)
+        self.setFixedHeight(_BAR)
 
     def set_share(self, share: float) -> None:
         share = min(1.0, max(0.0, share))

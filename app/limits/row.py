@@ -5,9 +5,9 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
-from PySide6.QtCore import QPointF, QRectF, QSize
+from PySide6.QtCore import QPointF, QRectF
 from PySide6.QtGui import QFontMetrics, QPaintEvent, QPolygonF
-from PySide6.QtWidgets import QGridLayout, QWidget
+from PySide6.QtWidgets import QWidget
 
 from app.limits.editor import ChoiceEditor, Editor, NumberEditor, SwitchEditor, TextEditor
 from app.limits.programs_editor import ProgramsEditor
@@ -83,13 +83,9 @@ class PreferenceRow(QWidget):
         meaning = [Label(words.meaning, Type.CAPTION, "muted", wrap=True)] if words.meaning else []
         texts = layouts.column(name, *meaning, self._situation, self._problem, None, spacing=theme.UNIT // 2)
         lines = layouts.column(*self.lines.values(), None, spacing=theme.UNIT)
-        grid = QGridLayout(self)
-        grid.setContentsMargins(0, 0, 0, 0)
-        grid.setHorizontalSpacing(theme.UNIT * 6)
+        grid = layouts.grid(theme.UNIT * 6, 0, 4, 6, of=self)
         grid.addLayout(texts, 0, 0)
         grid.addLayout(lines, 0, 1)
-        grid.setColumnStretch(0, 4)
-        grid.setColumnStretch(1, 6)
 
 
 def _editor(info: PreferenceInfo, *common: Any) -> Editor:
@@ -160,10 +156,7 @@ class _Reset(Button):
     def __init__(self, name: str, then: Callable[[], object]) -> None:
         super().__init__("", "icon", then)
         self.setAccessibleName(name)
-        self.setFixedSize(self.sizeHint())
-
-    def sizeHint(self) -> QSize:
-        return QSize(28, 28)
+        self.setFixedSize(28, 28)
 
     def paintEvent(self, event: QPaintEvent) -> None:
         super().paintEvent(event)

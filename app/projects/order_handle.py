@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 
-from PySide6.QtCore import QByteArray, QMimeData, QPoint, QRectF, QSize, Qt
+from PySide6.QtCore import QByteArray, QMimeData, QPoint, QRectF, Qt
 from PySide6.QtGui import QDrag, QKeyEvent, QMouseEvent, QPaintEvent
 from PySide6.QtWidgets import QAbstractButton, QApplication, QWidget
 
@@ -25,10 +25,7 @@ class OrderHandle(QAbstractButton):
         self.setToolTip(tr("Drag, or press the arrow keys. Idlehive contributes to the first project that can run."))
         self.setCursor(Qt.CursorShape.OpenHandCursor)
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
-        self.setFixedSize(self.sizeHint())
-
-    def sizeHint(self) -> QSize:
-        return QSize(24, 28)
+        self.setFixedSize(24, 28)
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
         match event.key():

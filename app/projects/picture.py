@@ -3,9 +3,9 @@
 import hashlib
 import math
 
-from PySide6.QtCore import QBuffer, QByteArray, QPointF, QRectF, QSize, Qt
+from PySide6.QtCore import QBuffer, QByteArray, QPointF, QRectF, Qt
 from PySide6.QtGui import QColor, QImage, QImageReader, QPainter, QPainterPath, QPaintEvent, QPolygonF
-from PySide6.QtWidgets import QSizePolicy, QWidget
+from PySide6.QtWidgets import QWidget
 
 from app.text.i18n import tr
 from app.widgets import painting, theme
@@ -26,10 +26,7 @@ class ProjectPicture(QWidget):
         self._digest = hashlib.sha256(project.encode()).digest()
         self._image: QImage | None = None
         self.setAccessibleName(tr("Picture of {name}", name=name))
-        self.setSizePolicy(QSizePolicy.Policy.Fixed, QSizePolicy.Policy.Fixed)
-
-    def sizeHint(self) -> QSize:
-        return QSize(SIDE, SIDE)
+        self.setFixedSize(SIDE, SIDE)
 
     def show_picture(self, picture: Picture | None) -> None:
         """None, or one that cannot be unpacked, leaves the honeycomb."""

@@ -2,17 +2,15 @@
 
 from collections.abc import Sequence
 
-from PySide6.QtCore import QPointF, QRectF, QSize
+from PySide6.QtCore import QPointF, QRectF
 from PySide6.QtGui import QColor, QPaintEvent, QPen, QPolygonF
-from PySide6.QtWidgets import QSizePolicy, QWidget
+from PySide6.QtWidgets import QWidget
 
 from app.text import numbers
 from app.text.i18n import tr
 from app.widgets import axis, painting, theme
 from app.widgets.learning_curve import paint_mark
 from core.api.project.projects import CurvePoint
-
-_SIZE = QSize(132, 30)
 
 
 class Sparkline(QWidget):
@@ -21,11 +19,8 @@ class Sparkline(QWidget):
     def __init__(self) -> None:
         super().__init__()
         self._points: list[CurvePoint] = []
-        self.setSizePolicy(QSizePolicy.Policy.Fixed, QSizePolicy.Policy.Fixed)
+        self.setFixedSize(132, 30)
         self.show_points([])
-
-    def sizeHint(self) -> QSize:
-        return _SIZE
 
     def show_points(self, points: Sequence[CurvePoint]) -> None:
         self._points = [point for point in points if point.loss is not None]

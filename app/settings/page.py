@@ -2,7 +2,6 @@
 
 from PySide6.QtCore import Qt, QUrl
 from PySide6.QtGui import QDesktopServices, QShowEvent
-from PySide6.QtWidgets import QGridLayout
 
 from app.desktop import autostart
 from app.desktop.window_settings import Settings
@@ -90,10 +89,7 @@ class SettingsPage(Page):
         folder = QUrl.fromLocalFile(str(self._settings.profile.path))
         self.folder = Button(tr("Open the profile's folder"), "secondary", lambda: QDesktopServices.openUrl(folder))
         buttons = layouts.row(self.licences, self.folder, None, spacing=theme.UNIT * 2)
-        self._components = QGridLayout()
-        self._components.setHorizontalSpacing(theme.UNIT * 6)
-        self._components.setVerticalSpacing(theme.UNIT)
-        self._components.setColumnStretch(2, 1)
+        self._components = layouts.grid(theme.UNIT * 6, theme.UNIT, 0, 0, 1)
         return _card(tr("About"), head, buttons, self._components)
 
     def _show(self, _name: str = "") -> None:

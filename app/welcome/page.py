@@ -90,17 +90,12 @@ class WelcomePage(QWidget):
         layouts.column((area, 1), self._foot(), spacing=0, of=self)
 
     def _machine(self) -> Card:
-        self._found = QGridLayout()
-        self._found.setHorizontalSpacing(theme.UNIT * 5)
-        self._found.setVerticalSpacing(theme.UNIT)
-        self._found.setColumnStretch(1, 1)
-        self._found.setColumnStretch(3, 1)
+        self._found = layouts.grid(theme.UNIT * 5, theme.UNIT, 0, 1, 0, 1)
         self._show_hardware([])
         return Card(tr("Found in this computer"), self._found)
 
     def _usage_preset(self) -> QGridLayout:
-        self._levels = QGridLayout()
-        self._levels.setSpacing(theme.UNIT * 2)
+        self._levels = layouts.grid(theme.UNIT * 2, theme.UNIT * 2)
         group = QButtonGroup(self)
         for level in UsagePreset:
             card = self.levels[level] = ChoiceCard(*usage_presets.words(level))

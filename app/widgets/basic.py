@@ -2,9 +2,9 @@
 
 from collections.abc import Callable
 
-from PySide6.QtCore import QSize, Qt
+from PySide6.QtCore import Qt
 from PySide6.QtGui import QPaintEvent
-from PySide6.QtWidgets import QFrame, QLabel, QLineEdit, QPushButton, QSizePolicy, QWidget
+from PySide6.QtWidgets import QFrame, QLabel, QLineEdit, QPushButton, QWidget
 
 from app.text.i18n import tr
 from app.widgets import icons, layouts, painting, theme
@@ -133,10 +133,7 @@ class Dot(QWidget):
     def __init__(self) -> None:
         super().__init__()
         self._tone = "quiet"
-        self.setSizePolicy(QSizePolicy.Policy.Fixed, QSizePolicy.Policy.Fixed)
-
-    def sizeHint(self) -> QSize:
-        return QSize(9, 9)
+        self.setFixedSize(9, 9)
 
     def set_tone(self, tone: str) -> None:
         if tone != self._tone:

@@ -27,14 +27,22 @@ def column(*parts: Part, spacing: int | None = None, of: QWidget | None = None) 
 
 def table(rows: Iterable[tuple[QWidget, QWidget]], spacing: int) -> QGridLayout:
     """Names, and beside each its value."""
-    grid = QGridLayout()
-    grid.setHorizontalSpacing(spacing)
-    grid.setVerticalSpacing(theme.UNIT)
-    grid.setColumnStretch(1, 1)
+    made = grid(spacing, theme.UNIT, 0, 1)
     for number, (name, value) in enumerate(rows):
-        grid.addWidget(name, number, 0, Qt.AlignmentFlag.AlignTop)
-        grid.addWidget(value, number, 1)
-    return grid
+        made.addWidget(name, number, 0, Qt.AlignmentFlag.AlignTop)
+        made.addWidget(value, number, 1)
+    return made
+
+
+def grid(across: int, down: int, *stretches: int, of: QWidget | None = None) -> QGridLayout:
+    """Rows and columns with these spaces between them, and the stretch of each column; `of` as in `row`."""
+    made = QGridLayout(of)
+    made.setContentsMargins(0, 0, 0, 0)
+    made.setHorizontalSpacing(across)
+    made.setVerticalSpacing(down)
+    for column, stretch in enumerate(stretches):
+        made.setColumnStretch(column, stretch)
+    return made
 
 
 def add(box: QBoxLayout, *parts: Part) -> None:

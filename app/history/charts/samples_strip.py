@@ -2,9 +2,9 @@
 
 from collections.abc import Sequence
 
-from PySide6.QtCore import QRectF, QSize, Qt
+from PySide6.QtCore import QRectF, Qt
 from PySide6.QtGui import QColor, QPainter, QPaintEvent
-from PySide6.QtWidgets import QSizePolicy, QWidget
+from PySide6.QtWidgets import QWidget
 
 from app.text import numbers
 from app.text.i18n import tr
@@ -22,10 +22,6 @@ class SamplesStrip(QWidget):
         super().__init__()
         self._points: Sequence[CurvePoint] = ()
         self.setFixedHeight(34)
-        self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
-
-    def sizeHint(self) -> QSize:
-        return QSize(600, 34)
 
     def set_points(self, points: Sequence[CurvePoint]) -> None:
         """The whole curve, by epoch."""

@@ -1,8 +1,8 @@
 """On or off."""
 
-from PySide6.QtCore import QRectF, QSize, Qt
+from PySide6.QtCore import QRectF, Qt
 from PySide6.QtGui import QColor, QPaintEvent
-from PySide6.QtWidgets import QAbstractButton, QSizePolicy
+from PySide6.QtWidgets import QAbstractButton
 
 from app.widgets import painting, theme
 
@@ -15,10 +15,7 @@ class Switch(QAbstractButton):
         self.setCheckable(True)
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
         self.setCursor(Qt.CursorShape.PointingHandCursor)
-        self.setSizePolicy(QSizePolicy.Policy.Fixed, QSizePolicy.Policy.Fixed)
-
-    def sizeHint(self) -> QSize:
-        return QSize(44, 24)
+        self.setFixedSize(44, 24)
 
     def paintEvent(self, _event: QPaintEvent) -> None:
         now = theme.tokens()
