@@ -1,3 +1,4 @@
+import io
 import os
 import shutil
 import subprocess
@@ -7,12 +8,16 @@ from pathlib import Path
 
 import pytest
 
+from app.cli import main
+from app.text import i18n, region
 from core.api.intent import Contribute, Pause
 from core.client.profile import Profile
 from tests.cli.snapshots import AFTER, BEFORE, active
 from tests.fakes.scripted_engine import ScriptedEngine
 
 ROOT = Path(__file__).resolve().parents[2]
+SCREEN = {"DISPLAY", "WAYLAND_DISPLAY", "QT_QPA_PLATFORM"}
+"""Variables by which Qt finds one."""
 RunCli = Callable[..., "subprocess.CompletedProcess[str]"]
 StartCli = Callable[..., "subprocess.Popen[str]"]
 
@@ -38,9 +43,7 @@ def start_cli(profile: Profile) -> Iterator[StartCli]:
     started: list[subprocess.Popen[str]] = []
 
     def start(*arguments: str, **environment: str) -> "subprocess.Popen[str]":
-        without_screen = {
-            name: value for name, value in os.environ.items() if "DISPLAY" not in name and name != "QT_QPA_PLATFORM"
-        }
+        without_screen = {name: value for name, value in os.environ.items() if name not in SCREEN}
         process = subprocess.Popen(
             [sys.executable, "-m", "app", *arguments],
             stdin=subprocess.PIPE,
@@ -61,15 +64,37 @@ def start_cli(profile: Profile) -> Iterator[StartCli]:
 
 
 @pytest.fixture
-def run_cli(start_cli: StartCli) -> RunCli:
-    """Runs `idlehive …` to its end."""
+def run_cli(profile: Profile, monkeypatch: pytest.MonkeyPatch) -> RunCli:
+    """Runs `idlehive …` to its end in this process, as one whose output is a pipe. `start_cli` is for what needs one of
+    its own: signals, a closed pipe, an application of Qt's, another program in its place.
+    """
 
     def run(*arguments: str, stdin: str = "", **environment: str) -> "subprocess.CompletedProcess[str]":
-        process = start_cli(*arguments, **environment)
-        out, err = process.communicate(stdin, timeout=30)
-        return subprocess.CompletedProcess(arguments, process.returncode, out, err)
+        out, err = (_pipe(environment.get("PYTHONIOENCODING", "utf-8")) for _ in range(2))
+        i18n.use("en")
+        region.use(region.Region())
+        with monkeypatch.context() as patch:
+            patch.chdir(ROOT)
+            for name in SCREEN & set(os.environ):
+                patch.delenv(name)
+            for name, value in environment.items():
+                patch.setenv(name, value)
+            for name, stream in (("stdin", io.StringIO(stdin)), ("stdout", out), ("stderr", err)):
+                patch.setattr(sys, name, stream)
+            code = main(list(arguments))
+        return subprocess.CompletedProcess(arguments, code, *(_written(stream) for stream in (out, err)))
 
     return run
+
+
+def _pipe(encoding: str) -> io.TextIOWrapper:
+    return io.TextIOWrapper(io.BytesIO(), encoding)
+
+
+def _written(pipe: io.TextIOWrapper) -> str:
+    pipe.flush()
+    pipe.seek(0)
+    return pipe.read()
 
 
 @pytest.fixture

@@ -9,7 +9,7 @@ import pytest
 from app.cli import main, window
 from core.client.engine_client import core_command, core_environment
 from core.client.profile import Profile
-from tests.cli.conftest import ROOT, RunCli
+from tests.cli.conftest import ROOT, StartCli
 from tests.cli.given import the_line
 
 VERBS = ("contribute", "status", "pause", "resume", "quit", "projects", "limits", "history", "log", "doctor")
@@ -63,21 +63,22 @@ def test_a_full_disk_behind_the_output_is_one_sentence(profile: Profile) -> None
     )
 
 
-def test_host_words_why_the_backbone_cannot_serve(run_cli: RunCli, tmp_path: Path) -> None:
+def test_host_words_why_the_backbone_cannot_serve(start_cli: StartCli, tmp_path: Path) -> None:
     file = tmp_path / "project.toml"
     file.write_text("format = = 1")
-    done = run_cli("host", str(file))
-    assert done.returncode == 2
-    assert the_line(done.stderr).startswith(f"idlehive: {file} is not TOML: ")
-    missing = run_cli("host", str(tmp_path / "absent.toml"))
-    assert (missing.returncode, missing.stdout) == (2, "")
-    assert the_line(missing.stderr) == f"idlehive: {tmp_path}/absent.toml cannot be read: No such file or directory."
+    wrong = start_cli("host", str(file))
+    missing = start_cli("host", str(tmp_path / "absent.toml"))
+    _, complaint = wrong.communicate(timeout=30)
+    assert the_line(complaint).startswith(f"idlehive: {file} is not TOML: ")
+    out, complaint = missing.communicate(timeout=30)
+    assert the_line(complaint) == f"idlehive: {tmp_path}/absent.toml cannot be read: No such file or directory."
+    assert (wrong.returncode, missing.returncode, out) == (2, 2, "")
 
 
-def test_host_shows_the_help_of_the_backbone(run_cli: RunCli) -> None:
-    done = run_cli("host", "--help")
-    assert done.returncode == 0
-    assert "--listen MULTIADDR" in done.stdout
+def test_host_shows_the_help_of_the_backbone(start_cli: StartCli) -> None:
+    shown = start_cli("host", "--help")
+    assert "--listen MULTIADDR" in shown.communicate(timeout=30)[0]
+    assert shown.returncode == 0
 
 
 @pytest.mark.parametrize(
