@@ -10,15 +10,8 @@ from app.cli.console.connection import ask, borrowed
 from app.cli.console.parser import Parser, Verbs, add_json, add_verb
 from app.cli.console.preferences import choose, chosen
 from app.desktop import private_file
+from core.api import identity as api
 from core.api.errors import UsageError
-from core.api.identity import (
-    ExportIdentity,
-    GetIdentity,
-    IdentityCommand,
-    IdentityExport,
-    IdentityInfo,
-    ImportIdentity,
-)
 from core.client.engine_client import EngineClient
 from core.client.profile import Profile
 
@@ -61,20 +54,20 @@ def add(verbs: Verbs) -> None:
 
 def run_show(arguments: argparse.Namespace, profile: Profile) -> int:
     with borrowed(profile) as engine:
-        return _print_answer(arguments, engine, GetIdentity())
+        return _print_answer(arguments, engine, api.GetIdentity())
 
 
 def run_name(arguments: argparse.Namespace, profile: Profile) -> int:
     with borrowed(profile) as engine:
         choose(engine, "display_name", "" if arguments.none else arguments.name)
-        return _print_answer(arguments, engine, GetIdentity())
+        return _print_answer(arguments, engine, api.GetIdentity())
 
 
 def run_export(arguments: argparse.Namespace, profile: Profile) -> int:
     if arguments.file.exists() and not arguments.replace:
         raise UsageError("file_exists", path=str(arguments.file))
-    command = ExportIdentity(_passphrase(twice=True))
-    text = ask(profile, command, IdentityExport, _DERIVING).text
+    command = api.ExportIdentity(_passphrase(twice=True))
+    text = ask(profile, command, api.IdentityExport, _DERIVING).text
     private_file.write(arguments.file, text)
     done = f"Your identity is in {arguments.file}; it opens with your passphrase only."
     return output.answer(arguments, {"file": str(arguments.file.absolute())}, done)
@@ -82,13 +75,13 @@ def run_export(arguments: argparse.Namespace, profile: Profile) -> int:
 
 def run_import(arguments: argparse.Namespace, profile: Profile) -> int:
     text = private_file.read(arguments.file)
-    command = ImportIdentity(text, _passphrase(), arguments.replace)
+    command = api.ImportIdentity(text, _passphrase(), arguments.replace)
     with borrowed(profile) as engine:
         return _print_answer(arguments, engine, command)
 
 
-def _print_answer(arguments: argparse.Namespace, engine: EngineClient, command: IdentityCommand) -> int:
-    info = engine.request(command, IdentityInfo, timeout=_DERIVING)
+def _print_answer(arguments: argparse.Namespace, engine: EngineClient, command: api.IdentityCommand) -> int:
+    info = engine.request(command, api.IdentityInfo, timeout=_DERIVING)
     name = chosen(engine)["display_name"]
     lines = f"Identity: {info.id}\nName:     {output.printable(name) if name else 'none'}"
     return output.answer(arguments, {"id": info.id, "display_name": name or None}, lines)

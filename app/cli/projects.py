@@ -15,16 +15,7 @@ from app.cli.console.parser import Parser, Verbs, add_json, add_verb
 from app.text import messages, projects
 from app.text.i18n import tr
 from core.api.errors import UsageError
-from core.api.project.projects import (
-    AddProject,
-    JoinProject,
-    LeaveProject,
-    ListProjects,
-    OrderProjects,
-    ProjectDetails,
-    ProjectInfo,
-    ShowProject,
-)
+from core.api.project import projects as api
 from core.api.protocol import Command
 from core.client.profile import Profile
 
@@ -73,7 +64,7 @@ def add(verbs: Verbs) -> None:
 
 
 def run_list(arguments: argparse.Namespace, profile: Profile) -> int:
-    projects = ask(profile, ListProjects(), list[ProjectInfo])
+    projects = ask(profile, api.ListProjects(), list[api.ProjectInfo])
     if arguments.json:
         output.print_json([info_json(info) for info in projects])
     elif projects:
@@ -84,29 +75,29 @@ def run_list(arguments: argparse.Namespace, profile: Profile) -> int:
 
 
 def run_order(arguments: argparse.Namespace, profile: Profile) -> int:
-    projects = ask(profile, OrderProjects(tuple(arguments.projects)), list[ProjectInfo])
+    projects = ask(profile, api.OrderProjects(tuple(arguments.projects)), list[api.ProjectInfo])
     members = sorted((project for project in projects if project.rank), key=lambda project: project.rank)
     order = f"The order is now: {', '.join(output.printable(project.id) for project in members)}."
     return output.answer(arguments, [info_json(info) for info in projects], order)
 
 
 def run_show(arguments: argparse.Namespace, profile: Profile) -> int:
-    details = ask(profile, ShowProject(source.resolve(arguments.project)), ProjectDetails)
+    details = ask(profile, api.ShowProject(source.resolve(arguments.project)), api.ProjectDetails)
     return output.answer(arguments, details_json(details), "\n".join(describe(details)))
 
 
 def run_add(arguments: argparse.Namespace, profile: Profile) -> int:
-    return _change(arguments, profile, AddProject(source.resolve(arguments.source)), "{} is now in the list.")
+    return _change(arguments, profile, api.AddProject(source.resolve(arguments.source)), "{} is now in the list.")
 
 
 def run_join(arguments: argparse.Namespace, profile: Profile) -> int:
     invite = read_invite() if arguments.invite == _READ else arguments.invite
-    command = JoinProject(source.resolve(arguments.project), invite)
+    command = api.JoinProject(source.resolve(arguments.project), invite)
     return _change(arguments, profile, command, "You are now a member of {}.")
 
 
 def run_leave(arguments: argparse.Namespace, profile: Profile) -> int:
-    command = LeaveProject(source.resolve(arguments.project))
+    command = api.LeaveProject(source.resolve(arguments.project))
     return _change(arguments, profile, command, "You have left {}; what you gave stays in your history.")
 
 
@@ -125,20 +116,20 @@ def read_invite() -> str:
     return text.strip()
 
 
-def info_json(info: ProjectInfo) -> dict[str, Any]:
+def info_json(info: api.ProjectInfo) -> dict[str, Any]:
     """Its warning in words."""
     plain: dict[str, Any] = msgspec.to_builtins(info)
     return plain | {"warning": messages.sentence(info.warning) if info.warning else None}
 
 
-def details_json(details: ProjectDetails) -> dict[str, Any]:
+def details_json(details: api.ProjectDetails) -> dict[str, Any]:
     """What this computer lacks in words."""
     plain: dict[str, Any] = msgspec.to_builtins(details)
     lacks = [messages.sentence(lack) for lack in details.missing]
     return plain | {"info": info_json(details.info), "missing": lacks}
 
 
-def describe(details: ProjectDetails) -> list[str]:
+def describe(details: api.ProjectDetails) -> list[str]:
     """All about a project, in lines for a person."""
     info = details.info
     facts = [
@@ -155,16 +146,16 @@ def describe(details: ProjectDetails) -> list[str]:
 
 
 def _change(arguments: argparse.Namespace, profile: Profile, command: Command, sentence: str) -> int:
-    info = ask(profile, command, ProjectInfo, _FETCHING)
+    info = ask(profile, command, api.ProjectInfo, _FETCHING)
     output.answer(arguments, info_json(info), sentence.format(f"{output.printable(info.name)} ({info.id})"))
     if info.warning:
         print(f"Warning: {output.printable(messages.sentence(info.warning))}", file=sys.stderr)
     return 0
 
 
-def _row(project: ProjectInfo) -> tuple[str, ...]:
+def _row(project: api.ProjectInfo) -> tuple[str, ...]:
     return tuple(output.printable(text) for text in (project.id, project.name, project.organiser, _you(project)))
 
 
-def _you(project: ProjectInfo) -> str:
+def _you(project: api.ProjectInfo) -> str:
     return ", ".join(text for text, _ in projects.badges(project, int(project.joined)))

@@ -19,21 +19,9 @@ from PySide6.QtNetwork import QLocalSocket
 from app.link import engine_process
 from app.text.i18n import tr
 from app.text.messages import sentence
+from core.api import protocol
 from core.api.errors import EngineGone, IdlehiveError
 from core.api.message import Message
-from core.api.protocol import (
-    Command,
-    EngineMessage,
-    Event,
-    GetSnapshot,
-    Quit,
-    Refusal,
-    Reply,
-    Request,
-    Subscribe,
-    encode,
-    engine_decoder,
-)
 from core.api.snapshot import Snapshot
 from core.client.engine_client import ensure_engine
 from core.client.profile import Profile
@@ -71,7 +59,7 @@ class EngineLink(QObject):
     """One engine of one profile. `engine_command` replaces the engine's own command line, for tests."""
 
     snapshot_changed = Signal(Snapshot)
-    event_came = Signal(Event)
+    event_came = Signal(protocol.Event)
     link_changed = Signal(Link, str)
     """The new state, and a sentence for SILENT and GONE."""
     _start_ended = Signal(object)
@@ -130,7 +118,9 @@ class EngineLink(QObject):
         self._requests.clear()
         self._socket.abort()
 
-    def ask(self, command: Command, done: Done | None = None, refused: Refused | None = None, kind: Any = None) -> None:
+    def ask(
+        self, command: protocol.Command, done: Done | None = None, refused: Refused | None = None, kind: Any = None
+    ) -> None:
         """Have `command` carried out.
 
         `done` gets the result as a `kind` (Any form if None), `refused` a sentence; exactly one of them is called once.
@@ -141,7 +131,7 @@ class EngineLink(QObject):
             return
         self._last_id += 1
         self._requests[self._last_id] = _Request(kind, done, refused)
-        self._socket.write(encode(Request(self._last_id, command)))
+        self._socket.write(protocol.encode(protocol.Request(self._last_id, command)))
         self._socket.flush()
 
     def forget_requests(self) -> None:
@@ -151,7 +141,7 @@ class EngineLink(QObject):
     def quit_engine(self, done: Callable[[], None]) -> None:
         """End the session and the engine. `done` is called at the end, or when the engine no longer answers."""
         self._ending = True
-        self.ask(Quit(), lambda _: done(), lambda _: done())
+        self.ask(protocol.Quit(), lambda _: done(), lambda _: done())
 
     def _connect(self) -> None:
         if self._starting or self._socket.state() is not QLocalSocket.LocalSocketState.UnconnectedState:
@@ -165,7 +155,7 @@ class EngineLink(QObject):
     def _on_connected(self) -> None:
         self._may_start = False
         self._reconnect.stop()
-        self.ask(Subscribe())
+        self.ask(protocol.Subscribe())
         self._silence.start()
 
     def _on_disconnected(self) -> None:
@@ -221,22 +211,22 @@ class EngineLink(QObject):
         while self._socket.canReadLine():
             received = self._socket.readLine().data()
             try:
-                message = engine_decoder.decode(received)
+                message = protocol.engine_decoder.decode(received)
             except msgspec.DecodeError:
                 self._drop(lambda: tr("The engine is of another version than this window: quit both and start again."))
                 return
             self._note_answer()
             self._handle(message)
 
-    def _handle(self, message: EngineMessage) -> None:
+    def _handle(self, message: protocol.EngineMessage) -> None:
         match message:
             case Snapshot():
                 self._show_snapshot(message)
-            case Event():
+            case protocol.Event():
                 self.event_came.emit(message)
-            case Reply(id=number, result=result):
+            case protocol.Reply(id=number, result=result):
                 self._answer(number, result)
-            case Refusal(id=number, error=error):
+            case protocol.Refusal(id=number, error=error):
                 request = self._requests.pop(number, None)
                 if request and request.refused:
                     request.refused(sentence(error))
@@ -265,7 +255,7 @@ class EngineLink(QObject):
             self.snapshot_changed.emit(snapshot)
 
     def _ping(self) -> None:
-        self.ask(GetSnapshot(), self._show_snapshot, kind=Snapshot)
+        self.ask(protocol.GetSnapshot(), self._show_snapshot, kind=Snapshot)
         self._silence.start()
 
     def _on_silence(self) -> None:

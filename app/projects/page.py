@@ -19,20 +19,7 @@ from app.widgets import layouts, theme
 from app.widgets.basic import Button, Label
 from app.widgets.theme import Type
 from core.api.intent import Contribute
-from core.api.project.projects import (
-    AddProject,
-    CurvePoint,
-    GetCurve,
-    GetPicture,
-    JoinProject,
-    LeaveProject,
-    ListProjects,
-    OrderProjects,
-    Picture,
-    ProjectDetails,
-    ProjectInfo,
-    ShowProject,
-)
+from core.api.project import projects as api
 from core.api.protocol import Command, Event
 from core.api.snapshot import Snapshot
 
@@ -46,12 +33,12 @@ class ProjectsPage(LivePage):
         self._running: tuple[str | None, bool] | None = None
         self._actions = Actions(
             contribute=lambda which: self._change(which, Contribute(which)),
-            join=lambda which, invite: self._change(which, JoinProject(which, invite)),
-            leave=lambda which: self._change(which, LeaveProject(which)),
+            join=lambda which, invite: self._change(which, api.JoinProject(which, invite)),
+            leave=lambda which: self._change(which, api.LeaveProject(which)),
             show=self._show,
             move=lambda which, step: self._move_to(which, self._order().index(which) + step),
         )
-        self._pictures: dict[str, Picture | None] = {}
+        self._pictures: dict[str, api.Picture | None] = {}
         self._build()
         self.setAcceptDrops(True)
         link.snapshot_changed.connect(self._on_snapshot)
@@ -59,13 +46,13 @@ class ProjectsPage(LivePage):
         self.follow_link()
 
     def fetch(self) -> None:
-        self.ask(ListProjects(), self.show_projects, list[ProjectInfo])
+        self.ask(api.ListProjects(), self.show_projects, list[api.ProjectInfo])
 
     def enable(self, up: bool) -> None:
         for widget in (*self._cards.values(), self.add_button):
             widget.setEnabled(up)
 
-    def show_projects(self, projects: list[ProjectInfo]) -> None:
+    def show_projects(self, projects: list[api.ProjectInfo]) -> None:
         """The whole list; cards whose project is unchanged stay as they are, unfolded or not."""
         self.problem.set_text("")
         if projects == [card.info for card in self._cards.values()]:
@@ -113,7 +100,7 @@ class ProjectsPage(LivePage):
         """Have the engine read a manifest from a URL or file."""
         self.add_panel.show()
         self.add_panel.show_busy(source)
-        self.link.ask(AddProject(source), self._on_added, self.add_panel.show_problem, kind=ProjectInfo)
+        self.link.ask(api.AddProject(source), self._on_added, self.add_panel.show_problem, kind=api.ProjectInfo)
 
     def _build(self) -> None:
         self.add_panel = AddPanel(self.add)
@@ -147,12 +134,12 @@ class ProjectsPage(LivePage):
         """Fetch what is not in the list itself; the cards are filled as the answers come."""
         for which, card in self._cards.items():
             card.show_snapshot(self.link.snapshot)
-            self._ask_for(card, ShowProject(which), ProjectCard.show_facts, ProjectDetails)
-            self._ask_for(card, GetCurve(which), ProjectCard.show_curve, list[CurvePoint])
+            self._ask_for(card, api.ShowProject(which), ProjectCard.show_facts, api.ProjectDetails)
+            self._ask_for(card, api.GetCurve(which), ProjectCard.show_curve, list[api.CurvePoint])
             if which in self._pictures:
                 card.picture.show_picture(self._pictures[which])
             else:
-                self._ask_for(card, GetPicture(which), self._store_picture, Picture | None)
+                self._ask_for(card, api.GetPicture(which), self._store_picture, api.Picture | None)
 
     def _ask_for(
         self, card: ProjectCard, command: Command, show: Callable[[ProjectCard, Any], None], kind: Any
@@ -165,7 +152,7 @@ class ProjectsPage(LivePage):
 
         self.link.ask(command, done, kind=kind)
 
-    def _store_picture(self, card: ProjectCard, picture: Picture | None) -> None:
+    def _store_picture(self, card: ProjectCard, picture: api.Picture | None) -> None:
         self._pictures[card.info.id] = picture
         card.picture.show_picture(picture)
 
@@ -177,14 +164,14 @@ class ProjectsPage(LivePage):
         before = self._order()
         after = projects_text.moved(before, which, place)
         if list(after) != before and which in before:
-            self.ask(OrderProjects(after), self.show_projects, list[ProjectInfo])
+            self.ask(api.OrderProjects(after), self.show_projects, list[api.ProjectInfo])
 
     def _place_at(self, point: QPoint) -> int:
         """Among the joined projects, where a drop at this point of the page belongs."""
         middles = (self._cards[which].mapTo(self, self._cards[which].rect().center()).y() for which in self._order())
         return sum(middle < point.y() for middle in middles)
 
-    def _on_added(self, info: ProjectInfo) -> None:
+    def _on_added(self, info: api.ProjectInfo) -> None:
         self.add_panel.reset()
         self.refresh()
         self._show(info.id)
@@ -198,13 +185,13 @@ class ProjectsPage(LivePage):
 
     def _show(self, which: str) -> None:
         self.link.ask(
-            ShowProject(which),
+            api.ShowProject(which),
             self._on_details,
             lambda sentence: self._on_refused(which, sentence),
-            kind=ProjectDetails,
+            kind=api.ProjectDetails,
         )
 
-    def _on_details(self, details: ProjectDetails) -> None:
+    def _on_details(self, details: api.ProjectDetails) -> None:
         if card := self._cards.get(details.info.id):
             card.show_details(details)
 

@@ -12,15 +12,8 @@ from app.text.messages import sentence
 from app.widgets import layouts, theme
 from app.widgets.basic import Button, Card, Label, Notice
 from app.widgets.theme import Type
+from core.api import identity as api
 from core.api.errors import IdlehiveError
-from core.api.identity import (
-    ExportIdentity,
-    GetIdentity,
-    IdentityExport,
-    IdentityInfo,
-    ImportIdentity,
-    short,
-)
 
 
 class IdentityCard(Card):
@@ -41,16 +34,16 @@ class IdentityCard(Card):
         self.add(self.key, Label(text, Type.CAPTION, "muted", wrap=True), buttons, self.problem, self.confirmation)
 
     def refresh(self) -> None:
-        self._link.ask(GetIdentity(), self.show_identity, self.problem.set_text, kind=IdentityInfo)
+        self._link.ask(api.GetIdentity(), self.show_identity, self.problem.set_text, kind=api.IdentityInfo)
 
-    def show_identity(self, info: IdentityInfo) -> None:
-        self.key.setText(tr("Your key begins with {key}", key=short(info.id)))
+    def show_identity(self, info: api.IdentityInfo) -> None:
+        self.key.setText(tr("Your key begins with {key}", key=api.short(info.id)))
         self.key.setToolTip(info.id)
 
     def export_to(self, path: Path, passphrase: str) -> None:
         """Ask the engine to encrypt the key, and write it to a file."""
 
-        def write(export: IdentityExport) -> None:
+        def write(export: api.IdentityExport) -> None:
             try:
                 private_file.write(path, export.text)
             except IdlehiveError as error:
@@ -61,12 +54,12 @@ class IdentityCard(Card):
                 )
 
         self._begin()
-        self._link.ask(ExportIdentity(passphrase), write, self.problem.set_text, kind=IdentityExport)
+        self._link.ask(api.ExportIdentity(passphrase), write, self.problem.set_text, kind=api.IdentityExport)
 
     def import_from(self, path: Path, passphrase: str, replace: bool) -> None:
         """Ask the engine to import a key from a file."""
 
-        def done(info: IdentityInfo) -> None:
+        def done(info: api.IdentityInfo) -> None:
             self.show_identity(info)
             self.confirmation.set_text(tr("This computer uses that identity from the next session on."))
 
@@ -76,7 +69,9 @@ class IdentityCard(Card):
         except IdlehiveError as error:
             self.problem.set_text(sentence(error.message))
         else:
-            self._link.ask(ImportIdentity(text, passphrase, replace), done, self.problem.set_text, kind=IdentityInfo)
+            self._link.ask(
+                api.ImportIdentity(text, passphrase, replace), done, self.problem.set_text, kind=api.IdentityInfo
+            )
 
     def _choose_target(self) -> None:
         path, _ = QFileDialog.getSaveFileName(self, tr("Export your identity"), "idlehive.identity")

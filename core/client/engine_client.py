@@ -24,20 +24,9 @@ from typing import Self, TypeVar
 
 import msgspec
 
+from core.api import protocol
 from core.api.errors import EngineGone, UsageError, WorldError, os_errors_as
 from core.api.message import Message
-from core.api.protocol import (
-    Command,
-    EngineMessage,
-    Event,
-    GetSnapshot,
-    Refusal,
-    Reply,
-    Request,
-    Subscribe,
-    encode,
-    engine_decoder,
-)
 from core.api.snapshot import Snapshot
 from core.client.profile import Profile
 
@@ -52,7 +41,7 @@ class EngineClient:
     def __init__(self, connection: socket.socket) -> None:
         self._connection = connection
         self._received = bytearray()
-        self._unread: deque[Snapshot | Event] = deque()
+        self._unread: deque[Snapshot | protocol.Event] = deque()
         self._requests = 0
         self._subscribed = False
 
@@ -88,7 +77,7 @@ class EngineClient:
     def close(self) -> None:
         self._connection.close()
 
-    def request(self, command: Command, result_type: type[Result], timeout: float | None = 60.0) -> Result:
+    def request(self, command: protocol.Command, result_type: type[Result], timeout: float | None = 60.0) -> Result:
         """Send a command and return its result; `result_type` is `NoneType` where the reply is null.
 
         Raises:
@@ -96,16 +85,16 @@ class EngineClient:
             EngineGone: the engine ended, or did not answer within `timeout`.
         """
         self._requests += 1
-        self._send(encode(Request(self._requests, command)))
+        self._send(protocol.encode(protocol.Request(self._requests, command)))
         answer = self._answer(self._requests, _deadline(timeout))
-        if isinstance(answer, Refusal):
+        if isinstance(answer, protocol.Refusal):
             raise UsageError(answer.error) if answer.usage else WorldError(answer.error)
         try:
             return msgspec.convert(answer.result, result_type)
         except msgspec.ValidationError as error:
             raise WorldError("engine_other_version") from error
 
-    def messages(self, tick: float | None = None) -> Iterator[Snapshot | Event | None]:
+    def messages(self, tick: float | None = None) -> Iterator[Snapshot | protocol.Event | None]:
         """The present snapshot, then snapshots and events as they come.
 
         With `tick`, yields None after that many seconds without a message. Requests may be made in between.
@@ -114,7 +103,7 @@ class EngineClient:
             EngineGone: the engine ended.
         """
         if not self._subscribed:
-            self.request(Subscribe(), NoneType)
+            self.request(protocol.Subscribe(), NoneType)
             self._subscribed = True
         while True:
             yield self._unread.popleft() if self._unread else self._pushed(_deadline(tick))
@@ -125,21 +114,21 @@ class EngineClient:
         except OSError as error:
             raise EngineGone("engine_ended") from error
 
-    def _answer(self, number: int, deadline: float | None) -> Reply | Refusal:
+    def _answer(self, number: int, deadline: float | None) -> protocol.Reply | protocol.Refusal:
         while message := self._receive(deadline):
-            if isinstance(message, Snapshot | Event):
+            if isinstance(message, Snapshot | protocol.Event):
                 self._unread.append(message)
             elif message.id == number:
                 return message
         raise EngineGone("engine_silent")
 
-    def _pushed(self, deadline: float | None) -> Snapshot | Event | None:
+    def _pushed(self, deadline: float | None) -> Snapshot | protocol.Event | None:
         while message := self._receive(deadline):
-            if isinstance(message, Snapshot | Event):
+            if isinstance(message, Snapshot | protocol.Event):
                 return message
         return None
 
-    def _receive(self, deadline: float | None) -> EngineMessage | None:
+    def _receive(self, deadline: float | None) -> protocol.EngineMessage | None:
         """The next message of any kind; None when there is none by the deadline."""
         while (end := self._received.find(b"\n")) < 0:
             data = self._read(deadline)
@@ -149,7 +138,7 @@ class EngineClient:
         text = bytes(self._received[:end])
         del self._received[: end + 1]
         try:
-            message: EngineMessage = engine_decoder.decode(text)
+            message: protocol.EngineMessage = protocol.engine_decoder.decode(text)
         except msgspec.DecodeError as error:
             raise WorldError("engine_other_version") from error
         return message
@@ -246,7 +235,7 @@ def _engine_pid(profile: Profile) -> int | None:
     except EngineGone:
         return None
     with client:
-        return client.request(GetSnapshot(), Snapshot, timeout=10.0).engine_pid
+        return client.request(protocol.GetSnapshot(), Snapshot, timeout=10.0).engine_pid
 
 
 def _start_error(process: subprocess.Popen[bytes], log: Path, returncode: int | None, timeout: float) -> WorldError:

@@ -6,23 +6,11 @@ from typing import cast
 
 import msgspec
 
+from core.api import snapshot as api
 from core.api.message import Message
 from core.api.project.projects import ProjectInfo
 from core.api.reasons import Reason, Severity
 from core.api.session import Report
-from core.api.snapshot import (
-    DataMonth,
-    GpuUse,
-    Place,
-    ProcessorUse,
-    Progress,
-    Session,
-    Snapshot,
-    Surroundings,
-    Today,
-    Traffic,
-)
-from core.api.snapshot import State as StateName
 from core.engine.decision.decide import Decision
 from core.engine.decision.facts import Failure
 from core.engine.decision.states import Failed, Idle, Leaving, Starting, State, Syncing
@@ -49,35 +37,35 @@ def build_snapshot(
     project: ProjectInfo | None,
     pinned: str | None = None,
     wanted: bool,
-    today: Today,
-    place: Place | None = None,
+    today: api.Today,
+    place: api.Place | None = None,
     pid: int | None,
     started_at: float,
-    surroundings: Surroundings,
-    processor: ProcessorUse | None = None,
-    gpu: GpuUse | None = None,
-    data_month: DataMonth | None = None,
+    surroundings: api.Surroundings,
+    processor: api.ProcessorUse | None = None,
+    gpu: api.GpuUse | None = None,
+    data_month: api.DataMonth | None = None,
     zone: str = "UTC",
-) -> Snapshot:
+) -> api.Snapshot:
     """A session's numbers are those of its last report."""
     alive = not isinstance(state, Idle | Failed)
     failure = state.failure if isinstance(state, Failed | Leaving) else None
-    return Snapshot(
-        state=cast("StateName", type(state).__name__.lower()),
+    return api.Snapshot(
+        state=cast("api.State", type(state).__name__.lower()),
         reasons=(*decision.reasons, *_cut_off(report if alive else None)),
         project=project.id if project else None,
         project_name=project.name if project else None,
         pinned=pinned,
         wanted=wanted,
-        progress=report.progress if report and alive else Progress(),
-        traffic=report.traffic if report and alive else Traffic(),
+        progress=report.progress if report and alive else api.Progress(),
+        traffic=report.traffic if report and alive else api.Traffic(),
         settings=decision.settings,
         schedule=msgspec.structs.replace(decision.schedule, zone=zone),
         surroundings=surroundings,
         processor=processor if report and alive else None,
         gpu=gpu if alive else None,
         data_month=data_month,
-        session=Session(pid, started_at) if pid is not None and alive else None,
+        session=api.Session(pid, started_at) if pid is not None and alive else None,
         transfer=state.transfer if isinstance(state, Starting | Syncing) else None,
         catching_up=report.catching_up if report and isinstance(state, Syncing) else None,
         error=_error(failure) if failure else None,

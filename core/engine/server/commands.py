@@ -10,30 +10,9 @@ from core.api.identity import ExportIdentity, GetIdentity, IdentityInfo, ImportI
 from core.api.intent import Contribute, Pause, Resume
 from core.api.message import Message
 from core.api.preferences.commands import ListPreferences, PreferenceInfo, ResetPreference, SetPreference
-from core.api.project.projects import (
-    AddProject,
-    GetCurve,
-    GetPicture,
-    JoinProject,
-    LeaveProject,
-    ListProjects,
-    OrderProjects,
-    ProjectDetails,
-    ProjectInfo,
-    ShowProject,
-)
+from core.api.project import projects
 from core.api.protocol import Command, Event, GetSnapshot
-from core.api.record.record import (
-    MOST_HOURS,
-    Contribution,
-    DeleteHistory,
-    ExportHistory,
-    GetHabits,
-    GetHistory,
-    GetOverview,
-    GetSessions,
-    ImportHistory,
-)
+from core.api.record import record
 from core.api.sensors import GetSensors
 from core.engine.decision.preference_info import preference_info
 from core.engine.engine import Engine
@@ -56,24 +35,24 @@ class Commands:
             Contribute: self._contribute,
             Pause: self._pause,
             Resume: lambda _: engine.want(engine.intent.resume(), retry=True),
-            ListProjects: lambda _: self._list_projects(),
-            ShowProject: self._show_project,
-            AddProject: self._add_project,
-            JoinProject: self._join_project,
-            LeaveProject: self._leave_project,
-            OrderProjects: self._order_projects,
-            GetPicture: lambda command: engine.pictures.get(engine.catalogue.get(command.project)),
-            GetCurve: lambda command: engine.catalogue.curve(command.project),
+            projects.ListProjects: lambda _: self._list_projects(),
+            projects.ShowProject: self._show_project,
+            projects.AddProject: self._add_project,
+            projects.JoinProject: self._join_project,
+            projects.LeaveProject: self._leave_project,
+            projects.OrderProjects: self._order_projects,
+            projects.GetPicture: lambda command: engine.pictures.get(engine.catalogue.get(command.project)),
+            projects.GetCurve: lambda command: engine.catalogue.curve(command.project),
             ListPreferences: lambda _: [self._preference(name) for name in engine.preferences],
             SetPreference: self._set_preference,
             ResetPreference: self._reset_preference,
-            GetHistory: self._get_history,
-            GetOverview: history.overview,
-            GetHabits: history.habits,
-            GetSessions: history.sessions,
-            ExportHistory: history.export,
-            ImportHistory: history.import_file,
-            DeleteHistory: history.delete,
+            record.GetHistory: self._get_history,
+            record.GetOverview: history.overview,
+            record.GetHabits: history.habits,
+            record.GetSessions: history.sessions,
+            record.ExportHistory: history.export,
+            record.ImportHistory: history.import_file,
+            record.DeleteHistory: history.delete,
             GetIdentity: lambda _: engine.identity.info(),
             ExportIdentity: lambda command: engine.identity.export(command.passphrase),
             ImportIdentity: self._import_identity,
@@ -110,18 +89,18 @@ class Commands:
                 raise UsageError("schedule_never_changes")
         self._engine.want(self._engine.intent.pause(until))
 
-    def _list_projects(self) -> list[ProjectInfo]:
+    def _list_projects(self) -> list[projects.ProjectInfo]:
         return [self._info(project.id) for project in self._engine.catalogue.all()]
 
-    def _show_project(self, command: ShowProject) -> ProjectDetails:
+    def _show_project(self, command: projects.ShowProject) -> projects.ProjectDetails:
         catalogue = self._engine.catalogue
         details = catalogue.details(catalogue.get(command.project), self._engine.active_project)
         return msgspec.structs.replace(details, place=self._engine.ranking.get(details.info.id))
 
-    async def _add_project(self, command: AddProject) -> ProjectInfo:
+    async def _add_project(self, command: projects.AddProject) -> projects.ProjectInfo:
         return self._info((await self._engine.catalogue.add(command.source)).id)
 
-    async def _join_project(self, command: JoinProject) -> ProjectInfo:
+    async def _join_project(self, command: projects.JoinProject) -> projects.ProjectInfo:
         if command.invite is not None and not 0 < len(command.invite) <= _LONGEST_SECRET:
             raise UsageError("invite_length", most=_LONGEST_SECRET)
         project = await self._engine.catalogue.find(command.project)
@@ -131,7 +110,7 @@ class Commands:
         self._engine.update()
         return self._info(project.id)
 
-    async def _leave_project(self, command: LeaveProject) -> ProjectInfo:
+    async def _leave_project(self, command: projects.LeaveProject) -> projects.ProjectInfo:
         engine = self._engine
         project = engine.catalogue.get(command.project)
         if project.joined_at is None:
@@ -145,7 +124,7 @@ class Commands:
         engine.want(engine.intent.without(project.id))
         return self._info(project.id)
 
-    def _order_projects(self, command: OrderProjects) -> list[ProjectInfo]:
+    def _order_projects(self, command: projects.OrderProjects) -> list[projects.ProjectInfo]:
         self._engine.catalogue.order(command.projects)
         self._engine.want(self._engine.intent, retry=True)
         return self._list_projects()
@@ -165,8 +144,8 @@ class Commands:
         self._engine.reload_preferences()
         return self._preference(command.name)
 
-    def _get_history(self, command: GetHistory) -> list[Contribution]:
-        return self._engine.store.history.contributions(command.since, after=command.after, most=MOST_HOURS)
+    def _get_history(self, command: record.GetHistory) -> list[record.Contribution]:
+        return self._engine.store.history.contributions(command.since, after=command.after, most=record.MOST_HOURS)
 
     def _join(self, project: Project) -> None:
         engine = self._engine
@@ -182,7 +161,7 @@ class Commands:
         if keeper == "file":
             engine.publish(Event("warning", WARNING, engine.clock(), project))
 
-    def _info(self, id: str) -> ProjectInfo:  # noqa: A002 - the field's name
+    def _info(self, id: str) -> projects.ProjectInfo:  # noqa: A002 - the field's name
         engine = self._engine
         info = engine.catalogue.info(engine.catalogue.get(id), engine.active_project)
         return msgspec.structs.replace(info, reasons=engine.selection.reasons(id))

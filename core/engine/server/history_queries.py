@@ -16,20 +16,7 @@ import msgspec
 
 from core.api.errors import UsageError, WorldError, os_errors_as
 from core.api.project.manifest import Manifest
-from core.api.record.record import (
-    DeleteHistory,
-    ExportHistory,
-    GetHabits,
-    GetOverview,
-    GetSessions,
-    Habits,
-    ImportHistory,
-    Overview,
-    ProjectGiven,
-    SessionGiven,
-    Written,
-    cost_of,
-)
+from core.api.record import record as api
 from core.engine.engine import Engine
 from core.engine.machine.threads import in_thread
 from core.engine.projects.catalogue import BUILTIN
@@ -58,35 +45,35 @@ class HistoryQueries:
         self._store = engine.store
         self._changing = asyncio.Lock()
 
-    async def overview(self, command: GetOverview) -> Overview:
+    async def overview(self, command: api.GetOverview) -> api.Overview:
         now = self._engine.clock()
         zone = self._engine.weekly_schedule.zone(now)
         names = self._projects()
         found = await self._query(
             lambda view: overview(view, command, zone, now, lambda *given: _described(names, *given))
         )
-        return msgspec.structs.replace(found, cost=cost_of(found.sums, self._engine.preferences))
+        return msgspec.structs.replace(found, cost=api.cost_of(found.sums, self._engine.preferences))
 
-    async def habits(self, command: GetHabits) -> Habits:
+    async def habits(self, command: api.GetHabits) -> api.Habits:
         zone = self._engine.weekly_schedule.zone(self._engine.clock())
         return await self._query(lambda view: habits(view, command, zone))
 
-    async def sessions(self, command: GetSessions) -> list[SessionGiven]:
+    async def sessions(self, command: api.GetSessions) -> list[api.SessionGiven]:
         names = self._projects()
         return await self._query(lambda view: sessions(view, command, lambda id: names[id][0] if id in names else id))  # noqa: A006
 
-    async def export(self, command: ExportHistory) -> Written:
+    async def export(self, command: api.ExportHistory) -> api.Written:
         path, own, now = _absolute(command.path), self._own_id(), self._engine.clock()
         self._flush()
 
-        def write(view: View) -> Written:
+        def write(view: View) -> api.Written:
             file = exchange.collect(view, own, now)
             _replace(path, as_json(file) if command.form == "json" else as_csv(file))
             return _written(path, file)
 
         return await self._query(write, _FILE_SECONDS)
 
-    async def import_file(self, command: ImportHistory) -> Written:
+    async def import_file(self, command: api.ImportHistory) -> api.Written:
         path = _absolute(command.path)
         try:
             file = await in_thread(partial(exchange.read, path), _FILE_SECONDS)
@@ -100,7 +87,7 @@ class HistoryQueries:
                 await asyncio.sleep(0)
         return msgspec.structs.replace(_written(path, file), new_hours=new)
 
-    async def delete(self, _command: DeleteHistory) -> None:
+    async def delete(self, _command: api.DeleteHistory) -> None:
         async with self._changing:
             self._store.journal.forget()
         self._engine.update()
@@ -154,11 +141,11 @@ def fingerprint(manifest: Manifest) -> str:
 
 def _described(
     names: Mapping[str, tuple[str, Manifest | None]], project: str, seconds: float, samples: int
-) -> ProjectGiven:
+) -> api.ProjectGiven:
     name, manifest = names.get(project, (project, None))
     if manifest is None:
-        return ProjectGiven(project, name, seconds, samples)
-    return ProjectGiven(project, name, seconds, samples, manifest.run_id, fingerprint(manifest))
+        return api.ProjectGiven(project, name, seconds, samples)
+    return api.ProjectGiven(project, name, seconds, samples, manifest.run_id, fingerprint(manifest))
 
 
 def _absolute(text: str) -> Path:
@@ -174,5 +161,5 @@ def _replace(path: Path, data: bytes) -> None:
         write_atomically(path, data)
 
 
-def _written(path: Path, file: File) -> Written:
-    return Written(str(path), len(file.sessions), sum(len(session.hours) for session in file.sessions))
+def _written(path: Path, file: File) -> api.Written:
+    return api.Written(str(path), len(file.sessions), sum(len(session.hours) for session in file.sessions))

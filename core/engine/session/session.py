@@ -13,23 +13,10 @@ from typing import Any
 
 import msgspec
 
+from core.api import session as api
 from core.api.errors import UsageError, WorldError
 from core.api.message import Message
 from core.api.project.manifest import Manifest
-from core.api.session import (
-    ApplySettings,
-    EpochDone,
-    Fault,
-    Hold,
-    Leave,
-    Remark,
-    Report,
-    Resume,
-    Start,
-    TrainerCommand,
-    encode,
-    report_decoder,
-)
 from core.api.session_settings import SessionSettings
 from core.client.profile import Profile
 from core.engine.decision.states import Ended
@@ -45,7 +32,7 @@ GRACE = 5.0
 """Seconds in which a trainer must end after its stdin is closed."""
 
 _log = logging.getLogger(__name__)
-SessionEvent = Report | EpochDone | Remark | Fault | Ended
+SessionEvent = api.Report | api.EpochDone | api.Remark | api.Fault | Ended
 
 
 @dataclass(frozen=True)
@@ -87,7 +74,7 @@ class Session:
         # Not inside the task: it runs nothing if it is cancelled before its first step.
         self._task.add_done_callback(lambda _: services.report(Ended(self._error)))
 
-    def send(self, command: Hold | Resume) -> None:
+    def send(self, command: api.Hold | api.Resume) -> None:
         """Send it to the trainer and, in the practice project, to the backbone."""
         self._send_to_trainer(command)
         if self._is_practice:
@@ -97,7 +84,7 @@ class Session:
         """Send the trainer changed settings; the first ones are in `Start`."""
         if settings != self._settings:
             self._settings = settings
-            self._send_to_trainer(ApplySettings(self._parts()[0]))
+            self._send_to_trainer(api.ApplySettings(self._parts()[0]))
             self._limit_companion()
 
     def _parts(self) -> tuple[SessionSettings, SessionSettings]:
@@ -107,9 +94,9 @@ class Session:
 
     def _limit_companion(self) -> None:
         if self._is_practice:
-            self._backbone.send(ApplySettings(self._parts()[1]))
+            self._backbone.send(api.ApplySettings(self._parts()[1]))
 
-    def leave(self, command: Leave) -> None:
+    def leave(self, command: api.Leave) -> None:
         """Ask the session to end; preparations are cancelled."""
         if self._leaving:
             return
@@ -125,9 +112,9 @@ class Session:
         if self._is_practice:
             self._backbone.kill()
 
-    def _send_to_trainer(self, command: TrainerCommand) -> None:
+    def _send_to_trainer(self, command: api.TrainerCommand) -> None:
         if self._trainer is not None:
-            self._trainer.send(encode(command))
+            self._trainer.send(api.encode(command))
 
     async def _run_to_its_end(self) -> None:
         try:
@@ -140,7 +127,7 @@ class Session:
             # A `leave` in answer to this report must not cancel the clean-up.
             self._leaving = True
             self._error = failure.message
-            self._services.report(Fault(self._error, permanent=isinstance(failure, UsageError)))
+            self._services.report(api.Fault(self._error, permanent=isinstance(failure, UsageError)))
         finally:
             await self._clear()
 
@@ -154,7 +141,7 @@ class Session:
         self._services.name_run(manifest.run_id)
         token = await self._token()
         self._trainer = trainer
-        trainer.send(encode(self._start_message(manifest, token, trainer)))
+        trainer.send(api.encode(self._start_message(manifest, token, trainer)))
         code = await self._until_over(trainer)
         if code != 0 and not self._leaving:
             raise WorldError(abnormal_end(code))
@@ -182,9 +169,9 @@ class Session:
         project = self._project
         return None if project.secret is None else await self._services.credentials.find(project.id, project.secret)
 
-    def _start_message(self, manifest: Manifest, token: str | None, trainer: Child) -> Start:
+    def _start_message(self, manifest: Manifest, token: str | None, trainer: Child) -> api.Start:
         profile = self._services.profile
-        return Start(
+        return api.Start(
             manifest=manifest,
             identity=str(profile.identity),
             volunteer=str(profile.volunteer),
@@ -200,7 +187,7 @@ class Session:
         if self.pid is None and self._trainer is not None:
             self.pid = self._trainer.pid
         try:
-            event = report_decoder.decode(text)
+            event = api.report_decoder.decode(text)
         except msgspec.DecodeError as error:
             _log.warning("The trainer sent a line that is no report: %s", error)
             return
