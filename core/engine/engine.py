@@ -9,6 +9,8 @@ import logging
 from collections.abc import Callable
 from dataclasses import replace
 
+import msgspec
+
 from core.api.protocol import Event
 from core.api.sensors import SensorInfo
 from core.api.session import EpochDone, Fault, Remark, Report
@@ -151,24 +153,21 @@ class Engine:
     def snapshot(self) -> Snapshot:
         now, active, cap = self.clock(), self.active_project, self.preferences["data_cap"]
         selected = active or self.decision.project
-        project = self.catalogue.get(selected) if selected else None
-        return build_snapshot(
-            self._state,
-            self.decision,
-            self._sessions.report,
-            project=self.catalogue.info(project) if project else None,
+        around = Snapshot(
+            "idle",
+            project=selected,
+            project_name=self.catalogue.info(self.catalogue.get(selected)).name if selected else None,
             pinned=self.intent.project,
             wanted=self.intent.wanted,
+            schedule=msgspec.structs.replace(self.decision.schedule, zone=self.weekly_schedule.zone_name(now)),
+            surroundings=machine_rules.surroundings(self.sensor_thread.readings),
+            gpu=gpu_rules.gpu_use(self.sensor_thread.readings.gpus, self.decision.settings.gpu),
+            processor=self._sessions.processor_use(self.decision.settings.limits),
+            data_month=DataMonth(self._seen.conditions.network.used, cap) if cap else None,
             today=self._recorder.today(now),
             place=self.ranking.get(selected) if selected else None,
-            pid=self._sessions.pid,
-            started_at=self._sessions.started_at,
-            surroundings=machine_rules.surroundings(self.sensor_thread.readings),
-            processor=self._sessions.processor_use(self.decision.settings.limits),
-            zone=self.weekly_schedule.zone_name(now),
-            gpu=gpu_rules.gpu_use(self.sensor_thread.readings.gpus, self.decision.settings.gpu),
-            data_month=DataMonth(self._seen.conditions.network.used, cap) if cap else None,
         )
+        return build_snapshot(around, self._state, self.decision, self._sessions.report, self._sessions.shown)
 
     def sensors(self) -> list[SensorInfo]:
         return [*self.sensor_thread.info(), self._sleep.info()]

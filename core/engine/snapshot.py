@@ -8,7 +8,6 @@ import msgspec
 
 from core.api import snapshot as api
 from core.api.message import Message
-from core.api.project.projects import ProjectInfo
 from core.api.reasons import Reason, Severity
 from core.api.session import Report
 from core.engine.decision.decide import Decision
@@ -30,48 +29,26 @@ VERSION = _version()
 
 
 def build_snapshot(
-    state: State,
-    decision: Decision,
-    report: Report | None,
-    *,
-    project: ProjectInfo | None,
-    pinned: str | None = None,
-    wanted: bool,
-    today: api.Today,
-    place: api.Place | None = None,
-    pid: int | None,
-    started_at: float,
-    surroundings: api.Surroundings,
-    processor: api.ProcessorUse | None = None,
-    gpu: api.GpuUse | None = None,
-    data_month: api.DataMonth | None = None,
-    zone: str = "UTC",
+    around: api.Snapshot, state: State, decision: Decision, report: Report | None, session: api.Session | None
 ) -> api.Snapshot:
-    """A session's numbers are those of its last report."""
+    """`around` has what is known without a session. A session's numbers are those of its last report."""
     alive = not isinstance(state, Idle | Failed)
+    last = report if alive else None
     failure = state.failure if isinstance(state, Failed | Leaving) else None
-    return api.Snapshot(
+    return msgspec.structs.replace(
+        around,
         state=cast("api.State", type(state).__name__.lower()),
-        reasons=(*decision.reasons, *_cut_off(report if alive else None)),
-        project=project.id if project else None,
-        project_name=project.name if project else None,
-        pinned=pinned,
-        wanted=wanted,
-        progress=report.progress if report and alive else api.Progress(),
-        traffic=report.traffic if report and alive else api.Traffic(),
+        reasons=(*decision.reasons, *_cut_off(last)),
+        progress=last.progress if last else api.Progress(),
+        traffic=last.traffic if last else api.Traffic(),
         settings=decision.settings,
-        schedule=msgspec.structs.replace(decision.schedule, zone=zone),
-        surroundings=surroundings,
-        processor=processor if report and alive else None,
-        gpu=gpu if alive else None,
-        data_month=data_month,
-        session=api.Session(pid, started_at) if pid is not None and alive else None,
+        processor=around.processor if last else None,
+        gpu=around.gpu if alive else None,
+        session=session if alive else None,
         transfer=state.transfer if isinstance(state, Starting | Syncing) else None,
-        catching_up=report.catching_up if report and isinstance(state, Syncing) else None,
+        catching_up=last.catching_up if last and isinstance(state, Syncing) else None,
         error=_error(failure) if failure else None,
         retry_at=None if failure is None or failure.permanent or isinstance(state, Leaving) else failure.retry_at,
-        today=today,
-        place=place,
         engine_pid=os.getpid(),
         version=VERSION,
     )

@@ -5,7 +5,7 @@ import pytest
 from core.api.message import Message
 from core.api.session import Report
 from core.api.session_settings import SessionSettings
-from core.api.snapshot import CatchUp, Snapshot, Surroundings, Today
+from core.api.snapshot import CatchUp, Session, Snapshot
 from core.engine.decision.decide import Decision
 from core.engine.decision.facts import Failure
 from core.engine.decision.states import Failed, State, Syncing
@@ -16,17 +16,7 @@ ERROR = Message("session_ended")
 
 def seen(state: State, report: Report | None) -> Snapshot:
     decision = Decision(reasons=(), settings=SessionSettings(), project="p", wanted=True)
-    return build_snapshot(
-        state,
-        decision,
-        report,
-        project=None,
-        wanted=True,
-        today=Today(),
-        pid=1,
-        started_at=0.0,
-        surroundings=Surroundings(),
-    )
+    return build_snapshot(Snapshot("idle", wanted=True), state, decision, report, Session(1, 0.0))
 
 
 def test_a_session_that_is_cut_off_says_so_among_the_reasons() -> None:

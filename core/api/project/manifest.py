@@ -1,7 +1,7 @@
 """A project's description: data, never code.
 
 Everything a peer needs to take part in a run is here by name and number; nothing in it is executed. `docs/manifest.md`
-explains the fields, `python -m core.api.project.manifest_schema` makes `docs/manifest.schema.json` of these classes.
+explains the fields, `python -m tests.manifest_schema` makes `docs/manifest.schema.json` of these classes.
 `core.api.project.manifest_reading` reads and checks one.
 """
 

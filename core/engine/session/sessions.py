@@ -3,10 +3,10 @@
 import contextlib
 import os
 
+from core.api import snapshot as api
 from core.api.errors import WorldError
 from core.api.session import Hold, Leave, Report, Resume
 from core.api.session_settings import Limits, SessionSettings
-from core.api.snapshot import ProcessorUse
 from core.conditions.sleep.watch import SleepWatch
 from core.engine.decision.states import Effect, Ended, KillGroup, StartSession
 from core.engine.projects.identity import Identity
@@ -27,14 +27,15 @@ class Sessions:
         self._session: Session | None = None
         self._wakes_before = 0
         """When the session began."""
-        self.started_at = 0.0
+        self._started_at = 0.0
         self.report: Report | None = None
         """The present session's last one."""
 
     @property
-    def pid(self) -> int | None:
-        """Of the trainer, once it has reported."""
-        return self._session.pid if self._session else None
+    def shown(self) -> api.Session | None:
+        """The present session as front ends see it, once its trainer has reported."""
+        pid = self._session.pid if self._session else None
+        return None if pid is None else api.Session(pid, self._started_at)
 
     @property
     def gpu(self) -> str | None:
@@ -46,7 +47,7 @@ class Sessions:
         """Whether the computer has slept since the present session began."""
         return self._session is not None and self._sleep.now.wakes != self._wakes_before
 
-    def processor_use(self, limits: Limits) -> ProcessorUse | None:
+    def processor_use(self, limits: Limits) -> api.ProcessorUse | None:
         return self._processor.read(limits.threads_on(os.cpu_count() or 2))
 
     def perform(self, effect: Effect, settings: SessionSettings, now: float) -> None:
@@ -88,7 +89,7 @@ class Sessions:
 
     def _begin(self, project: Project, settings: SessionSettings, now: float) -> None:
         self.report = None
-        self.started_at = now
+        self._started_at = now
         self._processor.begin()
         self._wakes_before = self._sleep.now.wakes
         with contextlib.suppress(WorldError):

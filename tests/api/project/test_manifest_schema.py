@@ -8,8 +8,8 @@ import jsonschema  # type: ignore[import-untyped]  # ships no annotations
 import msgspec
 import pytest
 
-from core.api.project import manifest_schema
 from core.api.project.manifest_reading import parse
+from tests import manifest_schema
 from tests.api.project.test_manifest import SAMPLE
 
 DOCS = Path(__file__).parents[3] / "docs"
@@ -18,7 +18,7 @@ DOCS = Path(__file__).parents[3] / "docs"
 def test_the_schema_in_docs_is_the_one_of_the_classes(tmp_path: Path) -> None:
     manifest_schema.write(tmp_path / "made.json")
     published = (DOCS / "manifest.schema.json").read_text()
-    assert published == (tmp_path / "made.json").read_text(), "stale: run python -m core.api.project.manifest_schema"
+    assert published == (tmp_path / "made.json").read_text(), "stale: run python -m tests.manifest_schema"
 
 
 def test_the_schema_takes_the_sample_and_refuses_its_mistakes() -> None:

@@ -1,4 +1,4 @@
-"""The manifest's JSON Schema, for editors and programs. `python -m core.api.project.manifest_schema` writes it."""
+"""The manifest's JSON Schema, for editors and programs. `python -m tests.manifest_schema` writes it."""
 
 import ast
 import inspect
@@ -31,7 +31,7 @@ def _declared_here(struct: type) -> list[type]:
 def _field_docs(struct: type) -> dict[str, str]:
     """Docstrings by field; Python does not keep them at run time."""
     definition = ast.parse(inspect.getsource(struct)).body[0]
-    assert isinstance(definition, ast.ClassDef)  # noqa: S101 - the source of a class is a class definition
+    assert isinstance(definition, ast.ClassDef)
     pairs = zip(definition.body, definition.body[1:], strict=False)
     return {
         field.target.id: inspect.cleandoc(text.value.value)
@@ -50,4 +50,4 @@ def write(path: Path) -> None:
 
 
 if __name__ == "__main__":
-    write(Path(__file__).parents[3] / "docs" / "manifest.schema.json")
+    write(Path(__file__).parents[1] / "docs" / "manifest.schema.json")
