@@ -3,14 +3,12 @@
 If it cannot start, it writes the reason to standard output (a `Message` as one JSON line) and exits with code 1.
 """
 
-import argparse
 import asyncio
 import contextlib
 import logging
 import signal
 import sys
 import time
-from collections.abc import Sequence
 
 import msgspec
 
@@ -31,9 +29,11 @@ from core.system import orphans
 _log = logging.getLogger("core.engine")
 
 
-def main(arguments: Sequence[str] | None = None) -> int:
-    options = _options(arguments)
-    machine = Machine({}) if options.blind else this_machine()
+PROGRAMS = Programs(trainer=core_command("core.trainer"), host=core_command("core.host"))
+
+
+def main(programs: Programs = PROGRAMS, machine: Machine | None = None) -> int:
+    """Run the engine to its end with these programs, on a machine with these sensors; None: those of this one."""
     profile = Profile.from_environment()
     try:
         with contextlib.ExitStack() as closing:
@@ -43,7 +43,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
                 _log.warning("%s processes of an engine that was killed were still there and are ended now.", killed)
             store = Store(profile.database)
             closing.callback(_close, store)
-            engine = Engine(profile, store, _programs(options), machine, time.time, announcer=announcer_here())
+            engine = Engine(profile, store, programs, machine or this_machine(), time.time, announcer=announcer_here())
             asyncio.run(_serve(profile, engine, closing))
     except IdlehiveError as error:
         # The parent process reads it; standard error is for logs.
@@ -85,21 +85,6 @@ def _close(store: Store) -> None:
         store.close()
     except StoreError as error:
         _log.error("What was given last could not be written: %s", error)
-
-
-def _options(arguments: Sequence[str] | None) -> argparse.Namespace:
-    parser = argparse.ArgumentParser(prog="python -m core.engine", description="The engine of Idlehive.")
-    parser.add_argument("--trainer", metavar="FILE.py", help="run this script in place of the trainer, for tests")
-    parser.add_argument("--host", metavar="FILE.py", help="run this script in place of the backbone, for tests")
-    parser.add_argument("--blind", action="store_true", help="know nothing of what the machine is doing, for tests")
-    return parser.parse_args(arguments)
-
-
-def _programs(options: argparse.Namespace) -> Programs:
-    return Programs(
-        trainer=[sys.executable, options.trainer] if options.trainer else core_command("core.trainer"),
-        host=[sys.executable, options.host] if options.host else core_command("core.host"),
-    )
 
 
 if __name__ == "__main__":

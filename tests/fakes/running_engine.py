@@ -50,9 +50,9 @@ class RunningEngine:
 
     def launch(self) -> subprocess.Popen[str]:
         """A process of the engine, whatever becomes of it."""
-        fakes = ("--trainer", str(self.trainer), "--host", str(FAKES / "scripted_host.py"))
+        fakes = (str(self.trainer), str(FAKES / "scripted_host.py"), *(["--blind"] if self.blind else []))
         return subprocess.Popen(
-            core_command("core.engine", *fakes, *(["--blind"] if self.blind else [])),
+            core_command("tests.fakes.engine_process", *fakes),
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
