@@ -10,6 +10,7 @@ from pathlib import Path
 from types import NoneType
 from typing import Any, TypeVar
 
+import msgspec
 import psutil
 
 from core.api.errors import EngineGone
@@ -19,6 +20,7 @@ from core.api.snapshot import Snapshot
 from core.client.engine_client import EngineClient, core_command, core_environment
 from core.client.profile import Profile
 from tests.fakes import scripted_host, scripted_trainer
+from tests.fakes.engine_process import Setting
 from tests.waiting import wait_for
 
 Result = TypeVar("Result")
@@ -38,6 +40,8 @@ class RunningEngine:
         self.trainer = FAKES / "scripted_trainer.py"
         self.blind = True
         """Nothing of what this computer is doing has a say: it may be a laptop on battery, and in use."""
+        self.patience: dict[str, float] = {}
+        """Seconds by module and name, in the place of the engine's own: for tests of what comes when they are over."""
         self.script()
         self.script_host()
 
@@ -50,9 +54,9 @@ class RunningEngine:
 
     def launch(self) -> subprocess.Popen[str]:
         """A process of the engine, whatever becomes of it."""
-        fakes = (str(self.trainer), str(FAKES / "scripted_host.py"), *(["--blind"] if self.blind else []))
+        setting = Setting(str(self.trainer), str(FAKES / "scripted_host.py"), self.blind, self.patience)
         return subprocess.Popen(
-            core_command("tests.fakes.engine_process", *fakes),
+            core_command("tests.fakes.engine_process", msgspec.json.encode(setting).decode()),
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,

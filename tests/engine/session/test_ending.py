@@ -19,6 +19,10 @@ from core.system.subreaper import TAG
 from tests.fakes.running_engine import RunningEngine, events
 from tests.waiting import wait_for
 
+KILL_AFTER = "core.engine.decision.lifecycle.KILL_AFTER"
+FIRST_WAIT = "core.system.backoff.FIRST_WAIT"
+BACKBONE_GRACE = "core.engine.session.backbone.GRACE"
+
 
 def test_quit_ends_the_session_politely_and_leaves_no_process_and_no_socket(engine: RunningEngine) -> None:
     engine.script(stragglers=True)
@@ -51,11 +55,12 @@ def test_a_signal_means_quit(engine: RunningEngine, number: signal.Signals) -> N
 
 
 def test_a_trainer_that_does_not_leave_is_killed(engine: RunningEngine) -> None:
+    engine.patience[KILL_AFTER] = 1.5
     engine.script(ignores_leave=True, stragglers=True)
     engine.start().contribute()
     began = time.monotonic()
     assert engine.quit() == 0
-    assert 5.0 < time.monotonic() - began < 9.5
+    assert 1.5 < time.monotonic() - began < 4.0
     assert engine.members() == []
 
 
@@ -68,6 +73,7 @@ def test_a_killed_engine_leaves_no_process(engine: RunningEngine) -> None:
 
 
 def test_the_next_engine_ends_what_a_killed_engine_and_its_killed_subreaperes_left(engine: RunningEngine) -> None:
+    engine.patience[KILL_AFTER] = 1.0
     engine.script(stragglers=True, ignores_leave=True)
     engine.start().contribute()
     subreapers = psutil.Process(engine.pid).children()
@@ -102,6 +108,7 @@ def test_a_sweep_ends_only_what_carries_the_tag(engine: RunningEngine) -> None:
 
 
 def test_a_killed_trainer_is_noticed_within_a_second_and_tried_again(engine: RunningEngine) -> None:
+    engine.patience[FIRST_WAIT] = 3.0
     engine.script(stragglers=True)
     session = engine.start().contribute().session
     assert session is not None
@@ -112,7 +119,7 @@ def test_a_killed_trainer_is_noticed_within_a_second_and_tried_again(engine: Run
     assert failed.error == Message("process_killed", {"signal": "SIGKILL"})
     assert [reason.kind for reason in failed.reasons] == [Kind.BACKING_OFF]
     assert failed.retry_at == failed.reasons[0].until
-    assert failed.retry_at == pytest.approx(time.time() + 5, abs=1.5)
+    assert failed.retry_at == pytest.approx(time.time() + 3, abs=1.5)
     assert events(client, "session_failed").message == failed.error
     wait_for(lambda: [process.pid for process in engine.members()] == [engine.pid], 2.0)
     again = engine.until("contributing", 12.0)
@@ -121,6 +128,7 @@ def test_a_killed_trainer_is_noticed_within_a_second_and_tried_again(engine: Run
 
 
 def test_a_failure_is_told_at_once_even_if_the_backbone_takes_its_time_to_end(engine: RunningEngine) -> None:
+    engine.patience |= {BACKBONE_GRACE: 2.0, FIRST_WAIT: 2.0}
     engine.script_host(stays=True)
     session = engine.start().contribute().session
     assert session is not None
@@ -198,6 +206,7 @@ def test_a_backbone_that_ends_takes_the_session_along(engine: RunningEngine) -> 
 
 
 def test_a_backbone_that_does_not_end_is_killed(engine: RunningEngine) -> None:
+    engine.patience[BACKBONE_GRACE] = 0.5
     engine.script_host(stays=True)
     engine.start().contribute()
     assert engine.quit() == 0
