@@ -14,6 +14,12 @@ from core.host.web.server import Web
 from tests.host.web_client import PEER, PRACTICE
 
 
+@pytest.fixture(autouse=True)
+def closes_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A hundred tests close a server, each of which would take a fifth of a second."""
+    monkeypatch.setattr("core.host.web.server._POLL_INTERVAL", 0.01)
+
+
 @pytest.fixture
 def published(tmp_path: Path) -> Iterator[PublishedRun]:
     """The practice project's, with a run of epoch 3."""

@@ -122,7 +122,8 @@ def test_a_killed_subreaper_leaves_no_process_that_the_next_companion_would_meet
     assert not any(_lives(process) for process in before)
 
 
-def test_one_that_does_not_listen_is_ended_all_the_same(beside: Beside) -> None:
+def test_one_that_does_not_listen_is_ended_all_the_same(beside: Beside, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("core.host.companion._TIME_TO_LEAVE", 0.5)
     beside.script(ignores_leave=True)
     beside.kill()
     beside.seconds_until_begun()
@@ -130,4 +131,4 @@ def test_one_that_does_not_listen_is_ended_all_the_same(beside: Beside) -> None:
     began = time.monotonic()
     beside.companion.stop()
     assert beside.members() == []
-    assert time.monotonic() - began < 10.0
+    assert time.monotonic() - began < 5.0

@@ -31,6 +31,8 @@ _REQUEST_SECONDS = 15.0
 _IDLE_SECONDS = 60.0
 """Seconds without progress while a response is sent."""
 _NO_DEADLINE = 1e18
+_POLL_INTERVAL = 0.2
+"""Seconds between two checks for slow requests, and for `close`."""
 
 
 class Web:
@@ -53,7 +55,7 @@ class Web:
             raise WorldError("address_not_listened", address=address, detail=why) from None
         # hivemind's forked processes would hold the port after the end of this one.
         os.register_at_fork(after_in_child=self._server.socket.close)
-        self._thread = Thread(target=self._server.serve_forever, kwargs={"poll_interval": 0.2}, name="web", daemon=True)
+        self._thread = Thread(target=self._server.serve_forever, args=(_POLL_INTERVAL,), name="web", daemon=True)
         self._thread.start()
 
     @property

@@ -111,18 +111,22 @@ def test_a_forked_process_does_not_keep_the_port(published: PublishedRun) -> Non
     server = Web(published, "127.0.0.1:0")
     address = server.url.removeprefix("http://").rstrip("/")
     end, write = os.pipe()
+    forked, told = os.pipe()
     child = os.fork()
     if not child:
         os.close(write)
+        os.write(told, b"!")  # after what is registered for a fork
         os.read(end, 1)
         os._exit(0)
+    assert os.read(forked, 1)
     server.close()
     try:
         Web(published, address).close()
     finally:
         os.close(write)
         os.waitpid(child, 0)
-        os.close(end)
+        for descriptor in (end, forked, told):
+            os.close(descriptor)
 
 
 def test_addresses_are_host_and_port() -> None:
