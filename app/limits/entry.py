@@ -3,7 +3,7 @@
 from collections.abc import Callable
 
 from PySide6.QtCore import Qt
-from PySide6.QtGui import QFocusEvent, QKeyEvent
+from PySide6.QtGui import QKeyEvent
 from PySide6.QtWidgets import QLineEdit
 
 from app.widgets import theme
@@ -21,7 +21,7 @@ class Entry(QLineEdit):
         self.setFont(theme.font(Type.TEXT))
         self.setAlignment(Qt.AlignmentFlag.AlignRight)
         self.setFixedWidth(width * self.fontMetrics().horizontalAdvance("0") + 20)
-        self.returnPressed.connect(self._commit)
+        self.editingFinished.connect(self._commit)
 
     def show_text(self, text: str) -> None:
         if not self.isModified() and text != self.text():
@@ -33,15 +33,6 @@ class Entry(QLineEdit):
             self._put_back()
         else:
             super().keyPressEvent(event)
-
-    def focusInEvent(self, event: QFocusEvent) -> None:
-        super().focusInEvent(event)
-        if event.reason() in {Qt.FocusReason.TabFocusReason, Qt.FocusReason.BacktabFocusReason}:
-            self.selectAll()
-
-    def focusOutEvent(self, event: QFocusEvent) -> None:
-        super().focusOutEvent(event)
-        self._commit()
 
     def _commit(self) -> None:
         if self.isModified():
