@@ -29,6 +29,7 @@ from core.api.record.record import (
     Written,
     cost_of,
 )
+from core.engine.recorder import FLUSH_EVERY
 from core.store.export import exchange
 from tests.fakes.running_engine import RunningEngine
 from tests.waiting import wait_for
@@ -57,14 +58,16 @@ def test_time_on_hold_is_told_by_its_reason(engine: RunningEngine) -> None:
 
 
 def test_a_kill_loses_ten_seconds_at_most(engine: RunningEngine) -> None:
+    assert FLUSH_EVERY <= 10.0
+    engine.patience["core.engine.recorder.FLUSH_EVERY"] = 2.0
     engine.start().contribute()
-    wait_for(lambda: overview(engine).sums.seconds > 11.0, 30.0)
+    wait_for(lambda: overview(engine).sums.seconds > 3.0, 30.0)
     before = overview(engine)
     killed = engine.pid
     os.kill(killed, signal.SIGKILL)
     engine.start()
     after = overview(engine)
-    assert before.sums.seconds - 10.5 <= after.sums.seconds <= before.sums.seconds + 1.0
+    assert before.sums.seconds - 2.5 <= after.sums.seconds <= before.sums.seconds + 1.0
     sessions = engine.ask(GetSessions(), list[SessionGiven])
     last = sessions[-1]
     assert last.ending == Message("engine_killed")
