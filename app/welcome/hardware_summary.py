@@ -4,6 +4,8 @@ import os
 from collections.abc import Sequence
 from typing import NamedTuple
 
+import psutil
+
 from app.text import amounts, numbers
 from app.text.i18n import tr
 from app.text.messages import sentence
@@ -18,11 +20,7 @@ class Computer(NamedTuple):
 
 
 def this_computer() -> Computer:
-    try:
-        memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
-    except (ValueError, OSError):
-        memory = 0
-    return Computer(os.cpu_count() or 1, max(0, memory))
+    return Computer(os.cpu_count() or 1, psutil.virtual_memory().total)
 
 
 def lines(computer: Computer, sensors: Sequence[SensorInfo]) -> list[tuple[str, str]]:

@@ -1,6 +1,5 @@
 """Full screen: whether a program fills the screen, or a game has asked for performance."""
 
-import struct
 from collections.abc import Callable
 from dataclasses import dataclass
 
@@ -59,10 +58,7 @@ class ActiveWindow:
 
     def read(self) -> Message | None:
         """What fills the screen, None if nothing does. Raises NotAvailable."""
-        try:
-            return _full_screen(self._x11.display())
-        except (OSError, struct.error) as error:
-            raise self._x11.lost(error) from None
+        return self._x11.ask(_full_screen)
 
 
 class GameMode(BusSource):

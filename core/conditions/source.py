@@ -1,5 +1,6 @@
 """A sensor's sources: a chain of which the first that answers is used."""
 
+import socket
 from collections.abc import Callable, Sequence
 from typing import Generic, Protocol, TypeVar
 
@@ -18,6 +19,18 @@ Value_co = TypeVar("Value_co", covariant=True)
 
 class NotAvailable(IdlehiveError):
     """This source has no answer on this computer, or none now."""
+
+
+def connected(path: str, timeout: float) -> socket.socket:
+    """A connection to a service's Unix socket, with a time limit in seconds for each answer. Raises OSError."""
+    connection = socket.socket(socket.AF_UNIX)
+    try:
+        connection.settimeout(timeout)
+        connection.connect(path)
+    except OSError:
+        connection.close()
+        raise
+    return connection
 
 
 class Source(Protocol[Value_co]):

@@ -1,11 +1,10 @@
 """Idle time of a Linux desktop, in seconds: one class per source."""
 
 import os
-import struct
 from collections.abc import Callable
 
 from core.conditions.bus import Bus, BusSource
-from core.conditions.idle.x11 import X11
+from core.conditions.idle.x11 import X11, Display
 from core.conditions.source import RETRY, NotAvailable
 
 
@@ -32,14 +31,16 @@ class XScreenSaver:
     def read(self) -> float:
         if os.environ.get("WAYLAND_DISPLAY"):
             raise NotAvailable("desktop_is_wayland")
-        try:
-            display = self._x11.display()
-            idle = None if display.is_xwayland else display.idle()
-        except (OSError, struct.error) as error:
-            raise self._x11.lost(error) from None
-        if idle is None:
-            raise NotAvailable("display_is_xwayland" if display.is_xwayland else "idle_not_counted")
-        return idle
+        return self._x11.ask(_idle)
+
+
+def _idle(display: Display) -> float:
+    if display.is_xwayland:
+        raise NotAvailable("display_is_xwayland")
+    idle = display.idle()
+    if idle is None:
+        raise NotAvailable("idle_not_counted")
+    return idle
 
 
 class ScreenSaver(BusSource):

@@ -10,7 +10,7 @@ import struct
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
-from core.conditions.source import RETRY, NotAvailable
+from core.conditions.source import RETRY, NotAvailable, connected
 
 TIMEOUT = 1.0
 """Seconds for one answer."""
@@ -139,11 +139,4 @@ def _connect() -> socket.socket:
     name = os.environ.get("WAYLAND_DISPLAY")
     if not name:
         raise NotAvailable("variable_missing", variable="WAYLAND_DISPLAY")
-    connection = socket.socket(socket.AF_UNIX)
-    connection.settimeout(TIMEOUT)
-    try:
-        connection.connect(str(Path(os.environ.get("XDG_RUNTIME_DIR", "/")) / name))
-    except OSError:
-        connection.close()
-        raise
-    return connection
+    return connected(str(Path(os.environ.get("XDG_RUNTIME_DIR", "/")) / name), TIMEOUT)

@@ -8,13 +8,16 @@ import os
 import re
 import socket
 import struct
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import suppress
 from functools import cached_property
 from io import BytesIO
 from pathlib import Path
+from typing import TypeVar
 
-from core.conditions.source import NotAvailable
+from core.conditions.source import NotAvailable, connected
+
+Answer = TypeVar("Answer")
 
 TIMEOUT = 1.0
 """Seconds for one answer."""
@@ -30,19 +33,20 @@ class X11:
     def __init__(self) -> None:
         self._display: Display | None = None
 
-    def display(self) -> "Display":
-        """Raises NotAvailable if there is no display or it refuses the connection."""
-        if self._display is None:
-            try:
-                self._display = Display(_local_number(os.environ.get("DISPLAY", "")))
-            except (OSError, struct.error) as error:
-                raise NotAvailable("display_unreachable", detail=str(error)) from None
-        return self._display
+    def ask(self, question: Callable[["Display"], Answer]) -> Answer:
+        """What the display answers. After one that failed to, the next question connects again.
 
-    def lost(self, error: Exception) -> NotAvailable:
-        """The error to raise when the display failed to answer; the next request reconnects."""
-        self.close()
-        return NotAvailable("display_silent", detail=str(error))
+        Raises:
+            NotAvailable: there is no display, it refuses the connection, or does not answer.
+        """
+        failure = "display_unreachable"
+        try:
+            self._display = self._display or Display(_local_number(os.environ.get("DISPLAY", "")))
+            failure = "display_silent"
+            return question(self._display)
+        except (OSError, struct.error) as error:
+            self.close()
+            raise NotAvailable(failure, detail=str(error)) from None
 
     def close(self) -> None:
         if self._display is not None:
@@ -55,7 +59,8 @@ class Display:
 
     def __init__(self, number: int) -> None:
         self._atoms: dict[str, int] = {}
-        self._socket = _connect(number)
+        # Where X servers are by convention.
+        self._socket = connected(f"/tmp/.X11-unix/X{number}", TIMEOUT)  # noqa: S108
         try:
             self.root = self._set_up(*_credentials(number))
         except BaseException:  # however it ends, nothing else would close the connection
@@ -149,18 +154,6 @@ def _local_number(display: str) -> int:
     if local is None:
         raise NotAvailable("display_elsewhere", display=display)
     return int(local[1])
-
-
-def _connect(number: int) -> socket.socket:
-    path = f"/tmp/.X11-unix/X{number}"  # noqa: S108 - where X servers are by convention
-    connection = socket.socket(socket.AF_UNIX)
-    connection.settimeout(TIMEOUT)
-    try:
-        connection.connect(path)
-    except OSError:
-        connection.close()
-        raise
-    return connection
 
 
 def _credentials(number: int) -> tuple[bytes, bytes]:
