@@ -7,7 +7,7 @@ from pathlib import Path
 
 from app.cli.console import output
 from app.cli.console.connection import ask, borrowed
-from app.cli.console.parser import Parser, Verbs, add_json, add_verb
+from app.cli.console.parser import Parser, Verbs, add_json, add_part, add_verb
 from app.cli.console.preferences import choose, chosen
 from app.desktop import private_file
 from core.api import identity as api
@@ -37,19 +37,17 @@ def add(verbs: Verbs) -> None:
     parser = add_verb(verbs, "identity", "the key that signs what you give", TEXT, run_show)
     add_json(parser)
     parts = parser.add_subparsers(metavar="show|name|export|import", title="what to do", parser_class=Parser)
-    showing = add_verb(parts, "show", "its public part", TEXT, run_show)
-    naming = add_verb(parts, "name", "choose a name, or none", TEXT, run_name)
+    add_part(parts, "show", "its public part", TEXT, run_show)
+    naming = add_part(parts, "name", "choose a name, or none", TEXT, run_name)
     which = naming.add_mutually_exclusive_group(required=True)
     which.add_argument("name", nargs="?", metavar="NAME")
     which.add_argument("--none", action="store_true", help="show no name")
-    exporting = add_verb(parts, "export", "write it to a file, under a passphrase", TEXT, run_export)
-    importing = add_verb(parts, "import", "take it over from a file", TEXT, run_import)
+    exporting = add_part(parts, "export", "write it to a file, under a passphrase", TEXT, run_export)
+    importing = add_part(parts, "import", "take it over from a file", TEXT, run_import)
     for part in (exporting, importing):
         part.add_argument("file", type=Path, metavar="FILE")
     exporting.add_argument("--replace", action="store_true", help="write over a file that is there")
     importing.add_argument("--replace", action="store_true", help="give up the key that is here")
-    for part in (showing, naming, exporting, importing):
-        add_json(part, again=True)
 
 
 def run_show(arguments: argparse.Namespace, profile: Profile) -> int:

@@ -10,7 +10,7 @@ import msgspec
 from app.cli import programs
 from app.cli.console import output
 from app.cli.console.connection import ask
-from app.cli.console.parser import Parser, Verbs, add_json, add_verb
+from app.cli.console.parser import Parser, Verbs, add_json, add_part, add_verb
 from app.text import preferences
 from app.text.typed import values
 from core.api.preferences.commands import ListPreferences, PreferenceInfo, ResetPreference, SetPreference
@@ -40,14 +40,12 @@ def add(verbs: Verbs) -> None:
     parser = add_verb(verbs, "limits", "show or set what Idlehive may use", TEXT, run_show)
     add_json(parser)
     parts = parser.add_subparsers(metavar="show|set|reset|programs", title="what to do", parser_class=Parser)
-    show = add_verb(parts, "show", "all limits", TEXT, run_show)
-    setting = add_verb(parts, "set", "set one", TEXT, run_set)
+    add_part(parts, "show", "all limits", TEXT, run_show)
+    setting = add_part(parts, "set", "set one", TEXT, run_set)
     setting.add_argument("name", metavar="NAME")
     setting.add_argument("value", metavar="VALUE", nargs="+", help="with its unit: 20GB, 8 Mbit/s, 80%%")
-    reset = add_verb(parts, "reset", "back to what Idlehive comes with", TEXT, run_reset)
+    reset = add_part(parts, "reset", "back to what Idlehive comes with", TEXT, run_reset)
     reset.add_argument("name", metavar="NAME")
-    for part in (show, setting, reset):
-        add_json(part, again=True)
     programs.add(parts)
 
 

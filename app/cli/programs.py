@@ -4,7 +4,7 @@ import argparse
 
 from app.cli.console import output
 from app.cli.console.connection import borrowed
-from app.cli.console.parser import Parser, Verbs, add_json, add_verb
+from app.cli.console.parser import Parser, Verbs, add_part
 from app.cli.console.preferences import choose, chosen
 from core.api.errors import UsageError
 from core.api.preferences.value_types import programs
@@ -21,13 +21,10 @@ executables: a game, a video editor. Capitals and .exe do not matter.
 
 
 def add(parts: Verbs) -> None:
-    parser = add_verb(parts, "programs", "programs to wait for", TEXT, run_list)
-    add_json(parser, again=True)
+    parser = add_part(parts, "programs", "programs to wait for", TEXT, run_list)
     verbs = parser.add_subparsers(metavar="add|remove", title="what to do", parser_class=Parser)
     for name, summary, run in (("add", "wait for these too", run_add), ("remove", "wait no longer", run_remove)):
-        verb = add_verb(verbs, name, summary, TEXT, run)
-        verb.add_argument("names", metavar="NAME", nargs="+")
-        add_json(verb, again=True)
+        add_part(verbs, name, summary, TEXT, run).add_argument("names", metavar="NAME", nargs="+")
 
 
 def run_list(arguments: argparse.Namespace, profile: Profile) -> int:

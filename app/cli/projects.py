@@ -11,7 +11,7 @@ import msgspec
 
 from app.cli.console import output, source
 from app.cli.console.connection import ask
-from app.cli.console.parser import Parser, Verbs, add_json, add_verb
+from app.cli.console.parser import Parser, Verbs, add_json, add_part, add_verb
 from app.text import messages, projects
 from app.text.i18n import tr
 from core.api.errors import UsageError
@@ -46,21 +46,19 @@ def add(verbs: Verbs) -> None:
     parser = add_verb(verbs, "projects", "list, show, add, join or leave projects", TEXT, run_list)
     add_json(parser)
     parts = parser.add_subparsers(metavar="list|show|add|join|leave|order", title="what to do", parser_class=Parser)
-    add_json(add_verb(parts, "list", "the projects you can contribute to", TEXT, run_list), again=True)
-    show = add_verb(parts, "show", "everything about one, and whether this computer fits", TEXT, run_show)
-    joining = add_verb(parts, "join", "become a member", TEXT, run_join)
-    leave = add_verb(parts, "leave", "end your membership; your history stays", TEXT, run_leave)
+    add_part(parts, "list", "the projects you can contribute to", TEXT, run_list)
+    show = add_part(parts, "show", "everything about one, and whether this computer fits", TEXT, run_show)
+    joining = add_part(parts, "join", "become a member", TEXT, run_join)
+    leave = add_part(parts, "leave", "end your membership; your history stays", TEXT, run_leave)
     for part in (show, joining, leave):
         part.add_argument("project", metavar="ID")
     joining.add_argument(
         "--invite", nargs="?", const=_READ, metavar="TOKEN", help="default or -: ask, or read standard input"
     )
-    adding = add_verb(parts, "add", "put a project into the list", TEXT, run_add)
+    adding = add_part(parts, "add", "put a project into the list", TEXT, run_add)
     adding.add_argument("source", metavar="URL_OR_FILE", help="of its manifest")
-    order = add_verb(parts, "order", "prefer joined projects in this order; the others follow", TEXT, run_order)
+    order = add_part(parts, "order", "prefer joined projects in this order; the others follow", TEXT, run_order)
     order.add_argument("projects", metavar="ID", nargs="+")
-    for part in (show, joining, leave, adding, order):
-        add_json(part, again=True)
 
 
 def run_list(arguments: argparse.Namespace, profile: Profile) -> int:

@@ -9,7 +9,7 @@ from types import NoneType
 
 from app.cli.console import output
 from app.cli.console.connection import ask
-from app.cli.console.parser import Verbs, add_json, add_verb
+from app.cli.console.parser import Verbs, add_part, add_verb
 from app.text import amounts
 from core.api.errors import UsageError
 from core.api.record.record import DeleteHistory, ExportHistory, GetOverview, ImportHistory, Overview, Written
@@ -21,9 +21,9 @@ _CONFIRMATION = "delete"
 
 
 def add(parts: Verbs, text: str) -> None:
-    export = add_verb(parts, "export", "write the history into a file", text, run_export)
+    export = add_part(parts, "export", "write the history into a file", text, run_export)
     export.add_argument("file", metavar="FILE", help="ends in .json, or in .csv for spreadsheets")
-    taking = add_verb(parts, "import", "add the contents of an exported file", text, run_import)
+    taking = add_part(parts, "import", "add the contents of an exported file", text, run_import)
     taking.add_argument("file", metavar="FILE")
     summary = add_verb(parts, "summary", "a year as a picture", text, run_summary)
     summary.add_argument("file", metavar="FILE", help="ends in .png or .svg")
@@ -33,8 +33,6 @@ def add(parts: Verbs, text: str) -> None:
     certificate.add_argument("--name", default="", help="the volunteer's name (default: none)")
     delete = add_verb(parts, "delete", "delete the whole history", text, run_delete)
     delete.add_argument("--yes", action="store_true", help="without asking")
-    for part in (export, taking):
-        add_json(part, again=True)
 
 
 def run_export(arguments: argparse.Namespace, profile: Profile) -> int:

@@ -11,7 +11,7 @@ import msgspec
 
 from app.cli.console import output
 from app.cli.console.connection import borrowed
-from app.cli.console.parser import Parser, Verbs, add_json, add_verb
+from app.cli.console.parser import Parser, Verbs, add_json, add_part, add_verb
 from app.cli.console.preferences import choose, chosen
 from app.text import schedule
 from app.text.typed import week
@@ -51,12 +51,10 @@ def add(verbs: Verbs) -> None:
     parser = add_verb(verbs, "schedule", "show or set the hours of the week", TEXT, run_show)
     add_json(parser)
     parts = parser.add_subparsers(metavar="show|set|clear", title="what to do", parser_class=Parser)
-    show = add_verb(parts, "show", "draw the week", TEXT, run_show)
-    setting = add_verb(parts, "set", "another week", TEXT, run_set)
+    add_part(parts, "show", "draw the week", TEXT, run_show)
+    setting = add_part(parts, "set", "another week", TEXT, run_set)
     setting.add_argument("week", metavar="PRESET|TEXT|FILE", nargs="+", help="a preset, windows of time, or a file")
-    clear = add_verb(parts, "clear", "back to always", TEXT, run_clear)
-    for part in (show, setting, clear):
-        add_json(part, again=True)
+    add_part(parts, "clear", "back to always", TEXT, run_clear)
 
 
 def run_show(arguments: argparse.Namespace, profile: Profile) -> int:

@@ -48,7 +48,12 @@ def add_verb(verbs: Verbs, name: str, summary: str, text: str, run: Verb | None 
     return parser
 
 
-def add_json(parser: Container, *, again: bool = False) -> None:
-    """`--json`; `again` on a part of a verb, where leaving it out must not undo the verb's own `--json`."""
-    default = argparse.SUPPRESS if again else False
+def add_part(parts: Verbs, name: str, summary: str, text: str, run: Verb) -> Parser:
+    """A part of a verb that has `--json`: it may be given after both, and leaving it out here does not undo it."""
+    parser = add_verb(parts, name, summary, text, run)
+    add_json(parser, argparse.SUPPRESS)
+    return parser
+
+
+def add_json(parser: Container, default: object = False) -> None:
     parser.add_argument("--json", action="store_true", default=default, help="print JSON, for scripts")
