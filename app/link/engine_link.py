@@ -7,7 +7,7 @@ All callbacks and signals come in the window's thread.
 import signal
 import threading
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 from enum import Enum
 from typing import Any
@@ -56,7 +56,7 @@ class _Request:
 
 
 class EngineLink(QObject):
-    """One engine of one profile. `engine_command` replaces the engine's own command line, for tests."""
+    """One engine of one profile."""
 
     snapshot_changed = Signal(Snapshot)
     event_came = Signal(protocol.Event)
@@ -64,15 +64,12 @@ class EngineLink(QObject):
     """The new state, and a sentence for SILENT and GONE."""
     _start_ended = Signal(object)
 
-    def __init__(
-        self, profile: Profile, engine_command: Sequence[str] | None = None, parent: QObject | None = None
-    ) -> None:
+    def __init__(self, profile: Profile, parent: QObject | None = None) -> None:
         super().__init__(parent)
         self.state = Link.STARTING
         self.snapshot: Snapshot | None = None
         self._words: Words = str
         self._profile = profile
-        self._engine_command = engine_command
         self._requests: dict[int, _Request] = {}
         self._last_id = 0
         self._may_start = False
@@ -188,10 +185,10 @@ class EngineLink(QObject):
     def _start_in_thread(self) -> None:
         try:
             try:
-                ensure_engine(self._profile, command=self._engine_command)
+                ensure_engine(self._profile)
             except EngineGone:  # connected to the old one while it was ending
                 time.sleep(_DYING_SECONDS)
-                ensure_engine(self._profile, command=self._engine_command)
+                ensure_engine(self._profile)
         except IdlehiveError as error:
             self._start_ended.emit(error.message)
         else:

@@ -1,6 +1,7 @@
 """The schema, as the list of scripts that made it; `PRAGMA user_version` counts those a file has seen.
 
-Never change a script that was released: append one. Times are UTC seconds, sizes are bytes.
+Never change what a script that was released leaves behind: append one. (The first two made views of sums, which the
+third drops; they no longer do.) Times are UTC seconds, sizes are bytes.
 """
 
 MIGRATIONS: tuple[str, ...] = (
@@ -71,21 +72,6 @@ MIGRATIONS: tuple[str, ...] = (
         project TEXT,
         at REAL NOT NULL
     ) STRICT;
-
-    -- Days are UTC here: a view cannot know the volunteer's time zone.
-    CREATE VIEW day AS
-        SELECT date(hour, 'unixepoch') AS day, sum(seconds) AS seconds, sum(samples) AS samples, sum(rounds) AS rounds,
-            sum(failed_rounds) AS failed_rounds, sum(epochs) AS epochs, sum(cpu_seconds) AS cpu_seconds,
-            sum(gpu_seconds) AS gpu_seconds, sum(joules) AS joules, sum(uploaded) AS uploaded,
-            sum(downloaded) AS downloaded
-        FROM contribution GROUP BY day;
-
-    CREATE VIEW project_total AS
-        SELECT session.project AS project, sum(seconds) AS seconds, sum(samples) AS samples, sum(rounds) AS rounds,
-            sum(failed_rounds) AS failed_rounds, sum(epochs) AS epochs, sum(cpu_seconds) AS cpu_seconds,
-            sum(gpu_seconds) AS gpu_seconds, sum(joules) AS joules, sum(uploaded) AS uploaded,
-            sum(downloaded) AS downloaded
-        FROM contribution JOIN session ON session.id = contribution.session GROUP BY session.project;
     """,
     """
     -- Empty: recorded here. Else the record that it was imported from.
@@ -95,8 +81,8 @@ MIGRATIONS: tuple[str, ...] = (
     CREATE INDEX session_by_start ON session (started_at);
 
     -- By hour first: what is asked for is mostly a time. NULL: an older program did not record it, or nothing tells.
-    DROP VIEW day;
-    DROP VIEW project_total;
+    DROP VIEW IF EXISTS day;
+    DROP VIEW IF EXISTS project_total;
     CREATE TABLE contribution_by_time (
         hour INTEGER NOT NULL CHECK (hour % 3600 = 0),
         session INTEGER NOT NULL REFERENCES session (id),
@@ -133,21 +119,6 @@ MIGRATIONS: tuple[str, ...] = (
     ALTER TABLE contribution_by_time RENAME TO contribution;
     CREATE INDEX contribution_by_session ON contribution (session);
 
-    -- Days are UTC here: a view cannot know the volunteer's time zone.
-    CREATE VIEW day AS
-        SELECT date(hour, 'unixepoch') AS day, sum(seconds) AS seconds, sum(samples) AS samples, sum(rounds) AS rounds,
-            sum(failed_rounds) AS failed_rounds, sum(epochs) AS epochs, sum(cpu_seconds) AS cpu_seconds,
-            sum(gpu_seconds) AS gpu_seconds, sum(joules) AS joules, sum(uploaded) AS uploaded,
-            sum(downloaded) AS downloaded
-        FROM contribution GROUP BY day;
-
-    CREATE VIEW project_total AS
-        SELECT session.project AS project, sum(seconds) AS seconds, sum(samples) AS samples, sum(rounds) AS rounds,
-            sum(failed_rounds) AS failed_rounds, sum(epochs) AS epochs, sum(cpu_seconds) AS cpu_seconds,
-            sum(gpu_seconds) AS gpu_seconds, sum(joules) AS joules, sum(uploaded) AS uploaded,
-            sum(downloaded) AS downloaded
-        FROM contribution JOIN session ON session.id = contribution.session GROUP BY session.project;
-
     -- Seconds in which contributing was wanted and was not done, by the reason that was named first.
     CREATE TABLE idle (
         origin TEXT NOT NULL,
@@ -175,8 +146,8 @@ MIGRATIONS: tuple[str, ...] = (
     """
     -- Sums of local days, always equal to those of the hours (`core.store.days`). Days are numbered from 1970 on, and
     -- are those of the zone that `day_offset` describes: from `since` on, local time is so many seconds ahead of UTC.
-    DROP VIEW day;
-    DROP VIEW project_total;
+    DROP VIEW IF EXISTS day;
+    DROP VIEW IF EXISTS project_total;
     CREATE TABLE day_offset (since INTEGER PRIMARY KEY, seconds INTEGER NOT NULL) STRICT;
     INSERT INTO day_offset VALUES (0, 0);
     CREATE TABLE day (

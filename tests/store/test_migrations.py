@@ -22,6 +22,14 @@ from core.store.store import Store
 
 NOON = int(datetime(2026, 3, 14, 12, tzinfo=UTC).timestamp())
 SESSION = "INSERT INTO session (id, project, run_id, started_at, ended_at, {ending}) VALUES (?, ?, ?, ?, ?, ?)"
+DAYS_SINCE = 3
+"""The script from which on sums of days are in a table; the programs before it made views of sums."""
+VIEWS = """
+    CREATE VIEW day AS SELECT date(hour, 'unixepoch') AS day, sum(seconds) AS seconds FROM contribution GROUP BY day;
+    CREATE VIEW project_total AS
+        SELECT session.project AS project, sum(seconds) AS seconds
+        FROM contribution JOIN session ON session.id = contribution.session GROUP BY session.project;
+"""
 KINDS_SINCE = 4
 """The script from which on endings and notices are kinds."""
 PREFERENCES_SINCE = 5
@@ -46,6 +54,8 @@ def written_by(version: int, path: Path) -> None:
     connection = sqlite3.connect(path, isolation_level=None)
     for script in MIGRATIONS[:version]:
         connection.executescript(script)
+    if version < DAYS_SINCE:
+        connection.executescript(VIEWS)
     connection.execute(f"PRAGMA user_version = {version}")
     if version < PREFERENCES_SINCE:
         connection.execute("INSERT INTO preference VALUES ('threads', 3), ('metered', 1), ('currency', 978)")
@@ -64,7 +74,7 @@ def written_by(version: int, path: Path) -> None:
     connection.execute(GIVEN, (1, NOON, 3598.5, 100, 7, 1, 3, 3000.0, 0.0, None, 11, 12))
     connection.execute(GIVEN, (1, NOON + 3600, 3400.0, 90, 6, 0, 2, 2900.0, 3.5, 8.25, 21, 22))
     connection.execute(GIVEN, (2, NOON + 7200, 60.0, 5, 0, 0, 0, 50.0, 0.0, None, 1, 2))
-    if version >= 3:
+    if version >= DAYS_SINCE:
         # From here on the program itself keeps the days, as that script began them.
         begin = "INSERT INTO day SELECT"
         connection.execute(begin + MIGRATIONS[2].partition(begin)[2])

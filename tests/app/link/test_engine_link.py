@@ -9,12 +9,14 @@ import threading
 import time
 from collections.abc import Iterator
 from contextlib import suppress
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import pytest
 from pytestqt.qtbot import QtBot
 
+from app.link import engine_link
 from app.link.engine_link import EngineLink, Link
 from core.api.errors import UsageError
 from core.api.intent import Pause
@@ -22,6 +24,7 @@ from core.api.message import Message
 from core.api.project.projects import AddProject, ListProjects, ProjectInfo
 from core.api.protocol import Event, Subscribe
 from core.api.snapshot import Snapshot
+from core.client.engine_client import ensure_engine
 from core.client.profile import Profile
 from tests.app.snapshots import CONTRIBUTING
 from tests.fakes.scripted_engine import ScriptedEngine
@@ -41,7 +44,9 @@ def command(profile: Profile, **script: Any) -> list[str]:
 def own_engine(profile: Profile, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch) -> Iterator[EngineLink]:
     """A link that has started its engine, a process, itself."""
     monkeypatch.setenv("PYTHONPATH", str(ROOT))
-    connection = EngineLink(profile, command(profile))
+    monkeypatch.setattr(engine_link, "ensure_engine", partial(ensure_engine, command=command(profile)))
+    monkeypatch.setattr(engine_link, "_TERMINATE_MS", 300)
+    connection = EngineLink(profile)
     connection.open()
     qtbot.waitUntil(lambda: connection.snapshot is not None, timeout=15_000)
     pids = [connection.snapshot.engine_pid] if connection.snapshot else []
@@ -134,8 +139,10 @@ def test_restart_ends_a_hung_engine_first(own_engine: EngineLink, qtbot: QtBot) 
     assert own_engine.snapshot.engine_pid != first
 
 
-def test_an_engine_that_cannot_start_says_why(profile: Profile, qtbot: QtBot) -> None:
-    link = EngineLink(profile, [sys.executable, "-c", "raise SystemExit('The disk is full.')"])
+def test_an_engine_that_cannot_start_says_why(profile: Profile, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch) -> None:
+    full = [sys.executable, "-c", "raise SystemExit('The disk is full.')"]
+    monkeypatch.setattr(engine_link, "ensure_engine", partial(ensure_engine, command=full))
+    link = EngineLink(profile)
     link.open()
     qtbot.waitUntil(lambda: link.state is Link.GONE, timeout=15_000)
     assert "The disk is full." in link.sentence
