@@ -1,7 +1,7 @@
 """A peer that reports samples and comes to no round, in a process of its own, as slots of the DHT belong to processes.
 
-Usage: ghost_peer.py FOLDER RUN_ID SAMPLES PEER [listens]. Prints a line once the swarm can read it;
-ends with its stdin.
+Usage: ghost_peer.py FOLDER RUN_ID SAMPLES [listens]. Joins the peer whose address is the first line of its stdin,
+prints a line once the swarm can read its report, and ends with its stdin.
 """
 
 import sys
@@ -18,10 +18,10 @@ from core.swarm.traffic.link import Link
 
 
 def main() -> None:
-    folder, run_id, samples, peer = Path(sys.argv[1]), sys.argv[2], int(sys.argv[3]), sys.argv[4]
-    listens = sys.argv[5:] == ["listens"]
+    folder, run_id, samples = Path(sys.argv[1]), sys.argv[2], int(sys.argv[3])
+    listens = sys.argv[4:] == ["listens"]
     install(folder, Link())
-    dht = join_swarm([peer], folder / "ghost.key")
+    dht = join_swarm([sys.stdin.readline().strip()], folder / "ghost.key")
     RunMonitor(dht, run_id)
     subkey = ContributionRecords(dht, run_id)._own_key  # progress stands in the same slot
     ended = threading.Event()

@@ -76,15 +76,24 @@ def peer(short_folder: Path, opened: ExitStack) -> Peer:
     return Peer(short_folder, opened)
 
 
-def haunt(folder: Path, opened: ExitStack, contact: str, *what: str) -> None:
-    """One more peer of the run, with half of the batch, that comes to no round."""
-    folder.mkdir()
-    subreaper = [sys.executable, "-m", "core.system.subreaper", str(folder / "subreaper"), "--"]
-    script = [sys.executable, "-m", "tests.swarm.ghost_peer", str(folder), "run", str(BATCH // 2), contact, *what]
-    process = subprocess.Popen([*subreaper, *script], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
-    opened.callback(process.communicate, timeout=30)
-    assert process.stdout is not None
-    assert process.stdout.readline() == "reported\n"
+class Ghost:
+    """One more peer of the run, with half of the batch, that comes to no round. It loads its libraries meanwhile."""
+
+    def __init__(self, folder: Path, opened: ExitStack, *what: str) -> None:
+        folder.mkdir()
+        subreaper = [sys.executable, "-m", "core.system.subreaper", str(folder / "subreaper"), "--"]
+        script = [sys.executable, "-m", "tests.swarm.ghost_peer", str(folder), "run", str(BATCH // 2), *what]
+        self._process = subprocess.Popen(
+            [*subreaper, *script], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+        )
+        opened.callback(self._process.communicate, timeout=30)
+
+    def appear(self, contact: str) -> None:
+        stdin, stdout = self._process.stdin, self._process.stdout
+        assert stdin is not None
+        assert stdout is not None
+        print(contact, file=stdin, flush=True)
+        assert stdout.readline() == "reported\n"
 
 
 def until(condition: Callable[[], bool]) -> None:
@@ -94,13 +103,11 @@ def until(condition: Callable[[], bool]) -> None:
         time.sleep(0.1)
 
 
-@pytest.fixture
-def ghost(peer: Peer, short_folder: Path, opened: ExitStack) -> None:
-    haunt(short_folder / "ghost", opened, own_addresses(peer.dht)[0])
+def test_a_failed_round_moves_nothing_is_said_and_costs_no_samples(short_folder: Path, opened: ExitStack) -> None:
+    ghost = Ghost(short_folder / "ghost", opened)
+    peer = Peer(short_folder, opened)
+    ghost.appear(own_addresses(peer.dht)[0])
     until(lambda: peer.optimizer.tracker.global_progress.num_peers == 2)
-
-
-def test_a_failed_round_moves_nothing_is_said_and_costs_no_samples(peer: Peer, ghost: None) -> None:
     with pytest.raises(RoundFailed, match=r"round_incomplete|round_not_started"):
         peer.train()
     assert not peer.has_moved
@@ -127,6 +134,7 @@ def test_who_is_cut_off_steps_only_when_somebody_is_back_and_what_was_accumulate
 def test_who_only_calls_others_does_not_train_alone_and_waits_for_somebody_who_listens(
     short_folder: Path, opened: ExitStack
 ) -> None:
+    ghost, host = (Ghost(short_folder / name, opened, *what) for name, *what in (("ghost",), ("host", "listens")))
     contact = join_swarm([], short_folder / "contact.key")
     opened.callback(contact.shutdown)
     (address, *_) = own_addresses(contact)
@@ -134,13 +142,13 @@ def test_who_only_calls_others_does_not_train_alone_and_waits_for_somebody_who_l
     with pytest.raises(Isolated, match="no_peer_with_open_port"):
         peer.train()
     # One more who only calls others is of no help.
-    haunt(short_folder / "ghost", opened, address)
+    ghost.appear(address)
     until(lambda: peer.optimizer.tracker.global_progress.num_peers == 2)
     assert not peer.optimizer.isolation.is_connected
     with pytest.raises(Isolated, match="no_peer_with_open_port"):
         peer.optimizer.follow()
     assert not peer.has_moved
-    haunt(short_folder / "host", opened, address, "listens")
+    host.appear(address)
     until(lambda: peer.optimizer.isolation.is_connected)
     with pytest.raises(RoundFailed):
         peer.train()
