@@ -33,6 +33,8 @@ from core.client.profile import Profile
 Result = TypeVar("Result")
 
 _SOURCES = Path(__file__).resolve().parents[2]
+_OTHERS_START = 1.0
+"""Seconds in which another engine, to which this one gave way, has to answer."""
 
 
 class EngineClient:
@@ -186,7 +188,7 @@ def _await_answer(profile: Profile, process: subprocess.Popen[bytes], log: Path,
             return pid == process.pid
         if process.returncode is None and process.poll() is not None:
             # Another engine may be starting and hold the lock already: wait for it.
-            deadline = min(deadline, time.monotonic() + 1.0)
+            deadline = min(deadline, time.monotonic() + _OTHERS_START)
         time.sleep(0.05)
     returncode = process.poll()
     _end(process)

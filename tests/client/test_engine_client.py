@@ -172,19 +172,25 @@ def test_an_engine_is_started_detached_and_once(profile: Profile, ended: Callabl
     ended(pid)
 
 
-def test_an_engine_that_cannot_start_tells_why(profile: Profile) -> None:
+@pytest.fixture
+def alone(monkeypatch: pytest.MonkeyPatch) -> None:
+    """No other engine starts at the same time, so that none need be waited for."""
+    monkeypatch.setattr("core.client.engine_client._OTHERS_START", 0.1)
+
+
+def test_an_engine_that_cannot_start_tells_why(profile: Profile, alone: None) -> None:
     code = """print('{"kind": "disk_full", "params": {"path": "/data"}}'); raise SystemExit('a line for the log')"""
     with pytest.raises(WorldError, match=r"^disk_full path=/data$"):
         ensure_engine(profile, command=[sys.executable, "-c", code])
     assert "a line for the log" in (profile.logs / "engine-start.log").read_text()
 
 
-def test_of_an_engine_that_breaks_at_its_start_the_last_line_of_the_log_is_shown(profile: Profile) -> None:
+def test_of_an_engine_that_breaks_at_its_start_the_last_line_of_the_log_is_shown(profile: Profile, alone: None) -> None:
     with pytest.raises(WorldError, match=r"^engine_start_failed detail=ZeroDivisionError: division by zero$"):
         ensure_engine(profile, command=[sys.executable, "-c", "1 / 0"])
 
 
-def test_an_engine_that_ends_without_a_word_names_the_log(profile: Profile) -> None:
+def test_an_engine_that_ends_without_a_word_names_the_log(profile: Profile, alone: None) -> None:
     with pytest.raises(WorldError, match=r"^engine_start_silent code=3 log=.*engine-start\.log$"):
         ensure_engine(profile, command=[sys.executable, "-c", "raise SystemExit(3)"])
 
