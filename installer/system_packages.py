@@ -53,6 +53,8 @@ TEST_PROGRAMS = {
     "dex": "dex",
     "dunst": "dunst",
     "import": "imagemagick",
+    "miniupnpd": "miniupnpd-nftables",
+    "nft": "nftables",
     "openbox": "openbox",
     "pdftoppm": "poppler-utils",
     "pdftotext": "poppler-utils",
@@ -75,7 +77,7 @@ def missing(parts: Iterable[str]) -> list[str]:
         packages += missing_libraries(QT_LIBRARIES, _loads)
         packages += [] if _has_fonts() else [FONT_PACKAGE]
     if "development" in parts:
-        packages += [package for program, package in TEST_PROGRAMS.items() if not shutil.which(program)]
+        packages += [package for program, package in TEST_PROGRAMS.items() if not _is_installed(program)]
         packages += [] if DBUS_MOCK[0].exists() else [DBUS_MOCK[1]]
     return sorted(set(packages))
 
@@ -122,6 +124,11 @@ def _install(packages: list[str], run: Callable[[list[str]], object]) -> None:
     except CommandFailed:  # a new machine has no package lists, an old one has outdated lists
         run(["apt-get", "update", "-q"])
         run(install)
+
+
+def _is_installed(program: str) -> bool:
+    # Programs for root are on root's path alone.
+    return shutil.which(program) is not None or shutil.which(program, path="/usr/sbin:/sbin") is not None
 
 
 def _has_apt() -> bool:

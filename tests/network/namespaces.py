@@ -27,11 +27,11 @@ class Host:
 
     def line(self, state: str) -> None:
         """`down` is a cable that is pulled out, `up` one that is put in again."""
-        _ip("-n", self.namespace, "link", "set", INTERFACE, state)
+        ip("-n", self.namespace, "link", "set", INTERFACE, state)
 
     def plug_into(self, switch: str) -> None:
         """Reach only those on that one from now on: `SWITCH`, where everybody begins, or `ISLAND`."""
-        _ip("-n", self.switch, "link", "set", self.port, "master", switch)
+        ip("-n", self.switch, "link", "set", self.port, "master", switch)
 
 
 def why_not() -> str | None:
@@ -44,25 +44,25 @@ def why_not() -> str | None:
         return "there is no `ip` command (package iproute2)"
     with_namespace = ["ip", "netns", "exec", f"hive{os.getpid()}-try", "true"]
     try:
-        _ip("netns", "add", with_namespace[3])
+        ip("netns", "add", with_namespace[3])
     except subprocess.CalledProcessError as error:
         return f"this kernel makes no network namespaces: {error.stderr.strip()}"
-    _ip("netns", "del", with_namespace[3])
+    ip("netns", "del", with_namespace[3])
     return None
 
 
 @contextmanager
-def hosts(count: int) -> Iterator[list[Host]]:
+def hosts(count: int, network: str = "10.77.0") -> Iterator[list[Host]]:
     """That many hosts that reach each other; all of it is gone afterwards."""
     switch = f"hive{os.getpid()}-switch"
     made = [
-        Host(f"hive{os.getpid()}-{number}", f"10.77.0.{number + 1}", switch, f"port{number}") for number in range(count)
+        Host(f"hive{os.getpid()}-{number}", f"{network}.{number + 1}", switch, f"port{number}")
+        for number in range(count)
     ]
     try:
-        _ip("netns", "add", switch)
+        ip("netns", "add", switch)
         for name in (SWITCH, ISLAND):
-            _ip("-n", switch, "link", "add", name, "type", "bridge")
-            _ip("-n", switch, "link", "set", name, "up")
+            add_switch(switch, name)
         for host in made:
             _plug_in(host)
         yield made
@@ -72,18 +72,25 @@ def hosts(count: int) -> Iterator[list[Host]]:
             subprocess.run(["ip", "netns", "del", namespace], check=False, capture_output=True)
 
 
+def add_switch(namespace: str, name: str) -> None:
+    """One more to plug hosts into."""
+    ip("-n", namespace, "link", "add", name, "type", "bridge")
+    ip("-n", namespace, "link", "set", name, "up")
+
+
 def _plug_in(host: Host) -> None:
     switch, port = host.switch, host.port
-    _ip("netns", "add", host.namespace)
-    _ip("-n", switch, "link", "add", port, "type", "veth", "peer", "name", INTERFACE, "netns", host.namespace)
-    _ip("-n", switch, "link", "set", port, "master", SWITCH, "up")
-    _ip("-n", host.namespace, "address", "add", f"{host.address}/24", "dev", INTERFACE)
+    ip("netns", "add", host.namespace)
+    ip("-n", switch, "link", "add", port, "type", "veth", "peer", "name", INTERFACE, "netns", host.namespace)
+    ip("-n", switch, "link", "set", port, "master", SWITCH, "up")
+    ip("-n", host.namespace, "address", "add", f"{host.address}/24", "dev", INTERFACE)
     # Frames as on a real line, 1500 bytes at most: a virtual one carries 64 kB under one header unless told otherwise.
-    _ip("-n", host.namespace, "link", "set", INTERFACE, "gso_max_size", "1500", "gso_max_segs", "1")
-    _ip("-n", switch, "link", "set", port, "gso_max_size", "1500", "gso_max_segs", "1")
+    ip("-n", host.namespace, "link", "set", INTERFACE, "gso_max_size", "1500", "gso_max_segs", "1")
+    ip("-n", switch, "link", "set", port, "gso_max_size", "1500", "gso_max_segs", "1")
     for name in ("lo", INTERFACE):
-        _ip("-n", host.namespace, "link", "set", name, "up")
+        ip("-n", host.namespace, "link", "set", name, "up")
 
 
-def _ip(*arguments: str) -> None:
+def ip(*arguments: str) -> None:
+    """Run the command of that name."""
     subprocess.run(["ip", *arguments], check=True, capture_output=True, text=True)

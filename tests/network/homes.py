@@ -1,0 +1,92 @@
+"""Homes on one machine: a computer behind a router that translates addresses (NAT), as most home lines have it.
+
+Needs nftables besides what `namespaces` needs.
+"""
+
+import shutil
+import subprocess
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+
+from tests.network import namespaces
+from tests.network.namespaces import INTERFACE, Host, add_switch, hosts, ip
+
+INSIDE = "lan0"
+"""The router's interface on the home's side."""
+_OPEN_NETWORK = "11.77.0"
+"""Public addresses: routers and libp2p treat those for private use or documentation differently."""
+_RULES = f"""
+table inet filter {{
+    chain input {{
+        type filter hook input priority filter; policy accept
+        iifname "{INTERFACE}" ct state new drop
+    }}
+    chain forward {{
+        type filter hook forward priority filter; policy drop
+        ct state established,related accept
+        iifname "{INSIDE}" accept
+    }}
+}}
+table inet nat {{
+    chain postrouting {{
+        type nat hook postrouting priority srcnat
+        oifname "{INTERFACE}" meta nfproto ipv4 masquerade
+    }}
+}}
+"""
+"""What comes from the home goes out with the router's address; of what comes from outside only answers go in."""
+
+
+@dataclass(frozen=True)
+class Home:
+    router: Host
+    """`address` is the one that others see."""
+    computer: Host
+    switch: str
+    """The home's own, which only router and computer are plugged into."""
+    network: str
+
+    def take(self, computer: Host) -> None:
+        """Plug a computer of another home in here, and give it an address of this home."""
+        computer.plug_into(self.switch)
+        ip("-n", computer.namespace, "address", "flush", "dev", INTERFACE)
+        self._give_address(computer)
+
+    def _give_address(self, computer: Host) -> None:
+        """The second of the home's network: the first one is the router's."""
+        ip("-n", computer.namespace, "address", "add", f"{self.network}.2/24", "dev", INTERFACE)
+        ip("-n", computer.namespace, "route", "add", "default", "via", f"{self.network}.1")
+
+
+def why_not() -> str | None:
+    """What is missing here, None if homes can be made."""
+    if shutil.which("nft") is None:
+        return "there is no `nft` command (package nftables)"
+    return namespaces.why_not()
+
+
+@contextmanager
+def homes(count: int) -> Iterator[tuple[Host, list[Home]]]:
+    """A host in the open, and that many homes which reach it, each behind a router that lets nobody call in."""
+    with hosts(1 + 2 * count, _OPEN_NETWORK) as (far, *others):
+        yield far, [_home(number, *others[2 * number : 2 * number + 2]) for number in range(count)]
+
+
+def _home(number: int, router: Host, computer: Host) -> Home:
+    switch, network = f"home{number}", f"192.168.{number}"
+    add_switch(router.switch, switch)
+    port = f"{switch}-{INSIDE}"
+    ip("-n", router.switch, "link", "add", port, "type", "veth", "peer", "name", INSIDE, "netns", router.namespace)
+    ip("-n", router.switch, "link", "set", port, "master", switch, "up")
+    ip("-n", router.namespace, "address", "add", f"{network}.1/24", "dev", INSIDE)
+    ip("-n", router.namespace, "link", "set", INSIDE, "up")
+    _run(router, "sysctl", "-q", "-w", "net.ipv4.ip_forward=1")
+    _run(router, "nft", "-f", "-", standard_input=_RULES)
+    home = Home(router, replace(computer, address=f"{network}.2"), switch, network)
+    home.take(home.computer)
+    return home
+
+
+def _run(host: Host, *command: str, standard_input: str = "") -> None:
+    subprocess.run(host.command(*command), input=standard_input, check=True, capture_output=True, text=True)

@@ -1,0 +1,104 @@
+"""Volunteers whose routers let nobody call them, and a backbone in the open: they train together from the start."""
+
+import json
+import re
+import shutil
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from functools import partial
+from typing import Any
+
+import pytest
+
+from tests.end_to_end.machine import Machine, Participant, wait_for
+from tests.end_to_end.organiser import Organiser
+from tests.network.homes import homes, why_not
+from tests.network.namespaces import Host
+
+WITHIN = 60.0
+"""Seconds from the command until somebody contributes to the second epoch."""
+_READ = "import sys, urllib.request; print(urllib.request.urlopen(sys.argv[1], timeout=10).read().decode())"
+
+pytestmark = [
+    pytest.mark.root,
+    pytest.mark.slow,
+    pytest.mark.timeout(400),
+    pytest.mark.skipif(why_not() is not None, reason=str(why_not())),
+]
+
+
+@pytest.fixture
+def machine() -> Iterator[Machine]:
+    own = Machine()
+    yield own
+    own.clean_up()
+
+
+def test_volunteers_whom_nobody_can_call_train_together_leave_and_go_on_where_they_were(machine: Machine) -> None:
+    with homes(2) as (far, both):
+        organiser = Organiser(machine, "organiser", at=far.command(), address=far.address, target_batch_size=96)
+        organiser.start()
+        volunteers = [machine.profile(home.switch, at=home.computer.command()) for home in both]
+        print("epoch 2 after", *contribute(volunteers, organiser, 2), "s")
+        wait_for(lambda: all(progress(each)["peers"] == 2 for each in volunteers), 30.0, "each sees the other")
+        assert complaints(volunteers) == []
+        for volunteer in volunteers:
+            assert volunteer.run("quit").returncode == 0
+
+        first = [epochs_done(volunteer) for volunteer in volunteers]
+        reached = epoch_of_the_backbone(far, organiser)
+        assert reached >= max(map(max, first))
+        for volunteer in volunteers:
+            # Nobody but the backbone has the state.
+            shutil.rmtree(volunteer.home.copies)
+            shutil.rmtree(volunteer.home.logs)
+        print("again after", *contribute(volunteers, organiser, reached + 1), f"s, from epoch {reached} on")
+        for volunteer, before in zip(volunteers, first, strict=True):
+            done = [*before, *epochs_done(volunteer)]
+            assert done == sorted(set(done)), "an update was made twice"
+            assert volunteer.run("quit").returncode == 0
+
+
+def contribute(volunteers: list[Participant], organiser: Organiser, epoch: int) -> list[float]:
+    """Seconds until each of them contributes in `epoch` or a later one."""
+    begin, needed = time.monotonic(), list[float]()
+    for volunteer in volunteers:
+        volunteer.start("contribute", organiser.url)
+    for volunteer in volunteers:
+        wait_for(partial(contributes, volunteer, epoch), begin + WITHIN - time.monotonic(), f"epoch {epoch}")
+        needed.append(round(time.monotonic() - begin, 1))
+    return needed
+
+
+def contributes(volunteer: Participant, epoch: int) -> bool:
+    status = volunteer.status()
+    assert status["error"] is None
+    return bool(status["state"] == "contributing" and status["progress"]["epoch"] >= epoch)
+
+
+def progress(volunteer: Participant) -> dict[str, Any]:
+    found: dict[str, Any] = volunteer.status()["progress"]
+    return found
+
+
+def complaints(volunteers: list[Participant]) -> list[str]:
+    """Every line in their logs that is more than information."""
+    logs = [file.read_text() for volunteer in volunteers for file in volunteer.home.logs.iterdir()]
+    return [line for log in logs for line in log.splitlines() if re.search("WARN|ERROR|Traceback", line)]
+
+
+def epochs_done(volunteer: Participant) -> list[int]:
+    """Those whose updates it made itself, in the order of its log."""
+    log = (volunteer.home.logs / "trainer.log").read_text()
+    return [int(number) for number in re.findall(r"epoch (\d+): \d+ own samples", log)]
+
+
+def epoch_of_the_backbone(far: Host, organiser: Organiser) -> int:
+    page = organiser.url.replace("manifest.json", "health.json")
+    answer = subprocess.run(
+        far.command(sys.executable, "-c", _READ, page), capture_output=True, text=True, check=True, timeout=20
+    )
+    epoch: int = json.loads(answer.stdout)["epoch"]
+    return epoch
