@@ -29,6 +29,7 @@ from core.learning.data.source import once
 from core.learning.model import build_model
 from core.learning.tasks import task_for
 from core.learning.tasks.task import Evaluation
+from core.swarm.dht.dial_back import serve_dial_backs
 from core.swarm.dht.organiser import RunRecordPublisher
 from core.swarm.dht.peer import LOOPBACK, join_swarm, own_addresses
 from core.swarm.patches import install
@@ -63,6 +64,7 @@ def assemble(chosen: argparse.Namespace, project: Project, session_folder: Path)
         opened.callback(web.close)
         dht = _join(chosen, project, state)
         WireMonitor(link, dht).start()
+        serve_dial_backs(dht)
         manifest = project.manifest(state, own_addresses(dht))
         url = f"{web.url.rstrip('/')}/manifest.json"
         backbone = Backbone(

@@ -1,0 +1,147 @@
+"""Whether a peer can be called: it asks a backbone to call it back.
+
+libp2p's daemons ask each other the same (AutoNAT, https://github.com/libp2p/specs/blob/master/autonat/autonat-v1.md),
+but ours does not report the result. As there, a backbone calls nothing but the IP address that the request came from,
+so that nobody can make it call strangers; and a second daemon calls, since the first one has a connection already.
+"""
+
+import asyncio
+import logging
+import time
+from collections.abc import Sequence
+from contextlib import closing
+from functools import partial
+from typing import Annotated
+
+import msgspec
+from hivemind import DHT
+from hivemind.dht.node import DHTNode
+from hivemind.p2p import P2P, P2PDaemonError, PeerID
+from hivemind.p2p.p2p_daemon_bindings.datastructures import StreamInfo
+from hivemind.p2p.p2p_daemon_bindings.utils import ControlFailure
+from hivemind.utils.multiaddr import Multiaddr
+from msgspec import Meta
+
+log = logging.getLogger(__name__)
+
+_PROTOCOL = "/idlehive/dial-back/1"
+_TIMEOUT = 5.0
+"""Seconds for a call: a router that drops it says nothing."""
+_PATIENCE = 20.0
+"""Seconds for an answer: others may be served first."""
+_MOST_WAITING = 3
+"""Requests in hand, beyond which none is taken: each needs a daemon for a moment."""
+PAUSE = 3.0
+"""Seconds until the same IP address is called again."""
+
+MOST_PORTS = 4
+"""Of one request."""
+Port = Annotated[int, Meta(ge=1024, le=65535)]
+"""Below 1024 are services that nobody should be made to call."""
+
+
+class Request(msgspec.Struct, frozen=True):
+    ports: Annotated[tuple[Port, ...], Meta(min_length=1, max_length=MOST_PORTS)]
+    """TCP ports under which the peer may be known outside; one that answers is enough."""
+
+
+class Answer(msgspec.Struct, frozen=True):
+    address: str
+    """The IP address from which the request came, and which was called."""
+    reached: bool | None
+    """None: not tried, since too many ask."""
+
+
+_BROKEN = (
+    *(TimeoutError, OSError, P2PDaemonError),
+    *(asyncio.IncompleteReadError, asyncio.LimitOverrunError, msgspec.MsgspecError),
+)
+"""What ends a conversation early."""
+_requests, _answers = msgspec.json.Decoder(Request), msgspec.json.Decoder(Answer)
+
+
+def serve_dial_backs(dht: DHT) -> None:
+    """Call peers back from now on, for as long as the DHT lives."""
+    dht.run_coroutine(_serve)
+
+
+async def _serve(_dht: DHT, node: DHTNode) -> None:
+    await node.p2p.add_binary_stream_handler(_PROTOCOL, DialBack().answer)
+
+
+class DialBack:
+    """One call at a time. Lives in the DHT's process."""
+
+    def __init__(self) -> None:
+        self._calling = asyncio.Lock()
+        self._waiting = 0
+        self._called: dict[str, float] = {}
+
+    async def answer(self, info: StreamInfo, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        """Handle one request."""
+        try:
+            async with asyncio.timeout(_TIMEOUT):
+                request = _requests.decode(await reader.readuntil(b"\n"))
+            writer.write(msgspec.json.encode(await self._call_back(info, request.ports)) + b"\n")
+            await writer.drain()
+        except _BROKEN as error:
+            log.info("a request to be called back failed: %r", error)
+        finally:
+            writer.close()
+
+    async def _call_back(self, info: StreamInfo, ports: Sequence[int]) -> Answer:
+        version = "ip4" if "ip4" in info.addr else "ip6"
+        address, now = info.addr[version], time.monotonic()
+        self._called = {known: at for known, at in self._called.items() if now - at < PAUSE}
+        if address in self._called or self._waiting >= _MOST_WAITING:
+            return Answer(address, None)
+        self._called[address] = now
+        self._waiting += 1
+        try:
+            async with self._calling:
+                candidates = [Multiaddr(f"/{version}/{address}/tcp/{port}") for port in ports]
+                return Answer(address, await _can_call(info.peer_id, candidates))
+        finally:
+            self._waiting -= 1
+            self._called[address] = time.monotonic()
+
+
+async def _can_call(peer: PeerID, addresses: Sequence[Multiaddr]) -> bool:
+    """Whether `peer`, and nobody else, answers at one of them."""
+    caller = await P2P.create(
+        dht_mode="client", no_listen=True, host_maddrs=None, auto_nat=False, nat_port_map=False, use_relay=False
+    )
+    try:
+        async with asyncio.timeout(_TIMEOUT):
+            await caller._client.connect(peer, addresses)
+    except (TimeoutError, ControlFailure):
+        return False
+    else:
+        return True
+    finally:
+        await caller.shutdown()
+
+
+def ask_to_be_called(dht: DHT, backbone: Sequence[PeerID], ports: Sequence[int]) -> Answer | None:
+    """What the first of `backbone` found that answers; None if none does. Blocks for some seconds."""
+    try:
+        found: Answer | None = dht.run_coroutine(partial(_ask, backbone=backbone, ports=ports))
+    except Exception as error:  # noqa: BLE001 - also whatever a DHT that is ending says
+        log.info("no backbone was asked to call back: %r", error)
+        return None
+    return found
+
+
+async def _ask(_dht: DHT, node: DHTNode, *, backbone: Sequence[PeerID], ports: Sequence[int]) -> Answer | None:
+    request = msgspec.json.encode(Request(tuple(ports))) + b"\n"
+    for peer in backbone:
+        try:
+            async with asyncio.timeout(_PATIENCE):
+                _info, reader, writer = await node.p2p.call_binary_stream_handler(peer, _PROTOCOL)
+                with closing(writer):
+                    writer.write(request)
+                    return _answers.decode(await reader.readuntil(b"\n"))
+        except _BROKEN as error:
+            # It is away, or too old to serve this.
+            log.info("%r did not call back: %r", peer, error)
+    return None
