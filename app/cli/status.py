@@ -67,6 +67,10 @@ def _details(snapshot: Snapshot, now: float) -> Iterator[str]:
         yield progress.epoch(snapshot.progress)
         yield f"This session: {progress.own(snapshot.progress)}"
         yield f"Traffic: {progress.upload(snapshot.traffic)}, {progress.download(snapshot.traffic)}"
+    if known := status.reachability(snapshot):
+        yield f"{known}."
+    if status.asks_for_port(snapshot):
+        yield "`idlehive limits set port_mapping yes` lets the router open a port."
     if snapshot.today.samples:
         yield f"Today: {progress.today(snapshot.today)}"
     if snapshot.place:

@@ -10,6 +10,7 @@ from app.desktop.window_settings import Settings
 from app.home.contribute_button import ContributeButton
 from app.home.day_strip import DayStrip
 from app.home.epoch_ring import EpochRing
+from app.home.port_question import PortQuestion
 from app.home.step_chips import StepChips
 from app.home.tiles import Tiles
 from app.link.engine_link import EngineLink, Link
@@ -62,6 +63,7 @@ class HomePage(Page):
         self.place.setText(status.place(snapshot.place))
         self.place.setVisible(snapshot.place is not None)
         self.button.show_snapshot(snapshot)
+        self.port_question.show_snapshot(snapshot)
         self.button.set_enabled(self._link.state is Link.UP)
         self._show_words()
         self._fetch_curve(snapshot)
@@ -107,9 +109,10 @@ class HomePage(Page):
         self._explanation.setMinimumHeight(2 * self._explanation.fontMetrics().lineSpacing())
         self._left = Label(kind=Type.CAPTION, role="muted")
         self._reward, self._problem = Notice("notice-frame"), Notice("problem-frame")
+        self.port_question = PortQuestion(self.perform)
         self.button = ContributeButton(self.perform)
         state = layouts.row(self._dot, (self._caption, 1), spacing=theme.UNIT * 2)
-        sentences = self._title, self._explanation, self._reward, self._problem
+        sentences = self._title, self._explanation, self._reward, self._problem, self.port_question
         actions = layouts.row(self.button, (self._left, 1), spacing=theme.UNIT * 3)
         space = theme.UNIT * 2
         return layouts.column(None, state, *sentences, theme.UNIT, self._chips, space, actions, None, spacing=space)

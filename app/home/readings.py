@@ -2,7 +2,7 @@
 
 from typing import NamedTuple
 
-from app.text import amounts, numbers, progress
+from app.text import amounts, numbers, progress, status
 from app.text.i18n import tr
 from app.widgets.tile import NOTHING
 from core.api.snapshot import Snapshot, Today
@@ -68,11 +68,15 @@ def network(snapshot: Snapshot) -> tuple[Reading, ...]:
 
 
 def moved(snapshot: Snapshot) -> str:
-    """Bytes of this session."""
+    """Bytes of this session, and how others reach it."""
     if snapshot.session is None:
         return tr("no traffic now")
+    if snapshot.data_month:
+        # A month's total says more than the session's.
+        return status.reachability(snapshot)
     up, down = numbers.size(snapshot.traffic.uploaded), numbers.size(snapshot.traffic.downloaded)
-    return tr("this session {up} up, {down} down", up=up, down=down)
+    told = tr("this session {up} up, {down} down", up=up, down=down)
+    return "\n".join(filter(None, [told, status.reachability(snapshot)]))
 
 
 def gpu(snapshot: Snapshot) -> tuple[Reading, ...]:

@@ -75,9 +75,7 @@ class Tiles(QGridLayout):
         self.today.show_figure(*readings.today(snapshot.today))
         self.speed.show_figure(*readings.speed(snapshot))
         self.peers.show_figure(*readings.peers(snapshot))
-        # A month's total says more than the session's.
-        moved = "" if snapshot.data_month else readings.moved(snapshot)
-        self.network.show_readings(readings.network(snapshot), moved)
+        self.network.show_readings(readings.network(snapshot), readings.moved(snapshot))
         measured = readings.gpu(snapshot)
         self.gpu.show_readings(measured)
         self.gpu.setVisible(bool(measured))

@@ -136,7 +136,7 @@ class SwitchEditor(Editor):
 class ChoiceEditor(Editor):
     def __init__(self, value: Any, of: Choice, name: str, ask: Ask, show_problem: ShowProblem) -> None:
         super().__init__(value, name, ask, show_problem)
-        self.combo = Combo({option: values.write(option, of) for option in ("", *of.options)})
+        self.combo = Combo({option: values.write(option, of) for option in of.values})
         self.combo.activated.connect(self._on_chosen)
         self._put(self.combo, name)
         self._show()

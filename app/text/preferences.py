@@ -54,6 +54,10 @@ _WORDS = {
     "listen_port": Words(
         N_("Port"), N_("Where other peers reach this computer; without one, it only reaches out to them.")
     ),
+    "port_mapping": Words(
+        N_("Let the router open a port"),
+        N_("Asked for while contributing, and given back at its end: others then reach this computer directly."),
+    ),
     "idle_processor": Words(
         N_("Wait before using the processor"),
         N_("How long mouse and keyboard must have rested before the processor computes."),

@@ -6,7 +6,7 @@ A reason gets its end ("until 14:30"), its place and its tone here; `app.text.re
 from typing import Literal
 
 from app.text import messages, numbers, reasons, times
-from app.text.i18n import tr, trn
+from app.text.i18n import N_, tr, translate, trn
 from app.text.steps import getting_ready, is_getting_ready, place_in_getting_ready, step_meaning
 from core.api.reasons import Kind, Reason, Severity
 from core.api.snapshot import Place, Progress, Snapshot
@@ -15,6 +15,14 @@ Tone = Literal["good", "working", "quiet", "paused", "problem"]
 """How a state looks: green, accent, grey, grey with bars, red."""
 
 
+_REACHABILITY = {
+    "open_port": N_("Reachable: open port"),
+    "router": N_("Reachable: port mapped by the router"),
+    "ipv6": N_("Reachable: IPv6"),
+    "blocked": N_("Only calls out: calls do not arrive at its port"),
+    "no_mapping": N_("Only calls out: the router maps no port"),
+    "outgoing": N_("Only calls out"),
+}
 _URGENCY = (Severity.PROBLEM, Severity.NOTICE, Severity.QUIET)
 
 
@@ -62,6 +70,16 @@ def explanation(snapshot: Snapshot, now: float) -> str:
     if meaning := _meaning(snapshot) or detail(snapshot):
         lines.insert(0, meaning)
     return "\n".join(lines)
+
+
+def reachability(snapshot: Snapshot) -> str:
+    """How other peers call this one; empty if it is not known."""
+    return translate(_REACHABILITY[snapshot.reachability]) if snapshot.reachability else ""
+
+
+def asks_for_port(snapshot: Snapshot) -> bool:
+    """Whether the volunteer is to be asked about a port of the router, which could be of use."""
+    return snapshot.reachability == "outgoing" and snapshot.settings.port_mapping == "ask"
 
 
 def place(known: Place | None) -> str:

@@ -13,7 +13,7 @@ from core.api.message import Message
 from core.api.project.manifest import Manifest
 from core.api.record.totals import Count, Counted
 from core.api.session_settings import SessionSettings
-from core.api.snapshot import CatchUp, Progress, Traffic, Transfer
+from core.api.snapshot import CatchUp, Progress, Reachability, Traffic, Transfer
 
 Stage = Literal["preparing", "joining", "syncing", "contributing", "holding", "leaving"]
 
@@ -81,6 +81,7 @@ class Report(msgspec.Struct, frozen=True, tag=True):
     run is joined."""
     memory: int = 0
     """Bytes that all processes of the session hold, read now and then; 0: not read yet."""
+    reachability: Reachability | None = None
 
 
 class EpochDone(msgspec.Struct, frozen=True, tag=True):

@@ -45,6 +45,9 @@ class SessionSettings(msgspec.Struct, frozen=True):
     """UUID of the GPU to compute on; empty: the processor."""
     listen_port: int = 0
     """TCP port on which other peers reach this one; 0: none. Applies from the next session."""
+    port_mapping: str = "ask"
+    """Whether the router is asked to map a port: `yes`, `no`, or `ask` as long as the volunteer has not answered.
+    Applies from the next session."""
     latency_target: int = 0
     """Milliseconds that a microbatch may take; 0 is no target. Set while the volunteer uses the computer."""
     publish_contributions: bool = True

@@ -15,6 +15,10 @@ from core.api.session_settings import SessionSettings
 State = Literal["idle", "starting", "joining", "syncing", "contributing", "holding", "leaving", "failed"]
 Phase = Literal["accumulating", "finding_group", "averaging", "updating"]
 
+Reachability = Literal["open_port", "router", "ipv6", "blocked", "no_mapping", "outgoing"]
+"""How other peers call this one: on its own address, through a port of the router, by IPv6. Or why they do not: calls
+do not arrive, the router maps no port, no port is open for them. The latter three only call others."""
+
 
 class Progress(msgspec.Struct, frozen=True):
     """Progress of the run, seen from this peer."""
@@ -156,6 +160,8 @@ class Snapshot(msgspec.Struct, frozen=True, tag=True):
     data_month: DataMonth | None = None
     """None: no data cap is set."""
     session: Session | None = None
+    reachability: Reachability | None = None
+    """Of the session; None: not known, or it stays on this computer."""
     transfer: Transfer | None = None
     """Set while data (starting) or state (syncing) is being fetched."""
     catching_up: CatchUp | None = None

@@ -45,6 +45,7 @@ def build_snapshot(
         processor=around.processor if last else None,
         gpu=around.gpu if alive else None,
         session=session if alive else None,
+        reachability=last.reachability if last else None,
         transfer=state.transfer if isinstance(state, Starting | Syncing) else None,
         catching_up=last.catching_up if last and isinstance(state, Syncing) else None,
         error=_error(failure) if failure else None,

@@ -31,7 +31,8 @@ from core.swarm.averaging.optimizer import CollaborativeOptimizer
 from core.swarm.build import make_optimizer
 from core.swarm.dht.backbone_monitor import BackboneMonitor
 from core.swarm.dht.contributions import Publisher
-from core.swarm.dht.peer import join_swarm, listening_place, peer_id_of
+from core.swarm.dht.peer import peer_id_of
+from core.swarm.dht.reachability import Doors, ReachabilityMonitor, join_reachable
 from core.swarm.patches import install
 from core.swarm.traffic.link import Link
 from core.swarm.traffic.throttled_download import ThrottledDownload
@@ -129,13 +130,16 @@ def _prepare(process: _Process, cache: Cache) -> _Prepared:
 def _join(process: _Process, prepared: _Prepared, opened: ExitStack) -> Session:
     start, control, reporter = process.start, process.control, process.reporter
     manifest, training = start.manifest, start.manifest.training
-    place = listening_place(manifest.initial_peers, control.settings.listen_port)
-    dht = join_swarm(manifest.initial_peers, Path(start.identity), place)
+    doors = Doors(control.settings.listen_port, control.settings.port_mapping == "yes")
+    dht, reachability = join_reachable(manifest.initial_peers, Path(start.identity), doors)
     WireMonitor(process.link, dht).start()
     opened.callback(dht.shutdown)
-    monitor = BackboneMonitor(dht, [peer_id_of(address) for address in manifest.initial_peers], manifest.run_id)
-    monitor.start()
-    opened.callback(monitor.stop)
+    backbone = [peer_id_of(address) for address in manifest.initial_peers]
+    monitor = BackboneMonitor(dht, backbone, manifest.run_id)
+    reachability_monitor = ReachabilityMonitor(dht, backbone, doors, reachability)
+    for watch in (monitor, reachability_monitor):
+        watch.start()
+        opened.callback(watch.stop)
 
     def on_update(update: Update) -> None:
         session.on_update(update)
@@ -161,7 +165,10 @@ def _join(process: _Process, prepared: _Prepared, opened: ExitStack) -> Session:
     liveness = Liveness(processes_of(dht, optimizer), partial(_end_process, control, reporter))
     opened.callback(liveness.stop)
     run = Joined(
-        optimizer, training.target_batch_size, min_bandwidth(count_parameters(prepared.model), manifest.averaging)
+        optimizer,
+        training.target_batch_size,
+        min_bandwidth(count_parameters(prepared.model), manifest.averaging),
+        lambda: reachability_monitor.value,
     )
     status = SessionStatus(process.measurements, run, "joining")
     reporter.report(status.report)

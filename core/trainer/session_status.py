@@ -1,10 +1,11 @@
 """The status of a session: a report is made when the reporter asks for one; only `enter` changes it."""
 
 import time
+from collections.abc import Callable
 from dataclasses import dataclass
 
 from core.api.session import Report, Stage
-from core.api.snapshot import CatchUp, Progress, Transfer
+from core.api.snapshot import CatchUp, Progress, Reachability, Transfer
 from core.swarm.averaging.optimizer import CollaborativeOptimizer
 from core.swarm.traffic.link import Link
 from core.swarm.traffic.meter import RateWatch
@@ -39,6 +40,10 @@ class BeforeJoining:
     min_bandwidth = 0
     """Bytes per second that the run's rounds need; 0: not known yet."""
 
+    @property
+    def reachability(self) -> Reachability | None:
+        return None
+
     def __init__(self, target_batch_size: int) -> None:
         self._target_batch_size = target_batch_size
 
@@ -53,9 +58,19 @@ class BeforeJoining:
 class Joined(BeforeJoining):
     """The run as the optimizer sees it."""
 
-    def __init__(self, optimizer: CollaborativeOptimizer, target_batch_size: int, min_bandwidth: int) -> None:
+    def __init__(
+        self,
+        optimizer: CollaborativeOptimizer,
+        target_batch_size: int,
+        min_bandwidth: int,
+        reachability: Callable[[], Reachability | None] = lambda: None,
+    ) -> None:
         super().__init__(target_batch_size)
-        self._optimizer, self.min_bandwidth = optimizer, min_bandwidth
+        self._optimizer, self.min_bandwidth, self._reachability = optimizer, min_bandwidth, reachability
+
+    @property
+    def reachability(self) -> Reachability | None:
+        return self._reachability()
 
     @property
     def peers(self) -> int:
@@ -123,4 +138,5 @@ class SessionStatus:
             situation.cut_off,
             self._run.min_bandwidth,
             measured.memory.held,
+            self._run.reachability,
         )

@@ -40,6 +40,7 @@ CONTRIBUTING = Snapshot(
     progress=PROGRESS,
     traffic=Traffic(41_200_000, 66_000_000, 262_000, 425_000),
     session=Session(4242, NOW),
+    reachability="outgoing",
     today=Today(48_210, 11_520, 37),
     version="0.1.0",
 )

@@ -7,11 +7,15 @@ import keyring
 import keyring.errors
 import pynvml
 import pytest
+from msgspec.structs import replace
 
 from app.cli.doctor import checks
+from app.cli.doctor import reachable as reachable_module
+from core.api.session_settings import SessionSettings
 from core.client.profile import Profile
 from core.engine.projects.credentials import Credentials
 from tests.cli.conftest import RunCli
+from tests.cli.given import ACTIVE
 from tests.fakes.keyring_in_memory import FakeKeyring, in_place
 from tests.fakes.scripted_engine import ScriptedEngine
 
@@ -19,8 +23,9 @@ from tests.fakes.scripted_engine import ScriptedEngine
 def test_every_check_says_something_and_nothing_is_created(profile: Profile, run_cli: RunCli) -> None:
     found = json.loads(run_cli("doctor", "--json").stdout)
     names = [finding["name"] for finding in found]
-    assert names[:8] == ["python", "packages", "profile", "disk", "engine", "graphics", "keyring", "display"]
-    assert {"presence", "full screen", "power", "network"} <= set(names[8:])
+    first = ["python", "packages", "profile", "disk", "engine", "graphics", "keyring", "display", "reachable"]
+    assert names[:9] == first
+    assert {"presence", "full screen", "power", "network"} <= set(names[9:])
     assert all(finding["level"] in ("ok", "warn", "problem") and finding["text"] for finding in found)
     assert not profile.path.exists()
 
@@ -43,6 +48,42 @@ def test_an_engine_that_hangs_is_a_problem(
     monkeypatch.setattr(checks, "PATIENCE", 0.2)
     engine.hanging.set()
     assert checks.engine(profile).level == "problem"
+
+
+@pytest.mark.parametrize(
+    ("firewall", "expected"),
+    [
+        ("ufw", "sudo ufw allow 31001/tcp"),
+        ("firewalld", "sudo firewall-cmd --permanent --add-port=31001/tcp && sudo firewall-cmd --reload"),
+        (None, "TCP port 31001"),
+    ],
+)
+def test_calls_that_do_not_arrive_have_the_firewalls_command_as_advice(
+    profile: Profile, engine: ScriptedEngine, monkeypatch: pytest.MonkeyPatch, firewall: str | None, expected: str
+) -> None:
+    monkeypatch.setattr(reachable_module, "firewall", lambda: firewall)
+    blocked = replace(ACTIVE, reachability="blocked", settings=SessionSettings(listen_port=31001))
+    engine.show(blocked)
+    found = reachable_module.reachable(profile)
+    assert (found.level, found.text) == ("warn", "Only calls out: calls do not arrive at its port.")
+    assert expected in found.advice
+    # The router maps any port; a firewall needs one that stays.
+    assert "listen_port" in reachable_module.advice(replace(blocked, settings=SessionSettings()))
+
+
+def test_an_active_firewall_is_found(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(reachable_module, "UFW", tmp_path / "ufw.conf")
+    monkeypatch.setenv("PATH", str(tmp_path))
+    assert reachable_module.firewall() is None
+    (tmp_path / "firewall-cmd").write_text("#!/bin/sh\nexit 252\n")
+    (tmp_path / "firewall-cmd").chmod(0o755)
+    assert reachable_module.firewall() is None
+    (tmp_path / "firewall-cmd").write_text("#!/bin/sh\necho running\n")
+    assert reachable_module.firewall() == "firewalld"
+    (tmp_path / "ufw.conf").write_text("ENABLED=no\n")
+    assert reachable_module.firewall() == "firewalld"
+    (tmp_path / "ufw.conf").write_text("ENABLED=yes\nLOGLEVEL=low\n")
+    assert reachable_module.firewall() == "ufw"
 
 
 def test_a_missing_package_is_a_problem(monkeypatch: pytest.MonkeyPatch) -> None:

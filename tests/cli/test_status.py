@@ -50,6 +50,15 @@ def test_status_tells_a_person_what_goes_on(engine: ScriptedEngine, run_cli: Run
     assert max(map(len, said.splitlines())) <= 80
 
 
+def test_status_tells_how_others_reach_this_computer(engine: ScriptedEngine, run_cli: RunCli) -> None:
+    engine.show(msgspec.structs.replace(ACTIVE, reachability="outgoing"))
+    said = run_cli("status").stdout
+    assert "  Only calls out.\n  `idlehive limits set port_mapping yes` lets the router open a port.\n" in said
+    engine.show(msgspec.structs.replace(ACTIVE, reachability="router"))
+    assert "  Reachable: port mapped by the router.\n" in run_cli("status").stdout
+    assert json.loads(run_cli("status", "--json").stdout)["reachability"] == "router"
+
+
 def test_status_tells_the_place_among_all(engine: ScriptedEngine, run_cli: RunCli) -> None:
     engine.show(msgspec.structs.replace(ACTIVE, place=Place(3, 1400, 4800, 0.12, 0.0)))
     assert "You: place 3 of 1,400, 12 % of all samples" in run_cli("status").stdout

@@ -3,11 +3,13 @@
 Needs nftables besides what `namespaces` needs.
 """
 
+import re
 import shutil
 import subprocess
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
+from pathlib import Path
 
 from tests.network import namespaces
 from tests.network.namespaces import INTERFACE, Host, add_switch, hosts, ip
@@ -22,20 +24,44 @@ table inet filter {{
         type filter hook input priority filter; policy accept
         iifname "{INTERFACE}" ct state new drop
     }}
+    chain miniupnpd {{ }}
     chain forward {{
         type filter hook forward priority filter; policy drop
+        jump miniupnpd
         ct state established,related accept
         iifname "{INSIDE}" accept
     }}
 }}
 table inet nat {{
+    chain prerouting_miniupnpd {{ }}
+    chain postrouting_miniupnpd {{ }}
+    chain prerouting {{
+        type nat hook prerouting priority dstnat
+        jump prerouting_miniupnpd
+    }}
     chain postrouting {{
         type nat hook postrouting priority srcnat
         oifname "{INTERFACE}" meta nfproto ipv4 masquerade
     }}
 }}
 """
-"""What comes from the home goes out with the router's address; of what comes from outside only answers go in."""
+"""What comes from the home goes out with the router's address; of what comes from outside only answers go in, and what
+a service for port mappings lets in."""
+_SERVICE = f"""
+ext_ifname={INTERFACE}
+listening_ip={INSIDE}
+enable_upnp=yes
+enable_natpmp=yes
+secure_mode=yes
+upnp_table_name=filter
+upnp_nat_table_name=nat
+upnp_forward_chain=miniupnpd
+upnp_nat_chain=prerouting_miniupnpd
+upnp_nat_postrouting_chain=postrouting_miniupnpd
+uuid=00000000-0000-4000-8000-000000000000
+allow 1024-65535 0.0.0.0/0 1024-65535
+deny 0-65535 0.0.0.0/0 0-65535
+"""
 
 
 @dataclass(frozen=True)
@@ -67,6 +93,32 @@ def why_not() -> str | None:
 
 
 @contextmanager
+def mapping_service(router: Host, folder: Path, **changes: str) -> Iterator[None]:
+    """A router that maps ports for whom it is asked by UPnP or NAT-PMP: miniupnpd, which many routers run.
+
+    `changes` are lines of its configuration that are otherwise.
+    """
+    lines = [line for line in _SERVICE.splitlines() if line.partition("=")[0] not in changes]
+    (folder / "miniupnpd.conf").write_text("\n".join([*(f"{name}={value}" for name, value in changes.items()), *lines]))
+    command = router.command(
+        "miniupnpd", "-d", "-f", str(folder / "miniupnpd.conf"), "-P", str(folder / "miniupnpd.pid")
+    )
+    with (folder / "miniupnpd.log").open("wb") as log:
+        service = subprocess.Popen(command, stdout=log, stderr=log)
+    try:
+        yield
+    finally:
+        service.terminate()
+        service.wait(10)
+
+
+def mapped_ports(router: Host) -> dict[int, str]:
+    """Ports of the router and the place inside that each of them leads to."""
+    rules = _run(router, "nft", "list", "chain", "inet", "nat", "prerouting_miniupnpd")
+    return {int(port): place for port, place in re.findall(r"dport (\d+) dnat ip to (\S+)", rules)}
+
+
+@contextmanager
 def homes(count: int) -> Iterator[tuple[Host, list[Home]]]:
     """A host in the open, and that many homes which reach it, each behind a router that lets nobody call in."""
     with hosts(1 + 2 * count, _OPEN_NETWORK) as (far, *others):
@@ -88,5 +140,6 @@ def _home(number: int, router: Host, computer: Host) -> Home:
     return home
 
 
-def _run(host: Host, *command: str, standard_input: str = "") -> None:
-    subprocess.run(host.command(*command), input=standard_input, check=True, capture_output=True, text=True)
+def _run(host: Host, *command: str, standard_input: str = "") -> str:
+    done = subprocess.run(host.command(*command), input=standard_input, check=True, capture_output=True, text=True)
+    return done.stdout

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from app.cli.console import output
 from app.cli.console.parser import Verbs, add_json, add_verb
 from app.cli.doctor.checks import Finding, examine
+from app.cli.doctor.reachable import reachable
 from app.cli.doctor.sensors import sensors
 from core.client.profile import Profile
 
@@ -25,7 +26,7 @@ def add(verbs: Verbs) -> None:
 
 
 def run(arguments: argparse.Namespace, profile: Profile) -> int:
-    findings = [*examine(profile), *sensors(profile)]
+    findings = [*examine(profile), reachable(profile), *sensors(profile)]
     if arguments.json:
         output.print_json(findings)
     else:

@@ -2,13 +2,15 @@
 
 from typing import Any
 
-from app.text.i18n import tr
+from app.text.i18n import N_, tr, translate
 from app.text.typed import quantities, week
 from core.api.errors import UsageError
 from core.api.preferences import week_text
 from core.api.preferences.value_types import Choice, Number, Programs, Switch, Text, Type, Value, Week, programs
 
 _SHOWN_OPTIONS = 3
+_WORDS = (N_("ask"), N_("yes"), N_("no"))
+"""Options that are words. The others, such as EUR, are the same in every language."""
 
 
 def write(value: Any, of: Type) -> str:
@@ -18,8 +20,12 @@ def write(value: Any, of: Type) -> str:
             return quantities.write(value, of)
         case Switch():
             return tr("on") if value else tr("off")
-        case Choice() | Text():
-            return value or tr("not set")
+        case Choice() | Text() if not value:
+            return tr("not set")
+        case Choice():
+            return translate(value)
+        case Text():
+            return str(value)
         case Programs():
             return ", ".join(value) or tr("none")
         case Week():
@@ -57,7 +63,8 @@ def allowed(of: Type) -> str:
         case Switch():
             return tr("on or off")
         case Choice():
-            return ", ".join((*of.options[:_SHOWN_OPTIONS], "…"))
+            shown = [translate(option) for option in of.options[:_SHOWN_OPTIONS]]
+            return ", ".join([*shown, "…"] if len(of.options) > _SHOWN_OPTIONS else shown)
         case Text():
             return tr("up to {count} characters", count=of.longest)
         case Programs():
@@ -75,6 +82,6 @@ def _switched(typed: str) -> bool:
 
 def _option(typed: str, of: Choice) -> str:
     for option in of.options:
-        if option.lower() == typed.lower():
+        if typed.lower() in {option.lower(), translate(option).lower()}:
             return option
     raise UsageError("value_not_offered", text=typed, options=of.options)

@@ -94,6 +94,7 @@ _DECLARED = (
     Preference("network_until", "network", Number("time", 0, 1439, 0)),
     Preference("metered", "network", Switch(False)),
     Preference("listen_port", "network", Number("port", 0, 65535, 0, zero="none", least=1024)),
+    Preference("port_mapping", "network", Choice(("ask", "yes", "no"), default="ask")),
     Preference("idle_gpu", "presence", Number("seconds", 0, 86_400, 180, zero="do not wait")),
     Preference("idle_processor", "presence", Number("seconds", 0, 86_400, 0, zero="do not wait")),
     Preference("full_screen", "presence", Switch(False)),

@@ -79,13 +79,17 @@ class Switch(msgspec.Struct, frozen=True, tag="switch"):
 
 
 class Choice(msgspec.Struct, frozen=True, tag="choice"):
-    """One of `options`; empty: not set."""
+    """One of `options`; empty, where that is the default: not set."""
 
     options: tuple[str, ...]
     default: str = ""
 
+    @property
+    def values(self) -> tuple[str, ...]:
+        return self.options if self.default else ("", *self.options)
+
     def check(self, name: str, value: object) -> str:
-        if value not in ("", *self.options):
+        if value not in self.values:
             raise UsageError("preference_not_option", name=name, value=_shown(value), options=self.options)
         return str(value)
 

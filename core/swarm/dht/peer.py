@@ -1,5 +1,6 @@
 """A place in the swarm: the DHT process, its libp2p daemon and who can be reached through them."""
 
+import socket
 import tempfile
 from collections.abc import Sequence
 from pathlib import Path
@@ -38,9 +39,17 @@ LOOPBACK = "/ip4/127.0.0.1/tcp/0"
 
 
 def join_swarm(
-    initial_peers: Sequence[str], identity: Path, listen: str | None = LOOPBACK, announce: str | None = None
+    initial_peers: Sequence[str],
+    identity: Path,
+    listen: str | Sequence[str] | None = LOOPBACK,
+    announce: str | None = None,
+    *,
+    maps_port: bool = False,
 ) -> DHT:
-    """Start a peer. `listen` is the multiaddress to serve on; None reaches out only (client mode).
+    """Start a peer. `listen` has the multiaddresses to serve on; None reaches out only (client mode).
+
+    With `maps_port` the daemon asks the router for a port by UPnP or NAT-PMP, renews that three times a minute, and
+    gives it back when it ends; killed, the router forgets it after a minute.
 
     Relaying is off: hivemind would carry strangers' traffic.
 
@@ -48,12 +57,13 @@ def join_swarm(
         WorldError: the daemon does not start, or none of `initial_peers` answers.
     """
     _ensure_identity(identity)
-    client_mode = listen is None
+    places = [listen] if isinstance(listen, str) else list(listen or ())
+    client_mode = not places
     dht = DHT(
         initial_peers=list(initial_peers) or None,
         start=False,
         client_mode=client_mode,
-        host_maddrs=[] if client_mode else [listen],
+        host_maddrs=places,
         no_listen=client_mode,
         announce_maddrs=[announce] if announce else None,
         identity_path=str(identity),
@@ -61,7 +71,7 @@ def join_swarm(
         record_validators=[RecordLimits(), ReadableRecords()],
         use_relay=False,
         auto_nat=False,
-        nat_port_map=False,
+        nat_port_map=maps_port,
         startup_timeout=_STARTUP_TIMEOUT,
         shutdown_timeout=_SHUTDOWN_TIMEOUT,
         blacklist_time=_BLACKLIST_TIME,
@@ -72,7 +82,7 @@ def join_swarm(
     except (P2PDaemonError, RuntimeError, OSError, TimeoutError, InvalidStateError) as error:
         dht.terminate()
         dht.join()
-        raise WorldError(_why_not_joined(str(error), initial_peers, listen)) from error
+        raise WorldError(_why_not_joined(str(error), initial_peers, places)) from error
     return dht
 
 
@@ -87,20 +97,33 @@ def _ensure_identity(file: Path) -> None:
         write_atomically(file, fresh.read_bytes())
 
 
-def _why_not_joined(error: str, initial_peers: Sequence[str], listen: str | None) -> Message:
+def _why_not_joined(error: str, initial_peers: Sequence[str], places: Sequence[str]) -> Message:
     if "address already in use" in error or "failed to listen" in error:
-        return Message("address_in_use", {"address": listen})
+        return Message("address_in_use", {"address": places[0]})
     if initial_peers:
         return Message("peers_not_reached")
     return Message("daemon_not_started", {"detail": error})
 
 
-def listening_place(initial_peers: Sequence[str], port: int) -> str | None:
+def listening_places(initial_peers: Sequence[str], port: int, *, maps_port: bool = False) -> tuple[str, ...]:
     """Where a volunteer's peer listens: on loopback for a run that lives there, else on the port that the volunteer has
-    opened for it, and nowhere (client mode) without one."""
+    opened for it, or any free port if the router maps it, and nowhere (client mode) without one."""
     if all(address.startswith("/ip4/127.") for address in initial_peers):
-        return LOOPBACK
-    return f"/ip4/0.0.0.0/tcp/{port}" if port else None
+        return (LOOPBACK,)
+    if maps_port and not port:
+        # The same for IPv4 and IPv6: the router would be asked for both.
+        port = _free_port()
+    return everywhere(port) if port else ()
+
+
+def everywhere(port: int) -> tuple[str, ...]:
+    """On all addresses of this computer. Where there is no IPv6, the daemon leaves that out."""
+    return f"/ip4/0.0.0.0/tcp/{port}", f"/ip6/::/tcp/{port}"
+
+
+def _free_port() -> int:
+    with socket.create_server(("", 0)) as server:
+        return int(server.getsockname()[1])
 
 
 def peer_id_of(address: str) -> PeerID:

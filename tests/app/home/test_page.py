@@ -21,8 +21,10 @@ from app.window.main_window import MainWindow
 from core.api.errors import WorldError
 from core.api.intent import Contribute, Pause, Resume
 from core.api.message import Message
+from core.api.preferences.commands import SetPreference
 from core.api.project.projects import CurvePoint, GetCurve
 from core.api.protocol import Event
+from core.api.session_settings import SessionSettings
 from core.api.snapshot import GpuUse, Place, Snapshot
 from tests.app.snapshots import CONTRIBUTING, IDLE, PROGRESS, STARTING, failed, paused
 from tests.fakes.scripted_engine import ScriptedEngine
@@ -64,6 +66,22 @@ def test_a_session_at_rest_has_no_speed_and_one_that_looks_for_peers_does_not_co
     assert "152" not in texts(page)
     show(STARTING)
     assert "only you so far" not in texts(page)
+
+
+def test_the_page_says_how_others_reach_this_computer_and_asks_once_for_a_port(
+    page: HomePage, show: Show, engine: ScriptedEngine, qtbot: QtBot
+) -> None:
+    show(CONTRIBUTING)
+    assert "Only calls out" in texts(page)
+    assert page.port_question.isVisible()
+    QTest.mouseClick(page.port_question.allow, Qt.MouseButton.LeftButton)
+    assert engine.wait_for(SetPreference) == SetPreference("port_mapping", "yes")
+    for answer in ("yes", "no"):
+        show(replace(CONTRIBUTING, settings=SessionSettings(port_mapping=answer)))
+        assert not page.port_question.isVisible()
+    show(replace(CONTRIBUTING, reachability="router"))
+    assert "Reachable: port mapped by the router" in texts(page)
+    assert not page.port_question.isVisible()
 
 
 def test_the_button_contributes_then_pauses_then_resumes(
@@ -177,7 +195,8 @@ def test_tiles_stand_two_by_two_in_a_small_window_and_nothing_is_cut_off(
     assert len(set(tops)) == 1
     window.resize(window.minimumSize())
     qtbot.waitUntil(lambda: len({tile.y() for tile in window.home._tiles.all}) == 2)
-    assert window.home.horizontalScrollBar().maximum() == 0
+    # The sentences are laid out anew after the tiles.
+    qtbot.waitUntil(lambda: window.home.horizontalScrollBar().maximum() == 0)
 
 
 def test_every_control_has_a_name_and_can_be_reached_by_keyboard(window: MainWindow, show: Show) -> None:

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from core.swarm.dht.peer import LOOPBACK, listening_place
+from core.swarm.dht.peer import LOOPBACK, listening_places
 
 FAR = ["/ip4/192.0.2.1/tcp/31337/p2p/Qm"]
 JOIN = """
@@ -23,18 +23,25 @@ dht.shutdown()
 
 
 @pytest.mark.parametrize(
-    ("peers", "port", "place"),
+    ("peers", "port", "maps_port", "places"),
     [
-        (FAR, 0, None),
-        (FAR, 4001, "/ip4/0.0.0.0/tcp/4001"),
-        (["/ip4/127.0.0.1/tcp/1/p2p/Qm"], 4001, LOOPBACK),
-        (["/ip4/127.0.0.1/tcp/1/p2p/Qm", *FAR], 0, None),
+        (FAR, 0, False, ()),
+        (FAR, 4001, False, ("/ip4/0.0.0.0/tcp/4001", "/ip6/::/tcp/4001")),
+        (FAR, 4001, True, ("/ip4/0.0.0.0/tcp/4001", "/ip6/::/tcp/4001")),
+        (["/ip4/127.0.0.1/tcp/1/p2p/Qm"], 4001, True, (LOOPBACK,)),
+        (["/ip4/127.0.0.1/tcp/1/p2p/Qm", *FAR], 0, False, ()),
     ],
 )
 def test_a_volunteer_listens_on_the_chosen_port_and_otherwise_not_at_all(
-    peers: list[str], port: int, place: str | None
+    peers: list[str], port: int, maps_port: bool, places: tuple[str, ...]
 ) -> None:
-    assert listening_place(peers, port) == place
+    assert listening_places(peers, port, maps_port=maps_port) == places
+
+
+def test_for_a_mapped_port_any_free_one_does_and_both_protocols_have_the_same() -> None:
+    ports = {place.rsplit("/", 1)[1] for place in listening_places(FAR, 0, maps_port=True)}
+    assert len(ports) == 1
+    assert ports != {"0"}
 
 
 def test_the_daemon_is_told_to_relay_for_nobody(short_folder: Path) -> None:

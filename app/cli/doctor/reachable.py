@@ -1,0 +1,75 @@
+"""Whether other peers reach this computer, and what to do if they do not."""
+
+import shutil
+import subprocess
+from pathlib import Path
+
+from app.cli.console.connection import running
+from app.cli.doctor.checks import PATIENCE, Finding
+from app.text import status
+from core.api.errors import IdlehiveError
+from core.api.protocol import GetSnapshot
+from core.api.snapshot import Snapshot
+from core.client.profile import Profile
+
+_EXAMPLE_PORT = 31330
+UFW = Path("/etc/ufw/ufw.conf")
+
+
+def reachable(profile: Profile) -> Finding:
+    """As the present session found out."""
+    try:
+        with running(profile) as engine:
+            snapshot = engine.request(GetSnapshot(), Snapshot, timeout=PATIENCE) if engine else Snapshot("idle")
+    except IdlehiveError:  # said by the check of the engine
+        snapshot = Snapshot("idle")
+    if not (known := status.reachability(snapshot)):
+        return Finding("reachable", "ok", "Found out while contributing to a project on other computers.")
+    return Finding("reachable", "warn" if snapshot.reachability == "blocked" else "ok", f"{known}.", advice(snapshot))
+
+
+def advice(snapshot: Snapshot) -> str:
+    """What would make it reachable; empty if nothing is to be done."""
+    match snapshot.reachability:
+        case "blocked":
+            port = snapshot.settings.listen_port
+            first = "" if port else f"`idlehive limits set listen_port {_EXAMPLE_PORT}` gives it a fixed port. "
+            return first + _firewall_hint(port or _EXAMPLE_PORT)
+        case "no_mapping":
+            return (
+                "Switch on UPnP or NAT-PMP in the router, or forward a port to this computer and name it with"
+                " `idlehive limits set listen_port`."
+            )
+        case "outgoing" if snapshot.settings.port_mapping == "ask":
+            return "`idlehive limits set port_mapping yes` lets the router open a port while contributing."
+        case _:
+            return ""
+
+
+def _firewall_hint(port: int) -> str:
+    match firewall():
+        case "ufw":
+            return f"The firewall lets calls in after: sudo ufw allow {port}/tcp"
+        case "firewalld":
+            return (
+                f"The firewall lets calls in after: sudo firewall-cmd --permanent --add-port={port}/tcp"
+                " && sudo firewall-cmd --reload"
+            )
+        case _:
+            return f"A router or firewall has to pass on TCP port {port} to this computer."
+
+
+def firewall() -> str | None:
+    """The one that is active here, as far as that is visible without privileges."""
+    if UFW.exists() and "ENABLED=yes" in UFW.read_text():
+        return "ufw"
+    if (command := shutil.which("firewall-cmd")) and _answers([command, "--state"]):
+        return "firewalld"
+    return None
+
+
+def _answers(command: list[str]) -> bool:
+    try:
+        return subprocess.run(command, capture_output=True, timeout=PATIENCE, check=False).returncode == 0
+    except (OSError, subprocess.TimeoutExpired):
+        return False

@@ -1,0 +1,148 @@
+"""How others reach a peer, found out before it takes part: who cannot be called must not pass for one that serves."""
+
+import logging
+import socket
+import threading
+import time
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import psutil
+from hivemind import DHT
+from hivemind.p2p import PeerID
+from hivemind.utils.multiaddr import Multiaddr
+
+from core.api.snapshot import Reachability
+from core.swarm.dht.dial_back import MOST_PORTS, PAUSE, Answer, ask_to_be_called
+from core.swarm.dht.peer import LOOPBACK, join_swarm, listening_places, peer_id_of
+
+CALLABLE: tuple[Reachability, ...] = ("open_port", "router", "ipv6")
+
+log = logging.getLogger(__name__)
+
+_MAPPING_TIME = 12.0
+"""Seconds until a router has mapped a port: the daemon looks for one for ten at most."""
+_BUSY_TIME = 30.0
+"""Seconds for which a backbone that calls others first is asked again."""
+_PERIOD = 0.5
+"""Seconds between two looks at the daemon's addresses."""
+_CHECK_EVERY = 5.0
+"""Seconds between two looks at this computer's addresses …"""
+_ASK_EVERY = 600.0
+"""… and between two calls by the backbone while they stay the same."""
+
+
+@dataclass(frozen=True)
+class Doors:
+    """Where a peer may be called, by the volunteer's choice."""
+
+    port: int = 0
+    """TCP port that is open for it; 0: none."""
+    maps_port: bool = False
+    """Whether the router is asked to map one."""
+
+
+def join_reachable(initial_peers: Sequence[str], identity: Path, doors: Doors) -> tuple[DHT, Reachability | None]:
+    """Join the swarm as a peer that others call, or that only calls others if it has no door or no call comes in.
+
+    The second value is None where nothing can be known: on loopback, or without an answer from a backbone.
+
+    Raises:
+        WorldError: as `join_swarm`.
+    """
+    places = listening_places(initial_peers, doors.port, maps_port=doors.maps_port)
+    dht = join_swarm(initial_peers, identity, places, maps_port=doors.maps_port)
+    if places in ((), (LOOPBACK,)):
+        return dht, None if places else "outgoing"
+    found = find_out(dht, list(map(peer_id_of, initial_peers)), doors)
+    log.info("others reach this peer: %s", found)
+    if found in CALLABLE or (found is None and doors.port):
+        return dht, found
+    dht.shutdown()
+    return join_swarm(initial_peers, identity, None), found
+
+
+def find_out(dht: DHT, backbone: Sequence[PeerID], doors: Doors) -> Reachability | None:
+    """Let the backbone call, again if the router maps a port meanwhile. Blocks for some seconds."""
+    begin, asked, answer = time.monotonic(), set[int](), None
+    while True:
+        known = _visible(dht)
+        if ports := {port for _, port in known} - asked:
+            asked |= ports
+            answer = _call_in(dht, backbone, sorted(ports)) or answer
+        is_called = answer is not None and answer.reached
+        if is_called or not doors.maps_port or time.monotonic() > begin + _MAPPING_TIME:
+            return reachability(answer, doors, {address for address, _ in known}, own_ip_addresses())
+        time.sleep(_PERIOD)
+
+
+def reachability(
+    answer: Answer | None, doors: Doors, known: Collection[str], own: Collection[str]
+) -> Reachability | None:
+    """What the backbone's answer means. Pure.
+
+    Parameters:
+        known: IP addresses under which the daemon believes to be known, with the one that a router has mapped.
+        own: those of this computer.
+    """
+    if answer is None or answer.reached is None:
+        return None
+    if answer.reached:
+        if ":" in answer.address:
+            return "ipv6"
+        return "open_port" if answer.address in own else "router"
+    return "blocked" if doors.port or set(known) - set(own) else "no_mapping"
+
+
+def own_ip_addresses() -> set[str]:
+    """Those of this computer's interfaces."""
+    families = (socket.AF_INET, socket.AF_INET6)
+    interfaces = psutil.net_if_addrs().values()
+    return {one.address.partition("%")[0] for found in interfaces for one in found if one.family in families}
+
+
+class ReachabilityMonitor(threading.Thread):
+    """Asks again now and then, and as soon as this computer's addresses change. Begin it with `start`.
+
+    `value` is what was found last.
+    """
+
+    def __init__(self, dht: DHT, backbone: Sequence[PeerID], doors: Doors, value: Reachability | None) -> None:
+        super().__init__(name="reachability monitor", daemon=True)
+        self._dht, self._backbone, self._doors = dht, backbone, doors
+        self.value = value
+        self._stopped = threading.Event()
+
+    def run(self) -> None:
+        if self._dht.client_mode or self.value is None:
+            return
+        asked, own = time.monotonic(), own_ip_addresses()
+        while not self._stopped.wait(_CHECK_EVERY):
+            now = own_ip_addresses()
+            if now != own or time.monotonic() > asked + _ASK_EVERY:
+                self.value = find_out(self._dht, self._backbone, self._doors) or self.value
+                asked, own = time.monotonic(), now
+
+    def stop(self) -> None:
+        self._stopped.set()
+
+
+def _call_in(dht: DHT, backbone: Sequence[PeerID], ports: Sequence[int]) -> Answer | None:
+    """The backbone's answer, once it has time."""
+    give_up = time.monotonic() + _BUSY_TIME
+    while True:
+        answer = ask_to_be_called(dht, backbone, ports[:MOST_PORTS])
+        if answer is None or answer.reached is not None or time.monotonic() > give_up:
+            return answer
+        time.sleep(PAUSE)
+
+
+def _visible(dht: DHT) -> set[tuple[str, int]]:
+    """IP address and TCP port of each address that the daemon tells others, but loopback."""
+    found = set()
+    for address in map(Multiaddr, map(str, dht.get_visible_maddrs(latest=True))):
+        version = next((name for name in ("ip4", "ip6") if name in address), None)
+        if version and "tcp" in address and not address[version].startswith(("127.", "::1")):
+            found.add((address[version], int(address["tcp"])))
+    return found

@@ -1,0 +1,56 @@
+"""A real peer that says how others reach it, one JSON object a line: at first, and whenever that changes.
+
+Usage: door_peer.py FOLDER NAME PORT MAPS_PORT [INITIAL_PEER]. Without an initial peer it is a backbone on all of its
+addresses, and its first line has them. It ends with its input.
+"""
+
+import json
+import os
+import sys
+import threading
+import time
+from pathlib import Path
+
+from core.swarm.dht.dial_back import serve_dial_backs
+from core.swarm.dht.peer import everywhere, join_swarm, own_addresses, peer_id_of
+from core.swarm.dht.reachability import Doors, ReachabilityMonitor, join_reachable
+from core.swarm.patches import install
+from core.swarm.traffic.link import Link
+
+
+def main() -> None:
+    folder, name, port, maps_port, *initial_peers = sys.argv[1:]
+    sockets, identity = Path(folder, f"sockets-{name}"), Path(folder, f"identity-{name}")
+    sockets.mkdir()
+    install(sockets, Link())
+    doors = Doors(int(port), maps_port == "yes")
+    if not initial_peers:
+        dht = join_swarm([], identity, everywhere(doors.port))
+        serve_dial_backs(dht)
+        send(own_addresses(dht))
+    else:
+        dht, found = join_reachable(initial_peers, identity, doors)
+        send({"reachability": found, "client": dht.client_mode})
+        monitor = ReachabilityMonitor(dht, [peer_id_of(address) for address in initial_peers], doors, found)
+        monitor.start()
+        threading.Thread(target=report, args=(monitor,), daemon=True).start()
+    sys.stdin.read()
+    dht.shutdown()
+    os._exit(0)
+
+
+def report(monitor: ReachabilityMonitor) -> None:
+    last = monitor.value
+    while True:
+        time.sleep(0.1)
+        if monitor.value != last:
+            last = monitor.value
+            send({"reachability": last, "client": False})
+
+
+def send(answer: object) -> None:
+    print(json.dumps(answer), flush=True)
+
+
+if __name__ == "__main__":
+    main()

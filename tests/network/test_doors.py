@@ -1,0 +1,163 @@
+"""How real peers find out how others reach them: behind real routers, with an open port, and by IPv6."""
+
+import json
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack
+from pathlib import Path
+from shutil import which
+from typing import Any
+
+import pytest
+
+from tests.end_to_end.machine import wait_for
+from tests.network.homes import Home, homes, mapped_ports, mapping_service, why_not
+from tests.network.namespaces import INTERFACE, Host, ip
+
+BACKBONE_PORT, PORT = 31000, 31001
+LEASE = 60.0
+"""Seconds for which the daemon asks for a port."""
+
+pytestmark = [
+    pytest.mark.root,
+    pytest.mark.slow,
+    pytest.mark.timeout(300),
+    pytest.mark.skipif(why_not() is not None, reason=str(why_not())),
+    pytest.mark.skipif(which("miniupnpd") is None, reason="there is no miniupnpd (package miniupnpd-nftables)"),
+]
+
+
+class DoorPeer:
+    """`door_peer`, in a process under the subreaper."""
+
+    def __init__(self, process: "subprocess.Popen[str]") -> None:
+        self.process = process
+
+    def says(self) -> Any:
+        """Its next line."""
+        assert self.process.stdout is not None
+        line = self.process.stdout.readline()
+        assert line, "the peer has ended; its log has the reason"
+        return json.loads(line)
+
+    def end(self) -> None:
+        self.process.communicate(timeout=30)
+
+
+Start = Callable[..., DoorPeer]
+
+
+@pytest.fixture
+def start(short_folder: Path) -> Iterator[Start]:
+    """Starts a peer on a host: its port, whether the router is to map one, and the backbone's addresses."""
+    with ExitStack() as opened:
+
+        def started(host: Host, port: int, maps_port: bool, *initial_peers: str) -> DoorPeer:
+            name = f"{host.namespace}-{time.monotonic_ns()}"
+            subreaper = ["-m", "core.system.subreaper", str(short_folder / f"subreaper-{name}"), "--", sys.executable]
+            peer = ["-m", "tests.network.door_peer", str(short_folder), name, str(port), "yes" if maps_port else "no"]
+            with (short_folder / f"{name}.log").open("wb") as log:
+                process = subprocess.Popen(
+                    host.command(sys.executable, *subreaper, *peer, *initial_peers),
+                    stdin=subprocess.PIPE,
+                    stdout=subprocess.PIPE,
+                    stderr=log,
+                    text=True,
+                )
+            made = DoorPeer(process)
+            opened.callback(made.end)
+            return made
+
+        yield started
+
+
+def test_a_port_that_the_router_maps_is_used_and_withdrawn(start: Start, short_folder: Path) -> None:
+    with homes(1) as (far, (home,)), mapping_service(home.router, short_folder):
+        contact = start(far, BACKBONE_PORT, False).says()
+        peer = start(home.computer, 0, True, *outside(contact, far))
+        assert peer.says() == {"reachability": "router", "client": False}
+        [place] = mapped_ports(home.router).values()
+        assert place.startswith(home.computer.address)
+        peer.end()
+        assert mapped_ports(home.router) == {}
+
+
+def test_a_router_that_knows_nat_pmp_alone_maps_a_port_too_and_forgets_it_soon(
+    start: Start, short_folder: Path
+) -> None:
+    with homes(1) as (far, (home,)), mapping_service(home.router, short_folder, enable_upnp="no"):
+        contact = start(far, BACKBONE_PORT, False).says()
+        peer = start(home.computer, PORT, True, *outside(contact, far))
+        assert peer.says() == {"reachability": "router", "client": False}
+        peer.end()
+        # The daemon's library for NAT-PMP withdraws nothing; what it asked for lasts a minute.
+        wait_for(lambda: not mapped_ports(home.router), LEASE + 15.0, "the router forgets it")
+
+
+@pytest.mark.parametrize(
+    ("port", "maps_port", "found"), [(0, True, "no_mapping"), (PORT, False, "blocked"), (0, False, "outgoing")]
+)
+def test_behind_a_router_that_maps_nothing_a_peer_only_calls_out(
+    start: Start, port: int, maps_port: bool, found: str
+) -> None:
+    with homes(1) as (far, (home,)):
+        contact = start(far, BACKBONE_PORT, False).says()
+        peer = start(home.computer, port, maps_port, *outside(contact, far))
+        assert peer.says() == {"reachability": found, "client": True}
+
+
+def test_a_computer_in_the_open_is_reached_at_its_port(start: Start) -> None:
+    with homes(1) as (far, (home,)):
+        contact = start(far, BACKBONE_PORT, False).says()
+        peer = start(home.router, PORT, False, *outside(contact, far))
+        # The router's own rules let nobody in; then they do.
+        assert peer.says() == {"reachability": "blocked", "client": True}
+        subprocess.run(home.router.command("nft", "flush", "chain", "inet", "filter", "input"), check=True)
+        again = start(home.router, PORT, False, *outside(contact, far))
+        assert again.says() == {"reachability": "open_port", "client": False}
+
+
+def test_where_there_is_ipv6_the_peer_is_reached_by_it(start: Start) -> None:
+    with homes(1) as (far, (home,)):
+        give_ipv6(far, home)
+        contact = start(far, BACKBONE_PORT, False).says()
+        peer = start(home.computer, PORT, False, *outside(contact, far))
+        assert peer.says() == {"reachability": "ipv6", "client": False}
+
+
+def outside(addresses: list[str], of: Host) -> list[str]:
+    """Of a peer's addresses those that others can use."""
+    return [address for address in addresses if of.address in address or "/2001:db8:" in address]
+
+
+def give_ipv6(far: Host, home: Home) -> None:
+    """Addresses for documentation (RFC 3849) to all of them; the home's router lets calls in to its computer's port."""
+    at_home, open_network = "2001:db8:1::", "2001:db8::"
+    ip("-n", far.namespace, "address", "add", f"{open_network}1/64", "dev", INTERFACE, "nodad")
+    ip("-n", far.namespace, "route", "add", f"{at_home}/64", "via", f"{open_network}2")
+    ip("-n", home.router.namespace, "address", "add", f"{open_network}2/64", "dev", INTERFACE, "nodad")
+    ip("-n", home.router.namespace, "address", "add", f"{at_home}1/64", "dev", "lan0", "nodad")
+    ip("-n", home.computer.namespace, "address", "add", f"{at_home}2/64", "dev", INTERFACE, "nodad")
+    ip("-n", home.computer.namespace, "route", "add", "default", "via", f"{at_home}1")
+    for command in (
+        ["sysctl", "-q", "-w", "net.ipv6.conf.all.forwarding=1"],
+        ["nft", "add", "rule", "inet", "filter", "input", "meta", "l4proto", "ipv6-icmp", "accept"],
+        [
+            "nft",
+            "add",
+            "rule",
+            "inet",
+            "filter",
+            "forward",
+            "meta",
+            "nfproto",
+            "ipv6",
+            "tcp",
+            "dport",
+            str(PORT),
+            "accept",
+        ],
+    ):
+        subprocess.run(home.router.command(*command), check=True)

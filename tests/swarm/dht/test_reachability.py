@@ -1,0 +1,34 @@
+import pytest
+
+from core.api.snapshot import Reachability
+from core.swarm.dht.dial_back import Answer
+from core.swarm.dht.reachability import Doors, own_ip_addresses, reachability
+
+OUTSIDE, INSIDE, SIXTH = "11.77.0.2", "192.168.0.2", "2001:db8::2"
+MAPS, PORT = Doors(maps_port=True), Doors(port=31001)
+
+
+@pytest.mark.parametrize(
+    ("answer", "doors", "known", "expected"),
+    [
+        (Answer(OUTSIDE, True), MAPS, {INSIDE, OUTSIDE}, "router"),
+        (Answer(OUTSIDE, True), PORT, {INSIDE}, "router"),
+        (Answer(INSIDE, True), PORT, {INSIDE}, "open_port"),
+        (Answer(SIXTH, True), PORT, {INSIDE, SIXTH}, "ipv6"),
+        (Answer(OUTSIDE, False), PORT, {INSIDE}, "blocked"),
+        (Answer(OUTSIDE, False), MAPS, {INSIDE, OUTSIDE}, "blocked"),
+        (Answer(OUTSIDE, False), MAPS, {INSIDE}, "no_mapping"),
+        (Answer(OUTSIDE, None), PORT, {INSIDE}, None),
+        (None, MAPS, {INSIDE, OUTSIDE}, None),
+    ],
+)
+def test_what_the_backbones_answer_means(
+    answer: Answer | None, doors: Doors, known: set[str], expected: Reachability | None
+) -> None:
+    assert reachability(answer, doors, known, {"127.0.0.1", INSIDE, SIXTH}) == expected
+
+
+def test_this_computers_addresses_have_no_interface_in_them() -> None:
+    found = own_ip_addresses()
+    assert "127.0.0.1" in found
+    assert not any("%" in address for address in found)
