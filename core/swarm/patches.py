@@ -5,7 +5,7 @@ changes under a patch.
 """
 
 import resource
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from concurrent.futures import InvalidStateError
 from contextlib import suppress
 from pathlib import Path
@@ -59,6 +59,9 @@ def patches(session_folder: Path, link: Link) -> Iterator[Patch]:
     """Everything that `install` replaces."""
     # The daemon's sockets. hivemind: always in /tmp, where a killed process leaves them for ever.
     yield P2P, "_UNIX_SOCKET_PREFIX", f"/unix{session_folder}/"
+    # The daemon relays for nobody. hivemind's `use_relay=False` is an argument that it ignores: relaying is on by
+    # default in its configuration, and only a file turns it off.
+    yield P2P, "_make_process_args", staticmethod(_without_relay(P2P._make_process_args, session_folder / "p2pd.json"))
     yield from _traffic(link)
     # The division of work among averagers. hivemind: a method that SciPy has deprecated.
     yield averager, "load_balance_peers", load_balance
@@ -91,6 +94,14 @@ def _traffic(link: Link) -> Iterator[Patch]:
     yield P2P, "receive_raw_data", staticmethod(streams.receive)
     yield control, "write_pbmsg", streams.write_call
     yield control, "read_pbmsg_safe", streams.read_call
+
+
+def _without_relay(make_arguments: Callable[..., list[str]], configuration: Path) -> Callable[..., list[str]]:
+    def made(*arguments: object, **options: object) -> list[str]:
+        configuration.write_text('{"Relay": {"Enabled": false}}')
+        return make_arguments(*arguments, f=configuration, **options)
+
+    return made
 
 
 def _cancel(control: StepControl) -> bool:

@@ -1,25 +1,19 @@
-import subprocess
-import sys
+from collections.abc import Sequence
+from contextlib import suppress
+from functools import partial
 from pathlib import Path
 
 import pytest
+from hivemind import DHT
+from hivemind.dht.node import DHTNode
+from hivemind.p2p import P2PDaemonError, PeerID
 
-from core.swarm.dht.peer import LOOPBACK, listening_places
+from core.swarm.dht.peer import LOOPBACK, join_swarm, listening_places, own_addresses
+from tests.swarm.installed import installed
 
 FAR = ["/ip4/192.0.2.1/tcp/31337/p2p/Qm"]
-JOIN = """
-import sys
-from pathlib import Path
-import psutil
-from core.swarm.patches import install
-from core.swarm.traffic.link import Link
-from core.swarm.dht.peer import join_swarm
-install(Path(sys.argv[1]), Link())
-dht = join_swarm([], Path(sys.argv[1], "identity"))
-daemons = [child for child in psutil.Process(dht.pid).children() if "p2pd" in child.name()]
-print(*daemons[0].cmdline(), sep="\\n")
-dht.shutdown()
-"""
+HOP, PING = "/libp2p/circuit/relay/0.2.0/hop", "/ipfs/ping/1.0.0"
+"""Protocols of libp2p: to have a connection relayed, and to be answered."""
 
 
 @pytest.mark.parametrize(
@@ -44,16 +38,21 @@ def test_for_a_mapped_port_any_free_one_does_and_both_protocols_have_the_same() 
     assert ports != {"0"}
 
 
-def test_the_daemon_is_told_to_relay_for_nobody(short_folder: Path) -> None:
-    subreaper = [sys.executable, "-m", "core.system.subreaper", str(short_folder / "subreaper"), "--"]
-    told = subprocess.run(
-        [*subreaper, sys.executable, "-c", JOIN, str(short_folder)],
-        capture_output=True,
-        text=True,
-        timeout=100,
-        check=True,
-    )
-    arguments = told.stdout.splitlines()
-    assert "-relay=0" in arguments
-    assert "-autoRelay=0" in arguments
-    assert not any(argument in {"-relay", "-relay=1", "-relayService=1"} for argument in arguments)
+@pytest.mark.parametrize("listen", [LOOPBACK, None])
+def test_a_peer_relays_for_nobody(short_folder: Path, listen: str | None) -> None:
+    with installed(short_folder):
+        backbone = join_swarm([], short_folder / "backbone.key")
+        peer = join_swarm(own_addresses(backbone), short_folder / "peer.key", listen)
+        assert backbone.run_coroutine(partial(_supported, by=peer.peer_id, protocols=(HOP, PING))) == [PING]
+        peer.shutdown()
+        backbone.shutdown()
+
+
+async def _supported(_dht: DHT, node: DHTNode, *, by: PeerID, protocols: Sequence[str]) -> list[str]:
+    found = []
+    for protocol in protocols:
+        with suppress(P2PDaemonError):
+            _info, _reader, writer = await node.p2p._client.stream_open(by, [protocol])
+            writer.close()
+            found.append(protocol)
+    return found
