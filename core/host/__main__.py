@@ -31,7 +31,9 @@ def arguments(argv: list[str]) -> argparse.Namespace:
         description="Run the backbone of a project: first contact, manifest, data, learning curve and checkpoints.",
     )
     parser.add_argument("project", type=Path, metavar="PROJECT.toml")
-    parser.add_argument("--listen", metavar="MULTIADDR", help="where peers connect (default: loopback only)")
+    parser.add_argument(
+        "--listen", metavar="MULTIADDR", help="where peers connect, comma-separated (default: loopback only)"
+    )
     parser.add_argument("--announce", metavar="MULTIADDR", help="the address that peers get, if it is another one")
     parser.add_argument("--http", metavar="HOST:PORT", default="127.0.0.1:8330", help="(default: %(default)s)")
     parser.add_argument("--state", type=Path, metavar="DIR", help="checkpoints, identity and learning curve")

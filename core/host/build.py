@@ -141,15 +141,15 @@ def _companion(
     return Companion(parse(msgspec.json.encode(manifest), url), state, session_folder / "companion")
 
 
-def _listen(chosen: argparse.Namespace, state: Path) -> str:
+def _listen(chosen: argparse.Namespace, state: Path) -> list[str]:
     """The chosen address; else loopback with the same port as last time, because volunteers have stored it."""
     if chosen.listen:
-        return str(chosen.listen)
+        return str(chosen.listen).split(",")
     try:
         port = int((state / "port").read_text())
     except (FileNotFoundError, ValueError):
-        return LOOPBACK
-    return LOOPBACK.replace("/tcp/0", f"/tcp/{port}")
+        return [LOOPBACK]
+    return [LOOPBACK.replace("/tcp/0", f"/tcp/{port}")]
 
 
 def _remember_port(state: Path, manifest: Manifest) -> None:
