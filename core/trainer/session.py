@@ -9,6 +9,7 @@ from functools import partial
 
 import torch
 
+from core.api.errors import WorldError
 from core.api.session import EpochDone
 from core.api.session_settings import SessionSettings
 from core.swarm.averaging.group import Update
@@ -61,6 +62,8 @@ class Session:
         counters = self.measurements.counters
         self._start_counting()
         while not self.control.leaving.is_set():
+            if self.run.has_lost_its_port:
+                raise WorldError("port_lost")
             if self.control.held:
                 self._hold()
                 continue

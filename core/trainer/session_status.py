@@ -73,6 +73,11 @@ class Joined(BeforeJoining):
         return self._reachability()
 
     @property
+    def has_lost_its_port(self) -> bool:
+        """Whether others still try to call this peer, in vain."""
+        return not self._optimizer.client_mode and self.reachability in ("blocked", "no_mapping")
+
+    @property
     def peers(self) -> int:
         return 1 + int(self._optimizer.tracker.other_trainers)
 

@@ -1,7 +1,8 @@
 """A real peer that says how others reach it, one JSON object a line: at first, and whenever that changes.
 
 Usage: door_peer.py FOLDER NAME PORT MAPS_PORT [INITIAL_PEER]. Without an initial peer it is a backbone on all of its
-addresses, and its first line has them. It ends with its input.
+addresses, and its first line has them. Each line of its input is answered by whether the backbone answers; it ends with
+its input.
 """
 
 import json
@@ -11,6 +12,7 @@ import threading
 import time
 from pathlib import Path
 
+from core.swarm.dht.backbone_monitor import BackboneMonitor
 from core.swarm.dht.dial_back import serve_dial_backs
 from core.swarm.dht.peer import everywhere, join_swarm, own_addresses, peer_id_of
 from core.swarm.dht.reachability import Doors, ReachabilityMonitor, join_reachable
@@ -34,6 +36,10 @@ def main() -> None:
         monitor = ReachabilityMonitor(dht, [peer_id_of(address) for address in initial_peers], doors, found)
         monitor.start()
         threading.Thread(target=report, args=(monitor,), daemon=True).start()
+        contact = BackboneMonitor(dht, [peer_id_of(address) for address in initial_peers])
+        contact.start()
+        for _ in sys.stdin:
+            send({"near": contact.ask()})
     sys.stdin.read()
     dht.shutdown()
     os._exit(0)

@@ -74,15 +74,18 @@ class Home:
     network: str
 
     def take(self, computer: Host) -> None:
-        """Plug a computer of another home in here, and give it an address of this home."""
+        """Plug a computer in here, and give it an address of this home: the first one is the router's."""
+        address = f"{self.network}.{2 if computer == self.computer else 3}"
         computer.plug_into(self.switch)
         ip("-n", computer.namespace, "address", "flush", "dev", INTERFACE)
-        self._give_address(computer)
-
-    def _give_address(self, computer: Host) -> None:
-        """The second of the home's network: the first one is the router's."""
-        ip("-n", computer.namespace, "address", "add", f"{self.network}.2/24", "dev", INTERFACE)
+        ip("-n", computer.namespace, "address", "add", f"{address}/24", "dev", INTERFACE)
         ip("-n", computer.namespace, "route", "add", "default", "via", f"{self.network}.1")
+
+    def dial_in_again(self) -> None:
+        """The router has another address outside from now on, and knows no connection any more."""
+        ip("-n", self.router.namespace, "address", "flush", "dev", INTERFACE)
+        network, _, number = self.router.address.rpartition(".")
+        ip("-n", self.router.namespace, "address", "add", f"{network}.{int(number) + 100}/24", "dev", INTERFACE)
 
 
 def why_not() -> str | None:

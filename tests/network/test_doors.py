@@ -16,6 +16,8 @@ from tests.end_to_end.machine import wait_for
 from tests.network.homes import Home, homes, mapped_ports, mapping_service, why_not
 from tests.network.namespaces import INTERFACE, Host, ip
 
+SURVIVED_WITHIN = 15.0
+"""Seconds from a change of the network until the backbone answers again."""
 BACKBONE_PORT, PORT = 31000, 31001
 LEASE = 60.0
 """Seconds for which the daemon asks for a port."""
@@ -41,6 +43,13 @@ class DoorPeer:
         line = self.process.stdout.readline()
         assert line, "the peer has ended; its log has the reason"
         return json.loads(line)
+
+    def is_near(self) -> bool:
+        """Whether its backbone answers."""
+        assert self.process.stdin is not None
+        self.process.stdin.write("\n")
+        self.process.stdin.flush()
+        return bool(self.says()["near"])
 
     def end(self) -> None:
         self.process.communicate(timeout=30)
@@ -125,6 +134,31 @@ def test_where_there_is_ipv6_the_peer_is_reached_by_it(start: Start) -> None:
         contact = start(far, BACKBONE_PORT, False).says()
         peer = start(home.computer, PORT, False, *outside(contact, far))
         assert peer.says() == {"reachability": "ipv6", "client": False}
+
+
+def test_a_port_that_is_lost_with_its_router_is_noticed(start: Start, short_folder: Path) -> None:
+    with homes(2) as (far, (home, elsewhere)), mapping_service(home.router, short_folder):
+        contact = start(far, BACKBONE_PORT, False).says()
+        peer = start(home.computer, PORT, True, *outside(contact, far))
+        assert peer.says() == {"reachability": "router", "client": False}
+        elsewhere.take(home.computer)
+        began = time.monotonic()
+        assert peer.says() == {"reachability": "blocked", "client": False}
+        print(f"noticed after {time.monotonic() - began:.1f} s")
+
+
+@pytest.mark.parametrize("change", ["another network", "another address of the router"])
+def test_a_peer_whose_connections_lead_nowhere_makes_new_ones(start: Start, change: str) -> None:
+    with homes(2) as (far, (home, elsewhere)):
+        contact = start(far, BACKBONE_PORT, False).says()
+        peer = start(home.computer, 0, False, *outside(contact, far))
+        assert peer.says() == {"reachability": "outgoing", "client": True}
+        assert peer.is_near()
+        elsewhere.take(home.computer) if change == "another network" else home.dial_in_again()
+        began = time.monotonic()
+        wait_for(peer.is_near, 100.0, "the backbone answers")
+        print(f"{change}: {time.monotonic() - began:.1f} s")
+        assert time.monotonic() - began < SURVIVED_WITHIN
 
 
 def outside(addresses: list[str], of: Host) -> list[str]:

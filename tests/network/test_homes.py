@@ -21,6 +21,8 @@ from tests.network.namespaces import Host
 
 WITHIN = 60.0
 """Seconds from the command until somebody contributes to the second epoch."""
+SURVIVED_WITHIN = 40.0
+"""Seconds from a change of the network until two more epochs are done."""
 _READ = "import sys, urllib.request; print(urllib.request.urlopen(sys.argv[1], timeout=10).read().decode())"
 
 pytestmark = [
@@ -60,6 +62,25 @@ def test_volunteers_whom_nobody_can_call_train_together_leave_and_go_on_where_th
         for volunteer, before in zip(volunteers, first, strict=True):
             done = [*before, *epochs_done(volunteer)]
             assert done == sorted(set(done)), "an update was made twice"
+            assert volunteer.run("quit").returncode == 0
+
+
+def test_a_session_survives_that_its_computer_moves_to_another_network(machine: Machine) -> None:
+    with homes(3) as (far, (before, other, after)):
+        organiser = Organiser(machine, "organiser", at=far.command(), address=far.address, target_batch_size=96)
+        organiser.start()
+        ann, ben = (machine.profile(home.switch, at=home.computer.command()) for home in (before, other))
+        contribute([ann, ben], organiser, 2)
+        session, reached = ann.status()["session"], progress(ann)["epoch"]
+        after.take(before.computer)
+        began = time.monotonic()
+        wait_for(partial(contributes, ann, reached + 2), SURVIVED_WITHIN, "two more epochs")
+        print(
+            f"two epochs later {time.monotonic() - began:.1f} s after the change, the other in {progress(ben)['epoch']}"
+        )
+        assert ann.status()["session"] == session
+        assert progress(ann)["peers"] == 2
+        for volunteer in (ann, ben):
             assert volunteer.run("quit").returncode == 0
 
 

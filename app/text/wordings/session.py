@@ -49,6 +49,7 @@ WORDINGS = {
     "upload_too_slow": N_("This project needs at least {needed:rate} up, and your limit is {allowed:rate}."),
     "download_too_slow": N_("This project needs at least {needed:rate} down, and your limit is {allowed:rate}."),
     "no_peer_with_open_port": N_("None of the other peers can be called from here: one of them has to open a port."),
+    "port_lost": N_("Others cannot call this computer any more: a new session finds out how they reach it now."),
     "state_unavailable": N_("No peer offers the present state of the run."),
     "run_too_fast": N_(
         "The project is faster than your line: its state ({size:size}) took {seconds:duration} to arrive, and was"

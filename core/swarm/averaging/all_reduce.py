@@ -20,7 +20,7 @@ from hivemind.averaging.partition import TensorPartReducer
 from hivemind.compression import NoCompression
 from hivemind.p2p import PeerID
 
-from core.swarm.averaging.ping import until_silent
+from core.swarm.dht.ping import until_silent
 from core.swarm.traffic.lingering_close import first
 
 

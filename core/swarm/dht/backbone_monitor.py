@@ -16,13 +16,14 @@ from hivemind.dht.node import DHTNode
 from hivemind.p2p import PeerID
 
 from core.swarm.dht.organiser import OrganiserRecords
+from core.swarm.dht.ping import close_silent_connections
 
 log = logging.getLogger(__name__)
 
 EVERY = 5.0
 """Seconds between two pings."""
-_TIMEOUT = 5.0
-"""Seconds for the answers; the DHT itself gives up after three."""
+_TIMEOUT = 10.0
+"""Seconds for the answers: the DHT gives up after three, and asks again if connections led nowhere."""
 _LOOKUP_EVERY = 12
 """Pings after which the neighbours are looked up again, even if nothing was wrong."""
 _KNOWN = 32
@@ -95,6 +96,9 @@ async def _ping(
     table = node.protocol.routing_table
     was_away = was_away or not any(peer in table for peer in backbone)
     answered = any(await asyncio.gather(*(_answers(node, peer) for peer in backbone)))
+    if not answered and await close_silent_connections(node.p2p):
+        was_away = True
+        answered = any(await asyncio.gather(*(_answers(node, peer) for peer in backbone)))
     if not answered:
         # Peers that know each other go on without the backbone, but must not lose each other.
         await asyncio.gather(*(_answers(node, peer) for peer in known if peer not in table))

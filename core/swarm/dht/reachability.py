@@ -120,12 +120,19 @@ class ReachabilityMonitor(threading.Thread):
         asked, own = time.monotonic(), own_ip_addresses()
         while not self._stopped.wait(_CHECK_EVERY):
             now = own_ip_addresses()
-            if now != own or time.monotonic() > asked + _ASK_EVERY:
-                self.value = find_out(self._dht, self._backbone, self._doors) or self.value
-                asked, own = time.monotonic(), now
+            is_due = now != own or time.monotonic() > asked + _ASK_EVERY
+            if is_due and (found := self._find_out_again()) is not None:
+                self.value, asked, own = found, time.monotonic(), now
 
     def stop(self) -> None:
         self._stopped.set()
+
+    def _find_out_again(self) -> Reachability | None:
+        found = find_out(self._dht, self._backbone, self._doors)
+        if found is None or found in CALLABLE or self._stopped.wait(_CHECK_EVERY):
+            return found
+        # Once more: a session that has lost its port begins anew.
+        return find_out(self._dht, self._backbone, self._doors)
 
 
 def _call_in(dht: DHT, backbone: Sequence[PeerID], ports: Sequence[int]) -> Answer | None:

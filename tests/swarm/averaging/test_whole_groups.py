@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from core.swarm.averaging.ping import SILENCE
 from core.swarm.dht.peer import own_addresses
+from core.swarm.dht.ping import SILENCE
 from core.swarm.state.update_chain import ChainedUpdate, UpdateChain
 from tests.swarm.averaging.member import Member
 from tests.swarm.installed import installed

@@ -1,4 +1,4 @@
-"""Whether a peer is still there: asked while a group waits for it, and during a round.
+"""Whether a peer is still there: asked while a group waits for it, during a round, and when the backbone is away.
 
 libp2p's ping (https://github.com/libp2p/specs/blob/master/ping/ping.md): every daemon answers it, also that of a peer
 that only calls others, over the connection that it made; a process that is busy computing is not taken for a lost one.
@@ -50,3 +50,23 @@ async def until_silent(p2p: P2P, peer: PeerID) -> None:
                 await ping(p2p, peer)
             heard = clock()
         await asyncio.sleep(min(_INTERVAL, max(0.0, heard + SILENCE - clock())))
+
+
+async def close_silent_connections(p2p: P2P) -> bool:
+    """Close every connection whose other end is silent; whether there was one. The next call makes a new one.
+
+    They belong to a network that this computer has left. The daemon itself would notice only after 40 seconds.
+    """
+    peers = [info.peer_id for info in await p2p.list_peers()]
+    return any(await asyncio.gather(*(_close_if_silent(p2p, peer) for peer in peers)))
+
+
+async def _close_if_silent(p2p: P2P, peer: PeerID) -> bool:
+    try:
+        async with asyncio.timeout(SILENCE):
+            await ping(p2p, peer)
+    except (TimeoutError, P2PDaemonError):
+        with suppress(P2PDaemonError):
+            await p2p._client.disconnect(peer)
+        return True
+    return False
