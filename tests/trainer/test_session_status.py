@@ -1,12 +1,12 @@
 """A session and its status: complete from the start, and written in one place."""
 
-from types import NoneType
+from types import NoneType, SimpleNamespace
 from typing import Any, get_args, get_type_hints
 
 import pytest
 
 from core.api.session import Report
-from core.api.snapshot import CatchUp, Progress, Transfer
+from core.api.snapshot import CatchUp, Progress, Reachability, Transfer
 from core.swarm.traffic.link import Link
 from core.trainer.counters import SessionCounters
 from core.trainer.session import Session
@@ -69,3 +69,20 @@ def test_before_joining_a_report_knows_the_target_alone() -> None:
     report: Report = status_of(BeforeJoining(384)).report()
     assert report.progress == Progress(target_batch_size=384)
     assert (report.counters.samples, report.min_bandwidth) == (0, 0)
+
+
+@pytest.mark.parametrize(
+    ("found", "client_mode", "has_lost"),
+    [
+        ("router", False, False),
+        ("blocked", False, True),
+        ("no_mapping", False, True),
+        ("blocked", True, False),
+        (None, False, False),
+    ],
+)
+def test_only_a_peer_that_others_try_to_call_can_lose_its_port(
+    found: Reachability | None, client_mode: bool, has_lost: bool
+) -> None:
+    optimizer: Any = SimpleNamespace(client_mode=client_mode)
+    assert Joined(optimizer, 96, 0, lambda: found).has_lost_its_port is has_lost
