@@ -1,5 +1,6 @@
 """How much of the vector each peer of a group reduces, so that the slowest of them is ready as early as can be."""
 
+import math
 from collections.abc import Sequence
 
 
@@ -28,7 +29,8 @@ def shares(bandwidths: Sequence[float]) -> list[float]:
     bandwidths = [bandwidth / fastest[0] for bandwidth in bandwidths]
     fastest = [bandwidth / fastest[0] for bandwidth in fastest]
     # With too few or too many reducers the time comes out too long, so the shortest is that of the right number.
-    ready = min((group - 2 + count) / sum(fastest[:count]) for count in range(1, len(fastest) + 1))
+    # Not sum(): Python 3.12 rounds it otherwise, and all peers must come to the same last digit.
+    ready = min((group - 2 + count) / math.fsum(fastest[:count]) for count in range(1, len(fastest) + 1))
     return [max(0.0, ready * bandwidth - 1) / (group - 2) for bandwidth in bandwidths]
 
 
@@ -40,7 +42,7 @@ def load_balance(size: int, bandwidths: Sequence[float | None], smallest: int = 
         smallest: a share of fewer values is given to others.
     """
     known = [bandwidth for bandwidth in bandwidths if bandwidth]
-    mean = sum(known) / len(known) if known else 1.0
+    mean = math.fsum(known) / len(known) if known else 1.0
     wanted = shares([mean if bandwidth is None else bandwidth for bandwidth in bandwidths])
     enough = [share if share * size >= smallest else 0.0 for share in wanted]
     return _whole(size, enough if any(enough) else wanted)
@@ -48,7 +50,7 @@ def load_balance(size: int, bandwidths: Sequence[float | None], smallest: int = 
 
 def _whole(size: int, parts: Sequence[float]) -> tuple[int, ...]:
     """Whole numbers in proportion to `parts`; what rounding leaves goes to the largest."""
-    total = sum(parts)
+    total = math.fsum(parts)
     counts = [int(size * part / total) for part in parts]
     counts[parts.index(max(parts))] += size - sum(counts)
     return tuple(counts)
