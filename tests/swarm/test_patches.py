@@ -82,6 +82,14 @@ def test_rounds_are_run_where_we_put_our_own(link: Link) -> None:
     assert inspect.getsource(AllReduceRunner).count("if self.should_delay_results(") == 1
 
 
+def test_parts_are_sent_and_answered_where_ours_waits_for_its_turn() -> None:
+    source = inspect.getsource(AllReduceRunner)
+    assert "self._get_peer_stub(peer_id).rpc_aggregate_part(inputs_aiter)" in source
+    assert "in self._accumulate_parts_streaming(stream, sender_index)" in source
+    assert source.count("self.tensor_part_container.register_processed_part(") == 2
+    assert "self.tensor_part_container = TensorPartContainer(" in source
+
+
 def test_groups_form_where_we_put_our_own(link: Link) -> None:
     assert averager.Matchmaking is ExpectedGroup
     assert "self._matchmaking = Matchmaking(" in inspect.getsource(DecentralizedAverager._run_internal)

@@ -16,12 +16,17 @@ from typing import Any
 
 import torch
 from hivemind.averaging.allreduce import AllreduceException, AllReduceRunner, AveragingMode
-from hivemind.averaging.partition import TensorPartReducer
+from hivemind.averaging.partition import TensorPartContainer, TensorPartReducer
 from hivemind.compression import NoCompression
 from hivemind.p2p import PeerID
 
+from core.swarm.averaging.buffered import buffered
+from core.swarm.averaging.send_window import SendWindow
 from core.swarm.dht.ping import until_silent
 from core.swarm.traffic.lingering_close import first
+
+_ANSWERS = 16
+"""Averages that wait for a member to take them, before no more of its parts are taken."""
 
 
 class MembersLost(AllreduceException):
@@ -45,27 +50,64 @@ class _Averages(TensorPartReducer):
         return average.as_subclass(_Average)
 
 
+class _CheckedParts(TensorPartContainer):
+    """Looks at each part when it comes: at the end of a round all members would wait for it."""
+
+    is_finite = True
+
+    def register_processed_part(self, peer_index: int, part_index: int, part: torch.Tensor) -> None:
+        # A sum is finite only if all values are, and takes a tenth of the time of asking each of them.
+        self.is_finite &= bool(torch.isfinite(part.sum()))
+        super().register_processed_part(peer_index, part_index, part)
+
+
 class _PartsStub:
-    """A reducer's answers end with its last part; the stream of them stays open for a while."""
+    """Sends each part when it is its turn. The answers end with the last part; their stream stays open for a while."""
 
-    def __init__(self, stub: Any, count: int) -> None:
-        self._stub, self._count = stub, count
+    def __init__(self, stub: Any, window: SendWindow, reducer: int, count: int) -> None:
+        self._stub, self._window, self._reducer, self._count = stub, window, reducer, count
 
-    async def rpc_aggregate_part(self, inputs: AsyncIterator[Any]) -> AsyncIterator[Any]:
-        return first(self._count, await self._stub.rpc_aggregate_part(inputs))
+    async def rpc_aggregate_part(self, parts: AsyncIterator[Any]) -> AsyncIterator[Any]:
+        try:
+            answers = await self._stub.rpc_aggregate_part(self._in_turn(parts))
+        except BaseException:
+            self._window.end(self._reducer)
+            raise
+        return self._answers(answers)
+
+    async def _in_turn(self, parts: AsyncIterator[Any]) -> AsyncIterator[Any]:
+        async for part in parts:
+            await self._window.turn(self._reducer)
+            yield part
+
+    async def _answers(self, stream: AsyncIterator[Any]) -> AsyncIterator[Any]:
+        try:
+            async for answer in first(self._count, stream):
+                self._window.add_answer(self._reducer)
+                yield answer
+        finally:
+            self._window.end(self._reducer)
 
 
 class AtomicAllReduce(AllReduceRunner):
-    """One round; see the module."""
+    """One round; see the module.
 
-    def __init__(self, *, tensors: Any, compression: Any, **options: Any) -> None:
+    Parameters beside hivemind's own:
+        window: bytes of parts that may be on the way; see `SendWindow`.
+    """
+
+    def __init__(self, *, tensors: Any, compression: Any, window: int, **options: Any) -> None:
         super().__init__(tensors=tensors, compression=compression, **options)
         self._tensors = tensors
+        # Both made by hivemind's constructor, which asks nobody for their classes.
+        self.tensor_part_container.__class__ = _CheckedParts
         self._is_exact = isinstance(compression, NoCompression)
         if self._is_exact:
             self.tensor_part_container.return_deltas = False
-            # Made by hivemind's constructor, which asks nobody for its class.
             self.tensor_part_reducer.__class__ = _Averages
+        counts = list(self.tensor_part_container.num_parts_by_peer)
+        counts[self._index_of(self.peer_id)] = 0
+        self._window = SendWindow(counts, window // self.tensor_part_container.part_size_bytes)
 
     async def run(self) -> AsyncIterator[torch.Tensor]:
         # All of it before any of it: what a failed round left in the tensors would be averaged again in the next one.
@@ -84,7 +126,7 @@ class AtomicAllReduce(AllReduceRunner):
 
     async def _average(self) -> list[torch.Tensor]:
         updates = [update async for update in super().run()]
-        if not all(bool(torch.isfinite(update).all()) for update in updates):
+        if not self.tensor_part_container.is_finite:
             # No peer had samples, so the weights add up to zero; or a peer sent values that are not finite.
             raise AllreduceException("the average is not finite")
         if self.tensor_part_container.failed_size:
@@ -106,8 +148,17 @@ class AtomicAllReduce(AllReduceRunner):
             await asyncio.gather(average, *watches, return_exceptions=True)
 
     def _get_peer_stub(self, peer: PeerID) -> Any:
-        count = self.tensor_part_container.num_parts_by_peer[self.ordered_peer_ids.index(peer)]
-        return _PartsStub(super()._get_peer_stub(peer), count)
+        reducer = self._index_of(peer)
+        count = self.tensor_part_container.num_parts_by_peer[reducer]
+        return _PartsStub(super()._get_peer_stub(peer), self._window, reducer, count)
+
+    def _index_of(self, peer: PeerID) -> int:
+        return list(self.ordered_peer_ids).index(peer)
+
+    async def _accumulate_parts_streaming(self, *args: Any) -> AsyncIterator[Any]:
+        # A member that is slow to take its averages does not hold up what it sends meanwhile.
+        async for answer in buffered(super()._accumulate_parts_streaming(*args), _ANSWERS):
+            yield answer
 
     def _partners(self) -> list[PeerID]:
         """The members that this one is connected to: peers that only call others are so to those that reduce."""

@@ -2,7 +2,7 @@
 
 import threading
 from collections import deque
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any, AsyncIterator  # noqa: UP035 - hivemind knows only this one as a stream
 
@@ -27,11 +27,14 @@ from hivemind.utils.asyncio import achain, as_aiter
 from core.swarm.averaging.all_reduce import MembersLost
 from core.swarm.averaging.group import to_gather
 from core.swarm.averaging.group_formation import ExpectedGroup
+from core.swarm.averaging.send_window import window_size
 from core.swarm.state.checks import Layout, State, check_epoch, check_numbers, check_tensors, layout_of
 from core.swarm.state.transfer import StateTransfer
 from core.swarm.state.update_chain import extended
 from core.swarm.state.update_transfer import UpdateTransfer
 
+_PREFETCH = 2
+"""Parts of each stream that are compressed, or decompressed, before it is their turn."""
 _ENDED_GROUPS = 16
 """That are remembered: members are late by a round or two at most."""
 
@@ -95,9 +98,18 @@ class RunAverager(DecentralizedAverager):
         finally:
             self._ended_groups.append(group_info.group_id)
 
-    async def _run_allreduce_inplace_(self, *args: Any, **options: Any) -> None:
+    async def _run_allreduce_inplace_(
+        self,
+        tensors: Sequence[torch.Tensor],
+        group_info: GroupInfo,
+        **options: Any,
+    ) -> None:
+        options |= {
+            "prefetch": _PREFETCH,
+            "window": window_size(self.serializer.loads(gathered)[0] for gathered in group_info.gathered),
+        }
         try:
-            await super()._run_allreduce_inplace_(*args, **options)
+            await super()._run_allreduce_inplace_(tensors, group_info, **options)
         except MembersLost as error:
             await self._matchmaking.leave_out(error.peers)
             raise

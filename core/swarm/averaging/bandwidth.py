@@ -12,7 +12,7 @@ _BYTES = {"none": 4, "float16": 2, "uniform8bit": 1, "blockwise8bit": 1}
 """Of one value on the wire, by compression."""
 _USABLE = 0.8
 """Share of a round's time limit that is planned with."""
-_SMALLEST_PART, _LARGEST_PART = 1 << 14, 1 << 19
+_SMALLEST_PART, _LARGEST_PART = 1 << 14, 1 << 17
 _NOMINAL = 12_500_000
 """Bytes per second (100 Mbit/s) that a link without a ceiling is taken for. hivemind takes one of unknown speed to be
 as fast as the mean of the others, and then a single slow peer would count as much as all others."""

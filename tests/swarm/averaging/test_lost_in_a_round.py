@@ -65,6 +65,17 @@ def test_a_round_that_nobody_waits_for_is_ended_and_leaves_the_gradients_as_they
     assert members[0].gradient == 1.0
 
 
+def test_a_round_in_which_nobody_has_samples_fails_and_leaves_the_gradients_as_they_were(members: list[Member]) -> None:
+    controls = [member.begin() for member in members]
+    for control in controls:
+        control.weight = 0.0
+        control.allow_allreduce()
+    for control in controls:
+        with pytest.raises(Exception, match="Unable to run All-Reduce"):
+            control.result(TIMEOUT)
+    assert [member.gradient for member in members] == [1.0, 2.0, 6.0]
+
+
 def test_peers_of_different_epochs_do_not_meet(members: list[Member]) -> None:
     members[2].epoch = 1
     controls = [member.begin(timeout=5.0) for member in members]

@@ -1,0 +1,78 @@
+"""Which part of the vector a peer may send next: in the same order as all others, and not far ahead of the averages.
+
+A reducer can answer a part only when all members have sent it. Left alone, each sends as much as it can to whom it can,
+and the parts that two have sent lie seconds apart: their lines are idle in one direction while the other is full. So a
+peer keeps its progress equal towards all reducers, and has only so many parts on the way for which no average has come
+(a sliding window as of TCP, RFC 9293 section 3.8). All members follow the same order, so the oldest part on the way is
+never held up by another one.
+"""
+
+import asyncio
+from collections.abc import Iterable, Sequence
+
+_LASTS = 0.2
+"""Seconds from a part to its average, as planned with: half of it the distance to far peers, the rest their queues."""
+_SMALLEST, _LARGEST = 1 << 20, 1 << 23
+
+
+def window_size(bandwidths: Iterable[float | None]) -> int:
+    """Bytes on the way that keep a group busy: all of it goes on as fast as the slowest member sends.
+
+    Args:
+        bandwidths: bytes per second of the members, as they say; what they say changes little.
+    """
+    slowest = min((bandwidth for bandwidth in bandwidths if bandwidth), default=0.0)
+    return int(min(_LARGEST, max(_SMALLEST, slowest * _LASTS)))
+
+
+class SendWindow:
+    """Of one round.
+
+    Args:
+        counts: how many parts each reducer is to get; 0 for this peer itself and for those that reduce nothing.
+        size: parts that may be on the way; each reducer may have one all the same.
+    """
+
+    def __init__(self, counts: Sequence[int], size: int) -> None:
+        self._counts, self._size = list(counts), size
+        self._sent = [0] * len(counts)
+        self._answered = [0] * len(counts)
+        self._has_failed = False
+        self._has_changed = asyncio.Event()
+
+    def may_send(self, reducer: int) -> bool:
+        """Whether it is the turn of the next part for this reducer."""
+        on_the_way = self._sent[reducer] - self._answered[reducer]
+        if on_the_way and sum(self._sent) - sum(self._answered) >= self._size:
+            return False
+        progress = self._progress(reducer)
+        return all(progress <= self._progress(other) for other in range(len(self._counts)) if self._is_sending(other))
+
+    async def turn(self, reducer: int) -> None:
+        """Return when the next part may be sent to this reducer, which counts as sent then."""
+        while not (self._has_failed or self.may_send(reducer)):
+            self._has_changed.clear()
+            await self._has_changed.wait()
+        self.add_sent(reducer)
+
+    def add_sent(self, reducer: int) -> None:
+        """A part was sent whose turn it was."""
+        self._sent[reducer] += 1
+        self._has_changed.set()
+
+    def add_answer(self, reducer: int) -> None:
+        """The average of a part came back."""
+        self._answered[reducer] += 1
+        self._has_changed.set()
+
+    def end(self, reducer: int) -> None:
+        """Nothing more comes from this reducer. If that is too early, the round has failed, and nobody is to wait."""
+        self._has_failed |= self._answered[reducer] < self._counts[reducer]
+        self._has_changed.set()
+
+    def _is_sending(self, reducer: int) -> bool:
+        return self._sent[reducer] < self._counts[reducer]
+
+    def _progress(self, reducer: int) -> float:
+        """When the middle of the next part is due, as a share of the round."""
+        return (self._sent[reducer] + 0.5) / self._counts[reducer]
