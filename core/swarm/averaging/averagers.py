@@ -4,6 +4,7 @@ import threading
 from collections import deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from itertools import chain
 from typing import Any, AsyncIterator  # noqa: UP035 - hivemind knows only this one as a stream
 
 import msgspec
@@ -14,6 +15,7 @@ from hivemind.averaging.group_info import GroupInfo
 from hivemind.compression import (
     BlockwiseQuantization,
     CompressionBase,
+    CompressionInfo,
     Float16Compression,
     NoCompression,
     Uniform8BitQuantization,
@@ -27,6 +29,7 @@ from hivemind.utils.asyncio import achain, as_aiter
 from core.swarm.averaging.all_reduce import MembersLost
 from core.swarm.averaging.group import to_gather
 from core.swarm.averaging.group_formation import ExpectedGroup
+from core.swarm.averaging.pieces import pieces_of
 from core.swarm.averaging.send_window import window_size
 from core.swarm.state.checks import Layout, State, check_epoch, check_numbers, check_tensors, layout_of
 from core.swarm.state.transfer import StateTransfer
@@ -102,14 +105,22 @@ class RunAverager(DecentralizedAverager):
         self,
         tensors: Sequence[torch.Tensor],
         group_info: GroupInfo,
+        *,
+        tensor_infos: Sequence[CompressionInfo] | None,
+        peer_fractions: Sequence[int],
         **options: Any,
     ) -> None:
+        by_tensor = pieces_of(tensors, peer_fractions)
+        if tensor_infos is not None:
+            tensor_infos = [info for info, own in zip(tensor_infos, by_tensor, strict=True) for _piece in own]
         options |= {
+            "tensor_infos": tensor_infos,
+            "peer_fractions": peer_fractions,
             "prefetch": _PREFETCH,
             "window": window_size(self.serializer.loads(gathered)[0] for gathered in group_info.gathered),
         }
         try:
-            await super()._run_allreduce_inplace_(tensors, group_info, **options)
+            await super()._run_allreduce_inplace_(list(chain(*by_tensor)), group_info, **options)
         except MembersLost as error:
             await self._matchmaking.leave_out(error.peers)
             raise
