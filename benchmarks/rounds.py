@@ -1,18 +1,24 @@
-"""How long a round of averaging takes between home lines, against the least that is physically possible.
+"""How long a round of averaging takes between home lines, against the least that is possible, here and with hivemind.
 
-Each peer is on a host of its own (a network namespace) whose line is shaped to UP/DOWN Mbit/s; one without DOWN only
-calls others, and one that begins with `+` reduces for the others without samples. They average a vector of the given
-number of parameters, sent as float16. Prints the seconds from the moment in which all members of the group know of each
-other until the last one has the average, for each round, and V/b of the slowest line: nobody can send and receive the
-vector sooner.
+Each peer is on a host of its own (a network namespace) whose line is shaped to UP/DOWN Mbit/s; one that begins with `-`
+only calls others, and one that begins with `+` reduces for the others without samples. They average a vector of the
+given number of parameters, sent as float16. This product's peers and those of hivemind as it is (with the same
+bandwidths told) take turns on the same lines.
 
-Needs root. Run it with `.venv/bin/python -m benchmarks.rounds PARAMETERS LINE LINE ...`, a line being `[+]UP/DOWN` or
-`-UP/DOWN` for one that cannot be called, for example `9000000 200/200 100/100 50/50 50/50`.
+A round is counted from the moment in which all members of the group know of each other until the last one has the
+average. The least time is that of DeDLOC's linear program: the line that has most to carry carries it at its full rate,
+headers not counted. "Group" is the time from the request of all peers for a group until all have found it.
+
+Frames are segmented after the line is shaped, as network cards do, so that two processors suffice for several peers;
+the lines are charged for every header all the same. TCP's congestion control is cubic, as on most computers.
+
+Needs root. Run it with `.venv/bin/python -m benchmarks.rounds PARAMETERS ROUNDS LINE LINE ...`, a line being
+`[+-]UP/DOWN`, for example `9000000 5 200/200 100/100 50/50 50/50`.
 """
 
 import json
-import os
 import shutil
+import statistics
 import subprocess
 import sys
 import tempfile
@@ -20,23 +26,16 @@ import time
 from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
-import torch
-from hivemind.averaging.control import AveragingStage
-from hivemind.compression import Float16Compression
-
-from core.api.project.manifest import Averaging
-from core.swarm.averaging.averagers import EpochGradientAverager
-from core.swarm.averaging.bandwidth import part_size, part_timeout
-from core.swarm.dht.peer import join_swarm, own_addresses
-from core.swarm.patches import install
-from core.swarm.traffic.link import Link
+from benchmarks.round_peer import PLAIN, PRODUCT
+from core.swarm.averaging.load_balancing import shares
 from tests.network.namespaces import INTERFACE, Host, hosts
 
-ROUNDS = 4
-"""The first one opens the connections."""
-_AVERAGING = Averaging("float16", matchmaking_time=10.0, averaging_timeout=120.0)
 _BYTES_PER_MBIT = 125_000
+_PORTS = {PRODUCT: 31001, PLAIN: 31002}
+_FRAMES = 32_000
+"""Bytes that are segmented at once; the shaper takes no more than its burst."""
 
 
 @dataclass(frozen=True)
@@ -61,100 +60,92 @@ class Line:
             (host.namespace, INTERFACE, self.up),
             (host.switch, host.port, self.down),
         ):
+            frames = ["gso_max_size", str(_FRAMES), "gso_max_segs", "64"]
+            subprocess.run(["ip", "-n", namespace, "link", "set", interface, *frames], check=True)
             qdisc = ["tc", "-n", namespace, "qdisc", "add", "dev", interface, "root"]
             subprocess.run([*qdisc, "tbf", "rate", f"{rate}mbit", "burst", "64kb", "latency", "100ms"], check=True)
 
 
-def main(parameters: int, lines: list[Line]) -> None:
-    folder = Path(tempfile.mkdtemp(prefix="hive"))
-    with ExitStack() as opened:
-        opened.callback(shutil.rmtree, folder)
+def least_time(size: float, lines: list[Line]) -> float:
+    """Seconds for a vector of `size` bytes."""
+    shared = shares([line.bandwidth if line.can_be_called else 0.0 for line in lines])
+    busy = [(1 + (len(lines) - 2) * share) / line.bandwidth for share, line in zip(shared, lines, strict=True)]
+    return size * max(busy)
+
+
+class Swarm:
+    """The peers of one kind, on all hosts."""
+
+    def __init__(self, opened: ExitStack, kind: str, parameters: int, lines: list[Line], places: list[Host]) -> None:
+        self._opened, self._kind = opened, kind
+        self._folder = Path(tempfile.mkdtemp(prefix="hive"))
+        opened.callback(shutil.rmtree, self._folder)
+        meeting, *homes = places
         # The first one is there to be called by all, and has a line of its own.
-        meeting, *places = opened.enter_context(hosts(1 + len(lines)))
-        contact = _start(opened, meeting, folder, "meeting")
-        address = json.loads(contact.stdout.readline())["address"]  # type: ignore[union-attr]
-        peers = []
-        for number, (line, host) in enumerate(zip(lines, places, strict=True)):
-            line.shape(host)
-            task = {"parameters": parameters, "line": vars(line), "contact": address, "host": host.address}
-            task["others"] = len(lines) - 1
-            peers.append(_start(opened, host, folder, f"peer{number}", json.dumps(task)))
-        slowest = min(line.bandwidth for line in lines if line.adds_samples)
-        print(f"{2 * parameters / 1e6:.1f} MB; at least {2 * parameters / slowest:.2f} s")
-        for _round in range(ROUNDS):
-            seen = [json.loads(peer.stdout.readline()) for peer in peers]  # type: ignore[union-attr]
-            seconds = max(entry["done"] for entry in seen) - max(entry["began"] for entry in seen)
-            print(f"group of {seen[0]['group']}: {seconds:.2f} s")
+        contact = self._start(meeting, {"contacts": [], "group": 0}, listens=True)
+        task = {"parameters": parameters, "group": len(lines), "contacts": self._read(contact)["address"]}
+        self._peers = [
+            self._start(
+                home,
+                {**task, "bandwidth": line.bandwidth, "adds_samples": line.adds_samples},
+                listens=line.can_be_called,
+            )
+            for line, home in zip(lines, homes, strict=True)
+        ]
+        for peer in self._peers:
+            self._read(peer)
+
+    def round(self) -> tuple[float, float]:
+        """Seconds until all have found their group, and from then on until all have the average."""
+        asked = time.monotonic()
+        for peer in self._peers:
+            print(file=peer.stdin, flush=True)
+        ended = [self._read(peer) for peer in self._peers]
+        if {end["group"] for end in ended} != {len(self._peers)}:
+            sys.exit(f"not all were in one group: {ended}")
+        found = max(end["found"] for end in ended)
+        return found - asked, max(end["done"] for end in ended) - found
+
+    def _start(self, host: Host, task: dict[str, Any], *, listens: bool) -> "subprocess.Popen[str]":
+        folder = self._folder / host.namespace
+        listen = f"/ip4/{host.address}/tcp/{_PORTS[self._kind]}" if listens else ""
+        module = [sys.executable, "-m", "benchmarks.round_peer"]
+        command = host.command(*module, self._kind, str(folder), listen, json.dumps(task))
+        log = self._opened.enter_context(folder.with_suffix(".log").open("w"))
+        process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=log, text=True)
+        self._opened.callback(process.communicate, timeout=60)
+        return process
+
+    def _read(self, peer: "subprocess.Popen[str]") -> dict[str, Any]:
+        line = peer.stdout.readline()  # type: ignore[union-attr]
+        if not line:
+            sys.exit("\n".join(f"{log.name}\n{log.read_text()}" for log in self._folder.glob("*.log")))
+        return dict(json.loads(line))
 
 
-def _start(opened: ExitStack, host: Host, folder: Path, name: str, *task: str) -> "subprocess.Popen[str]":
-    command = host.command(sys.executable, "-m", "benchmarks.rounds", "--peer", str(folder / name), host.address, *task)
-    log = opened.enter_context((folder / f"{name}.log").open("w"))
-    process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=log, text=True)
-    opened.callback(process.communicate, timeout=60)
-    return process
-
-
-def peer(folder: str, address: str, *task: str) -> None:
-    """One of the peers, until its standard input ends."""
-    torch.set_num_threads(1)
-    place = Path(folder)
-    place.mkdir()
-    install(place, Link())
-    listen = f"/ip4/{address}/tcp/31001"
-    if not task:
-        dht = join_swarm([], place / "key", listen)
-        print(json.dumps({"address": own_addresses(dht)[0]}), flush=True)
-        sys.stdin.read()
-        dht.shutdown()
-    else:
-        described = json.loads(task[0])
-        _average(place, listen, Line(**described["line"]), described)
-    os._exit(0)
-
-
-def _average(place: Path, listen: str, line: Line, described: dict[str, object]) -> None:
-    size = int(str(described["parameters"]))
-    dht = join_swarm([str(described["contact"])], place / "key", listen if line.can_be_called else None)
-    parameter = torch.nn.Parameter(torch.zeros(size))
-    parameter.grad = torch.randn(size)
-    epoch = 0
-    averager = EpochGradientAverager(
-        epoch=lambda: epoch,
-        adds_samples=line.adds_samples,
-        parameters=[parameter],
-        dht=dht,
-        prefix="run",
-        expected_peers=lambda: {str(number).encode(): 0.0 for number in range(int(str(described["others"])))},
-        bandwidth=line.bandwidth,
-        part_size_bytes=part_size(size, _AVERAGING),
-        compression=Float16Compression(),
-        min_matchmaking_time=_AVERAGING.matchmaking_time,
-        request_timeout=5.0,
-        allreduce_timeout=_AVERAGING.averaging_timeout,
-        next_chunk_timeout=part_timeout(_AVERAGING),
-        client_mode=dht.client_mode,
-        start=True,
-    )
-    averager.accumulate_grads_(1)
-    for epoch in range(ROUNDS):  # noqa: B007 - the averager reads it
-        averager.load_accumulators_into_averager_()
-        control = averager.schedule_step(timeout=300.0)
-        control.weight = float(line.adds_samples)
-        while control.stage in (AveragingStage.IDLE, AveragingStage.LOOKING_FOR_GROUP):
-            time.sleep(0.002)
-        began = time.monotonic()
-        control.allow_allreduce()
-        group = len(control.result())
-        print(json.dumps({"began": began, "done": time.monotonic(), "group": group}), flush=True)
-    sys.stdin.read()
-    # Processes that are left would keep the pipe open that the benchmark reads.
-    averager.shutdown()
-    dht.shutdown()
+def main(parameters: int, rounds: int, lines: list[Line]) -> None:
+    with ExitStack() as opened:
+        places = opened.enter_context(hosts(1 + len(lines)))
+        for place in places:
+            route = ["ip", "-n", place.namespace, "route", "replace", "10.77.0.0/24", "dev", INTERFACE]
+            subprocess.run([*route, "src", place.address, "congctl", "cubic"], check=True)
+        for line, place in zip(lines, places[1:], strict=True):
+            line.shape(place)
+        swarms = {kind: Swarm(opened, kind, parameters, lines, places) for kind in (PRODUCT, PLAIN)}
+        least = least_time(2 * parameters, lines)
+        print(f"{2 * parameters / 1e6:.1f} MB; at least {least:.2f} s")
+        for swarm in swarms.values():
+            # The first round opens the connections.
+            swarm.round()
+        ended = [{kind: swarm.round() for kind, swarm in swarms.items()} for _round in range(rounds)]
+        for kind in swarms:
+            found, took = zip(*(results[kind] for results in ended), strict=True)
+            best, median = min(took), statistics.median(took)
+            print(
+                f"{kind}: best {best:.2f} s, median {median:.2f} s, of the least {best / least:.2f} and"
+                f" {median / least:.2f}; group: median {statistics.median(found):.2f} s, longest {max(found):.2f} s"
+            )
 
 
 if __name__ == "__main__":
-    if sys.argv[1] == "--peer":
-        peer(*sys.argv[2:])
-    else:
-        main(int(sys.argv[1]), [Line.parse(text) for text in sys.argv[2:]])
+    main(int(sys.argv[1]), int(sys.argv[2]), [Line.parse(text) for text in sys.argv[3:]])

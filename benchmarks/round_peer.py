@@ -1,0 +1,108 @@
+"""A peer of `benchmarks.rounds`: averages once for each line on its standard input, as this product or as hivemind."""
+
+import json
+import os
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+import torch
+from hivemind import DHT
+from hivemind.averaging.control import AveragingStage
+from hivemind.compression import Float16Compression
+from hivemind.optim.grad_averager import GradientAverager
+from hivemind.p2p import P2P
+
+from core.api.project.manifest import Averaging
+from core.swarm.averaging.averagers import EpochGradientAverager
+from core.swarm.averaging.bandwidth import part_size, part_timeout
+from core.swarm.dht.peer import join_swarm, own_addresses
+from core.swarm.patches import install
+from core.swarm.traffic.link import Link
+
+PRODUCT, PLAIN = "product", "plain"
+_AVERAGING = Averaging("float16", matchmaking_time=10.0, averaging_timeout=120.0)
+_LONGEST = 600.0
+"""Seconds that a round may take; of a large model between slow lines it takes longer than a project would allow."""
+
+
+def main(kind: str, folder: str, listen: str, task: str) -> None:
+    """`listen` is the multiaddress to be called at, empty for a peer that only calls others."""
+    torch.set_num_threads(1)
+    place = Path(folder)
+    place.mkdir()
+    described = json.loads(task)
+    if kind == PRODUCT:
+        install(place, Link())
+        dht = join_swarm(described["contacts"], place / "key", listen or None)
+    else:
+        # hivemind leaves its sockets behind; here they go with the folder.
+        P2P._UNIX_SOCKET_PREFIX = f"/unix{place}/"
+        dht = DHT(
+            initial_peers=described["contacts"],
+            host_maddrs=[listen] if listen else [],
+            no_listen=not listen,
+            client_mode=not listen,
+            startup_timeout=60.0,
+            use_relay=False,
+            start=True,
+        )
+    print(json.dumps({"address": own_addresses(dht)[:1]}), flush=True)
+    if described["group"]:
+        _average(kind, dht, described)
+    sys.stdin.read()
+    # Processes that are left would keep the pipe open that the benchmark reads.
+    dht.shutdown()
+    os._exit(0)
+
+
+def _average(kind: str, dht: DHT, described: dict[str, Any]) -> None:
+    adds_samples, epoch = described["adds_samples"], 0
+    # Gradients are averaged where they are: of a large model, several peers share one computer's memory here.
+    parameter = torch.nn.Parameter(torch.empty(described["parameters"]))
+    parameter.grad = torch.randn(described["parameters"])
+    options: dict[str, Any] = {
+        "parameters": [parameter],
+        "dht": dht,
+        "prefix": "run",
+        "reuse_grad_buffers": True,
+        "target_group_size": described["group"],
+        "bandwidth": described["bandwidth"],
+        "compression": Float16Compression(),
+        "min_matchmaking_time": _AVERAGING.matchmaking_time,
+        "request_timeout": 5.0,
+        "allreduce_timeout": _LONGEST,
+        "next_chunk_timeout": part_timeout(_AVERAGING),
+        "client_mode": dht.client_mode,
+        "start": True,
+    }
+    averager: GradientAverager
+    if kind == PRODUCT:
+        averager = EpochGradientAverager(
+            epoch=lambda: epoch,
+            adds_samples=adds_samples,
+            expected_peers=lambda: {str(number).encode(): 0.0 for number in range(described["group"] - 1)},
+            part_size_bytes=part_size(described["parameters"], _AVERAGING),
+            **options,
+        )
+    else:
+        averager = GradientAverager(auxiliary=not adds_samples, **options)
+    averager.accumulate_grads_(1)
+    for _line in sys.stdin:
+        averager.load_accumulators_into_averager_()
+        control = averager.schedule_step(timeout=300.0)
+        if kind == PRODUCT or adds_samples:
+            control.weight = float(adds_samples)
+        while control.stage in (AveragingStage.IDLE, AveragingStage.LOOKING_FOR_GROUP):
+            time.sleep(0.002)
+        found = time.monotonic()
+        control.allow_allreduce()
+        group = len(control.result())
+        print(json.dumps({"found": found, "done": time.monotonic(), "group": group}), flush=True)
+        epoch += 1
+    averager.shutdown()
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])
