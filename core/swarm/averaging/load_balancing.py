@@ -7,6 +7,8 @@ from collections.abc import Sequence
 def shares(bandwidths: Sequence[float]) -> list[float]:
     """Each peer's share of the vector, the sum being 1.
 
+    Of n peers, each sends the rest of its vector, 1 - share, to the other reducers, and n - 1 averages of its share; it
+    receives as much. So do peers without samples that want the average; those that cannot be called have no share.
     The optimum of DeDLOC's linear program (Diskin et al. 2021, section 3.2), which minimises the largest
     (1 + (n - 2) * share) / bandwidth. Every peer with a share is ready at the same moment t, so its share is
     (t * bandwidth - 1) / (n - 2); those for which that is negative have none. hivemind asks SciPy's interior-point

@@ -1,8 +1,9 @@
 """A member of averaging groups: a real averager of gradients in this process."""
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
+from typing import Any
 
 import psutil
 import torch
@@ -28,15 +29,18 @@ class Member:
         *,
         matchmaking_time: float = 1.0,
         expected: Callable[[], Mapping[bytes, float]] | None = None,
+        sizes: Sequence[int] = (3,),
+        **options: Any,
     ) -> None:
         self.epoch, self.value = 0, value
-        parameter = torch.nn.Parameter(torch.zeros(3))
-        parameter.grad = torch.full((3,), value)
+        parameters = [torch.nn.Parameter(torch.zeros(size)) for size in sizes]
+        for parameter in parameters:
+            parameter.grad = torch.full_like(parameter, value)
         self.dht: DHT = join_swarm(contact, folder / f"{value:g}.key")
         opened.callback(self.dht.shutdown)
         self.averager = EpochGradientAverager(
             epoch=lambda: self.epoch,
-            parameters=[parameter],
+            parameters=parameters,
             dht=self.dht,
             prefix="run",
             expected_peers=expected,
@@ -45,6 +49,7 @@ class Member:
             allreduce_timeout=TIMEOUT,
             next_chunk_timeout=TIMEOUT,
             start=True,
+            **options,
         )
         opened.callback(self.averager.shutdown)
         self.averager.accumulate_grads_(1)
@@ -71,5 +76,5 @@ class Member:
     @property
     def gradient(self) -> float:
         with self.averager.get_tensors() as tensors:
-            (value,) = set(tensors[0].tolist())
+            (value,) = set(torch.cat([tensor.flatten() for tensor in tensors]).tolist())
             return float(value)
