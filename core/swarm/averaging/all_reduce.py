@@ -107,7 +107,8 @@ class AtomicAllReduce(AllReduceRunner):
             self.tensor_part_reducer.__class__ = _Averages
         counts = list(self.tensor_part_container.num_parts_by_peer)
         counts[self._index_of(self.peer_id)] = 0
-        self._window = SendWindow(counts, window // self.tensor_part_container.part_size_bytes)
+        patience = self.sender_timeout / 3 if self.sender_timeout else None
+        self._window = SendWindow(counts, window // self.tensor_part_container.part_size_bytes, patience)
 
     async def run(self) -> AsyncIterator[torch.Tensor]:
         # All of it before any of it: what a failed round left in the tensors would be averaged again in the next one.

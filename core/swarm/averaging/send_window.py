@@ -9,6 +9,7 @@ never held up by another one.
 
 import asyncio
 from collections.abc import Iterable, Sequence
+from contextlib import suppress
 
 _LASTS = 0.2
 """Seconds from a part to its average, as planned with: half of it the distance to far peers, the rest their queues."""
@@ -31,10 +32,12 @@ class SendWindow:
     Args:
         counts: how many parts each reducer is to get; 0 for this peer itself and for those that reduce nothing.
         size: parts that may be on the way; each reducer may have one all the same.
+        patience: seconds after which a part goes although it is not its turn. A member that has stopped sending holds
+            up all others, and a reducer takes for lost whoever sends nothing; they are not to be taken for that one.
     """
 
-    def __init__(self, counts: Sequence[int], size: int) -> None:
-        self._counts, self._size = list(counts), size
+    def __init__(self, counts: Sequence[int], size: int, patience: float | None = None) -> None:
+        self._counts, self._size, self._patience = list(counts), size, patience
         self._sent = [0] * len(counts)
         self._answered = [0] * len(counts)
         self._has_failed = False
@@ -50,9 +53,11 @@ class SendWindow:
 
     async def turn(self, reducer: int) -> None:
         """Return when the next part may be sent to this reducer, which counts as sent then."""
-        while not (self._has_failed or self.may_send(reducer)):
-            self._has_changed.clear()
-            await self._has_changed.wait()
+        with suppress(TimeoutError):
+            async with asyncio.timeout(self._patience):
+                while not (self._has_failed or self.may_send(reducer)):
+                    self._has_changed.clear()
+                    await self._has_changed.wait()
         self.add_sent(reducer)
 
     def add_sent(self, reducer: int) -> None:

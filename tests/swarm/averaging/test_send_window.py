@@ -62,6 +62,18 @@ async def test_nobody_waits_for_its_turn_after_a_reducer_was_lost() -> None:
             await window.turn(1)
 
 
+@in_a_loop
+async def test_a_part_that_waits_too_long_for_others_goes_out_of_turn() -> None:
+    window = SendWindow([10, 10], 2, patience=0.05)
+    await window.turn(0)
+    await window.turn(1)
+    assert not window.may_send(1)
+    async with asyncio.timeout(5):
+        await window.turn(1)
+        await window.turn(1)
+    assert not window.may_send(0)
+
+
 def test_a_reducer_that_has_answered_everything_leaves_the_others_in_turn() -> None:
     window = SendWindow([1, 2], 2)
     window.add_sent(1)
