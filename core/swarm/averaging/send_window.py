@@ -13,7 +13,8 @@ from contextlib import suppress
 
 _LASTS = 0.2
 """Seconds from a part to its average, as planned with: half of it the distance to far peers, the rest their queues."""
-_SMALLEST, _LARGEST = 1 << 20, 1 << 23
+_SMALLEST, _LARGEST = 1 << 19, 1 << 23
+"""With twice the smallest, pings waited behind parts on lines of 10 Mbit/s for so long that members seemed lost."""
 
 
 def window_size(bandwidths: Iterable[float | None]) -> int:
