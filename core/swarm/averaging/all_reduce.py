@@ -11,7 +11,8 @@ the group ping one another meanwhile: the round fails as soon as one falls silen
 """
 
 import asyncio
-from collections.abc import AsyncIterator, Coroutine
+from collections.abc import AsyncIterator, Callable, Coroutine
+from functools import partial
 from typing import Any
 
 import torch
@@ -64,8 +65,9 @@ class _CheckedParts(TensorPartContainer):
 class _PartsStub:
     """Sends each part when it is its turn. The answers end with the last part; their stream stays open for a while."""
 
-    def __init__(self, stub: Any, window: SendWindow, reducer: int, count: int) -> None:
+    def __init__(self, stub: Any, window: SendWindow, reducer: int, count: int, heard: Callable[[], None]) -> None:
         self._stub, self._window, self._reducer, self._count = stub, window, reducer, count
+        self._heard = heard
 
     async def rpc_aggregate_part(self, parts: AsyncIterator[Any]) -> AsyncIterator[Any]:
         try:
@@ -83,6 +85,7 @@ class _PartsStub:
     async def _answers(self, stream: AsyncIterator[Any]) -> AsyncIterator[Any]:
         try:
             async for answer in first(self._count, stream):
+                self._heard()
                 self._window.add_answer(self._reducer)
                 yield answer
         finally:
@@ -99,6 +102,8 @@ class AtomicAllReduce(AllReduceRunner):
     def __init__(self, *, tensors: Any, compression: Any, window: int, **options: Any) -> None:
         super().__init__(tensors=tensors, compression=compression, **options)
         self._tensors = tensors
+        self._last_messages: dict[PeerID, float] = {}
+        """When each member sent something, by the clock of the loop."""
         # Both made by hivemind's constructor, which asks nobody for their classes.
         self.tensor_part_container.__class__ = _CheckedParts
         self._is_exact = isinstance(compression, NoCompression)
@@ -136,7 +141,7 @@ class AtomicAllReduce(AllReduceRunner):
 
     async def _unless_a_peer_is_lost(self, averaging: Coroutine[Any, Any, list[torch.Tensor]]) -> list[torch.Tensor]:
         average = asyncio.ensure_future(averaging)
-        watches = {asyncio.ensure_future(until_silent(self._p2p, peer)): peer for peer in self._partners()}
+        watches = {asyncio.ensure_future(self._until_silent(peer)): peer for peer in self._partners()}
         try:
             await asyncio.wait({average, *watches}, return_when=asyncio.FIRST_COMPLETED)
             if average.done():
@@ -151,14 +156,27 @@ class AtomicAllReduce(AllReduceRunner):
     def _get_peer_stub(self, peer: PeerID) -> Any:
         reducer = self._index_of(peer)
         count = self.tensor_part_container.num_parts_by_peer[reducer]
-        return _PartsStub(super()._get_peer_stub(peer), self._window, reducer, count)
+        return _PartsStub(super()._get_peer_stub(peer), self._window, reducer, count, partial(self._heard, peer))
+
+    async def _until_silent(self, peer: PeerID) -> None:
+        await until_silent(self._p2p, peer, lambda: self._last_messages.get(peer, 0.0))
+
+    def _heard(self, peer: PeerID) -> None:
+        self._last_messages[peer] = asyncio.get_running_loop().time()
 
     def _index_of(self, peer: PeerID) -> int:
         return list(self.ordered_peer_ids).index(peer)
 
-    async def _accumulate_parts_streaming(self, *args: Any) -> AsyncIterator[Any]:
+    async def _accumulate_parts_streaming(self, stream: AsyncIterator[Any], sender_index: int) -> AsyncIterator[Any]:
+        sender = self.sender_peer_ids[sender_index]
+
+        async def parts() -> AsyncIterator[Any]:
+            async for part in stream:
+                self._heard(sender)
+                yield part
+
         # A member that is slow to take its averages does not hold up what it sends meanwhile.
-        async for answer in buffered(super()._accumulate_parts_streaming(*args), _ANSWERS):
+        async for answer in buffered(super()._accumulate_parts_streaming(parts(), sender_index), _ANSWERS):
             yield answer
 
     def _partners(self) -> list[PeerID]:

@@ -6,6 +6,7 @@ that only calls others, over the connection that it made; a process that is busy
 
 import asyncio
 import os
+from collections.abc import Callable
 from contextlib import suppress
 
 from hivemind.p2p import P2P, P2PDaemonError, PeerID
@@ -38,18 +39,23 @@ async def ping(p2p: P2P, peer: PeerID) -> None:
         writer.close()
 
 
-async def until_silent(p2p: P2P, peer: PeerID) -> None:
-    """Return when `peer` has not answered for `SILENCE` seconds."""
+async def until_silent(p2p: P2P, peer: PeerID, last_message: Callable[[], float] = lambda: 0.0) -> None:
+    """Return when nothing has come from `peer` for `SILENCE` seconds.
+
+    Parameters:
+        last_message: when something other than an answer to a ping came from it, by the clock of the running loop. On a
+            slow line the answer waits behind that.
+    """
     clock = asyncio.get_running_loop().time
-    heard = clock()
-    while (left := heard + SILENCE - clock()) > 0:
+    answered = clock()
+    while (left := max(answered, last_message()) + SILENCE - clock()) > 0:
         # Not asyncio.wait_for: before Python 3.12 it forgets a cancellation that comes together with the answer, and
         # the round would wait for this watch for as long as the peer answers.
         with suppress(TimeoutError, P2PDaemonError):
             async with asyncio.timeout(left):
                 await ping(p2p, peer)
-            heard = clock()
-        await asyncio.sleep(min(_INTERVAL, max(0.0, heard + SILENCE - clock())))
+            answered = clock()
+        await asyncio.sleep(min(_INTERVAL, max(0.0, max(answered, last_message()) + SILENCE - clock())))
 
 
 async def close_silent_connections(p2p: P2P) -> bool:

@@ -1,0 +1,41 @@
+"""When a peer is taken for lost."""
+
+import asyncio
+import time
+from typing import Any
+
+import pytest
+
+from core.swarm.dht import ping
+
+
+@pytest.fixture(autouse=True)
+def _silent(monkeypatch: pytest.MonkeyPatch) -> None:
+    """No ping is answered, and patience is short."""
+
+    async def never(*_peer: Any) -> None:
+        await asyncio.Event().wait()
+
+    monkeypatch.setattr(ping, "ping", never)
+    monkeypatch.setattr(ping, "SILENCE", 0.3)
+
+
+def seconds_until_lost(messages: float) -> float:
+    """Of a peer that sends something else for so many seconds."""
+
+    async def watch() -> None:
+        clock = asyncio.get_running_loop().time
+        last = clock() + messages
+        await ping.until_silent(None, None, lambda: min(clock(), last))
+
+    begin = time.monotonic()
+    asyncio.run(watch())
+    return time.monotonic() - begin
+
+
+def test_a_peer_from_which_nothing_comes_is_lost() -> None:
+    assert seconds_until_lost(0.0) == pytest.approx(0.3, abs=0.2)
+
+
+def test_a_peer_whose_answers_wait_behind_its_parts_is_not() -> None:
+    assert seconds_until_lost(1.0) == pytest.approx(1.3, abs=0.2)
