@@ -12,6 +12,11 @@ from pathlib import Path
 
 import psutil
 import pytest
+from hypothesis import settings
+
+# How long something takes is measured by benchmarks; the first example of a test may load a library.
+settings.register_profile("untimed", deadline=None)
+settings.load_profile("untimed")
 
 _TAG = "IDLEHIVE_TEST_RUN"
 """Environment variable by which everything that descends from this run is known."""

@@ -71,7 +71,7 @@ steps = st.lists(
 
 
 @given(steps=steps)
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150)
 def test_days_are_the_sums_of_their_hours_whatever_happens(steps: list[tuple[Any, ...]]) -> None:
     zone: tzinfo = UTC
     with TemporaryDirectory() as folder:
@@ -104,7 +104,7 @@ def test_days_are_the_sums_of_their_hours_whatever_happens(steps: list[tuple[Any
 
 
 @given(gifts=st.lists(gives, max_size=20), zone=st.sampled_from(ZONES), since=st.integers(0, 400))
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 def test_the_same_is_told_in_a_zone_whose_days_are_not_kept(
     gifts: list[tuple[str, str, float, int]], zone: str, since: int
 ) -> None:

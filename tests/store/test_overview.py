@@ -75,7 +75,7 @@ gifts = st.lists(
 
 
 @given(gifts=gifts, zone=st.sampled_from(ZONES), cut=st.integers(0, 210), year=st.sampled_from((2025, 2026)))
-@settings(max_examples=120, deadline=None)
+@settings(max_examples=120)
 def test_totals_of_any_range_are_the_sums_of_its_parts(
     gifts: list[tuple[str, float, int, bool]], zone: str, cut: int, year: int
 ) -> None:

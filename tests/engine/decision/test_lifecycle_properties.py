@@ -61,7 +61,7 @@ class World:
 
 
 @given(st.lists(st.tuples(decisions, told, waits), max_size=60))
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=300)
 def test_there_are_never_two_sessions_and_every_life_comes_to_rest(steps: list[tuple[Decision, Input, float]]) -> None:
     world = World()
     for decision, news, wait in steps:
@@ -81,7 +81,7 @@ def test_there_are_never_two_sessions_and_every_life_comes_to_rest(steps: list[t
 
 
 @given(st.lists(st.tuples(decisions, told, waits), max_size=30), decisions)
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=300)
 def test_without_news_it_settles_within_a_few_steps(steps: list[tuple[Decision, Input, float]], last: Decision) -> None:
     world = World()
     for decision, news, wait in steps:
@@ -98,7 +98,7 @@ def test_without_news_it_settles_within_a_few_steps(steps: list[tuple[Decision, 
 @given(
     st.sampled_from(SESSIONS), st.lists(st.tuples(decisions, told.filter(lambda n: not isinstance(n, Ended)), waits))
 )
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=200)
 def test_once_leaving_it_stays_so_until_the_session_has_ended(
     begun: State, steps: list[tuple[Decision, Input, float]]
 ) -> None:

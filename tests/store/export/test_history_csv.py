@@ -54,13 +54,13 @@ files = st.builds(
 
 
 @given(file=files)
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=300)
 def test_what_is_read_from_a_table_is_what_was_written(file: File) -> None:
     assert from_csv(as_csv(file)) == file
 
 
 @given(file=files)
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 def test_a_table_and_json_are_imported_as_the_same_and_twice_is_once(file: File) -> None:
     with TemporaryDirectory() as folder:
         kept = []

@@ -99,7 +99,7 @@ def test_what_the_sensor_does_not_tell_does_not_stand_in_the_way() -> None:
 numbers = st.none() | st.floats(0, 200)
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=300)
 @given(
     share=st.floats(0.05, 1.0),
     degrees=numbers,
