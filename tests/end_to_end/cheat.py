@@ -51,7 +51,7 @@ def main() -> None:
         "time": get_dht_time(),
         "client_mode": True,
     }
-    subkey = records._own_key  # its progress and its statements stand in the same slot
+    subkey = records._own_subkey  # its progress and its statements stand in the same slot
     dht.store(f"{run_id}_progress", subkey=subkey, value=progress, expiration_time=get_dht_time() + 5.0)
     time.sleep(_SHOWN)
     while monitor.read().epoch <= epoch:

@@ -23,7 +23,7 @@ def main() -> None:
     install(folder, Link())
     dht = join_swarm([sys.stdin.readline().strip()], folder / "ghost.key")
     RunMonitor(dht, run_id)
-    subkey = ContributionRecords(dht, run_id)._own_key  # progress stands in the same slot
+    subkey = ContributionRecords(dht, run_id)._own_subkey  # progress stands in the same slot
     ended = threading.Event()
     threading.Thread(target=_listen, args=(ended,), daemon=True).start()
     while not ended.wait(0.5):

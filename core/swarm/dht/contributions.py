@@ -17,13 +17,13 @@ import msgspec
 from cryptography.exceptions import InvalidSignature
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey, Ed25519PublicKey
 from hivemind import DHT
-from hivemind.dht.schema import BytesWithPublicKey, RSASignatureValidator, SchemaValidator
+from hivemind.dht.schema import BytesWithPublicKey, SchemaValidator
 from hivemind.utils import get_dht_time
 from msgspec import Meta
 from pydantic.v1 import BaseModel, conbytes
 
 from core.api.preferences.preferences import DISPLAY_NAME
-from core.swarm.dht.records import read_records
+from core.swarm.dht.records import own_subkey, read_records
 
 MOST_ROUNDS = 32
 """That a statement repeats."""
@@ -111,15 +111,14 @@ class ContributionRecords:
     def __init__(self, dht: DHT, run_id: str) -> None:
         self._dht = dht
         self._key = f"{run_id}_contributions"
-        signature = RSASignatureValidator()
-        self._own_key = signature.local_public_key
-        self.own_slot = slot_of(self._own_key)
-        dht.add_validators([SchemaValidator(_Schema, prefix=run_id), signature])
+        self._own_subkey = own_subkey(dht.peer_id)
+        self.own_slot = slot_of(self._own_subkey)
+        dht.add_validators([SchemaValidator(_Schema, prefix=run_id)])
 
     def put(self, data: bytes) -> None:
         """Replace this peer's statement; does not wait for the peers that keep it."""
         expiration_time = get_dht_time() + _EXPIRATION
-        self._dht.store(self._key, data, expiration_time, subkey=self._own_key, return_future=True)
+        self._dht.store(self._key, data, expiration_time, subkey=self._own_subkey, return_future=True)
 
     def read(self) -> Iterator[Found]:
         """Every peer's last statement."""

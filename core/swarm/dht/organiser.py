@@ -17,13 +17,12 @@ from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import padding
 from cryptography.hazmat.primitives.asymmetric.rsa import RSAPrivateKey, RSAPublicKey
 from hivemind import DHT
-from hivemind.dht.schema import RSASignatureValidator
 from hivemind.p2p import PeerID
 from hivemind.proto import crypto_pb2
 from hivemind.utils import get_dht_time
 from msgspec import Meta
 
-from core.swarm.dht.records import read_records
+from core.swarm.dht.records import own_subkey, read_records
 
 _LASTS = 120.0
 """Seconds for which a record is believed after the backbone has fallen silent."""
@@ -99,16 +98,14 @@ class OrganiserRecords:
         self._dht, self._run_id, self._organisers = dht, run_id, frozenset(organisers)
         self._key = f"{run_id}_organiser"
         # Nobody else may write over the record, and so put it out of sight.
-        signature = RSASignatureValidator()
-        self._own_key = signature.local_public_key
-        dht.add_validators([signature])
+        self._own_subkey = own_subkey(dht.peer_id)
         self._latest: RunRecord | None = None
 
     def publish(self, epoch: int, key: RSAPrivateKey) -> None:
         """Vouch for `epoch`, without waiting for the peers that keep the record."""
         now = get_dht_time()
         record = sign(RunRecord(self._run_id, epoch, now), key)
-        self._dht.store(self._key, record, now + _LASTS, subkey=self._own_key, return_future=True)
+        self._dht.store(self._key, record, now + _LASTS, subkey=self._own_subkey, return_future=True)
 
     def read(self) -> RunRecord | None:
         """The latest record that an organiser has signed and that still counts; None if there is none."""

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from hivemind import DHT
+from hivemind.dht.schema import RSASignatureValidator
 from hivemind.p2p import P2P, PeerID
 from hivemind.p2p.p2p_daemon_bindings.utils import P2PDaemonError
 from hivemind.utils.mpfuture import InvalidStateError
@@ -68,7 +69,8 @@ def join_swarm(
         announce_maddrs=[announce] if announce else None,
         identity_path=str(identity),
         check_if_identity_free=False,
-        record_validators=[RecordLimits(), ReadableRecords()],
+        # From the start: what is kept unsigned until a run adds its own makes others refuse all of this peer's answers.
+        record_validators=[RecordLimits(), ReadableRecords(), RSASignatureValidator()],
         use_relay=False,
         auto_nat=False,
         nat_port_map=maps_port,

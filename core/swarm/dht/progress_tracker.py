@@ -17,6 +17,7 @@ from core.swarm.dht.credible_progress import (
     reports_in,
     supported_epoch,
 )
+from core.swarm.dht.records import own_subkey
 
 _FAILED_LOADS = 2
 """Searches for a state without success, one after the other, after which a report of a later epoch counts as a lie."""
@@ -75,6 +76,7 @@ class SwarmProgressTracker(ProgressTracker):
         self.others_can_be_reached = False
         """Whether another peer listens. Those that only call others can neither lead a group nor give their state."""
         super().__init__(*args, start=False, **kwargs)
+        self._local_public_key = own_subkey(self.dht.peer_id)
         self.should_report_progress = _PacedEvent(_REPORT_EVERY)
         if start:
             self.start()

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from hivemind import DHT
-from hivemind.dht.schema import RSASignatureValidator, SchemaValidator
+from hivemind.dht.schema import SchemaValidator
 from hivemind.optim.progress_tracker import TrainingProgressSchema
 from hivemind.utils import get_dht_time
 
@@ -33,7 +33,7 @@ class RunMonitor:
     def __init__(self, dht: DHT, run_id: str) -> None:
         self._dht = dht
         self._key = f"{run_id}_progress"
-        dht.add_validators([SchemaValidator(TrainingProgressSchema, prefix=run_id), RSASignatureValidator()])
+        dht.add_validators([SchemaValidator(TrainingProgressSchema, prefix=run_id)])
 
     def read(self, epoch: int = 0) -> RunProgress:
         """What is credible of it. `epoch` is where the run is for certain."""

@@ -5,7 +5,6 @@ are 730 of the 930 bytes of a report of progress, with Ed25519 130.
 """
 
 import base64
-import binascii
 from typing import Self
 
 from cryptography.exceptions import InvalidSignature
@@ -26,7 +25,7 @@ class SigningKey(PrivateKey):
         return base64.b64encode(self._key.sign(data))
 
     def get_public_key(self) -> "VerifyingKey":
-        return VerifyingKey(self._key.public_key())
+        return VerifyingKey(base64.b64encode(self._key.public_key().public_bytes_raw()))
 
     def __getstate__(self) -> bytes:
         # Validators, which hold a key, are sent to the DHT's process.
@@ -37,23 +36,26 @@ class SigningKey(PrivateKey):
 
 
 class VerifyingKey(PublicKey):
-    def __init__(self, key: Ed25519PublicKey) -> None:
-        self._key = key
+    """The public one, as a record names it."""
+
+    def __init__(self, encoded: bytes) -> None:
+        self._encoded = encoded
 
     def verify(self, data: bytes, signature: bytes) -> bool:
+        """Whether it is a key, and the signature its own."""
         try:
-            self._key.verify(base64.b64decode(signature, validate=True), data)
-        except (InvalidSignature, binascii.Error):
+            key = Ed25519PublicKey.from_public_bytes(base64.b64decode(self._encoded, validate=True))
+            key.verify(base64.b64decode(signature, validate=True), data)
+        except (InvalidSignature, ValueError):
             return False
         return True
 
     def to_bytes(self) -> bytes:
-        return base64.b64encode(self._key.public_bytes_raw())
+        return self._encoded
 
     @classmethod
     def from_bytes(cls, key: bytes) -> Self:
-        """Raises: ValueError: it is no such key."""
-        return cls(Ed25519PublicKey.from_public_bytes(base64.b64decode(key, validate=True)))
+        return cls(key)
 
 
 _PROCESS_WIDE = SigningKey()

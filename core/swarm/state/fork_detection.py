@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 import msgspec
 from hivemind import DHT
-from hivemind.dht.schema import BytesWithPublicKey, RSASignatureValidator, SchemaValidator
+from hivemind.dht.schema import BytesWithPublicKey, SchemaValidator
 from hivemind.utils import get_dht_time
 from pydantic.v1 import BaseModel, conbytes
 
@@ -46,7 +46,7 @@ class ForkDetector(threading.Thread):
         self._dht, self._key, self._shares_state = dht, f"{run_id}_updates", shares_state
         self._is_one_group = is_one_group
         self._own_subkey = own_subkey(dht.peer_id)
-        dht.add_validators([SchemaValidator(_Schema, prefix=run_id), RSASignatureValidator()])
+        dht.add_validators([SchemaValidator(_Schema, prefix=run_id)])
         self._updates: UpdateChain = ()
         self.canonical_fork: CanonicalFork | None = None
         """The fork to change over to; None if this peer is on the run's. Set it to None if its state cannot be had:

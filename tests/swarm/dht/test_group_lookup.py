@@ -11,11 +11,13 @@ import pytest
 from hivemind import DHT
 from hivemind.averaging.key_manager import GroupKeyManager
 from hivemind.averaging.matchmaking import Matchmaking, PotentialLeaders
+from hivemind.dht.schema import RSASignatureValidator
 from hivemind.p2p import PeerID
 from hivemind.utils import get_dht_time
 
 from core.swarm.dht.group_lookup import FIRST_INTERVAL, PacedKeyManager
 from core.swarm.dht.peer import join_swarm, own_addresses
+from core.swarm.dht.signing_key import SigningKey
 from tests.swarm.installed import installed
 
 KEY = "run.0b"
@@ -79,12 +81,17 @@ def test_what_a_stranger_put_among_the_announcements_is_ignored(peers: list[DHT]
 
 
 def test_of_several_announcements_of_a_peer_the_earliest_counts(peers: list[DHT]) -> None:
+    signature = RSASignatureValidator(SigningKey())
+    liar = DHT(initial_peers=own_addresses(peers[0]), record_validators=[signature], start=True, use_relay=False)
+    peers.append(liar)
+
     async def look() -> list[tuple[PeerID, float]]:
-        here, there = map(manager, peers)
+        here, there = map(manager, peers[:2])
         begins = get_dht_time() + 20.0
         await here.declare_averager(KEY, here.peer_id, begins)
-        liar = b"[owner:liar]" + here.peer_id.to_bytes()
-        await peers[1].store(KEY, True, begins + 10.0, subkey=liar, return_future=True)
+        # Which it signs: nobody knows whose key it is.
+        subkey = signature.local_public_key + here.peer_id.to_bytes()
+        assert await liar.store(KEY, True, begins + 10.0, subkey=subkey, return_future=True)
         return [(peer, expiration - begins) for peer, expiration in await there.get_averagers(KEY, only_active=True)]
 
     assert asyncio.run(look()) == [(peers[0].peer_id, 0.0)]

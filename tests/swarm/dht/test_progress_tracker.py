@@ -53,9 +53,7 @@ class Swarm:
         self.dhts.append(join_swarm(own_addresses(self.dhts[0]), folder / "ben.key"))
         self.liar = Liar(own_addresses(self.dhts[0])[0])
         self.ann, self.ben = (self._tracker(dht) for dht in self.dhts)
-        self.naive = ProgressTracker(
-            self.liar.dht, RUN, TARGET, private_key=SigningKey(), start=False, client_mode=True
-        )
+        self.naive = ProgressTracker(self.liar.dht, RUN, TARGET, start=False, client_mode=True)
         for tracker in (self.ann, self.ben):
             tracker.report_local_progress(5, 16)
         for dht in (*self.dhts, self.liar.dht):
@@ -69,7 +67,6 @@ class Swarm:
             dht,
             RUN,
             TARGET,
-            private_key=SigningKey(),
             start=True,
             extrapolate=False,
             organiser=lambda: self.organiser,
@@ -139,9 +136,7 @@ def test_a_run_begun_by_its_organisers_word_is_never_begun_again(swarm: Swarm) -
     swarm.organiser = 200
     swarm.liar.tell(client_mode=True, epoch=10**6)
     time.sleep(1.0)
-    newcomer = Tracker(
-        swarm.dhts[1], RUN, TARGET, private_key=SigningKey(), start=False, organiser=lambda: swarm.organiser
-    )
+    newcomer = Tracker(swarm.dhts[1], RUN, TARGET, start=False, organiser=lambda: swarm.organiser)
     assert newcomer.global_epoch == 200
     assert not newcomer.is_unbegun
 
@@ -163,7 +158,7 @@ def test_a_billion_samples_bring_no_update_once_the_peers_have_met(swarm: Swarm)
 
 
 def test_samples_are_reported_now_and_then_and_at_once_what_nobody_expects(swarm: Swarm) -> None:
-    tracker = SwarmProgressTracker(swarm.dhts[1], RUN, TARGET, private_key=SigningKey(), start=False)
+    tracker = SwarmProgressTracker(swarm.dhts[1], RUN, TARGET, start=False)
 
     def is_reported() -> bool:
         reported = tracker.should_report_progress.is_set()

@@ -18,12 +18,10 @@ KEY = "run_state.all_averagers"
 
 @pytest.fixture
 def peers(short_folder: Path) -> Iterator[tuple[DHT, DHT, DHT]]:
-    """Two honest ones, which check signatures as those of a run do, and the attacker."""
+    """Two honest ones and the attacker."""
     with installed(short_folder):
         first = join_swarm([], short_folder / "one.key")
         second = join_swarm(own_addresses(first), short_folder / "two.key")
-        for dht in (first, second):
-            dht.add_validators([RSASignatureValidator()])
         signature = RSASignatureValidator(SigningKey())
         attacker = DHT(initial_peers=own_addresses(first), record_validators=[signature], start=True, use_relay=False)
         yield first, second, attacker
