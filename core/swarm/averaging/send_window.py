@@ -13,8 +13,9 @@ from contextlib import suppress
 
 _LASTS = 0.2
 """Seconds from a part to its average, as planned with: half of it the distance to far peers, the rest their queues."""
-_SMALLEST, _LARGEST = 1 << 19, 1 << 23
-"""With twice the smallest, pings waited behind parts on lines of 10 Mbit/s for so long that members seemed lost."""
+_SMALLEST, _LARGEST = 1 << 19, 1 << 20
+"""With the largest, pings waited behind parts on lines of 10 Mbit/s for so long that members seemed lost; and a line of
+which nothing is known is taken for one of 100."""
 
 
 def window_size(bandwidths: Iterable[float | None]) -> int:
