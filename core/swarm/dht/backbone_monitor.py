@@ -96,7 +96,7 @@ async def _ping(
     table = node.protocol.routing_table
     was_away = was_away or not any(peer in table for peer in backbone)
     answered = any(await asyncio.gather(*(_answers(node, peer) for peer in backbone)))
-    if not answered and await close_silent_connections(node.p2p):
+    if backbone and not answered and await close_silent_connections(node.p2p):
         was_away = True
         answered = any(await asyncio.gather(*(_answers(node, peer) for peer in backbone)))
     if not answered:

@@ -59,20 +59,24 @@ async def until_silent(p2p: P2P, peer: PeerID, last_message: Callable[[], float]
 
 
 async def close_silent_connections(p2p: P2P) -> bool:
-    """Close every connection whose other end is silent; whether there was one. The next call makes a new one.
+    """Close all connections if every other end is silent; whether there were any. The next call makes a new one.
 
-    They belong to a network that this computer has left. The daemon itself would notice only after 40 seconds.
+    They belong to a network that this computer has left, which the daemon would notice only after 40 seconds. As long
+    as one end answers, this computer is where it was, and a round may be going on over any of the others.
     """
     peers = [info.peer_id for info in await p2p.list_peers()]
-    return any(await asyncio.gather(*(_close_if_silent(p2p, peer) for peer in peers)))
+    if not peers or any(await asyncio.gather(*(_answers(p2p, peer) for peer in peers))):
+        return False
+    for peer in peers:
+        with suppress(P2PDaemonError):
+            await p2p._client.disconnect(peer)
+    return True
 
 
-async def _close_if_silent(p2p: P2P, peer: PeerID) -> bool:
+async def _answers(p2p: P2P, peer: PeerID) -> bool:
     try:
         async with asyncio.timeout(SILENCE):
             await ping(p2p, peer)
     except (TimeoutError, P2PDaemonError):
-        with suppress(P2PDaemonError):
-            await p2p._client.disconnect(peer)
-        return True
-    return False
+        return False
+    return True

@@ -1,8 +1,10 @@
 """Peers that lost sight of each other, with real DHTs."""
 
 from collections.abc import Iterator
+from contextlib import ExitStack
 from pathlib import Path
 
+import psutil
 import pytest
 from hivemind import DHT
 from hivemind.dht.node import DHTNode
@@ -78,3 +80,34 @@ def test_a_dht_that_is_gone_is_no_answer(swarm: list[DHT]) -> None:
     monitor = BackboneMonitor(one, [backbone.peer_id])
     one.shutdown()
     assert not monitor.ask()
+
+
+async def _connected(_dht: DHT, node: DHTNode) -> set[str]:
+    return {str(info.peer_id) for info in await node.p2p.list_peers()}
+
+
+def suspend(dht: DHT, opened: ExitStack) -> None:
+    """Its computer does not answer any more, until the end of the test."""
+    process = psutil.Process(dht.pid)
+    for each in (process, *process.children(recursive=True)):
+        each.suspend()
+        opened.callback(each.resume)
+
+
+def test_connections_are_closed_only_where_nobody_answers_any_more(
+    swarm: list[DHT],
+) -> None:
+    backbone, one, two = swarm
+    both = {str(backbone.peer_id), str(two.peer_id)}
+    monitor = BackboneMonitor(one, [backbone.peer_id])
+    assert monitor.ask()
+    assert one.run_coroutine(_connected) == both
+    with ExitStack() as opened:
+        suspend(backbone, opened)
+        assert not monitor.ask()
+        assert one.run_coroutine(_connected) == both, "the other peer answers, so this computer is where it was"
+        suspend(two, opened)
+        assert not BackboneMonitor(one, []).ask()
+        assert one.run_coroutine(_connected) == both, "a backbone has no backbone to lose"
+        assert not monitor.ask()
+        assert one.run_coroutine(_connected) == set()
