@@ -25,6 +25,8 @@ _NEWCOMER = 2.0
 """A peer that was in no round counts at most as much as this many average peers that were."""
 _FASTEST_EPOCH = 0.25
 """Seconds: no peer counts as one that computes a whole batch alone in less."""
+_LEFT_OUT_AFTER = 2
+"""Absences in a row."""
 _FIRST_DISBELIEF = 30.0
 """Seconds."""
 _MOST_DISBELIEVED = 4096
@@ -126,8 +128,8 @@ class PeerHistory:
 
     def __init__(self) -> None:
         self._partners: frozenset[bytes] = frozenset()
-        self._absent: frozenset[bytes] = frozenset()
-        self._absent_twice: frozenset[bytes] = frozenset()
+        self._absences: dict[bytes, int] = {}
+        """Updates in a row that were made without a peer that was there."""
         self._present: frozenset[bytes] = frozenset()
         self._slots: dict[bytes, bytes] = {}
         self._has_partners = False
@@ -137,7 +139,7 @@ class PeerHistory:
         self._partners = frozenset(partners)
         self._has_partners = self._has_partners or bool(self._partners)
         absent = self._present - self._partners if is_one_group else frozenset[bytes]()
-        self._absent, self._absent_twice = absent, absent & self._absent
+        self._absences = {peer: self._absences.get(peer, 0) + 1 for peer in absent}
 
     def limited(
         self, reports: Sequence[PeerReport], own: PeerReport, is_alive: Callable[[PeerReport], bool] = lambda _: True
@@ -151,21 +153,22 @@ class PeerHistory:
         self._remember_slots(reports)
         if not self._has_partners:
             return list(reports)
-        present = [own, *(report for report in reports if self._is_known(report) and is_alive(report))]
+        present = [own, *(report for report in reports if self.is_known(report) and is_alive(report))]
         known = [report for report in present if report.adds_samples]
         samples = speed = math.inf
         if known:
             samples = _NEWCOMER * sum(report.samples_accumulated for report in known) / len(known)
             speed = _NEWCOMER * sum(report.samples_per_second for report in known) / len(known)
-        return [report if self._is_known(report) else self._held(report, samples, speed) for report in reports]
+        return [report if self.is_known(report) else self._held(report, samples, speed) for report in reports]
 
-    def _is_known(self, report: PeerReport) -> bool:
+    def is_known(self, report: PeerReport) -> bool:
+        """Whether it is of a peer that made the last update together with this one."""
         return report.peer_id in self._partners and self._slots[report.peer_id] == report.slot
 
     def _held(self, report: PeerReport, samples: float, speed: float) -> PeerReport:
         if report.is_auxiliary:
             return report
-        if report.peer_id in self._absent_twice:
+        if not _may_come(self._absences.get(report.peer_id, 0)):
             samples = speed = 0.0
         return replace(
             report,
@@ -179,6 +182,15 @@ class PeerHistory:
         self._slots = {peer: slot for peer, slot in self._slots.items() if slot in present}
         for report in reports:
             self._slots.setdefault(report.peer_id, report.slot)
+
+
+def _may_come(absences: int) -> bool:
+    """Whether a peer is waited for after so many absences in a row: the first two, then at each power of two.
+
+    An honest one that missed two updates could never come again if groups began at once without it; and one that only
+    pretends to compute delays few updates.
+    """
+    return absences < _LEFT_OUT_AFTER or (absences > _LEFT_OUT_AFTER and absences.bit_count() == 1)
 
 
 class Disbelief:

@@ -121,13 +121,23 @@ class SwarmProgressTracker(ProgressTracker):
     def report_local_progress(
         self, local_epoch: int, samples_accumulated: int, update_global_samples: bool = True
     ) -> None:
-        """Count samples, and report them if the others do not expect as much: hivemind reports each microbatch."""
-        more = samples_accumulated - self.local_progress.samples_accumulated
-        is_expected = local_epoch == self.local_progress.epoch and more > 0 and self._extrapolate
+        """Count samples, and report them if the others do not expect as much: hivemind reports each microbatch.
+
+        The first of an epoch are always reported: hivemind's reporter falls silent two epochs after the last report
+        with samples. And the others' progress is read then: before anybody has computed, hivemind expects the end of
+        the epoch in years and does not look for ten seconds, in which whole updates may be made.
+        """
+        before = self.local_progress
+        more = samples_accumulated - before.samples_accumulated
+        is_first = more > 0 and not before.samples_accumulated
+        is_expected = local_epoch == before.epoch and more > 0 and not is_first and self._extrapolate
         is_full = self.global_progress.samples_accumulated + more >= self.target_batch_size
         if not is_expected or is_full:
             self.should_report_progress.make_due()
         super().report_local_progress(local_epoch, samples_accumulated, update_global_samples)
+        if is_first:
+            self.global_progress.next_fetch_time = 0.0
+            self.global_state_updated.set()
 
     def hold(self, held: bool, samples_accumulated: int) -> None:
         """Report that this peer stops adding samples, or goes on with those it had.
@@ -204,8 +214,9 @@ class SwarmProgressTracker(ProgressTracker):
         return progress
 
     def _is_expected(self, report: PeerReport) -> bool:
-        """One that is an epoch behind is about to follow."""
-        return self._is_alive(report) and bool(report.epoch >= self.local_progress.epoch - 1)
+        """One that is an epoch behind is about to follow. So is a partner of the last update, if its record is old."""
+        is_near = self._history.is_known(report) or report.epoch >= self.local_progress.epoch - 1
+        return self._is_alive(report) and bool(is_near)
 
     def _is_alive(self, report: PeerReport) -> bool:
         """hivemind's peers report at least twice until their record expires."""

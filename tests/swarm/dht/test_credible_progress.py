@@ -96,6 +96,20 @@ def test_samples_count_as_far_as_their_peer_has_come_to_a_round() -> None:
     assert history.limited([report("a"), ghost], own)[1].samples_accumulated == 1500
 
 
+def test_a_peer_that_stays_away_is_waited_for_ever_more_rarely_until_it_comes() -> None:
+    history, own = PeerHistory(), report("own", samples=100)
+    others = [report("a", samples=60), report("late", samples=50)]
+    waited = []
+    history.add_round([b"a"], is_one_group=True)
+    for update in range(40):
+        if history.limited(others, own)[1].adds_samples:
+            waited.append(update)
+        history.add_round([b"a"], is_one_group=True)
+    assert waited == [0, 1, 4, 8, 16, 32]
+    history.add_round([b"a", b"late"], is_one_group=True)
+    assert history.limited(others, own)[1].adds_samples
+
+
 def test_a_peer_of_another_group_is_not_taken_for_absent() -> None:
     history, own = PeerHistory(), report("own", samples=100)
     others = [report("a", samples=60), report("b", samples=50)]

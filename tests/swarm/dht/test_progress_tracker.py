@@ -167,10 +167,22 @@ def test_samples_are_reported_now_and_then_and_at_once_what_nobody_expects(swarm
 
     tracker.report_local_progress(5, 0)
     assert is_reported()  # another epoch
-    for samples in (8, 16, 24):
+    tracker.report_local_progress(5, 8)
+    assert is_reported()  # it computes in this epoch
+    for samples in (16, 24, 32):
         tracker.report_local_progress(5, samples)
         assert not is_reported()
     tracker.report_local_progress(5, TARGET)
     assert is_reported()  # the batch is full
     tracker.hold(True, 0)
     assert is_reported()  # it adds no more
+
+
+def test_epochs_shorter_than_the_time_between_two_reports_are_seen_all_the_same(swarm: Swarm) -> None:
+    swarm.ben._extrapolate = True  # samples are then reported only now and then
+    for epoch in range(6, 11):
+        with swarm.ben.pause_updates():
+            swarm.ben.update_epoch(epoch)
+        swarm.see(lambda epoch=epoch: swarm.ann.reported_epoch == epoch)
+        swarm.ben.report_local_progress(epoch, 8)
+        wait_for(lambda: not swarm.ben.should_report_progress.is_set(), 10.0)
