@@ -30,6 +30,7 @@ class Member:
         matchmaking_time: float = 1.0,
         expected: Callable[[], Mapping[bytes, float]] | None = None,
         sizes: Sequence[int] = (3,),
+        kind: type[EpochGradientAverager] = EpochGradientAverager,
         **options: Any,
     ) -> None:
         self.epoch, self.value = 0, value
@@ -38,7 +39,7 @@ class Member:
             parameter.grad = torch.full_like(parameter, value)
         self.dht: DHT = join_swarm(contact, folder / f"{value:g}.key")
         opened.callback(self.dht.shutdown)
-        self.averager = EpochGradientAverager(
+        self.averager = kind(
             epoch=lambda: self.epoch,
             parameters=parameters,
             dht=self.dht,

@@ -1,17 +1,22 @@
 """A group waits for all that are expected and no longer; a peer that missed its update catches up by the average."""
 
+import asyncio
+import gc
 import time
 from collections.abc import Iterator
 from contextlib import ExitStack
 from pathlib import Path
 
 import pytest
+from hivemind.averaging.control import AveragingStage
 
+from core.swarm.averaging.averagers import EpochGradientAverager
 from core.swarm.dht.peer import own_addresses
 from core.swarm.dht.ping import SILENCE
 from core.swarm.state.update_chain import ChainedUpdate, UpdateChain
 from tests.swarm.averaging.member import Member
 from tests.swarm.installed import installed
+from tests.waiting import wait_for
 
 PATIENCE, LATE = 15.0, 3.0
 """Seconds that a group waits for its members at most, and that the last one is late."""
@@ -76,6 +81,36 @@ def test_a_group_begins_without_a_member_that_has_vanished(members: list[Member]
         # It is not waited for again.
         size, seconds = round_of(present)
         assert (size, seconds < SILENCE) == (2, True)
+
+
+class Tidy(EpochGradientAverager):
+    """Collects the garbage of its process all the time."""
+
+    _collecting: asyncio.Task[None] | None = None
+
+    async def _meet_in(self, epoch: int) -> None:
+        await super()._meet_in(epoch)
+        if self._collecting is None:
+            gc.freeze()  # all that the libraries made, which takes long to search
+            self._collecting = asyncio.create_task(self._collect())
+
+    async def _collect(self) -> None:
+        while True:
+            gc.collect()
+            await asyncio.sleep(0.001)
+
+
+@pytest.mark.timeout(120)
+def test_a_group_is_found_after_searches_that_were_given_up(short_folder: Path) -> None:
+    with installed(short_folder), ExitStack() as opened:
+        first = Member(short_folder, 1.0, [], opened, kind=Tidy)
+        members = [first, Member(short_folder, 2.0, own_addresses(first.dht), opened, kind=Tidy)]
+        for number in range(5):
+            control = members[number % 2].begin()
+            wait_for(lambda control=control: control.stage == AveragingStage.LOOKING_FOR_GROUP, 10.0)
+            time.sleep(0.3)  # it announces itself
+            control.cancel()
+        assert round_of(members)[0] == 2
 
 
 def round_of(members: list[Member]) -> tuple[int, float]:
