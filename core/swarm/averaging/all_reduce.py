@@ -20,6 +20,7 @@ from hivemind.averaging.allreduce import AllreduceException, AllReduceRunner, Av
 from hivemind.averaging.partition import TensorPartContainer, TensorPartReducer
 from hivemind.compression import NoCompression
 from hivemind.p2p import PeerID
+from hivemind.proto import averaging_pb2
 
 from core.swarm.averaging.buffered import buffered
 from core.swarm.averaging.send_window import SendWindow
@@ -28,6 +29,9 @@ from core.swarm.traffic.lingering_close import first
 
 _ANSWERS = 16
 """Averages that wait for a member to take them, before no more of its parts are taken."""
+
+
+_PART_LOST = "a peer that averaged a part for all was lost"
 
 
 class MembersLost(AllreduceException):
@@ -86,7 +90,8 @@ class _PartsStub:
         try:
             async for answer in first(self._count, stream):
                 self._heard()
-                self._window.add_answer(self._reducer)
+                if answer.code == averaging_pb2.AVERAGED_PART:
+                    self._window.add_answer(self._reducer)
                 yield answer
         finally:
             self._window.end(self._reducer)
@@ -136,22 +141,26 @@ class AtomicAllReduce(AllReduceRunner):
             # No peer had samples, so the weights add up to zero; or a peer sent values that are not finite.
             raise AllreduceException("the average is not finite")
         if self.tensor_part_container.failed_size:
-            raise AllreduceException("a peer that averaged a part for all was lost")
+            raise AllreduceException(_PART_LOST)
         return updates
 
     async def _unless_a_peer_is_lost(self, averaging: Coroutine[Any, Any, list[torch.Tensor]]) -> list[torch.Tensor]:
         average = asyncio.ensure_future(averaging)
+        refusal = asyncio.ensure_future(self._window.failed.wait())
         watches = {asyncio.ensure_future(self._until_silent(peer)): peer for peer in self._partners()}
         try:
-            await asyncio.wait({average, *watches}, return_when=asyncio.FIRST_COMPLETED)
+            await asyncio.wait({average, refusal, *watches}, return_when=asyncio.FIRST_COMPLETED)
             if average.done():
                 return average.result()
-            raise MembersLost([peer for watch, peer in watches.items() if watch.done()])
+            if lost := [peer for watch, peer in watches.items() if watch.done()]:
+                raise MembersLost(lost)
+            # Nothing that still comes could mend it, and some may never come.
+            raise AllreduceException(_PART_LOST)
         finally:
-            for task in (average, *watches):
+            for task in (average, refusal, *watches):
                 task.cancel()
             # hivemind's tasks send the others a last message.
-            await asyncio.gather(average, *watches, return_exceptions=True)
+            await asyncio.gather(average, refusal, *watches, return_exceptions=True)
 
     def _get_peer_stub(self, peer: PeerID) -> Any:
         reducer = self._index_of(peer)

@@ -24,6 +24,7 @@ from hivemind.optim.grad_averager import GradientAverager
 from hivemind.optim.state_averager import TrainingStateAverager
 from hivemind.p2p import P2PContext
 from hivemind.proto import averaging_pb2
+from hivemind.utils import get_dht_time
 from hivemind.utils.asyncio import achain, as_aiter
 
 from core.swarm.averaging.all_reduce import MembersLost
@@ -38,6 +39,8 @@ from core.swarm.state.update_transfer import UpdateTransfer
 
 _PREFETCH = 2
 """Parts of each stream that are compressed, or decompressed, before it is their turn."""
+_SEARCH_BEYOND = 2.0
+"""Seconds beyond its matchmaking time for which a group of a round is looked for that is not repeated."""
 _ENDED_GROUPS = 16
 """That are remembered: members are late by a round or two at most."""
 
@@ -62,12 +65,15 @@ class RunAverager(DecentralizedAverager):
     """
 
     last_round: StepControl | None = None
+    _repeats_rounds = True
+    """Whether a search without a group, and a round that failed, is followed by another one."""
 
     def __init__(
         self, *args: Any, expected_peers: Callable[[], Mapping[bytes, float]] | None = None, **options: Any
     ) -> None:
         self._expected_peers = expected_peers
         self._ended_groups: deque[bytes] = deque(maxlen=_ENDED_GROUPS)
+        self._steps = 0
         super().__init__(*args, **options)
 
     def _run_internal(self) -> None:
@@ -76,9 +82,13 @@ class RunAverager(DecentralizedAverager):
         torch.set_num_threads(torch.get_num_threads())
         super()._run_internal()
 
-    def step(self, *args: Any, **options: Any) -> Any:
+    def step(self, *args: Any, timeout: float | None = None, **options: Any) -> Any:
         self.update_expected_peers()
-        self.last_round = super().step(*args, **options)
+        if not self._repeats_rounds:
+            begins = max(options.get("scheduled_time") or 0.0, now := get_dht_time())
+            patience = self.matchmaking_kwargs["min_matchmaking_time"] + _SEARCH_BEYOND
+            timeout, options["allow_retries"] = begins - now + patience, False
+        self.last_round = super().step(*args, timeout=timeout, **options)
         return self.last_round
 
     def update_expected_peers(self) -> None:
@@ -92,6 +102,16 @@ class RunAverager(DecentralizedAverager):
 
     async def _expect(self, reports: Mapping[bytes, float]) -> None:
         await self._matchmaking.expect(reports)
+
+    async def _step(self, **options: Any) -> None:
+        self._steps += 1
+        try:
+            await super()._step(**options)
+        finally:
+            self._steps -= 1
+            if not self._steps:
+                # Parts for a group that this peer has left by giving up its search wait for this, and are then refused.
+                self._pending_groups_registered.set()
 
     @contextmanager
     def _register_allreduce_group(self, group_info: GroupInfo) -> Iterator[None]:
@@ -212,6 +232,8 @@ class CheckedStateAverager(TrainingStateAverager, StateTransfer, RunAverager):
 
     nonces: tuple[bytes, ...] = ()
     """Those of the group that averaged for the next update."""
+    _repeats_rounds = False
+    """The next update waits for the state to be averaged. Alone, a peer would look for others that have done so."""
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         self._stepping = threading.RLock()

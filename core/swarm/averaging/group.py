@@ -17,8 +17,10 @@ class Group:
 
     nonces: tuple[bytes, ...]
     """A random number of each member; together they distinguish this round from every other."""
+    peers: frozenset[bytes] = frozenset()
+    """Ids of the members."""
     trainers: frozenset[str] = frozenset()
-    """Ids of the members that add samples."""
+    """Ids of those that add samples."""
 
 
 @dataclass(frozen=True)
@@ -45,7 +47,8 @@ def group_of(gathered: Mapping[PeerID, Any], epoch: int) -> Group | None:
     if not all(_is_of(epoch, entry) for entry in gathered.values()):
         return None
     trainers = frozenset(str(peer) for peer, (_epoch, _nonce, adds_samples) in gathered.items() if adds_samples)
-    return Group(tuple(nonce for _epoch, nonce, _adds in gathered.values()), trainers)
+    nonces = tuple(nonce for _epoch, nonce, _adds in gathered.values())
+    return Group(nonces, frozenset(peer.to_bytes() for peer in gathered), trainers)
 
 
 def group_of_one() -> Group:

@@ -92,8 +92,10 @@ class CollaborativeOptimizer(hivemind.Optimizer):
 
     def _make_gradient_averager(self, _factory: None, **options: Any) -> EpochGradientAverager:
         def make(**more: Any) -> EpochGradientAverager:
-            options = {**more, "start": self._averages, "adds_samples": self._adds_samples, **self._averager_options}
-            return EpochGradientAverager(epoch=lambda: self.local_epoch, **options)
+            options = {**more, "start": self._averages, "adds_samples": self._adds_samples, **self._group_options}
+            return EpochGradientAverager(
+                epoch=lambda: self.local_epoch, expected_peers=lambda: self.tracker.expected_peers, **options
+            )
 
         averager: EpochGradientAverager = super()._make_gradient_averager(make, **options)
         return averager
@@ -112,14 +114,18 @@ class CollaborativeOptimizer(hivemind.Optimizer):
             client_mode=self.client_mode,
             auxiliary=self.auxiliary,
             start=True,
-            **self._averager_options,
+            expected_peers=self._expected_for_state,
+            **self._group_options,
             **options,
         )
 
-    @property
-    def _averager_options(self) -> dict[str, Any]:
-        """Of both averagers."""
-        return {**self._group_options, "expected_peers": lambda: self.tracker.expected_peers}
+    def _expected_for_state(self) -> dict[bytes, float]:
+        """During an update, those who have averaged their gradients for it: all of them, and nobody else, then average
+        their state. Who is left out of that would hold up everybody's next update."""
+        expected = self.tracker.expected_peers
+        if not (self._stepping and self._group.nonces):
+            return expected
+        return {peer: expected.get(peer, 0.0) for peer in self._group.peers - {self.dht.peer_id.to_bytes()}}
 
     @property
     def _is_one_group(self) -> bool:
@@ -172,7 +178,7 @@ class CollaborativeOptimizer(hivemind.Optimizer):
             self.load_state_from_peers()
             return
         own_samples = self.own_samples
-        self._stepping, self._gave_up = True, False
+        self._stepping, self._gave_up, self._group = True, False, Group(())
         try:
             super()._update_global_epoch(grad_scaler)
         except RoundFailed:
@@ -237,6 +243,7 @@ class CollaborativeOptimizer(hivemind.Optimizer):
         self.grad_averager.keep_average()
         self.state_averager.nonces = group.nonces
         self._group = group
+        self.state_averager.update_expected_peers()
 
     def _give_up_round(self) -> None:
         give_up(self.scheduled_grads)

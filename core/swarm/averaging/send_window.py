@@ -42,7 +42,8 @@ class SendWindow:
         self._counts, self._size, self._patience = list(counts), size, patience
         self._sent = [0] * len(counts)
         self._answered = [0] * len(counts)
-        self._has_failed = False
+        self.failed = asyncio.Event()
+        """Set when a reducer has ended before it has answered all its parts."""
         self._has_changed = asyncio.Event()
 
     def may_send(self, reducer: int) -> bool:
@@ -57,7 +58,7 @@ class SendWindow:
         """Return when the next part may be sent to this reducer, which counts as sent then."""
         with suppress(TimeoutError):
             async with asyncio.timeout(self._patience):
-                while not (self._has_failed or self.may_send(reducer)):
+                while not (self.failed.is_set() or self.may_send(reducer)):
                     self._has_changed.clear()
                     await self._has_changed.wait()
         self.add_sent(reducer)
@@ -74,7 +75,8 @@ class SendWindow:
 
     def end(self, reducer: int) -> None:
         """Nothing more comes from this reducer. If that is too early, the round has failed, and nobody is to wait."""
-        self._has_failed |= self._answered[reducer] < self._counts[reducer]
+        if self._answered[reducer] < self._counts[reducer]:
+            self.failed.set()
         self._has_changed.set()
 
     def _is_sending(self, reducer: int) -> bool:

@@ -51,6 +51,26 @@ def test_a_round_ends_soon_after_a_member_fell_silent_and_the_next_one_is_made_w
         assert [member.gradient for member in members[:2]] == [1.5, 1.5]
 
 
+def test_a_round_fails_at_once_if_a_member_has_given_it_up_and_the_next_one_is_made_with_it(
+    members: list[Member],
+) -> None:
+    controls = [member.begin() for member in members]
+    until_all_are_in_a_group(controls)
+    controls[2].cancel()
+    began = time.monotonic()
+    for control in controls[:2]:
+        control.allow_allreduce()
+    for control in controls[:2]:
+        with pytest.raises(Exception, match="a peer that averaged a part for all was lost"):
+            control.result(TIMEOUT)
+    assert time.monotonic() - began < SILENCE
+    assert [member.gradient for member in members] == [1.0, 2.0, 6.0]
+    again = [member.begin() for member in members]
+    for control in again:
+        control.allow_allreduce()
+    assert {len(control.result(TIMEOUT)) for control in again} == {3}
+
+
 def test_a_round_that_nobody_waits_for_is_ended_and_leaves_the_gradients_as_they_were(members: list[Member]) -> None:
     controls = [member.begin() for member in members]
     until_all_are_in_a_group(controls)
