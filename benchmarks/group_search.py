@@ -28,6 +28,8 @@ def main(counts: list[int]) -> None:
         try:
             with swarm(folder, [True] * (1 + count), module="searching_peer") as (backbone, *peers):
                 print(f"{count} peers and the backbone; B/s at the interface, up and down:")
+                for peer in peers:
+                    peer.begin("expect", [other.address for other in peers if other is not peer])
                 measure(backbone, peers, "at rest")
                 for number, peer in enumerate(peers):
                     peer.begin("search", 1 + number)

@@ -1,7 +1,7 @@
 """A peer that looks for a group, ordered on stdin and answering on stdout, one JSON object a line.
 
-Usage as of line_peer.py. Orders: {"search": EPOCH} (look for peers that look under the same epoch; answers after how
-many seconds there is a group, and its size), {"stop": 0} (answers null at once), {"processor": 0} (seconds that its
+Usage as of line_peer.py. Orders: {"expect": [ADDRESS, ...]} (the others, as a run's progress would tell), {"search":
+EPOCH} (look for those that look under the same epoch; answers after how many seconds there is a group, and its size), {"stop": 0} (answers null at once), {"processor": 0} (seconds that its
 processes have used).
 """
 
@@ -18,11 +18,11 @@ import torch
 from hivemind.averaging.control import AveragingStage, StepControl
 
 from core.swarm.averaging.averagers import EpochGradientAverager
-from core.swarm.dht.peer import join_swarm, own_addresses
+from core.swarm.dht.peer import join_swarm, own_addresses, peer_id_of
 from core.swarm.patches import install
 from core.swarm.traffic.link import Link
 
-_MATCHMAKING = 2.0
+_MATCHMAKING = 10.0
 """Seconds; that of the practice project."""
 _DEADLINE = 120.0
 
@@ -30,17 +30,22 @@ _DEADLINE = 120.0
 class Searcher:
     def __init__(self, dht: Any) -> None:
         self._epoch = 0
+        self._expected = dict[bytes, float]()
         self._averager = EpochGradientAverager(
             epoch=lambda: self._epoch,
             parameters=[torch.nn.Parameter(torch.zeros(3))],
             dht=dht,
             prefix="search",
+            expected_peers=lambda: self._expected,
             min_matchmaking_time=_MATCHMAKING,
-            request_timeout=_MATCHMAKING * 0.6,
+            request_timeout=min(5.0, _MATCHMAKING * 0.6),
             client_mode=dht.client_mode,
             start=True,
         )
         self._control: StepControl | None = None
+
+    def expect(self, addresses: list[str]) -> None:
+        self._expected = {peer_id_of(address).to_bytes(): 0.0 for address in addresses}
 
     def search(self, epoch: int) -> None:
         send(self._found(epoch))
@@ -81,6 +86,8 @@ def main() -> None:
     with ThreadPoolExecutor(1) as searching:
         for text in sys.stdin:
             match json.loads(text):
+                case {"expect": addresses} if searcher is not None:
+                    searcher.expect(addresses)
                 case {"search": epoch} if searcher is not None:
                     searching.submit(searcher.search, epoch)
                 case {"stop": _} if searcher is not None:
