@@ -15,7 +15,7 @@ from core.api.session_settings import Limits
 from core.host.project import Host
 from core.swarm.averaging.auxiliary import AuxiliaryOptimizer
 from core.swarm.build import make_optimizer
-from core.swarm.dht.backbone_monitor import BackboneMonitor
+from core.swarm.connectivity.backbone_monitor import BackboneMonitor
 from core.swarm.dht.peer import peer_id_of
 from core.swarm.errors import BadState, RoundFailed
 from core.swarm.state.checks import State

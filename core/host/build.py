@@ -29,7 +29,7 @@ from core.learning.data.source import once
 from core.learning.model import build_model
 from core.learning.tasks import task_for
 from core.learning.tasks.task import Evaluation
-from core.swarm.dht.dial_back import serve_dial_backs
+from core.swarm.connectivity.dial_back import serve_dial_backs
 from core.swarm.dht.organiser import RunRecordPublisher
 from core.swarm.dht.peer import LOOPBACK, join_swarm, own_addresses
 from core.swarm.patches import install

@@ -12,7 +12,7 @@ from core.swarm.averaging import bandwidth
 from core.swarm.averaging.averagers import COMPRESSIONS
 from core.swarm.averaging.group import Update
 from core.swarm.averaging.optimizer import CollaborativeOptimizer
-from core.swarm.dht.backbone_monitor import BackboneMonitor
+from core.swarm.connectivity.backbone_monitor import BackboneMonitor
 
 _PROGRESS_LASTS = 30.0
 """Seconds for which the others believe a peer that fell silent. hivemind's 60 would be two averaging time-outs in which

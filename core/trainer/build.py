@@ -29,10 +29,10 @@ from core.swarm.averaging.bandwidth import min_bandwidth
 from core.swarm.averaging.group import Update
 from core.swarm.averaging.optimizer import CollaborativeOptimizer
 from core.swarm.build import make_optimizer
-from core.swarm.dht.backbone_monitor import BackboneMonitor
+from core.swarm.connectivity.backbone_monitor import BackboneMonitor
+from core.swarm.connectivity.reachability import Doors, ReachabilityMonitor, join_reachable
 from core.swarm.dht.contributions import Publisher
 from core.swarm.dht.peer import peer_id_of
-from core.swarm.dht.reachability import Doors, ReachabilityMonitor, join_reachable
 from core.swarm.patches import install
 from core.swarm.traffic.link import Link
 from core.swarm.traffic.throttled_download import ThrottledDownload

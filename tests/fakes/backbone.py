@@ -1,6 +1,6 @@
 """A backbone that is in reach or not, as a test says."""
 
-from core.swarm.dht.backbone_monitor import BackboneMonitor
+from core.swarm.connectivity.backbone_monitor import BackboneMonitor
 
 
 class ScriptedBackbone(BackboneMonitor):

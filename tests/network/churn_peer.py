@@ -27,7 +27,7 @@ from core.swarm.averaging.auxiliary import AuxiliaryOptimizer
 from core.swarm.averaging.group import Update
 from core.swarm.averaging.optimizer import CollaborativeOptimizer
 from core.swarm.build import make_optimizer
-from core.swarm.dht.backbone_monitor import BackboneMonitor
+from core.swarm.connectivity.backbone_monitor import BackboneMonitor
 from core.swarm.dht.organiser import RunRecordPublisher
 from core.swarm.dht.peer import join_swarm, own_addresses, peer_id_of
 from core.swarm.errors import BadState, Isolated, RoundFailed, StateUnavailable

@@ -12,10 +12,10 @@ import threading
 import time
 from pathlib import Path
 
-from core.swarm.dht.backbone_monitor import BackboneMonitor
-from core.swarm.dht.dial_back import serve_dial_backs
+from core.swarm.connectivity.backbone_monitor import BackboneMonitor
+from core.swarm.connectivity.dial_back import serve_dial_backs
+from core.swarm.connectivity.reachability import Doors, ReachabilityMonitor, join_reachable
 from core.swarm.dht.peer import everywhere, join_swarm, own_addresses, peer_id_of
-from core.swarm.dht.reachability import Doors, ReachabilityMonitor, join_reachable
 from core.swarm.patches import install
 from core.swarm.traffic.link import Link
 

@@ -26,7 +26,7 @@ from core.learning.data.download import Client
 from core.swarm.averaging.group import Update
 from core.swarm.averaging.optimizer import CollaborativeOptimizer
 from core.swarm.build import make_optimizer
-from core.swarm.dht.backbone_monitor import BackboneMonitor
+from core.swarm.connectivity.backbone_monitor import BackboneMonitor
 from core.swarm.dht.peer import join_swarm, own_addresses, peer_id_of
 from core.swarm.errors import RoundFailed, StateUnavailable
 from core.swarm.patches import install

@@ -24,7 +24,7 @@ from hivemind.proto import averaging_pb2
 
 from core.swarm.averaging.buffered import buffered
 from core.swarm.averaging.send_window import SendWindow
-from core.swarm.dht.ping import until_silent
+from core.swarm.connectivity.ping import until_silent
 from core.swarm.traffic.lingering_close import first
 
 _ANSWERS = 16

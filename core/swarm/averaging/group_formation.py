@@ -14,7 +14,7 @@ from hivemind.averaging.group_info import GroupInfo
 from hivemind.averaging.matchmaking import Matchmaking
 from hivemind.p2p import P2P, PeerID
 
-from core.swarm.dht.ping import until_silent
+from core.swarm.connectivity.ping import until_silent
 
 _INTERVAL = 0.5
 """Seconds between two looks at who is missing. Those who come on time are never pinged."""

@@ -14,8 +14,8 @@ from core.swarm.averaging.bandwidth import bandwidth
 from core.swarm.averaging.group import Group, Update, group_of, group_of_one
 from core.swarm.averaging.round_control import give_up, has_group, is_searching, phase_of, wait_for_group
 from core.swarm.averaging.run_state import RunState
-from core.swarm.dht.backbone_monitor import BackboneMonitor
-from core.swarm.dht.isolation import IsolationGuard
+from core.swarm.connectivity.backbone_monitor import BackboneMonitor
+from core.swarm.connectivity.isolation import IsolationGuard
 from core.swarm.dht.progress_tracker import SwarmProgressTracker
 from core.swarm.errors import Interrupted, RoundFailed
 from core.swarm.state.checks import State

@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 from hivemind.averaging.control import AveragingStage, StepControl
 
+from core.swarm.connectivity.ping import SILENCE
 from core.swarm.dht.peer import own_addresses
-from core.swarm.dht.ping import SILENCE
 from tests.swarm.averaging.member import TIMEOUT, Member
 from tests.swarm.installed import installed
 

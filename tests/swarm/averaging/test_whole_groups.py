@@ -11,8 +11,8 @@ import pytest
 from hivemind.averaging.control import AveragingStage
 
 from core.swarm.averaging.averagers import EpochGradientAverager
+from core.swarm.connectivity.ping import SILENCE
 from core.swarm.dht.peer import own_addresses
-from core.swarm.dht.ping import SILENCE
 from core.swarm.state.update_chain import ChainedUpdate, UpdateChain
 from tests.swarm.averaging.member import Member
 from tests.swarm.installed import installed

@@ -10,7 +10,7 @@ import pytest
 from hivemind import DHT
 from hivemind.dht.node import DHTNode
 
-from core.swarm.dht.dial_back import Answer, ask_to_be_called, serve_dial_backs
+from core.swarm.connectivity.dial_back import Answer, ask_to_be_called, serve_dial_backs
 from core.swarm.dht.peer import LOOPBACK, join_swarm, own_addresses
 from tests.fakes.http_server import closed_port
 from tests.swarm.installed import installed

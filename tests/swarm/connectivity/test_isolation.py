@@ -5,7 +5,7 @@ from typing import Any, cast
 
 import pytest
 
-from core.swarm.dht.isolation import IsolationGuard
+from core.swarm.connectivity.isolation import IsolationGuard
 from core.swarm.errors import Isolated
 from tests.fakes.backbone import ScriptedBackbone
 

@@ -15,8 +15,8 @@ from hivemind import DHT
 from hivemind.dht.node import DHTNode
 from hivemind.p2p import PeerID
 
+from core.swarm.connectivity.ping import close_silent_connections
 from core.swarm.dht.organiser import OrganiserRecords
-from core.swarm.dht.ping import close_silent_connections
 
 log = logging.getLogger(__name__)
 

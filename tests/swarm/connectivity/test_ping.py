@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from core.swarm.dht import ping
+from core.swarm.connectivity import ping
 
 
 @pytest.fixture(autouse=True)

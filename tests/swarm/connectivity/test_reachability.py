@@ -1,8 +1,8 @@
 import pytest
 
 from core.api.snapshot import Reachability
-from core.swarm.dht.dial_back import Answer
-from core.swarm.dht.reachability import Doors, own_ip_addresses, reachability
+from core.swarm.connectivity.dial_back import Answer
+from core.swarm.connectivity.reachability import Doors, own_ip_addresses, reachability
 
 OUTSIDE, INSIDE, SIXTH = "11.77.0.2", "192.168.0.2", "2001:db8::2"
 MAPS, PORT = Doors(maps_port=True), Doors(port=31001)

@@ -9,7 +9,7 @@ import pytest
 from hivemind import DHT
 from hivemind.dht.node import DHTNode
 
-from core.swarm.dht.backbone_monitor import BackboneMonitor
+from core.swarm.connectivity.backbone_monitor import BackboneMonitor
 from core.swarm.dht.peer import join_swarm, own_addresses
 from tests.swarm.installed import installed
 

@@ -14,7 +14,7 @@ from hivemind.p2p import PeerID
 from hivemind.utils.multiaddr import Multiaddr
 
 from core.api.snapshot import Reachability
-from core.swarm.dht.dial_back import MOST_PORTS, PAUSE, Answer, ask_to_be_called
+from core.swarm.connectivity.dial_back import MOST_PORTS, PAUSE, Answer, ask_to_be_called
 from core.swarm.dht.peer import LOOPBACK, join_swarm, listening_places, peer_id_of
 
 CALLABLE: tuple[Reachability, ...] = ("open_port", "router", "ipv6")
