@@ -1,9 +1,10 @@
 """Puts the optimizer of a run together, as its manifest describes it."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 import hivemind
+from torch.nn import Parameter
 
 from core.api.project.manifest import Averaging, Training
 from core.api.session_settings import Limits
@@ -24,7 +25,7 @@ def make_optimizer(
     *,
     dht: hivemind.DHT,
     run_id: str,
-    parameters: Any,
+    parameters: Iterable[Parameter],
     training: Training,
     averaging: Averaging,
     backbone: BackboneMonitor,
@@ -38,14 +39,6 @@ def make_optimizer(
     """The optimizer of one run as its manifest describes it. Must be called on the main thread (hivemind)."""
     compression = COMPRESSIONS[averaging.compression]
     parameters = list(parameters)
-    size = sum(parameter.numel() for parameter in parameters)
-    group = {
-        "bandwidth": bandwidth.bandwidth(limits),
-        "part_size_bytes": bandwidth.part_size(size, averaging),
-        "target_group_size": averaging.target_group_size,
-        # Larger than matchmaking time, hivemind warns, can deadlock two peers that ask each other.
-        "request_timeout": min(5.0, averaging.matchmaking_time * 0.6),
-    }
     optimizer = kind(
         backbone=backbone,
         on_update=on_update,
@@ -66,9 +59,21 @@ def make_optimizer(
         offload_optimizer=True,
         client_mode=dht.client_mode,
         grad_compression=compression(),
-        group_options=group,
+        group_options=_group_options(parameters, averaging, limits),
         state_averaging_compression=compression(),
         **options,
     )
     optimizer.apply_limits(limits)
     return optimizer
+
+
+def _group_options(parameters: Sequence[Parameter], averaging: Averaging, limits: Limits) -> dict[str, Any]:
+    """How the members of a group find each other, and how they divide what they average."""
+    size = sum(parameter.numel() for parameter in parameters)
+    return {
+        "bandwidth": bandwidth.bandwidth(limits),
+        "part_size_bytes": bandwidth.part_size(size, averaging),
+        "target_group_size": averaging.target_group_size,
+        # Larger than matchmaking time, hivemind warns, can deadlock two peers that ask each other.
+        "request_timeout": min(5.0, averaging.matchmaking_time * 0.6),
+    }

@@ -3,7 +3,7 @@
 import hashlib
 import logging
 import os
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import ExitStack, closing, contextmanager
 from dataclasses import dataclass
 from functools import partial
@@ -74,6 +74,15 @@ class _Prepared:
     shards: list[Path]
 
 
+@dataclass(frozen=True)
+class _Peer:
+    """The session's place in the swarm."""
+
+    dht: DHT
+    backbone: BackboneMonitor
+    reachability: ReachabilityMonitor
+
+
 @contextmanager
 def joined_session(start: Start, control: Control, reporter: Reporter) -> Iterator[Session]:
     """A session that is a peer of its run; on the way out it leaves the run in order.
@@ -128,53 +137,82 @@ def _prepare(process: _Process, cache: Cache) -> _Prepared:
 
 
 def _join(process: _Process, prepared: _Prepared, opened: ExitStack) -> Session:
-    start, control, reporter = process.start, process.control, process.reporter
-    manifest, training = start.manifest, start.manifest.training
-    doors = Doors(control.settings.listen_port, control.settings.port_mapping == "yes")
-    dht, reachability = join_reachable(manifest.initial_peers, Path(start.identity), doors)
-    WireMonitor(process.link, dht).start()
-    opened.callback(dht.shutdown)
-    backbone = [peer_id_of(address) for address in manifest.initial_peers]
-    monitor = BackboneMonitor(dht, backbone, manifest.run_id)
-    reachability_monitor = ReachabilityMonitor(dht, backbone, doors, reachability)
-    for watch in (monitor, reachability_monitor):
-        watch.start()
-        opened.callback(watch.stop)
+    peer = _join_swarm(process, opened)
 
     def on_update(update: Update) -> None:
         session.on_update(update)
 
-    optimizer = make_optimizer(
-        dht=dht,
+    optimizer = _optimizer(process, prepared, peer, on_update)
+    opened.callback(optimizer.shutdown)
+    _forward_commands(process, optimizer)
+    liveness = Liveness(processes_of(peer.dht, optimizer), partial(_end_process, process.control, process.reporter))
+    opened.callback(liveness.stop)
+    session = _session(process, prepared, peer, optimizer, liveness)
+    return session
+
+
+def _join_swarm(process: _Process, opened: ExitStack) -> _Peer:
+    start, settings = process.start, process.control.settings
+    initial_peers = start.manifest.initial_peers
+    doors = Doors(settings.listen_port, settings.port_mapping == "yes")
+    dht, reachability = join_reachable(initial_peers, Path(start.identity), doors)
+    WireMonitor(process.link, dht).start()
+    opened.callback(dht.shutdown)
+    backbone = [peer_id_of(address) for address in initial_peers]
+    peer = _Peer(
+        dht,
+        BackboneMonitor(dht, backbone, start.manifest.run_id),
+        ReachabilityMonitor(dht, backbone, doors, reachability),
+    )
+    for monitor in (peer.backbone, peer.reachability):
+        monitor.start()
+        opened.callback(monitor.stop)
+    return peer
+
+
+def _optimizer(
+    process: _Process, prepared: _Prepared, peer: _Peer, on_update: Callable[[Update], None]
+) -> CollaborativeOptimizer:
+    manifest, control = process.start.manifest, process.control
+    return make_optimizer(
+        dht=peer.dht,
         run_id=manifest.run_id,
         parameters=prepared.model.parameters(),
-        training=training,
+        training=manifest.training,
         averaging=manifest.averaging,
-        backbone=monitor,
+        backbone=peer.backbone,
         on_update=on_update,
         yielding=lambda: control.interrupted,
         limits=prepared.settings.limits,
     )
-    opened.callback(optimizer.shutdown)
+
+
+def _forward_commands(process: _Process, optimizer: CollaborativeOptimizer) -> None:
+    """Pass on at once what a round must not wait for."""
 
     def on_settings(settings: SessionSettings) -> None:
         process.link.apply(settings.limits)
         optimizer.run_state.limit_transfer(settings.limits)
 
-    control.on_settings, control.on_interruption = on_settings, optimizer.interrupt
-    liveness = Liveness(processes_of(dht, optimizer), partial(_end_process, control, reporter))
-    opened.callback(liveness.stop)
+    process.control.on_settings, process.control.on_interruption = on_settings, optimizer.interrupt
+
+
+def _session(
+    process: _Process, prepared: _Prepared, peer: _Peer, optimizer: CollaborativeOptimizer, liveness: Liveness
+) -> Session:
+    start, control, reporter = process.start, process.control, process.reporter
+    manifest, training = start.manifest, start.manifest.training
     run = Joined(
         optimizer,
         training.target_batch_size,
         min_bandwidth(count_parameters(prepared.model), manifest.averaging),
-        lambda: reachability_monitor.value,
+        lambda: peer.reachability.value,
     )
     status = SessionStatus(process.measurements, run, "joining")
     reporter.report(status.report)
     copy = LocalCopy(Path(start.copies), manifest.run_id) if start.copies is not None else None
-    batches = _batches(prepared, start, dht, optimizer)
-    session = Session(
+    batches = _batches(prepared, start, peer.dht, optimizer)
+    return Session(
         optimizer=optimizer,
         microbatches=Microbatches(prepared.task, prepared.model, batches, training.microbatch_size, prepared.device),
         state_sync=StateSync(optimizer, copy, status, control, lambda remark: reporter.send(Remark(remark))),
@@ -184,12 +222,11 @@ def _join(process: _Process, prepared: _Prepared, opened: ExitStack) -> Session:
         measurements=process.measurements,
         control=control,
         reporter=reporter,
-        publisher=Publisher(dht, manifest.run_id, Path(start.volunteer) if start.volunteer else None),
+        publisher=Publisher(peer.dht, manifest.run_id, Path(start.volunteer) if start.volunteer else None),
         liveness=liveness,
         device=prepared.device,
         applied=prepared.settings,
     )
-    return session
 
 
 def _batches(prepared: _Prepared, start: Start, dht: DHT, optimizer: CollaborativeOptimizer) -> Iterator[Batch]:
