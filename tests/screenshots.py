@@ -46,13 +46,13 @@ def take_all(folder: Path, display: XDisplay, volunteer: Participant) -> None:
     volunteer.start("contribute")
     # The first epoch is celebrated in a window, once: that is not what every day looks like.
     with window(display, volunteer, "app"):
-        wait_for(lambda: progress(volunteer)["epoch"] >= 2, _UNTIL_THEN, "the first epochs")
-    wait_for(lambda: progress(volunteer)["epoch"] >= EPOCHS, _UNTIL_THEN, f"epoch {EPOCHS}")
+        wait_for(lambda: volunteer.progress()["epoch"] >= 2, _UNTIL_THEN, "the first epochs")
+    wait_for(lambda: volunteer.progress()["epoch"] >= EPOCHS, _UNTIL_THEN, f"epoch {EPOCHS}")
     with window(display, volunteer, "app") as light:
-        wait_for(lambda: is_worth_a_picture(progress(volunteer)), _MOMENT, "a batch half full")
+        wait_for(lambda: is_worth_a_picture(volunteer.progress()), _MOMENT, "a batch half full")
         take_pages(folder, display, light, "light")
     with window(display, volunteer, "tests.screenshots", _DARK) as dark:
-        wait_for(lambda: is_worth_a_picture(progress(volunteer)), _MOMENT, "a batch half full")
+        wait_for(lambda: is_worth_a_picture(volunteer.progress()), _MOMENT, "a batch half full")
         take_pages(folder, display, dark, "dark")
     volunteer.run("quit")
 
@@ -88,11 +88,6 @@ def window(display: XDisplay, volunteer: Participant, module: str, *arguments: s
     yield number
     program.process.terminate()
     program.end()
-
-
-def progress(volunteer: Participant) -> dict[str, Any]:
-    found: dict[str, Any] = volunteer.status()["progress"]
-    return found
 
 
 def is_worth_a_picture(now: dict[str, Any]) -> bool:

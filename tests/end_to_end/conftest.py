@@ -1,20 +1,13 @@
-from collections.abc import Iterator
-
 import pytest
 
 from core.api.message import Message
 from core.api.session import Counters
 from core.api.snapshot import Traffic
 from core.store.store import Store
-from tests.end_to_end.machine import Machine, Participant
+from tests.end_to_end.machine import Machine, Participant, clean_machine
 from tests.end_to_end.refusals import RUN_AT
 
-
-@pytest.fixture
-def machine() -> Iterator[Machine]:
-    own = Machine()
-    yield own
-    own.clean_up()
+machine = pytest.fixture(clean_machine)
 
 
 @pytest.fixture

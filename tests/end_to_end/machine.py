@@ -9,7 +9,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -94,6 +94,10 @@ class Participant:
         assert done.returncode == 0, done.stderr
         status: dict[str, Any] = json.loads(done.stdout)
         return status
+
+    def progress(self) -> dict[str, Any]:
+        found: dict[str, Any] = self.status()["progress"]
+        return found
 
     def until(self, state: str, seconds: float = 90.0) -> dict[str, Any]:
         """The status, once the engine is in `state`."""
@@ -186,3 +190,10 @@ def _described(process: psutil.Process) -> str:
         return f"process {process.pid}: {' '.join(process.cmdline())}"
     except psutil.Error:
         return f"process {process.pid}, which has just ended"
+
+
+def clean_machine() -> Iterator[Machine]:
+    """To make a fixture of: a machine on which nothing is left afterwards."""
+    machine = Machine()
+    yield machine
+    machine.clean_up()

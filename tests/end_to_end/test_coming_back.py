@@ -11,7 +11,7 @@ from app.text import status
 from core.api.snapshot import Snapshot
 from core.client.engine_client import EngineClient
 from tests.conditions.desktop.dbus_services import PrivateBus, Service
-from tests.end_to_end.machine import Machine, Participant, wait_for
+from tests.end_to_end.machine import Machine, Participant, clean_machine, wait_for
 from tests.end_to_end.organiser import Organiser
 
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(600)]
@@ -44,7 +44,7 @@ class Volunteer:
 
     @property
     def epoch(self) -> int:
-        number: int = self.profile.status()["progress"]["epoch"]
+        number: int = self.profile.progress()["epoch"]
         return number
 
     def goes_on(self, epochs: int) -> int:
@@ -65,11 +65,7 @@ class Volunteer:
         raise AssertionError("the engine has ended")
 
 
-@pytest.fixture(scope="module")
-def machine() -> Iterator[Machine]:
-    own = Machine()
-    yield own
-    own.clean_up()
+machine = pytest.fixture(clean_machine, scope="module")
 
 
 @pytest.fixture(scope="module")
@@ -107,7 +103,7 @@ def ann(machine: Machine, organiser: Organiser, bus: PrivateBus, login: Login, b
     profile.start("contribute", organiser.url)
     profile.until("contributing", STARTS_WITHIN)
     made = Volunteer(profile)
-    wait_for(lambda: profile.status()["progress"]["peers"] == 2, 60.0, "two peers")
+    wait_for(lambda: profile.progress()["peers"] == 2, 60.0, "two peers")
     made.goes_on(1)
     return made
 

@@ -12,7 +12,7 @@ STARTS_WITHIN = 300.0
 
 
 def epoch(volunteer: Participant) -> int:
-    number: int = volunteer.status()["progress"]["epoch"]
+    number: int = volunteer.progress()["epoch"]
     return number
 
 
@@ -23,7 +23,7 @@ def goes_on(volunteer: Participant, epochs: int = 3) -> int:
 
 
 def knows(volunteer: Participant, peers: int) -> None:
-    wait_for(lambda: volunteer.status()["progress"]["peers"] == peers, 60.0, f"{peers} peers")
+    wait_for(lambda: volunteer.progress()["peers"] == peers, 60.0, f"{peers} peers")
 
 
 def test_backbones_may_be_away(machine: Machine) -> None:

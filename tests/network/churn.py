@@ -23,7 +23,7 @@ from typing import Any
 import psutil
 
 from core.system.subreaper import TAG
-from tests.network.namespaces import INTERFACE, Host, hosts
+from tests.network.namespaces import Host, hosts
 
 PORT = 31000
 PAUSES = (0.1, 0.15, 0.25, 0.5)
@@ -48,13 +48,8 @@ class Volunteer:
 
     def begin(self) -> None:
         self.begun += 1
-        subreaper = [
-            sys.executable,
-            "-m",
-            "core.system.subreaper",
-            str(self.folder / f"run-{self.name}-{self.begun}"),
-            "--",
-        ]
+        folder = self.folder / f"run-{self.name}-{self.begun}"
+        subreaper = [sys.executable, "-m", "core.system.subreaper", str(folder), "--"]
         listen = f"/ip4/{self.host.address}/tcp/{PORT}"
         peer = [sys.executable, "-m", "tests.network.churn_peer", str(self.folder), self.name, listen, str(self.pause)]
         with (self.folder / f"{self.name}.log").open("ab") as log:
@@ -101,9 +96,6 @@ class Volunteer:
         for process in self.family():
             with contextlib.suppress(psutil.NoSuchProcess):
                 process.send_signal(number)
-
-    def link(self, state: str) -> None:
-        subprocess.run(["ip", "-n", self.host.namespace, "link", "set", INTERFACE, state], check=True)
 
     def end(self) -> None:
         self.over = True
@@ -165,9 +157,9 @@ class Run:
             time.sleep(seconds)
             victim.signal(signal.SIGCONT)
         else:
-            victim.link("down")
+            victim.host.line("down")
             time.sleep(seconds)
-            victim.link("up")
+            victim.host.line("up")
         # Somebody who has not yet come back is not harmed again.
         deadline = time.monotonic() + 60
         while len(victim.epochs) <= seen and time.monotonic() < deadline:

@@ -1,6 +1,6 @@
 """Homes on one machine: a computer behind a router that translates addresses (NAT), as most home lines have it.
 
-Needs nftables besides what `namespaces` needs.
+Needs nftables, and miniupnpd for routers that map ports; a test is skipped where they are missing.
 """
 
 import re
@@ -11,7 +11,8 @@ from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from tests.network import namespaces
+import pytest
+
 from tests.network.namespaces import INTERFACE, Host, add_switch, hosts, ip
 
 INSIDE = "lan0"
@@ -88,11 +89,9 @@ class Home:
         ip("-n", self.router.namespace, "address", "add", f"{network}.{int(number) + 100}/24", "dev", INTERFACE)
 
 
-def why_not() -> str | None:
-    """What is missing here, None if homes can be made."""
-    if shutil.which("nft") is None:
-        return "there is no `nft` command (package nftables)"
-    return namespaces.why_not()
+def _skip_without(command: str, package: str) -> None:
+    if shutil.which(command) is None:
+        pytest.skip(f"there is no `{command}` command (package {package})")
 
 
 @contextmanager
@@ -101,6 +100,7 @@ def mapping_service(router: Host, folder: Path, **changes: str) -> Iterator[None
 
     `changes` are lines of its configuration that are otherwise.
     """
+    _skip_without("miniupnpd", "miniupnpd-nftables")
     lines = [line for line in _SERVICE.splitlines() if line.partition("=")[0] not in changes]
     (folder / "miniupnpd.conf").write_text("\n".join([*(f"{name}={value}" for name, value in changes.items()), *lines]))
     command = router.command(
@@ -124,6 +124,7 @@ def mapped_ports(router: Host) -> dict[int, str]:
 @contextmanager
 def homes(count: int) -> Iterator[tuple[Host, list[Home]]]:
     """A host in the open, and that many homes which reach it, each behind a router that lets nobody call in."""
+    _skip_without("nft", "nftables")
     with hosts(1 + 2 * count, _OPEN_NETWORK) as (far, *others):
         yield far, [_home(number, *others[2 * number : 2 * number + 2]) for number in range(count)]
 

@@ -13,13 +13,10 @@ from typing import Any, get_args
 
 from core.api.snapshot import Phase
 from tests.end_to_end.machine import Machine, Participant, wait_for
-from tests.end_to_end.organiser import Organiser
 from tests.network import interface_log as log_module
 from tests.network.interface_log import InterfaceLog, interface_log
 from tests.network.namespaces import INTERFACE, Host, hosts
-
-_PORT = "31001"
-_PROJECT: dict[str, Any] = {"target_batch_size": 96}
+from tests.network.sessions import PORT, organiser_on, volunteer_on
 
 
 @dataclass(frozen=True)
@@ -89,15 +86,11 @@ def measured_run(limits: Sequence[dict[str, int]], **changes: Any) -> Iterator[M
             script = host.command(sys.executable, log_module.__file__, INTERFACE)
             return opened.enter_context(interface_log(script, machine.folder / f"interface-{host.namespace}"))
 
-        organiser = Organiser(machine, "organiser", at=far.command(), address=far.address, **{**_PROJECT, **changes})
         backbone = log_of(far)
-        organiser.start()
+        organiser = organiser_on(far, machine, **changes)
         volunteers = []
-        for number, (host, values) in enumerate(zip(here, limits, strict=True)):
-            profile = machine.profile(f"volunteer{number}", at=host.command())
-            for name, value in {"listen_port": _PORT, **values}.items():
-                done = profile.run("limits", "set", name, str(value))
-                assert done.returncode == 0, done.stderr
+        for host, values in zip(here, limits, strict=True):
+            profile = volunteer_on(host, machine, listen_port=PORT, **values)
             volunteers.append(Volunteer(profile, host, log_of(host)))
             profile.start("contribute", organiser.url)
             volunteers[-1].watch(opened)

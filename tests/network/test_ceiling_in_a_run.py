@@ -10,7 +10,6 @@ import pytest
 
 from tests.network.interface_log import Direction, carried, mean_rate, worst_window
 from tests.network.measured_run import MeasuredRun, Seen, Volunteer, measured_run
-from tests.network.namespaces import why_not
 
 LIMITS: dict[str, Direction] = {"upload_limit": "up", "download_limit": "down"}
 CEILINGS = [(limit, ceiling) for limit in LIMITS for ceiling in (60_000, 100_000, 1_000_000, 10_000_000)]
@@ -22,12 +21,7 @@ EDGE = 10.0
 COUNTED_WITHIN = 0.03
 """Of what the interface carried."""
 
-pytestmark = [
-    pytest.mark.root,
-    pytest.mark.slow,
-    pytest.mark.timeout(900),
-    pytest.mark.skipif(why_not() is not None, reason=str(why_not())),
-]
+pytestmark = pytest.mark.timeout(900)
 
 
 @dataclass(frozen=True)

@@ -13,7 +13,6 @@ from typing import Any
 import pytest
 
 from tests.network.interface_log import Direction, carried, mean_rate, worst_window
-from tests.network.namespaces import why_not
 from tests.network.swarm import RemotePeer, swarm
 
 MEGABIT = 125_000
@@ -26,12 +25,7 @@ STATE, LONGEST = 12 * MEGABYTE, 25.0
 COUNTED_WITHIN = 0.03
 """Of what the interface carried."""
 
-pytestmark = [
-    pytest.mark.root,
-    pytest.mark.slow,
-    pytest.mark.timeout(400),
-    pytest.mark.skipif(why_not() is not None, reason=str(why_not())),
-]
+pytestmark = pytest.mark.timeout(400)
 
 
 @pytest.fixture(scope="module")

@@ -7,14 +7,9 @@ import pytest
 
 from tests.network.churn import run
 from tests.network.churn_peer import TIMEOUT
-from tests.network.namespaces import ISLAND, SWITCH, why_not
+from tests.network.namespaces import ISLAND, SWITCH
 
-pytestmark = [
-    pytest.mark.root,
-    pytest.mark.slow,
-    pytest.mark.timeout(400),
-    pytest.mark.skipif(why_not() is not None, reason=str(why_not())),
-]
+pytestmark = pytest.mark.timeout(400)
 
 
 def test_a_run_outlives_the_coming_and_going_of_its_peers() -> None:

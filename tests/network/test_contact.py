@@ -1,31 +1,21 @@
 """A backbone that is cut off does not answer, whatever connections the daemon lists, and answers again by itself."""
 
-import shutil
-import tempfile
 import time
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
-from tests.network.namespaces import why_not
 from tests.network.swarm import RemotePeer, swarm
 
-pytestmark = [
-    pytest.mark.root,
-    pytest.mark.slow,
-    pytest.mark.timeout(200),
-    pytest.mark.skipif(why_not() is not None, reason=str(why_not())),
-]
+pytestmark = pytest.mark.timeout(200)
 
 
 @pytest.fixture
-def volunteer() -> Iterator[RemotePeer]:
-    """Somebody who has joined by a backbone, and only reaches out."""
-    folder = Path(tempfile.mkdtemp(prefix="hive"))
-    with swarm(folder, [True, False]) as (_backbone, joined):
+def volunteer(short_folder: Path) -> Iterator[RemotePeer]:
+    """Somebody who has joined by a backbone, and only calls others."""
+    with swarm(short_folder, [True, False]) as (_backbone, joined):
         yield joined
-    shutil.rmtree(folder)
 
 
 def until(volunteer: RemotePeer, answers: bool, seconds: float) -> float:

@@ -1,23 +1,15 @@
 """Whole sessions whose line is cut: they stop, say why, keep what can still count, and come back by themselves."""
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
 import pytest
 
 from tests.end_to_end.machine import Machine, Participant, wait_for
-from tests.end_to_end.organiser import Organiser
-from tests.network.namespaces import Host, hosts, why_not
+from tests.network.namespaces import Host, hosts
+from tests.network.sessions import PORT, organiser_on, volunteer_on
 
-BATCH = 96
-
-pytestmark = [
-    pytest.mark.root,
-    pytest.mark.slow,
-    pytest.mark.timeout(600),
-    pytest.mark.skipif(why_not() is not None, reason=str(why_not())),
-]
+pytestmark = pytest.mark.timeout(600)
 
 
 @dataclass
@@ -26,10 +18,6 @@ class Volunteer:
 
     profile: Participant
     host: Host
-
-    def progress(self) -> dict[str, Any]:
-        found: dict[str, Any] = self.profile.status()["progress"]
-        return found
 
     def until_cut_off(self) -> dict[str, Any]:
         def told() -> dict[str, Any]:
@@ -47,21 +35,10 @@ class Volunteer:
         return wait_for(reached, seconds, f"epoch {epoch}")
 
 
-@pytest.fixture
-def machine() -> Iterator[Machine]:
-    own = Machine()
-    yield own
-    own.clean_up()
-
-
 def test_a_session_whose_line_is_cut_stops_says_so_and_comes_back(machine: Machine) -> None:
     with hosts(3) as (far, here, there):
-        organiser = Organiser(machine, "organiser", at=far.command(), address=far.address, target_batch_size=BATCH)
-        organiser.start()
-        ann = Volunteer(machine.profile("ann", at=here.command()), here)
-        ben = Volunteer(machine.profile("ben", at=there.command()), there)
-        for volunteer in (ann, ben):
-            assert volunteer.profile.run("limits", "set", "listen_port", "31001").returncode == 0
+        organiser = organiser_on(far, machine)
+        ann, ben = (Volunteer(volunteer_on(host, machine, listen_port=PORT), host) for host in (here, there))
         ann.profile.start("contribute", organiser.url)
         first = ann.reaches(3, 150.0)
 
@@ -76,11 +53,11 @@ def test_a_session_whose_line_is_cut_stops_says_so_and_comes_back(machine: Machi
 
         # With others in the run: they go on without her, and she is nowhere until she is where they are.
         ben.profile.start("contribute", organiser.url)
-        ben.reaches(ann.progress()["epoch"] + 1, 150.0)
-        wait_for(lambda: ann.progress()["peers"] == 2, 60.0, "two peers")
+        ben.reaches(ann.profile.progress()["epoch"] + 1, 150.0)
+        wait_for(lambda: ann.profile.progress()["peers"] == 2, 60.0, "two peers")
         ann.host.line("down")
         cut = ann.until_cut_off()
-        began = ben.progress()["epoch"]
+        began = ben.profile.progress()["epoch"]
         assert not goes_on(ann, cut)
         ben.reaches(began + 2)
 
@@ -88,7 +65,7 @@ def test_a_session_whose_line_is_cut_stops_says_so_and_comes_back(machine: Machi
         failed = ann.profile.until("failed", 150.0)
         assert failed["retry_at"] is not None
         ann.host.line("up")
-        reached = ben.progress()["epoch"]
+        reached = ben.profile.progress()["epoch"]
         again = ann.reaches(reached, 150.0)
         assert again["session"] != first["session"]
         for volunteer in (ann, ben):

@@ -7,46 +7,32 @@ import sqlite3
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
 from contextlib import closing
 from functools import partial
-from typing import Any
 
 import pytest
 
 from tests.end_to_end.machine import Machine, Participant, wait_for
 from tests.end_to_end.organiser import Organiser
-from tests.network.homes import homes, why_not
+from tests.network.homes import homes
 from tests.network.namespaces import Host
+from tests.network.sessions import organiser_on, volunteer_on
 
 WITHIN = 60.0
-"""Seconds from the command until somebody contributes to the second epoch."""
+"""Seconds that a volunteer may need, from the command to the second epoch."""
 SURVIVED_WITHIN = 40.0
 """Seconds from a change of the network until two more epochs are done."""
 _READ = "import sys, urllib.request; print(urllib.request.urlopen(sys.argv[1], timeout=10).read().decode())"
 
-pytestmark = [
-    pytest.mark.root,
-    pytest.mark.slow,
-    pytest.mark.timeout(400),
-    pytest.mark.skipif(why_not() is not None, reason=str(why_not())),
-]
-
-
-@pytest.fixture
-def machine() -> Iterator[Machine]:
-    own = Machine()
-    yield own
-    own.clean_up()
+pytestmark = pytest.mark.timeout(400)
 
 
 def test_volunteers_whom_nobody_can_call_train_together_leave_and_go_on_where_they_were(machine: Machine) -> None:
     with homes(2) as (far, both):
-        organiser = Organiser(machine, "organiser", at=far.command(), address=far.address, target_batch_size=96)
-        organiser.start()
-        volunteers = [machine.profile(home.switch, at=home.computer.command()) for home in both]
+        organiser = organiser_on(far, machine)
+        volunteers = [volunteer_on(home.computer, machine) for home in both]
         print("epoch 2 after", *contribute(volunteers, organiser, 2), "s")
-        wait_for(lambda: all(progress(each)["peers"] == 2 for each in volunteers), 30.0, "each sees the other")
+        wait_for(lambda: all(each.progress()["peers"] == 2 for each in volunteers), 30.0, "each sees the other")
         assert errors(volunteers) == []
         for volunteer in volunteers:
             assert volunteer.run("quit").returncode == 0
@@ -67,19 +53,16 @@ def test_volunteers_whom_nobody_can_call_train_together_leave_and_go_on_where_th
 
 def test_a_session_survives_that_its_computer_moves_to_another_network(machine: Machine) -> None:
     with homes(3) as (far, (before, other, after)):
-        organiser = Organiser(machine, "organiser", at=far.command(), address=far.address, target_batch_size=96)
-        organiser.start()
-        ann, ben = (machine.profile(home.switch, at=home.computer.command()) for home in (before, other))
+        organiser = organiser_on(far, machine)
+        ann, ben = (volunteer_on(home.computer, machine) for home in (before, other))
         contribute([ann, ben], organiser, 2)
-        session, reached = ann.status()["session"], progress(ann)["epoch"]
+        session, reached = ann.status()["session"], ann.progress()["epoch"]
         after.take(before.computer)
         began = time.monotonic()
         wait_for(partial(contributes, ann, reached + 2), SURVIVED_WITHIN, "two more epochs")
-        print(
-            f"two epochs later {time.monotonic() - began:.1f} s after the change, the other in {progress(ben)['epoch']}"
-        )
+        print(f"two epochs {time.monotonic() - began:.1f} s after the change, the other in {ben.progress()['epoch']}")
         assert ann.status()["session"] == session
-        assert progress(ann)["peers"] == 2
+        assert ann.progress()["peers"] == 2
         for volunteer in (ann, ben):
             assert volunteer.run("quit").returncode == 0
 
@@ -99,11 +82,6 @@ def contributes(volunteer: Participant, epoch: int) -> bool:
     status = volunteer.status()
     assert status["error"] is None
     return bool(status["state"] == "contributing" and status["progress"]["epoch"] >= epoch)
-
-
-def progress(volunteer: Participant) -> dict[str, Any]:
-    found: dict[str, Any] = volunteer.status()["progress"]
-    return found
 
 
 def errors(volunteers: list[Participant]) -> list[str]:

@@ -2,48 +2,32 @@
 
 import subprocess
 import time
-from collections.abc import Iterator
 from contextlib import ExitStack
-from shutil import which
 
 import pytest
 
 from tests.end_to_end.machine import Machine, Participant, wait_for
-from tests.end_to_end.organiser import Organiser
-from tests.network.homes import Home, homes, mapped_ports, mapping_service, why_not
+from tests.network.homes import Home, homes, mapped_ports, mapping_service
+from tests.network.sessions import PORT, organiser_on, volunteer_on
 
 LEASE = 60.0
 """Seconds for which the daemon asks; it renews three times as often."""
 
-pytestmark = [
-    pytest.mark.root,
-    pytest.mark.slow,
-    pytest.mark.timeout(500),
-    pytest.mark.skipif(why_not() is not None, reason=str(why_not())),
-    pytest.mark.skipif(which("miniupnpd") is None, reason="there is no miniupnpd (package miniupnpd-nftables)"),
-]
-
-
-@pytest.fixture
-def machine() -> Iterator[Machine]:
-    own = Machine()
-    yield own
-    own.clean_up()
+pytestmark = pytest.mark.timeout(500)
 
 
 def test_a_mapped_port_is_used_said_and_withdrawn(machine: Machine) -> None:
     with homes(2) as (far, (mapping, closed)), ExitStack() as opened:
         opened.enter_context(mapping_service(mapping.router, machine.folder))
-        organiser = Organiser(machine, "organiser", at=far.command(), address=far.address, target_batch_size=96)
-        organiser.start()
-        ann, ben = volunteer(machine, mapping, port_mapping="yes"), volunteer(machine, closed, port_mapping="yes")
+        organiser = organiser_on(far, machine)
+        ann, ben = (volunteer_on(home.computer, machine, port_mapping="yes") for home in (mapping, closed))
         for one in (ann, ben):
             one.start("contribute", organiser.url)
         assert reachability(ann) == "router"
         assert reachability(ben) == "no_mapping"
         [(port, place)] = mapped_ports(mapping.router).items()
         assert place.startswith(mapping.computer.address)
-        wait_for(lambda: all(epoch(one) >= 2 for one in (ann, ben)), 60.0, "both contribute")
+        wait_for(lambda: all(one.progress()["epoch"] >= 2 for one in (ann, ben)), 60.0, "both contribute")
         assert f"{mapping.router.address}:{port}" in connections(closed)
         print(ann.run("status").stdout, ann.run("doctor").stdout, ben.run("doctor").stdout)
 
@@ -63,33 +47,19 @@ def test_a_mapped_port_is_used_said_and_withdrawn(machine: Machine) -> None:
 
 def test_calls_that_do_not_arrive_are_noticed_and_the_peer_only_calls_out(machine: Machine) -> None:
     with homes(1) as (far, (closed,)):
-        organiser = Organiser(machine, "organiser", at=far.command(), address=far.address, target_batch_size=96)
-        organiser.start()
-        ann = volunteer(machine, closed, listen_port="31001")
+        organiser = organiser_on(far, machine)
+        ann = volunteer_on(closed.computer, machine, listen_port=PORT)
         ann.start("contribute", organiser.url)
         assert reachability(ann) == "blocked"
-        wait_for(lambda: epoch(ann) >= 1, 60.0, "it contributes")
+        wait_for(lambda: ann.progress()["epoch"] >= 1, 60.0, "it contributes")
         said = ann.run("doctor").stdout
         print(said)
-        assert "31001" in said
-
-
-def volunteer(machine: Machine, home: Home, **preferences: str) -> Participant:
-    made = machine.profile(home.switch, at=home.computer.command())
-    for name, value in preferences.items():
-        done = made.run("limits", "set", name, value)
-        assert done.returncode == 0, done.stderr
-    return made
+        assert PORT in said
 
 
 def reachability(of: Participant) -> str:
     """Once it is known."""
     return wait_for(lambda: str(of.status()["reachability"] or ""), 90.0, "it is known who can call")
-
-
-def epoch(of: Participant) -> int:
-    number: int = of.status()["progress"]["epoch"]
-    return number
 
 
 def connections(home: Home) -> list[str]:

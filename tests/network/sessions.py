@@ -1,0 +1,26 @@
+"""Whole sessions on hosts of their own."""
+
+from typing import Any
+
+from tests.end_to_end.machine import Machine, Participant
+from tests.end_to_end.organiser import Organiser
+from tests.network.namespaces import Host
+
+PORT = "31001"
+"""Of a volunteer who has opened one."""
+
+
+def organiser_on(host: Host, machine: Machine, **changes: Any) -> Organiser:
+    """A backbone that serves; `changes` are lines of its project that are otherwise."""
+    organiser = Organiser(machine, "organiser", at=host.command(), address=host.address, **changes)
+    organiser.start()
+    return organiser
+
+
+def volunteer_on(host: Host, machine: Machine, **preferences: Any) -> Participant:
+    """A volunteer who has set these and does nothing yet."""
+    volunteer = machine.profile(host.namespace, at=host.command())
+    for name, value in preferences.items():
+        done = volunteer.run("limits", "set", name, str(value))
+        assert done.returncode == 0, done.stderr
+    return volunteer
