@@ -13,7 +13,7 @@ from core.api.snapshot import Snapshot
 
 
 class PortQuestion(QFrame):
-    """Hidden unless it is of use: while contributing as a peer that only calls out, until it is answered."""
+    """Shown while this computer contributes as a peer that only calls others, until the volunteer answers."""
 
     def __init__(self, perform: Callable[[SetPreference], None]) -> None:
         super().__init__()

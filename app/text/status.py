@@ -78,7 +78,7 @@ def reachability(snapshot: Snapshot) -> str:
 
 
 def asks_for_port(snapshot: Snapshot) -> bool:
-    """Whether the volunteer is to be asked about a port of the router, which could be of use."""
+    """Whether to ask the volunteer if the router may open a port."""
     return snapshot.reachability == "outgoing" and snapshot.settings.port_mapping == "ask"
 
 

@@ -1,7 +1,7 @@
 """Whether the loss has diverged. Pure.
 
-The rule: a loss that is not finite has diverged at once. A finite one has when it has been above three times the
-median of the last 64 good ones, in four microbatches in a row; with fewer than 16 good ones there is no judgement yet.
+The rule: a loss that is not finite has diverged. A finite loss has diverged when four microbatches in a row were above
+three times the median of the last 64 good ones; as long as there are fewer than 16 good ones, no finite loss has.
 """
 
 import math

@@ -74,7 +74,7 @@ class Joined(BeforeJoining):
 
     @property
     def has_lost_its_port(self) -> bool:
-        """Whether others still try to call this peer, in vain."""
+        """Whether others still try to call this peer and cannot reach it."""
         return not self._optimizer.client_mode and self.reachability in ("blocked", "no_mapping")
 
     @property

@@ -70,7 +70,7 @@ class StateSync:
         while True:
             self._status.enter("syncing", catching_up=CatchUp(here, max(here, optimizer.run_state.run_epoch)))
             if not optimizer.local_epoch and optimizer.run_state.is_unbegun:
-                # A peer behind a slow line may give the initial parameters, too: for nothing, and for minutes.
+                # Every peer makes the same initial parameters: fetching them over a slow line would waste minutes.
                 break
             try:
                 optimizer.load_state_from_peers()

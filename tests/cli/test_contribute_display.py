@@ -45,7 +45,7 @@ def test_the_display_fits_the_terminal(obedient: ScriptedEngine, columns: int) -
     assert "Contributing to Bees" in screen
     assert "█" in screen
     shown = [re.sub(r"\x1b\[[0-9;?]*[a-zA-Z]", "", line).strip("\r") for line in screen.split("Given:")[0].split("\n")]
-    # A carriage return begins the line anew; nothing may have been longer than the terminal.
+    # A carriage return starts the line again; no line may be longer than the terminal.
     assert max(len(part) for line in shown for part in line.split("\r")) <= columns
     assert "Given: 120 samples" in screen.replace("\r\n", " ")
 

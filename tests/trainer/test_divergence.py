@@ -50,7 +50,7 @@ def test_a_loss_that_falls_is_measured_against_what_it_has_become() -> None:
     assert [watch.judge(4.0) for _ in range(4)][-1] is not None
 
 
-def test_going_back_begins_the_count_anew_and_good_losses_heal() -> None:
+def test_going_back_restarts_the_count_and_good_losses_heal() -> None:
     watch = settled()
     for _ in range(3):
         watch.judge(7.0)

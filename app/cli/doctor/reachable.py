@@ -17,11 +17,11 @@ UFW = Path("/etc/ufw/ufw.conf")
 
 
 def reachable(profile: Profile) -> Finding:
-    """As the present session found out."""
+    """What the present session found out."""
     try:
         with running(profile) as engine:
             snapshot = engine.request(GetSnapshot(), Snapshot, timeout=PATIENCE) if engine else Snapshot("idle")
-    except IdlehiveError:  # said by the check of the engine
+    except IdlehiveError:  # the engine's own check reports it
         snapshot = Snapshot("idle")
     if not (known := status.reachability(snapshot)):
         return Finding("reachable", "ok", "Found out while contributing to a project on other computers.")

@@ -8,7 +8,7 @@ import msgspec
 from core.api.project.manifest import JsonLinesData
 
 _LONGEST = 1 << 20
-"""Bytes of a line; a longer one is cut, hence no JSON, and left out."""
+"""Bytes of a line. A longer one is cut, is no JSON after that, and is skipped."""
 
 
 class JsonLinesSource:

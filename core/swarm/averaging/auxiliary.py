@@ -55,7 +55,7 @@ class AuxiliaryOptimizer(CollaborativeOptimizer):
         """Leave the run."""
         self._left.set()
         if self._averages:
-            # One more announcement would take the place of the word that this peer has left.
+            # A later announcement would replace the record which says that this peer has left.
             self._announcements.join()
         super().shutdown()
 

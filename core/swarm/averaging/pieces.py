@@ -1,7 +1,7 @@
 """Tensors cut where the reducers' shares end.
 
-hivemind cuts each tensor into parts of one size and gives every part to one reducer: where a share ends within a part,
-a reducer has up to half a part more or less than its line carries in the time, which for a small model is a lot.
+hivemind cuts each tensor into parts of one size and gives every part to one reducer. If a share ends within a part, a
+reducer gets up to half a part more or less than its bandwidth allows, and half a part is a lot of a small model.
 """
 
 from collections.abc import Sequence

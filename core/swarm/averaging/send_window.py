@@ -1,10 +1,9 @@
 """Which part of the vector a peer may send next: in the same order as all others, and not far ahead of the averages.
 
-A reducer can answer a part only when all members have sent it. Left alone, each sends as much as it can to whom it can,
-and the parts that two have sent lie seconds apart: their lines are idle in one direction while the other is full. So a
-peer keeps its progress equal towards all reducers, and has only so many parts on the way for which no average has come
-(a sliding window as of TCP, RFC 9293 section 3.8). All members follow the same order, so the oldest part on the way is
-never held up by another one.
+A reducer can answer a part only when all members have sent it. If each member sends as fast as it can, two members are
+soon seconds apart, and their lines are idle in one direction while the other is full. So a peer keeps its progress
+equal towards all reducers, and waits when too many of its parts are on the way without an average (a sliding window as
+in TCP, RFC 9293 section 3.8). All members follow the same order, so no other part ever holds up the oldest one.
 """
 
 import asyncio
@@ -14,8 +13,8 @@ from contextlib import suppress
 _LASTS = 0.2
 """Seconds from a part to its average, as planned with: half of it the distance to far peers, the rest their queues."""
 _SMALLEST, _LARGEST = 1 << 19, 1 << 20
-"""With the largest, pings waited behind parts on lines of 10 Mbit/s for so long that members seemed lost; and a line of
-which nothing is known is taken for one of 100."""
+"""Bytes. With more, pings waited behind parts on lines of 10 Mbit/s for so long that members seemed lost; and a line
+without a ceiling counts as one of 100 Mbit/s."""
 
 
 def window_size(bandwidths: Iterable[float | None]) -> int:
@@ -34,8 +33,8 @@ class SendWindow:
     Args:
         counts: how many parts each reducer is to get; 0 for this peer itself and for those that reduce nothing.
         size: parts that may be on the way; each reducer may have one all the same.
-        patience: seconds after which a part goes although it is not its turn. A member that has stopped sending holds
-            up all others, and a reducer takes for lost whoever sends nothing; they are not to be taken for that one.
+        patience: seconds after which a part goes although it is not its turn. A member that stops sending holds up the
+            others, and a reducer would count all of them as lost, because they send nothing either.
     """
 
     def __init__(self, counts: Sequence[int], size: int, patience: float | None = None) -> None:
@@ -74,7 +73,7 @@ class SendWindow:
         self._has_changed.set()
 
     def end(self, reducer: int) -> None:
-        """Nothing more comes from this reducer. If that is too early, the round has failed, and nobody is to wait."""
+        """Nothing more comes from this reducer. If averages are missing, the round has failed, and no part waits."""
         if self._answered[reducer] < self._counts[reducer]:
             self.failed.set()
         self._has_changed.set()

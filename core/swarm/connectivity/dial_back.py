@@ -1,8 +1,8 @@
 """Whether a peer can be called: it asks a backbone to call it back.
 
 libp2p's daemons ask each other the same (AutoNAT, https://github.com/libp2p/specs/blob/master/autonat/autonat-v1.md),
-but ours does not report the result. As there, a backbone calls nothing but the IP address that the request came from,
-so that nobody can make it call strangers; and a second daemon calls, since the first one has a connection already.
+but ours does not report the result. As in AutoNAT, a backbone calls only the IP address that the request came from, so
+that nobody can make it call strangers. A second daemon makes the call, because the first one is already connected.
 """
 
 import asyncio
@@ -30,7 +30,7 @@ _TIMEOUT = 5.0
 _PATIENCE = 20.0
 """Seconds for an answer: others may be served first."""
 _MOST_WAITING = 3
-"""Requests in hand, beyond which none is taken: each needs a daemon for a moment."""
+"""Requests that may wait. More are refused, because each of them starts a daemon."""
 PAUSE = 3.0
 """Seconds until the same IP address is called again."""
 

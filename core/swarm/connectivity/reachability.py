@@ -1,4 +1,4 @@
-"""How others reach a peer, found out before it takes part: who cannot be called must not pass for one that serves."""
+"""Finds out how others reach a peer before it takes part: others would wait for one that they cannot call."""
 
 import logging
 import socket
@@ -131,7 +131,7 @@ class ReachabilityMonitor(threading.Thread):
         found = find_out(self._dht, self._backbone, self._doors)
         if found is None or found in CALLABLE or self._stopped.wait(_CHECK_EVERY):
             return found
-        # Once more: a session that has lost its port begins anew.
+        # Ask twice: the session ends if it has lost its port, and a new one takes its place.
         return find_out(self._dht, self._backbone, self._doors)
 
 

@@ -1,7 +1,7 @@
 """hivemind's node of the DHT, made to ask few others.
 
-hivemind asks up to twenty nodes about a key, each of which answers with all that is stored there; and so it does before
-each store, only to find the nodes that are to keep the record. With eight volunteers that was 91 kB/s for every peer.
+hivemind asks up to twenty nodes about a key, and each node answers with everything that it stores there. It does the
+same before each store, only to find the nodes that will keep the record. Eight volunteers cost every peer 91 kB/s.
 """
 
 from collections.abc import Collection, Mapping
@@ -11,7 +11,7 @@ from hivemind.dht.node import DHTNode
 from hivemind.dht.routing import DHTID
 
 NODES_ASKED = 3
-"""For a key, of the five that keep its records: those nearest to it. One may be gone, and one have missed a store."""
+"""The nearest of the five nodes that keep a key's records. One of them may be gone, and another have missed a store."""
 
 
 class SparingNode(DHTNode):
@@ -28,8 +28,8 @@ class SparingNode(DHTNode):
     async def find_nearest_nodes(
         self, queries: Collection[DHTID], *args: Any, found_callback: Any = None, **kwargs: Any
     ) -> dict[DHTID, Any]:
-        """As hivemind's, but asks for the sibling of each key: it has the same neighbours, and nothing is stored
-        there that every node would send along."""
+        """As hivemind's, but asks for the sibling of each key. It has the same neighbours and no records, which every
+        node would send along."""
         siblings = {_sibling(query): query for query in queries}
 
         async def on_found(sibling: DHTID, *found: Any) -> None:

@@ -23,9 +23,9 @@ _SHUTDOWN_TIMEOUT = 1.0
 """Averagers that end leave messages behind that cost the DHT process three seconds each; nobody needs to wait."""
 
 _BLACKLIST_TIME = 30.0
-"""Seconds for which a peer that gave no answer is not asked again, twice as long each time. With hivemind's 5, whatever
-is looked up waits three seconds, again and again, for everybody who is away; and peers that look for a group are
-announced for hardly longer."""
+"""Seconds for which a peer that gave no answer is not asked again; they double each time. With hivemind's 5, lookups
+wait three seconds, again and again, for each peer that is away, and an announcement of a peer that looks for a group
+lasts hardly longer."""
 
 _NO_CACHE = {
     "cache_locally": False,
@@ -69,7 +69,8 @@ def join_swarm(
         announce_maddrs=[announce] if announce else None,
         identity_path=str(identity),
         check_if_identity_free=False,
-        # From the start: what is kept unsigned until a run adds its own makes others refuse all of this peer's answers.
+        # A run adds its own only later. Until then this peer would keep records without a signature, and others refuse
+        # every answer that has one.
         record_validators=[RecordLimits(), ReadableRecords(), RSASignatureValidator()],
         use_relay=False,
         auto_nat=False,
@@ -89,7 +90,7 @@ def join_swarm(
 
 
 def _ensure_identity(file: Path) -> None:
-    """Make a key if there is none. hivemind writes it in place: half a key, if this process is killed meanwhile."""
+    """Make a key if there is none. hivemind writes into the file itself and leaves half a key if it is killed."""
     file.parent.mkdir(parents=True, exist_ok=True)
     if file.exists():
         return

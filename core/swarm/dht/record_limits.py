@@ -48,10 +48,10 @@ class RecordLimits(RecordValidatorBase):
 
 
 class ReadableRecords(RecordValidatorBase):
-    """Refuses what the reader of a key could not read, stored here or found elsewhere.
+    """Refuses records that the reader of a key could not parse, both to be stored here and found elsewhere.
 
-    hivemind parses what it has found in a task that nobody waits for: one record that is not MessagePack, and the
-    reader waits for ever. A record without a subkey would take the place of all that have one; no peer makes any.
+    hivemind parses records in a task that nobody waits for, so one that is not MessagePack makes the reader wait for
+    ever. A record without a subkey would replace all records that have one; no peer of ours makes any.
     """
 
     def validate(self, record: DHTRecord) -> bool:

@@ -26,8 +26,8 @@ def own_subkey(peer_id: PeerID) -> bytes:
 
 
 def announced_peer(subkey: object) -> PeerID | None:
-    """Whom a record announces; None if it is at no subkey that a key protects. Anybody can announce anybody, but only
-    beside the peer's own record."""
+    """The peer that a record announces; None if no key protects its subkey. Anybody can announce any peer, but cannot
+    replace the peer's own record."""
     if not isinstance(subkey, bytes) or not subkey.startswith(_OWNER):
         return None
     peer_id = subkey.partition(_END)[2]

@@ -269,7 +269,7 @@ class StateTransfer(DecentralizedAverager):
         now = asyncio.get_running_loop().time()
         if self._giving is not None and now < self._giving_until:
             return
-        # A taker that does not read must not keep the others away for ever: after a while the next one pushes it out.
+        # A receiver that does not read must not block the others: after a while the next one takes its place.
         ticket = self._giving = object()
         self._giving_until = now + self._giving_lasts.value
         try:

@@ -122,6 +122,6 @@ def on_the_wire(count: int) -> int:
 
 
 def _ceiling(rate: int, other: int) -> float:
-    """Of one direction, so low that its acknowledgements find room under the other's; 0 is none."""
+    """The ceiling of one direction, low enough for its acknowledgements to fit under the other one; 0 is none."""
     lowest = min((ceiling for ceiling in (rate, other * _ACKNOWLEDGED) if ceiling), default=0)
     return lowest * (1 - _RESERVE)

@@ -63,10 +63,10 @@ class TrafficMeter:
             self._received[KINDS.index(kind)] += down
 
     def set_carried(self, carried: Carried) -> Carried:
-        """What the wire has carried for the daemon since the beginning. Returns what of it is new besides the messages.
+        """Set what the wire has carried for the daemon since the beginning; returns what is new besides the messages.
 
-        Messages that were handed to the daemon a moment ago are not on the wire yet, and others have come that are not
-        read yet: what was once found besides them is not taken back.
+        The daemon still holds messages that it has not sent, or that nobody has read, so the difference to the messages
+        can become smaller. Only its growth counts.
         """
         messages = Carried(_of_daemon(self._sent), _of_daemon(self._received))
         found = carried - messages

@@ -85,7 +85,7 @@ class RateNegotiation:
             self._ceilings.pop(next(iter(self._ceilings)))
 
     async def expect(self, p2p: P2P, peer: PeerID, name: str) -> _IncomingStream:
-        """Before a stream is opened: both sides are to know before the first byte."""
+        """Call it before a stream is opened: both sides must know the rate before the first byte."""
         stream = _IncomingStream(p2p, peer, name, None)
         self._add(stream)
         with contextlib.suppress(TimeoutError):

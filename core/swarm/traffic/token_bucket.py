@@ -48,7 +48,7 @@ class TokenBucket:
             return float(position)
 
     def delay(self, position: float) -> float:
-        """Seconds until there were tokens for everybody before `position`, at the present rate; 0 without a ceiling."""
+        """Seconds until there are tokens up to `position`, at the present rate; 0 without a ceiling."""
         with self._lock:
             self._produce()
             missing = position - self._produced.value
@@ -56,7 +56,7 @@ class TokenBucket:
 
     @property
     def debt(self) -> float:
-        """Seconds until there were tokens for everything that was consumed."""
+        """Seconds until there are tokens for everything that was consumed."""
         return self.delay(self._consumed.value)
 
     async def wait_for(self, count: int, ahead: float = 0.0) -> None:

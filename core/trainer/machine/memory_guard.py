@@ -1,8 +1,8 @@
 """How much memory the whole session holds, against what the volunteer allows.
 
-A ceiling set in the kernel (RLIMIT_AS, RLIMIT_DATA) would not do: it counts per process and by address space, of which
-torch reserves many times what it uses, and breaks a library somewhere in the middle. So the session measures now and
-then, and ends with a message.
+A limit of the kernel (RLIMIT_AS, RLIMIT_DATA) does not work: it counts each process separately and by address space,
+torch reserves many times the address space that it uses, and a library that hits the limit fails somewhere in the
+middle. So the session measures now and then, and ends with a message.
 """
 
 import time

@@ -56,7 +56,7 @@ def test_a_panel_that_does_not_come_is_missed_once(host: TrayHost, desktop: Desk
     assert told == ["missed"]
 
 
-def test_a_panel_that_goes_away_is_missed_and_one_that_is_started_anew_is_not(
+def test_a_panel_that_goes_away_is_missed_and_one_that_is_restarted_is_not(
     host: TrayHost, desktop: Desktop, told: list[str]
 ) -> None:
     desktop.look(host, 1, panel=True)

@@ -195,7 +195,7 @@ def test_tiles_stand_two_by_two_in_a_small_window_and_nothing_is_cut_off(
     assert len(set(tops)) == 1
     window.resize(window.minimumSize())
     qtbot.waitUntil(lambda: len({tile.y() for tile in window.home._tiles.all}) == 2)
-    # The sentences are laid out anew after the tiles.
+    # Qt updates the layout of the sentences after that of the tiles.
     qtbot.waitUntil(lambda: window.home.horizontalScrollBar().maximum() == 0)
 
 

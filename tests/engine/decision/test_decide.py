@@ -254,7 +254,7 @@ class TestIntent:
         assert begun == Intent(wanted=True, stop_at=NOW + 5, override=True, override_until=NOW + 5)
         assert begun.at(NOW + 5) == Intent()
 
-    def test_contributing_anew_clears_pause_and_earlier_goals(self) -> None:
+    def test_contributing_again_clears_pause_and_earlier_goals(self) -> None:
         before = Intent(wanted=False, project="a", paused=True, snoozed_until=5.0, stop_at=6.0, until_epoch=7)
         assert before.contribute("b", None, None) == Intent(wanted=True, project="b")
 

@@ -218,7 +218,7 @@ def test_failures_are_remembered_on_the_whole_way() -> None:
 @pytest.mark.parametrize(
     "state", [Idle((), 3), replace(CONTRIBUTING, failures=3), FAILING, FAILED, Failed("p", FOR_GOOD)]
 )
-def test_a_volunteer_who_asks_anew_is_not_made_to_wait(state: State) -> None:
+def test_a_volunteer_who_asks_again_does_not_wait(state: State) -> None:
     forgiven = forgive(state)
     assert forgiven.failures == 0
     assert getattr(forgiven, "trouble", None) is None

@@ -90,7 +90,7 @@ def test_a_reason_that_is_over_soon_is_waited_for(wait: float, expected: str) ->
     assert selected(Choice(), backing_off, B, in_session=False) == expected
 
 
-def test_a_clock_that_was_set_back_begins_the_wait_anew() -> None:
+def test_a_clock_that_was_set_back_restarts_the_wait() -> None:
     waiting = choose(Choice("b"), [A, B], NOW, in_session=True)
     again = choose(waiting, [A, B], NOW - 86_400, in_session=True)
     assert (again.project, again.change_at) == ("b", NOW - 86_400 + SETTLED)

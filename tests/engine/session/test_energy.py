@@ -61,7 +61,7 @@ def test_what_counters_tell_is_recorded_as_measured_and_watts_as_an_estimate_bes
     wait_for(lambda: sums(metered).joules == 120.0 + 7.0)
     assert (sums(metered).processor_joules, sums(metered).estimated_joules) == (7.0, None)
 
-    # A driver that is loaded again begins anew, and takes nothing back.
+    # A driver that is loaded again counts from zero; nothing is subtracted.
     driver.set(0, energy=1_000)
     samples = sums(metered).samples
     wait_for(lambda: sums(metered).samples > samples + 2)

@@ -36,7 +36,7 @@ def test_it_is_never_more_than_all_and_memory_comes_along() -> None:
     assert (use.share, use.memory) == (100, 700)
 
 
-def test_a_clock_that_was_set_back_and_another_session_begin_anew() -> None:
+def test_a_clock_that_was_set_back_or_another_session_restarts_it() -> None:
     watch = fed((100.0, 5.0), (101.0, 6.0), (50.0, 7.0))
     assert share(watch) is None
     watch = fed((0.0, 5.0), (2.0, 6.0))

@@ -117,7 +117,7 @@ def test_doctor_says_who_tells_of_sleep(login: Login, engine: RunningEngine) -> 
 
 
 @pytest.mark.slow
-def test_a_computer_that_slept_untold_begins_anew(engine: RunningEngine) -> None:
+def test_a_computer_that_slept_unannounced_starts_a_new_session(engine: RunningEngine) -> None:
     """Every process is stopped for a while, as by a computer that sleeps and tells nobody."""
     before = engine.start().contribute()
     members = engine.members()
