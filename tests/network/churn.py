@@ -10,7 +10,6 @@ import shutil
 import signal
 import statistics
 import subprocess
-import sys
 import tempfile
 import threading
 import time
@@ -24,6 +23,7 @@ import psutil
 
 from core.system.subreaper import TAG
 from tests.network.namespaces import Host, hosts
+from tests.network.peer_process import start_peer
 
 PORT = 31000
 PAUSES = (0.1, 0.15, 0.25, 0.5)
@@ -41,25 +41,14 @@ class Volunteer:
     pause: float
     contact: list[str]
     events: list[tuple[float, dict[str, Any]]] = field(default_factory=list)
-    begun: int = 0
     away: bool = False
     over: bool = False
     process: "subprocess.Popen[str] | None" = None
 
     def begin(self) -> None:
-        self.begun += 1
-        folder = self.folder / f"run-{self.name}-{self.begun}"
-        subreaper = [sys.executable, "-m", "core.system.subreaper", str(folder), "--"]
         listen = f"/ip4/{self.host.address}/tcp/{PORT}"
-        peer = [sys.executable, "-m", "tests.network.churn_peer", str(self.folder), self.name, listen, str(self.pause)]
-        with (self.folder / f"{self.name}.log").open("ab") as log:
-            self.process = subprocess.Popen(
-                self.host.command(*subreaper, *peer, *self.contact),
-                stdin=subprocess.PIPE,
-                stdout=subprocess.PIPE,
-                stderr=log,
-                text=True,
-            )
+        arguments = [listen, str(self.pause), *self.contact]
+        self.process = start_peer("churn_peer", self.host, self.folder, self.name, *arguments)
         threading.Thread(target=self._listen, args=(self.process,), daemon=True).start()
 
     def _listen(self, process: "subprocess.Popen[str]") -> None:

@@ -12,6 +12,7 @@ from typing import Any
 from tests.network import interface_log as log_module
 from tests.network.interface_log import InterfaceLog, interface_log
 from tests.network.namespaces import INTERFACE, Host, hosts
+from tests.network.peer_process import start_peer
 
 PORT = 31000
 SECONDS_TO_END = 30
@@ -65,7 +66,8 @@ def swarm(
         def start(number: int, *contact: str) -> "subprocess.Popen[str]":
             host = machines[number]
             listen = f"/ip4/{host.address}/tcp/{PORT}" if listening[number] else ""
-            process = _start(host, folder, module, number, [listen, str(timeout), str(len(machines)), *contact])
+            arguments = [listen, str(timeout), str(len(machines)), *contact]
+            process = start_peer(module, host, folder, str(number), *arguments)
             opened.callback(_end, process)
             return process
 
@@ -77,13 +79,6 @@ def swarm(
 
 def _log_of(host: Host, folder: Path, number: int) -> AbstractContextManager[InterfaceLog]:
     return interface_log(host.command(sys.executable, log_module.__file__, INTERFACE), folder / f"interface-{number}")
-
-
-def _start(host: Host, folder: Path, module: str, number: int, arguments: list[str]) -> "subprocess.Popen[str]":
-    subreaper = host.command(sys.executable, "-m", "core.system.subreaper", str(folder / f"subreaper-{number}"), "--")
-    peer = [sys.executable, "-m", f"tests.network.{module}", str(folder), str(number), *arguments]
-    with (folder / f"{number}.log").open("wb") as log:
-        return subprocess.Popen(subreaper + peer, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=log, text=True)
 
 
 def _end(process: "subprocess.Popen[str]") -> None:
