@@ -153,7 +153,7 @@ class Engine:
     def snapshot(self) -> Snapshot:
         now, active, cap = self.clock(), self.active_project, self.preferences["data_cap"]
         selected = active or self.decision.project
-        around = Snapshot(
+        base = Snapshot(
             "idle",
             project=selected,
             project_name=self.catalogue.info(self.catalogue.get(selected)).name if selected else None,
@@ -167,7 +167,7 @@ class Engine:
             today=self._recorder.today(now),
             place=self.ranking.get(selected) if selected else None,
         )
-        return build_snapshot(around, self._state, self.decision, self._sessions.report, self._sessions.shown)
+        return build_snapshot(base, self._state, self.decision, self._sessions.report, self._sessions.shown)
 
     def sensors(self) -> list[SensorInfo]:
         return [*self.sensor_thread.info(), self._sleep.info()]

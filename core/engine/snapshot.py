@@ -29,21 +29,21 @@ VERSION = _version()
 
 
 def build_snapshot(
-    around: api.Snapshot, state: State, decision: Decision, report: Report | None, session: api.Session | None
+    base: api.Snapshot, state: State, decision: Decision, report: Report | None, session: api.Session | None
 ) -> api.Snapshot:
-    """`around` has what is known without a session. A session's numbers are those of its last report."""
+    """`base` has what is known without a session. A session's numbers are those of its last report."""
     alive = not isinstance(state, Idle | Failed)
     last = report if alive else None
     failure = state.failure if isinstance(state, Failed | Leaving) else None
     return msgspec.structs.replace(
-        around,
+        base,
         state=cast("api.State", type(state).__name__.lower()),
         reasons=(*decision.reasons, *_cut_off(last)),
         progress=last.progress if last else api.Progress(),
         traffic=last.traffic if last else api.Traffic(),
         settings=decision.settings,
-        processor=around.processor if last else None,
-        gpu=around.gpu if alive else None,
+        processor=base.processor if last else None,
+        gpu=base.gpu if alive else None,
         session=session if alive else None,
         reachability=last.reachability if last else None,
         transfer=state.transfer if isinstance(state, Starting | Syncing) else None,

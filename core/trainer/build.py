@@ -30,7 +30,7 @@ from core.swarm.averaging.group import Update
 from core.swarm.averaging.optimizer import CollaborativeOptimizer
 from core.swarm.build import make_optimizer
 from core.swarm.connectivity.backbone_monitor import BackboneMonitor
-from core.swarm.connectivity.reachability import Doors, ReachabilityMonitor, join_reachable
+from core.swarm.connectivity.reachability import PortSettings, ReachabilityMonitor, join_reachable
 from core.swarm.dht.contributions import Publisher
 from core.swarm.dht.peer import peer_id_of
 from core.swarm.patches import install
@@ -154,15 +154,15 @@ def _join(process: _Process, prepared: _Prepared, opened: ExitStack) -> Session:
 def _join_swarm(process: _Process, opened: ExitStack) -> _Peer:
     start, settings = process.start, process.control.settings
     initial_peers = start.manifest.initial_peers
-    doors = Doors(settings.listen_port, settings.port_mapping == "yes")
-    dht, reachability = join_reachable(initial_peers, Path(start.identity), doors)
+    ports = PortSettings(settings.listen_port, settings.port_mapping == "yes")
+    dht, reachability = join_reachable(initial_peers, Path(start.identity), ports)
     WireMonitor(process.link, dht).start()
     opened.callback(dht.shutdown)
     backbone = [peer_id_of(address) for address in initial_peers]
     peer = _Peer(
         dht,
         BackboneMonitor(dht, backbone, start.manifest.run_id),
-        ReachabilityMonitor(dht, backbone, doors, reachability),
+        ReachabilityMonitor(dht, backbone, ports, reachability),
     )
     for monitor in (peer.backbone, peer.reachability):
         monitor.start()

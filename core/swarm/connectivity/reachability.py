@@ -15,7 +15,7 @@ from hivemind.utils.multiaddr import Multiaddr
 
 from core.api.snapshot import Reachability
 from core.swarm.connectivity.dial_back import MOST_PORTS, PAUSE, Answer, ask_to_be_called
-from core.swarm.dht.peer import LOOPBACK, join_swarm, listening_places, peer_id_of
+from core.swarm.dht.peer import LOOPBACK, join_swarm, listen_addresses, peer_id_of
 
 CALLABLE: tuple[Reachability, ...] = ("open_port", "router", "ipv6")
 
@@ -34,8 +34,8 @@ _ASK_EVERY = 600.0
 
 
 @dataclass(frozen=True)
-class Doors:
-    """Where a peer may be called, by the volunteer's choice."""
+class PortSettings:
+    """The ports at which a volunteer lets others call."""
 
     port: int = 0
     """TCP port that is open for it; 0: none."""
@@ -43,27 +43,29 @@ class Doors:
     """Whether the router is asked to map one."""
 
 
-def join_reachable(initial_peers: Sequence[str], identity: Path, doors: Doors) -> tuple[DHT, Reachability | None]:
-    """Join the swarm as a peer that others call, or that only calls others if it has no door or no call comes in.
+def join_reachable(
+    initial_peers: Sequence[str], identity: Path, settings: PortSettings
+) -> tuple[DHT, Reachability | None]:
+    """Join the swarm as a peer that others call, or that only calls others if it has no port or no call arrives.
 
     The second value is None where nothing can be known: on loopback, or without an answer from a backbone.
 
     Raises:
         WorldError: as `join_swarm`.
     """
-    places = listening_places(initial_peers, doors.port, maps_port=doors.maps_port)
-    dht = join_swarm(initial_peers, identity, places, maps_port=doors.maps_port)
-    if places in ((), (LOOPBACK,)):
-        return dht, None if places else "outgoing"
-    found = find_out(dht, list(map(peer_id_of, initial_peers)), doors)
+    listen = listen_addresses(initial_peers, settings.port, maps_port=settings.maps_port)
+    dht = join_swarm(initial_peers, identity, listen, maps_port=settings.maps_port)
+    if listen in ((), (LOOPBACK,)):
+        return dht, None if listen else "outgoing"
+    found = find_reachability(dht, list(map(peer_id_of, initial_peers)), settings)
     log.info("others reach this peer: %s", found)
-    if found in CALLABLE or (found is None and doors.port):
+    if found in CALLABLE or (found is None and settings.port):
         return dht, found
     dht.shutdown()
     return join_swarm(initial_peers, identity, None), found
 
 
-def find_out(dht: DHT, backbone: Sequence[PeerID], doors: Doors) -> Reachability | None:
+def find_reachability(dht: DHT, backbone: Sequence[PeerID], settings: PortSettings) -> Reachability | None:
     """Let the backbone call, again if the router maps a port meanwhile. Blocks for some seconds."""
     begin, asked, answer = time.monotonic(), set[int](), None
     while True:
@@ -72,13 +74,13 @@ def find_out(dht: DHT, backbone: Sequence[PeerID], doors: Doors) -> Reachability
             asked |= ports
             answer = _call_in(dht, backbone, sorted(ports)) or answer
         is_called = answer is not None and answer.reached
-        if is_called or not doors.maps_port or time.monotonic() > begin + _MAPPING_TIME:
-            return reachability(answer, doors, {address for address, _ in known}, own_ip_addresses())
+        if is_called or not settings.maps_port or time.monotonic() > begin + _MAPPING_TIME:
+            return reachability(answer, settings, {address for address, _ in known}, own_ip_addresses())
         time.sleep(_PERIOD)
 
 
 def reachability(
-    answer: Answer | None, doors: Doors, known: Collection[str], own: Collection[str]
+    answer: Answer | None, settings: PortSettings, known: Collection[str], own: Collection[str]
 ) -> Reachability | None:
     """What the backbone's answer means. Pure.
 
@@ -92,7 +94,7 @@ def reachability(
         if ":" in answer.address:
             return "ipv6"
         return "open_port" if answer.address in own else "router"
-    return "blocked" if doors.port or set(known) - set(own) else "no_mapping"
+    return "blocked" if settings.port or set(known) - set(own) else "no_mapping"
 
 
 def own_ip_addresses() -> set[str]:
@@ -108,9 +110,11 @@ class ReachabilityMonitor(threading.Thread):
     `value` is what was found last.
     """
 
-    def __init__(self, dht: DHT, backbone: Sequence[PeerID], doors: Doors, value: Reachability | None) -> None:
+    def __init__(
+        self, dht: DHT, backbone: Sequence[PeerID], settings: PortSettings, value: Reachability | None
+    ) -> None:
         super().__init__(name="reachability monitor", daemon=True)
-        self._dht, self._backbone, self._doors = dht, backbone, doors
+        self._dht, self._backbone, self._settings = dht, backbone, settings
         self.value = value
         self._stopped = threading.Event()
 
@@ -121,18 +125,18 @@ class ReachabilityMonitor(threading.Thread):
         while not self._stopped.wait(_CHECK_EVERY):
             now = own_ip_addresses()
             is_due = now != own or time.monotonic() > asked + _ASK_EVERY
-            if is_due and (found := self._find_out_again()) is not None:
+            if is_due and (found := self._check_again()) is not None:
                 self.value, asked, own = found, time.monotonic(), now
 
     def stop(self) -> None:
         self._stopped.set()
 
-    def _find_out_again(self) -> Reachability | None:
-        found = find_out(self._dht, self._backbone, self._doors)
+    def _check_again(self) -> Reachability | None:
+        found = find_reachability(self._dht, self._backbone, self._settings)
         if found is None or found in CALLABLE or self._stopped.wait(_CHECK_EVERY):
             return found
         # Ask twice: the session ends if it has lost its port, and a new one takes its place.
-        return find_out(self._dht, self._backbone, self._doors)
+        return find_reachability(self._dht, self._backbone, self._settings)
 
 
 def _call_in(dht: DHT, backbone: Sequence[PeerID], ports: Sequence[int]) -> Answer | None:

@@ -58,13 +58,13 @@ def join_swarm(
         WorldError: the daemon does not start, or none of `initial_peers` answers.
     """
     _ensure_identity(identity)
-    places = [listen] if isinstance(listen, str) else list(listen or ())
-    client_mode = not places
+    addresses = [listen] if isinstance(listen, str) else list(listen or ())
+    client_mode = not addresses
     dht = DHT(
         initial_peers=list(initial_peers) or None,
         start=False,
         client_mode=client_mode,
-        host_maddrs=places,
+        host_maddrs=addresses,
         no_listen=client_mode,
         announce_maddrs=[announce] if announce else None,
         identity_path=str(identity),
@@ -85,7 +85,7 @@ def join_swarm(
     except (P2PDaemonError, RuntimeError, OSError, TimeoutError, InvalidStateError) as error:
         dht.terminate()
         dht.join()
-        raise WorldError(_why_not_joined(str(error), initial_peers, places)) from error
+        raise WorldError(_why_not_joined(str(error), initial_peers, addresses)) from error
     return dht
 
 
@@ -100,15 +100,15 @@ def _ensure_identity(file: Path) -> None:
         write_atomically(file, fresh.read_bytes())
 
 
-def _why_not_joined(error: str, initial_peers: Sequence[str], places: Sequence[str]) -> Message:
+def _why_not_joined(error: str, initial_peers: Sequence[str], addresses: Sequence[str]) -> Message:
     if "address already in use" in error or "failed to listen" in error:
-        return Message("address_in_use", {"address": places[0]})
+        return Message("address_in_use", {"address": addresses[0]})
     if initial_peers:
         return Message("peers_not_reached")
     return Message("daemon_not_started", {"detail": error})
 
 
-def listening_places(initial_peers: Sequence[str], port: int, *, maps_port: bool = False) -> tuple[str, ...]:
+def listen_addresses(initial_peers: Sequence[str], port: int, *, maps_port: bool = False) -> tuple[str, ...]:
     """Where a volunteer's peer listens: on loopback for a run that lives there, else on the port that the volunteer has
     opened for it, or any free port if the router maps it, and nowhere (client mode) without one."""
     if all(address.startswith("/ip4/127.") for address in initial_peers):
@@ -116,10 +116,10 @@ def listening_places(initial_peers: Sequence[str], port: int, *, maps_port: bool
     if maps_port and not port:
         # The same for IPv4 and IPv6: the router would be asked for both.
         port = _free_port()
-    return everywhere(port) if port else ()
+    return on_all_interfaces(port) if port else ()
 
 
-def everywhere(port: int) -> tuple[str, ...]:
+def on_all_interfaces(port: int) -> tuple[str, ...]:
     """On all addresses of this computer. Where there is no IPv6, the daemon leaves that out."""
     return f"/ip4/0.0.0.0/tcp/{port}", f"/ip6/::/tcp/{port}"
 

@@ -2,14 +2,14 @@ import pytest
 
 from core.api.snapshot import Reachability
 from core.swarm.connectivity.dial_back import Answer
-from core.swarm.connectivity.reachability import Doors, own_ip_addresses, reachability
+from core.swarm.connectivity.reachability import PortSettings, own_ip_addresses, reachability
 
 OUTSIDE, INSIDE, SIXTH = "11.77.0.2", "192.168.0.2", "2001:db8::2"
-MAPS, PORT = Doors(maps_port=True), Doors(port=31001)
+MAPS, PORT = PortSettings(maps_port=True), PortSettings(port=31001)
 
 
 @pytest.mark.parametrize(
-    ("answer", "doors", "known", "expected"),
+    ("answer", "settings", "known", "expected"),
     [
         (Answer(OUTSIDE, True), MAPS, {INSIDE, OUTSIDE}, "router"),
         (Answer(OUTSIDE, True), PORT, {INSIDE}, "router"),
@@ -23,9 +23,9 @@ MAPS, PORT = Doors(maps_port=True), Doors(port=31001)
     ],
 )
 def test_what_the_backbones_answer_means(
-    answer: Answer | None, doors: Doors, known: set[str], expected: Reachability | None
+    answer: Answer | None, settings: PortSettings, known: set[str], expected: Reachability | None
 ) -> None:
-    assert reachability(answer, doors, known, {"127.0.0.1", INSIDE, SIXTH}) == expected
+    assert reachability(answer, settings, known, {"127.0.0.1", INSIDE, SIXTH}) == expected
 
 
 def test_this_computers_addresses_have_no_interface_in_them() -> None:

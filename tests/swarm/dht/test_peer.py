@@ -8,7 +8,7 @@ from hivemind import DHT
 from hivemind.dht.node import DHTNode
 from hivemind.p2p import P2PDaemonError, PeerID
 
-from core.swarm.dht.peer import LOOPBACK, join_swarm, listening_places, own_addresses
+from core.swarm.dht.peer import LOOPBACK, join_swarm, listen_addresses, own_addresses
 from tests.swarm.installed import installed
 
 FAR = ["/ip4/192.0.2.1/tcp/31337/p2p/Qm"]
@@ -17,7 +17,7 @@ HOP, PING = "/libp2p/circuit/relay/0.2.0/hop", "/ipfs/ping/1.0.0"
 
 
 @pytest.mark.parametrize(
-    ("peers", "port", "maps_port", "places"),
+    ("peers", "port", "maps_port", "expected"),
     [
         (FAR, 0, False, ()),
         (FAR, 4001, False, ("/ip4/0.0.0.0/tcp/4001", "/ip6/::/tcp/4001")),
@@ -27,13 +27,13 @@ HOP, PING = "/libp2p/circuit/relay/0.2.0/hop", "/ipfs/ping/1.0.0"
     ],
 )
 def test_a_volunteer_listens_on_the_chosen_port_and_otherwise_not_at_all(
-    peers: list[str], port: int, maps_port: bool, places: tuple[str, ...]
+    peers: list[str], port: int, maps_port: bool, expected: tuple[str, ...]
 ) -> None:
-    assert listening_places(peers, port, maps_port=maps_port) == places
+    assert listen_addresses(peers, port, maps_port=maps_port) == expected
 
 
 def test_for_a_mapped_port_any_free_one_does_and_both_protocols_have_the_same() -> None:
-    ports = {place.rsplit("/", 1)[1] for place in listening_places(FAR, 0, maps_port=True)}
+    ports = {address.rsplit("/", 1)[1] for address in listen_addresses(FAR, 0, maps_port=True)}
     assert len(ports) == 1
     assert ports != {"0"}
 

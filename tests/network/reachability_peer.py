@@ -1,8 +1,8 @@
 """A real peer that says how others reach it, one JSON object a line: at first, and whenever that changes.
 
-Usage: door_peer.py FOLDER NAME PORT MAPS_PORT [INITIAL_PEER]. Without an initial peer it is a backbone on all of its
-addresses, and its first line has them. Each line of its input is answered by whether the backbone answers; it ends with
-its input.
+Usage: reachability_peer.py FOLDER NAME PORT MAPS_PORT [INITIAL_PEER]. Without an initial peer it is a backbone that
+listens on all interfaces, and its first line has its addresses. To each line of input it answers whether the backbone
+answers. It ends with its input.
 """
 
 import json
@@ -14,8 +14,8 @@ from pathlib import Path
 
 from core.swarm.connectivity.backbone_monitor import BackboneMonitor
 from core.swarm.connectivity.dial_back import serve_dial_backs
-from core.swarm.connectivity.reachability import Doors, ReachabilityMonitor, join_reachable
-from core.swarm.dht.peer import everywhere, join_swarm, own_addresses, peer_id_of
+from core.swarm.connectivity.reachability import PortSettings, ReachabilityMonitor, join_reachable
+from core.swarm.dht.peer import join_swarm, on_all_interfaces, own_addresses, peer_id_of
 from core.swarm.patches import install
 from core.swarm.traffic.link import Link
 
@@ -25,15 +25,15 @@ def main() -> None:
     sockets, identity = Path(folder, f"sockets-{name}"), Path(folder, f"identity-{name}")
     sockets.mkdir()
     install(sockets, Link())
-    doors = Doors(int(port), maps_port == "yes")
+    ports = PortSettings(int(port), maps_port == "yes")
     if not initial_peers:
-        dht = join_swarm([], identity, everywhere(doors.port))
+        dht = join_swarm([], identity, on_all_interfaces(ports.port))
         serve_dial_backs(dht)
         send(own_addresses(dht))
     else:
-        dht, found = join_reachable(initial_peers, identity, doors)
+        dht, found = join_reachable(initial_peers, identity, ports)
         send({"reachability": found, "client": dht.client_mode})
-        monitor = ReachabilityMonitor(dht, [peer_id_of(address) for address in initial_peers], doors, found)
+        monitor = ReachabilityMonitor(dht, [peer_id_of(address) for address in initial_peers], ports, found)
         monitor.start()
         threading.Thread(target=report, args=(monitor,), daemon=True).start()
         contact = BackboneMonitor(dht, [peer_id_of(address) for address in initial_peers])

@@ -2,10 +2,10 @@
 
 import json
 import subprocess
-import sys
 import time
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
+from itertools import count
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +14,7 @@ import pytest
 from tests.end_to_end.machine import wait_for
 from tests.network.homes import Home, homes, mapped_ports, mapping_service
 from tests.network.namespaces import INTERFACE, Host, ip
+from tests.network.peer_process import start_peer
 
 SURVIVED_WITHIN = 15.0
 """Seconds from a change of the network until the backbone answers again."""
@@ -24,8 +25,8 @@ LEASE = 60.0
 pytestmark = pytest.mark.timeout(300)
 
 
-class DoorPeer:
-    """`door_peer`, in a process under the subreaper."""
+class ReachabilityPeer:
+    """`reachability_peer`, in a process under the subreaper."""
 
     def __init__(self, process: "subprocess.Popen[str]") -> None:
         self.process = process
@@ -48,27 +49,18 @@ class DoorPeer:
         self.process.communicate(timeout=30)
 
 
-Start = Callable[..., DoorPeer]
+Start = Callable[..., ReachabilityPeer]
 
 
 @pytest.fixture
 def start(short_folder: Path) -> Iterator[Start]:
     """Starts a peer on a host: its port, whether the router is to map one, and the backbone's addresses."""
+    names = map(str, count())
     with ExitStack() as opened:
 
-        def started(host: Host, port: int, maps_port: bool, *initial_peers: str) -> DoorPeer:
-            name = f"{host.namespace}-{time.monotonic_ns()}"
-            subreaper = ["-m", "core.system.subreaper", str(short_folder / f"subreaper-{name}"), "--", sys.executable]
-            peer = ["-m", "tests.network.door_peer", str(short_folder), name, str(port), "yes" if maps_port else "no"]
-            with (short_folder / f"{name}.log").open("wb") as log:
-                process = subprocess.Popen(
-                    host.command(sys.executable, *subreaper, *peer, *initial_peers),
-                    stdin=subprocess.PIPE,
-                    stdout=subprocess.PIPE,
-                    stderr=log,
-                    text=True,
-                )
-            made = DoorPeer(process)
+        def started(host: Host, port: int, maps_port: bool, *initial_peers: str) -> ReachabilityPeer:
+            arguments = [str(port), "yes" if maps_port else "no", *initial_peers]
+            made = ReachabilityPeer(start_peer("reachability_peer", host, short_folder, next(names), *arguments))
             opened.callback(made.end)
             return made
 
