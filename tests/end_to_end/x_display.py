@@ -9,22 +9,14 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Literal, Self
 
+from tests.conditions.desktop.dbus_services import BUS_SETTINGS
+from tests.conditions.desktop.processes import end
 from tests.end_to_end.machine import wait_for
 from tests.end_to_end.picture import Picture, Point
 
 WIDTH, HEIGHT = 1280, 860
 _PANEL = 32
 
-# Without the folders of installed services: nothing of this computer is started by a test's bus.
-_BUS = """
-<!DOCTYPE busconfig PUBLIC "-//freedesktop//DTD D-Bus Bus Configuration 1.0//EN"
-  "http://www.freedesktop.org/standards/dbus/1.0/busconfig.dtd">
-<busconfig>
-  <type>session</type>
-  <listen>unix:path={socket}</listen>
-  <policy context="default"><allow send_destination="*"/><allow receive_sender="*"/><allow own="*"/></policy>
-</busconfig>
-"""
 _TRAY = f"""
 panel_items = S
 panel_position = bottom center horizontal
@@ -193,7 +185,7 @@ class XDisplay:
 
     def _start_bus(self) -> None:
         socket = self._folder / "bus"
-        settings = self._write("bus.conf", _BUS.format(socket=socket))
+        settings = self._write("bus.conf", BUS_SETTINGS.format(socket=socket))
         self._start("dbus-daemon", "--nofork", "--config-file", str(settings))
         wait_for(socket.exists, 15, "a message bus")
         self._own["DBUS_SESSION_BUS_ADDRESS"] = f"unix:path={socket}"
@@ -211,7 +203,7 @@ class XDisplay:
                 env=self._environment(),
                 pass_fds=keep_open,
             )
-        self._running.callback(_end, process)
+        self._running.callback(end, process)
         return process
 
     def _ask(self, *command: str) -> str:
@@ -229,12 +221,3 @@ class XDisplay:
         file.parent.mkdir(parents=True, exist_ok=True)
         file.write_text(text.strip())
         return file
-
-
-def _end(process: subprocess.Popen[bytes]) -> None:
-    process.terminate()
-    try:
-        process.wait(5)
-    except subprocess.TimeoutExpired:
-        process.kill()
-        process.wait()

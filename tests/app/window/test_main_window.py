@@ -46,6 +46,14 @@ def question(window: MainWindow) -> QMessageBox | None:
     return next((box for box in window.findChildren(QMessageBox) if box.isVisible()), None)
 
 
+def asked(quit_dialog: QuitDialog, window: MainWindow) -> QMessageBox:
+    """The dialog, as it asks whether to stop contributing."""
+    quit_dialog.ask()
+    box = question(window)
+    assert box
+    return box
+
+
 def test_with_no_tray_closing_minimises(window: MainWindow) -> None:
     window.close()
     assert window.isMinimized()
@@ -116,9 +124,7 @@ def test_quitting_while_contributing_can_leave_the_engine_running(
     window: MainWindow, quit_dialog: QuitDialog, show: Show, engine: ScriptedEngine, qtbot: QtBot
 ) -> None:
     show(CONTRIBUTING)
-    quit_dialog.ask()
-    box = question(window)
-    assert box
+    box = asked(quit_dialog, window)
     with qtbot.waitSignal(quit_dialog.done):
         press(box, "Continue in the background")
     assert engine.received(Quit) == []
@@ -128,9 +134,7 @@ def test_quitting_while_contributing_can_stop_the_engine(
     window: MainWindow, quit_dialog: QuitDialog, show: Show, engine: ScriptedEngine, qtbot: QtBot
 ) -> None:
     show(CONTRIBUTING)
-    quit_dialog.ask()
-    box = question(window)
-    assert box
+    box = asked(quit_dialog, window)
     with qtbot.waitSignals([quit_dialog.leaving, quit_dialog.done]):
         press(box, "Stop contributing")
     engine.wait_for(Quit)
@@ -142,9 +146,7 @@ def test_escape_at_the_question_changes_nothing(
     show(CONTRIBUTING)
     ended: list[bool] = []
     quit_dialog.done.connect(lambda: ended.append(True))
-    quit_dialog.ask()
-    box = question(window)
-    assert box
+    box = asked(quit_dialog, window)
     QTest.keyClick(box, Qt.Key.Key_Escape)
     link.ask(Pause())
     engine.wait_for(Pause)

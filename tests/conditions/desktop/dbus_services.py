@@ -15,7 +15,7 @@ from tests.conditions.desktop.processes import end
 from tests.waiting import wait_for
 
 # Without the folders of installed services: nothing of this computer is started by a test's bus.
-_SETTINGS = """
+BUS_SETTINGS = """
 <!DOCTYPE busconfig PUBLIC "-//freedesktop//DTD D-Bus Bus Configuration 1.0//EN"
   "http://www.freedesktop.org/standards/dbus/1.0/busconfig.dtd">
 <busconfig>
@@ -79,7 +79,7 @@ class PrivateBus:
             folder = Path(started.enter_context(TemporaryDirectory(prefix="hive-bus")))
             self.address = f"unix:path={folder / 'bus'}"
             settings = folder / "bus.conf"
-            settings.write_text(_SETTINGS.format(socket=folder / "bus").strip())
+            settings.write_text(BUS_SETTINGS.format(socket=folder / "bus").strip())
             self.daemon = subprocess.Popen(["dbus-daemon", "--nofork", "--config-file", settings])
             started.callback(end, self.daemon)
             connection = wait_for(lambda: _connection(self.address), what="a message bus")

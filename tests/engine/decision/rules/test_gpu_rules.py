@@ -69,6 +69,17 @@ def contribute(engine: RunningEngine) -> Snapshot:
     return engine.until("contributing")
 
 
+def contribute_with_power_limit(engine: RunningEngine, driver: Driver) -> RunningEngine:
+    """Until the driver has the limit, too."""
+    driver.add_gpu()
+    engine.start()
+    engine.ask(SetPreference("gpu_power", 150), object)
+    engine.ask(SetPreference("gpu_power_limit", 1), object)
+    contribute(engine)
+    wait_for(lambda: driver.limits_set() == ["0 150000"])
+    return engine
+
+
 def test_a_session_computes_on_the_gpu_with_its_limits(engine_with_eyes: RunningEngine, driver: Driver) -> None:
     driver.add_gpu()
     engine = engine_with_eyes.start()
@@ -146,12 +157,7 @@ def test_a_driver_that_is_not_loaded_is_a_reason_until_the_processor_is_chosen(
 def test_the_driver_keeps_the_power_limit_during_a_session_only(
     engine_with_eyes: RunningEngine, driver: Driver
 ) -> None:
-    driver.add_gpu()
-    engine = engine_with_eyes.start()
-    engine.ask(SetPreference("gpu_power", 150), object)
-    engine.ask(SetPreference("gpu_power_limit", 1), object)
-    contribute(engine)
-    wait_for(lambda: driver.limits_set() == ["0 150000"])
+    engine = contribute_with_power_limit(engine_with_eyes, driver)
     assert engine.quit() == 0
     assert driver.limits_set() == ["0 150000", "0 250000"]
 
@@ -159,12 +165,7 @@ def test_the_driver_keeps_the_power_limit_during_a_session_only(
 def test_a_power_limit_that_a_killed_engine_left_is_put_back_by_the_next(
     engine_with_eyes: RunningEngine, driver: Driver
 ) -> None:
-    driver.add_gpu()
-    engine = engine_with_eyes.start()
-    engine.ask(SetPreference("gpu_power", 150), object)
-    engine.ask(SetPreference("gpu_power_limit", 1), object)
-    contribute(engine)
-    wait_for(lambda: driver.limits_set() == ["0 150000"])
+    engine = contribute_with_power_limit(engine_with_eyes, driver)
     assert engine.process is not None
     engine.process.kill()
     engine.process.wait()
