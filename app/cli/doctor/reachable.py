@@ -24,7 +24,7 @@ def reachable(profile: Profile) -> Finding:
     except IdlehiveError:  # the engine's own check reports it
         snapshot = Snapshot("idle")
     if not (known := status.reachability(snapshot)):
-        return Finding("reachable", "ok", "Found out while contributing to a project on other computers.")
+        return Finding("reachable", "ok", "Unknown until this computer contributes to a project on other computers.")
     return Finding("reachable", "warn" if snapshot.reachability == "blocked" else "ok", f"{known}.", advice(snapshot))
 
 
