@@ -5,10 +5,11 @@ import gc
 import time
 from collections.abc import Iterator
 from contextlib import ExitStack
+from functools import partial
 from pathlib import Path
 
 import pytest
-from hivemind.averaging.control import AveragingStage
+from hivemind.averaging.control import AveragingStage, StepControl
 
 from core.swarm.averaging.averagers import EpochGradientAverager
 from core.swarm.connectivity.ping import SILENCE
@@ -107,10 +108,14 @@ def test_a_group_is_found_after_searches_that_were_given_up(short_folder: Path) 
         members = [first, Member(short_folder, 2.0, own_addresses(first.dht), opened, kind=Tidy)]
         for number in range(5):
             control = members[number % 2].begin()
-            wait_for(lambda control=control: control.stage == AveragingStage.LOOKING_FOR_GROUP, 10.0)
+            wait_for(partial(is_searching, control), 10.0)
             time.sleep(0.3)  # it announces itself
             control.cancel()
         assert round_of(members)[0] == 2
+
+
+def is_searching(control: StepControl) -> bool:
+    return bool(control.stage == AveragingStage.LOOKING_FOR_GROUP)
 
 
 def round_of(members: list[Member]) -> tuple[int, float]:
