@@ -1,8 +1,8 @@
 """A peer that looks for a group, ordered on stdin and answering on stdout, one JSON object a line.
 
 Usage as of line_peer.py. Orders: {"expect": [ADDRESS, ...]} (the others, as a run's progress would tell), {"search":
-EPOCH} (look for those that look under the same epoch; answers after how many seconds there is a group, and its size), {"stop": 0} (answers null at once), {"processor": 0} (seconds that its
-processes have used).
+EPOCH} (look for those that look under the same epoch; answers after how many seconds there is a group, and its size),
+{"stop": 0} (answers null at once), {"processor": 0} (seconds that its processes have used).
 """
 
 import json

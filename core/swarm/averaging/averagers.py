@@ -1,5 +1,6 @@
 """hivemind's two averagers, with one source of state."""
 
+import asyncio
 import threading
 from collections import deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -41,6 +42,8 @@ _PREFETCH = 2
 """Parts of each stream that are compressed, or decompressed, before it is their turn."""
 _SEARCH_BEYOND = 2.0
 """Seconds beyond its matchmaking time for which a group of a round is looked for that is not repeated."""
+_POLL_EVERY = 0.05
+"""Seconds between two looks whether a group that was found has begun."""
 _ENDED_GROUPS = 16
 """That are remembered: members are late by a round or two at most."""
 
@@ -73,7 +76,6 @@ class RunAverager(DecentralizedAverager):
     ) -> None:
         self._expected_peers = expected_peers
         self._ended_groups: deque[bytes] = deque(maxlen=_ENDED_GROUPS)
-        self._steps = 0
         super().__init__(*args, **options)
 
     def _run_internal(self) -> None:
@@ -103,15 +105,11 @@ class RunAverager(DecentralizedAverager):
     async def _expect(self, reports: Mapping[bytes, float]) -> None:
         await self._matchmaking.expect(reports)
 
-    async def _step(self, **options: Any) -> None:
-        self._steps += 1
+    async def _step(self, *, step: StepControl, **options: Any) -> None:
         try:
-            await super()._step(**options)
+            await super()._step(step=step, **options)
         finally:
-            self._steps -= 1
-            if not self._steps:
-                # Parts for a group that this peer has left by giving up its search wait for this, and are then refused.
-                self._pending_groups_registered.set()
+            self._matchmaking.end(step)
 
     @contextmanager
     def _register_allreduce_group(self, group_info: GroupInfo) -> Iterator[None]:
@@ -150,14 +148,23 @@ class RunAverager(DecentralizedAverager):
     ) -> AsyncIterator[averaging_pb2.AveragingData]:
         """Average a part that another member sends; see hivemind.
 
-        hivemind takes one of a group that has ended here for one of the next group, and lets it wait for that.
+        hivemind takes one of a group that has ended here, or that this peer has given up, for one of the next group,
+        and lets it wait for that.
         """
         first = await anext(stream)
-        if first.group_id in self._ended_groups:
+        if not await self._is_in(first.group_id):
             yield averaging_pb2.AveragingData(code=averaging_pb2.BAD_GROUP_ID)
             return
         async for message in super().rpc_aggregate_part(achain(as_aiter(first), stream), context):
             yield message
+
+    async def _is_in(self, group_id: bytes) -> bool:
+        """Whether this peer takes part in the round of a group, once that is certain."""
+        while group_id not in self._running_groups:
+            if group_id in self._ended_groups or not self._matchmaking.may_be_in(group_id):
+                return False
+            await asyncio.sleep(_POLL_EVERY)
+        return True
 
 
 class EpochGradientAverager(GradientAverager, UpdateTransfer, RunAverager):

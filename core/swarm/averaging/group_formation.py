@@ -35,6 +35,8 @@ class ExpectedGroup(Matchmaking):
         self._lost: dict[PeerID, float] = {}
         self._met: set[PeerID] = set()
         """Peers to which there was a connection: of others that only call, nothing can be known."""
+        self._groups: dict[StepControl, bytes] = {}
+        """Those that were found and have not ended."""
 
     async def expect(self, reports: Mapping[bytes, float]) -> None:
         """Wait for these peers in this group and the next ones; `reports` has the time of each one's last report."""
@@ -53,9 +55,21 @@ class ExpectedGroup(Matchmaking):
     async def look_for_group(self, step: StepControl) -> GroupInfo | None:
         watch = asyncio.create_task(self._watch_missing())
         try:
-            return await super().look_for_group(step)
+            group = await super().look_for_group(step)
+            if group is not None:
+                self._groups[step] = group.group_id
+            return group
         finally:
             watch.cancel()
+
+    def end(self, step: StepControl) -> None:
+        """The step is over, with its group or without."""
+        self._groups.pop(step, None)
+
+    def may_be_in(self, group_id: bytes) -> bool:
+        """Whether the group is this peer's, or could be: the message of its leader may come after those of members."""
+        is_asking = self.lock_request_join_group.locked() or self.current_leader is not None
+        return is_asking or self.assembled_group.done() or group_id in self._groups.values()
 
     async def _request_join_group(self, leader: PeerID) -> GroupInfo | None:
         if leader in self._lost:

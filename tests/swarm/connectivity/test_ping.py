@@ -16,7 +16,7 @@ def _silent(monkeypatch: pytest.MonkeyPatch) -> None:
     async def never(*_peer: Any) -> None:
         await asyncio.Event().wait()
 
-    monkeypatch.setattr(ping, "ping", never)
+    monkeypatch.setattr(ping.Pinger, "ping", never)
     monkeypatch.setattr(ping, "SILENCE", 0.3)
 
 
