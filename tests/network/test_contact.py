@@ -13,7 +13,7 @@ pytestmark = pytest.mark.timeout(200)
 
 @pytest.fixture
 def volunteer(short_folder: Path) -> Iterator[RemotePeer]:
-    """Somebody who has joined by a backbone, and only calls others."""
+    """A peer that only calls others and has joined through a backbone."""
     with swarm(short_folder, [True, False]) as (_backbone, joined):
         yield joined
 

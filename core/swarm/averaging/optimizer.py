@@ -3,45 +3,29 @@
 from collections.abc import Callable
 from typing import Any
 
-import hivemind
 from hivemind.averaging.control import StepControl
-from hivemind.compression import NoCompression
 
 from core.api.session_settings import Limits
 from core.api.snapshot import Phase
-from core.swarm.averaging.averagers import CheckedStateAverager, EpochGradientAverager, state_prefix
 from core.swarm.averaging.bandwidth import bandwidth
 from core.swarm.averaging.group import Group, Update, group_of, group_of_one
 from core.swarm.averaging.round_control import give_up, has_group, is_searching, phase_of, wait_for_group
+from core.swarm.averaging.run_optimizer import RunOptimizer
 from core.swarm.averaging.run_state import RunState
 from core.swarm.connectivity.backbone_monitor import BackboneMonitor
 from core.swarm.connectivity.isolation import IsolationGuard
-from core.swarm.dht.progress_tracker import SwarmProgressTracker
 from core.swarm.errors import Interrupted, RoundFailed
 from core.swarm.state.checks import State
 from core.swarm.state.fork_detection import ForkDetector
 
-_NEVER = 1 << 62
 
-
-class CollaborativeOptimizer(hivemind.Optimizer):
+class CollaborativeOptimizer(RunOptimizer):
     """hivemind's optimizer, which here never passes local gradients off as the swarm's.
 
-    Parameters beside hivemind's own:
-        backbone: the run's backbone. Asked before this peer steps without others.
+    Parameters beside those of `RunOptimizer`:
         on_update: called after each step of the collaboration.
         yielding: whether this peer is to stop computing: it then begins no round, and `interrupt` ends a search.
-        extrapolate: see `SwarmProgressTracker`.
-        group_options: of both averagers, as hivemind names them.
     """
-
-    tracker: SwarmProgressTracker
-    grad_averager: EpochGradientAverager
-    state_averager: CheckedStateAverager
-    scheduled_grads: StepControl | None
-    scheduled_state: StepControl | None
-    _adds_samples = True
-    _averages = True
 
     def __init__(
         self,
@@ -49,17 +33,11 @@ class CollaborativeOptimizer(hivemind.Optimizer):
         backbone: BackboneMonitor,
         on_update: Callable[[Update], None],
         yielding: Callable[[], bool],
-        extrapolate: bool,
-        group_options: dict[str, Any],
         **options: Any,
     ) -> None:
-        self._group_options = group_options
-        self._is_exact = isinstance(options["grad_compression"], NoCompression)
-        self._backbone, self._extrapolate = backbone, extrapolate
         self._on_update, self._yielding = on_update, yielding
-        self._stepping = self._gave_up = self._is_alone = False
-        self._group = Group(())
-        super().__init__(**options)
+        self._gave_up = self._is_alone = False
+        super().__init__(backbone=backbone, **options)
         self.state_averager.preferred_donors = backbone.peers
         self._forks = ForkDetector(
             self.dht, self.run_id, shares_state=not self.client_mode, is_one_group=lambda: self._is_one_group
@@ -74,76 +52,6 @@ class CollaborativeOptimizer(hivemind.Optimizer):
             stop=yielding,
         )
         self.isolation = IsolationGuard(self.tracker, backbone, client_mode=self.client_mode)
-
-    # -- the parts, in place of hivemind's -----------------------------------------------------------------------
-
-    def _make_progress_tracker(self, target_batch_size: int, **options: Any) -> SwarmProgressTracker:
-        return SwarmProgressTracker(
-            dht=self.dht,
-            prefix=self.run_id,
-            target_batch_size=target_batch_size,
-            client_mode=self.client_mode,
-            status_loglevel=self.status_loglevel,
-            extrapolate=self._extrapolate,
-            organiser=lambda: self._backbone.run_epoch,
-            start=True,
-            **options,
-        )
-
-    def _make_gradient_averager(self, _factory: None, **options: Any) -> EpochGradientAverager:
-        def make(**more: Any) -> EpochGradientAverager:
-            options = {**more, "start": self._averages, "adds_samples": self._adds_samples, **self._group_options}
-            return EpochGradientAverager(
-                epoch=lambda: self.local_epoch, expected_peers=lambda: self.tracker.expected_peers, **options
-            )
-
-        averager: EpochGradientAverager = super()._make_gradient_averager(make, **options)
-        return averager
-
-    def _make_state_averager(self, **options: Any) -> CheckedStateAverager:
-        return CheckedStateAverager(
-            dht=self.dht,
-            prefix=state_prefix(self.run_id),
-            min_matchmaking_time=self.matchmaking_time,
-            allreduce_timeout=self.allreduce_timeout,
-            shutdown_timeout=self.shutdown_timeout,
-            offload_optimizer=self.offload_optimizer,
-            custom_gradients=self.offload_optimizer,
-            status_loglevel=self.status_loglevel,
-            next_chunk_timeout=self.next_chunk_timeout,
-            client_mode=self.client_mode,
-            auxiliary=self.auxiliary,
-            start=True,
-            expected_peers=self._expected_for_state,
-            **self._group_options,
-            **options,
-        )
-
-    def _expected_for_state(self) -> dict[bytes, float]:
-        """During an update, those who have averaged their gradients for it: all of them, and nobody else, then average
-        their state. Who is left out of that would hold up everybody's next update."""
-        expected = self.tracker.expected_peers
-        if not (self._stepping and self._group.nonces):
-            return expected
-        return {peer: expected.get(peer, 0.0) for peer in self._group.peers - {self.dht.peer_id.to_bytes()}}
-
-    @property
-    def _is_one_group(self) -> bool:
-        """Whether all peers average together."""
-        return bool(self.tracker.global_progress.num_peers <= self._group_options["target_group_size"])
-
-    @property
-    def average_state_every(self) -> int:
-        """Epochs between two averagings of parameters and optimizer state.
-
-        Where compression loses nothing and all average together, they have the same state, and fork detection brings
-        back a peer that has not: averaging it would cost a second round and change its last bits.
-        """
-        return _NEVER if self._is_exact and self._is_one_group else self._average_state_every
-
-    @average_state_every.setter
-    def average_state_every(self, epochs: int) -> None:
-        self._average_state_every = epochs
 
     # -- the step ------------------------------------------------------------------------------------------------
 

@@ -1,0 +1,111 @@
+"""hivemind's optimizer, made of a run's own tracker and averagers."""
+
+from typing import Any
+
+import hivemind
+from hivemind.averaging.control import StepControl
+from hivemind.compression import NoCompression
+
+from core.swarm.averaging.averagers import CheckedStateAverager, EpochGradientAverager, state_prefix
+from core.swarm.averaging.group import Group
+from core.swarm.connectivity.backbone_monitor import BackboneMonitor
+from core.swarm.dht.progress_tracker import SwarmProgressTracker
+
+_NEVER = 1 << 62
+
+
+class RunOptimizer(hivemind.Optimizer):
+    """What an optimizer of a run consists of; `CollaborativeOptimizer` says when it steps.
+
+    Parameters beside hivemind's own:
+        backbone: the run's backbone.
+        extrapolate: see `SwarmProgressTracker`.
+        group_options: of both averagers, as hivemind names them.
+    """
+
+    tracker: SwarmProgressTracker
+    grad_averager: EpochGradientAverager
+    state_averager: CheckedStateAverager
+    scheduled_grads: StepControl | None
+    scheduled_state: StepControl | None
+    _adds_samples = True
+    _averages = True
+
+    def __init__(
+        self, *, backbone: BackboneMonitor, extrapolate: bool, group_options: dict[str, Any], **options: Any
+    ) -> None:
+        self._backbone, self._extrapolate, self._group_options = backbone, extrapolate, group_options
+        self._is_exact = isinstance(options["grad_compression"], NoCompression)
+        self._stepping = False
+        """Whether an update is being made."""
+        self._group = Group(())
+        """Of this update or, between two, of the last one; empty until its gradients are averaged."""
+        super().__init__(**options)
+
+    def _make_progress_tracker(self, target_batch_size: int, **options: Any) -> SwarmProgressTracker:
+        return SwarmProgressTracker(
+            dht=self.dht,
+            prefix=self.run_id,
+            target_batch_size=target_batch_size,
+            client_mode=self.client_mode,
+            status_loglevel=self.status_loglevel,
+            extrapolate=self._extrapolate,
+            organiser=lambda: self._backbone.run_epoch,
+            start=True,
+            **options,
+        )
+
+    def _make_gradient_averager(self, _factory: None, **options: Any) -> EpochGradientAverager:
+        def make(**more: Any) -> EpochGradientAverager:
+            options = {**more, "start": self._averages, "adds_samples": self._adds_samples, **self._group_options}
+            return EpochGradientAverager(
+                epoch=lambda: self.local_epoch, expected_peers=lambda: self.tracker.expected_peers, **options
+            )
+
+        averager: EpochGradientAverager = super()._make_gradient_averager(make, **options)
+        return averager
+
+    def _make_state_averager(self, **options: Any) -> CheckedStateAverager:
+        return CheckedStateAverager(
+            dht=self.dht,
+            prefix=state_prefix(self.run_id),
+            min_matchmaking_time=self.matchmaking_time,
+            allreduce_timeout=self.allreduce_timeout,
+            shutdown_timeout=self.shutdown_timeout,
+            offload_optimizer=self.offload_optimizer,
+            custom_gradients=self.offload_optimizer,
+            status_loglevel=self.status_loglevel,
+            next_chunk_timeout=self.next_chunk_timeout,
+            client_mode=self.client_mode,
+            auxiliary=self.auxiliary,
+            start=True,
+            expected_peers=self._expected_for_state,
+            **self._group_options,
+            **options,
+        )
+
+    def _expected_for_state(self) -> dict[bytes, float]:
+        """During an update, those who have averaged their gradients for it: all of them, and nobody else, then average
+        their state. Who is left out of that would hold up everybody's next update."""
+        expected = self.tracker.expected_peers
+        if not (self._stepping and self._group.nonces):
+            return expected
+        return {peer: expected.get(peer, 0.0) for peer in self._group.peers - {self.dht.peer_id.to_bytes()}}
+
+    @property
+    def _is_one_group(self) -> bool:
+        """Whether all peers average together."""
+        return bool(self.tracker.global_progress.num_peers <= self._group_options["target_group_size"])
+
+    @property
+    def average_state_every(self) -> int:
+        """Epochs between two averagings of parameters and optimizer state.
+
+        Where compression loses nothing and all average together, they have the same state, and fork detection brings
+        back a peer that has not: averaging it would cost a second round and change its last bits.
+        """
+        return _NEVER if self._is_exact and self._is_one_group else self._average_state_every
+
+    @average_state_every.setter
+    def average_state_every(self, epochs: int) -> None:
+        self._average_state_every = epochs
