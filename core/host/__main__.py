@@ -78,7 +78,7 @@ def _serve(chosen: argparse.Namespace, ending: threading.Event, control: HostCon
             backbone.auxiliary.model.register_forward_pre_hook(lambda *_: control.wait_while_held())
         os.write(pipe, hosting.encode(hosting.Serving(url)))
         while not ending.wait(_PERIOD):
-            if not backbone.dht.is_alive() or not backbone.auxiliary.is_working:
+            if not backbone.auxiliary.is_working:
                 raise WorldError("backbone_part_ended")
             backbone.poll(time.time())
         log.info("ending")

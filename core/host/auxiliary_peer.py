@@ -18,6 +18,7 @@ from core.swarm.build import make_optimizer
 from core.swarm.connectivity.backbone_monitor import BackboneMonitor
 from core.swarm.dht.peer import peer_id_of
 from core.swarm.errors import BadState, RoundFailed
+from core.swarm.liveness import ended, processes_of
 from core.swarm.state.checks import State
 
 log = logging.getLogger(__name__)
@@ -62,6 +63,7 @@ class AuxiliaryPeer(threading.Thread):
             averages=averages,
             behind=settings.evaluate_every,
         )
+        self._processes = processes_of(dht, self._optimizer)
 
     @property
     def epoch(self) -> int:
@@ -69,8 +71,8 @@ class AuxiliaryPeer(threading.Thread):
 
     @property
     def is_working(self) -> bool:
-        """Whether the thread and the averagers are alive."""
-        return self.is_alive() and bool(self._optimizer.is_alive())
+        """Whether the thread, the DHT, the averagers and the daemon are alive."""
+        return self.is_alive() and ended(self._processes) is None
 
     def run(self) -> None:
         self._other_backbones.start()

@@ -33,13 +33,13 @@ from core.swarm.connectivity.backbone_monitor import BackboneMonitor
 from core.swarm.connectivity.reachability import PortSettings, ReachabilityMonitor, join_reachable
 from core.swarm.dht.contributions import Publisher
 from core.swarm.dht.peer import peer_id_of
+from core.swarm.liveness import Liveness, processes_of
 from core.swarm.patches import install
 from core.swarm.traffic.link import Link
 from core.swarm.traffic.throttled_download import ThrottledDownload
 from core.swarm.traffic.wire_monitor import WireMonitor
 from core.system.reach import reach_of
 from core.trainer.control import Control
-from core.trainer.liveness import Liveness, processes_of
 from core.trainer.local_copy import LocalCopy
 from core.trainer.machine.contention import Contention
 from core.trainer.machine.device import device_of, reader_of

@@ -16,8 +16,8 @@ from core.swarm.averaging.group import Update
 from core.swarm.averaging.optimizer import CollaborativeOptimizer
 from core.swarm.dht.contributions import Publisher, Round
 from core.swarm.errors import Interrupted, Isolated, RoundFailed, StateUnavailable
+from core.swarm.liveness import Liveness
 from core.trainer.control import Control
-from core.trainer.liveness import Liveness
 from core.trainer.machine.device import cap_memory
 from core.trainer.machine.throttle import Throttle
 from core.trainer.microbatch import Microbatches

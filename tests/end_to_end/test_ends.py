@@ -100,11 +100,15 @@ def test_a_killed_backbone_leaves_nothing(machine: Machine) -> None:
     machine.wait_until_nothing_is_left(15.0)
 
 
-def test_every_process_of_a_backbone_may_be_killed(machine: Machine) -> None:
-    """The first of them is not the one that serves; whichever a person finds in a list, nothing is left."""
+@pytest.mark.parametrize("numbers", [(0,), (1,), (2,), (1, 2), (3,), (4,), (5,), (6,)])
+def test_every_process_of_a_backbone_may_be_killed(machine: Machine, numbers: tuple[int, ...]) -> None:
+    """Two subreapers, the process that serves, its DHT, two averagers, the daemon: whichever a person finds in a list,
+    the others end and nothing is left."""
     program = host(machine)
-    for member in psutil.Process(program.process.pid).children(recursive=True)[:2]:
-        member.kill()
+    members = psutil.Process(program.process.pid).children(recursive=True)
+    assert len(members) == 7
+    for number in numbers:
+        members[number].kill()
     assert program.end() != 0
     machine.wait_until_nothing_is_left(15.0)
 

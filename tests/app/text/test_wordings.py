@@ -22,7 +22,7 @@ _KIND_FORM = re.compile(r"[a-z_]+")
 FOR_THE_LOG = {"BadState", "RoundFailed", "Interrupted"}
 """Errors that are caught where they are raised; only a log shows them."""
 LIVENESS = {"dht_ended", "gradient_averager_ended", "state_averager_ended", "daemon_ended"}
-"""What `core.trainer.liveness` names the processes it watches."""
+"""What `core.swarm.liveness` names the processes it watches."""
 
 
 class Made(NamedTuple):

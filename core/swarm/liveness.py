@@ -1,6 +1,6 @@
-"""Ends the session when a process that it cannot do without has ended.
+"""Notices when a process has ended that a peer cannot do without.
 
-hivemind does not notice: the training loop would wait for an answer that cannot come, or continue alone.
+hivemind does not: a training loop would wait for an answer that cannot come, or continue alone.
 """
 
 import logging
@@ -37,7 +37,7 @@ class Liveness:
     @property
     def missing(self) -> str | None:
         """The name of what has ended."""
-        return next((name for name, process in self._processes.items() if not _lives(process)), None)
+        return ended(self._processes)
 
     def end_if_missing(self) -> None:
         """Call `on_death` on this thread if a process has ended."""
@@ -53,12 +53,19 @@ class Liveness:
 
 def processes_of(dht: DHT, optimizer: CollaborativeOptimizer) -> dict[str, psutil.Process]:
     """The required processes by the kind of failure that their end is."""
-    return {
+    required = {
         "dht_ended": psutil.Process(dht.pid),
-        "gradient_averager_ended": psutil.Process(optimizer.grad_averager.pid),
         "state_averager_ended": psutil.Process(optimizer.state_averager.pid),
         "daemon_ended": daemon_of(dht),
     }
+    if optimizer.grad_averager.pid is not None:  # not that of a peer that only takes the state over
+        required["gradient_averager_ended"] = psutil.Process(optimizer.grad_averager.pid)
+    return required
+
+
+def ended(processes: Mapping[str, psutil.Process]) -> str | None:
+    """The name of one that has ended."""
+    return next((name for name, process in processes.items() if not _lives(process)), None)
 
 
 def _lives(process: psutil.Process) -> bool:
