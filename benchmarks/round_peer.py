@@ -20,6 +20,7 @@ from core.swarm.averaging.bandwidth import part_size, part_timeout
 from core.swarm.dht.peer import join_swarm, own_addresses
 from core.swarm.patches import install
 from core.swarm.traffic.link import Link
+from core.swarm.traffic.wire_monitor import WireMonitor
 
 PRODUCT, PLAIN = "product", "plain"
 _AVERAGING = Averaging("float16", matchmaking_time=10.0, averaging_timeout=120.0)
@@ -33,9 +34,11 @@ def main(kind: str, folder: str, listen: str, task: str) -> None:
     place = Path(folder)
     place.mkdir()
     described = json.loads(task)
+    link = Link()
     if kind == PRODUCT:
-        install(place, Link())
+        install(place, link)
         dht = join_swarm(described["contacts"], place / "key", listen or None)
+        WireMonitor(link, dht).start()
     else:
         # hivemind leaves its sockets behind; here they go with the folder.
         P2P._UNIX_SOCKET_PREFIX = f"/unix{place}/"
@@ -48,16 +51,16 @@ def main(kind: str, folder: str, listen: str, task: str) -> None:
             use_relay=False,
             start=True,
         )
-    print(json.dumps({"address": own_addresses(dht)[:1]}), flush=True)
+    print(json.dumps({"address": own_addresses(dht)[:1] if listen else []}), flush=True)
     if described["group"]:
-        _average(kind, dht, described)
+        _average(kind, dht, described, link)
     sys.stdin.read()
     # Processes that are left would keep the pipe open that the benchmark reads.
     dht.shutdown()
     os._exit(0)
 
 
-def _average(kind: str, dht: DHT, described: dict[str, Any]) -> None:
+def _average(kind: str, dht: DHT, described: dict[str, Any], link: Link) -> None:
     adds_samples, epoch = described["adds_samples"], 0
     # Gradients are averaged where they are: of a large model, several peers share one computer's memory here.
     parameter = torch.nn.Parameter(torch.empty(described["parameters"]))
@@ -84,7 +87,7 @@ def _average(kind: str, dht: DHT, described: dict[str, Any]) -> None:
             adds_samples=adds_samples,
             expected_peers=lambda: {str(number).encode(): 0.0 for number in range(described["group"] - 1)},
             part_size_bytes=part_size(described["parameters"], _AVERAGING),
-            **options,
+            **{**options, "bandwidth": link.bandwidth},
         )
     else:
         averager = GradientAverager(auxiliary=not adds_samples, **options)
@@ -99,7 +102,8 @@ def _average(kind: str, dht: DHT, described: dict[str, Any]) -> None:
         found = time.monotonic()
         control.allow_allreduce()
         group = len(control.result())
-        print(json.dumps({"found": found, "done": time.monotonic(), "group": group}), flush=True)
+        ended = {"found": found, "done": time.monotonic(), "group": group, "bandwidth": averager.bandwidth}
+        print(json.dumps(ended), flush=True)
         epoch += 1
     averager.shutdown()
 

@@ -3,6 +3,7 @@
 import copy
 import logging
 import threading
+from collections.abc import Callable
 from typing import Any
 
 import torch
@@ -20,6 +21,7 @@ from core.swarm.dht.peer import peer_id_of
 from core.swarm.errors import BadState, RoundFailed
 from core.swarm.liveness import ended, processes_of
 from core.swarm.state.checks import State
+from core.swarm.traffic.bottleneck import nominal_bandwidth
 
 log = logging.getLogger(__name__)
 
@@ -42,7 +44,14 @@ class AuxiliaryPeer(threading.Thread):
     """
 
     def __init__(
-        self, dht: DHT, manifest: Manifest, model: PreTrainedModel, settings: Host, *, averages: bool = True
+        self,
+        dht: DHT,
+        manifest: Manifest,
+        model: PreTrainedModel,
+        settings: Host,
+        *,
+        averages: bool = True,
+        line_bandwidth: Callable[[], float] = nominal_bandwidth,
     ) -> None:
         super().__init__(name="auxiliary peer", daemon=True)
         self.model = model
@@ -59,6 +68,7 @@ class AuxiliaryPeer(threading.Thread):
             backbone=self._other_backbones,
             yielding=lambda: self.held or self._stopped.is_set(),
             limits=limits_of(settings),
+            line_bandwidth=line_bandwidth,
             kind=AuxiliaryOptimizer,
             averages=averages,
             behind=settings.evaluate_every,

@@ -77,7 +77,12 @@ def assemble(chosen: argparse.Namespace, project: Project, session_folder: Path)
             store=store,
             # An embedded one is on a volunteer's computer, with a companion that peers can reach.
             auxiliary=AuxiliaryPeer(
-                dht, manifest, model, project.host, averages=project.host.averaging and not chosen.embedded
+                dht,
+                manifest,
+                model,
+                project.host,
+                averages=project.host.averaging and not chosen.embedded,
+                line_bandwidth=link.bandwidth,
             ),
             record=RunRecordPublisher(dht, manifest.run_id, state / "identity.key"),
             evaluate=evaluate,

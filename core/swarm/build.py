@@ -14,6 +14,7 @@ from core.swarm.averaging.averagers import COMPRESSIONS
 from core.swarm.averaging.group import Update
 from core.swarm.averaging.optimizer import CollaborativeOptimizer
 from core.swarm.connectivity.backbone_monitor import BackboneMonitor
+from core.swarm.traffic.bottleneck import nominal_bandwidth
 
 _PROGRESS_LASTS = 30.0
 """Seconds for which the others believe a peer that fell silent. hivemind's 60 would be two averaging time-outs in which
@@ -33,6 +34,7 @@ def make_optimizer(
     yielding: Callable[[], bool] = lambda: False,
     extrapolate: bool = True,
     limits: Limits = _NO_LIMITS,
+    line_bandwidth: Callable[[], float] = nominal_bandwidth,
     kind: Callable[..., CollaborativeOptimizer] = CollaborativeOptimizer,
     **options: Any,
 ) -> CollaborativeOptimizer:
@@ -59,19 +61,21 @@ def make_optimizer(
         offload_optimizer=True,
         client_mode=dht.client_mode,
         grad_compression=compression(),
-        group_options=_group_options(parameters, averaging, limits),
+        group_options=_group_options(parameters, averaging, line_bandwidth),
         state_averaging_compression=compression(),
         **options,
     )
-    optimizer.apply_limits(limits)
+    optimizer.run_state.limit_transfer(limits)
     return optimizer
 
 
-def _group_options(parameters: Sequence[Parameter], averaging: Averaging, limits: Limits) -> dict[str, Any]:
+def _group_options(
+    parameters: Sequence[Parameter], averaging: Averaging, line_bandwidth: Callable[[], float]
+) -> dict[str, Any]:
     """How the members of a group find each other, and how they divide what they average."""
     size = sum(parameter.numel() for parameter in parameters)
     return {
-        "bandwidth": bandwidth.bandwidth(limits),
+        "bandwidth": line_bandwidth,
         "part_size_bytes": bandwidth.part_size(size, averaging),
         "target_group_size": averaging.target_group_size,
         # Larger than matchmaking time, hivemind warns, can deadlock two peers that ask each other.

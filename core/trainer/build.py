@@ -184,6 +184,7 @@ def _optimizer(
         on_update=on_update,
         yielding=lambda: control.interrupted,
         limits=prepared.settings.limits,
+        line_bandwidth=process.link.bandwidth,
     )
 
 

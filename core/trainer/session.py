@@ -166,7 +166,6 @@ class Session:
         if settings != self.applied:
             self.applied = settings
             apply_settings(settings, self.device)
-            self.optimizer.apply_limits(settings.limits)
         self.measurements.memory.check(settings.limits.memory_limit)
         return settings
 

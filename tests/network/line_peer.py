@@ -60,6 +60,7 @@ class Peer:
             averaging=averaging,
             backbone=ScriptedBackbone(),
             on_update=self._note,
+            line_bandwidth=link.bandwidth,
             extrapolate=False,
         )
         for parameter in self.model.parameters():
@@ -74,7 +75,7 @@ class Peer:
         self.link.apply(limits)
 
     def obey(self, order: str, value: Any) -> Any:
-        self.optimizer.apply_limits(self._limits)
+        self.optimizer.run_state.limit_transfer(self._limits)
         match order:
             case "epoch":
                 return self._epoch()
@@ -85,6 +86,8 @@ class Peer:
             case "traffic":
                 meter = self.link.meter
                 return {"all": (meter.uploaded, meter.downloaded), **meter.by_kind()}
+            case "bandwidth":
+                return self.link.bandwidth()
             case "contact":
                 return BackboneMonitor(self.dht, self._first).ask()
         raise ValueError(order)

@@ -37,6 +37,7 @@ from core.swarm.state.checks import Layout, State, check_epoch, check_numbers, c
 from core.swarm.state.transfer import StateTransfer
 from core.swarm.state.update_chain import extended
 from core.swarm.state.update_transfer import UpdateTransfer
+from core.swarm.traffic.bottleneck import nominal_bandwidth
 
 _PREFETCH = 2
 """Parts of each stream that are compressed, or decompressed, before it is their turn."""
@@ -64,6 +65,7 @@ class RunAverager(DecentralizedAverager):
     """What both averagers have in common.
 
     Parameters beside hivemind's own:
+        bandwidth: bytes per second of this peer's line, asked before each round.
         expected_peers: who else will look for the next group, and when each last reported; None waits like hivemind.
     """
 
@@ -72,11 +74,15 @@ class RunAverager(DecentralizedAverager):
     """Whether a search without a group, and a round that failed, is followed by another one."""
 
     def __init__(
-        self, *args: Any, expected_peers: Callable[[], Mapping[bytes, float]] | None = None, **options: Any
+        self,
+        *args: Any,
+        bandwidth: Callable[[], float] = nominal_bandwidth,
+        expected_peers: Callable[[], Mapping[bytes, float]] | None = None,
+        **options: Any,
     ) -> None:
-        self._expected_peers = expected_peers
+        self._line_bandwidth, self._expected_peers = bandwidth, expected_peers
         self._ended_groups: deque[bytes] = deque(maxlen=_ENDED_GROUPS)
-        super().__init__(*args, **options)
+        super().__init__(*args, bandwidth=bandwidth(), **options)
 
     def _run_internal(self) -> None:
         # A forked torch makes itself a new thread pool at the first use, and two threads that do so at once break it
@@ -86,6 +92,7 @@ class RunAverager(DecentralizedAverager):
 
     def step(self, *args: Any, timeout: float | None = None, **options: Any) -> Any:
         self.update_expected_peers()
+        self.bandwidth = self._line_bandwidth()
         if not self._repeats_rounds:
             begins = max(options.get("scheduled_time") or 0.0, now := get_dht_time())
             patience = self.matchmaking_kwargs["min_matchmaking_time"] + _SEARCH_BEYOND

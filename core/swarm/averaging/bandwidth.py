@@ -5,7 +5,6 @@ hivemind cuts tensors into parts on either side and compares them by number. Onl
 """
 
 from core.api.project.manifest import Averaging
-from core.api.session_settings import Limits
 from core.swarm.traffic.link import OVERHEAD
 
 _BYTES = {"none": 4, "float16": 2, "uniform8bit": 1, "blockwise8bit": 1}
@@ -13,9 +12,6 @@ _BYTES = {"none": 4, "float16": 2, "uniform8bit": 1, "blockwise8bit": 1}
 _USABLE = 0.8
 """Share of a round's time limit that is planned with."""
 _SMALLEST_PART, _LARGEST_PART = 1 << 14, 1 << 17
-_NOMINAL = 12_500_000
-"""Bytes per second (100 Mbit/s) that a link without a ceiling is taken for. hivemind takes one of unknown speed to be
-as fast as the mean of the others, and then a single slow peer would count as much as all others."""
 
 
 def min_bandwidth(parameters: int, averaging: Averaging) -> int:
@@ -43,8 +39,3 @@ def state_timeout(size: int, ceiling: int) -> float:
     """Seconds that a state of `size` bytes may take under this side's ceiling (bytes per second, 0 for none); the other
     side's bandwidth is not known."""
     return 120.0 + (2 * size / ceiling if ceiling else 0.0)
-
-
-def bandwidth(limits: Limits) -> float:
-    """Bytes per second for DeDLOC's load balancing, which knows one number for both directions."""
-    return float(min(limit or _NOMINAL for limit in (limits.upload_limit, limits.download_limit, _NOMINAL)))

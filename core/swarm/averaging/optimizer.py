@@ -5,9 +5,7 @@ from typing import Any
 
 from hivemind.averaging.control import StepControl
 
-from core.api.session_settings import Limits
 from core.api.snapshot import Phase
-from core.swarm.averaging.bandwidth import bandwidth
 from core.swarm.averaging.group import Group, Update, group_of, group_of_one
 from core.swarm.averaging.round_control import give_up, has_group, is_searching, phase_of, wait_for_group
 from core.swarm.averaging.run_optimizer import RunOptimizer
@@ -177,12 +175,7 @@ class CollaborativeOptimizer(RunOptimizer):
         if not self.client_mode:
             self.state_averager.state_sharing_priority = epoch
 
-    # -- limits and pauses ---------------------------------------------------------------------------------------
-
-    def apply_limits(self, limits: Limits) -> None:
-        """Follow changed ceilings from the next round on."""
-        self.grad_averager.bandwidth = self.state_averager.bandwidth = bandwidth(limits)
-        self.run_state.limit_transfer(limits)
+    # -- pauses --------------------------------------------------------------------------------------------------
 
     def hold(self) -> None:
         """Report that this peer adds no samples for a while, and give up its rounds. Does not block."""

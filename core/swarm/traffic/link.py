@@ -10,6 +10,7 @@ import multiprocessing
 import time
 
 from core.api.session_settings import Limits
+from core.swarm.traffic.bottleneck import NOMINAL
 from core.swarm.traffic.meter import Kind, TrafficMeter
 from core.swarm.traffic.tcp_info import Carried
 from core.swarm.traffic.token_bucket import TokenBucket
@@ -43,6 +44,8 @@ class Link:
         self.meter = TrafficMeter()
         self.up = TokenBucket()
         self.down = TokenBucket()
+        self.line_bandwidth = NOMINAL
+        """Bytes per second that the line is taken to carry, in this process only."""
         self._incoming = multiprocessing.Value(ctypes.c_int)
         self._is_measured = multiprocessing.RawValue(ctypes.c_bool)
         """Whether the kernel reports what comes in."""
@@ -64,6 +67,10 @@ class Link:
         """Follow changed ceilings; all processes do within a tenth of a second. From any thread."""
         self.up.rate = _ceiling(limits.upload_limit, limits.download_limit)
         self.down.rate = _ceiling(limits.download_limit, limits.upload_limit)
+
+    def bandwidth(self) -> float:
+        """Bytes per second for DeDLOC's load balancing, which knows one number for both directions."""
+        return min(rate for rate in (self.up.rate, self.down.rate, self.line_bandwidth) if rate)
 
     @property
     def rate_for_streams(self) -> float:

@@ -17,8 +17,8 @@ from pathlib import Path
 _INFO_SIZE = 216
 """Bytes of `struct tcp_info` up to `tcpi_bytes_retrans`: since Linux 4.19."""
 _OPTIONS, _TIMESTAMPS = 5, 1
-_BYTES_RECEIVED, _SEGMENTS, _BYTES_SENT = 128, 136, 200
-"""Offsets in it: u64; u32 sent, u32 received; u64 with what was sent again."""
+_IN_FLIGHT, _BYTES_RECEIVED, _SEGMENTS, _BUSY_TIME, _BYTES_SENT = 24, 128, 136, 168, 200
+"""Offsets in it: u32; u64; u32 sent, u32 received; u64 in microseconds; u64 with what was sent again."""
 
 _NETLINK_SOCK_DIAG, _SOCK_DIAG_BY_FAMILY, _REQUEST_DUMP = 4, 20, 0x301
 _DONE, _ERROR = 3, 2
@@ -50,17 +50,31 @@ class Carried:
         return Carried(self.up - other.up, self.down - other.down)
 
 
-def connections(process: int) -> dict[bytes, Carried]:
-    """What each TCP connection of a process has carried; empty where the kernel does not report it."""
+@dataclass(frozen=True)
+class Connection:
+    """What the kernel knows of one."""
+
+    carried: Carried
+    payload: int
+    """Bytes sent, without headers."""
+    busy: float
+    """Seconds in which something that was sent had not arrived yet."""
+    in_flight: int
+    """Packets of which that is so now."""
+
+
+def connections(process: int) -> dict[bytes, Connection]:
+    """The TCP connections of a process; empty where the kernel does not report them."""
     inodes = _inodes(process)
-    return {cookie: carried for cookie, inode, carried in _all_connections() if inode in inodes}
+    return {cookie: connection for cookie, inode, connection in _all_connections() if inode in inodes}
 
 
 def carried_by(connection: socket.socket) -> Carried | None:
     """What a connection of this process has carried; None where the kernel does not report it."""
     if sys.platform != "linux":
         return None
-    return _parsed(connection.getsockopt(socket.IPPROTO_TCP, socket.TCP_INFO, _INFO_SIZE), connection.family)
+    parsed = _parsed(connection.getsockopt(socket.IPPROTO_TCP, socket.TCP_INFO, _INFO_SIZE), connection.family)
+    return None if parsed is None else parsed.carried
 
 
 def cookie_of(connection: socket.socket) -> int:
@@ -68,15 +82,18 @@ def cookie_of(connection: socket.socket) -> int:
     return int.from_bytes(connection.getsockopt(socket.SOL_SOCKET, _SO_COOKIE, 8), sys.byteorder)
 
 
-def _parsed(info: bytes, family: int) -> Carried | None:
+def _parsed(info: bytes, family: int) -> Connection | None:
     if len(info) < _INFO_SIZE:
         return None
     # Of Ethernet, IP and TCP; the options of a packet are its timestamps, and seldom more.
     header = 14 + (40 if family == socket.AF_INET6 else 20) + 20 + (12 if info[_OPTIONS] & _TIMESTAMPS else 0)
+    (in_flight,) = struct.unpack_from("=I", info, _IN_FLIGHT)
     (received,) = struct.unpack_from("=Q", info, _BYTES_RECEIVED)
     packets_sent, packets_received = struct.unpack_from("=II", info, _SEGMENTS)
+    (busy,) = struct.unpack_from("=Q", info, _BUSY_TIME)
     (sent,) = struct.unpack_from("=Q", info, _BYTES_SENT)
-    return Carried(sent + packets_sent * header, received + packets_received * header)
+    carried = Carried(sent + packets_sent * header, received + packets_received * header)
+    return Connection(carried, sent, busy / 1e6, in_flight)
 
 
 def _inodes(process: int) -> set[int]:
@@ -91,8 +108,8 @@ def _inodes(process: int) -> set[int]:
     return found
 
 
-def _all_connections() -> Iterator[tuple[bytes, int, Carried]]:
-    """Cookie, inode and counters of every TCP connection of this network namespace."""
+def _all_connections() -> Iterator[tuple[bytes, int, Connection]]:
+    """Cookie, inode and what is known of every TCP connection of this network namespace."""
     if sys.platform != "linux":
         return
     with suppress(OSError), socket.socket(socket.AF_NETLINK, socket.SOCK_RAW, _NETLINK_SOCK_DIAG) as kernel:
@@ -101,8 +118,8 @@ def _all_connections() -> Iterator[tuple[bytes, int, Carried]]:
             kernel.send(_HEADER.pack(_HEADER.size + len(ask), _SOCK_DIAG_BY_FAMILY, _REQUEST_DUMP, 0, 0) + ask)
             for message in _messages(kernel):
                 addresses, inode = _MESSAGE.unpack_from(message)[4], _MESSAGE.unpack_from(message)[9]
-                if (carried := _parsed(_info_of(message), family)) is not None:
-                    yield addresses[_COOKIE], inode, carried
+                if (connection := _parsed(_info_of(message), family)) is not None:
+                    yield addresses[_COOKIE], inode, connection
 
 
 def _messages(kernel: socket.socket) -> Iterator[bytes]:

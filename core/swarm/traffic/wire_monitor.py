@@ -1,4 +1,7 @@
-"""Compares what was counted between this program and the daemon with what the wire has carried, and corrects it."""
+"""Compares what was counted between this program and the daemon with what the wire has carried, and corrects it.
+
+From the same readings it learns how much the line carries.
+"""
 
 import threading
 import time
@@ -6,8 +9,9 @@ import time
 import psutil
 from hivemind import DHT
 
+from core.swarm.traffic.bottleneck import BottleneckBandwidth, is_limited
 from core.swarm.traffic.link import Link
-from core.swarm.traffic.tcp_info import Carried, connections
+from core.swarm.traffic.tcp_info import Carried, Connection, connections
 
 _PERIOD = 0.2
 """Seconds between two readings; a ceiling holds over such times."""
@@ -23,25 +27,30 @@ class WireMonitor(threading.Thread):
     def __init__(self, link: Link, dht: DHT) -> None:
         super().__init__(name="wire monitor", daemon=True)
         self._link, self._daemon = link, daemon_of(dht)
-        self._open = dict[bytes, Carried]()
+        self._open = dict[bytes, Connection]()
         self._closed = Carried()
+        self._bottleneck = BottleneckBandwidth()
 
     def run(self) -> None:
-        last = time.monotonic()
+        last, before, open_before = time.monotonic(), Carried(), self._open
         while self._daemon.is_running():
             time.sleep(_PERIOD)
             carried, now = self.read(), time.monotonic()
+            seconds = now - last
             if self._open:
-                self._link.set_carried(carried, now - last)
-            last = now
+                self._link.set_carried(carried, seconds)
+                limited = is_limited(open_before, self._open, seconds)
+                self._bottleneck.add((carried - before).up, seconds, is_limited=limited)
+                self._link.line_bandwidth = self._bottleneck.value
+            last, before, open_before = now, carried, self._open
 
     def read(self) -> Carried:
         """All that the daemon's connections have carried, also those that have ended."""
         now = connections(self._daemon.pid)
         for cookie in self._open.keys() - now.keys():
-            self._closed += self._open[cookie]
+            self._closed += self._open[cookie].carried
         self._open = now
-        return sum(now.values(), self._closed)
+        return sum((connection.carried for connection in now.values()), self._closed)
 
 
 def daemon_of(dht: DHT) -> psutil.Process:

@@ -1,8 +1,7 @@
 import pytest
 
 from core.api.project.manifest import Averaging
-from core.api.session_settings import Limits
-from core.swarm.averaging.bandwidth import bandwidth, min_bandwidth, part_size, part_timeout, state_timeout
+from core.swarm.averaging.bandwidth import min_bandwidth, part_size, part_timeout, state_timeout
 
 MBIT = 125_000
 
@@ -40,8 +39,3 @@ def test_a_part_has_half_of_the_round_to_arrive_but_never_less_than_hivemind_giv
 def test_a_state_may_take_twice_as_long_as_the_ceiling_makes_it() -> None:
     assert state_timeout(12_000_000, 0) == 120
     assert state_timeout(12_000_000, MBIT) == 120 + 192
-
-
-def test_the_slower_direction_is_the_bandwidth() -> None:
-    assert bandwidth(Limits(upload_limit=MBIT, download_limit=8 * MBIT)) == MBIT
-    assert bandwidth(Limits()) == bandwidth(Limits(upload_limit=1 << 40)) == 100 * MBIT

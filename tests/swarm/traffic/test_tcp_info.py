@@ -56,8 +56,8 @@ def test_connections_of_another_process_are_told_apart_from_ours(listener: socke
         read(receiver, SIZE)
         (theirs,) = connections(other.pid).values()
         ours = connections(os.getpid()).values()
-        assert theirs.up > SIZE
-        assert carried_by(receiver) in ours
+        assert theirs.carried.up > SIZE == theirs.payload
+        assert carried_by(receiver) in [connection.carried for connection in ours]
         assert theirs not in ours
         other.communicate(b"\n")
     assert connections(other.pid) == {}

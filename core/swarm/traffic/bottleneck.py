@@ -1,0 +1,72 @@
+"""How much a volunteer's line carries, learned from what it has carried.
+
+TCP BBR (Cardwell et al. 2016, section "Characterizing the bottleneck") asks of each connection what its path delivers;
+an averaging round asks it of the line, which all connections and all programs of a computer share. The kernel says for
+how long something that was sent had not arrived yet. While that is so on all connections that carry much, the line is
+what they wait for, and what it carries then is all that it can. At other times it can carry at least that much.
+
+Only the way out is learned, the slower one of home lines. On the way in, a receiver cannot tell its own line from the
+lines of those who send.
+"""
+
+from collections import deque
+from collections.abc import Mapping
+from statistics import median
+
+from core.swarm.traffic.tcp_info import Connection
+
+NOMINAL = 12_500_000.0
+"""Bytes per second (100 Mbit/s) that a line is taken for of which nothing is known. hivemind takes one of unknown speed
+to be as fast as the mean of the others, and then a single slow peer would count as much as all others."""
+_CARRIES_MUCH = 0.1
+"""Share of what all connections have sent."""
+_BUSY = 0.9
+"""Share of the time between two readings."""
+_QUEUE = 8
+"""Packets on the way from which a connection waits for the line, and not just for an answer to a short message."""
+_READINGS = 5
+"""Of which the median counts: a second of a busy line."""
+_TRUST = 0.05
+"""Share of a rise that one reading may bring about."""
+_LEAST = 1000.0
+"""Bytes per second. A line that is down for a moment carries nothing, and would never be tried again."""
+_DOUBLES_IN = 120.0
+"""Seconds of sending, without waiting for the line, after which it is taken for twice as fast."""
+
+
+def nominal_bandwidth() -> float:
+    """Of a line of which nothing is ever learned."""
+    return NOMINAL
+
+
+def is_limited(before: Mapping[bytes, Connection], after: Mapping[bytes, Connection], seconds: float) -> bool:
+    """Whether the line was what this peer's connections waited for between two readings."""
+    pairs = [(before[cookie], connection) for cookie, connection in after.items() if cookie in before]
+    sent = sum(now.payload - then.payload for then, now in pairs)
+    much = [(then, now) for then, now in pairs if now.payload - then.payload > _CARRIES_MUCH * sent]
+    is_busy = all(now.busy - then.busy >= _BUSY * seconds for then, now in much)
+    return bool(much) and is_busy and sum(now.in_flight for _then, now in much) >= _QUEUE
+
+
+class BottleneckBandwidth:
+    """An estimate that follows a slower line at once, and trusts a faster one slowly."""
+
+    def __init__(self) -> None:
+        self.value = NOMINAL
+        """Bytes per second, headers included."""
+        self._limited = deque[float](maxlen=_READINGS)
+
+    def add(self, sent: int, seconds: float, *, is_limited: bool) -> None:
+        """A reading: what was sent in this time, and whether all waited for the line."""
+        rate = sent / seconds
+        if is_limited:
+            self._limited.append(rate)
+            if len(self._limited) > _READINGS // 2:
+                self._follow(median(self._limited))
+        else:
+            self._follow(max(rate, self.value))
+            busy = min(1.0, rate / self.value) * seconds
+            self.value = max(self.value, min(NOMINAL, self.value * (1 + busy / _DOUBLES_IN)))
+
+    def _follow(self, rate: float) -> None:
+        self.value = max(_LEAST, min(rate, self.value + _TRUST * max(0.0, rate - self.value)))

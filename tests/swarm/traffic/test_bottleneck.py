@@ -1,0 +1,88 @@
+from collections.abc import Iterable
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from core.swarm.traffic.bottleneck import NOMINAL, BottleneckBandwidth, is_limited
+from core.swarm.traffic.tcp_info import Carried, Connection
+
+MBIT = 125_000.0
+SECONDS = 0.2
+NOTHING = Connection(Carried(), payload=0, busy=0.0, in_flight=0)
+
+
+def read(estimate: BottleneckBandwidth, rates: Iterable[float], *, is_limited: bool) -> float:
+    for rate in rates:
+        estimate.add(round(rate * SECONDS), SECONDS, is_limited=is_limited)
+    return estimate.value
+
+
+def sending(payload: int, *, busy: float, in_flight: int = 20) -> Connection:
+    return Connection(Carried(up=payload), payload, busy * SECONDS, in_flight)
+
+
+def test_what_is_not_known_is_taken_for_a_hundred_megabits() -> None:
+    assert BottleneckBandwidth().value == NOMINAL == 100 * MBIT
+
+
+def test_a_slower_line_is_believed_within_a_second() -> None:
+    assert read(BottleneckBandwidth(), [10 * MBIT] * 5, is_limited=True) == 10 * MBIT
+
+
+def test_one_reading_is_not_believed() -> None:
+    assert read(BottleneckBandwidth(), [10 * MBIT, 0.0], is_limited=True) == NOMINAL
+
+
+def test_a_faster_line_is_believed_slowly() -> None:
+    estimate = BottleneckBandwidth()
+    read(estimate, [10 * MBIT] * 5, is_limited=True)
+    after_a_second = read(estimate, [50 * MBIT] * 5, is_limited=True)
+    assert 10 * MBIT < after_a_second < 20 * MBIT
+    assert read(estimate, [50 * MBIT] * 100, is_limited=True) == pytest.approx(50 * MBIT, rel=0.05)
+
+
+def test_a_line_that_nobody_waits_for_carries_at_least_what_it_carries() -> None:
+    assert read(BottleneckBandwidth(), [10 * MBIT] * 50, is_limited=False) == NOMINAL
+    assert read(BottleneckBandwidth(), [500 * MBIT] * 200, is_limited=False) == pytest.approx(500 * MBIT, rel=0.01)
+
+
+def test_a_line_that_is_not_waited_for_any_more_is_tried_with_more_little_by_little() -> None:
+    estimate = BottleneckBandwidth()
+    read(estimate, [10 * MBIT] * 5, is_limited=True)
+    assert 11 * MBIT < read(estimate, [8 * MBIT] * 150, is_limited=False) < 14 * MBIT
+    assert read(estimate, [8 * MBIT] * 100_000, is_limited=False) <= NOMINAL
+
+
+def test_a_line_that_was_down_is_tried_again() -> None:
+    estimate = BottleneckBandwidth()
+    assert read(estimate, [0.0] * 50, is_limited=True) > 0
+    assert read(estimate, [10 * MBIT] * 200, is_limited=True) == pytest.approx(10 * MBIT, rel=0.01)
+
+
+@given(st.lists(st.tuples(st.integers(0, 1 << 40), st.floats(1e-6, 1e3), st.booleans())))
+def test_the_estimate_is_positive_and_below_what_was_ever_seen(readings: list[tuple[int, float, bool]]) -> None:
+    estimate = BottleneckBandwidth()
+    for sent, seconds, limited in readings:
+        estimate.add(sent, seconds, is_limited=limited)
+        assert 0 < estimate.value <= max(NOMINAL, *(sent / seconds for sent, seconds, _limited in readings))
+
+
+def test_the_line_is_waited_for_when_all_who_send_much_have_packets_on_the_way_all_the_time() -> None:
+    before = {b"a": NOTHING, b"b": NOTHING, b"c": NOTHING}
+    talk = sending(100, busy=0.1, in_flight=0)
+    assert is_limited(before, {b"a": sending(9000, busy=1.0), b"b": sending(5000, busy=0.95), b"c": talk}, SECONDS)
+
+
+def test_a_slow_receiver_is_not_a_slow_line() -> None:
+    before = {b"slow": NOTHING, b"fast": NOTHING}
+    assert not is_limited(before, {b"slow": sending(9000, busy=1.0), b"fast": sending(9000, busy=0.3)}, SECONDS)
+
+
+def test_short_messages_to_a_far_peer_do_not_wait_for_the_line() -> None:
+    assert not is_limited({b"far": NOTHING}, {b"far": sending(3000, busy=1.0, in_flight=2)}, SECONDS)
+
+
+def test_a_connection_that_was_not_there_before_says_nothing() -> None:
+    assert not is_limited({}, {b"new": sending(9000, busy=1.0)}, SECONDS)
+    assert not is_limited({b"old": NOTHING}, {b"old": NOTHING}, SECONDS)
