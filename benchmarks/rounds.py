@@ -2,8 +2,8 @@
 
 Each peer is on a host of its own (a network namespace) whose line is shaped to UP/DOWN Mbit/s; one that begins with `-`
 only calls others, and one that begins with `+` reduces for the others without samples. They average a vector of the
-given number of parameters, sent as float16. This product's peers and those of hivemind as it is (with the same
-bandwidths told) take turns on the same lines.
+given number of parameters, sent as float16. This product's peers, which learn their bandwidth from the rounds, and those
+of hivemind as it is, which are told it, take turns on the same lines.
 
 A round is counted from the moment in which all members of the group know of each other until the last one has the
 average. The least time is that of DeDLOC's linear program: the line that has most to carry carries it at its full rate,
@@ -134,9 +134,9 @@ def main(parameters: int, rounds: int, lines: list[Line]) -> None:
         swarms = {kind: Swarm(opened, kind, parameters, lines, places) for kind in (PRODUCT, PLAIN)}
         least = least_time(2 * parameters, lines)
         print(f"{2 * parameters / 1e6:.1f} MB; at least {least:.2f} s")
-        for swarm in swarms.values():
-            # The first round opens the connections.
-            swarm.round()
+        for kind, swarm in swarms.items():
+            # It opens the connections, and nobody has learned a bandwidth yet.
+            print(f"{kind}: first round {swarm.round()[1]:.2f} s")
         ended = [{kind: swarm.round() for kind, swarm in swarms.items()} for _round in range(rounds)]
         for kind in swarms:
             found, took = zip(*(results[kind] for results in ended), strict=True)

@@ -64,7 +64,7 @@ def test_a_session_survives_that_its_computer_moves_to_another_network(machine: 
         wait_for(partial(contributes, ann, reached + 2), SURVIVED_WITHIN, "two more epochs")
         print(f"two epochs {time.monotonic() - began:.1f} s after the change, the other in {ben.progress()['epoch']}")
         assert ann.status()["session"] == session
-        assert ann.progress()["peers"] == 2
+        wait_for(lambda: ann.progress()["peers"] == 2, 10.0, "the moved volunteer sees the backbone and the other one")
         for volunteer in (ann, ben):
             assert volunteer.run("quit").returncode == 0
 
