@@ -2,8 +2,8 @@
 
 Each peer is on a host of its own (a network namespace) whose line is shaped to UP/DOWN Mbit/s; one that begins with `-`
 only calls others, and one that begins with `+` reduces for the others without samples. They average a vector of the
-given number of parameters, sent as float16. This product's peers, which learn their bandwidth from the rounds, and those
-of hivemind as it is, which are told it, take turns on the same lines.
+given number of parameters, sent as float16. This product's peers, which learn their bandwidth from the rounds, and
+those of hivemind as it is, which are told it, take turns on the same lines.
 
 A round is counted from the moment in which all members of the group know of each other until the last one has the
 average. The least time is that of DeDLOC's linear program: the line that has most to carry carries it at its full rate,
@@ -29,7 +29,8 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks.round_peer import PLAIN, PRODUCT
-from core.swarm.averaging.load_balancing import shares
+from core.swarm.averaging import line_worth
+from core.swarm.averaging.line_worth import least_time
 from tests.network.namespaces import INTERFACE, Host, hosts
 
 _BYTES_PER_MBIT = 125_000
@@ -64,13 +65,6 @@ class Line:
             subprocess.run(["ip", "-n", namespace, "link", "set", interface, *frames], check=True)
             qdisc = ["tc", "-n", namespace, "qdisc", "add", "dev", interface, "root"]
             subprocess.run([*qdisc, "tbf", "rate", f"{rate}mbit", "burst", "64kb", "latency", "100ms"], check=True)
-
-
-def least_time(size: float, lines: list[Line]) -> float:
-    """Seconds for a vector of `size` bytes."""
-    shared = shares([line.bandwidth if line.can_be_called else 0.0 for line in lines])
-    busy = [(1 + (len(lines) - 2) * share) / line.bandwidth for share, line in zip(shared, lines, strict=True)]
-    return size * max(busy)
 
 
 class Swarm:
@@ -132,7 +126,7 @@ def main(parameters: int, rounds: int, lines: list[Line]) -> None:
         for line, place in zip(lines, places[1:], strict=True):
             line.shape(place)
         swarms = {kind: Swarm(opened, kind, parameters, lines, places) for kind in (PRODUCT, PLAIN)}
-        least = least_time(2 * parameters, lines)
+        least = least_time(2 * parameters, [line_worth.Line(line.bandwidth, line.can_be_called) for line in lines])
         print(f"{2 * parameters / 1e6:.1f} MB; at least {least:.2f} s")
         for kind, swarm in swarms.items():
             # It opens the connections, and nobody has learned a bandwidth yet.

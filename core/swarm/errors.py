@@ -1,6 +1,6 @@
 """What can go wrong between peers.
 
-`Isolated`, `RunTooFast` and `StateUnavailable` reach the volunteer; the others only a log.
+`Isolated`, `LineTooSlow`, `RunTooFast` and `StateUnavailable` reach the volunteer; the others only a log.
 """
 
 from core.api.errors import WorldError
@@ -24,6 +24,10 @@ class StateUnavailable(WorldError):
 
 class RunTooFast(WorldError):
     """This peer's line is too slow for the run: what it fetches is outdated when it has arrived."""
+
+
+class LineTooSlow(WorldError):
+    """The others have waited longer for this peer's line than its samples are worth."""
 
 
 class BadState(WorldError):

@@ -55,6 +55,10 @@ WORDINGS = {
         "The project is faster than your line: its state ({size:size}) took {seconds:duration} to arrive, and was"
         " outdated by then, several times in a row. A faster line or a higher download limit helps."
     ),
+    "line_too_slow": N_(
+        "The others wait for your line: with this computer an update takes {together:duration}, without it"
+        " {without:duration}. A faster line or a higher limit helps; a project with a smaller model may fit better."
+    ),
     "peers_not_reached": N_(
         "None of the project's peers answers: the organiser's machine or your network may be down."
     ),

@@ -165,5 +165,5 @@ def test_a_reason_is_worded_with_exactly_its_parameters(kind: str) -> None:
 
 
 def test_every_process_that_a_session_cannot_do_without_has_words() -> None:
-    text = (ROOT / "core" / "trainer" / "liveness.py").read_text()
+    text = (ROOT / "core" / "swarm" / "liveness.py").read_text()
     assert {kind for kind in LIVENESS if f'"{kind}": ' not in text or kind not in WORDINGS} == set()

@@ -1,0 +1,62 @@
+"""Whether a run is faster with a peer than without it. Pure.
+
+A round lasts as long as its slowest line needs, and all peers wait for it; a peer shortens the time in which the batch
+fills. Where its line costs the others more time than its samples save them, it is better not to take part.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from core.swarm.averaging.load_balancing import shares
+from core.swarm.errors import LineTooSlow
+
+_MARGIN = 1.1
+"""By how much a peer may delay the run: bandwidths and speeds are estimates."""
+_ROUNDS = 5
+"""In a row that a peer delays the run before it leaves: a line that is busy for a moment is none to give up."""
+
+
+@dataclass(frozen=True)
+class Line:
+    """Of a member of a group, as it says."""
+
+    bandwidth: float
+    """Bytes per second."""
+    can_reduce: bool
+    """Whether others can call it."""
+
+
+def least_time(size: float, lines: Sequence[Line]) -> float:
+    """Seconds that a round of `size` bytes takes if all lines are used as `shares` has it, headers not counted."""
+    if len(lines) < 2 or not any(line.can_reduce and line.bandwidth for line in lines):
+        return 0.0
+    shared = shares([line.bandwidth if line.can_reduce else 0.0 for line in lines])
+    busy = [(1 + (len(lines) - 2) * share, line.bandwidth) for share, line in zip(shared, lines, strict=True)]
+    return size * max(load / bandwidth if bandwidth else float("inf") for load, bandwidth in busy)
+
+
+class LineWorth:
+    """Of one peer, over its rounds.
+
+    Parameters:
+        batch: samples of an update.
+        size: bytes that a peer averages for an update.
+    """
+
+    def __init__(self, batch: int, size: float) -> None:
+        self._batch, self._size, self._rounds = batch, size, 0
+
+    def add_round(self, own: Line, others: Sequence[Line], *, own_speed: float, others_speed: float) -> None:
+        """A round has ended; speeds are samples per second.
+
+        Raises:
+            LineTooSlow: the run has waited for this peer's line too long, and too often.
+        """
+        if not others_speed:
+            self._rounds = 0
+            return
+        without = self._batch / others_speed + least_time(self._size, others)
+        together = self._batch / (own_speed + others_speed) + least_time(self._size, [own, *others])
+        self._rounds = self._rounds + 1 if together > _MARGIN * without else 0
+        if self._rounds >= _ROUNDS:
+            raise LineTooSlow("line_too_slow", together=together, without=without)
