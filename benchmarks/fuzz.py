@@ -183,7 +183,7 @@ def state_checks() -> Iterator[tuple[Try, list[bytes]]]:
     optimizer = torch.optim.AdamW([parameter], lr=0.1)
     structure = optimizer.state_dict()
     numbers = tuple({"type": "value", "value": value} for value in nested_flatten(structure))
-    layout = Layout((((3,), torch.float32),), numbers, structure, lambda _epoch: [0.1])
+    layout = Layout((((3,), torch.float32),), 1, numbers, structure, lambda _epoch: [0.1])
 
     def read(text: bytes) -> None:
         try:

@@ -1,6 +1,7 @@
 """What can go wrong between peers.
 
-`Isolated`, `LineTooSlow`, `RunTooFast` and `StateUnavailable` reach the volunteer; the others only a log.
+`Isolated`, `LineTooSlow`, `RunTooFast` and `StateUnavailable` reach the volunteer, and `ForeignState` as a remark; the
+others only a log.
 """
 
 from core.api.errors import WorldError
@@ -32,3 +33,7 @@ class LineTooSlow(WorldError):
 
 class BadState(WorldError):
     """A state from a peer or from disk must not be used."""
+
+
+class ForeignState(BadState):
+    """A peer offered a state that is not the run's."""

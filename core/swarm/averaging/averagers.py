@@ -285,7 +285,8 @@ class CheckedStateAverager(TrainingStateAverager, StateTransfer, RunAverager):
         def rates(epoch: int) -> list[float]:
             return [base * at(epoch) for base, at in zip(scheduler.base_lrs, scheduler.lr_lambdas, strict=True)]
 
-        return Layout(layout_of(tensors), tuple(metadata["optimizer_metadata"]), self.optimizer.state_dict(), rates)
+        numbers = tuple(metadata["optimizer_metadata"])
+        return Layout(layout_of(tensors), len(self.main_parameters), numbers, self.optimizer.state_dict(), rates)
 
     def adopt(self, state: State) -> None:
         """Take over a state kept on disk, of any epoch, with the same checks as one that a peer sends.

@@ -36,7 +36,8 @@ class CollaborativeOptimizer(RunOptimizer):
         self._on_update, self._yielding = on_update, yielding
         self._gave_up = self._is_alone = False
         super().__init__(backbone=backbone, **options)
-        self.state_averager.preferred_donors = backbone.peers
+        for averager in (self.state_averager, self.grad_averager):
+            averager.backbone, averager.tolerance = backbone.peers, lambda: self._tolerance
         self._forks = ForkDetector(
             self.dht, self.run_id, shares_state=not self.client_mode, is_one_group=lambda: self._is_one_group
         )

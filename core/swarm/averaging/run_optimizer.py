@@ -4,12 +4,13 @@ from typing import Any
 
 import hivemind
 from hivemind.averaging.control import StepControl
-from hivemind.compression import NoCompression
+from hivemind.compression import Float16Compression, NoCompression
 
 from core.swarm.averaging.averagers import CheckedStateAverager, EpochGradientAverager, state_prefix
 from core.swarm.averaging.group import Group
 from core.swarm.connectivity.backbone_monitor import BackboneMonitor
 from core.swarm.dht.progress_tracker import SwarmProgressTracker
+from core.swarm.state.sketch import COARSE, FINE, Tolerance
 
 _NEVER = 1 << 62
 
@@ -36,6 +37,7 @@ class RunOptimizer(hivemind.Optimizer):
     ) -> None:
         self._backbone, self._extrapolate, self._group_options = backbone, extrapolate, group_options
         self._is_exact = isinstance(options["grad_compression"], NoCompression)
+        self._is_fine = isinstance(options["grad_compression"], NoCompression | Float16Compression)
         self._stepping = False
         """Whether an update is being made."""
         self._group = Group(())
@@ -80,6 +82,7 @@ class RunOptimizer(hivemind.Optimizer):
             auxiliary=self.auxiliary,
             start=True,
             expected_peers=self._expected_for_state,
+            vouches=self._averages,
             **self._group_options,
             **options,
         )
@@ -96,6 +99,11 @@ class RunOptimizer(hivemind.Optimizer):
     def _is_one_group(self) -> bool:
         """Whether all peers average together."""
         return bool(self.tracker.global_progress.num_peers <= self._group_options["target_group_size"])
+
+    @property
+    def _tolerance(self) -> Tolerance:
+        """How far the states of two peers may be apart: those of different groups differ by whole updates."""
+        return FINE if self._is_fine and self._is_one_group else COARSE
 
     @property
     def average_state_every(self) -> int:

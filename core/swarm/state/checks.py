@@ -37,6 +37,8 @@ class Layout:
     """Shapes and types of the tensors, and the optimizer's numbers, as this peer has them."""
 
     tensors: TensorLayout
+    parameters: int
+    """How many of them are no optimizer's."""
     numbers: tuple[Mapping[str, Any], ...]
     structure: Any
     """The optimizer's `state_dict`, into which `numbers` fold back."""

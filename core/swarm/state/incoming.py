@@ -1,6 +1,6 @@
 """A state while it arrives from another peer: each message is checked, so that a useless one ends early."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import torch
@@ -11,7 +11,9 @@ from hivemind.utils.streaming import combine_from_streaming
 
 from core.swarm.errors import BadState
 from core.swarm.state.checks import State, TensorLayout, bytes_of, check_digest, check_epoch, check_tensors
+from core.swarm.state.sketch import FINE, Tolerance
 from core.swarm.state.update_chain import ChainedUpdate, chain_of
+from core.swarm.state.vouching import Testimony, Witnesses, check_vouched
 
 _LARGEST_METADATA = 1 << 20
 """Bytes; real ones take some kilobytes."""
@@ -22,6 +24,8 @@ class StateRequest:
     """What a donor has to send."""
 
     layout: TensorLayout
+    parameters: int
+    """Tensors at the beginning that are no optimizer's."""
     oldest: int
     newest: int
     """Epochs that are plausible."""
@@ -29,6 +33,8 @@ class StateRequest:
     """Seconds without a byte after which the download is given up."""
     required_update: ChainedUpdate | None = None
     """It has to be among those that led to the state."""
+    witnesses: Witnesses = field(default_factory=Witnesses)
+    tolerance: Tolerance = FINE
 
 
 class IncomingState:
@@ -41,6 +47,11 @@ class IncomingState:
         self._parts: list[runtime_pb2.Tensor] = []
         self._size = 0
         """Bytes of the parts, which belong to the next tensor."""
+
+    @property
+    def epoch(self) -> int | None:
+        """That the donor announces; None until the first message has come."""
+        return self._metadata["epoch"] if self._metadata is not None else None
 
     @property
     def is_complete(self) -> bool:
@@ -69,11 +80,12 @@ class IncomingState:
         return self._metadata, self._tensors
 
 
-def check_arrived(state: State, request: StateRequest) -> None:
-    """Raises BadState unless the whole state is of this model and what its donor announced."""
+def check_arrived(state: State, heard: Testimony, request: StateRequest) -> None:
+    """Raises BadState unless the whole state is of this model, what its donor announced, and the run's."""
     metadata, tensors = state
     check_tensors(tensors, request.layout)
     check_digest(metadata.get("digest"), tensors)
+    check_vouched(metadata["epoch"], tensors, request.parameters, heard, request.tolerance)
 
 
 def _checked_metadata(raw: bytes, request: StateRequest) -> dict[str, Any]:

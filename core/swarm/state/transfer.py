@@ -15,17 +15,19 @@ from collections.abc import Callable, Collection, Iterable, Iterator
 from typing import Any, AsyncIterator, TypeVar  # noqa: UP035 - hivemind knows only this one as a stream
 
 import torch
-from hivemind.averaging import DecentralizedAverager
 from hivemind.p2p import P2PContext, PeerID
 from hivemind.proto import averaging_pb2
 from hivemind.utils import MPFuture, get_dht_time
 from hivemind.utils.asyncio import aiter_with_timeout
 
+from core.swarm.dht.credible_progress import Disbelief
 from core.swarm.dht.records import announced_peer, own_subkey, read_records
-from core.swarm.errors import BadState
+from core.swarm.errors import BadState, ForeignState
 from core.swarm.state.checks import Layout, State, check_numbers, digest_of, newest_plausible
 from core.swarm.state.incoming import IncomingState, StateRequest, check_arrived
+from core.swarm.state.sketch import FINE, Tolerance
 from core.swarm.state.update_chain import CanonicalFork, UpdateChain, chain_of
+from core.swarm.state.vouching import StateVouching, Testimony, Witnesses
 from core.swarm.traffic.meter import current_kind
 
 log = logging.getLogger(__name__)
@@ -36,17 +38,18 @@ _POLL_EVERY = 0.1
 """Seconds between two checks whether a download is to go on."""
 
 Answer = TypeVar("Answer")
+_Arrived = tuple[State, Testimony]
 
 
-class StateTransfer(DecentralizedAverager):
+class StateTransfer(StateVouching):
     """An averager's part in passing on the run's state. Methods with `_` and coroutines run in its own process."""
 
     layout: Callable[[], Layout]
     local_epoch: int
     updates: UpdateChain = ()
     """The latest of those that led to the present state."""
-    preferred_donors: Collection[PeerID] = ()
-    """Asked first of those with the same epoch: the backbone, which is there to give, on a server's link."""
+    backbone: Collection[PeerID] = ()
+    """Asked first: it is there to give, on a server's link, and its state is the run's."""
     state_was_loaded = False
     """The result of the last `load_state_from_peers`."""
     receive_timeout = 600.0
@@ -62,6 +65,11 @@ class StateTransfer(DecentralizedAverager):
         self._giving: object | None = None
         self._giving_until = 0.0
         self._taking: asyncio.Task[None] | None = None
+        self._distrusted = Disbelief()
+        self.on_foreign_state: Callable[[], None] = lambda: None
+        """Called when a donor has offered a state that is not the run's."""
+        self.tolerance: Callable[[], Tolerance] = lambda: FINE
+        """How far the states of peers may be apart."""
         super().__init__(*args, **kwargs)
 
     @property
@@ -85,7 +93,7 @@ class StateTransfer(DecentralizedAverager):
     # -- take ----------------------------------------------------------------------------------------------------
 
     def donors(self) -> list[tuple[PeerID, int]]:
-        """Peers that give their state away, with the epoch they announce, the newest first."""
+        """Peers that give their state away, with the epoch they announce: the backbone, then the newest first."""
         offers = [
             (peer, int(record.value))
             for subkey, record in read_records(self.dht, f"{self.prefix}.all_averagers").items()
@@ -93,7 +101,7 @@ class StateTransfer(DecentralizedAverager):
             if (peer := announced_peer(subkey)) is not None and peer != self.peer_id
         ]
         random.shuffle(offers)
-        return sorted(offers, key=lambda offer: (-offer[1], offer[0] not in self.preferred_donors))
+        return sorted(offers, key=lambda offer: (offer[0] not in self.backbone, -offer[1]))
 
     def load_state_from_peers(
         self,
@@ -125,14 +133,23 @@ class StateTransfer(DecentralizedAverager):
         self, oldest: int, known: int | None, canonical_fork: CanonicalFork | None
     ) -> Iterator[tuple[PeerID, StateRequest]]:
         first_update = canonical_fork.first if canonical_fork is not None else None
-        for donor, announced in self.donors():
+        donors = self.donors()
+        witnesses = self.witnesses(donors)
+        for donor, announced in donors:
             if canonical_fork is not None and donor.to_bytes() not in canonical_fork.donors:
                 continue
             if announced < oldest:
                 log.info("the state of %s is of epoch %d, older than %d: not asked for", donor, announced, oldest)
                 continue
             newest = newest_plausible(announced if known is None else known)
-            yield donor, StateRequest(self.layout().tensors, oldest, newest, self.silence, first_update)
+            layout = self.layout()
+            limits = (layout.tensors, layout.parameters, oldest, newest, self.silence)
+            yield donor, StateRequest(*limits, first_update, witnesses, self.tolerance())
+
+    def witnesses(self, donors: Iterable[tuple[PeerID, int]]) -> Witnesses:
+        """Who is asked about a donor's state. Others than a backbone count once they have made an update."""
+        others = tuple(peer for peer, epoch in donors if epoch > 0 and peer not in self.backbone)
+        return Witnesses(tuple(peer for peer in self.backbone if peer != self.peer_id), others)
 
     def _with_good_numbers(self, state: State) -> State:
         metadata, _tensors = state
@@ -151,10 +168,15 @@ class StateTransfer(DecentralizedAverager):
             for donor, request in requests:
                 if stop():
                     break
+                if donor.to_bytes() in self._distrusted.slots(get_dht_time()):
+                    continue
                 try:
                     return checked(self.receive(donor, request, stop))
                 except BadState as error:
                     log.warning("%s from %s: %s", self.prefix, donor, error)
+                    if isinstance(error, ForeignState):
+                        self._distrusted.add([donor.to_bytes()], get_dht_time())
+                        self.on_foreign_state()
         finally:
             self.is_receiving = False
         return None
@@ -165,18 +187,18 @@ class StateTransfer(DecentralizedAverager):
         Raises:
             BadState: it is not, or `stop` says that it is no longer wanted.
         """
-        future: MPFuture[State] = MPFuture()
+        future: MPFuture[_Arrived] = MPFuture()
         self._outer_pipe.send(("_take_state", [donor.to_bytes(), request], {"future": future}))
-        state = self._wait_for(future, stop)
-        check_arrived(state, request)
+        state, heard = self._wait_for(future, stop)
+        check_arrived(state, heard, request)
         return state
 
-    def _wait_for(self, future: "MPFuture[State]", stop: Callable[[], bool]) -> State:
+    def _wait_for(self, future: "MPFuture[_Arrived]", stop: Callable[[], bool]) -> _Arrived:
         begin = time.monotonic()
         while True:
             try:
-                state: State = future.result(timeout=_POLL_EVERY)
-                return state
+                arrived: _Arrived = future.result(timeout=_POLL_EVERY)
+                return arrived
             except TimeoutError:
                 if stop():
                     why = "download_not_wanted"
@@ -201,9 +223,9 @@ class StateTransfer(DecentralizedAverager):
             return
         self._taking = asyncio.current_task()
         self._received.value = 0
-        state, problem = None, BadState("download_dropped")
+        arrived, problem = None, BadState("download_dropped")
         try:
-            state = await self._download(PeerID(donor), request)
+            arrived = await self._download(PeerID(donor), request)
         except asyncio.CancelledError:
             log.info("the download of the state from %s is dropped", PeerID(donor))
         except BadState as error:
@@ -211,23 +233,25 @@ class StateTransfer(DecentralizedAverager):
         except Exception as error:  # noqa: BLE001 - whatever a stranger's stream does must not end this process
             problem = BadState("download_failed", detail=f"{type(error).__name__}: {error}"[:300])
         self._taking = None
-        if state is not None:
-            future.set_result(state)
+        if arrived is not None:
+            future.set_result(arrived)
         else:
             future.set_exception(problem)
 
-    async def _download(self, donor: PeerID, request: StateRequest) -> State:
+    async def _download(self, donor: PeerID, request: StateRequest) -> _Arrived:
         stub = self.get_stub(self._p2p, donor, namespace=self.prefix)
         stream = await stub.rpc_download_state(averaging_pb2.DownloadRequest())
-        incoming = IncomingState(request)
+        incoming, heard = IncomingState(request), None
         try:
             async for message in aiter_with_timeout(stream, request.silence):
                 incoming.add(message)
+                if heard is None and incoming.epoch is not None:
+                    heard = await self._hear(donor, incoming.epoch, request.witnesses, request.silence)
                 with self._received.get_lock():
                     self._received.value += len(message.tensor_part.buffer)
                 if incoming.is_complete:
                     break
-            return incoming.finish()
+            return incoming.finish(), heard or Testimony()
         finally:
             with contextlib.suppress(Exception):  # the stream may have ended in any way; its error is known already
                 await stream.aclose()

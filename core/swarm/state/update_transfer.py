@@ -53,8 +53,9 @@ class UpdateTransfer(StateTransfer):
         self, donors: Iterable[tuple[PeerID, int]], own: UpdateChain, epoch: int, stop: Callable[[], bool]
     ) -> MissedUpdate | None:
         """The update that `epoch` began with, made on top of this peer's `own` last one; None if no donor gives it."""
-        expected = layout_of(self._averaged_tensors)
-        request = StateRequest(expected, epoch, epoch, self.silence, own[-1] if own else None)
+        expected, donors = layout_of(self._averaged_tensors), list(donors)
+        limits = (expected, 0, epoch, epoch, self.silence)
+        request = StateRequest(*limits, own[-1] if own else None, self.witnesses(donors), self.tolerance())
 
         def checked(state: State) -> MissedUpdate:
             metadata, average = state

@@ -40,6 +40,7 @@ class Peer:
         self.tensors = [*(parameter.detach() for parameter in self.parameters), *tensors]
         self.layout = Layout(
             tuple((tuple(tensor.shape), tensor.dtype) for tensor in self.tensors),
+            len(self.parameters),
             tuple(self.numbers),
             self.optimizer.state_dict(),
             lambda epoch: [declared.learning_rate * learning_rate_factor(SCHEDULE, epoch)],

@@ -109,7 +109,7 @@ def test_of_donors_with_the_same_epoch_the_backbone_is_asked_first(swarm: Swarm)
     taker = swarm.peer()
     swarm.until_announced(taker, 2)
     for backbone in donors:
-        taker.preferred_donors = [backbone.peer_id]
+        taker.backbone = [backbone.peer_id]
         assert {taker.donors()[0][0] for _ in range(20)} == {backbone.peer_id}
 
 
