@@ -145,6 +145,7 @@ def _join(process: _Process, prepared: _Prepared, opened: ExitStack) -> Session:
     optimizer = _optimizer(process, prepared, peer, on_update)
     opened.callback(optimizer.shutdown)
     _forward_commands(process, optimizer)
+    _tell_of_foreign_states(optimizer, process.reporter)
     liveness = Liveness(processes_of(peer.dht, optimizer), partial(_end_process, process.control, process.reporter))
     opened.callback(liveness.stop)
     session = _session(process, prepared, peer, optimizer, liveness)
@@ -196,6 +197,11 @@ def _forward_commands(process: _Process, optimizer: CollaborativeOptimizer) -> N
         optimizer.run_state.limit_transfer(settings.limits)
 
     process.control.on_settings, process.control.on_interruption = on_settings, optimizer.interrupt
+
+
+def _tell_of_foreign_states(optimizer: CollaborativeOptimizer, reporter: Reporter) -> None:
+    for averager in (optimizer.state_averager, optimizer.grad_averager):
+        averager.on_foreign_state = lambda: reporter.send(Remark(Message("foreign_state")))
 
 
 def _session(

@@ -19,6 +19,7 @@ WORDINGS = {
     "loss_refetched": N_(
         "The loss diverged at epoch {epoch:count} ({cause}); the session fetched the run's state again."
     ),
+    "foreign_state": N_("A peer offered a state that is not the run's; it was not used."),
     "loss_not_finite": N_("it is not a finite number"),
     "loss_too_high": N_("it is {loss:figure}, where {usual:figure} was usual"),
     # Failures.

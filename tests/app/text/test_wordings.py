@@ -19,7 +19,7 @@ from core.api.reasons import Kind
 
 ROOT = Path(__file__).parents[3]
 _KIND_FORM = re.compile(r"[a-z_]+")
-FOR_THE_LOG = {"BadState", "RoundFailed", "Interrupted"}
+FOR_THE_LOG = {"BadState", "ForeignState", "RoundFailed", "Interrupted"}
 """Errors that are caught where they are raised; only a log shows them."""
 LIVENESS = {"dht_ended", "gradient_averager_ended", "state_averager_ended", "daemon_ended"}
 """What `core.swarm.liveness` names the processes it watches."""
@@ -166,4 +166,4 @@ def test_a_reason_is_worded_with_exactly_its_parameters(kind: str) -> None:
 
 def test_every_process_that_a_session_cannot_do_without_has_words() -> None:
     text = (ROOT / "core" / "swarm" / "liveness.py").read_text()
-    assert {kind for kind in LIVENESS if f'"{kind}": ' not in text or kind not in WORDINGS} == set()
+    assert {kind for kind in LIVENESS if f'"{kind}"' not in text or kind not in WORDINGS} == set()
