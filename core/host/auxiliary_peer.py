@@ -15,6 +15,7 @@ from core.api.project.manifest import Manifest
 from core.api.session_settings import Limits
 from core.host.project import Host
 from core.swarm.averaging.auxiliary import AuxiliaryOptimizer
+from core.swarm.averaging.group import Update
 from core.swarm.build import make_optimizer
 from core.swarm.connectivity.backbone_monitor import BackboneMonitor
 from core.swarm.dht.peer import peer_id_of
@@ -53,6 +54,9 @@ class AuxiliaryPeer(threading.Thread):
         averages: bool = True,
         line_bandwidth: Callable[[], float] = nominal_bandwidth,
     ) -> None:
+        self.averages = averages
+        self.on_update: Callable[[Update], None] = lambda _update: None
+        """Called on this thread after each update that this peer has made with others."""
         super().__init__(name="auxiliary peer", daemon=True)
         self.model = model
         self.held = False
@@ -66,6 +70,7 @@ class AuxiliaryPeer(threading.Thread):
             training=manifest.training,
             averaging=manifest.averaging,
             backbone=self._other_backbones,
+            on_update=self._tell_of_update,
             yielding=lambda: self.held or self._stopped.is_set(),
             limits=limits_of(settings),
             line_bandwidth=line_bandwidth,
@@ -99,6 +104,9 @@ class AuxiliaryPeer(threading.Thread):
             except Exception:  # top level of the thread: the main one sees whether a process has ended
                 log.exception("epoch %d: the round broke", self.epoch)
                 self._stopped.wait(_WAIT)
+
+    def _tell_of_update(self, update: Update) -> None:
+        self.on_update(update)
 
     def hold(self, held: bool) -> None:
         """Take part in nothing while `held`. From any thread."""

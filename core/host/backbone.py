@@ -46,7 +46,12 @@ class Backbone:
     progress: RunProgress = field(default_factory=RunProgress)
 
     def __post_init__(self) -> None:
-        audit = Audit(self.store, self.curve, self.manifest.run_id, self.manifest.training)
+        manifest, knows_rounds = self.manifest, self.auxiliary.averages
+        audit = Audit(self.store, self.curve, manifest.run_id, manifest.training, knows_rounds=knows_rounds)
+        full = manifest.averaging.target_group_size
+        self.auxiliary.on_update = lambda made: audit.add_round(
+            made.epoch, made.slots, may_be_others=made.group_size >= full
+        )
         self.auditor = ContributionAuditor(
             self.dht, self.manifest.run_id, audit, self.store, lambda: self.auxiliary.epoch
         )

@@ -1,8 +1,8 @@
 """Checks peers' claims of contributions, and records the possible ones.
 
-Peers report both their progress and their contributions. The audit compares the two: a claim for a round cannot exceed
-the samples that the peer reported before it, plus what it can compute at its reported speed until the round; and all
-claims of a round together cannot exceed a few target batches.
+A claim counts only if the peer was in the round's group, which the backbone knows as a member. And peers report their
+progress: a claim cannot exceed the samples that the peer reported before the round, plus what it can compute at its
+reported speed until the round; and all claims of a round together cannot exceed a few target batches.
 """
 
 import logging
@@ -45,7 +45,13 @@ _MOST_RECORDS = 4096
 class Audit:
     """Judges single statements, without clock and network."""
 
-    def __init__(self, store: ContributionStore, curve: Curve, run_id: str, training: Training) -> None:
+    def __init__(
+        self, store: ContributionStore, curve: Curve, run_id: str, training: Training, *, knows_rounds: bool = False
+    ) -> None:
+        """With `knows_rounds`, `add_round` is called with each of the run's rounds."""
+        self._knows_rounds = knows_rounds
+        self._rounds: dict[int, tuple[frozenset[bytes], bool]] = {}
+        self._made = 0
         self._store, self._curve, self._run_id, self._training = store, curve, run_id, training
         self._reports: dict[bytes, list[PeerReport]] = {}
         """By slot: the last one of each epoch, with the time at which it was read."""
@@ -55,8 +61,15 @@ class Audit:
         self._logged: dict[bytes, set[tuple[str, int]]] = {}
         self.epoch = 0
 
+    def add_round(self, epoch: int, slots: frozenset[bytes], *, may_be_others: bool) -> None:
+        """The trainers of the group that made the update which `epoch` began with; `may_be_others`: it was full, so
+        that others can have made the update in a group of their own. From any thread."""
+        self._rounds = {known: group for known, group in self._rounds.items() if known > epoch - _BEHIND}
+        self._rounds[epoch] = slots, may_be_others
+
     def observe(self, progress: RunProgress, epoch: int, now: float) -> None:
         """Record peers' present reports. `epoch` is one that the run has certainly reached."""
+        self._made = epoch
         epochs = [report.epoch for report in progress.slots.values()]
         # The median, so that one peer's wrong claim has no effect.
         self.epoch = max(epoch, statistics.median_low(epochs) if epochs else 0)
@@ -133,6 +146,12 @@ class Audit:
         if done.epoch < max(slot.first_epoch, self.epoch - _BEHIND):
             self._refuse(key, volunteer, "of a round it was not in", done.epoch)
             return None
+        was_there = self._was_in(key, done.epoch)
+        if was_there is None:
+            return None
+        if not was_there:
+            self._refuse(key, volunteer, "of a round it was not in", done.epoch)
+            return None
         most = self._largest_claim(key, done.epoch, now)
         if done.samples > most:
             log.warning("slot %s: %d samples claimed, %d can be true", slot.id[:8], done.samples, most)
@@ -140,11 +159,25 @@ class Audit:
             return None
         return Claim(done.epoch, slot.id, volunteer, done.samples)
 
+    def _was_in(self, slot: bytes, epoch: int) -> bool | None:
+        """Whether the slot's peer was in the group of a round; None: that may become known."""
+        if not self._knows_rounds:
+            return True
+        if epoch > self._made:
+            return None
+        slots, may_be_others = self._rounds.get(epoch, (frozenset[bytes](), True))
+        if slot in slots or not may_be_others:
+            return slot in slots
+        # The backbone missed the round, or was in another group. Who takes part meets it sooner or later.
+        return True if any(slot in slots for slots, _ in self._rounds.values()) else None
+
     def _largest_claim(self, slot: bytes, epoch: int, now: float) -> int:
         """Most samples that the slot can have given to the update that `epoch` began with, from its earlier reports."""
         together = MOST_TOGETHER * self._training.target_batch_size
         reports = self._reports.get(slot, [])
         before = [report for report in reports if report.epoch < epoch]
+        if not any(report.adds_samples for report in reports):
+            return 0
         if not before:
             return self._training.target_batch_size + 2 * self._training.microbatch_size
         last = before[-1]

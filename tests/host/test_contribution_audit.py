@@ -62,12 +62,16 @@ class Books:
         self.now = 1000.0
         self.restart()
 
-    def restart(self) -> None:
-        self.audit = Audit(self.store, self.curve, RUN, training())
+    def restart(self, *, knows_rounds: bool = False) -> None:
+        self.audit = Audit(self.store, self.curve, RUN, training(), knows_rounds=knows_rounds)
 
-    def see(self, epoch: int, *reports: tuple[bytes, PeerReport]) -> None:
+    def see(self, epoch: int, *reports: tuple[bytes, PeerReport], made: int = 0) -> None:
         self.now += 1.0
-        self.audit.observe(RunProgress(epoch=epoch, slots=dict(reports)), 0, self.now)
+        self.audit.observe(RunProgress(epoch=epoch, slots=dict(reports)), made, self.now)
+
+    def meet(self, epoch: int, *peers: "Peer", full: bool = False) -> None:
+        """The backbone makes the update that `epoch` begins with, together with them."""
+        self.audit.add_round(epoch, frozenset(peer.slot for peer in peers), may_be_others=full)
 
     def hear(self, *found: Found) -> None:
         for each in found:
@@ -97,6 +101,64 @@ def ann(books: Books) -> Peer:
     books.see(1, *(peer.reports(1, 3) for peer in peers))
     books.hear(*(peer.claims(1, 172) for peer in peers))
     return peers[0]
+
+
+@pytest.fixture
+def crowd(books: Books) -> tuple[list[Peer], list[Peer]]:
+    """Three who compute, a hundred keys that do not, and the reports of all before the first round."""
+    honest = [Peer("ann"), Peer("ben"), Peer("cem")]
+    liars = [Peer(f"liar{number}", speed=0.0) for number in range(100)]
+    books.see(0, *(peer.reports(0, 170) for peer in honest), *(liar.reports(0, 0) for liar in liars))
+    books.see(1, *(peer.reports(1, 3) for peer in honest), *(liar.reports(1, 0) for liar in liars))
+    return honest, liars
+
+
+def test_a_hundred_keys_that_report_no_samples_get_nothing_and_displace_nobody(
+    books: Books, crowd: tuple[list[Peer], list[Peer]]
+) -> None:
+    honest, liars = crowd
+    books.hear(*(peer.claims(1, 172) for peer in honest))
+    books.hear(*(liar.claims(1, 2 * 16) for liar in liars))
+    assert [books.total(peer) for peer in honest] == [172] * 3
+    assert sum(map(books.total, liars)) == 0
+
+
+def test_keys_that_report_samples_but_come_to_no_round_get_nothing_and_displace_nobody(books: Books) -> None:
+    books.restart(knows_rounds=True)
+    honest = [Peer("ann"), Peer("ben"), Peer("cem")]
+    liars = [Peer(f"liar{number}") for number in range(100)]
+    books.see(0, *(peer.reports(0, 170) for peer in (*honest, *liars)))
+    books.see(1, *(peer.reports(1, 3) for peer in (*honest, *liars)), made=0)
+    early = [liar.claims(1, 150) for liar in liars]
+    books.hear(*early)
+    books.meet(1, *honest)
+    books.see(1, *(peer.reports(1, 5) for peer in (*honest, *liars)), made=1)
+    books.hear(*early, *(peer.claims(1, 172) for peer in honest))
+    assert [books.total(peer) for peer in honest] == [172] * 3
+    assert sum(map(books.total, liars)) == 0
+    assert books.store.rejections() == {"of a round it was not in": 100}
+
+
+def test_where_groups_are_full_who_never_met_the_backbone_gets_nothing(books: Books) -> None:
+    books.restart(knows_rounds=True)
+    ann, ben, liar = Peer("ann"), Peer("ben"), Peer("liar")
+    everybody = (ann, ben, liar)
+    books.see(0, *(peer.reports(0, 170) for peer in everybody))
+    for epoch, met in ((1, ann), (2, ben)):
+        books.meet(epoch, met, full=True)
+        books.see(epoch, *(peer.reports(epoch, 170) for peer in everybody), made=epoch)
+        books.hear(*(peer.claims(epoch, 150) for peer in everybody))
+    assert [books.total(peer) for peer in everybody] == [300, 300, 0]
+
+
+def test_a_round_that_the_backbone_missed_counts_by_what_was_reported(books: Books) -> None:
+    books.restart(knows_rounds=True)
+    ann = Peer("ann")
+    books.see(0, ann.reports(0, 170))
+    books.meet(1, ann)
+    books.see(2, ann.reports(2, 170), made=2)
+    books.hear(ann.claims(2, 150))
+    assert books.total(ann) == 150
 
 
 def test_what_was_given_is_counted_once_however_often_it_is_read(books: Books, ann: Peer) -> None:

@@ -33,6 +33,8 @@ from core.swarm.averaging.group import to_gather
 from core.swarm.averaging.group_formation import ExpectedGroup
 from core.swarm.averaging.pieces import pieces_of
 from core.swarm.averaging.send_window import window_size
+from core.swarm.dht.contributions import slot_of
+from core.swarm.dht.records import own_subkey
 from core.swarm.state.checks import Layout, State, check_epoch, check_numbers, check_tensors, layout_of
 from core.swarm.state.transfer import StateTransfer
 from core.swarm.state.update_chain import extended
@@ -216,7 +218,7 @@ class EpochGradientAverager(GradientAverager, UpdateTransfer, RunAverager):
         epoch = self._epoch()
         # The averager's process reads this before the round.
         self._outer_pipe.send(("_meet_in", [epoch], {}))
-        gather = to_gather(epoch, adds_samples=self._adds_samples)
+        gather = to_gather(epoch, slot_of(own_subkey(self.peer_id)), adds_samples=self._adds_samples)
         # The optimizer decides whether a failed round is repeated: it asks first how far the run is.
         return super().schedule_step(scheduled_time, gather=gather, allow_retries=False, **kwargs)
 

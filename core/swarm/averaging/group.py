@@ -9,6 +9,7 @@ from hivemind.p2p import PeerID
 
 _NONCE_SIZE = 8
 """Bytes of the random number that a peer brings to a round."""
+_SLOT_SIZE = 16
 
 
 @dataclass(frozen=True)
@@ -21,6 +22,8 @@ class Group:
     """Ids of the members."""
     trainers: frozenset[str] = frozenset()
     """Ids of those that add samples."""
+    slots: frozenset[bytes] = frozenset()
+    """Their places in the DHT."""
 
 
 @dataclass(frozen=True)
@@ -35,20 +38,23 @@ class Update:
     """Peers in the averaging round, auxiliary ones too; 1 when this peer is legitimately alone."""
     partners: frozenset[str] = frozenset()
     """The ids of the other trainers in the group."""
+    slots: frozenset[bytes] = frozenset()
+    """The places in the DHT of all of its trainers."""
 
 
-def to_gather(epoch: int, *, adds_samples: bool) -> list[Any]:
-    """What a peer sends to the other members of its group."""
-    return [epoch, os.urandom(_NONCE_SIZE), adds_samples]
+def to_gather(epoch: int, slot: bytes, *, adds_samples: bool) -> list[Any]:
+    """What a peer sends to the other members of its group. `slot` is its place in the DHT."""
+    return [epoch, os.urandom(_NONCE_SIZE), adds_samples, slot]
 
 
 def group_of(gathered: Mapping[PeerID, Any], epoch: int) -> Group | None:
     """The group, from what its members sent; None if one of them is not at `epoch`."""
     if not all(_is_of(epoch, entry) for entry in gathered.values()):
         return None
-    trainers = frozenset(str(peer) for peer, (_epoch, _nonce, adds_samples) in gathered.items() if adds_samples)
-    nonces = tuple(nonce for _epoch, nonce, _adds in gathered.values())
-    return Group(nonces, frozenset(peer.to_bytes() for peer in gathered), trainers)
+    trainers = {str(peer): slot for peer, (_epoch, _nonce, adds_samples, slot) in gathered.items() if adds_samples}
+    nonces = tuple(nonce for _epoch, nonce, _adds, _slot in gathered.values())
+    peers = frozenset(peer.to_bytes() for peer in gathered)
+    return Group(nonces, peers, frozenset(trainers), frozenset(trainers.values()))
 
 
 def group_of_one() -> Group:
@@ -58,6 +64,6 @@ def group_of_one() -> Group:
 
 def _is_of(epoch: int, entry: object) -> bool:
     match entry:
-        case (int(its_epoch), bytes(nonce), bool()):
-            return its_epoch == epoch and len(nonce) == _NONCE_SIZE
+        case (int(its_epoch), bytes(nonce), bool(), bytes(slot)):
+            return its_epoch == epoch and len(nonce) == _NONCE_SIZE and len(slot) == _SLOT_SIZE
     return False

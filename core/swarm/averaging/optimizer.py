@@ -100,7 +100,7 @@ class CollaborativeOptimizer(RunOptimizer):
         partners = self._group.trainers - {str(self.dht.peer_id)}
         self.tracker.add_round(partners, is_one_group=self._is_one_group)
         self.run_state.publish_update()
-        self._on_update(Update(self.local_epoch, own_samples, len(self._group.nonces), partners))
+        self._on_update(Update(self.local_epoch, own_samples, len(self._group.nonces), partners, self._group.slots))
 
     def _is_alone_too_early(self) -> bool:
         """The estimate of the epoch's end counts on others, and on samples of some who left."""
