@@ -14,12 +14,13 @@ from core.api.errors import WorldError
 from core.api.project.manifest import Manifest
 from core.api.session_settings import Limits
 from core.host.project import Host
+from core.learning.tasks.task import Evaluation
 from core.swarm.averaging.auxiliary import AuxiliaryOptimizer
 from core.swarm.averaging.group import Update
 from core.swarm.build import make_optimizer
 from core.swarm.connectivity.backbone_monitor import BackboneMonitor
 from core.swarm.dht.peer import peer_id_of
-from core.swarm.errors import BadState, RoundFailed
+from core.swarm.errors import BadState, ForeignState, RoundFailed
 from core.swarm.liveness import ended, processes_of
 from core.swarm.state.checks import State
 from core.swarm.traffic.bottleneck import nominal_bandwidth
@@ -30,6 +31,8 @@ _PERIOD = 0.1
 """Seconds between two checks whether a round is due."""
 _WAIT = 2.0
 """Seconds until a state that no peer gave is asked for again."""
+_MOST_WORSE = 1.1
+"""Times its own evaluation loss that a state which the backbone takes over may have."""
 _STOP_TIMEOUT = 10.0
 """Seconds in which a round is left."""
 
@@ -41,6 +44,7 @@ class AuxiliaryPeer(threading.Thread):
 
     Parameters:
         model: to be evaluated. It changes only in `refresh`; what is averaged is a copy.
+        evaluate: of `model` on held-out data; None if there are none.
         averages: False only takes the state over from trainers, every `evaluate_every` epochs.
     """
 
@@ -51,6 +55,7 @@ class AuxiliaryPeer(threading.Thread):
         model: PreTrainedModel,
         settings: Host,
         *,
+        evaluate: Callable[[], Evaluation] | None = None,
         averages: bool = True,
         line_bandwidth: Callable[[], float] = nominal_bandwidth,
     ) -> None:
@@ -59,6 +64,7 @@ class AuxiliaryPeer(threading.Thread):
         """Called on this thread after each update that this peer has made with others."""
         super().__init__(name="auxiliary peer", daemon=True)
         self.model = model
+        self._evaluate, self._evaluating = evaluate, threading.Lock()
         self.held = False
         self._stopped = threading.Event()
         self._other_backbones = BackboneMonitor(dht, [peer_id_of(address) for address in settings.extra_peers])
@@ -77,6 +83,7 @@ class AuxiliaryPeer(threading.Thread):
             kind=AuxiliaryOptimizer,
             averages=averages,
             behind=settings.evaluate_every,
+            approve=self._approve,
         )
         self._processes = processes_of(dht, self._optimizer)
 
@@ -114,13 +121,26 @@ class AuxiliaryPeer(threading.Thread):
         if held:
             self._optimizer.interrupt()
 
-    def refresh(self) -> int:
-        """Copy the present parameters into `model`; returns their epoch."""
-        metadata, tensors = self.snapshot()
-        with torch.no_grad():
-            for parameter, value in zip(self.model.parameters(), tensors, strict=False):
-                parameter.copy_(value)
-        return int(metadata["epoch"])
+    def evaluated(self) -> tuple[int, Evaluation | None]:
+        """The present epoch and how its state does on held-out data; `model` then has its parameters. From any
+        thread."""
+        return self._evaluated(self.snapshot())
+
+    def _evaluated(self, state: State) -> tuple[int, Evaluation | None]:
+        metadata, tensors = state
+        with self._evaluating:
+            with torch.no_grad():
+                for parameter, value in zip(self.model.parameters(), tensors, strict=False):
+                    parameter.copy_(value)
+            return int(metadata["epoch"]), self._evaluate() if self._evaluate is not None else None
+
+    def _approve(self, state: State) -> None:
+        """Everybody trusts the backbone's state: whatever others say of the state, it must not be far worse."""
+        if self._evaluate is None:
+            return
+        (_, own), (epoch, offered) = self._evaluated(self.snapshot()), self._evaluated(state)
+        if own is not None and offered is not None and not offered.loss <= _MOST_WORSE * own.loss:
+            raise ForeignState("state_evaluates_worse", epoch=epoch, loss=offered.loss, own=own.loss)
 
     def snapshot(self) -> State:
         """The state of one epoch. From any thread."""

@@ -2,7 +2,6 @@
 
 import logging
 import threading
-from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -19,7 +18,6 @@ from core.host.curve import Curve
 from core.host.project import Host
 from core.host.web.published import PublishedRun, RunStatus
 from core.learning import checkpoints
-from core.learning.tasks.task import Evaluation
 from core.swarm.dht.organiser import RunRecordPublisher
 from core.swarm.dht.run_monitor import RunProgress
 from core.swarm.state.metadata_text import from_text, to_text
@@ -40,8 +38,6 @@ class Backbone:
     store: ContributionStore
     auxiliary: AuxiliaryPeer
     record: RunRecordPublisher
-    evaluate: Callable[[], Evaluation] | None
-    """Of the auxiliary peer's model on held-out data."""
     companion: Companion | None = None
     progress: RunProgress = field(default_factory=RunProgress)
 
@@ -122,9 +118,9 @@ class Backbone:
         return [peer for peer in self.progress.peers if own is None or peer != own]
 
     def _evaluate_and_save(self, now: float) -> None:
-        epoch = self._last_evaluation = self.auxiliary.refresh()
-        if self.evaluate is not None:
-            found = self.evaluate()
+        epoch, found = self.auxiliary.evaluated()
+        self._last_evaluation = epoch
+        if found is not None:
             figure = found.figure
             log.info("epoch %d: evaluation loss %.4f, %s %.4g", epoch, found.loss, figure.kind, figure.value)
             self.curve.add_evaluation(epoch, found.loss, now, figure)

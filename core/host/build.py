@@ -81,11 +81,11 @@ def assemble(chosen: argparse.Namespace, project: Project, session_folder: Path)
                 manifest,
                 model,
                 project.host,
+                evaluate=evaluate,
                 averages=project.host.averaging and not chosen.embedded,
                 line_bandwidth=link.bandwidth,
             ),
             record=RunRecordPublisher(dht, manifest.run_id, state / "identity.key"),
-            evaluate=evaluate,
             companion=_companion(chosen, manifest, url, state, session_folder),
         )
         opened.callback(backbone.close)

@@ -44,14 +44,14 @@ def main() -> None:
     other_dht = join_swarm(own_addresses(dht), folder / "second.key")
     # Both are one process, which has one slot in the DHT: only one of them can announce itself.
     second = AuxiliaryPeer(other_dht, manifest, build_model(manifest), Host(), averages=False)
-    before = second.refresh()
+    before, _ = second.evaluated()
     second.start()
     wait_for(lambda: second.epoch == EPOCH, 60.0, "the second backbone has the state")
     poisoned = {name: tensor * float("nan") for name, tensor in trained.items()}
     print(
         json.dumps(
             {
-                "epochs": [before, second.refresh()],
+                "epochs": [before, second.evaluated()[0]],
                 "same": digest(second) == checkpoints.digest(trained),
                 "evaluated": all(
                     bool(torch.equal(parameter, trained[f"parameter.{name}"]))

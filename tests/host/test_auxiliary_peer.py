@@ -10,16 +10,16 @@ from typing import Any
 
 import pytest
 
+from tests.host.restarted_backbone import LATER
 from tests.host.state_peers import EPOCH
 
 
-@pytest.fixture(scope="module")
-def outcome() -> Any:
+def printed_by(module: str) -> Any:
     folder = Path(tempfile.mkdtemp(prefix="hive"))
     subreaper = [sys.executable, "-m", "core.system.subreaper", str(folder / "subreaper"), "--"]
     try:
         run = subprocess.run(
-            [*subreaper, sys.executable, "-m", "tests.host.state_peers", str(folder)],
+            [*subreaper, sys.executable, "-m", module, str(folder)],
             capture_output=True,
             text=True,
             timeout=110,
@@ -29,6 +29,11 @@ def outcome() -> Any:
         return json.loads(run.stdout)
     finally:
         shutil.rmtree(folder)
+
+
+@pytest.fixture(scope="module")
+def outcome() -> Any:
+    return printed_by("tests.host.state_peers")
 
 
 def test_a_newcomer_gets_the_run_from_a_backbone_that_resumed_from_its_checkpoint(outcome: Any) -> None:
@@ -44,3 +49,11 @@ def test_a_state_with_wrong_numbers_or_shapes_is_refused_and_changes_nothing(out
     assert outcome["poisoned"] == "state_not_finite"
     assert outcome["other model"] == "state_of_other_model"
     assert outcome["unharmed"]
+
+
+def test_a_backbone_that_comes_back_takes_neither_fresh_parameters_nor_those_of_another_chain() -> None:
+    assert printed_by("tests.host.restarted_backbone") == {
+        "fresh, with most votes": EPOCH,
+        "of another chain": EPOCH,
+        "the run's": LATER,
+    }

@@ -5,9 +5,13 @@ hivemind's own auxiliary peers hold no averaged state. This one is a full member
 
 import threading
 import time
+from collections.abc import Callable
 from typing import Any
 
 from core.swarm.averaging.optimizer import CollaborativeOptimizer
+from core.swarm.errors import ForeignState
+from core.swarm.state.checks import State
+from core.swarm.state.update_chain import chain_of, is_continuation
 
 _ANNOUNCE_EVERY = 10.0
 """Seconds; a third of the time after which the others forget it."""
@@ -20,13 +24,18 @@ class AuxiliaryOptimizer(CollaborativeOptimizer):
 
     Parameters beside those of `CollaborativeOptimizer`:
         averages: False only takes the state over from trainers, whenever it is `behind` epochs old.
+        approve: raises BadState for the state of a trainer that must not become the backbone's.
     """
 
     _adds_samples = False
 
-    def __init__(self, *, averages: bool, behind: int, **options: Any) -> None:
+    def __init__(
+        self, *, averages: bool, behind: int, approve: Callable[[State], None] = lambda _state: None, **options: Any
+    ) -> None:
         self._averages, self._behind = averages, behind
         super().__init__(**options)
+        self._approve = approve
+        self.state_averager.approve = self._approve_state
         self._left = threading.Event()
         self._announcements = threading.Thread(target=self._announce_until_left, name="announcements", daemon=True)
         if averages:
@@ -46,6 +55,14 @@ class AuxiliaryOptimizer(CollaborativeOptimizer):
         elif self._should_load_state_from_peers():
             self.load_state_from_peers()
         self.share_state(self.local_epoch)
+
+    def _approve_state(self, state: State) -> None:
+        """Everybody takes over what the backbone has, so it takes only what goes on from where it is."""
+        if not self.run_state.has_forked and not is_continuation(
+            chain_of(state[0].get("updates")), self.state_averager.updates
+        ):
+            raise ForeignState("state_of_other_chain", epoch=state[0]["epoch"])
+        self._approve(state)
 
     def share_state(self, epoch: int) -> None:
         super().share_state(epoch)

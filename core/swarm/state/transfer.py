@@ -68,6 +68,8 @@ class StateTransfer(StateVouching):
         self._distrusted = Disbelief()
         self.on_foreign_state: Callable[[], None] = lambda: None
         """Called when a donor has offered a state that is not the run's."""
+        self.approve: Callable[[State], None] = lambda _state: None
+        """Raises BadState if a state that is good otherwise must not be used."""
         self.tolerance: Callable[[], Tolerance] = lambda: FINE
         """How far the states of peers may be apart."""
         super().__init__(*args, **kwargs)
@@ -123,7 +125,7 @@ class StateTransfer(StateVouching):
         loaded = offered
         if offered is None:
             requests = self._requests(max(self.local_epoch, oldest), known_epoch, canonical_fork)
-            loaded = self.first_good(requests, self._with_good_numbers, stop)
+            loaded = self.first_good(requests, self._checked, stop)
         self.state_was_loaded = loaded is not None
         if loaded is not None:
             self.updates = chain_of(loaded[0].get("updates"))
@@ -151,9 +153,10 @@ class StateTransfer(StateVouching):
         others = tuple(peer for peer, epoch in donors if epoch > 0 and peer not in self.backbone)
         return Witnesses(tuple(peer for peer in self.backbone if peer != self.peer_id), others)
 
-    def _with_good_numbers(self, state: State) -> State:
+    def _checked(self, state: State) -> State:
         metadata, _tensors = state
         check_numbers(metadata.get("optimizer_metadata"), metadata["epoch"], self.layout())
+        self.approve(state)
         return state
 
     def first_good(

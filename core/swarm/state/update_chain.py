@@ -71,6 +71,13 @@ def chain_of(sent: object) -> UpdateChain:
         return ()
 
 
+def is_continuation(updates: UpdateChain, own: UpdateChain) -> bool:
+    """Whether a chain can go on from one's own; what lies too far back cannot be compared. The newest update of one's
+    own does not count: the others may have failed to make it."""
+    last = own[-2] if len(own) > 1 else None
+    return last is None or last in updates or all(update.epoch > last.epoch for update in updates)
+
+
 def canonical_fork_of(own: UpdateChain, reported: Sequence[ReportedChain]) -> CanonicalFork | None:
     """The fork that this peer should change over to; None if its own is the run's.
 
