@@ -2,7 +2,7 @@
 
 Peers average with lossy compression, so their states differ in the last digits and have no common hash. Instead, the
 signs of each tensor's numbers are changed at random, and the numbers summed in `_SUMS` heaps: the distance between the
-sums of two tensors is that between the tensors, give or take a third. Who knows the signs can make any tensor with the
+sums of two tensors is that between the tensors, give or take a fifth. Who knows the signs can make any tensor with the
 same sums. So a seed is drawn only when a sketch is asked for, and that only when the donor has announced the hash of
 what it sends.
 """
@@ -17,7 +17,7 @@ import numpy as np
 import torch
 from msgspec import Meta
 
-_SUMS = 8
+_SUMS = 16
 _BLOCK = 1 << 20
 """Numbers that are summed at a time; a multiple of `_SUMS`."""
 
@@ -34,8 +34,8 @@ class Tolerance:
     are nothing but rounding (an attention's key bias has no other) differ wholly between peers."""
 
 
-FINE = Tolerance(0.03, 0.03, 1e-4)
-"""Where peers send 16 bits a number, or all."""
+FINE = Tolerance(0.03, 0.3, 1e-4)
+"""Where peers send 16 bits a number, or all. Gradients may be so small that 16 bits leave few digits of them."""
 COARSE = Tolerance(0.3, 1.5, 1.0)
 """With 8 bits, the optimizer's tensors are alike in size only."""
 
