@@ -36,7 +36,7 @@ class Tolerance:
 
 FINE = Tolerance(0.03, 0.3, 1e-4)
 """Where peers send 16 bits a number, or all. Gradients may be so small that 16 bits leave few digits of them."""
-COARSE = Tolerance(0.3, 1.5, 1.0)
+COARSE = Tolerance(0.3, 2.0, 2.0)
 """With 8 bits, the optimizer's tensors are alike in size only."""
 
 
