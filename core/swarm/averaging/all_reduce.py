@@ -8,24 +8,28 @@ Where a codec is lossy, differences stay: a parameter rounded to 16 bits would f
 
 A peer that has vanished says nothing, and hivemind waits for its parts until the round's time-out. Here the members of
 the group ping one another meanwhile: the round fails as soon as one falls silent, and the others go on without it.
+
+A member that sends what cannot be averaged is left out of the rest of the round, which goes on with the others. A
+reducer that answers so is not: its averages are missing, and no other values would be those of the other members.
 """
 
 import asyncio
-from collections.abc import AsyncIterator, Callable, Coroutine
+from collections.abc import AsyncIterator, Callable, Collection, Coroutine
 from functools import partial
 from typing import Any
 
 import torch
 from hivemind.averaging.allreduce import AllreduceException, AllReduceRunner, AveragingMode
-from hivemind.averaging.partition import TensorPartContainer, TensorPartReducer
 from hivemind.compression import NoCompression
-from hivemind.p2p import PeerID
+from hivemind.p2p import P2PContext, PeerID
 from hivemind.proto import averaging_pb2
 
 from core.swarm.averaging.buffered import buffered
 from core.swarm.averaging.send_window import SendWindow
 from core.swarm.connectivity.ping import until_silent
 from core.swarm.traffic.lingering_close import first
+from core.swarm.trust.distrust import Offence
+from core.swarm.trust.parts import LINE_ERRORS, BrokenPart, CheckedAverages, CheckedParts, CheckedReducer
 
 _ANSWERS = 16
 """Averages that wait for a member to take them, before no more of its parts are taken."""
@@ -42,42 +46,32 @@ class MembersLost(AllreduceException):
         self.peers = peers
 
 
-class _Average(torch.Tensor):
-    """What the reducer hands out: minus the peer's own part it is still the average."""
-
-    def __sub__(self, _brought: torch.Tensor) -> torch.Tensor:  # type: ignore[override]
-        return self.as_subclass(torch.Tensor)
-
-
-class _Averages(TensorPartReducer):
-    async def accumulate_part(self, *args: Any, **kwargs: Any) -> torch.Tensor:
-        average: torch.Tensor = await super().accumulate_part(*args, **kwargs)
-        return average.as_subclass(_Average)
-
-
-class _CheckedParts(TensorPartContainer):
-    """Looks at each part when it comes: at the end of a round all members would wait for it."""
-
-    is_finite = True
-
-    def register_processed_part(self, peer_index: int, part_index: int, part: torch.Tensor) -> None:
-        # A sum is finite only if all values are, and takes a tenth of the time of asking each of them.
-        self.is_finite &= bool(torch.isfinite(part.sum()))
-        super().register_processed_part(peer_index, part_index, part)
-
-
 class _PartsStub:
-    """Sends each part when it is its turn. The answers end with the last part; their stream stays open for a while."""
+    """Sends each part when it is its turn. The answers end with the last part; their stream stays open for a while.
 
-    def __init__(self, stub: Any, window: SendWindow, reducer: int, count: int, heard: Callable[[], None]) -> None:
+    Parameters:
+        heard: called when an answer comes.
+        stopped: called when the stream ends before all answers have come.
+    """
+
+    def __init__(
+        self,
+        stub: Any,
+        window: SendWindow,
+        *,
+        reducer: int,
+        count: int,
+        heard: Callable[[], None],
+        stopped: Callable[[], None],
+    ) -> None:
         self._stub, self._window, self._reducer, self._count = stub, window, reducer, count
-        self._heard = heard
+        self._heard, self._stopped = heard, stopped
 
     async def rpc_aggregate_part(self, parts: AsyncIterator[Any]) -> AsyncIterator[Any]:
         try:
             answers = await self._stub.rpc_aggregate_part(self._in_turn(parts))
         except BaseException:
-            self._window.end(self._reducer)
+            self._end()
             raise
         return self._answers(answers)
 
@@ -94,7 +88,11 @@ class _PartsStub:
                     self._window.add_answer(self._reducer)
                 yield answer
         finally:
-            self._window.end(self._reducer)
+            self._end()
+
+    def _end(self) -> None:
+        if not self._window.end(self._reducer):
+            self._stopped()
 
 
 class AtomicAllReduce(AllReduceRunner):
@@ -102,19 +100,40 @@ class AtomicAllReduce(AllReduceRunner):
 
     Parameters beside hivemind's own:
         window: bytes of parts that may be on the way; see `SendWindow`.
+        refused: members whose parts are not taken.
+        most_weight: what a member may weigh.
+        accuse: called with a member that sent broken data.
     """
 
-    def __init__(self, *, tensors: Any, compression: Any, window: int, **options: Any) -> None:
+    def __init__(
+        self,
+        *,
+        tensors: Any,
+        compression: Any,
+        window: int,
+        refused: Collection[PeerID] = (),
+        most_weight: Callable[[PeerID], float],
+        accuse: Callable[[PeerID, Offence], None],
+        **options: Any,
+    ) -> None:
         super().__init__(tensors=tensors, compression=compression, **options)
-        self._tensors = tensors
+        self._tensors, self._refused, self._accuse = tensors, frozenset(refused), accuse
         self._last_messages: dict[PeerID, float] = {}
         """When each member sent something, by the clock of the loop."""
+        self.stopped: list[PeerID] = []
+        """Members that ended a stream before all of it had come, the first one first."""
+        self._is_over = False
+        self._heard_of: set[PeerID] = set()
+        """Members that have begun to send their parts."""
         # Both made by hivemind's constructor, which asks nobody for their classes.
-        self.tensor_part_container.__class__ = _CheckedParts
+        self.tensor_part_container.__class__ = CheckedParts
+        self.tensor_part_container.on_fault = self._on_broken_average
         self._is_exact = isinstance(compression, NoCompression)
-        if self._is_exact:
-            self.tensor_part_container.return_deltas = False
-            self.tensor_part_reducer.__class__ = _Averages
+        self.tensor_part_container.return_deltas = not self._is_exact
+        self.tensor_part_reducer.__class__ = CheckedAverages if self._is_exact else CheckedReducer
+        is_sender = self.peer_id in self.sender_peer_ids
+        self.tensor_part_reducer.own_index = self.sender_peer_ids.index(self.peer_id) if is_sender else None
+        self.tensor_part_reducer.most_weight = lambda sender: most_weight(self.sender_peer_ids[sender])
         counts = list(self.tensor_part_container.num_parts_by_peer)
         counts[self._index_of(self.peer_id)] = 0
         patience = self.sender_timeout / 3 if self.sender_timeout else None
@@ -135,9 +154,28 @@ class AtomicAllReduce(AllReduceRunner):
         del peer_id
         return False
 
+    async def rpc_aggregate_part(self, stream: AsyncIterator[Any], context: P2PContext) -> AsyncIterator[Any]:
+        """See hivemind, which lets a member add its parts as often as it calls, in place of those of others."""
+        peer = context.remote_id
+        if peer in self._heard_of:
+            self._blame(peer, "parts_too_many")
+            await self._ban_sender(peer)
+        if peer in self._heard_of or peer in self._refused or peer not in self.sender_peer_ids:
+            yield averaging_pb2.AveragingData(code=averaging_pb2.PROTOCOL_VIOLATION)
+            return
+        self._heard_of.add(peer)
+        async for answer in super().rpc_aggregate_part(stream, context):
+            yield answer
+
     async def _average(self) -> list[torch.Tensor]:
+        if not self.tensor_part_container.is_fit_to_send():
+            error = AllreduceException("this peer's own values are not finite")
+            self.finalize(exception=error)
+            raise error
+        for peer in self._refused.intersection(self.sender_peer_ids):
+            await self._ban_sender(peer)
         updates = [update async for update in super().run()]
-        if not self.tensor_part_container.is_finite:
+        if not self.tensor_part_container.is_sound:
             # No peer had samples, so the weights add up to zero; or a peer sent values that are not finite.
             raise AllreduceException("the average is not finite")
         if self.tensor_part_container.failed_size:
@@ -157,6 +195,8 @@ class AtomicAllReduce(AllReduceRunner):
             # Nothing that still comes could mend it, and some may never come.
             raise AllreduceException(_PART_LOST)
         finally:
+            # Streams that end from now on are ended by this peer.
+            self._is_over = True
             for task in (average, refusal, *watches):
                 task.cancel()
             # hivemind's tasks send the others a last message.
@@ -165,7 +205,18 @@ class AtomicAllReduce(AllReduceRunner):
     def _get_peer_stub(self, peer: PeerID) -> Any:
         reducer = self._index_of(peer)
         count = self.tensor_part_container.num_parts_by_peer[reducer]
-        return _PartsStub(super()._get_peer_stub(peer), self._window, reducer, count, partial(self._heard, peer))
+        heard, stopped = partial(self._heard, peer), partial(self._on_stop, peer)
+        stub = super()._get_peer_stub(peer)
+        return _PartsStub(stub, self._window, reducer=reducer, count=count, heard=heard, stopped=stopped)
+
+    async def _communicate_with_peer(self, peer_id: PeerID) -> None:
+        try:
+            await super()._communicate_with_peer(peer_id)
+        except LINE_ERRORS:
+            raise
+        except Exception:
+            self._blame(peer_id, "part_malformed")
+            raise
 
     async def _until_silent(self, peer: PeerID) -> None:
         await until_silent(self._p2p, peer, lambda: self._last_messages.get(peer, 0.0))
@@ -184,9 +235,36 @@ class AtomicAllReduce(AllReduceRunner):
                 self._heard(sender)
                 yield part
 
-        # A member that is slow to take its averages does not hold up what it sends meanwhile.
-        async for answer in buffered(super()._accumulate_parts_streaming(parts(), sender_index), _ANSWERS):
-            yield answer
+        try:
+            # A member that is slow to take its averages does not hold up what it sends meanwhile.
+            async for answer in buffered(super()._accumulate_parts_streaming(parts(), sender_index), _ANSWERS):
+                yield answer
+        except BrokenPart as error:
+            self._blame(sender, error.offence)
+            raise
+        except LINE_ERRORS:
+            raise
+        except Exception:
+            self._blame(sender, "part_malformed")
+            raise
+
+    async def _ban_sender(self, peer_id: PeerID) -> None:
+        if peer_id not in self.banned_senders and peer_id not in self._refused:
+            self._on_stop(peer_id)
+        await super()._ban_sender(peer_id)
+
+    def _on_stop(self, peer: PeerID) -> None:
+        if not self._is_over and not self._future.done() and peer not in self.stopped:
+            self.stopped.append(peer)
+
+    def _on_broken_average(self, reducer: int, offence: Offence) -> None:
+        # Without samples every honest average is one divided by zero.
+        if self.weight > 0 or self.tensor_part_reducer.has_samples:
+            self._blame(self.ordered_peer_ids[reducer], offence)
+
+    def _blame(self, peer: PeerID, offence: Offence) -> None:
+        if peer != self.peer_id and not self._future.done():
+            self._accuse(peer, offence)
 
     def _partners(self) -> list[PeerID]:
         """The members that this one is connected to: peers that only call others are so to those that reduce."""

@@ -44,7 +44,7 @@ def to_gather(epoch: int, *, adds_samples: bool) -> list[Any]:
 
 def group_of(gathered: Mapping[PeerID, Any], epoch: int) -> Group | None:
     """The group, from what its members sent; None if one of them is not at `epoch`."""
-    if not all(_is_of(epoch, entry) for entry in gathered.values()):
+    if not all(is_member_at(epoch, entry) for entry in gathered.values()):
         return None
     trainers = frozenset(str(peer) for peer, (_epoch, _nonce, adds_samples) in gathered.items() if adds_samples)
     nonces = tuple(nonce for _epoch, nonce, _adds in gathered.values())
@@ -56,7 +56,8 @@ def group_of_one() -> Group:
     return Group((os.urandom(_NONCE_SIZE),))
 
 
-def _is_of(epoch: int, entry: object) -> bool:
+def is_member_at(epoch: object, entry: object) -> bool:
+    """Whether this is what a peer at `epoch` sends."""
     match entry:
         case (int(its_epoch), bytes(nonce), bool()):
             return its_epoch == epoch and len(nonce) == _NONCE_SIZE
