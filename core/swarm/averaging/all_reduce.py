@@ -9,8 +9,8 @@ Where a codec is lossy, differences stay: a parameter rounded to 16 bits would f
 A peer that has vanished says nothing, and hivemind waits for its parts until the round's time-out. Here the members of
 the group ping one another meanwhile: the round fails as soon as one falls silent, and the others go on without it.
 
-A member that sends what cannot be averaged is left out of the rest of the round, which goes on with the others. A
-reducer that answers so is not: its averages are missing, and no other values would be those of the other members.
+Nothing counts of a member that sends what cannot be averaged, and the round goes on with the others. A reducer that
+answers so fails it: its averages are missing, and no other values would be those of the other members.
 """
 
 import asyncio
@@ -29,7 +29,7 @@ from core.swarm.averaging.send_window import SendWindow
 from core.swarm.connectivity.ping import until_silent
 from core.swarm.traffic.lingering_close import first
 from core.swarm.trust.distrust import Offence
-from core.swarm.trust.parts import LINE_ERRORS, BrokenPart, CheckedAverages, CheckedParts, CheckedReducer
+from core.swarm.trust.parts import CheckedParts, CheckedReducer
 
 _ANSWERS = 16
 """Averages that wait for a member to take them, before no more of its parts are taken."""
@@ -100,7 +100,7 @@ class AtomicAllReduce(AllReduceRunner):
 
     Parameters beside hivemind's own:
         window: bytes of parts that may be on the way; see `SendWindow`.
-        refused: members whose parts are not taken.
+        refused: members whose parts do not count.
         most_weight: what a member may weigh.
         accuse: called with a member that sent broken data.
     """
@@ -117,7 +117,7 @@ class AtomicAllReduce(AllReduceRunner):
         **options: Any,
     ) -> None:
         super().__init__(tensors=tensors, compression=compression, **options)
-        self._tensors, self._refused, self._accuse = tensors, frozenset(refused), accuse
+        self._tensors, self._refused, self._accuse = tensors, refused, accuse
         self._last_messages: dict[PeerID, float] = {}
         """When each member sent something, by the clock of the loop."""
         self.stopped: list[PeerID] = []
@@ -130,14 +130,20 @@ class AtomicAllReduce(AllReduceRunner):
         self.tensor_part_container.on_fault = self._on_broken_average
         self._is_exact = isinstance(compression, NoCompression)
         self.tensor_part_container.return_deltas = not self._is_exact
-        self.tensor_part_reducer.__class__ = CheckedAverages if self._is_exact else CheckedReducer
-        is_sender = self.peer_id in self.sender_peer_ids
-        self.tensor_part_reducer.own_index = self.sender_peer_ids.index(self.peer_id) if is_sender else None
-        self.tensor_part_reducer.most_weight = lambda sender: most_weight(self.sender_peer_ids[sender])
+        self._guard(self.tensor_part_reducer, most_weight)
         counts = list(self.tensor_part_container.num_parts_by_peer)
         counts[self._index_of(self.peer_id)] = 0
         patience = self.sender_timeout / 3 if self.sender_timeout else None
         self._window = SendWindow(counts, window // self.tensor_part_container.part_size_bytes, patience)
+
+    def _guard(self, reducer: CheckedReducer, most_weight: Callable[[PeerID], float]) -> None:
+        senders = self.sender_peer_ids
+        reducer.__class__ = CheckedReducer
+        reducer.hands_out_averages = self._is_exact
+        reducer.own_index = senders.index(self.peer_id) if self.peer_id in senders else None
+        reducer.most_weight = lambda sender: most_weight(senders[sender])
+        reducer.on_fault = lambda sender, offence: self._blame(senders[sender], offence)
+        reducer.dropped = {senders.index(peer) for peer in self._refused if peer in senders}
 
     async def run(self) -> AsyncIterator[torch.Tensor]:
         # All of it before any of it: what a failed round left in the tensors would be averaged again in the next one.
@@ -158,9 +164,8 @@ class AtomicAllReduce(AllReduceRunner):
         """See hivemind, which lets a member add its parts as often as it calls, in place of those of others."""
         peer = context.remote_id
         if peer in self._heard_of:
-            self._blame(peer, "parts_too_many")
-            await self._ban_sender(peer)
-        if peer in self._heard_of or peer in self._refused or peer not in self.sender_peer_ids:
+            self.tensor_part_reducer.drop(self.sender_peer_ids.index(peer), "parts_too_many")
+        if peer in self._heard_of or peer not in self.sender_peer_ids:
             yield averaging_pb2.AveragingData(code=averaging_pb2.PROTOCOL_VIOLATION)
             return
         self._heard_of.add(peer)
@@ -172,8 +177,6 @@ class AtomicAllReduce(AllReduceRunner):
             error = AllreduceException("this peer's own values are not finite")
             self.finalize(exception=error)
             raise error
-        for peer in self._refused.intersection(self.sender_peer_ids):
-            await self._ban_sender(peer)
         updates = [update async for update in super().run()]
         if not self.tensor_part_container.is_sound:
             # No peer had samples, so the weights add up to zero; or a peer sent values that are not finite.
@@ -209,15 +212,6 @@ class AtomicAllReduce(AllReduceRunner):
         stub = super()._get_peer_stub(peer)
         return _PartsStub(stub, self._window, reducer=reducer, count=count, heard=heard, stopped=stopped)
 
-    async def _communicate_with_peer(self, peer_id: PeerID) -> None:
-        try:
-            await super()._communicate_with_peer(peer_id)
-        except LINE_ERRORS:
-            raise
-        except Exception:
-            self._blame(peer_id, "part_malformed")
-            raise
-
     async def _until_silent(self, peer: PeerID) -> None:
         await until_silent(self._p2p, peer, lambda: self._last_messages.get(peer, 0.0))
 
@@ -235,22 +229,12 @@ class AtomicAllReduce(AllReduceRunner):
                 self._heard(sender)
                 yield part
 
-        try:
-            # A member that is slow to take its averages does not hold up what it sends meanwhile.
-            async for answer in buffered(super()._accumulate_parts_streaming(parts(), sender_index), _ANSWERS):
-                yield answer
-        except BrokenPart as error:
-            self._blame(sender, error.offence)
-            raise
-        except LINE_ERRORS:
-            raise
-        except Exception:
-            self._blame(sender, "part_malformed")
-            raise
+        # A member that is slow to take its averages does not hold up what it sends meanwhile.
+        async for answer in buffered(super()._accumulate_parts_streaming(parts(), sender_index), _ANSWERS):
+            yield answer
 
     async def _ban_sender(self, peer_id: PeerID) -> None:
-        if peer_id not in self.banned_senders and peer_id not in self._refused:
-            self._on_stop(peer_id)
+        self._on_stop(peer_id)
         await super()._ban_sender(peer_id)
 
     def _on_stop(self, peer: PeerID) -> None:

@@ -2,11 +2,11 @@
 
 import math
 from collections.abc import Callable
-from typing import Any
 
 import torch
 from hivemind.averaging.partition import AllreduceException, TensorPartContainer, TensorPartReducer
-from hivemind.p2p import P2PDaemonError, P2PHandlerError
+from hivemind.compression import deserialize_torch_tensor
+from hivemind.proto import runtime_pb2
 
 from core.swarm.trust.distrust import Offence
 
@@ -17,16 +17,15 @@ _LARGEST_AVERAGE = 4 * LARGEST
 """Some send differences between averages and parts."""
 _SMALLEST_WEIGHT = 1e-3
 """But for zero. Sums of smaller ones would be rounded to zero."""
-LINE_ERRORS = (AllreduceException, TimeoutError, OSError, EOFError, P2PDaemonError, P2PHandlerError, StopAsyncIteration)
-"""What happens to a stream whose other end does nothing wrong; everything else comes from what it sent."""
 
 
-class BrokenPart(AllreduceException):
-    """What a member sent cannot be averaged."""
-
-    def __init__(self, offence: Offence) -> None:
-        super().__init__(offence)
-        self.offence = offence
+def decoded(part: runtime_pb2.Tensor) -> torch.Tensor:
+    """The part as hivemind decodes it; one that cannot be decoded is empty, and so has no part's shape."""
+    try:
+        tensor: torch.Tensor = deserialize_torch_tensor(part)
+    except Exception:  # noqa: BLE001 - sizes, types, codecs: each fails in its own way
+        return torch.empty(0)
+    return tensor
 
 
 def fault_in(part: torch.Tensor, shape: torch.Size, largest: float = LARGEST) -> Offence | None:
@@ -40,13 +39,29 @@ def fault_in(part: torch.Tensor, shape: torch.Size, largest: float = LARGEST) ->
     return None if -largest <= float(lowest) and float(highest) <= largest else "values_out_of_range"
 
 
-class CheckedReducer(TensorPartReducer):
-    """Adds a part only after it was checked, with a weight that counts."""
+class _Average(torch.Tensor):
+    """What the reducer hands out in place of a difference: minus what a peer brought it is still the average."""
 
+    def __sub__(self, _brought: torch.Tensor) -> torch.Tensor:  # type: ignore[override]
+        return self.as_subclass(torch.Tensor)
+
+
+class CheckedReducer(TensorPartReducer):
+    """Adds a part only after it was checked, with a weight that counts.
+
+    Who sends a broken part is dropped: nothing of it counts any more in this round. It still gets the averages, since
+    without them an honest program would leave the round, and with it the part that it reduces for all.
+    """
+
+    hands_out_averages = False
+    """Or else differences."""
     own_index: int | None
     """Of this peer among the senders: its own parts are checked before the round."""
     most_weight: Callable[[int], float]
     """By index of the sender."""
+    on_fault: Callable[[int, Offence], None]
+    """Called with the index of the sender."""
+    dropped: set[int]
     has_samples = False
     """Whether anything was added that has a weight."""
 
@@ -54,34 +69,29 @@ class CheckedReducer(TensorPartReducer):
         self, sender_index: int, part_index: int, tensor_part: torch.Tensor, weight: float = 1.0
     ) -> torch.Tensor:
         if sender_index != self.own_index:
-            weight = self._checked(sender_index, part_index, tensor_part, weight)
+            if fault := self._fault_in(part_index, tensor_part, weight):
+                self.drop(sender_index, fault)
+            weight = min(weight, self.most_weight(sender_index))
+        if part_index >= self.num_parts:
+            raise AllreduceException("there are no more parts")
+        if is_dropped := sender_index in self.dropped:
+            tensor_part, weight = torch.zeros(self.part_shapes[part_index]), 0.0
         self.has_samples |= weight > 0
         average: torch.Tensor = await super().accumulate_part(sender_index, part_index, tensor_part, weight)
-        return average
+        return average.as_subclass(_Average) if is_dropped or self.hands_out_averages else average
 
-    def _checked(self, sender_index: int, part_index: int, part: torch.Tensor, weight: float) -> float:
+    def drop(self, sender_index: int, fault: Offence) -> None:
+        """Count nothing of this sender any more."""
+        if sender_index not in self.dropped:
+            self.dropped.add(sender_index)
+            self.on_fault(sender_index, fault)
+
+    def _fault_in(self, part_index: int, part: torch.Tensor, weight: float) -> Offence | None:
         if part_index >= self.num_parts:
-            raise BrokenPart("parts_too_many")
-        if fault := fault_in(part, self.part_shapes[part_index]):
-            raise BrokenPart(fault)
+            return "parts_too_many"
         if not (weight == 0 or _SMALLEST_WEIGHT <= weight < math.inf):
-            raise BrokenPart("weight_invalid")
-        return min(weight, self.most_weight(sender_index))
-
-
-class _Average(torch.Tensor):
-    """What the reducer hands out: minus the peer's own part it is still the average."""
-
-    def __sub__(self, _brought: torch.Tensor) -> torch.Tensor:  # type: ignore[override]
-        return self.as_subclass(torch.Tensor)
-
-
-class CheckedAverages(CheckedReducer):
-    """Hands out averages in place of differences."""
-
-    async def accumulate_part(self, *args: Any, **kwargs: Any) -> torch.Tensor:
-        average = await super().accumulate_part(*args, **kwargs)
-        return average.as_subclass(_Average)
+            return "weight_invalid"
+        return fault_in(part, self.part_shapes[part_index])
 
 
 class CheckedParts(TensorPartContainer):
