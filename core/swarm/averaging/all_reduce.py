@@ -35,6 +35,10 @@ _ANSWERS = 16
 """Averages that wait for a member to take them, before no more of its parts are taken."""
 
 
+_GRACE = 0.5
+"""Seconds from the moment at which a part is lost until this peer leaves the round: the others are to see who failed it
+before they see that this one leaves it, too."""
+_SAME_MOMENT = _GRACE / 2
 _PART_LOST = "a peer that averaged a part for all was lost"
 
 
@@ -120,8 +124,8 @@ class AtomicAllReduce(AllReduceRunner):
         self._tensors, self._refused, self._accuse = tensors, refused, accuse
         self._last_messages: dict[PeerID, float] = {}
         """When each member sent something, by the clock of the loop."""
-        self.stopped: list[PeerID] = []
-        """Members that ended a stream before all of it had come, the first one first."""
+        self._stopped: dict[PeerID, float] = {}
+        """Members that ended a stream before all of it had come, and when, by the clock of the loop."""
         self._is_over = False
         self._heard_of: set[PeerID] = set()
         """Members that have begun to send their parts."""
@@ -153,6 +157,12 @@ class AtomicAllReduce(AllReduceRunner):
                 # Who asks adds what comes: to nothing, so that it becomes the average and not something near it.
                 self._tensors[number].zero_()
             yield update
+
+    @property
+    def stopped(self) -> list[PeerID]:
+        """Members that ended a stream before all of it had come, without those that may have lost one of them."""
+        began = min(self._stopped.values(), default=0.0)
+        return [peer for peer, at in self._stopped.items() if at < began + _SAME_MOMENT]
 
     def should_delay_results(self, peer_id: PeerID) -> bool:
         """Never: a peer without a share sends and receives at once. hivemind lets it finish sending first, so that its
@@ -196,6 +206,7 @@ class AtomicAllReduce(AllReduceRunner):
             if lost := [peer for watch, peer in watches.items() if watch.done()]:
                 raise MembersLost(lost)
             # Nothing that still comes could mend it, and some may never come.
+            await asyncio.wait({average}, timeout=_GRACE)
             raise AllreduceException(_PART_LOST)
         finally:
             # Streams that end from now on are ended by this peer.
@@ -238,8 +249,8 @@ class AtomicAllReduce(AllReduceRunner):
         await super()._ban_sender(peer_id)
 
     def _on_stop(self, peer: PeerID) -> None:
-        if not self._is_over and not self._future.done() and peer not in self.stopped:
-            self.stopped.append(peer)
+        if not self._is_over and not self._future.done():
+            self._stopped.setdefault(peer, asyncio.get_running_loop().time())
 
     def _on_broken_average(self, reducer: int, offence: Offence) -> None:
         # Without samples every honest average is one divided by zero.

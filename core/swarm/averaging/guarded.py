@@ -106,7 +106,7 @@ class GuardedAverager(DecentralizedAverager):
             raise
         except BaseException:
             if stopped := self._stopped_in(group_info):
-                self._search = asyncio.create_task(self._find_silent(group_info, stopped[0]))
+                self._search = asyncio.create_task(self._find_silent(group_info, stopped))
             raise
         for peer in self._stopped_in(group_info):
             self._accuse(peer, "fell_silent")
@@ -118,15 +118,16 @@ class GuardedAverager(DecentralizedAverager):
         running = self._running_groups[group.group_id]
         return list(running.result().stopped) if running.done() and not running.cancelled() else []
 
-    async def _find_silent(self, group: GroupInfo, stopped: PeerID) -> None:
-        """Who is to blame for a failed round: those that do not answer, or else who stopped first.
+    async def _find_silent(self, group: GroupInfo, stopped: list[PeerID]) -> None:
+        """Who is to blame for a failed round: those that do not answer, or else who stopped, if it is one.
 
-        A member that loses another one ends the round for the others, who have not noticed yet.
+        A member that loses another one ends the round for those who have not noticed yet: of two, it can be either.
         """
         others = [peer for peer in group.peer_ids if peer != self.peer_id]
         there = await asyncio.gather(*(answers(self._p2p, peer) for peer in others))
         silent = [peer for peer, is_there in zip(others, there, strict=True) if not is_there]
-        self._accuse_silent(silent or [stopped], group)
+        if silent or len(stopped) == 1:
+            self._accuse_silent(silent or stopped, group)
 
     def _accuse_silent(self, peers: Collection[PeerID], group: GroupInfo) -> None:
         if len(peers) == len(group.peer_ids) - 1 > 1:

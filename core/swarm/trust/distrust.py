@@ -13,6 +13,8 @@ from collections.abc import Callable, Collection, Iterable
 from dataclasses import dataclass
 from typing import Literal, get_args
 
+from core.api.message import Message
+
 Offence = Literal[
     "values_out_of_range", "part_malformed", "parts_too_many", "weight_invalid", "claim_malformed", "fell_silent"
 ]
@@ -36,6 +38,12 @@ class Drop:
     at: float
     """UTC seconds."""
     seconds: float
+
+    @property
+    def message(self) -> Message:
+        """For logs and people."""
+        reason = Message(self.offence)
+        return Message("peer_dropped", {"peer": self.peer, "reason": reason, "seconds": self.seconds})
 
 
 class Distrust:

@@ -98,38 +98,31 @@ class SecondStream(AtomicAllReduce):
     """Sends its parts twice, by two streams."""
 
     async def _communicate_with_peer(self, peer_id: Any) -> None:
-        stub = self._get_peer_stub(peer_id)._stub if peer_id != self.peer_id else None
-        parts = list(self.tensor_part_container._input_parts_by_peer[self._index_of(peer_id)])
-
-        async def again() -> AsyncIterator[Part]:
-            for part, info in parts:
-                tensor = self.tensor_part_container.compression.compress(part, info)
-                yield Part(
-                    code=averaging_pb2.PART_FOR_AVERAGING,
-                    group_id=self.group_id,
-                    tensor_part=tensor,
-                    weight=self.weight,
-                )
-
-        if stub is not None:
-            self._second = asyncio.create_task(self._send(stub, again()))
+        if peer_id != self.peer_id:
+            async for _answer in await self._get_peer_stub(peer_id)._stub.rpc_aggregate_part(self._first(peer_id)):
+                break
         await super()._communicate_with_peer(peer_id)
 
-    async def _send(self, stub: Any, parts: AsyncIterator[Part]) -> None:
-        async for _answer in await stub.rpc_aggregate_part(parts):
-            pass
+    async def _first(self, peer_id: Any) -> AsyncIterator[Part]:
+        part, info = self.tensor_part_container._input_parts_by_peer[self._index_of(peer_id)][0]
+        tensor = self.tensor_part_container.compression.compress(part, info)
+        code = averaging_pb2.PART_FOR_AVERAGING
+        yield averaging_pb2.AveragingData(code=code, group_id=self.group_id, tensor_part=tensor, weight=1.0)
 
 
 class Silent(AtomicAllReduce):
     """Joins the round, takes part in nothing, and answers pings."""
 
     async def run(self) -> AsyncIterator[torch.Tensor]:
-        await asyncio.Event().wait()
+        await asyncio.sleep(8.0)  # longer than the others wait for parts
+        self.finalize(cancel=True)
+        raise AllreduceException("it was silent")
         yield torch.empty(0)
 
     async def rpc_aggregate_part(self, stream: AsyncIterator[Any], context: Any) -> AsyncIterator[Part]:
         del stream, context
-        await asyncio.Event().wait()
+        await asyncio.sleep(8.0)
+        return
         yield None
 
 
