@@ -44,6 +44,7 @@ class ExpectedGroup(Matchmaking):
         self._fits: Callable[[Any, Any], bool] = kwargs["servicer_type"].fits
         self._refused: frozenset[PeerID] = frozenset()
         self._accuse: Callable[[PeerID, Offence], None] = lambda _peer, _offence: None
+        self._leaving_out: asyncio.Task[None] | None = None
         self._largest_size: int | None = kwargs["target_group_size"]
         self._expected: dict[PeerID, float] | None = None
         self._lost: dict[PeerID, float] = {}
@@ -103,6 +104,7 @@ class ExpectedGroup(Matchmaking):
                 return None
             return request.result()
         except BrokenGroup:
+            await self.leave_out([leader])
             return None
         finally:
             silence.cancel()
@@ -118,6 +120,7 @@ class ExpectedGroup(Matchmaking):
             if self._is_sound(request.gather):
                 return None
             self._accuse(peer, "claim_malformed")
+            self._leaving_out = asyncio.create_task(self.leave_out([peer]))
         return reason or averaging_pb2.MessageFromLeader(code=averaging_pb2.PROTOCOL_VIOLATION)
 
     async def follower_assemble_group(self, leader: PeerID, msg: averaging_pb2.MessageFromLeader) -> GroupInfo:
