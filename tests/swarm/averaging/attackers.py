@@ -99,8 +99,8 @@ class SecondStream(AtomicAllReduce):
 
     async def _communicate_with_peer(self, peer_id: Any) -> None:
         if peer_id != self.peer_id:
-            async for _answer in await self._get_peer_stub(peer_id)._stub.rpc_aggregate_part(self._first(peer_id)):
-                break
+            stream = await self._get_peer_stub(peer_id)._stub.rpc_aggregate_part(self._first(peer_id))
+            self._other_streams = [*getattr(self, "_other_streams", []), stream]
         await super()._communicate_with_peer(peer_id)
 
     async def _first(self, peer_id: Any) -> AsyncIterator[Part]:
@@ -108,6 +108,7 @@ class SecondStream(AtomicAllReduce):
         tensor = self.tensor_part_container.compression.compress(part, info)
         code = averaging_pb2.PART_FOR_AVERAGING
         yield averaging_pb2.AveragingData(code=code, group_id=self.group_id, tensor_part=tensor, weight=1.0)
+        await asyncio.sleep(5.0)  # longer than the others wait for the next part
 
 
 class Silent(AtomicAllReduce):
