@@ -163,7 +163,7 @@ class PeerHistory:
 
     def is_known(self, report: PeerReport) -> bool:
         """Whether it is of a peer that made the last update together with this one."""
-        return report.peer_id in self._partners and self._slots[report.peer_id] == report.slot
+        return report.peer_id in self._partners and self._slots.get(report.peer_id) == report.slot
 
     def _held(self, report: PeerReport, samples: float, speed: float) -> PeerReport:
         if report.is_auxiliary:
