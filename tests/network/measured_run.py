@@ -9,7 +9,6 @@ from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from functools import partial
-from pathlib import Path
 from typing import Any, get_args
 
 from core.api.snapshot import Phase
@@ -18,6 +17,7 @@ from tests.network import interface_log as log_module
 from tests.network.interface_log import InterfaceLog, interface_log
 from tests.network.namespaces import INTERFACE, Host, hosts
 from tests.network.sessions import PORT, organiser_on, volunteer_on
+from tests.swarm.averaging.small_peer import hostile_environment
 
 
 @dataclass(frozen=True)
@@ -98,7 +98,7 @@ def measured_run(
         for number, (host, values) in enumerate(zip(here, limits, strict=True)):
             profile = volunteer_on(host, machine, listen_port=PORT, **values)
             if number in hostile:
-                profile.add_environment(PYTHONPATH=str(Path(__file__).parent / "hostile"), HOSTILE_WHEN=str(attacked))
+                profile.add_environment(**hostile_environment(attacked))
             volunteers.append(Volunteer(profile, host, log_of(host)))
             profile.start("contribute", organiser.url)
             volunteers[-1].watch(opened)
