@@ -3,6 +3,7 @@
 import copy
 import logging
 import threading
+from collections import deque
 from collections.abc import Callable
 from typing import Any
 
@@ -24,6 +25,7 @@ from core.swarm.errors import BadState, ForeignState, RoundFailed
 from core.swarm.liveness import ended, processes_of
 from core.swarm.state.checks import State
 from core.swarm.traffic.bottleneck import nominal_bandwidth
+from core.swarm.trust.distrust import Drop
 
 log = logging.getLogger(__name__)
 
@@ -33,6 +35,8 @@ _WAIT = 2.0
 """Seconds until a state that no peer gave is asked for again."""
 _MOST_WORSE = 1.1
 """Times its own evaluation loss that a state which the backbone takes over may have."""
+_HOUR = 3600.0
+_MOST_DROPS = 256
 _STOP_TIMEOUT = 10.0
 """Seconds in which a round is left."""
 
@@ -67,6 +71,7 @@ class AuxiliaryPeer(threading.Thread):
         self._evaluate, self._evaluating = evaluate, threading.Lock()
         self.held = False
         self._stopped = threading.Event()
+        self._drops: deque[Drop] = deque(maxlen=_MOST_DROPS)
         self._other_backbones = BackboneMonitor(dht, [peer_id_of(address) for address in settings.extra_peers])
         self._averaged = copy.deepcopy(model)
         self._optimizer = make_optimizer(
@@ -81,6 +86,7 @@ class AuxiliaryPeer(threading.Thread):
             limits=limits_of(settings),
             line_bandwidth=line_bandwidth,
             kind=AuxiliaryOptimizer,
+            on_drop=self._on_drop,
             averages=averages,
             behind=settings.evaluate_every,
             approve=self._approve,
@@ -95,6 +101,14 @@ class AuxiliaryPeer(threading.Thread):
     def is_working(self) -> bool:
         """Whether the thread, the DHT, the averagers and the daemon are alive."""
         return self.is_alive() and ended(self._processes) is None
+
+    def drops(self, now: float) -> list[Drop]:
+        """Peers that were dropped within the hour before `now`, UTC seconds; the latest ones if there are many."""
+        return [drop for drop in list(self._drops) if drop.at > now - _HOUR]
+
+    def _on_drop(self, drop: Drop) -> None:
+        log.warning("%s", drop.message)
+        self._drops.append(drop)
 
     def run(self) -> None:
         self._other_backbones.start()

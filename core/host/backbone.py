@@ -16,7 +16,7 @@ from core.host.contribution_audit import Audit, ContributionAuditor
 from core.host.contribution_store import ContributionStore
 from core.host.curve import Curve
 from core.host.project import Host
-from core.host.web.published import PublishedRun, RunStatus
+from core.host.web.published import DroppedPeer, PublishedRun, RunStatus
 from core.learning import checkpoints
 from core.swarm.dht.organiser import RunRecordPublisher
 from core.swarm.dht.run_monitor import RunProgress
@@ -91,7 +91,8 @@ class Backbone:
             self._update_companion()
         epoch = max(self.progress.epoch, self.auxiliary.epoch)
         speed = self.progress.samples_per_second
-        self.published.status = RunStatus(epoch, len(self.progress.peers), speed, self.auditor.read_at)
+        dropped = [DroppedPeer(drop.peer, drop.offence, drop.at, drop.seconds) for drop in self.auxiliary.drops(now)]
+        self.published.status = RunStatus(epoch, len(self.progress.peers), speed, self.auditor.read_at, dropped)
         if self.auxiliary.epoch - self._last_evaluation >= self.settings.evaluate_every:
             self._evaluate_and_save(now)
 

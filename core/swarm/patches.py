@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import torch
-from hivemind.averaging import averager, matchmaking
+from hivemind.averaging import allreduce, averager, matchmaking
 from hivemind.averaging.control import StepControl
 from hivemind.dht import crypto, dht, protocol
 from hivemind.dht.protocol import DHTProtocol
@@ -32,6 +32,7 @@ from core.swarm.traffic.lingering_close import lingering_serve
 from core.swarm.traffic.link import Link
 from core.swarm.traffic.rate_negotiation import RateNegotiation, negotiated_open, negotiated_serve
 from core.swarm.traffic.throttled_streams import ThrottledStreams
+from core.swarm.trust.parts import decoded
 
 _DESCRIPTORS = 10_240
 """What macOS admits at most; each shared tensor takes one, and shells often allow no more than 1024."""
@@ -71,6 +72,8 @@ def patches(session_folder: Path, link: Link) -> Iterator[Patch]:
     yield averager, "load_balance_peers", load_balance
     # All peers of a round end with the same bits, or none. hivemind: each with its own, and with lost parts.
     yield averager, "AllReduceRunner", AtomicAllReduce
+    # A part that cannot be decoded is one more broken part. hivemind: an error, like that of a line.
+    yield allreduce, "deserialize_torch_tensor", decoded
     # A group waits for all that are expected and still answer. hivemind: for whoever comes in a fixed time.
     yield averager, "Matchmaking", ExpectedGroup
     yield StepControl, "cancel", _cancel

@@ -40,6 +40,7 @@ from core.swarm.traffic.throttled_download import ThrottledDownload
 from core.swarm.traffic.wire_monitor import WireMonitor
 from core.system.reach import reach_of
 from core.trainer.control import Control
+from core.trainer.drop_remarks import DropRemarks
 from core.trainer.local_copy import LocalCopy
 from core.trainer.machine.contention import Contention
 from core.trainer.machine.device import device_of, reader_of
@@ -186,6 +187,7 @@ def _optimizer(
         yielding=lambda: control.interrupted,
         limits=prepared.settings.limits,
         line_bandwidth=process.link.bandwidth,
+        on_drop=DropRemarks(lambda remark: process.reporter.send(Remark(remark))),
     )
 
 

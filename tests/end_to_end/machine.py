@@ -56,6 +56,10 @@ class Participant:
         self.home = Profile(machine.folder / name)
         self._machine, self._at, self._environment = machine, tuple(at), environment
 
+    def add_environment(self, **more: str) -> None:
+        """For the commands that it runs from now on."""
+        self._environment = {**self._environment, **more}
+
     def environment(self) -> dict[str, str]:
         without_screen = {name: value for name, value in os.environ.items() if "DISPLAY" not in name}
         return {

@@ -5,7 +5,7 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from functools import partial
@@ -17,6 +17,7 @@ from tests.network import interface_log as log_module
 from tests.network.interface_log import InterfaceLog, interface_log
 from tests.network.namespaces import INTERFACE, Host, hosts
 from tests.network.sessions import PORT, organiser_on, volunteer_on
+from tests.swarm.averaging.small_peer import hostile_environment
 
 
 @dataclass(frozen=True)
@@ -69,13 +70,17 @@ class MeasuredRun:
     backbone: InterfaceLog
     backbone_home: Participant
     volunteers: list[Volunteer]
+    attack: Callable[[], None]
+    """Makes the hostile volunteers send what is not finite from now on."""
 
 
 @contextmanager
-def measured_run(limits: Sequence[dict[str, int]], **changes: Any) -> Iterator[MeasuredRun]:
+def measured_run(
+    limits: Sequence[dict[str, int]], *, hostile: Collection[int] = (), **changes: Any
+) -> Iterator[MeasuredRun]:
     """A volunteer for each entry of `limits`, contributing for at least two epochs when the block begins.
 
-    `changes` are lines of the practice project that are otherwise.
+    `hostile` are the numbers of volunteers that can attack, `changes` lines of the practice project that are otherwise.
     """
     with ExitStack() as opened:
         machine = Machine()
@@ -89,11 +94,14 @@ def measured_run(limits: Sequence[dict[str, int]], **changes: Any) -> Iterator[M
         backbone = log_of(far)
         organiser = organiser_on(far, machine, **changes)
         volunteers = []
-        for host, values in zip(here, limits, strict=True):
+        attacked = machine.folder / "attack"
+        for number, (host, values) in enumerate(zip(here, limits, strict=True)):
             profile = volunteer_on(host, machine, listen_port=PORT, **values)
+            if number in hostile:
+                profile.add_environment(**hostile_environment(attacked))
             volunteers.append(Volunteer(profile, host, log_of(host)))
             profile.start("contribute", organiser.url)
             volunteers[-1].watch(opened)
         for volunteer in volunteers:
             wait_for(partial(volunteer.has_reached, 2), 240.0, "epoch 2")
-        yield MeasuredRun(backbone, organiser.profile, volunteers)
+        yield MeasuredRun(backbone, organiser.profile, volunteers, attacked.touch)

@@ -90,6 +90,13 @@ def test_parts_are_sent_and_answered_where_ours_waits_for_its_turn() -> None:
     assert "self.tensor_part_container = TensorPartContainer(" in source
 
 
+def test_parts_are_decoded_where_ours_are_and_checked_before_they_are_added() -> None:
+    source = inspect.getsource(AllReduceRunner)
+    assert source.count("deserialize_torch_tensor(msg.tensor_part)") == 2
+    assert source.count("await self.tensor_part_reducer.accumulate_part(") == 2
+    assert "self.tensor_part_reducer = TensorPartReducer(" in source
+
+
 def test_groups_form_where_we_put_our_own(link: Link) -> None:
     assert averager.Matchmaking is ExpectedGroup
     assert "self._matchmaking = Matchmaking(" in inspect.getsource(DecentralizedAverager._run_internal)

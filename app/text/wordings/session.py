@@ -22,6 +22,15 @@ WORDINGS = {
     "foreign_state": N_("A peer offered a state that is not the run's; it was not used."),
     "loss_not_finite": N_("it is not a finite number"),
     "loss_too_high": N_("it is {loss:figure}, where {usual:figure} was usual"),
+    "peer_removed": N_("A peer sent broken data and was removed."),
+    "peer_removed_silent": N_("A peer fell silent again and again and was removed."),
+    "peer_dropped": N_("The peer {peer} was removed for {seconds:duration}: {reason}."),
+    "values_out_of_range": N_("it sent values that are not finite or far too large"),
+    "part_malformed": N_("it sent a part that does not fit"),
+    "parts_too_many": N_("it sent more parts than there are"),
+    "weight_invalid": N_("it sent a weight that is not possible"),
+    "claim_malformed": N_("what it said about itself cannot be read"),
+    "fell_silent": N_("it joined rounds and fell silent in them"),
     # Failures.
     "recorded_text": "{text}",
     "failed_repeatedly": N_(

@@ -3,7 +3,7 @@
 import hashlib
 import os
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from threading import Lock
@@ -22,6 +22,17 @@ _SILENCE = 30.0
 
 
 @dataclass(frozen=True)
+class DroppedPeer:
+    """A peer that the backbone takes into no group for a while."""
+
+    peer: str
+    reason: str
+    at: float
+    """UTC seconds."""
+    seconds: float
+
+
+@dataclass(frozen=True)
 class RunStatus:
     """Progress of the run; `at` is UTC seconds of when the DHT last gave it."""
 
@@ -29,6 +40,8 @@ class RunStatus:
     peers: int = 0
     samples_per_second: float = 0.0
     at: float = 0.0
+    dropped: Sequence[DroppedPeer] = ()
+    """Of the last hour."""
 
 
 class PublishedRun:

@@ -1,6 +1,7 @@
 """Contributions as the web server shows them: JSON for programs, rows for the page, and text for Prometheus."""
 
 import time
+from collections import Counter
 
 import msgspec
 
@@ -59,6 +60,7 @@ def metrics_text(published: PublishedRun) -> bytes:
         volunteers=volunteers,
         samples=samples,
         rejections=published.store.rejections(),
+        dropped=Counter(peer.reason for peer in published.status.dropped),
         leaders=published.store.leaders(),
         **latest,
     )

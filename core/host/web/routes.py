@@ -84,6 +84,7 @@ def _health(published: PublishedRun, _query: Query, _host: str) -> Answer:
         "peers": status.peers,
         "samples_per_second": status.samples_per_second,
         "at": status.at,
+        "dropped_peers": status.dropped,
     }
     return Answer(200 if health == "ok" else 503, msgspec.json.encode(facts))
 

@@ -8,29 +8,37 @@ Where a codec is lossy, differences stay: a parameter rounded to 16 bits would f
 
 A peer that has vanished says nothing, and hivemind waits for its parts until the round's time-out. Here the members of
 the group ping one another meanwhile: the round fails as soon as one falls silent, and the others go on without it.
+
+Nothing counts of a member that sends what cannot be averaged, and the round goes on with the others. A reducer that
+answers so fails it: its averages are missing, and no other values would be those of the other members.
 """
 
 import asyncio
-from collections.abc import AsyncIterator, Callable, Coroutine
+from collections.abc import AsyncIterator, Callable, Collection, Coroutine
 from functools import partial
 from typing import Any
 
 import torch
 from hivemind.averaging.allreduce import AllreduceException, AllReduceRunner, AveragingMode
-from hivemind.averaging.partition import TensorPartContainer, TensorPartReducer
 from hivemind.compression import NoCompression
-from hivemind.p2p import PeerID
+from hivemind.p2p import P2PContext, PeerID
 from hivemind.proto import averaging_pb2
 
 from core.swarm.averaging.buffered import buffered
 from core.swarm.averaging.send_window import SendWindow
 from core.swarm.connectivity.ping import until_silent
 from core.swarm.traffic.lingering_close import first
+from core.swarm.trust.distrust import Offence
+from core.swarm.trust.parts import CheckedParts, CheckedReducer
 
 _ANSWERS = 16
 """Averages that wait for a member to take them, before no more of its parts are taken."""
 
 
+_GRACE = 1.0
+"""Seconds from the moment at which a part is lost until this peer leaves the round: the others are to see who failed it
+before they see that this one leaves it, too."""
+_SAME_MOMENT = _GRACE / 2
 _PART_LOST = "a peer that averaged a part for all was lost"
 
 
@@ -42,42 +50,32 @@ class MembersLost(AllreduceException):
         self.peers = peers
 
 
-class _Average(torch.Tensor):
-    """What the reducer hands out: minus the peer's own part it is still the average."""
-
-    def __sub__(self, _brought: torch.Tensor) -> torch.Tensor:  # type: ignore[override]
-        return self.as_subclass(torch.Tensor)
-
-
-class _Averages(TensorPartReducer):
-    async def accumulate_part(self, *args: Any, **kwargs: Any) -> torch.Tensor:
-        average: torch.Tensor = await super().accumulate_part(*args, **kwargs)
-        return average.as_subclass(_Average)
-
-
-class _CheckedParts(TensorPartContainer):
-    """Looks at each part when it comes: at the end of a round all members would wait for it."""
-
-    is_finite = True
-
-    def register_processed_part(self, peer_index: int, part_index: int, part: torch.Tensor) -> None:
-        # A sum is finite only if all values are, and takes a tenth of the time of asking each of them.
-        self.is_finite &= bool(torch.isfinite(part.sum()))
-        super().register_processed_part(peer_index, part_index, part)
-
-
 class _PartsStub:
-    """Sends each part when it is its turn. The answers end with the last part; their stream stays open for a while."""
+    """Sends each part when it is its turn. The answers end with the last part; their stream stays open for a while.
 
-    def __init__(self, stub: Any, window: SendWindow, reducer: int, count: int, heard: Callable[[], None]) -> None:
+    Parameters:
+        heard: called when an answer comes.
+        stopped: called when the stream ends before all answers have come.
+    """
+
+    def __init__(
+        self,
+        stub: Any,
+        window: SendWindow,
+        *,
+        reducer: int,
+        count: int,
+        heard: Callable[[], None],
+        stopped: Callable[[], None],
+    ) -> None:
         self._stub, self._window, self._reducer, self._count = stub, window, reducer, count
-        self._heard = heard
+        self._heard, self._stopped = heard, stopped
 
     async def rpc_aggregate_part(self, parts: AsyncIterator[Any]) -> AsyncIterator[Any]:
         try:
             answers = await self._stub.rpc_aggregate_part(self._in_turn(parts))
         except BaseException:
-            self._window.end(self._reducer)
+            self._end()
             raise
         return self._answers(answers)
 
@@ -94,7 +92,11 @@ class _PartsStub:
                     self._window.add_answer(self._reducer)
                 yield answer
         finally:
-            self._window.end(self._reducer)
+            self._end()
+
+    def _end(self) -> None:
+        if not self._window.end(self._reducer):
+            self._stopped()
 
 
 class AtomicAllReduce(AllReduceRunner):
@@ -102,23 +104,50 @@ class AtomicAllReduce(AllReduceRunner):
 
     Parameters beside hivemind's own:
         window: bytes of parts that may be on the way; see `SendWindow`.
+        refused: members whose parts do not count.
+        most_weight: what a member may weigh.
+        accuse: called with a member that sent broken data.
     """
 
-    def __init__(self, *, tensors: Any, compression: Any, window: int, **options: Any) -> None:
+    def __init__(
+        self,
+        *,
+        tensors: Any,
+        compression: Any,
+        window: int,
+        refused: Collection[PeerID] = (),
+        most_weight: Callable[[PeerID], float],
+        accuse: Callable[[PeerID, Offence], None],
+        **options: Any,
+    ) -> None:
         super().__init__(tensors=tensors, compression=compression, **options)
-        self._tensors = tensors
+        self._tensors, self._refused, self._accuse = tensors, refused, accuse
         self._last_messages: dict[PeerID, float] = {}
         """When each member sent something, by the clock of the loop."""
+        self._stopped: dict[PeerID, float] = {}
+        """Members that ended a stream before all of it had come, and when, by the clock of the loop."""
+        self._is_over = False
+        self._heard_of: set[PeerID] = set()
+        """Members that have begun to send their parts."""
         # Both made by hivemind's constructor, which asks nobody for their classes.
-        self.tensor_part_container.__class__ = _CheckedParts
+        self.tensor_part_container.__class__ = CheckedParts
+        self.tensor_part_container.on_fault = self._on_broken_average
         self._is_exact = isinstance(compression, NoCompression)
-        if self._is_exact:
-            self.tensor_part_container.return_deltas = False
-            self.tensor_part_reducer.__class__ = _Averages
+        self.tensor_part_container.return_deltas = not self._is_exact
+        self._guard(self.tensor_part_reducer, most_weight)
         counts = list(self.tensor_part_container.num_parts_by_peer)
         counts[self._index_of(self.peer_id)] = 0
         patience = self.sender_timeout / 3 if self.sender_timeout else None
         self._window = SendWindow(counts, window // self.tensor_part_container.part_size_bytes, patience)
+
+    def _guard(self, reducer: CheckedReducer, most_weight: Callable[[PeerID], float]) -> None:
+        senders = self.sender_peer_ids
+        reducer.__class__ = CheckedReducer
+        reducer.hands_out_averages = self._is_exact
+        reducer.own_index = senders.index(self.peer_id) if self.peer_id in senders else None
+        reducer.most_weight = lambda sender: most_weight(senders[sender])
+        reducer.on_fault = lambda sender, offence: self._blame(senders[sender], offence)
+        reducer.dropped = {senders.index(peer) for peer in self._refused if peer in senders}
 
     async def run(self) -> AsyncIterator[torch.Tensor]:
         # All of it before any of it: what a failed round left in the tensors would be averaged again in the next one.
@@ -129,15 +158,37 @@ class AtomicAllReduce(AllReduceRunner):
                 self._tensors[number].zero_()
             yield update
 
+    @property
+    def stopped(self) -> list[PeerID]:
+        """Members that ended a stream before all of it had come, without those that may have lost one of them."""
+        began = min(self._stopped.values(), default=0.0)
+        return [peer for peer, at in self._stopped.items() if at < began + _SAME_MOMENT]
+
     def should_delay_results(self, peer_id: PeerID) -> bool:
         """Never: a peer without a share sends and receives at once. hivemind lets it finish sending first, so that its
         line is used in one direction at a time and the round takes up to twice as long."""
         del peer_id
         return False
 
+    async def rpc_aggregate_part(self, stream: AsyncIterator[Any], context: P2PContext) -> AsyncIterator[Any]:
+        """See hivemind, which lets a member add its parts as often as it calls, in place of those of others."""
+        peer = context.remote_id
+        if peer in self._heard_of:
+            self.tensor_part_reducer.drop(self.sender_peer_ids.index(peer), "parts_too_many")
+        if peer in self._heard_of or peer not in self.sender_peer_ids:
+            yield averaging_pb2.AveragingData(code=averaging_pb2.PROTOCOL_VIOLATION)
+            return
+        self._heard_of.add(peer)
+        async for answer in super().rpc_aggregate_part(stream, context):
+            yield answer
+
     async def _average(self) -> list[torch.Tensor]:
+        if not self.tensor_part_container.is_fit_to_send():
+            error = AllreduceException("this peer's own values are not finite")
+            self.finalize(exception=error)
+            raise error
         updates = [update async for update in super().run()]
-        if not self.tensor_part_container.is_finite:
+        if not self.tensor_part_container.is_sound:
             # No peer had samples, so the weights add up to zero; or a peer sent values that are not finite.
             raise AllreduceException("the average is not finite")
         if self.tensor_part_container.failed_size:
@@ -155,8 +206,11 @@ class AtomicAllReduce(AllReduceRunner):
             if lost := [peer for watch, peer in watches.items() if watch.done()]:
                 raise MembersLost(lost)
             # Nothing that still comes could mend it, and some may never come.
+            await asyncio.wait({average}, timeout=_GRACE)
             raise AllreduceException(_PART_LOST)
         finally:
+            # Streams that end from now on are ended by this peer.
+            self._is_over = True
             for task in (average, refusal, *watches):
                 task.cancel()
             # hivemind's tasks send the others a last message.
@@ -165,7 +219,9 @@ class AtomicAllReduce(AllReduceRunner):
     def _get_peer_stub(self, peer: PeerID) -> Any:
         reducer = self._index_of(peer)
         count = self.tensor_part_container.num_parts_by_peer[reducer]
-        return _PartsStub(super()._get_peer_stub(peer), self._window, reducer, count, partial(self._heard, peer))
+        heard, stopped = partial(self._heard, peer), partial(self._on_stop, peer)
+        stub = super()._get_peer_stub(peer)
+        return _PartsStub(stub, self._window, reducer=reducer, count=count, heard=heard, stopped=stopped)
 
     async def _until_silent(self, peer: PeerID) -> None:
         await until_silent(self._p2p, peer, lambda: self._last_messages.get(peer, 0.0))
@@ -187,6 +243,23 @@ class AtomicAllReduce(AllReduceRunner):
         # A member that is slow to take its averages does not hold up what it sends meanwhile.
         async for answer in buffered(super()._accumulate_parts_streaming(parts(), sender_index), _ANSWERS):
             yield answer
+
+    async def _ban_sender(self, peer_id: PeerID) -> None:
+        self._on_stop(peer_id)
+        await super()._ban_sender(peer_id)
+
+    def _on_stop(self, peer: PeerID) -> None:
+        if not self._is_over and not self._future.done():
+            self._stopped.setdefault(peer, asyncio.get_running_loop().time())
+
+    def _on_broken_average(self, reducer: int, offence: Offence) -> None:
+        # Without samples every honest average is one divided by zero.
+        if self.weight > 0 or self.tensor_part_reducer.has_samples:
+            self._blame(self.ordered_peer_ids[reducer], offence)
+
+    def _blame(self, peer: PeerID, offence: Offence) -> None:
+        if peer != self.peer_id and not self._future.done():
+            self._accuse(peer, offence)
 
     def _partners(self) -> list[PeerID]:
         """The members that this one is connected to: peers that only call others are so to those that reduce."""

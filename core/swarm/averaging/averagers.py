@@ -3,14 +3,13 @@
 import asyncio
 import threading
 from collections import deque
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from itertools import chain
 from typing import Any, AsyncIterator  # noqa: UP035 - hivemind knows only this one as a stream
 
 import msgspec
 import torch
-from hivemind.averaging import DecentralizedAverager
 from hivemind.averaging.control import StepControl
 from hivemind.averaging.group_info import GroupInfo
 from hivemind.compression import (
@@ -23,14 +22,13 @@ from hivemind.compression import (
 )
 from hivemind.optim.grad_averager import GradientAverager
 from hivemind.optim.state_averager import TrainingStateAverager
-from hivemind.p2p import P2PContext
+from hivemind.p2p import P2PContext, PeerID
 from hivemind.proto import averaging_pb2
 from hivemind.utils import get_dht_time
 from hivemind.utils.asyncio import achain, as_aiter
 
-from core.swarm.averaging.all_reduce import MembersLost
-from core.swarm.averaging.group import to_gather
-from core.swarm.averaging.group_formation import ExpectedGroup
+from core.swarm.averaging.group import is_member_at, to_gather
+from core.swarm.averaging.guarded import GuardedAverager
 from core.swarm.averaging.pieces import pieces_of
 from core.swarm.averaging.send_window import window_size
 from core.swarm.dht.contributions import slot_of
@@ -40,6 +38,7 @@ from core.swarm.state.transfer import StateTransfer
 from core.swarm.state.update_chain import extended
 from core.swarm.state.update_transfer import UpdateTransfer
 from core.swarm.traffic.bottleneck import nominal_bandwidth
+from core.swarm.trust.claims import added_by
 
 _PREFETCH = 2
 """Parts of each stream that are compressed, or decompressed, before it is their turn."""
@@ -47,6 +46,8 @@ _SEARCH_BEYOND = 2.0
 """Seconds beyond its matchmaking time for which a group of a round is looked for that is not repeated."""
 _POLL_EVERY = 0.05
 """Seconds between two looks whether a group that was found has begun."""
+_NEAR = 16
+"""Epochs between members that average their states."""
 _ENDED_GROUPS = 16
 """That are remembered: members are late by a round or two at most."""
 
@@ -63,26 +64,19 @@ def state_prefix(run_id: str) -> str:
     return f"{run_id}_state_averager"
 
 
-class RunAverager(DecentralizedAverager):
+class RunAverager(GuardedAverager):
     """What both averagers have in common.
 
-    Parameters beside hivemind's own:
+    Parameters beside those of `GuardedAverager`:
         bandwidth: bytes per second of this peer's line, asked before each round.
-        expected_peers: who else will look for the next group, and when each last reported; None waits like hivemind.
     """
 
     last_round: StepControl | None = None
     _repeats_rounds = True
     """Whether a search without a group, and a round that failed, is followed by another one."""
 
-    def __init__(
-        self,
-        *args: Any,
-        bandwidth: Callable[[], float] = nominal_bandwidth,
-        expected_peers: Callable[[], Mapping[bytes, float]] | None = None,
-        **options: Any,
-    ) -> None:
-        self._line_bandwidth, self._expected_peers = bandwidth, expected_peers
+    def __init__(self, *args: Any, bandwidth: Callable[[], float] = nominal_bandwidth, **options: Any) -> None:
+        self._line_bandwidth = bandwidth
         self._ended_groups: deque[bytes] = deque(maxlen=_ENDED_GROUPS)
         super().__init__(*args, bandwidth=bandwidth(), **options)
 
@@ -102,17 +96,7 @@ class RunAverager(DecentralizedAverager):
         self.last_round = super().step(*args, timeout=timeout, **options)
         return self.last_round
 
-    def update_expected_peers(self) -> None:
-        """Take over who is expected now, also while a group is looked for."""
-        if self._expected_peers is not None:
-            self._outer_pipe.send(("_expect", [dict(self._expected_peers())], {}))
-
     # What follows runs in the averager's process.
-
-    _matchmaking: ExpectedGroup
-
-    async def _expect(self, reports: Mapping[bytes, float]) -> None:
-        await self._matchmaking.expect(reports)
 
     async def _step(self, *, step: StepControl, **options: Any) -> None:
         try:
@@ -133,8 +117,8 @@ class RunAverager(DecentralizedAverager):
         tensors: Sequence[torch.Tensor],
         group_info: GroupInfo,
         *,
-        tensor_infos: Sequence[CompressionInfo] | None,
-        peer_fractions: Sequence[int],
+        tensor_infos: Sequence[CompressionInfo] | None = None,
+        peer_fractions: Sequence[int] = (),
         **options: Any,
     ) -> None:
         by_tensor = pieces_of(tensors, peer_fractions)
@@ -146,11 +130,7 @@ class RunAverager(DecentralizedAverager):
             "prefetch": _PREFETCH,
             "window": window_size(self.serializer.loads(gathered)[0] for gathered in group_info.gathered),
         }
-        try:
-            await super()._run_allreduce_inplace_(list(chain(*by_tensor)), group_info, **options)
-        except MembersLost as error:
-            await self._matchmaking.leave_out(error.peers)
-            raise
+        await super()._run_allreduce_inplace_(list(chain(*by_tensor)), group_info, **options)
 
     async def rpc_aggregate_part(
         self, stream: AsyncIterator[averaging_pb2.AveragingData], context: P2PContext
@@ -222,6 +202,15 @@ class EpochGradientAverager(GradientAverager, UpdateTransfer, RunAverager):
         # The optimizer decides whether a failed round is repeated: it asks first how far the run is.
         return super().schedule_step(scheduled_time, gather=gather, allow_retries=False, **kwargs)
 
+    @staticmethod
+    def fits(theirs: object, own: object) -> bool:
+        """See `GuardedAverager`."""
+        return isinstance(own, Sequence) and is_member_at(own[0], theirs)
+
+    def _most_weight(self, group: GroupInfo, peer: PeerID) -> float:
+        _epoch, _nonce, adds_samples = added_by(peer, group)
+        return super()._most_weight(group, peer) if adds_samples else 0.0
+
     async def _meet_in(self, epoch: int) -> None:
         """Runs in the averager's process."""
         self._matchmaking.group_key_manager.prefix = f"{self.prefix}_{epoch}"
@@ -254,6 +243,14 @@ class CheckedStateAverager(TrainingStateAverager, StateTransfer, RunAverager):
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         self._stepping = threading.RLock()
         super().__init__(*args, **kwargs)
+
+    @staticmethod
+    def fits(theirs: object, own: object) -> bool:
+        """See `GuardedAverager`: the epoch of the state."""
+        return type(theirs) is type(own) is int and abs(theirs - own) <= _NEAR
+
+    def _most_weight(self, _group: GroupInfo, _peer: PeerID) -> float:
+        return 1.0
 
     def step(self, *args: Any, increment_epoch: bool = False, **kwargs: Any) -> Any:
         with self._stepping:

@@ -49,7 +49,7 @@ def to_gather(epoch: int, slot: bytes, *, adds_samples: bool) -> list[Any]:
 
 def group_of(gathered: Mapping[PeerID, Any], epoch: int) -> Group | None:
     """The group, from what its members sent; None if one of them is not at `epoch`."""
-    if not all(_is_of(epoch, entry) for entry in gathered.values()):
+    if not all(is_member_at(epoch, entry) for entry in gathered.values()):
         return None
     trainers = {str(peer): slot for peer, (_epoch, _nonce, adds_samples, slot) in gathered.items() if adds_samples}
     nonces = tuple(nonce for _epoch, nonce, _adds, _slot in gathered.values())
@@ -62,7 +62,8 @@ def group_of_one() -> Group:
     return Group((os.urandom(_NONCE_SIZE),))
 
 
-def _is_of(epoch: int, entry: object) -> bool:
+def is_member_at(epoch: object, entry: object) -> bool:
+    """Whether this is what a peer at `epoch` sends."""
     match entry:
         case (int(its_epoch), bytes(nonce), bool(), bytes(slot)):
             return its_epoch == epoch and len(nonce) == _NONCE_SIZE and len(slot) == _SLOT_SIZE

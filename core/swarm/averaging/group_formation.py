@@ -3,21 +3,32 @@
 hivemind's groups begin when the time for them is over, without whoever was busy, and wait for that long for a peer that
 is gone. Here a group begins as soon as all who reported lately have joined. The leader pings those who are missing, and
 a member its leader: who falls silent is not waited for.
+
+Who is refused is taken into no group that this peer leads, and no group that it leads is joined. In the group of
+another leader, who has not seen what this peer has, only its parts are not taken: without this peer that whole round
+would fail, and one who is kind to a leader could part the others.
 """
 
 import asyncio
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 from hivemind.averaging.control import StepControl
 from hivemind.averaging.group_info import GroupInfo
-from hivemind.averaging.matchmaking import Matchmaking
-from hivemind.p2p import P2P, PeerID
+from hivemind.averaging.matchmaking import Matchmaking, MatchmakingException
+from hivemind.p2p import P2P, P2PContext, PeerID
+from hivemind.proto import averaging_pb2
 
 from core.swarm.connectivity.ping import until_silent
+from core.swarm.trust.claims import as_counted, is_sound, is_whole
+from core.swarm.trust.distrust import Offence
 
 _INTERVAL = 0.5
 """Seconds between two looks at who is missing. Those who come on time are never pinged."""
+
+
+class BrokenGroup(MatchmakingException):
+    """What a leader sent is no group."""
 
 
 class ExpectedGroup(Matchmaking):
@@ -30,6 +41,10 @@ class ExpectedGroup(Matchmaking):
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
+        self._fits: Callable[[Any, Any], bool] = kwargs["servicer_type"].fits
+        self._refused: frozenset[PeerID] = frozenset()
+        self._accuse: Callable[[PeerID, Offence], None] = lambda _peer, _offence: None
+        self._leaving_out: asyncio.Task[None] | None = None
         self._largest_size: int | None = kwargs["target_group_size"]
         self._expected: dict[PeerID, float] | None = None
         self._lost: dict[PeerID, float] = {}
@@ -46,6 +61,10 @@ class ExpectedGroup(Matchmaking):
         self._met &= self._expected.keys()
         await self._fit()
 
+    def refuse(self, peers: frozenset[PeerID], accuse: Callable[[PeerID, Offence], None]) -> None:
+        """Take these into no group; `accuse` is called with who sends a malformed claim."""
+        self._refused, self._accuse = peers, accuse
+
     async def leave_out(self, peers: Iterable[PeerID]) -> None:
         """Do not wait for these until they report again."""
         if self._expected is not None:
@@ -56,8 +75,10 @@ class ExpectedGroup(Matchmaking):
         watch = asyncio.create_task(self._watch_missing())
         try:
             group = await super().look_for_group(step)
-            if group is not None:
-                self._groups[step] = group.group_id
+            if group is None:
+                return None
+            group = as_counted(group)
+            self._groups[step] = group.group_id
             return group
         finally:
             watch.cancel()
@@ -72,20 +93,47 @@ class ExpectedGroup(Matchmaking):
         return is_asking or self.assembled_group.done() or group_id in self._groups.values()
 
     async def _request_join_group(self, leader: PeerID) -> GroupInfo | None:
-        if leader in self._lost:
+        if leader in self._lost or leader in self._refused:
             return None
         request = asyncio.create_task(super()._request_join_group(leader))
         silence = asyncio.create_task(until_silent(self._p2p, leader))
         try:
             await asyncio.wait({request, silence}, return_when=asyncio.FIRST_COMPLETED)
-            if request.done():
-                return request.result()
+            if not request.done():
+                await self.leave_out([leader])
+                return None
+            return request.result()
+        except BrokenGroup:
             await self.leave_out([leader])
             return None
         finally:
             silence.cancel()
             request.cancel()
             await asyncio.gather(request, return_exceptions=True)
+
+    def _check_reasons_to_reject(
+        self, request: averaging_pb2.JoinRequest, context: P2PContext
+    ) -> averaging_pb2.MessageFromLeader | None:
+        reason: averaging_pb2.MessageFromLeader | None = super()._check_reasons_to_reject(request, context)
+        peer = context.remote_id
+        if reason is None and peer not in self._refused:
+            if self._is_sound(request.gather):
+                return None
+            self._accuse(peer, "claim_malformed")
+            self._leaving_out = asyncio.create_task(self.leave_out([peer]))
+        return reason or averaging_pb2.MessageFromLeader(code=averaging_pb2.PROTOCOL_VIOLATION)
+
+    async def follower_assemble_group(self, leader: PeerID, msg: averaging_pb2.MessageFromLeader) -> GroupInfo:
+        """See hivemind, which believes the leader. The next one is asked instead of one that sends a broken group."""
+        group = GroupInfo(msg.group_id, tuple(map(PeerID, msg.ordered_peer_ids)), tuple(msg.gathered))
+        own = self.step_control.data_for_gather
+        if not (is_whole(group, leader, self.peer_id, own) and all(map(self._is_sound, group.gathered))):
+            self._accuse(leader, "claim_malformed")
+            raise BrokenGroup
+        return await super().follower_assemble_group(leader, msg)
+
+    def _is_sound(self, claim: bytes) -> bool:
+        return is_sound(claim, self.step_control.data_for_gather, self._fits)
 
     async def _fit(self) -> None:
         if self._expected is None:

@@ -3,6 +3,10 @@
 import math
 from collections.abc import Sequence
 
+_HALF = 0.5
+"""Of the vector: the largest share that a claim alone gives."""
+_LONGER = 1.125
+
 
 def shares(bandwidths: Sequence[float]) -> list[float]:
     """Each peer's share of the vector, the sum being 1.
@@ -36,6 +40,33 @@ def shares(bandwidths: Sequence[float]) -> list[float]:
     return [max(0.0, ready * bandwidth - 1) / (group - 2) for bandwidth in bandwidths]
 
 
+def spread(shares: Sequence[float], bandwidths: Sequence[float]) -> list[float]:
+    """The shares without one that is larger than half, as far as that makes the round an eighth longer at most.
+
+    Bandwidths are claims. By the optimum, the single claim of a bandwidth as large as that of all others together gets
+    the whole vector, and its peer all averages into its hand.
+    """
+    group, largest = len(shares), max(shares)
+    top = list(shares).index(largest)
+    if group <= 2 or largest <= _HALF:
+        return list(shares)
+
+    def load(share: float) -> float:
+        return 1 + (group - 2) * share
+
+    ready = max(load(share) / bandwidth for share, bandwidth in zip(shares, bandwidths, strict=True) if bandwidth > 0)
+    rooms = [
+        0.0 if peer == top else max(0.0, (_LONGER * ready * bandwidth - 1) / (group - 2) - share)
+        for peer, (share, bandwidth) in enumerate(zip(shares, bandwidths, strict=True))
+    ]
+    room = math.fsum(rooms)
+    given = min(largest - _HALF, room)
+    return [
+        share - given if peer == top else share + (given * rooms[peer] / room if room else 0.0)
+        for peer, share in enumerate(shares)
+    ]
+
+
 def load_balance(size: int, bandwidths: Sequence[float | None], smallest: int = 0) -> tuple[int, ...]:
     """As hivemind's `load_balance_peers`: how many of `size` values each peer reduces.
 
@@ -45,7 +76,8 @@ def load_balance(size: int, bandwidths: Sequence[float | None], smallest: int = 
     """
     known = [bandwidth for bandwidth in bandwidths if bandwidth]
     mean = math.fsum(known) / len(known) if known else 1.0
-    wanted = shares([mean if bandwidth is None else bandwidth for bandwidth in bandwidths])
+    counted = [mean if bandwidth is None else bandwidth for bandwidth in bandwidths]
+    wanted = spread(shares(counted), counted)
     enough = [share if share * size >= smallest else 0.0 for share in wanted]
     return _whole(size, enough if any(enough) else wanted)
 

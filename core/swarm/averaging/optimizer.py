@@ -4,6 +4,7 @@ from collections.abc import Callable
 from typing import Any
 
 from hivemind.averaging.control import StepControl
+from hivemind.p2p import PeerID
 
 from core.api.snapshot import Phase
 from core.swarm.averaging.group import Group, Update, group_of, group_of_one
@@ -113,6 +114,8 @@ class CollaborativeOptimizer(RunOptimizer):
         return bool(self.tracker.global_epoch > self.local_epoch) and not has_group(self.scheduled_grads)
 
     def _begin_averaging_gradients(self, grad_scaler: Any) -> bool:
+        # What members may weigh, as it is known now.
+        self.grad_averager.update_expected_peers()
         began = bool(super()._begin_averaging_gradients(grad_scaler))
         if not began and self._has_partners:
             raise RoundFailed("round_not_started")
@@ -147,6 +150,9 @@ class CollaborativeOptimizer(RunOptimizer):
         return not self._is_alone or self.tracker.sees_others
 
     def _accept_average_of(self, group: Group) -> None:
+        # Before those who came are known to be there: some of them may have fallen silent.
+        silent = self.grad_averager.read_offences()
+        self.distrust.add_round({str(PeerID(peer)) for peer in group.peers} - silent)
         self.grad_averager.keep_average()
         self.state_averager.nonces = group.nonces
         self._group = group

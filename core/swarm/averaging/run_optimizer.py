@@ -1,16 +1,19 @@
 """hivemind's optimizer, made of a run's own tracker and averagers."""
 
+from collections.abc import Callable
 from typing import Any
 
 import hivemind
 from hivemind.averaging.control import StepControl
 from hivemind.compression import Float16Compression, NoCompression
+from hivemind.utils import get_dht_time
 
 from core.swarm.averaging.averagers import CheckedStateAverager, EpochGradientAverager, state_prefix
 from core.swarm.averaging.group import Group
 from core.swarm.connectivity.backbone_monitor import BackboneMonitor
 from core.swarm.dht.progress_tracker import SwarmProgressTracker
 from core.swarm.state.sketch import COARSE, FINE, Tolerance
+from core.swarm.trust.distrust import Distrust, Drop
 
 _NEVER = 1 << 62
 
@@ -22,6 +25,7 @@ class RunOptimizer(hivemind.Optimizer):
         backbone: the run's backbone.
         extrapolate: see `SwarmProgressTracker`.
         group_options: of both averagers, as hivemind names them.
+        on_drop: called with each peer that sent broken data, or fell silent again, when it is taken no more.
     """
 
     tracker: SwarmProgressTracker
@@ -33,9 +37,16 @@ class RunOptimizer(hivemind.Optimizer):
     _averages = True
 
     def __init__(
-        self, *, backbone: BackboneMonitor, extrapolate: bool, group_options: dict[str, Any], **options: Any
+        self,
+        *,
+        backbone: BackboneMonitor,
+        extrapolate: bool,
+        group_options: dict[str, Any],
+        on_drop: Callable[[Drop], None] = lambda _: None,
+        **options: Any,
     ) -> None:
         self._backbone, self._extrapolate, self._group_options = backbone, extrapolate, group_options
+        self.distrust = Distrust(on_drop, spared=[str(peer) for peer in backbone.peers])
         self._is_exact = isinstance(options["grad_compression"], NoCompression)
         self._is_fine = isinstance(options["grad_compression"], NoCompression | Float16Compression)
         self._stepping = False
@@ -53,6 +64,7 @@ class RunOptimizer(hivemind.Optimizer):
             status_loglevel=self.status_loglevel,
             extrapolate=self._extrapolate,
             organiser=lambda: self._backbone.run_epoch,
+            refused=lambda: self.distrust.peers(get_dht_time()),
             start=True,
             **options,
         )
@@ -61,7 +73,11 @@ class RunOptimizer(hivemind.Optimizer):
         def make(**more: Any) -> EpochGradientAverager:
             options = {**more, "start": self._averages, "adds_samples": self._adds_samples, **self._group_options}
             return EpochGradientAverager(
-                epoch=lambda: self.local_epoch, expected_peers=lambda: self.tracker.expected_peers, **options
+                epoch=lambda: self.local_epoch,
+                expected_peers=lambda: self.tracker.expected_peers,
+                distrust=self.distrust,
+                weight_limits=lambda: self.tracker.weight_limits(self.batch_size_per_step or 1),
+                **options,
             )
 
         averager: EpochGradientAverager = super()._make_gradient_averager(make, **options)
@@ -83,6 +99,7 @@ class RunOptimizer(hivemind.Optimizer):
             start=True,
             expected_peers=self._expected_for_state,
             vouches=self._averages,
+            distrust=self.distrust,
             **self._group_options,
             **options,
         )

@@ -72,11 +72,16 @@ class SendWindow:
         self._answered[reducer] += 1
         self._has_changed.set()
 
-    def end(self, reducer: int) -> None:
-        """Nothing more comes from this reducer. If averages are missing, the round has failed, and no part waits."""
-        if self._answered[reducer] < self._counts[reducer]:
+    def end(self, reducer: int) -> bool:
+        """Nothing more comes from this reducer; whether it has answered all its parts.
+
+        If not, the round has failed, and no part waits.
+        """
+        is_complete = self._answered[reducer] >= self._counts[reducer]
+        if not is_complete:
             self.failed.set()
         self._has_changed.set()
+        return is_complete
 
     def _is_sending(self, reducer: int) -> bool:
         return self._sent[reducer] < self._counts[reducer]

@@ -88,7 +88,7 @@ async def close_silent_connections(p2p: P2P) -> bool:
     as one end answers, this computer is where it was, and a round may be going on over any of the others.
     """
     peers = [info.peer_id for info in await p2p.list_peers()]
-    if not peers or any(await asyncio.gather(*(_answers(p2p, peer) for peer in peers))):
+    if not peers or any(await asyncio.gather(*(answers(p2p, peer) for peer in peers))):
         return False
     for peer in peers:
         with suppress(P2PDaemonError):
@@ -96,7 +96,8 @@ async def close_silent_connections(p2p: P2P) -> bool:
     return True
 
 
-async def _answers(p2p: P2P, peer: PeerID) -> bool:
+async def answers(p2p: P2P, peer: PeerID) -> bool:
+    """Whether the peer answers a ping."""
     try:
         with closing(Pinger(p2p, peer)) as pinger:
             async with asyncio.timeout(SILENCE):

@@ -21,7 +21,7 @@ _LONGEST = 120.0
 """Seconds that a record may still last: an honest one is renewed long before."""
 _NEAR = 16
 """Epochs that a single peer may be ahead of all that is known otherwise: the organiser's record may be some behind."""
-_NEWCOMER = 2.0
+NEWCOMER = 2.0
 """A peer that was in no round counts at most as much as this many average peers that were."""
 _FASTEST_EPOCH = 0.25
 """Seconds: no peer counts as one that computes a whole batch alone in less."""
@@ -157,13 +157,13 @@ class PeerHistory:
         known = [report for report in present if report.adds_samples]
         samples = speed = math.inf
         if known:
-            samples = _NEWCOMER * sum(report.samples_accumulated for report in known) / len(known)
-            speed = _NEWCOMER * sum(report.samples_per_second for report in known) / len(known)
+            samples = NEWCOMER * sum(report.samples_accumulated for report in known) / len(known)
+            speed = NEWCOMER * sum(report.samples_per_second for report in known) / len(known)
         return [report if self.is_known(report) else self._held(report, samples, speed) for report in reports]
 
     def is_known(self, report: PeerReport) -> bool:
         """Whether it is of a peer that made the last update together with this one."""
-        return report.peer_id in self._partners and self._slots[report.peer_id] == report.slot
+        return report.peer_id in self._partners and self._slots.get(report.peer_id) == report.slot
 
     def _held(self, report: PeerReport, samples: float, speed: float) -> PeerReport:
         if report.is_auxiliary:

@@ -2,7 +2,7 @@
 
 import threading
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Collection, Iterable
 from typing import Any
 
 from hivemind.optim.progress_tracker import GlobalTrainingProgress, LocalTrainingProgress, ProgressTracker
@@ -18,6 +18,7 @@ from core.swarm.dht.credible_progress import (
     supported_epoch,
 )
 from core.swarm.dht.records import own_subkey
+from core.swarm.dht.weight_limits import WeightLimits, weight_limits
 
 _FAILED_LOADS = 2
 """Searches for a state without success, one after the other, after which a report of a later epoch counts as a lie."""
@@ -51,6 +52,7 @@ class SwarmProgressTracker(ProgressTracker):
         extrapolate: hivemind lets a peer begin an update at the *estimated* end of the epoch, so that nobody waits for
             reports; False waits until the samples are really reported.
         organiser: the epoch that the organiser vouches for; None if it is not known.
+        refused: peers that are taken into no group: their reports do not count.
     """
 
     def __init__(
@@ -58,12 +60,15 @@ class SwarmProgressTracker(ProgressTracker):
         *args: Any,
         extrapolate: bool = True,
         organiser: Callable[[], int | None] = lambda: None,
+        refused: Callable[[], Collection[str]] = frozenset,
         start: bool,
         **kwargs: Any,
     ) -> None:
-        self._extrapolate, self._organiser = extrapolate, organiser
+        self._extrapolate, self._organiser, self._refused = extrapolate, organiser, refused
+        self._epoch, self._epoch_began = -1, 0.0
         self._history, self._disbelief, self._failed_loads = PeerHistory(), Disbelief(), 0
         self._others: list[PeerReport] = []
+        self._credible: list[PeerReport] = []
         self._held = False
         self.swarm_samples_per_second = 0.0
         self.reported_epoch: int | None = None
@@ -157,12 +162,26 @@ class SwarmProgressTracker(ProgressTracker):
 
     def _get_local_progress(self, local_epoch: int, samples_accumulated: int) -> LocalTrainingProgress:
         progress = super()._get_local_progress(local_epoch, samples_accumulated)
+        if local_epoch != self._epoch:
+            self._epoch, self._epoch_began = local_epoch, get_dht_time()
         return progress.copy(update={"samples_per_second": 0.0}) if self._held else progress
 
     def add_round(self, partners: Iterable[str], *, is_one_group: bool) -> None:
         """This peer has made an update with these peers; see `PeerHistory`."""
         self._failed_loads = 0
         self._history.add_round((PeerID.from_base58(peer).to_bytes() for peer in partners), is_one_group=is_one_group)
+
+    def weight_limits(self, smallest: int) -> WeightLimits:
+        """What the others may weigh in an average; `smallest` is how many samples a peer adds at once."""
+        known, newcomers = list[PeerReport](), list[PeerReport]()
+        for report in self._credible:
+            (known if self._history.is_known(report) else newcomers).append(report)
+        now, began = get_dht_time(), self._epoch_began
+        return weight_limits(self._own_report, known, newcomers, now=now, began=began, smallest=smallest)
+
+    @property
+    def _own_report(self) -> PeerReport:
+        return PeerReport(self._local_public_key, **self.local_progress.dict())
 
     def add_failed_load(self) -> None:
         """No peer gave the state of the run's epoch. After the second time, unsupported reports of it count as lies."""
@@ -192,19 +211,20 @@ class SwarmProgressTracker(ProgressTracker):
         # vain for a peer that is on hold.
         now, peer, slot = get_dht_time(), self.dht.peer_id.to_bytes(), self._local_public_key
         reports = reports_in(metadata, now, self.target_batch_size)
-        self._others = [report for report in reports if report.peer_id != peer and report.slot != slot]
+        refused = {PeerID.from_base58(refused).to_bytes() for refused in self._refused()}
+        others = (report for report in reports if report.peer_id != peer and report.slot != slot)
+        self._others = [report for report in others if report.peer_id not in refused]
         epoch = credible_epoch(self.local_progress.epoch, self._others, self._organiser(), self._disbelief.slots(now))
-        credible = [report for report in self._others if report.epoch <= epoch]
-        own = PeerReport(slot, **self.local_progress.dict())
-        others = self._history.limited(credible, own, self._is_alive)
-        counted = [*others, *(report for report in reports if report.slot == slot)]
+        self._credible = [report for report in self._others if report.epoch <= epoch]
+        counting = self._history.limited(self._credible, self._own_report, self._is_alive)
+        counted = [*counting, *(report for report in reports if report.slot == slot)]
         progress = super()._parse_swarm_progress_data(
             {report.slot: ValueWithExpiration(report.record(), now) for report in counted}
         )
         if epoch > progress.epoch:
             progress.epoch, progress.samples_accumulated = epoch, 0
-        trainers = [report for report in others if report.adds_samples]
-        partners = [*trainers, *(report for report in others if report.is_auxiliary)]
+        trainers = [report for report in counting if report.adds_samples]
+        partners = [*trainers, *(report for report in counting if report.is_auxiliary)]
         progress.num_peers = 1 + len(partners)
         self.expected_peers = {report.peer_id: report.time for report in partners if self._is_expected(report)}
         self.swarm_samples_per_second = sum(report.samples_per_second for report in counted)

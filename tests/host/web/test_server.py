@@ -13,7 +13,7 @@ import torch
 
 from core.api.project.manifest_reading import parse
 from core.api.project.projects import Figure
-from core.host.web.published import PublishedRun, RunStatus
+from core.host.web.published import DroppedPeer, PublishedRun, RunStatus
 from core.host.web.server import Web
 from core.learning import checkpoints
 from core.learning.data.cache import Cache
@@ -79,6 +79,17 @@ def test_a_backbone_whose_dht_does_not_answer_is_not_healthy(published: Publishe
     published.status = RunStatus(3, 2, at=time.time() - 60.0)
     answer, body = get(server, "/health.json")
     assert (answer.status, json.loads(body)["status"]) == (503, "dht_silent")
+
+
+def test_who_was_dropped_and_why_is_in_health_and_metrics(published: PublishedRun, server: Web) -> None:
+    dropped = [DroppedPeer("QmX", "values_out_of_range", time.time(), 60.0)]
+    published.status = RunStatus(3, 2, at=time.time(), dropped=dropped)
+    health = json.loads(get(server, "/health.json")[1])
+    assert [(peer["peer"], peer["reason"], peer["seconds"]) for peer in health["dropped_peers"]] == [
+        ("QmX", "values_out_of_range", 60.0)
+    ]
+    metrics = get(server, "/metrics")[1].decode()
+    assert 'idlehive_dropped_peers{reason="values_out_of_range"} 1\n' in metrics
 
 
 def test_health_has_epoch_and_peers(server: Web) -> None:

@@ -31,6 +31,7 @@ class Member:
         expected: Callable[[], Mapping[bytes, float]] | None = None,
         sizes: Sequence[int] = (3,),
         kind: type[EpochGradientAverager] = EpochGradientAverager,
+        part_timeout: float = TIMEOUT,
         **options: Any,
     ) -> None:
         self.epoch, self.value = 0, value
@@ -48,7 +49,7 @@ class Member:
             min_matchmaking_time=matchmaking_time,
             request_timeout=0.9,
             allreduce_timeout=TIMEOUT,
-            next_chunk_timeout=TIMEOUT,
+            next_chunk_timeout=part_timeout,
             start=True,
             **options,
         )

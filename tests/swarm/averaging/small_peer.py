@@ -1,6 +1,7 @@
 """A peer of a small run in a process of its own, on loopback."""
 
 import json
+import os
 import subprocess
 import sys
 import threading
@@ -10,11 +11,28 @@ from typing import Any
 from core.swarm.dht.peer import LOOPBACK
 from tests.waiting import wait_for
 
+ROOT = Path(__file__).parents[3]
+
+
+def hostile_environment(when: Path) -> dict[str, str]:
+    """For a process whose rounds are to be attacks from then on; see `tests/network/hostile`."""
+    return {"PYTHONPATH": str(ROOT / "tests" / "network" / "hostile"), "HOSTILE_WHEN": str(when)}
+
 
 class Peer:
     """`churn_peer` in a process of its own."""
 
-    def __init__(self, folder: Path, name: str, pause: float, contact: str = "", *, listens: bool = False) -> None:
+    def __init__(
+        self,
+        folder: Path,
+        name: str,
+        pause: float,
+        contact: str = "",
+        *,
+        listens: bool = False,
+        hostile_when: Path | None = None,
+    ) -> None:
+        """One that is hostile sends what is not finite, once the file `hostile_when` is there."""
         subreaper = [sys.executable, "-m", "core.system.subreaper", str(folder / f"subreaper-{name}"), "--"]
         arguments = [str(folder), name, LOOPBACK if listens else "", str(pause), *([contact] if contact else [])]
         with (folder / f"{name}.log").open("wb") as log:
@@ -24,6 +42,7 @@ class Peer:
                 stdout=subprocess.PIPE,
                 stderr=log,
                 text=True,
+                env=os.environ | hostile_environment(hostile_when) if hostile_when else None,
             )
         self.events: list[dict[str, Any]] = []
         threading.Thread(target=self._listen, daemon=True).start()

@@ -4,7 +4,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 from scipy.optimize import linprog  # type: ignore[import-untyped]
 
-from core.swarm.averaging.load_balancing import load_balance, shares
+from core.swarm.averaging.load_balancing import load_balance, shares, spread
 
 lines = st.lists(st.one_of(st.just(0.0), st.floats(1.0, 1e9)), min_size=3, max_size=16).filter(any)
 
@@ -73,3 +73,24 @@ def test_every_value_is_reduced_by_exactly_one_peer(size: int, bandwidths: list[
 
 def test_a_share_too_small_to_be_worth_it_goes_to_the_others() -> None:
     assert load_balance(1000, [100.0, 100.0, 60.0], smallest=300)[2] == 0
+
+
+@given(lines)
+def test_no_claim_gives_everything_where_others_can_reduce(bandwidths: list[float]) -> None:
+    wanted = shares(bandwidths)
+    spread_out = spread(wanted, bandwidths)
+    assert sum(spread_out) == pytest.approx(1.0)
+    assert all(share >= 0 for share in spread_out)
+    assert time_of(spread_out, bandwidths) <= 1.1251 * time_of(wanted, bandwidths)
+
+
+@pytest.mark.parametrize("others", [2, 3, 9])
+def test_the_others_keep_a_part_beside_a_claim_of_any_size(others: int) -> None:
+    counts = load_balance(1_000_000, [1.25e9, *[12.5e6] * others])
+    assert counts[0] < 900_000
+    assert all(count > 0 for count in counts)
+
+
+def test_a_faster_line_counts_as_what_it_is() -> None:
+    slow, fast, fastest = (load_balance(1_000_000, [line, 12.5e6, 12.5e6, 12.5e6])[0] for line in (12.5e6, 25e6, 125e6))
+    assert slow < fast < fastest

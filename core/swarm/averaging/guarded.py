@@ -1,0 +1,143 @@
+"""An averager that watches who breaks its rounds, and takes nobody into a group who did."""
+
+import asyncio
+import multiprocessing
+import threading
+from collections.abc import Callable, Collection, Mapping, Sequence
+from contextlib import suppress
+from functools import partial
+from typing import Any
+
+import torch
+from hivemind.averaging import DecentralizedAverager
+from hivemind.averaging.allreduce import AllReduceRunner
+from hivemind.averaging.group_info import GroupInfo
+from hivemind.p2p import PeerID
+from hivemind.utils import get_dht_time
+
+from core.swarm.averaging.all_reduce import MembersLost
+from core.swarm.averaging.group_formation import ExpectedGroup
+from core.swarm.connectivity.ping import answers
+from core.swarm.dht.weight_limits import WeightLimits
+from core.swarm.trust.distrust import Distrust, Offence
+
+_MOST_REPORTS = 64
+"""Between two looks of the other process; more would fill the pipe."""
+
+
+class GuardedAverager(DecentralizedAverager):
+    """Reports to `distrust`, and leaves out whom that names.
+
+    Parameters beside hivemind's own:
+        distrust: shared by the averagers of a session.
+        expected_peers: who else will look for the next group, and when each last reported; None waits like hivemind.
+        weight_limits: what members may weigh.
+    """
+
+    def __init__(
+        self,
+        *args: Any,
+        distrust: Distrust | None = None,
+        expected_peers: Callable[[], Mapping[bytes, float]] | None = None,
+        weight_limits: Callable[[], WeightLimits] = WeightLimits,
+        **options: Any,
+    ) -> None:
+        self.distrust = distrust or Distrust()
+        self._expected_peers, self._weight_limits = expected_peers, weight_limits
+        self._incoming, self._outgoing = multiprocessing.Pipe(duplex=False)
+        self._reading = threading.Lock()
+        super().__init__(*args, **options)
+
+    def update_expected_peers(self) -> None:
+        """Take over who is expected and what members may weigh now, also while a group is looked for."""
+        self.read_offences()
+        refused = self.distrust.peers(get_dht_time())
+        expected = None
+        if self._expected_peers is not None:
+            expected = {peer: at for peer, at in self._expected_peers().items() if str(PeerID(peer)) not in refused}
+        self._outer_pipe.send(("_expect", [expected, refused, self._weight_limits()], {}))
+
+    def read_offences(self) -> frozenset[str]:
+        """Tell `distrust` what was seen since the last time; returns who it was."""
+        seen = set()
+        with self._reading:
+            while self._incoming.poll():
+                peer, offence = self._incoming.recv()
+                seen.add(peer)
+                self.distrust.add(peer, offence, get_dht_time())
+        return frozenset(seen)
+
+    # What follows runs in the averager's process.
+
+    _matchmaking: ExpectedGroup
+    _running_groups: dict[bytes, asyncio.Future[AllReduceRunner]]
+    _limits = WeightLimits()
+    _refused: frozenset[PeerID] = frozenset()
+    _reported: Collection[tuple[PeerID, Offence]] = ()
+    _search: asyncio.Task[None] | None = None
+
+    @staticmethod
+    def fits(_theirs: object, _own: object) -> bool:
+        """Whether what another member adds to its claim fits to what this one adds."""
+        return True
+
+    async def _expect(
+        self, reports: Mapping[bytes, float] | None, refused: Collection[str], limits: WeightLimits
+    ) -> None:
+        self._limits, self._reported = limits, set()
+        self._refused = frozenset(map(PeerID.from_base58, refused))
+        self._matchmaking.refuse(self._refused, self._accuse)
+        if reports is not None:
+            await self._matchmaking.expect(reports)
+
+    async def _run_allreduce_inplace_(
+        self, tensors: Sequence[torch.Tensor], group_info: GroupInfo, **options: Any
+    ) -> None:
+        options |= {
+            "refused": self._refused,
+            "accuse": self._accuse,
+            "most_weight": partial(self._most_weight, group_info),
+        }
+        try:
+            await super()._run_allreduce_inplace_(tensors, group_info, **options)
+        except MembersLost as error:
+            await self._matchmaking.leave_out(error.peers)
+            self._accuse_silent(error.peers, group_info)
+            raise
+        except BaseException:
+            if stopped := self._stopped_in(group_info):
+                self._search = asyncio.create_task(self._find_silent(group_info, stopped))
+            raise
+        for peer in self._stopped_in(group_info):
+            self._accuse(peer, "fell_silent")
+
+    def _most_weight(self, _group: GroupInfo, peer: PeerID) -> float:
+        return self._limits.most(peer.to_bytes(), get_dht_time())
+
+    def _stopped_in(self, group: GroupInfo) -> list[PeerID]:
+        running = self._running_groups[group.group_id]
+        return list(running.result().stopped) if running.done() and not running.cancelled() else []
+
+    async def _find_silent(self, group: GroupInfo, stopped: list[PeerID]) -> None:
+        """Who is to blame for a failed round: those that do not answer, or else who stopped, if it is one.
+
+        A member that loses another one ends the round for those who have not noticed yet: of two, it can be either.
+        """
+        others = [peer for peer in group.peer_ids if peer != self.peer_id]
+        there = await asyncio.gather(*(answers(self._p2p, peer) for peer in others))
+        silent = [peer for peer, is_there in zip(others, there, strict=True) if not is_there]
+        if silent or len(stopped) == 1:
+            self._accuse_silent(silent or stopped, group)
+
+    def _accuse_silent(self, peers: Collection[PeerID], group: GroupInfo) -> None:
+        if len(peers) == len(group.peer_ids) - 1 > 1:
+            # Nobody answers: this peer's own line is lost.
+            return
+        for peer in peers:
+            self._accuse(peer, "fell_silent")
+
+    def _accuse(self, peer: PeerID, offence: Offence) -> None:
+        if len(self._reported) < _MOST_REPORTS and (peer, offence) not in self._reported:
+            self._reported = {*self._reported, (peer, offence)}
+            with suppress(OSError):  # the other process is ending
+                self._outgoing.send((str(peer), offence))

@@ -1,0 +1,118 @@
+"""Checks of what members of a round send each other: every part is looked at before it is added to anything."""
+
+import math
+from collections.abc import Callable
+
+import torch
+from hivemind.averaging.partition import AllreduceException, TensorPartContainer, TensorPartReducer
+from hivemind.compression import deserialize_torch_tensor
+from hivemind.proto import runtime_pb2
+
+from core.swarm.trust.distrust import Offence
+
+LARGEST = float(1 << 48)
+"""Of a value that is averaged. Far beyond every gradient, and so small that no sum, weighted sum or square of such
+values overflows: what an honest member makes of them is finite, so who sends other values is at fault itself."""
+_LARGEST_AVERAGE = 4 * LARGEST
+"""Some send differences between averages and parts."""
+_SMALLEST_WEIGHT = 1e-3
+"""But for zero. Sums of smaller ones would be rounded to zero."""
+
+
+def decoded(part: runtime_pb2.Tensor) -> torch.Tensor:
+    """The part as hivemind decodes it; one that cannot be decoded is empty, and so has no part's shape."""
+    try:
+        tensor: torch.Tensor = deserialize_torch_tensor(part)
+    except Exception:  # noqa: BLE001 - sizes, types, codecs: each fails in its own way
+        return torch.empty(0)
+    return tensor
+
+
+def fault_in(part: torch.Tensor, shape: torch.Size, largest: float = LARGEST) -> Offence | None:
+    """Why a part cannot be averaged; None if it can. Reads it once."""
+    if part.shape != shape or not part.is_floating_point() or part.requires_grad:
+        return "part_malformed"
+    if not part.numel():
+        return None
+    # Both are NaN if one value is.
+    lowest, highest = part.aminmax()
+    return None if -largest <= float(lowest) and float(highest) <= largest else "values_out_of_range"
+
+
+class _Average(torch.Tensor):
+    """What the reducer hands out in place of a difference: minus what a peer brought it is still the average."""
+
+    def __sub__(self, _brought: torch.Tensor) -> torch.Tensor:  # type: ignore[override]
+        return self.as_subclass(torch.Tensor)
+
+
+class CheckedReducer(TensorPartReducer):
+    """Adds a part only after it was checked, with a weight that counts.
+
+    Who sends a broken part is dropped: nothing of it counts any more in this round. It still gets the averages, since
+    without them an honest program would leave the round, and with it the part that it reduces for all.
+    """
+
+    hands_out_averages = False
+    """Or else differences."""
+    own_index: int | None
+    """Of this peer among the senders: its own parts are checked before the round."""
+    most_weight: Callable[[int], float]
+    """By index of the sender."""
+    on_fault: Callable[[int, Offence], None]
+    """Called with the index of the sender."""
+    dropped: set[int]
+    has_samples = False
+    """Whether anything was added that has a weight."""
+
+    async def accumulate_part(
+        self, sender_index: int, part_index: int, tensor_part: torch.Tensor, weight: float = 1.0
+    ) -> torch.Tensor:
+        if sender_index != self.own_index:
+            if fault := self._fault_in(part_index, tensor_part, weight):
+                self.drop(sender_index, fault)
+            weight = min(weight, self.most_weight(sender_index))
+        if part_index >= self.num_parts:
+            raise AllreduceException("there are no more parts")
+        if is_dropped := sender_index in self.dropped:
+            tensor_part, weight = torch.zeros(self.part_shapes[part_index]), 0.0
+        self.has_samples |= weight > 0
+        average: torch.Tensor = await super().accumulate_part(sender_index, part_index, tensor_part, weight)
+        return average.as_subclass(_Average) if is_dropped or self.hands_out_averages else average
+
+    def drop(self, sender_index: int, fault: Offence) -> None:
+        """Count nothing of this sender any more."""
+        if sender_index not in self.dropped:
+            self.dropped.add(sender_index)
+            self.on_fault(sender_index, fault)
+
+    def _fault_in(self, part_index: int, part: torch.Tensor, weight: float) -> Offence | None:
+        if part_index >= self.num_parts:
+            return "parts_too_many"
+        if not (weight == 0 or _SMALLEST_WEIGHT <= weight < math.inf):
+            return "weight_invalid"
+        return fault_in(part, self.part_shapes[part_index])
+
+
+class CheckedParts(TensorPartContainer):
+    """Looks at each average when it comes: at the end of a round all members would wait for it.
+
+    An average that is broken is replaced until the round ends, which then fails for this peer: others may have got good
+    ones and still need its parts. With its own values in place of the average it would go on from another state than
+    they do.
+    """
+
+    is_sound = True
+    on_fault: Callable[[int, Offence], None]
+    """Called with the index of the reducer."""
+
+    def register_processed_part(self, peer_index: int, part_index: int, part: torch.Tensor) -> None:
+        own = self._input_parts_by_peer[peer_index][part_index][0]
+        if fault := fault_in(part, own.shape, _LARGEST_AVERAGE):
+            self.is_sound, part = False, torch.zeros_like(own)
+            self.on_fault(peer_index, fault)
+        super().register_processed_part(peer_index, part_index, part)
+
+    def is_fit_to_send(self) -> bool:
+        """Whether this peer's own values can be averaged."""
+        return all(fault_in(tensor.detach(), tensor.shape) is None for tensor in self.local_tensors)

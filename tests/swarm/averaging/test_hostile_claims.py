@@ -1,0 +1,51 @@
+"""Real members that lie about themselves when a group forms."""
+
+import time
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hivemind.utils import MSGPackSerializer
+
+from tests.swarm.averaging.attackers import Claim, claiming
+from tests.swarm.averaging.line import MEAN, PATIENCE, Line
+from tests.swarm.installed import installed
+
+pytestmark = pytest.mark.timeout(120)
+
+
+@pytest.fixture
+def line(short_folder: Path) -> Iterator[Callable[..., Line]]:
+    with installed(short_folder), ExitStack() as opened:
+        yield partial(Line, short_folder, opened)
+
+
+def adding(value: Any) -> Callable[[Claim], object]:
+    """What the averager itself adds is this."""
+    return lambda claim: [claim[0], claim[1], MSGPackSerializer.dumps(value)]
+
+
+CLAIMS: dict[str, Callable[[Claim], object]] = {
+    "not MessagePack": lambda _claim: b"\xc1" * 20,
+    "too long": lambda claim: [*claim[:2], b"x" * 100_000],
+    "a bandwidth that is no number": lambda claim: ["fast", *claim[1:]],
+    "a bandwidth that is not finite": lambda claim: [float("inf"), *claim[1:]],
+    "an unknown mode": lambda claim: [claim[0], 9, claim[2]],
+    "too few fields": lambda claim: claim[:2],
+    "of another epoch": adding([7, b"12345678", True]),
+    "nothing of its own": adding(None),
+}
+
+
+@pytest.mark.parametrize("attack", CLAIMS)
+def test_a_malformed_claim_costs_the_others_no_round(line: Callable[..., Line], attack: str) -> None:
+    made = line(claiming(CLAIMS[attack]))
+    began = time.monotonic()
+    ends = made.round()
+    assert [end for end in ends if isinstance(end, Exception)] == []
+    assert made.gradients == [MEAN] * 3
+    assert {peer for peer, _ in made.offences()} <= {made.attacker}
+    assert time.monotonic() - began < 2 * PATIENCE

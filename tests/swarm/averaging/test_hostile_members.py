@@ -1,0 +1,107 @@
+"""Rounds with a real member that attacks them: the others go on, and it is left out of the next ones."""
+
+import time
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack
+from functools import partial
+from pathlib import Path
+
+import pytest
+
+from tests.swarm.averaging.attackers import (
+    HostileReducer,
+    HostileSender,
+    Leaving,
+    SecondStream,
+    Silent,
+    running,
+)
+from tests.swarm.averaging.line import HONEST, HOSTILE, MEAN, PATIENCE, Line
+from tests.swarm.installed import installed
+from tests.waiting import wait_for
+
+pytestmark = pytest.mark.timeout(120)
+
+
+@pytest.fixture
+def line(short_folder: Path) -> Iterator[Callable[..., Line]]:
+    with installed(short_folder), ExitStack() as opened:
+        yield partial(Line, short_folder, opened)
+
+
+BROKEN = {
+    "not finite": "values_out_of_range",
+    "infinite in one place": "values_out_of_range",
+    "too large to add up": "values_out_of_range",
+    "too short": "part_malformed",
+    "of another form": "part_malformed",
+    "complex": "part_malformed",
+    "undecodable": "part_malformed",
+    "of an unknown type": "part_malformed",
+    "with a history": "part_malformed",
+    "weight not finite": "weight_invalid",
+    "weight negative": "weight_invalid",
+    "weight infinite": "weight_invalid",
+    "weight too small to add up": "weight_invalid",
+}
+
+
+@pytest.mark.parametrize("attack", BROKEN)
+def test_who_sends_broken_parts_is_dropped_and_the_round_goes_on(line: Callable[..., Line], attack: str) -> None:
+    made = line(running(HostileSender, attack), bandwidth=lambda: 0.0)
+    assert made.round() == [4, 4, 4]
+    assert made.gradients == [MEAN] * 3
+    assert made.offences() == [(made.attacker, BROKEN[attack])] * 3
+    began = time.monotonic()
+    assert made.round() == [3, 3, 3]
+    assert made.gradients == [MEAN] * 3
+    assert time.monotonic() - began < PATIENCE
+
+
+def test_more_parts_than_there_are_count_for_nothing(line: Callable[..., Line]) -> None:
+    made = line(running(HostileSender, "too many"), bandwidth=lambda: 0.0)
+    assert made.round() == [4, 4, 4]
+    assert {peer for peer, _ in made.offences()} == {made.attacker}
+
+
+def test_a_second_stream_of_parts_is_refused(line: Callable[..., Line]) -> None:
+    made = line(running(SecondStream), bandwidth=lambda: 0.0)
+    assert made.round() == [4, 4, 4]
+    assert (made.attacker, "parts_too_many") in made.offences()
+    assert made.round() == [3, 3, 3]
+    assert made.gradients == [MEAN] * 3
+
+
+def test_a_weight_counts_as_far_as_the_samples_that_are_known(line: Callable[..., Line]) -> None:
+    made = line(running(HostileSender, "heavy and negated"), bandwidth=lambda: 0.0)
+    assert made.round() == [4, 4, 4]
+    assert made.gradients == [pytest.approx((sum(HONEST) - 2 * HOSTILE) / 5)] * 3
+
+
+@pytest.mark.parametrize("attack", ["not finite", "too short", "undecodable"])
+def test_a_reducer_that_answers_with_broken_averages_fails_one_round(line: Callable[..., Line], attack: str) -> None:
+    made = line(running(HostileReducer, attack))
+    assert all(isinstance(end, Exception) for end in made.round())
+    assert made.gradients == list(HONEST)
+    assert made.offences() == [(made.attacker, BROKEN[attack])] * 3
+    assert made.round() == [3, 3, 3]
+    assert made.gradients == [MEAN] * 3
+
+
+@pytest.mark.parametrize("kind", [Leaving, Silent])
+def test_who_falls_silent_in_round_after_round_is_left_out_and_once_is_forgiven(
+    line: Callable[..., Line], kind: type[Leaving]
+) -> None:
+    made = line(running(kind))
+    for _ in range(2):
+        assert made.offences() == []
+        assert all(isinstance(end, Exception) for end in made.round())
+        assert made.gradients == list(HONEST)
+    # Members that began at different moments may not know which one of two left first: they need one more.
+    for _ in range(2):
+        if len(made.offences()) < len(HONEST):
+            made.round()
+    wait_for(lambda: len(made.offences()) == len(HONEST), 10.0)
+    assert set(made.offences()) == {(made.attacker, "fell_silent")}
+    assert made.round() == [3, 3, 3]
+    assert len(set(made.gradients)) == 1
