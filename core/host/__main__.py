@@ -69,6 +69,8 @@ def _serve(chosen: argparse.Namespace, ending: threading.Event, control: HostCon
     project = load(chosen.project)
     from core.host.build import assemble
 
+    log.info("start: libraries loaded")
+
     with assemble(chosen, project, Path(os.environ[TAG])) as (backbone, url):
         # hivemind has made this process ignore SIGINT.
         signal.signal(signal.SIGINT, lambda *_: ending.set())
@@ -77,6 +79,7 @@ def _serve(chosen: argparse.Namespace, ending: threading.Event, control: HostCon
             # An evaluation takes seconds, so it can also pause between two batches.
             backbone.auxiliary.model.register_forward_pre_hook(lambda *_: control.wait_while_held())
         os.write(pipe, hosting.encode(hosting.Serving(url)))
+        log.info("start: serving")
         while not ending.wait(_PERIOD):
             if not backbone.auxiliary.is_working:
                 raise WorldError("backbone_part_ended")

@@ -57,6 +57,7 @@ def _load_libraries() -> None:
     import core.trainer.build  # noqa: F401
 
     gc.enable()
+    log.info("start: libraries loaded")
 
 
 def _fail(reporter: Reporter, control: Control, message: Message, *, permanent: bool) -> int:
