@@ -2,10 +2,11 @@
 
 A fresh profile runs the real `idlehive contribute` on the practice project. The trainer's and the backbone's logs tell
 when each phase has ended, the system when each process began, and the engine's snapshots when a front end could show
-the first samples. Each start is followed by the memory that every process holds (proportional set size).
+the first samples. With `--memory`, each start is followed by what every process holds
+a minute later (proportional set size).
 
-Run it with `.venv/bin/python -m benchmarks.start [STARTS] [--cold] [--busy CORES]`. `--cold` empties the system's cache of
-files before each start, which needs root; `--busy` computes on so many cores meanwhile.
+Run it with `.venv/bin/python -m benchmarks.start [STARTS] [--cold] [--busy CORES] [--memory]`. `--cold` empties the
+system's cache of files before each start, which needs root; `--busy` computes on so many cores meanwhile.
 """
 
 import argparse
@@ -18,18 +19,17 @@ import statistics
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from datetime import datetime
 from multiprocessing.process import BaseProcess
 from pathlib import Path
 
 import psutil
 
 from benchmarks.footprint import memory
+from core.api.errors import EngineGone
 from core.api.protocol import GetSnapshot
 from core.api.snapshot import Snapshot
 from core.client.engine_client import EngineClient
 from core.client.profile import Profile
-from core.api.errors import EngineGone
 from tests.end_to_end.machine import Machine, Participant
 
 STARTS = 5
@@ -99,12 +99,18 @@ def shown(profile: Profile) -> float:
 
 def births(engine: psutil.Process) -> Iterator[tuple[str, float]]:
     """Each process that runs a module of the program, and when it began."""
-    yield "engine", engine.create_time()
+    yield "engine", born(engine)
     for process in engine.children(recursive=True):
         name = name_of(process)
         parent = process.parent()
         if parent is not None and (name_of(parent) != name):
-            yield name, process.create_time()
+            yield name, born(process)
+
+
+def born(process: psutil.Process) -> float:
+    """When it began, UTC seconds. psutil's own time is off by the fraction of the second in which the system booted."""
+    ticks = int(Path(f"/proc/{process.pid}/stat").read_text().rpartition(")")[2].split()[19])
+    return time.time() - time.clock_gettime(time.CLOCK_BOOTTIME) + ticks / os.sysconf("SC_CLK_TCK")
 
 
 def name_of(process: psutil.Process) -> str:
@@ -134,7 +140,8 @@ def logged(logs: Path, last: str) -> list[tuple[str, float]]:
 def phases(log: Path, trainer: str) -> Iterator[tuple[str, float]]:
     """`trainer` names the trainer whose lines this log has."""
     for written, part, phase in _LINE.findall(log.read_text()):
-        yield f"{trainer if part == 'trainer' else part}: {phase}", datetime.strptime(written, "%Y-%m-%d %H:%M:%S,%f").timestamp()
+        at = time.mktime(time.strptime(written[:-4], "%Y-%m-%d %H:%M:%S")) + int(written[-3:]) / 1000
+        yield f"{trainer if part == 'trainer' else part}: {phase}", at
 
 
 def tell_memory(engine: psutil.Process) -> None:

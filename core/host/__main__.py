@@ -67,8 +67,10 @@ def main(argv: list[str]) -> int:
 def _serve(chosen: argparse.Namespace, ending: threading.Event, control: HostControl | None, pipe: int) -> None:
     # Report a mistake in the file before torch loads, which takes seconds.
     project = load(chosen.project)
-    from core.host.build import assemble
+    from core.learning.light_imports import loading
 
+    with loading():
+        from core.host.build import assemble
     log.info("start: libraries loaded")
 
     with assemble(chosen, project, Path(os.environ[TAG])) as (backbone, url):

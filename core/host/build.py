@@ -10,7 +10,7 @@ from pathlib import Path
 import msgspec
 import torch
 from hivemind import DHT
-from transformers import PreTrainedModel
+from transformers.modeling_utils import PreTrainedModel
 
 from core.api.errors import WorldError, os_errors_as
 from core.api.project.manifest import File, Manifest

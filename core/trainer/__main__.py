@@ -50,13 +50,10 @@ def main() -> int:
 
 def _load_libraries() -> None:
     """torch, transformers and hivemind take seconds to load: start while waiting for the first line."""
-    import gc
+    from core.learning.light_imports import loading
 
-    # Nothing here becomes garbage, and the collector would take a tenth of the time.
-    gc.disable()
-    import core.trainer.build  # noqa: F401
-
-    gc.enable()
+    with loading():
+        import core.trainer.build  # noqa: F401
     log.info("start: libraries loaded")
 
 

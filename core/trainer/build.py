@@ -11,7 +11,7 @@ from pathlib import Path
 
 import torch
 from hivemind import DHT
-from transformers import PreTrainedModel
+from transformers.modeling_utils import PreTrainedModel
 
 from core.api.message import Message
 from core.api.session import Fault, Remark, Start
@@ -49,7 +49,6 @@ from core.trainer.reporter import Reporter
 from core.trainer.session import Session, apply_settings
 from core.trainer.session_status import BeforeJoining, Joined, Measurements, SessionStatus
 from core.trainer.state_sync import StateSync
-
 
 log = logging.getLogger(__name__)
 
