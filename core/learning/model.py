@@ -47,7 +47,11 @@ def _architecture(manifest: Manifest) -> Any:
     kind = TASKS[type(manifest.task)].architectures.get(name)
     if kind is None:
         raise ManifestError("model_unknown", "$.model.architecture", name=name)
-    # Not `getattr(transformers, name)`, which searches the files of all models for it.
+    return architecture_named(name, kind)
+
+
+def architecture_named(name: str, kind: str) -> Any:
+    """The class of a task's `architectures`; only its model's own module is loaded."""
     return getattr(import_module(f"transformers.models.{model_type_to_module_name(kind)}"), name)
 
 

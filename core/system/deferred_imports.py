@@ -19,11 +19,15 @@ class Deferred(ModuleType):
     def __getattr__(self, name: str) -> Any:
         if name in _ASKED_OF_ALL or self.__spec__ is None or self.__spec__.loader is None:
             raise AttributeError(name)
-        if self.__spec__.submodule_search_locations and find_spec(f"{self.__name__}.{name}") is not None:
-            return import_module(f"{self.__name__}.{name}")
-        self.__class__ = ModuleType  # type: ignore[assignment]  # as importlib.util.LazyLoader does
-        self.__spec__.loader.exec_module(self)
-        return getattr(self, name)
+        if sys.modules[self.__name__] is self:
+            if self.__spec__.submodule_search_locations and find_spec(f"{self.__name__}.{name}") is not None:
+                return import_module(f"{self.__name__}.{name}")
+            self.__class__ = ModuleType  # type: ignore[assignment]  # as importlib.util.LazyLoader does
+            self.__spec__.loader.exec_module(self)
+            if sys.modules[self.__name__] is not self:
+                # Like transformers, it has put another object into its place: whoever has this one asks that one.
+                self.__class__ = Deferred
+        return getattr(sys.modules[self.__name__], name)
 
 
 def defer(name: str, calls: tuple[str, ...] = (), **given: object) -> None:

@@ -42,6 +42,16 @@ task.evaluate(model, once(source, practice / "held-out.txt"))
 print(*sys.modules)
 """
 
+_ARCHITECTURES = """
+from core.learning.light_imports import loading
+with loading():
+    from core.learning.model import architecture_named
+    from core.learning.tasks import TASKS
+for task in TASKS.values():
+    for name, kind in task.architectures.items():
+        assert architecture_named(name, kind).__name__ == name
+"""
+
 _UNUSED = (
     "pytorch_optimizer.optimizer.adamw",
     "scipy.linalg",
@@ -56,11 +66,15 @@ _UNUSED = (
 @pytest.fixture(scope="module")
 def loaded() -> set[str]:
     """The modules of a process that has learned, and evaluated what it learned."""
+    return set(run(_SESSION).split())
+
+
+def run(program: str) -> str:
     done = subprocess.run(
-        [sys.executable, "-c", _SESSION], capture_output=True, text=True, cwd=ROOT, check=False, timeout=120
+        [sys.executable, "-c", program], capture_output=True, text=True, cwd=ROOT, check=False, timeout=120
     )
     assert done.returncode == 0, done.stderr
-    return set(done.stdout.split())
+    return done.stdout
 
 
 @pytest.mark.parametrize("module", _UNUSED)
@@ -70,3 +84,7 @@ def test_a_session_loads_nothing_that_it_does_not_use(loaded: set[str], module: 
 
 def test_it_has_what_it_uses(loaded: set[str]) -> None:
     assert {"transformers.models.albert.modeling_albert", "pytorch_optimizer.optimizer.lamb", "hivemind"} <= loaded
+
+
+def test_every_model_can_be_loaded_all_the_same() -> None:
+    run(_ARCHITECTURES)

@@ -80,6 +80,24 @@ def test_a_submodule_can_be_deferred_alone(library: Path) -> None:
     assert (name, library.exists()) == ("part", True)
 
 
+def test_a_module_that_puts_another_one_into_its_place_is_asked_there(library: Path) -> None:
+    package = library.with_name("__init__.py")
+    package.write_text(
+        package.read_text() + "import sys, types\n"
+        "other = types.ModuleType(__name__)\n"
+        "other.__path__, other.colour = __path__, 'blue'\n"
+        "sys.modules[__name__] = other\n"
+    )
+    defer("deferred_library")
+    import deferred_library
+
+    assert deferred_library.colour == "blue"
+    assert deferred_library.colour == "blue"
+    from deferred_library import colour
+
+    assert colour == "blue"
+
+
 def test_what_is_loaded_or_not_installed_is_left_alone() -> None:
     defer("json")
     assert not isinstance(sys.modules["json"], Deferred)
