@@ -13,7 +13,6 @@ from core.api.message import Message
 from core.api.session import Fault
 from core.client.engine_client import core_command, core_environment
 
-SUMMARY = "run the backbone of a project, as its organiser"
 _WRONG_USE = 2
 
 

@@ -3,16 +3,14 @@
 Exit codes: 0 done, 2 wrong use (one line on stderr), 1 anything else.
 """
 
+import argparse
 import errno
 import io
 import os
 import sys
-import traceback
-from importlib.metadata import PackageNotFoundError, version
+from importlib import import_module
 
-from app.cli import contribute, history, host, identity, intent, limits, log, projects, schedule, status, window
 from app.cli.console.parser import Layout, Parser
-from app.cli.doctor import doctor
 from app.text.messages import sentence
 from core.api.errors import IdlehiveError, UsageError
 from core.client.profile import Profile
@@ -36,6 +34,21 @@ IDLEHIVE_HOME names another profile folder, with its own projects, limits and
 engine. Exit codes: 0 done, 2 wrong use, 1 anything else.
 """
 
+_VERBS = {
+    "contribute": "contribute",
+    "status": "status",
+    "pause": "intent",
+    "resume": "intent",
+    "quit": "intent",
+    "projects": "projects",
+    "limits": "limits",
+    "schedule": "schedule",
+    "history": "history",
+    "identity": "identity",
+    "log": "log",
+    "doctor": "doctor.doctor",
+}
+"""Each verb's module. Only that of the chosen one is imported: scripts ask for the status again and again."""
 _DISK_ERRORS = (errno.ENOSPC, errno.EDQUOT, errno.EIO, errno.EROFS)
 _FAILED = 1
 _WRONG_USE = 2
@@ -76,18 +89,37 @@ def _drop_output() -> None:
 def _run(arguments: list[str]) -> int:
     match arguments:
         case [] | ["--in-tray"]:
+            from app.cli import window
+
             return window.run(arguments)
         case ["host", *others]:
+            from app.cli import host
+
             return host.run(others)
     try:
-        parsed = _parser().parse_args(arguments)
+        parsed = _parser(arguments[0]).parse_args(arguments)
     except SystemExit as done:  # after --help and --version
         return done.code if isinstance(done.code, int) else 0
     code: int = parsed.run(parsed, Profile.from_environment())
     return code
 
 
-def _parser() -> Parser:
+class _Version(argparse.Action):
+    """Looks for the version only when it is asked for."""
+
+    def __call__(self, parser: argparse.ArgumentParser, *_: object) -> None:
+        from importlib.metadata import PackageNotFoundError, version
+
+        try:
+            found = version("idlehive")
+        except PackageNotFoundError:
+            found = "(from a checkout)"
+        print(f"idlehive {found}")
+        parser.exit()
+
+
+def _parser(verb: str) -> Parser:
+    """Knows this verb; if there is none such, all of them."""
     parser = Parser(
         prog="idlehive",
         description=TEXT.strip(),
@@ -95,19 +127,13 @@ def _parser() -> Parser:
         formatter_class=Layout,
         allow_abbrev=False,
     )
-    parser.add_argument("--version", action="version", version=f"idlehive {_version()}")
+    parser.add_argument("--version", action=_Version, nargs=0, help="show program's version number and exit")
     verbs = parser.add_subparsers(metavar="VERB", title="verbs", required=True, parser_class=Parser)
-    for verb in (contribute, status, intent, projects, limits, schedule, history, identity, log, doctor):
-        verb.add(verbs)
-    verbs.add_parser("host", help=host.SUMMARY, add_help=False)
+    modules = [_VERBS[verb]] if verb in _VERBS else list(dict.fromkeys(_VERBS.values()))
+    for module in modules:
+        import_module(f"app.cli.{module}").add(verbs)
+    verbs.add_parser("host", help="run the backbone of a project, as its organiser", add_help=False)
     return parser
-
-
-def _version() -> str:
-    try:
-        return version("idlehive")
-    except PackageNotFoundError:
-        return "(from a checkout)"
 
 
 def _print_error(sentence: str, code: int) -> int:
@@ -117,6 +143,8 @@ def _print_error(sentence: str, code: int) -> int:
 
 
 def _keep_traceback(error: Exception) -> str:
+    import traceback
+
     what = f"something went wrong inside Idlehive ({type(error).__name__})"
     path = Profile.from_environment().logs / "cli-crash.log"
     try:

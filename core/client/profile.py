@@ -3,7 +3,6 @@
 `IDLEHIVE_HOME` names it; else `platformdirs` does. Several profiles can run side by side.
 """
 
-import hashlib
 import os
 import tempfile
 from pathlib import Path
@@ -57,5 +56,7 @@ def _runtime(path: Path) -> Path:
     inside = path / "run"
     if len(os.fsencode(inside)) <= _LONGEST_RUNTIME_PATH:
         return inside
+    import hashlib
+
     digest = hashlib.sha256(os.fsencode(path)).hexdigest()[:12]
     return Path(tempfile.gettempdir()) / f"idlehive-{os.getuid()}-{digest}"

@@ -52,6 +52,9 @@ from core.store.store import Store
 _MOST_STEPS = 8
 """The lifecycle needs three at most; the bound keeps a mistake in it from looping."""
 
+_AWAITED = 30.0
+"""Seconds after a volunteer's command in which they wait for the session that it starts."""
+
 _log = logging.getLogger(__name__)
 
 
@@ -86,6 +89,8 @@ class Engine:
         self._recorder = Recorder(store, self.publish)
         self._intent = StoredIntent(store.journal)
         self._closing = False
+        self._asked_at: float | None = None
+        """When the volunteer last asked to contribute."""
         self.selection = Selection()
         self._measured_bandwidths: dict[str, int] = {}
         """By project: bytes per second below which its rounds cannot end, as measured by a session."""
@@ -124,9 +129,10 @@ class Engine:
         self.update()
 
     def want(self, intent: Intent, *, retry: bool = False) -> None:
-        """Store the volunteer's intent and act on it. `retry` forgets earlier failures."""
+        """Store the volunteer's intent and act on it. `retry`, at the wish to contribute, forgets earlier failures."""
         self._intent.set(intent)
         if retry:
+            self._asked_at = self.clock()
             self._state = forgive(self._state)
             self.selection = Selection()
         self.update()
@@ -261,7 +267,8 @@ class Engine:
         if isinstance(effect, StartSession):
             project = self.catalogue.get(effect.project)
             self._recorder.begin(project.id, project.manifest.run_id if project.manifest else "", now)
-        self._sessions.perform(effect, self.decision.settings, now)
+        awaited = self._asked_at is not None and 0 <= now - self._asked_at <= _AWAITED
+        self._sessions.perform(effect, self.decision.settings, now, awaited=awaited)
 
     def _update_ranking(self, now: float) -> float | None:
         """Returns when to call it again."""

@@ -16,7 +16,7 @@ from core.api.session import Fault
 from core.client.engine_client import core_command, core_environment
 from core.host.control import HostControl
 from core.host.project import load
-from core.system.priority import lower_priority
+from core.system.priority import PROMPTLY, lower_priority
 from core.system.subreaper import TAG
 
 log = logging.getLogger("core.host")
@@ -39,12 +39,13 @@ def arguments(argv: list[str]) -> argparse.Namespace:
     parser.add_argument("--state", type=Path, metavar="DIR", help="checkpoints, identity and learning curve")
     parser.add_argument("--companion", action="store_true", help="add a trainer that works while others do")
     parser.add_argument("--embedded", action="store_true", help=argparse.SUPPRESS)
+    parser.add_argument(PROMPTLY, action="store_true", help=argparse.SUPPRESS)
     return parser.parse_args(argv)
 
 
 def main(argv: list[str]) -> int:
     chosen = arguments(argv)
-    if chosen.embedded:
+    if chosen.embedded and not chosen.promptly:
         # Embedded, it runs on a volunteer's computer; an organiser's own needs no low priority.
         lower_priority()
     pipe = os.dup(1)
@@ -67,9 +68,15 @@ def main(argv: list[str]) -> int:
 def _serve(chosen: argparse.Namespace, ending: threading.Event, control: HostControl | None, pipe: int) -> None:
     # Report a mistake in the file before torch loads, which takes seconds.
     project = load(chosen.project)
-    from core.host.build import assemble
+    from core.learning.light_imports import loading
+
+    with loading():
+        from core.host.build import assemble
+    log.info("start: libraries loaded")
 
     with assemble(chosen, project, Path(os.environ[TAG])) as (backbone, url):
+        if chosen.promptly:
+            lower_priority()
         # hivemind has made this process ignore SIGINT.
         signal.signal(signal.SIGINT, lambda *_: ending.set())
         if control is not None:
@@ -77,6 +84,7 @@ def _serve(chosen: argparse.Namespace, ending: threading.Event, control: HostCon
             # An evaluation takes seconds, so it can also pause between two batches.
             backbone.auxiliary.model.register_forward_pre_hook(lambda *_: control.wait_while_held())
         os.write(pipe, hosting.encode(hosting.Serving(url)))
+        log.info("start: serving")
         while not ending.wait(_PERIOD):
             if not backbone.auxiliary.is_working:
                 raise WorldError("backbone_part_ended")

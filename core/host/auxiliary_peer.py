@@ -9,7 +9,7 @@ from typing import Any
 
 import torch
 from hivemind import DHT
-from transformers import PreTrainedModel
+from transformers.modeling_utils import PreTrainedModel
 
 from core.api.errors import WorldError
 from core.api.project.manifest import Manifest

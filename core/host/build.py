@@ -10,7 +10,7 @@ from pathlib import Path
 import msgspec
 import torch
 from hivemind import DHT
-from transformers import PreTrainedModel
+from transformers.modeling_utils import PreTrainedModel
 
 from core.api.errors import WorldError, os_errors_as
 from core.api.project.manifest import File, Manifest
@@ -56,6 +56,7 @@ def assemble(chosen: argparse.Namespace, project: Project, session_folder: Path)
         link.apply(limits_of(project.host))
         install(session_folder, link)
         model = build_model(draft)
+        log.info("start: model built")
         evaluate = _evaluation(project, draft, model)
         curve = Curve(state, draft.run_id, MOST_TOGETHER * draft.training.target_batch_size)
         store = ContributionStore(state, draft.run_id)
@@ -63,6 +64,7 @@ def assemble(chosen: argparse.Namespace, project: Project, session_folder: Path)
         web = Web(published, chosen.http)
         opened.callback(web.close)
         dht = _join(chosen, project, state)
+        log.info("start: swarm joined")
         WireMonitor(link, dht).start()
         serve_dial_backs(dht)
         manifest = project.manifest(state, own_addresses(dht))

@@ -1,9 +1,12 @@
 """Models from a manifest: a transformers class by name and its configuration, never remote code."""
 
+from importlib import import_module
 from typing import Any
 
 import torch
-from transformers import PretrainedConfig, PreTrainedModel
+from transformers.configuration_utils import PretrainedConfig
+from transformers.modeling_utils import PreTrainedModel
+from transformers.models.auto.configuration_auto import model_type_to_module_name
 
 from core.api.errors import ManifestError
 from core.api.message import Message
@@ -40,12 +43,16 @@ def build_model(manifest: Manifest) -> PreTrainedModel:
 
 
 def _architecture(manifest: Manifest) -> Any:
-    import transformers
-
     name = manifest.model.architecture
-    if name not in TASKS[type(manifest.task)].architectures:
+    kind = TASKS[type(manifest.task)].architectures.get(name)
+    if kind is None:
         raise ManifestError("model_unknown", "$.model.architecture", name=name)
-    return getattr(transformers, name)
+    return architecture_named(name, kind)
+
+
+def architecture_named(name: str, kind: str) -> Any:
+    """The class of a task's `architectures`; only its model's own module is loaded."""
+    return getattr(import_module(f"transformers.models.{model_type_to_module_name(kind)}"), name)
 
 
 def _config(architecture: Any, values: dict[str, Any]) -> PretrainedConfig:

@@ -11,7 +11,9 @@ from typing import Any
 import psutil
 import torch
 from torch.nn.modules import module as registration
-from transformers import PretrainedConfig
+from transformers.configuration_utils import PretrainedConfig
+from transformers.initialization import no_init_weights
+from transformers.modeling_utils import PreTrainedModel
 
 from core.api.errors import ManifestError
 
@@ -41,7 +43,7 @@ def check_numbers(values: Mapping[str, Any]) -> None:
             raise ManifestError("number_too_large", f"$.model.config.{name}", most=most)
 
 
-def check_memory(build: Callable[[], torch.nn.Module], config: PretrainedConfig, sequence_length: int) -> None:
+def check_memory(build: Callable[[], PreTrainedModel], config: PretrainedConfig, sequence_length: int) -> None:
     """Refuse a model that is too large to train in this machine's memory. `build` makes it on torch's meta device.
 
     Raises:
@@ -59,7 +61,7 @@ def _too_large(needed: int, most: int) -> ManifestError:
     return ManifestError("model_too_large", "$.model.config", needed=needed, memory=most)
 
 
-def _parameters(build: Callable[[], torch.nn.Module], most: int) -> int:
+def _parameters(build: Callable[[], PreTrainedModel], most: int) -> int:
     count = 0
     modules = 0
 
@@ -75,9 +77,12 @@ def _parameters(build: Callable[[], torch.nn.Module], most: int) -> int:
         if modules > _MOST_MODULES:
             raise ManifestError("model_too_many_parts", "$.model.config", most=_MOST_MODULES)
 
-    with _watched(add_parameter, add_module), torch.device("meta"):
+    # Without values: torch would load SymPy for those of parameters that are nowhere.
+    with _watched(add_parameter, add_module), no_init_weights(), torch.device("meta"):
+        model = build()
+        model.tie_weights(recompute_mapping=False)
         # Not `count`: tied parameters are registered twice.
-        return sum(parameter.numel() for parameter in build().parameters())
+        return sum(parameter.numel() for parameter in model.parameters())
 
 
 @contextmanager

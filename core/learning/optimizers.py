@@ -5,7 +5,7 @@ from functools import partial
 from typing import Any
 
 import torch
-from pytorch_optimizer import Lamb
+from pytorch_optimizer.optimizer.lamb import Lamb
 from torch.optim.lr_scheduler import LambdaLR
 
 from core.api.project.manifest import Optimizer, Schedule

@@ -1,7 +1,4 @@
-"""Idle priority for processor, disk and memory, so that a session never slows down other programs.
-
-Call it before the first thread starts: threads and child processes inherit the priority.
-"""
+"""Idle priority for processor, disk and memory, so that a session never slows down other programs."""
 
 import contextlib
 import ctypes
@@ -9,6 +6,9 @@ import os
 import platform
 import sys
 from pathlib import Path
+
+PROMPTLY = "--promptly"
+"""Argument of a program for which a person waits: it starts like any other one, and lowers its priority after that."""
 
 _NICEST = 19
 _IOPRIO_SET = {"x86_64": 251, "aarch64": 30}
@@ -23,28 +23,46 @@ _PRIO_DARWIN_BG = 0x1000
 
 
 def lower_priority() -> None:
-    """Give this process and its future children idle priority. Never fails: it skips what the system refuses.
+    """Give this process idle priority, and all that it has started or will start. Never fails: it skips what the system
+    refuses.
 
     Linux: SCHED_IDLE and nice 19 (sched(7)), the idle class for disks (ioprio_set(2)), the first choice of the
     OOM killer. macOS: the background band, for processor, disk and network (setpriority(2)). Elsewhere: nice alone.
     """
-    with contextlib.suppress(OSError):
-        os.setpriority(os.PRIO_PROCESS, 0, _NICEST)
-    if sys.platform == "linux":
-        _lower_priority_on_linux()
-    elif sys.platform == "darwin":
-        ctypes.CDLL(None).setpriority(_PRIO_DARWIN_PROCESS, 0, _PRIO_DARWIN_BG)
-
-
-def _lower_priority_on_linux() -> None:
-    with contextlib.suppress(OSError):
-        os.sched_setscheduler(0, os.SCHED_IDLE, os.sched_param(0))
     # With autogroup (sched(7)) a nice value only counts within the session, so the session gets one too.
-    if _is_led_by_subreaper():
+    if sys.platform == "linux" and _is_led_by_subreaper():
         _write("/proc/self/autogroup", str(_NICEST))
-    _write("/proc/self/oom_score_adj", _OOM_SCORE)
-    if number := _IOPRIO_SET.get(platform.machine()):
-        ctypes.CDLL(None).syscall(number, _IOPRIO_WHO_PROCESS, 0, _IOPRIO_CLASS_IDLE)
+    lowered: set[int] = set()
+    # Until none is left: what begins meanwhile inherits the priority that its origin still had.
+    while rest := _threads() - lowered:
+        for thread in rest:
+            _lower(thread)
+        lowered |= rest
+
+
+def _lower(thread: int) -> None:
+    with contextlib.suppress(OSError):
+        os.setpriority(os.PRIO_PROCESS, thread, _NICEST)
+    if sys.platform == "linux":
+        with contextlib.suppress(OSError):
+            os.sched_setscheduler(thread, os.SCHED_IDLE, os.sched_param(0))
+        _write(f"/proc/{thread}/oom_score_adj", _OOM_SCORE)
+        if number := _IOPRIO_SET.get(platform.machine()):
+            ctypes.CDLL(None).syscall(number, _IOPRIO_WHO_PROCESS, thread, _IOPRIO_CLASS_IDLE)
+    elif sys.platform == "darwin":
+        ctypes.CDLL(None).setpriority(_PRIO_DARWIN_PROCESS, thread, _PRIO_DARWIN_BG)
+
+
+def _threads() -> set[int]:
+    """Of this process and its descendants; where threads have no priority of their own, the processes."""
+    import psutil
+
+    me = psutil.Process()
+    threads: set[int] = set()
+    for process in (me, *me.children(recursive=True)):
+        with contextlib.suppress(psutil.Error):
+            threads |= {thread.id for thread in process.threads()} if sys.platform == "linux" else {process.pid}
+    return threads
 
 
 def _is_led_by_subreaper() -> bool:

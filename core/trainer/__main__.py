@@ -2,21 +2,30 @@
 
 import logging
 import os
+import sys
 import threading
 
 from core.api.errors import IdlehiveError, UsageError
 from core.api.message import Message
 from core.api.session import Fault
-from core.system.priority import lower_priority
+from core.system.priority import PROMPTLY, lower_priority
 from core.trainer.control import Control, read_start
 from core.trainer.reporter import Reporter
 
 log = logging.getLogger("core.trainer")
 
+_AWAITED = 20.0
+"""Seconds, at most, in which a start that a person waits for has the priority of other programs."""
+
 
 def main() -> int:
-    # Before the first thread, since threads inherit it.
-    lower_priority()
+    if PROMPTLY in sys.argv:
+        # Long preparations, such as large downloads, are nothing to wait for.
+        stepping_back = threading.Timer(_AWAITED, lower_priority)
+        stepping_back.daemon = True
+        stepping_back.start()
+    else:
+        lower_priority()
     reporter = Reporter.take_standard_output()
     logging.basicConfig(level=logging.INFO, format="%(asctime)s %(levelname)s %(name)s: %(message)s")
     # Not sys.stdin: a forked process closes it first, and would wait for the lock that the reading thread holds.
@@ -34,6 +43,8 @@ def main() -> int:
 
     try:
         with joined_session(start, control, reporter) as session:
+            # All processes are there, and computing begins.
+            lower_priority()
             session.contribute()
     except StoppedError:
         log.info("left before joining")
@@ -50,13 +61,11 @@ def main() -> int:
 
 def _load_libraries() -> None:
     """torch, transformers and hivemind take seconds to load: start while waiting for the first line."""
-    import gc
+    from core.learning.light_imports import loading
 
-    # Nothing here becomes garbage, and the collector would take a tenth of the time.
-    gc.disable()
-    import core.trainer.build  # noqa: F401
-
-    gc.enable()
+    with loading():
+        import core.trainer.build  # noqa: F401
+    log.info("start: libraries loaded")
 
 
 def _fail(reporter: Reporter, control: Control, message: Message, *, permanent: bool) -> int:

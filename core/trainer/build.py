@@ -11,7 +11,7 @@ from pathlib import Path
 
 import torch
 from hivemind import DHT
-from transformers import PreTrainedModel
+from transformers.modeling_utils import PreTrainedModel
 
 from core.api.message import Message
 from core.api.session import Fault, Remark, Start
@@ -50,6 +50,8 @@ from core.trainer.reporter import Reporter
 from core.trainer.session import Session, apply_settings
 from core.trainer.session_status import BeforeJoining, Joined, Measurements, SessionStatus
 from core.trainer.state_sync import StateSync
+
+log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True)
@@ -126,12 +128,14 @@ def _prepare(process: _Process, cache: Cache) -> _Prepared:
     paths = Fetcher(cache, client, control.leaving).fetch(
         manifest.needed_files(), lambda done, total: status.enter("preparing", transfer=Transfer(done, total))
     )
+    log.info("start: data ready")
     status.enter("joining")
     tokenizer, shards = (paths[0], paths[1:]) if manifest.tokenizer else (None, paths)
     model = build_model(manifest)
     task = task_for(manifest, model.config, tokenizer)
     model.train()
     model.to(device=device)  # type: ignore[call-arg]  # transformers hides torch's signature
+    log.info("start: model built")
     if control.leaving.is_set():
         raise StoppedError
     return _Prepared(settings, device, task, model, shards)
@@ -145,6 +149,7 @@ def _join(process: _Process, prepared: _Prepared, opened: ExitStack) -> Session:
 
     optimizer = _optimizer(process, prepared, peer, on_update)
     opened.callback(optimizer.shutdown)
+    log.info("start: averagers running")
     _forward_commands(process, optimizer)
     _tell_of_foreign_states(optimizer, process.reporter)
     liveness = Liveness(processes_of(peer.dht, optimizer), partial(_end_process, process.control, process.reporter))
@@ -158,6 +163,7 @@ def _join_swarm(process: _Process, opened: ExitStack) -> _Peer:
     initial_peers = start.manifest.initial_peers
     ports = PortSettings(settings.listen_port, settings.port_mapping == "yes")
     dht, reachability = join_reachable(initial_peers, Path(start.identity), ports)
+    log.info("start: swarm joined")
     WireMonitor(process.link, dht).start()
     opened.callback(dht.shutdown)
     backbone = [peer_id_of(address) for address in initial_peers]

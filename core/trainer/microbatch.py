@@ -1,15 +1,18 @@
 """One microbatch after the other, as large as the project declares, or smaller where memory or latency require it."""
 
+import logging
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass
 
 import torch
-from transformers import PreTrainedModel
+from transformers.modeling_utils import PreTrainedModel
 
 from core.api.errors import WorldError
 from core.learning.flops import counting
 from core.learning.tasks.task import Batch, Task
+
+log = logging.getLogger(__name__)
 
 _NEWEST_COUNTS = 0.3
 """Weight of the last microbatch in the smoothed time per sample."""
@@ -95,6 +98,7 @@ class Microbatches:
         with counting() as counted:
             loss = self._compute(batch)
         self._flops_per_sample = counted() / _rows(batch)
+        log.info("start: first samples computed")
         return loss
 
     def _compute(self, batch: Batch) -> float:

@@ -59,6 +59,7 @@ class Session:
             IdlehiveError: the session cannot continue.
         """
         self.state_sync.begin()
+        log.info("start: state ready")
         counters = self.measurements.counters
         self._start_counting()
         while not self.control.leaving.is_set():

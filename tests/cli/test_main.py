@@ -28,6 +28,15 @@ def test_the_help_names_every_verb_and_fits_a_terminal(capsys: pytest.CaptureFix
     assert max(len(line) for line in said.splitlines()) <= 80
 
 
+def test_the_status_is_told_without_the_other_verbs() -> None:
+    """Scripts ask for it again and again."""
+    program = "import sys; from app.cli import main; main(['status', '--help']); print(*sys.modules)"
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, cwd=ROOT, check=True)
+    loaded = set(done.stdout.splitlines()[-1].split())
+    assert "app.cli.status" in loaded
+    assert not loaded & {"app.cli.contribute", "app.cli.projects", "app.cli.doctor", "importlib.metadata", "traceback"}
+
+
 def test_the_version_is_told(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["--version"]) == 0
     assert capsys.readouterr().out.startswith("idlehive ")

@@ -34,6 +34,32 @@ def test_processor_disk_and_memory_come_last_and_threads_and_children_inherit_it
     assert told.splitlines() == ["True 19", "True 19", "True 19", "800", "idle"]
 
 
+LATE = """
+import os, threading, time
+from core.system.priority import lower_priority
+child = os.fork()
+if child == 0:
+    threading.Thread(target=time.sleep, args=(60,)).start()
+    time.sleep(60)
+done = threading.Event()
+threading.Thread(target=done.wait).start()
+while len(os.listdir(f"/proc/{child}/task")) < 2:
+    time.sleep(0.01)
+lower_priority()
+for pid in (os.getpid(), child):
+    threads = [int(name) for name in os.listdir(f"/proc/{pid}/task")]
+    print(len(threads), {os.sched_getscheduler(one) == os.SCHED_IDLE for one in threads}, end=" ")
+    print({os.getpriority(os.PRIO_PROCESS, one) for one in threads}, open(f"/proc/{pid}/oom_score_adj").read().strip())
+done.set()
+os.kill(child, 9)
+"""
+
+
+def test_what_has_begun_before_comes_last_too() -> None:
+    told = subprocess.run([sys.executable, "-uc", LATE], capture_output=True, text=True, check=True).stdout
+    assert told.splitlines() == ["2 {True} {19} 800", "2 {True} {19} 800"]
+
+
 PRINT_GROUP = (
     "from core.system.priority import lower_priority as low; low(); print(open('/proc/self/autogroup').read())"
 )

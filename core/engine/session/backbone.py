@@ -12,6 +12,7 @@ from core.api import hosting
 from core.api.errors import WorldError
 from core.api.session import Hold, Resume
 from core.engine.session.child_process import Child, start_child
+from core.system.priority import PROMPTLY
 
 GRACE = 5.0
 """Seconds in which it must end after its stdin is closed."""
@@ -31,8 +32,10 @@ class Backbone:
         self.is_paused = False
         """Running without a session."""
 
-    async def serve(self) -> str:
+    async def serve(self, *, promptly: bool = False) -> str:
         """Resume the paused backbone, or start one after the last has ended; returns the manifest's URL once it serves.
+
+        `promptly`: a person waits for it.
 
         Raises:
             WorldError: it cannot serve; has the backbone's own message if it sent one.
@@ -44,7 +47,8 @@ class Backbone:
         await self.stop()
         served: asyncio.Future[str] = asyncio.get_running_loop().create_future()
         self._served = served
-        self._child = child = await start_child(self._command, self._runtime, self._on_line, "host")
+        command = [*self._command, PROMPTLY] if promptly else self._command
+        self._child = child = await start_child(command, self._runtime, self._on_line, "host")
         ending = asyncio.ensure_future(child.ended.wait())
         waiting: set[asyncio.Future[Any]] = {served, ending}
         await asyncio.wait(waiting, return_when=asyncio.FIRST_COMPLETED)

@@ -27,6 +27,7 @@ from core.engine.session.backbone import Backbone
 from core.engine.session.child_process import Child, abnormal_end, start_child
 from core.engine.session.practice import divide
 from core.store.projects import Project
+from core.system.priority import PROMPTLY
 
 GRACE = 5.0
 """Seconds in which a trainer must end after its stdin is closed."""
@@ -54,11 +55,15 @@ class Services:
 class Session:
     """Created in the event loop; starts at once."""
 
-    def __init__(self, services: Services, project: Project, settings: SessionSettings) -> None:
+    def __init__(
+        self, services: Services, project: Project, settings: SessionSettings, *, promptly: bool = False
+    ) -> None:
+        """`promptly`: a person waits for its start."""
         self._services = services
         self._backbone = services.backbone
         self._project = project
         self._settings = settings
+        self._promptly = promptly
         self.gpu = settings.gpu
         """UUID of its GPU, empty for the processor."""
         self.pid: int | None = None
@@ -133,7 +138,9 @@ class Session:
 
     async def _run(self) -> None:
         # Early: the trainer needs seconds to load its libraries, in which the rest is prepared.
-        command, runtime = self._services.trainer, self._services.profile.runtime
+        command, runtime = list(self._services.trainer), self._services.profile.runtime
+        if self._promptly:
+            command.append(PROMPTLY)
         trainer = self._child = await start_child(command, runtime, self._on_line, "trainer")
         manifest = await self._manifest()
         if manifest.closed:
@@ -161,7 +168,7 @@ class Session:
 
     async def _manifest(self) -> Manifest:
         if self._is_practice:
-            self._origin = await self._backbone.serve()
+            self._origin = await self._backbone.serve(promptly=self._promptly)
             self._limit_companion()
         return await self._services.catalogue.renewed(self._project, self._origin if self._is_practice else None)
 

@@ -50,10 +50,11 @@ class Sessions:
     def processor_use(self, limits: Limits) -> api.ProcessorUse | None:
         return self._processor.read(limits.threads_on(os.cpu_count() or 2))
 
-    def perform(self, effect: Effect, settings: SessionSettings, now: float) -> None:
+    def perform(self, effect: Effect, settings: SessionSettings, now: float, *, awaited: bool) -> None:
+        """`awaited`: a person waits for it."""
         match effect:
             case StartSession(project=project):
-                self._begin(self._services.catalogue.get(project), settings, now)
+                self._begin(self._services.catalogue.get(project), settings, now, promptly=awaited)
             case Hold() | Resume() if self._session is not None:
                 self._session.send(effect)
             case Leave() if self._session is not None:
@@ -87,7 +88,7 @@ class Sessions:
     async def close(self) -> None:
         await self._backbone.stop()
 
-    def _begin(self, project: Project, settings: SessionSettings, now: float) -> None:
+    def _begin(self, project: Project, settings: SessionSettings, now: float, *, promptly: bool) -> None:
         self.report = None
         self._started_at = now
         self._processor.begin()
@@ -95,4 +96,4 @@ class Sessions:
         with contextlib.suppress(WorldError):
             # Created here: engine and session at once would create two keys. Without one, nothing is published.
             self._identity.info()
-        self._session = Session(self._services, project, settings)
+        self._session = Session(self._services, project, settings, promptly=promptly)

@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from transformers import PretrainedConfig
+from transformers.configuration_utils import PretrainedConfig
 
 from core.api.project.manifest import CausalLanguageModelling, Manifest, MaskedLanguageModelling
 from core.learning.tasks.causal_language_modelling import CausalLanguageModellingTask

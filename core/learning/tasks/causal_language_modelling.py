@@ -1,13 +1,13 @@
 """Causal language modelling (Radford et al. 2019): predict each token of a text from those before it."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import ClassVar, Self, cast
 
 import torch
 from tokenizers import Tokenizer
-from transformers import PretrainedConfig
+from transformers.configuration_utils import PretrainedConfig
 
 from core.api.project import manifest as declared
 from core.api.project.manifest import Manifest
@@ -21,9 +21,13 @@ class CausalLanguageModellingTask:
     """Sequences are exactly `sequence_length` tokens of consecutive texts."""
 
     # Not all that transformers lists: some of them see the tokens that they predict.
-    architectures: ClassVar[frozenset[str]] = frozenset(
-        {"GPT2LMHeadModel", "GPTNeoXForCausalLM", "LlamaForCausalLM", "MistralForCausalLM", "Qwen2ForCausalLM"}
-    )
+    architectures: ClassVar[Mapping[str, str]] = {
+        "GPT2LMHeadModel": "gpt2",
+        "GPTNeoXForCausalLM": "gpt_neox",
+        "LlamaForCausalLM": "llama",
+        "MistralForCausalLM": "mistral",
+        "Qwen2ForCausalLM": "qwen2",
+    }
 
     tokenizer: Tokenizer
     sequence_length: int

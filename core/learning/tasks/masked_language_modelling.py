@@ -1,13 +1,13 @@
 """Masked language modelling (Devlin et al. 2018): predict masked tokens of a text from those around them."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import ClassVar, Self, cast
 
 import torch
 from tokenizers import Tokenizer
-from transformers import PretrainedConfig
+from transformers.configuration_utils import PretrainedConfig
 from transformers.models.auto import modeling_auto
 
 from core.api.project import manifest as declared
@@ -24,7 +24,9 @@ _IGNORED = -100
 class MaskedLanguageModellingTask:
     """Sequences are `[CLS] tokens [SEP]` of exactly `sequence_length`; texts are packed one after the other."""
 
-    architectures: ClassVar[frozenset[str]] = frozenset(modeling_auto.MODEL_FOR_MASKED_LM_MAPPING_NAMES.values())
+    architectures: ClassVar[Mapping[str, str]] = {
+        name: kind for kind, name in modeling_auto.MODEL_FOR_MASKED_LM_MAPPING_NAMES.items()
+    }
 
     tokenizer: Tokenizer
     sequence_length: int

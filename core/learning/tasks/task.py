@@ -1,12 +1,12 @@
 """The interface of a task for trainer and backbone."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, ClassVar, Protocol, Self
 
 import torch
-from transformers import PretrainedConfig
+from transformers.configuration_utils import PretrainedConfig
 
 from core.api.project.manifest import Manifest
 from core.api.project.projects import Figure
@@ -24,8 +24,8 @@ class Evaluation:
 
 
 class Task(Protocol):
-    architectures: ClassVar[frozenset[str]]
-    """Names of the transformers classes that can learn the task."""
+    architectures: ClassVar[Mapping[str, str]]
+    """Names of the transformers classes that can learn the task, with the type of model that each belongs to."""
 
     @classmethod
     def example(cls, declared: Any, config: PretrainedConfig) -> Batch:

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import torch
 from tokenizers import Tokenizer
-from transformers import PretrainedConfig
+from transformers.configuration_utils import PretrainedConfig
 
 from core.api.errors import ManifestError
 from core.api.project.manifest import TextTask

@@ -17,6 +17,7 @@ from core.api.project.projects import CurvePoint, Figure, GetCurve, LeaveProject
 from core.api.reasons import Kind
 from core.api.record.record import Contribution, GetHistory
 from core.api.snapshot import Snapshot
+from core.system.priority import PROMPTLY
 from tests.fakes.running_engine import RunningEngine, events
 from tests.waiting import wait_for
 
@@ -195,6 +196,26 @@ def test_membership_intent_and_pause_survive_a_restart(engine: RunningEngine) ->
     assert [reason.kind for reason in before.reasons] == [Kind.SNOOZED]
     engine.tell(Resume())
     engine.until("contributing")
+
+
+def start_arguments(engine: RunningEngine) -> dict[str, bool]:
+    """Whether the practice session's two programs start for somebody who waits."""
+    commands = [process.cmdline() for process in engine.members()]
+    programs = {name: f"scripted_{name}.py" for name in ("trainer", "host")}
+    return {
+        name: PROMPTLY in command
+        for name, program in programs.items()
+        for command in commands
+        if command[1:2] and command[1].endswith(program)
+    }
+
+
+def test_a_session_starts_promptly_only_for_a_person_who_waits(engine: RunningEngine) -> None:
+    engine.start().contribute()
+    assert start_arguments(engine) == {"trainer": True, "host": True}
+    assert engine.quit() == 0
+    engine.start().until("contributing")
+    assert start_arguments(engine) == {"trainer": False, "host": False}
 
 
 def test_what_a_trainer_prints_besides_reports_does_no_harm(engine: RunningEngine) -> None:

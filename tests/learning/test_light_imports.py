@@ -1,0 +1,90 @@
+"""What a session does not use is not loaded."""
+
+import subprocess
+import sys
+
+import pytest
+
+from tests.end_to_end.machine import ROOT
+
+_SESSION = """
+import sys, tempfile
+from pathlib import Path
+from core.learning.light_imports import loading
+with loading():
+    import core.trainer.build
+    import core.host.build
+import torch
+from core.host.project import load
+from core.learning.data import source_for
+from core.learning.data.source import once, stream
+from core.learning.model import build_model
+from core.learning.optimizers import optimizer_factory, scheduler_factory
+from core.learning.tasks import task_for
+from core.trainer.microbatch import Microbatches
+
+practice = Path("resources/practice")
+with tempfile.TemporaryDirectory() as folder:
+    manifest = load(practice / "project.toml").manifest(Path(folder), ())
+model = build_model(manifest)
+task = task_for(manifest, model.config, practice / "tokenizer.json")
+optimizer = optimizer_factory(manifest.training.optimizer)(model.parameters())
+scheduler = scheduler_factory(manifest.training.schedule)(optimizer)
+source = source_for(manifest.data)
+batches = task.batches(stream(source, sorted(practice.glob("train-*.txt")), 1), 4, 1)
+microbatches = Microbatches(task, model, batches, 4, torch.device("cpu"))
+for _ in range(2):
+    assert microbatches.compute(0).flops_per_sample
+    optimizer.step()
+    scheduler.step()
+    optimizer.zero_grad()
+task.evaluate(model, once(source, practice / "held-out.txt"))
+print(*sys.modules)
+"""
+
+_ARCHITECTURES = """
+from core.learning.light_imports import loading
+with loading():
+    from core.learning.model import architecture_named
+    from core.learning.tasks import TASKS
+for task in TASKS.values():
+    for name, kind in task.architectures.items():
+        assert architecture_named(name, kind).__name__ == name
+"""
+
+_UNUSED = (
+    "pytorch_optimizer.optimizer.adamw",
+    "scipy.linalg",
+    "sympy",
+    "torch._dynamo.eval_frame",
+    "torch._inductor",
+    "torch.distributed.tensor",
+    "transformers.feature_extraction_utils",
+)
+
+
+@pytest.fixture(scope="module")
+def loaded() -> set[str]:
+    """The modules of a process that has learned, and evaluated what it learned."""
+    return set(run(_SESSION).split())
+
+
+def run(program: str) -> str:
+    done = subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, text=True, cwd=ROOT, check=False, timeout=120
+    )
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+@pytest.mark.parametrize("module", _UNUSED)
+def test_a_session_loads_nothing_that_it_does_not_use(loaded: set[str], module: str) -> None:
+    assert module not in loaded
+
+
+def test_it_has_what_it_uses(loaded: set[str]) -> None:
+    assert {"transformers.models.albert.modeling_albert", "pytorch_optimizer.optimizer.lamb", "hivemind"} <= loaded
+
+
+def test_every_model_can_be_loaded_all_the_same() -> None:
+    run(_ARCHITECTURES)
