@@ -1,12 +1,13 @@
 """The history in words: comparisons, habits, milestones and why sessions ended. Pure."""
 
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 
 from app.text import messages, numbers, times
 from app.text.i18n import N_, tr, translate, trn
 from app.text.wordings.reasons import REASONS
 from core.api.message import Message
-from core.api.record.record import JOULES_IN_KWH, Cost, Milestone, Sums
+from core.api.record.record import JOULES_IN_KWH, Cost, Milestone, ProjectGiven, Sums
 
 _PEOPLE = 8e9
 """On Earth, roughly (United Nations, World Population Prospects 2024: 8.2 thousand million)."""
@@ -28,6 +29,15 @@ ENDINGS = {
     "exported_running": N_("exported while it ran"),
 }
 """In few words, by state or kind of ending; the others are reasons and failures."""
+
+
+def by_name(projects: Sequence[ProjectGiven]) -> dict[str, str]:
+    """The id of each project by a name that no other of them has: with its id where two have the same name."""
+    names = Counter(project.name for project in projects)
+    return {
+        project.name if names[project.name] == 1 else f"{project.name} ({project.project})": project.project
+        for project in projects
+    }
 
 
 def energy_source(sums: Sums) -> str:
