@@ -55,8 +55,7 @@ class HomePage(Page):
             self._paint_snapshot(snapshot)
 
     def _paint_snapshot(self, snapshot: Snapshot) -> None:
-        in_run = snapshot.state in {"contributing", "holding"} and snapshot.session is not None
-        self._ring.show_progress(snapshot.progress, live=in_run, busy=steps.is_getting_ready(snapshot))
+        self._ring.show_progress(snapshot.progress, status.rest(snapshot), busy=steps.is_getting_ready(snapshot))
         self._chips.show_snapshot(snapshot)
         self._tiles.show_snapshot(snapshot)
         self.day.show_snapshot(snapshot)

@@ -129,6 +129,15 @@ def is_paused(snapshot: Snapshot) -> bool:
     return any(reason.kind in {Kind.PAUSED, Kind.SNOOZED} for reason in snapshot.reasons)
 
 
+def rest(snapshot: Snapshot) -> str:
+    """In a word, why the batch in the ring does not move; empty while it does."""
+    if snapshot.state == "contributing" or is_getting_ready(snapshot):
+        return ""
+    if is_paused(snapshot):
+        return tr("paused")
+    return tr("waiting") if snapshot.wanted and snapshot.reasons else tr("not in a batch")
+
+
 def main_reason(snapshot: Snapshot) -> Reason | None:
     """The reason to name first: the volunteer's own pause, then the most urgent."""
     own = (reason for reason in snapshot.reasons if reason.kind in {Kind.PAUSED, Kind.SNOOZED})

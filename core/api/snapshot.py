@@ -149,6 +149,7 @@ class Snapshot(msgspec.Struct, frozen=True, tag=True):
     wanted: bool = False
     """The volunteer wants to contribute when no reason prevents it."""
     progress: Progress = Progress()
+    """Without a session: where the last one saw the run of `project`."""
     traffic: Traffic = Traffic()
     settings: SessionSettings = SessionSettings()
     schedule: ScheduleState = ScheduleState()

@@ -159,6 +159,7 @@ class Engine:
             project_name=self.catalogue.info(self.catalogue.get(selected)).name if selected else None,
             pinned=self.intent.project,
             wanted=self.intent.wanted,
+            progress=self._sessions.known_progress(selected),
             schedule=msgspec.structs.replace(self.decision.schedule, zone=self.weekly_schedule.zone_name(now)),
             surroundings=machine_rules.surroundings(self.sensor_thread.readings),
             gpu=gpu_rules.gpu_use(self.sensor_thread.readings.gpus, self.decision.settings.gpu),
