@@ -66,6 +66,10 @@ _WORDS = {
         N_("Wait before using the graphics card"),
         N_("How long mouse and keyboard must have rested before the card computes."),
     ),
+    "busy_processor": Words(
+        N_("Wait while others use the processor"),
+        N_("From this share of the processor on, if other programs take it for ten seconds."),
+    ),
     "full_screen": Words(
         N_("Contribute beside full-screen programs"), N_("Off: games, films and talks have the computer alone.")
     ),
@@ -156,8 +160,9 @@ def cause(why: Message) -> str:
 
 def live_value(name: str, snapshot: Snapshot) -> float | None:
     """What is measured now of what a limit is about, in its unit; None: nothing is."""
-    if name == "battery_level":
-        return snapshot.surroundings.battery_level
+    around = {"battery_level": snapshot.surroundings.battery_level, "busy_processor": snapshot.surroundings.processor}
+    if name in around:
+        return around[name]
     plain, card, month = name.removeprefix(GENTLE), snapshot.gpu, snapshot.data_month
     measured: dict[str, float | None] = {"data_cap": month.used if month else None}
     if snapshot.session is not None:

@@ -23,6 +23,7 @@ _REACHABILITY = {
     "no_mapping": N_("Only calls out: the router maps no port"),
     "outgoing": N_("Only calls out"),
 }
+_A_DAY = 86_400.0
 _URGENCY = (Severity.PROBLEM, Severity.NOTICE, Severity.QUIET)
 
 
@@ -265,9 +266,9 @@ def _own_share(progress: Progress) -> str:
 
 
 def _due(progress: Progress) -> str:
+    """Empty where an estimate would be worth nothing: nobody is known to compute, or not before tomorrow."""
     missing = progress.target_batch_size - progress.epoch_samples
     if progress.swarm_samples_per_second <= 0 or missing <= 0:
         return ""
-    return tr(
-        "The next update is due in about {time}.", time=numbers.duration(missing / progress.swarm_samples_per_second)
-    )
+    seconds = missing / progress.swarm_samples_per_second
+    return tr("The next update is due in about {time}.", time=numbers.duration(seconds)) if seconds < _A_DAY else ""

@@ -86,6 +86,8 @@ class Surroundings(msgspec.Struct, frozen=True):
 
     last_input: float | None = None
     """When mouse or keyboard were last used, UTC seconds, rounded to ten."""
+    processor: int | None = None
+    """Percent of the processor that other programs use, without a break for seconds."""
     on_battery: bool | None = None
     """None also without a battery."""
     battery_level: int | None = None

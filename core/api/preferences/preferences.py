@@ -97,6 +97,7 @@ _DECLARED = (
     Preference("port_mapping", "network", Choice(("ask", "yes", "no"), default="ask")),
     Preference("idle_gpu", "presence", Number("seconds", 0, 86_400, 180, zero="do not wait")),
     Preference("idle_processor", "presence", Number("seconds", 0, 86_400, 0, zero="do not wait")),
+    Preference("busy_processor", "presence", Number("percent", 0, 100, 75, zero="do not wait", least=5)),
     Preference("full_screen", "presence", Switch(False)),
     Preference("programs", "presence", Programs(most=64)),
     Preference("on_battery", "presence", Switch(False)),
