@@ -10,6 +10,7 @@ from app.cli.console.connection import running
 from app.cli.console.display import display
 from app.cli.console.parser import Verbs, add_json, add_verb
 from app.text import progress, schedule, status
+from app.text.preferences import words
 from app.text.typed import values
 from core.api.errors import EngineGone
 from core.api.preferences.preferences import PREFERENCES
@@ -69,12 +70,11 @@ def _details(snapshot: Snapshot, now: float) -> Iterator[str]:
         yield f"Traffic: {progress.upload(snapshot.traffic)}, {progress.download(snapshot.traffic)}"
     if known := status.reachability(snapshot):
         yield f"{known}."
-    if status.asks_for_port(snapshot):
-        yield "`idlehive limits set port_mapping yes` lets the router open a port."
+    yield from _advice(snapshot)
     if snapshot.today.samples:
         yield f"Today: {progress.today(snapshot.today)}"
-    if snapshot.place:
-        yield status.place(snapshot.place)
+    if place := status.place(snapshot.place):
+        yield place
     if snapshot.schedule.next_at is not None or snapshot.schedule.overridden:
         yield f"Schedule: {schedule.summary(snapshot.schedule, now)}"
     if snapshot.settings.gpu and snapshot.surroundings.last_input is None:
@@ -82,11 +82,18 @@ def _details(snapshot: Snapshot, now: float) -> Iterator[str]:
     yield f"Limits: {_changed_limits(snapshot.settings.limits)}"
 
 
+def _advice(snapshot: Snapshot) -> Iterator[str]:
+    if name := status.remedy(snapshot):
+        yield f"`idlehive limits set {name} …` changes “{words(name).name}”."
+    if status.asks_for_port(snapshot):
+        yield "`idlehive limits set port_mapping yes` lets the router open a port."
+
+
 def _changed_limits(limits: Limits) -> str:
     """Those that differ from their defaults."""
     declared = [PREFERENCES[name] for name in limits.__struct_fields__]
     chosen = [each for each in declared if getattr(limits, each.name) != each.default]
-    written = (f"{each.name} {values.write(getattr(limits, each.name), each.type)}" for each in chosen)
+    written = (f"{words(each.name).name} {values.write(getattr(limits, each.name), each.type)}" for each in chosen)
     return ", ".join(written) or "defaults"
 
 

@@ -16,8 +16,8 @@ from core.api.record.record import MOST_SESSIONS, SessionGiven, Sums
 Index = QModelIndex | QPersistentModelIndex
 _NO_INDEX = QModelIndex()
 _ROWS = 9
-_ROUNDS = 4
-"""The column."""
+_ROUNDS, _ENDED = 4, 6
+"""Columns whose tool tips say more."""
 
 
 class SessionsModel(QAbstractTableModel):
@@ -91,11 +91,11 @@ class SessionsModel(QAbstractTableModel):
         if role == Qt.ItemDataRole.TextAlignmentRole:
             return _side(index.column())
         session = self.sessions[index.row()]
-        if role in {Qt.ItemDataRole.ToolTipRole, Qt.ItemDataRole.AccessibleTextRole} and index.column() == _ROUNDS:
-            return rounds(session.sums)
-        if role in {Qt.ItemDataRole.DisplayRole, Qt.ItemDataRole.ToolTipRole, Qt.ItemDataRole.AccessibleTextRole}:
-            return cells(session)[index.column()]
-        return None
+        if role in {Qt.ItemDataRole.ToolTipRole, Qt.ItemDataRole.AccessibleTextRole}:
+            return {_ROUNDS: rounds(session.sums), _ENDED: ended(session)}.get(
+                index.column(), cells(session)[index.column()]
+            )
+        return cells(session)[index.column()] if role == Qt.ItemDataRole.DisplayRole else None
 
 
 class SessionsTable(QTableView):
@@ -135,6 +135,11 @@ def rounds(sums: Sums) -> str:
         return amounts.rounds(sums.rounds)
     done, failed = amounts.rounds(sums.rounds), numbers.count(sums.failed_rounds)
     return tr("{done}, {failed} failed", done=done, failed=failed)
+
+
+def ended(session: SessionGiven) -> str:
+    """Why, with the figures of a failure."""
+    return tr("still running") if session.ending is None else history.ending_in_full(session.ending)
 
 
 def cells(session: SessionGiven) -> tuple[str, ...]:

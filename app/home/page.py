@@ -2,7 +2,7 @@
 
 import time
 
-from PySide6.QtCore import Qt, QTimer
+from PySide6.QtCore import Qt, QTimer, Signal
 from PySide6.QtGui import QHideEvent, QShowEvent
 from PySide6.QtWidgets import QVBoxLayout
 
@@ -14,10 +14,10 @@ from app.home.port_question import PortQuestion
 from app.home.step_chips import StepChips
 from app.home.tiles import Tiles
 from app.link.engine_link import EngineLink, Link
-from app.text import messages, status, steps
+from app.text import messages, preferences, status, steps
 from app.text.i18n import tr
 from app.widgets import layouts, theme
-from app.widgets.basic import Card, Dot, Label, Notice
+from app.widgets.basic import Button, Card, Dot, Label, Notice
 from app.widgets.learning_curve import CurveView, Legend
 from app.widgets.page import Page
 from app.widgets.theme import Type
@@ -30,6 +30,9 @@ from core.api.snapshot import Snapshot
 
 class HomePage(Page):
     """Shows the latest snapshot; keeps only the curve that it has fetched."""
+
+    limit_opened = Signal(str)
+    """The volunteer wants to see the preference of this name."""
 
     def __init__(self, link: EngineLink, settings: Settings) -> None:
         super().__init__()
@@ -60,9 +63,10 @@ class HomePage(Page):
         self._tiles.show_snapshot(snapshot)
         self.day.show_snapshot(snapshot)
         self.place.setText(status.place(snapshot.place))
-        self.place.setVisible(snapshot.place is not None)
+        self.place.setVisible(bool(self.place.text()))
         self.button.show_snapshot(snapshot)
         self.port_question.show_snapshot(snapshot)
+        self._show_remedy(status.remedy(snapshot))
         self.button.set_enabled(self._link.state is Link.UP)
         self._show_words()
         self._fetch_curve(snapshot)
@@ -112,15 +116,25 @@ class HomePage(Page):
         self.button = ContributeButton(self.perform)
         state = layouts.row(self._dot, (self._caption, 1), spacing=theme.UNIT * 2)
         sentences = self._title, self._explanation, self._reward, self._problem, self.port_question
+        self.remedy = Button(tr("Change this limit…"), "link", lambda: self.limit_opened.emit(self._remedy))
+        self.remedy.hide()
         actions = layouts.row(self.button, (self._left, 1), spacing=theme.UNIT * 3)
         space = theme.UNIT * 2
-        return layouts.column(None, state, *sentences, theme.UNIT, self._chips, space, actions, None, spacing=space)
+        below = layouts.row(self._chips, self.remedy, None)
+        return layouts.column(None, state, *sentences, theme.UNIT, below, space, actions, None, spacing=space)
 
     def _curve_card(self) -> Card:
         self.place = Label("", Type.CAPTION, "muted", wrap=True)
         self.place.setToolTip(tr("As the project's backbone counts what volunteers say they gave."))
         head = layouts.row(Label(tr("Learning curve"), Type.LABEL, "muted"), None, Legend())
         return Card("", head, self.place, (self._curve, 1), name=tr("Learning curve"))
+
+    def _show_remedy(self, preference: str | None) -> None:
+        """In the place of the steps: there are none then."""
+        self._remedy = preference or ""
+        self.remedy.setToolTip(preferences.words(preference).name if preference else "")
+        self.remedy.setVisible(preference is not None)
+        self._chips.setVisible(preference is None)
 
     def _show_words(self) -> None:
         """The sentences; once a second while one counts down and the page is visible."""

@@ -5,6 +5,7 @@ from collections.abc import Callable, Mapping, Sequence
 
 from app.text import messages, numbers, times
 from app.text.i18n import N_, tr, translate, trn
+from app.text.wordings import WORDINGS
 from app.text.wordings.reasons import REASONS
 from core.api.message import Message
 from core.api.record.record import JOULES_IN_KWH, Cost, Milestone, ProjectGiven, Sums
@@ -27,6 +28,14 @@ ENDINGS = {
     "done": N_("finished"),
     "engine_killed": N_("Idlehive was ended"),
     "exported_running": N_("exported while it ran"),
+    "memory_over_limit": N_("memory limit reached"),
+    "memory_over_half": N_("memory limit reached"),
+    "memory_full": N_("too little memory"),
+    "gpu_memory_full": N_("too little graphics memory"),
+    "session_ended": N_("ended by itself"),
+    "process_crashed": N_("crashed"),
+    "process_killed": N_("ended from outside"),
+    "peers_not_reached": N_("no peer reached"),
 }
 """In few words, by state or kind of ending; the others are reasons and failures."""
 
@@ -158,6 +167,11 @@ def ending(message: Message) -> str:
         return translate(reason_words.brief)
     known = ENDINGS.get(message.kind)
     return translate(known) if known else messages.sentence(message)
+
+
+def ending_in_full(message: Message) -> str:
+    """With its figures, where it has some."""
+    return ending(message) if message.kind not in WORDINGS else messages.sentence(message)
 
 
 def main_reason(idle: Mapping[str, float]) -> str:

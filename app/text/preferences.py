@@ -6,7 +6,7 @@ A preference without words here is shown by its plain name, and fails a test.
 from typing import NamedTuple
 
 from app.text import messages
-from app.text.i18n import N_, tr, translate, trn
+from app.text.i18n import N_, tr, translate
 from app.text.typed import quantities, values
 from core.api.message import Message
 from core.api.preferences.commands import PreferenceInfo
@@ -125,8 +125,6 @@ def short(info: PreferenceInfo, value: int) -> str:
     amount = values.write(value, info.type)
     wordings = {
         "gpu_share": tr("{amount} of the card"),
-        "processor_share": tr("{amount} of the processor"),
-        "threads": trn("1 thread", "{amount} threads", value),
         "upload_limit": tr("{amount} up"),
         "download_limit": tr("{amount} down"),
     }

@@ -69,8 +69,8 @@ def given(details: ProjectDetails) -> str:
     if details.samples:
         amount, time = numbers.count(details.samples), numbers.duration(details.seconds)
         parts.append(tr("You gave {n} samples in {time}", n=amount, time=time))
-    if details.place:
-        parts.append(status.place(details.place))
+    if place := status.place(details.place):
+        parts.append(place)
     return " · ".join(parts)
 
 

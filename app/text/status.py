@@ -8,6 +8,7 @@ from typing import Literal
 from app.text import messages, numbers, reasons, times
 from app.text.i18n import N_, tr, translate, trn
 from app.text.steps import getting_ready, is_getting_ready, place_in_getting_ready, step_meaning
+from core.api.preferences import remedies
 from core.api.reasons import Kind, Reason, Severity
 from core.api.snapshot import Place, Progress, Snapshot
 
@@ -84,8 +85,8 @@ def asks_for_port(snapshot: Snapshot) -> bool:
 
 
 def place(known: Place | None) -> str:
-    """Among all who publish what they give; empty if it is not known."""
-    if known is None:
+    """Among all who publish what they give; empty if it is not known, or nobody else is counted."""
+    if known is None or known.volunteers < 2:
         return ""
     own, everyone, share = numbers.count(known.place), numbers.count(known.volunteers), numbers.percent(known.share)
     return tr("You: place {place} of {all}, {share} of all samples", place=own, all=everyone, share=share)
@@ -130,12 +131,25 @@ def is_paused(snapshot: Snapshot) -> bool:
     return any(reason.kind in {Kind.PAUSED, Kind.SNOOZED} for reason in snapshot.reasons)
 
 
+def remedy(snapshot: Snapshot) -> str | None:
+    """The preference that prevents contributing; None if it is none."""
+    if snapshot.state == "contributing" or is_paused(snapshot):
+        return None
+    if any(reason.kind == "in_use" for reason in snapshot.reasons):
+        return "idle_gpu" if snapshot.settings.gpu else "idle_processor"
+    first = main_reason(snapshot)
+    causes = (each for each in (first, *snapshot.reasons, snapshot.error) if each)
+    return next((name for cause in causes if (name := remedies.remedy(cause))), None)
+
+
 def rest(snapshot: Snapshot) -> str:
     """In a word, why the batch in the ring does not move; empty while it does."""
     if snapshot.state == "contributing" or is_getting_ready(snapshot):
         return ""
     if is_paused(snapshot):
         return tr("paused")
+    if snapshot.state == "failed" and snapshot.retry_at is None:
+        return tr("stopped")
     return tr("waiting") if snapshot.wanted and snapshot.reasons else tr("not in a batch")
 
 

@@ -78,7 +78,9 @@ class WindowApp(QObject):
         self.tray = Tray(self.link, self._perform, self)
         self.host = TrayHost(self)
         self.notifications = Notifications(self.tray.show_notification, self)
-        self.notification_policy = NotificationPolicy(self.link, self.settings, self.notifications.show, self)
+        self.notification_policy = NotificationPolicy(
+            self.link, self.settings, self.notifications.show, self.notifications.withdraw, self
+        )
         self.quit_dialog = QuitDialog(self.link, self.window)
         self._focus_ring = FocusRing(application)
         self._instance = instance

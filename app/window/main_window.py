@@ -140,6 +140,7 @@ class MainWindow(QMainWindow):
     def _build(self) -> None:
         self.home = HomePage(self._link, self._settings)
         self.home.day.opened.connect(lambda: self.open_named("schedule"))
+        self.home.limit_opened.connect(self._open_limit)
         self._pages = pages.table(self.home, self._link, self._settings)
         self._built: dict[int, QWidget] = {}
         self._sidebar = Sidebar([page.name for page in self._pages], self.quit_asked.emit)
@@ -154,6 +155,13 @@ class MainWindow(QMainWindow):
         layouts.row(self._sidebar, (right, 1), spacing=0, of=middle)
         self.setCentralWidget(middle)
         self.open_page(0)
+
+    def _open_limit(self, name: str) -> None:
+        from app.limits.page import LimitsPage  # loaded when it is opened, as all pages
+
+        self.open_named("limits")
+        if isinstance(page := self._stack.currentWidget(), LimitsPage):
+            page.reveal(name)
 
     def _leave_welcome(self, page: str) -> None:
         welcome, self._welcome = self._welcome, None

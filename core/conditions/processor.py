@@ -46,11 +46,13 @@ class ProcessorSensor:
         self._shares: deque[tuple[float, float]] = deque()
         self._sustained: deque[tuple[float, float]] = deque()
         self._value = Processor()
+        self._is_counted = True
 
     def read(self) -> Processor:
         try:
             now, times, before = self._tick(), self._read(), self._last
         except NotAvailable:
+            self._is_counted = False
             return self._value
         self._last = times
         if before is not None and times.all > before.all:
@@ -62,8 +64,10 @@ class ProcessorSensor:
         return self._value
 
     def info(self) -> SensorInfo:
-        if self._value.others is None:
+        if not self._is_counted:
             return SensorInfo(self.name, Message("processor_unknown"), False)
+        if self._value.others is None:
+            return SensorInfo(self.name, Message("processor_measured_soon"), True, (Attempt(_SOURCE, IN_USE),))
         text = Message("processor_use", {"share": self._value.others / 100})
         return SensorInfo(self.name, text, True, (Attempt(_SOURCE, IN_USE),))
 

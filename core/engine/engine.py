@@ -11,6 +11,8 @@ from dataclasses import replace
 
 import msgspec
 
+from core.api.preferences.preferences import Values
+from core.api.preferences.remedies import is_lifted
 from core.api.protocol import Event
 from core.api.sensors import SensorInfo
 from core.api.session import EpochDone, Fault, Remark, Report
@@ -22,7 +24,7 @@ from core.conditions.sleep.watch import SleepWatch
 from core.engine.broadcast import Broadcast
 from core.engine.decision import states
 from core.engine.decision.decide import Decision
-from core.engine.decision.facts import Conditions
+from core.engine.decision.facts import Conditions, Failure
 from core.engine.decision.intent import Intent
 from core.engine.decision.lifecycle import forgive, lifecycle
 from core.engine.decision.observation import Observation, decide_among, moments
@@ -170,7 +172,9 @@ class Engine:
         )
         return build_snapshot(base, self._state, self.decision, self._sessions.report, self._sessions.shown)
 
-    def sensors(self) -> list[SensorInfo]:
+    async def sensors(self) -> list[SensorInfo]:
+        """Once they have been read: before, they would all be said to be unknown."""
+        await self.sensor_thread.was_read.wait()
         return [*self.sensor_thread.info(), self._sleep.info()]
 
     def publish(self, event: Event) -> None:
@@ -180,10 +184,21 @@ class Engine:
         self.broadcast.publish(event)
 
     def reload_preferences(self) -> None:
-        self.preferences = self.store.preferences.load()
+        before, self.preferences = self.preferences, self.store.preferences.load()
+        self._lift_failures(before)
         self.weekly_schedule.change(self.preferences["week"])
         self.sensor_thread.detect_programs(self.preferences["programs"])
         self.update()
+
+    def _lift_failures(self, before: Values) -> None:
+        """Try again what failed by a limit that allows more now."""
+
+        def lifted(failure: Failure) -> bool:
+            return is_lifted(failure.error, before, self.preferences)
+
+        if isinstance(self._state, Failed) and lifted(self._state.failure):
+            self._state = forgive(self._state)
+        self.selection = self.selection.without(lifted)
 
     async def close(self) -> None:
         """End the session, by force if it does not obey; then stop sensors and clock."""

@@ -5,8 +5,9 @@ from typing import Any
 
 import msgspec
 
+from core.api.message import Message
 from core.api.reasons import Kind, Reason
-from core.api.session_settings import SessionSettings
+from core.api.session_settings import Limits, SessionSettings
 from core.api.snapshot import Place, Snapshot, Surroundings
 from tests.cli.conftest import ROOT, RunCli, StartCli
 from tests.cli.given import ACTIVE, the_line
@@ -100,3 +101,16 @@ def test_watching_as_json_gives_one_object_a_line(engine: ScriptedEngine, start_
 
 def _fields(snapshot: Snapshot) -> dict[str, Any]:
     return {name: getattr(snapshot, name) for name in Snapshot.__struct_fields__}
+
+
+def test_status_names_limits_as_the_page_does_and_says_how_to_change_one(
+    engine: ScriptedEngine, run_cli: RunCli
+) -> None:
+    over = Message("memory_over_limit", {"held": 3_000_000_000, "allowed": 2_000_000_000})
+    chosen = SessionSettings(limits=Limits(memory_limit=2_000_000_000))
+    gave_up = Reason(Kind.GAVE_UP, False, {"failure": over})
+    engine.show(msgspec.structs.replace(ACTIVE, state="failed", error=over, reasons=(gave_up,), settings=chosen))
+    said = run_cli("status").stdout
+    assert "more than your limit of 2.0 GB" in said
+    assert "  `idlehive limits set memory_limit …` changes “Memory”.\n" in said
+    assert "  Limits: Memory 2 GB\n" in said

@@ -4,6 +4,7 @@ from dataclasses import dataclass
 
 import psutil
 
+from core.api.message import Message
 from core.conditions.processor import ProcessorSensor, ProcessorTimes, processor_times
 
 
@@ -42,8 +43,10 @@ def test_a_short_break_does_not_end_it_and_a_long_one_does() -> None:
 
 def test_nothing_is_known_before_there_are_two_readings() -> None:
     computer = Computer()
-    assert not computer.sensor.info().known
     assert computer.sensor.read().others is None
+    assert computer.sensor.info().value == Message("processor_measured_soon")
+    assert computer.used(0.0, 2) == 0
+    assert computer.sensor.info().value == Message("processor_use", {"share": 0.0})
 
 
 def test_the_kernels_counters_go_on() -> None:

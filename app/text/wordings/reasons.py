@@ -141,6 +141,7 @@ WORDINGS = {
     "driver_missing": N_("there is no driver"),
     "driver_fails": N_("The NVIDIA driver says: {detail}."),
     "processor_use": N_("Other programs use {share:percent} of the processor."),
+    "processor_measured_soon": N_("What other programs use of the processor is known after some seconds."),
     "processor_unknown": N_("This computer does not report how much of the processor other programs use."),
     "network": "{reach}; {cost}.",
     "network_unknown": N_("It is unknown whether this computer is online and whether its network is metered."),

@@ -51,6 +51,11 @@ class Selection:
         """Why this project cannot run while another one could."""
         return own_reasons(self.candidates).get(project, ())
 
+    def without(self, over: Callable[[Failure], bool]) -> "Selection":
+        """Without the failures that are over."""
+        left = {project: failure for project, failure in self.last_failures.items() if not over(failure)}
+        return replace(self, last_failures=left)
+
     def moments(self) -> list[float]:
         """When the choice may change by itself, UTC seconds."""
         ends = [reason.until for candidate in self.candidates for reason in candidate.reasons]

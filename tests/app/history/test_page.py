@@ -292,3 +292,16 @@ def first_ink(picture: QImage) -> int:
     """The leftmost column of pixels with more than one colour."""
     lines = range(picture.height())
     return next(x for x in range(picture.width()) if len({picture.pixel(x, y) for y in lines}) > 1)
+
+
+def test_a_session_that_a_limit_ended_says_so_in_few_words_and_in_full(
+    page: HistoryPage, engine: ScriptedEngine, qtbot: QtBot
+) -> None:
+    over = Message("memory_over_limit", {"held": 3_000_000_000, "allowed": 2_000_000_000})
+    engine.answer(GetSessions, [msgspec.structs.replace(session(1, SINCE), ending=over)])
+    page.refresh()
+    model = page.sessions.table.sessions
+    qtbot.waitUntil(lambda: model.rowCount() == 1 and model.data(model.index(0, 6)) == "memory limit reached")
+    told = model.data(model.index(0, 6), Qt.ItemDataRole.ToolTipRole).replace(SPACE, " ")
+    assert told.startswith("The session holds 3.0 GB of memory, more than your limit of 2.0 GB.")
+    assert "…" not in history.reason("memory_over_limit")

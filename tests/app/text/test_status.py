@@ -11,7 +11,7 @@ from app.text.wordings.reasons import REASONS
 from core.api.message import Message
 from core.api.preferences.schedule import Level, ScheduleState
 from core.api.reasons import Kind, Reason, Severity
-from core.api.snapshot import CatchUp, Phase, Snapshot, State, Transfer
+from core.api.snapshot import CatchUp, Phase, Place, Snapshot, State, Transfer
 from tests.app.snapshots import CONTRIBUTING, IDLE, NOW, PROGRESS, STARTING, failed, paused
 from tests.app.spaces import GROUP, SPACE
 
@@ -196,3 +196,8 @@ def test_an_update_that_is_days_away_gets_no_estimate() -> None:
     slow = replace(CONTRIBUTING, progress=replace(PROGRESS, swarm_samples_per_second=0.001))
     assert "due" in status_text.explanation(CONTRIBUTING, NOW)
     assert "due" not in status_text.explanation(slow, NOW)
+
+
+def test_a_place_is_told_only_where_others_are_counted() -> None:
+    assert status_text.place(Place(1, 1, 64, 1.0, 0.0)) == ""
+    assert plain(status_text.place(Place(1, 2, 64, 0.67, 0.0))) == "You: place 1 of 2, 67 % of all samples"
