@@ -75,11 +75,12 @@ def level_meaning(level: Level, limits: Sequence[PreferenceInfo], *, uses_gpu: b
     gentle = level is Level.GENTLE
     known = {limit.name.removeprefix(GENTLE): limit for limit in limits if limit.name.startswith(GENTLE) is gentle}
     # Of a limit for gentle hours, the effective value is what would apply in one.
-    values = {name: limit.effective if gentle else limit.value for name, limit in known.items()}
+    chosen = ((name, limit.effective if gentle else limit.value) for name, limit in known.items())
+    values = {name: value for name, value in chosen if isinstance(value, int)}
     names = (("gpu_share",) if uses_gpu else ()) + ("upload_limit", "download_limit")
-    parts = [preferences.short(known[name], int(values[name])) for name in names if values.get(name)]
+    parts = [preferences.short(known[name], values[name]) for name in names if values.get(name)]
     if not uses_gpu and "threads" in values:
-        parts.insert(0, _threads(int(values["threads"]), int(values["processor_share"]), cores))
+        parts.insert(0, _threads(values["threads"], values["processor_share"], cores))
     return " · ".join(parts) or tr("with your limits")
 
 
