@@ -10,13 +10,14 @@ from typing import Any
 import msgspec
 
 from app.cli.console import output, source
-from app.cli.console.connection import ask
+from app.cli.console.connection import ask, borrowed
 from app.cli.console.parser import Parser, Verbs, add_json, add_part, add_verb
 from app.text import messages, projects
 from app.text.i18n import tr
 from core.api.errors import UsageError
 from core.api.project import projects as api
-from core.api.protocol import Command
+from core.api.protocol import Command, GetSnapshot
+from core.api.snapshot import Snapshot, State
 from core.client.profile import Profile
 
 TEXT = """
@@ -62,11 +63,13 @@ def add(verbs: Verbs) -> None:
 
 
 def run_list(arguments: argparse.Namespace, profile: Profile) -> int:
-    projects = ask(profile, api.ListProjects(), list[api.ProjectInfo])
+    with borrowed(profile) as engine:
+        projects = engine.request(api.ListProjects(), list[api.ProjectInfo])
+        state = engine.request(GetSnapshot(), Snapshot).state
     if arguments.json:
         output.print_json([info_json(info) for info in projects])
     elif projects:
-        output.print_table(("id", "name", "organiser", "you"), [_row(project) for project in projects])
+        output.print_table(("id", "name", "organiser", "you"), [_row(project, state) for project in projects])
     else:
         print("No projects yet: `idlehive projects add URL_OR_FILE` adds one.")
     return 0
@@ -80,8 +83,10 @@ def run_order(arguments: argparse.Namespace, profile: Profile) -> int:
 
 
 def run_show(arguments: argparse.Namespace, profile: Profile) -> int:
-    details = ask(profile, api.ShowProject(source.resolve(arguments.project)), api.ProjectDetails)
-    return output.answer(arguments, details_json(details), "\n".join(describe(details)))
+    with borrowed(profile) as engine:
+        details = engine.request(api.ShowProject(source.resolve(arguments.project)), api.ProjectDetails)
+        state = engine.request(GetSnapshot(), Snapshot).state
+    return output.answer(arguments, details_json(details), "\n".join(describe(details, state)))
 
 
 def run_add(arguments: argparse.Namespace, profile: Profile) -> int:
@@ -127,14 +132,14 @@ def details_json(details: api.ProjectDetails) -> dict[str, Any]:
     return plain | {"info": info_json(details.info), "missing": lacks}
 
 
-def describe(details: api.ProjectDetails) -> list[str]:
+def describe(details: api.ProjectDetails, state: State = "idle") -> list[str]:
     """All about a project, in lines for a person."""
     info = details.info
     facts = [
         *projects.rows(details),
         (tr("This computer"), projects.verdict(details.missing)),
         (tr("Homepage"), details.homepage or ""),
-        (tr("You"), _you(info)),
+        (tr("You"), _you(info, state)),
         ("", projects.waits(info, time.time())),
         ("", projects.given(details)),
     ]
@@ -151,9 +156,9 @@ def _change(arguments: argparse.Namespace, profile: Profile, command: Command, s
     return 0
 
 
-def _row(project: api.ProjectInfo) -> tuple[str, ...]:
-    return tuple(output.printable(text) for text in (project.id, project.name, project.organiser, _you(project)))
+def _row(project: api.ProjectInfo, state: State) -> tuple[str, ...]:
+    return tuple(output.printable(text) for text in (project.id, project.name, project.organiser, _you(project, state)))
 
 
-def _you(project: api.ProjectInfo) -> str:
-    return ", ".join(text for text, _ in projects.badges(project, int(project.joined)))
+def _you(project: api.ProjectInfo, state: State) -> str:
+    return ", ".join(text for text, _ in projects.badges(project, int(project.joined), state))

@@ -40,7 +40,7 @@ class HomePage(Page):
         self._link = link
         self._snapshot: Snapshot | None = None
         self._curve_of: tuple[str | None, int] | None = None
-        self._week_of: ScheduleState | None = None
+        self._week_of: tuple[ScheduleState, int] | None = None
         self._asked = False
         """A command has no answer yet: ignore a second press."""
         self._build()
@@ -212,10 +212,11 @@ class HomePage(Page):
             self._link.ask(GetCurve(snapshot.project), show, kind=list[CurvePoint])
 
     def _fetch_week(self, snapshot: Snapshot) -> None:
-        """Fetch the week when the schedule has changed or its next hours have come."""
-        if snapshot.schedule == self._week_of or self._link.state is not Link.UP:
+        """Fetch the week when it may have changed or its next hours have come."""
+        wanted = (snapshot.schedule, snapshot.changes)
+        if wanted == self._week_of or self._link.state is not Link.UP:
             return
-        self._week_of = snapshot.schedule
+        self._week_of = wanted
         self._link.ask(
             ListPreferences(), lambda known: self.day.show_week(values_of(known)["week"]), kind=list[PreferenceInfo]
         )

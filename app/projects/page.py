@@ -23,6 +23,9 @@ from core.api.project import projects as api
 from core.api.protocol import Command, Event
 from core.api.snapshot import Snapshot
 
+_FACTS_MS = 1000
+"""Reports come twice a second; what they change on a card is fetched once."""
+
 
 class ProjectsPage(LivePage):
     """Also fetches the list after everything that changes it."""
@@ -31,6 +34,10 @@ class ProjectsPage(LivePage):
         super().__init__(link)
         self._cards: dict[str, ProjectCard] = {}
         self._running: tuple[str | None, bool] | None = None
+        self._facts = QTimer(self, singleShot=True, interval=_FACTS_MS)
+        """Runs from the first report to the next request for what the running project was given."""
+        self._facts.timeout.connect(self._fetch_running)
+        self._epoch: int | None = None
         self._actions = Actions(
             contribute=lambda which: self._change(which, Contribute(which)),
             join=lambda which, invite: self._change(which, api.JoinProject(which, invite)),
@@ -202,6 +209,18 @@ class ProjectsPage(LivePage):
             self.refresh()
         if self.isVisible() and snapshot.project in self._cards:
             self._cards[snapshot.project].show_snapshot(snapshot)
+            if snapshot.session is not None and not self._facts.isActive():
+                self._facts.start()
+
+    def _fetch_running(self) -> None:
+        """What grows while a project runs: what was given to it, and its curve with each epoch."""
+        snapshot = self.link.snapshot
+        if snapshot is None or not self.isVisible() or not (card := self._cards.get(snapshot.project or "")):
+            return
+        self._ask_for(card, api.ShowProject(card.info.id), ProjectCard.show_facts, api.ProjectDetails)
+        if snapshot.progress.epoch != self._epoch:
+            self._epoch = snapshot.progress.epoch
+            self._ask_for(card, api.GetCurve(card.info.id), ProjectCard.show_curve, list[api.CurvePoint])
 
     def _on_event(self, event: Event) -> None:
         if event.kind in {"joined", "left"}:

@@ -175,5 +175,7 @@ class Snapshot(msgspec.Struct, frozen=True, tag=True):
     today: Today = Today()
     place: Place | None = None
     """In `project`; None: not known, or nothing is published."""
+    changes: int = 0
+    """Grows whenever preferences, the list of projects or its order have changed: what was fetched of them is old."""
     engine_pid: int = 0
     version: str = ""

@@ -88,6 +88,7 @@ class Engine:
         self._recorder = Recorder(store, self.publish)
         self._intent = StoredIntent(store.journal)
         self._closing = False
+        self._changes = 0
         self.selection = Selection()
         self._measured_bandwidths: dict[str, int] = {}
         """By project: bytes per second below which its rounds cannot end, as measured by a session."""
@@ -169,6 +170,7 @@ class Engine:
             data_month=DataMonth(self._seen.conditions.network.used, cap) if cap else None,
             today=self._recorder.today(now),
             place=self.ranking.get(selected) if selected else None,
+            changes=self.catalogue.changes + self._changes,
         )
         return build_snapshot(base, self._state, self.decision, self._sessions.report, self._sessions.shown)
 
@@ -185,6 +187,7 @@ class Engine:
 
     def reload_preferences(self) -> None:
         before, self.preferences = self.preferences, self.store.preferences.load()
+        self._changes += 1
         self._lift_failures(before)
         self.weekly_schedule.change(self.preferences["week"])
         self.sensor_thread.detect_programs(self.preferences["programs"])
@@ -239,8 +242,9 @@ class Engine:
 
     def _run_lifecycle(self, event: states.Input | None, now: float) -> None:
         for _ in range(_MOST_STEPS):
-            self.decision, self.selection = self._decide()
-            before = self._state
+            self.decision, selection = self._decide()
+            self._changes += selection.own_reasons != self.selection.own_reasons
+            self.selection, before = selection, self._state
             self._state, effects = lifecycle(before, self.decision, event, now)
             event = None
             self._on_change(before, now)

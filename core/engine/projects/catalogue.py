@@ -37,10 +37,13 @@ class Catalogue:
         self._cache_folder = cache_folder
         self._clock = clock
         self._projects: tuple[Project, ...] = ()
+        self.changes = 0
+        """How often the list has changed."""
         self.reload()
 
     def reload(self) -> None:
         """Read the list again after the store has changed."""
+        self.changes += 1
         stored = self._store.projects.all()
         listed = [] if any(project.source == BUILTIN for project in stored) else [_PRACTICE]
         self._projects = (*stored, *listed)

@@ -321,3 +321,12 @@ def test_the_live_bar_lies_on_the_level_in_force(page: LimitsPage, show: Show, q
     show(replace(busy, schedule=ScheduleState(Level.GENTLE)))
     assert full._live is None
     assert gentle._live is not None
+
+
+def test_a_limit_that_the_command_line_set_is_shown_at_once(
+    page: LimitsPage, limits: Chosen, show: Show, qtbot: QtBot
+) -> None:
+    show(replace(CONTRIBUTING, changes=1))
+    limits.change("threads", 3)
+    show(replace(CONTRIBUTING, changes=2))
+    qtbot.waitUntil(lambda: editor(page, "threads", NumberEditor).entry.text() == "3", timeout=2000)
