@@ -150,6 +150,10 @@ class Snapshot(msgspec.Struct, frozen=True, tag=True):
     """The project that the volunteer chose; None: the first in order that can run."""
     wanted: bool = False
     """The volunteer wants to contribute when no reason prevents it."""
+    borrowed: bool = False
+    """A command has borrowed the engine and has not given it back."""
+    goals_reached: int = 0
+    """How often what was borrowed has ended by its time or epoch."""
     progress: Progress = Progress()
     """Without a session: where the last one saw the run of `project`."""
     traffic: Traffic = Traffic()

@@ -138,7 +138,7 @@ class Engine:
         """Decide again. `event` is a session's report, if there is one."""
         now = self.clock()
         self._record(event, now)
-        self._intent.set(self.intent.at(now))
+        self._intent.pass_to(now)
         self._seen = self._observe(now)
         self._run_lifecycle(None if isinstance(event, EpochDone | Remark) else event, now)
         self._sessions.apply(self.decision.settings)
@@ -162,6 +162,8 @@ class Engine:
             project_name=self.catalogue.info(self.catalogue.get(selected)).name if selected else None,
             pinned=self.intent.project,
             wanted=self.intent.wanted,
+            borrowed=self.intent.before is not None,
+            goals_reached=self._intent.goals_reached,
             progress=self._sessions.known_progress(selected),
             schedule=msgspec.structs.replace(self.decision.schedule, zone=self.weekly_schedule.zone_name(now)),
             surroundings=machine_rules.surroundings(self.sensor_thread.readings),

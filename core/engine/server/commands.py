@@ -7,7 +7,7 @@ import msgspec
 
 from core.api.errors import UsageError
 from core.api.identity import ExportIdentity, GetIdentity, IdentityInfo, ImportIdentity
-from core.api.intent import Contribute, Pause, Resume
+from core.api.intent import Contribute, GiveBack, Pause, Resume
 from core.api.message import Message
 from core.api.preferences.commands import ListPreferences, PreferenceInfo, ResetPreference, SetPreference
 from core.api.project import projects
@@ -34,6 +34,7 @@ class Commands:
             GetSensors: lambda _: engine.sensors(),
             Contribute: self._contribute,
             Pause: self._pause,
+            GiveBack: lambda _: engine.want(engine.intent.given_back()),
             Resume: lambda _: engine.want(engine.intent.resume(), retry=True),
             projects.ListProjects: lambda _: self._list_projects(),
             projects.ShowProject: self._show_project,
@@ -77,7 +78,9 @@ class Commands:
         now = engine.clock()
         until = None if seconds is None else now + seconds
         chosen, week = command.project and project.id, engine.weekly_schedule.outlook(now)
-        intent = engine.intent.contribute(chosen, until, command.until_epoch, override=command.override, week=week)
+        intent = engine.intent.contribute(
+            chosen, until, command.until_epoch, override=command.override, week=week, borrow=command.borrow
+        )
         engine.want(intent, retry=True)
 
     def _pause(self, command: Pause) -> None:

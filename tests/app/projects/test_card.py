@@ -120,10 +120,8 @@ def test_a_small_file_that_would_unpack_to_a_huge_picture_is_not_shown(
 
 def test_the_badge_says_what_the_session_does(page: ProjectsPage, engine: ScriptedEngine, qtbot: QtBot) -> None:
     engine.answer(ListProjects, [replace(BIRDS, joined=True, active=True)])
-    states = (
-        ("contributing", "Contributing now"), ("syncing", "Getting ready"), ("holding", "On hold"), ("leaving", "Joined")
-    )  # fmt: skip
-    for state, words in states:
+    going = {"contributing": "Contributing now", "syncing": "Getting ready", "holding": "On hold", "leaving": "Joined"}
+    for state, words in going.items():
         engine.show(replace(CONTRIBUTING, state=state, changes=1))
         qtbot.waitUntil(partial(has_badge, page, words))
     assert "Contributing now" not in badges(page)
