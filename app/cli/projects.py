@@ -83,8 +83,9 @@ def run_order(arguments: argparse.Namespace, profile: Profile) -> int:
 
 
 def run_show(arguments: argparse.Namespace, profile: Profile) -> int:
+    command = api.ShowProject(source.resolve(arguments.project))
     with borrowed(profile) as engine:
-        details = engine.request(api.ShowProject(source.resolve(arguments.project)), api.ProjectDetails)
+        details = engine.request(command, api.ProjectDetails)
         state = engine.request(GetSnapshot(), Snapshot).state
     return output.answer(arguments, details_json(details), "\n".join(describe(details, state)))
 

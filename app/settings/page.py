@@ -60,8 +60,14 @@ class SettingsPage(Page):
             text = tr("Start at login is not supported on this system.")
             self.login.setEnabled(False)
         login = SettingRow(tr("Start at login"), text, self.login)
+        answers = {"ask": tr("Ask"), "end": tr("End everything"), "tray": tr("Keep running in the tray")}
+        self.quitting = Combo(answers)
+        self.quitting.activated.connect(lambda _: setattr(self._settings, "quitting", self.quitting.currentData()))
+        text = tr("If something runs: Quit ends it too, or only closes the window.")
+        quitting = SettingRow(tr("Quit while contributing"), text, self.quitting)
         text = tr("Few: your first contribution, milestones, and problems that need you.")
-        return _card(tr("On this desktop"), login, SettingRow(tr("Notifications"), text, self.notifications))
+        notifications = SettingRow(tr("Notifications"), text, self.notifications)
+        return _card(tr("On this desktop"), login, quitting, notifications)
 
     def _appearance(self) -> Card:
         self.scheme = Combo({"system": tr("As the desktop"), "light": tr("Light"), "dark": tr("Dark")})
@@ -95,6 +101,7 @@ class SettingsPage(Page):
     def _show(self, _name: str = "") -> None:
         self.login.setChecked(self._login is not None and self._login.is_on)
         self.notifications.setChecked(self._settings.notifications)
+        self.quitting.setCurrentIndex(self.quitting.findData(self._settings.quitting))
         self.scheme.setCurrentIndex(self.scheme.findData(self._settings.scheme))
         self.language.setCurrentIndex(max(0, self.language.findData(self._settings.language)))
 

@@ -73,6 +73,10 @@ _WORDS = {
     "full_screen": Words(
         N_("Contribute beside full-screen programs"), N_("Off: games, films and talks have the computer alone.")
     ),
+    "resume_at_start": Words(
+        N_("Contribute after a start"),
+        N_("Off: after Quit, or a restart of the computer, Idlehive waits until you press Contribute."),
+    ),
     "programs": Words(
         N_("Programs to wait for"),
         N_("While one of these runs, nothing is contributed, whatever you do with mouse and keyboard."),

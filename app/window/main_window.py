@@ -102,12 +102,17 @@ class MainWindow(QMainWindow):
             event.accept()
             return
         event.ignore()
-        if not QSystemTrayIcon.isSystemTrayAvailable():
-            self.showMinimized()
-        elif self._settings.first_time("tray"):
+        if QSystemTrayIcon.isSystemTrayAvailable() and self._settings.first_time("tray"):
             self._explain_tray()
         else:
+            self.hide_or_minimise()
+
+    def hide_or_minimise(self) -> None:
+        """To where it can be opened again."""
+        if QSystemTrayIcon.isSystemTrayAvailable():
             self.hide()
+        else:
+            self.showMinimized()
 
     def paintEvent(self, event: QPaintEvent) -> None:
         super().paintEvent(event)

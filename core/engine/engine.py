@@ -86,7 +86,7 @@ class Engine:
             profile.path / "gpu-power-limit.json", lambda refusal: self.publish(Event("warning", refusal, clock()))
         )
         self._recorder = Recorder(store, self.publish)
-        self._intent = StoredIntent(store.journal)
+        self._intent = StoredIntent(store.journal, resume=self.preferences["resume_at_start"])
         self._closing = False
         self._changes = 0
         self.selection = Selection()

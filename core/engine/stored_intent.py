@@ -9,9 +9,11 @@ _SETTING = "intent"
 
 
 class StoredIntent:
-    def __init__(self, journal: Journal) -> None:
+    def __init__(self, journal: Journal, *, resume: bool = True) -> None:
+        """`resume`: what was wanted before the engine ended is wanted again."""
         self._journal = journal
-        self.value = read(journal.read_setting(_SETTING))
+        stored = read(journal.read_setting(_SETTING))
+        self.value = stored if resume else stored.fulfilled()
         self.goals_reached = 0
         """How often what was borrowed has ended by its time or epoch."""
 

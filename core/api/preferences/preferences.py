@@ -99,6 +99,7 @@ _DECLARED = (
     Preference("idle_processor", "presence", Number("seconds", 0, 86_400, 0, zero="do not wait")),
     Preference("busy_processor", "presence", Number("percent", 0, 100, 75, zero="do not wait", least=5)),
     Preference("full_screen", "presence", Switch(False)),
+    Preference("resume_at_start", "presence", Switch(True)),
     Preference("programs", "presence", Programs(most=64)),
     Preference("on_battery", "presence", Switch(False)),
     Preference("battery_level", "presence", Number("percent", 0, 100, 50)),

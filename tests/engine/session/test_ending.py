@@ -247,3 +247,19 @@ def test_a_session_that_held_too_much_memory_is_filed_as_that_and_a_higher_limit
     assert engine.snapshot().state == "failed"
     engine.ask(SetPreference("memory_limit", 64 << 30), PreferenceInfo)
     assert engine.until("contributing").error is None
+
+
+def test_quit_for_all_tells_the_front_ends_that_stay_open(engine: RunningEngine) -> None:
+    engine.start()
+    watching = engine.client()
+    next(watching.messages(0.1))
+    engine.tell(Quit(with_front_ends=True))
+    assert events(watching, "quitting").message == Message("quitting")
+
+
+@pytest.mark.parametrize("resumes", [True, False])
+def test_a_start_goes_on_or_waits_as_the_volunteer_chose(engine: RunningEngine, resumes: bool) -> None:
+    engine.start().contribute()
+    engine.ask(SetPreference("resume_at_start", resumes), PreferenceInfo)
+    assert engine.quit() == 0
+    assert engine.start().snapshot().wanted is resumes
