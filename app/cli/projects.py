@@ -69,7 +69,8 @@ def run_list(arguments: argparse.Namespace, profile: Profile) -> int:
     if arguments.json:
         output.print_json([info_json(info) for info in projects])
     elif projects:
-        output.print_table(("id", "name", "organiser", "you"), [_row(project, state) for project in projects])
+        rows = [_row(project, state) for project in projects]
+        output.print_table(("id", "name", "organiser", "you"), rows, by_use=("you", "organiser"))
     else:
         print("No projects yet: `idlehive projects add URL_OR_FILE` adds one.")
     return 0
