@@ -3,7 +3,7 @@
 from collections.abc import Callable
 
 from PySide6.QtCore import QUrl
-from PySide6.QtGui import QDesktopServices
+from PySide6.QtGui import QDesktopServices, QGuiApplication
 from PySide6.QtWidgets import QHBoxLayout, QWidget
 
 from app.text import projects
@@ -25,10 +25,14 @@ class Details(QWidget):
         )
         column = layouts.column(layouts.table(rows, theme.UNIT * 5), spacing=theme.UNIT * 2, of=self)
         column.setContentsMargins(0, theme.UNIT * 2, 0, 0)
+        links: list[Button] = []
         if details.homepage and QUrl(details.homepage).scheme() in {"http", "https"}:
             url = QUrl(details.homepage)
-            home = Button(tr("Visit {site}", site=url.host()), "link", lambda: QDesktopServices.openUrl(url))
-            column.addLayout(layouts.row(home, None))
+            links.append(Button(tr("Visit {site}", site=url.host()), "link", lambda: QDesktopServices.openUrl(url)))
+        if not details.info.practice:
+            source = details.info.source
+            links.append(Button(tr("Copy the address"), "link", lambda: QGuiApplication.clipboard().setText(source)))
+        column.addLayout(layouts.row(*links, None))
         if not details.info.joined:
             column.addLayout(_invite(join))
 

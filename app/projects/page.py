@@ -5,6 +5,7 @@ from typing import Any
 
 from PySide6.QtCore import QPoint, QTimer
 from PySide6.QtGui import QDragEnterEvent, QDropEvent
+from PySide6.QtWidgets import QMessageBox
 
 from app.link.engine_link import EngineLink
 from app.link.live_page import LivePage
@@ -17,6 +18,7 @@ from app.text import projects as projects_text
 from app.text.i18n import tr
 from app.widgets import layouts, theme
 from app.widgets.basic import Button, Label
+from app.widgets.dialog import MessageDialog
 from app.widgets.theme import Type
 from core.api.intent import Contribute
 from core.api.project import projects as api
@@ -41,7 +43,7 @@ class ProjectsPage(LivePage):
         self._actions = Actions(
             contribute=lambda which: self._change(which, Contribute(which)),
             join=lambda which, invite: self._change(which, api.JoinProject(which, invite)),
-            leave=lambda which: self._change(which, api.LeaveProject(which)),
+            leave=self._ask_to_leave,
             show=self._show,
             move=lambda which, step: self._move_to(which, self._order().index(which) + step),
         )
@@ -182,6 +184,18 @@ class ProjectsPage(LivePage):
         self.add_panel.reset()
         self.refresh()
         self._show(info.id)
+
+    def _ask_to_leave(self, which: str) -> None:
+        box = MessageDialog(
+            self,
+            tr("Leave a project"),
+            tr("Leave {name}?", name=self._cards[which].info.name),
+            tr("This computer contributes to it no more. What you gave stays in your history; an invite is forgotten."),
+        )
+        leave = box.offer(tr("Leave"), QMessageBox.ButtonRole.DestructiveRole, "primary")
+        box.setEscapeButton(box.offer(tr("Cancel"), QMessageBox.ButtonRole.RejectRole))
+        leave.clicked.connect(lambda: self._change(which, api.LeaveProject(which)))
+        box.open()
 
     def _change(self, which: str, command: Command) -> None:
         self.link.ask(command, lambda _: self.refresh(), lambda sentence: self._on_refused(which, sentence))

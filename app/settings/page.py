@@ -1,5 +1,7 @@
 """The settings page: start at login, appearance, language, identity, updates, about."""
 
+from collections.abc import Callable
+
 from PySide6.QtCore import Qt, QUrl
 from PySide6.QtGui import QDesktopServices, QShowEvent
 
@@ -25,8 +27,10 @@ from core.api.snapshot import Snapshot
 class SettingsPage(Page):
     """Changes apply at once."""
 
-    def __init__(self, link: EngineLink, settings: Settings) -> None:
+    def __init__(self, link: EngineLink, settings: Settings, welcome: Callable[[], None]) -> None:
+        """`welcome` shows the welcome page."""
         super().__init__()
+        self._welcome = welcome
         self._link = link
         self._settings = settings
         self._engine: str | None = None
@@ -94,9 +98,11 @@ class SettingsPage(Page):
         self.licences = Button(tr("Made with"), "secondary", self._show_licences)
         folder = QUrl.fromLocalFile(str(self._settings.profile.path))
         self.folder = Button(tr("Open the profile's folder"), "secondary", lambda: QDesktopServices.openUrl(folder))
-        buttons = layouts.row(self.licences, self.folder, None, spacing=theme.UNIT * 2)
+        self.welcome = Button(tr("Show the welcome page"), "secondary", self._welcome)
+        buttons = layouts.row(self.welcome, self.licences, None, spacing=theme.UNIT * 2)
+        more = layouts.row(self.folder, None)
         self._components = layouts.grid(theme.UNIT * 6, theme.UNIT, 0, 0, 1)
-        return _card(tr("About"), head, buttons, self._components)
+        return _card(tr("About"), head, buttons, more, self._components)
 
     def _show(self, _name: str = "") -> None:
         self.login.setChecked(self._login is not None and self._login.is_on)

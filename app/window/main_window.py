@@ -146,7 +146,7 @@ class MainWindow(QMainWindow):
         self.home = HomePage(self._link, self._settings)
         self.home.day.opened.connect(lambda: self.open_named("schedule"))
         self.home.limit_opened.connect(self._open_limit)
-        self._pages = pages.table(self.home, self._link, self._settings)
+        self._pages = pages.table(self.home, self._link, self._settings, self._show_welcome)
         self._built: dict[int, QWidget] = {}
         self._sidebar = Sidebar([page.name for page in self._pages], self.quit_asked.emit)
         self._sidebar.chosen.connect(self.open_page)

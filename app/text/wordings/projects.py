@@ -3,6 +3,7 @@
 from app.text.i18n import N_
 
 WORDINGS = {
+    "not_a_project": N_("This is not an Idlehive project: {source}. An address looks like {example}."),
     "project_unknown": N_("There is no project “{project}” in the list; there are: {known}."),
     "practice_id_reserved": N_("“{project}” is the name of the practice project; another project cannot have it."),
     "project_id_taken": N_("You are in a project “{project}” already, from {source}; leave that one first."),

@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 from functools import cache, partial
 from pathlib import Path
 from typing import Annotated
+from urllib.parse import urljoin
 
 import msgspec
 from msgspec import Meta
@@ -27,6 +28,10 @@ BUILTIN = "builtin"
 PRACTICE_ID = "practice"
 """Reserved: an organiser who hosts the same project uses another id."""
 _PRACTICE = Project(PRACTICE_ID, BUILTIN, None)
+
+_BESIDE = "manifest.json"
+"""The name under which a backbone serves its manifest beside its page."""
+_EXAMPLE = f"https://example.org/{_BESIDE}"
 
 _log = logging.getLogger(__name__)
 
@@ -212,15 +217,32 @@ def _check_may_move(listed: Project) -> None:
 
 
 async def _read(source: str) -> tuple[Manifest, str]:
-    """A manifest, and its source as it is stored."""
+    """A manifest, and its source as it is stored: of a backbone's web page the manifest beside it."""
     try:
-        if fetch.is_url(source):
-            text, base = await in_thread(partial(fetch.from_url, source, fetch.MANIFEST_CAP), fetch.SECONDS)
-            return manifest_reading.parse(text, base), source
-        text = await in_thread(partial(fetch.from_file, source, fetch.MANIFEST_CAP), fetch.SECONDS)
-        return manifest_reading.parse(text, None), source
+        if not fetch.is_url(source):
+            text = await in_thread(partial(fetch.from_file, source, fetch.MANIFEST_CAP), fetch.SECONDS)
+            return _parsed(text, None, source), source
+        text, base = await in_thread(partial(fetch.from_url, source, fetch.MANIFEST_CAP), fetch.SECONDS)
+        if manifest_reading.is_web_page(text):
+            beside = urljoin(base, _BESIDE)
+            text, base = await _of_web_page(source, beside)
+            return _parsed(text, base, source), beside
+        return _parsed(text, base, source), source
     except TimeoutError:
         raise WorldError("reading_takes_long", source=source) from None
+
+
+async def _of_web_page(page: str, beside: str) -> tuple[bytes, str]:
+    try:
+        return await in_thread(partial(fetch.from_url, beside, fetch.MANIFEST_CAP), fetch.SECONDS)
+    except (UsageError, WorldError):
+        raise UsageError("not_a_project", source=page, example=_EXAMPLE) from None
+
+
+def _parsed(text: bytes, base: str | None, source: str) -> Manifest:
+    if not manifest_reading.is_meant_as_manifest(text):
+        raise UsageError("not_a_project", source=source, example=_EXAMPLE)
+    return manifest_reading.parse(text, base)
 
 
 class _Curve(msgspec.Struct, frozen=True):
