@@ -5,6 +5,7 @@ import getpass
 import sys
 import textwrap
 import time
+from types import NoneType
 from typing import Any
 
 import msgspec
@@ -30,6 +31,7 @@ The projects you can contribute to.
   idlehive projects join bees --invite                    asks for the invite
   idlehive projects join bees --invite - < invite.txt     reads it from a file
   idlehive projects leave bees
+  idlehive projects remove bees                           off the list
   idlehive projects order bees practice                   bees first, when it can run
 
 Idlehive contributes to the first of your projects that can run now.
@@ -46,12 +48,15 @@ _READABLE = 78
 def add(verbs: Verbs) -> None:
     parser = add_verb(verbs, "projects", "list, show, add, join or leave projects", TEXT, run_list)
     add_json(parser)
-    parts = parser.add_subparsers(metavar="list|show|add|join|leave|order", title="what to do", parser_class=Parser)
+    parts = parser.add_subparsers(
+        metavar="list|show|add|join|leave|remove|order", title="what to do", parser_class=Parser
+    )
     add_part(parts, "list", "the projects you can contribute to", TEXT, run_list)
     show = add_part(parts, "show", "everything about one, and whether this computer fits", TEXT, run_show)
     joining = add_part(parts, "join", "become a member", TEXT, run_join)
     leave = add_part(parts, "leave", "end your membership; your history stays", TEXT, run_leave)
-    for part in (show, joining, leave):
+    remove = add_part(parts, "remove", "take one that is not joined off the list", TEXT, run_remove)
+    for part in (show, joining, leave, remove):
         part.add_argument("project", metavar="ID")
     joining.add_argument(
         "--invite", nargs="?", const=_READ, metavar="TOKEN", help="default or -: ask, or read standard input"
@@ -104,6 +109,12 @@ def run_join(arguments: argparse.Namespace, profile: Profile) -> int:
 def run_leave(arguments: argparse.Namespace, profile: Profile) -> int:
     command = api.LeaveProject(source.resolve(arguments.project))
     return _change(arguments, profile, command, "You have left {}; what you gave stays in your history.")
+
+
+def run_remove(arguments: argparse.Namespace, profile: Profile) -> int:
+    which = source.resolve(arguments.project)
+    ask(profile, api.RemoveProject(which), NoneType)
+    return output.answer(arguments, None, f"{output.printable(which)} is no longer in the list; your history stays.")
 
 
 def read_invite() -> str:

@@ -30,6 +30,7 @@ class Actions:
     contribute: Callable[[str], None]
     join: Callable[[str, str | None], None]
     leave: Callable[[str], None]
+    remove: Callable[[str], None]
     show: Callable[[str], None]
     move: Callable[[str, int], None]
 
@@ -84,7 +85,7 @@ class ProjectCard(Card):
         """Unfold."""
         self.fold()
         self.show_facts(details)
-        self._details = Details(details, self._join)
+        self._details = Details(details, self._join, lambda: self._actions.remove(self.info.id))
         self.column.addWidget(self._details)
         self.details.set_text(tr("Less"))
 

@@ -15,9 +15,9 @@ from core.api.project.projects import ProjectDetails
 
 
 class Details(QWidget):
-    """`join` gets the invite, None for none."""
+    """`join` gets the invite, None for none; `remove` takes the project off the list."""
 
-    def __init__(self, details: ProjectDetails, join: Callable[[str | None], None]) -> None:
+    def __init__(self, details: ProjectDetails, join: Callable[[str | None], None], remove: Callable[[], None]) -> None:
         super().__init__()
         rows = (
             (Label(name, Type.CAPTION, "muted"), Label(value, Type.CAPTION, wrap=True))
@@ -32,6 +32,8 @@ class Details(QWidget):
         if not details.info.practice:
             source = details.info.source
             links.append(Button(tr("Copy the address"), "link", lambda: QGuiApplication.clipboard().setText(source)))
+            if not details.info.joined:
+                links.append(Button(tr("Remove from the list"), "link", remove))
         column.addLayout(layouts.row(*links, None))
         if not details.info.joined:
             column.addLayout(_invite(join))

@@ -17,7 +17,7 @@ from app.projects.order_handle import dragged_project
 from app.text import projects as projects_text
 from app.text.i18n import tr
 from app.widgets import layouts, theme
-from app.widgets.basic import Button, Label
+from app.widgets.basic import Button, Label, Notice
 from app.widgets.dialog import MessageDialog
 from app.widgets.theme import Type
 from core.api.intent import Contribute
@@ -44,6 +44,7 @@ class ProjectsPage(LivePage):
             contribute=lambda which: self._change(which, Contribute(which)),
             join=lambda which, invite: self._change(which, api.JoinProject(which, invite)),
             leave=self._ask_to_leave,
+            remove=self._remove,
             show=self._show,
             move=lambda which, step: self._move_to(which, self._order().index(which) + step),
         )
@@ -120,7 +121,10 @@ class ProjectsPage(LivePage):
         self.add_button = Button(tr("Add project…"), "secondary", self._toggle_add)
         head = layouts.row((Label(tr("Projects"), Type.HEADLINE), 1), self.add_button)
         self.filter = ProjectFilter(self._apply_filter)
-        self.fill(head, self.filter, self.problem, self.add_panel, self._empty, self._list, None)
+        self.removed = Notice("notice-frame", tr("Undo"), self._add_again)
+        self._removed = ""
+        """The source of the project that was removed last."""
+        self.fill(head, self.filter, self.problem, self.removed, self.add_panel, self._empty, self._list, None)
 
     def _toggle_add(self) -> None:
         self.add_panel.setVisible(not self.add_panel.isVisible())
@@ -184,6 +188,20 @@ class ProjectsPage(LivePage):
         self.add_panel.reset()
         self.refresh()
         self._show(info.id)
+
+    def _remove(self, which: str) -> None:
+        info = self._cards[which].info
+
+        def done(_: object) -> None:
+            self._removed = info.source
+            self.removed.set_text(tr("{name} is no longer in the list.", name=info.name))
+            self.refresh()
+
+        self.link.ask(api.RemoveProject(which), done, lambda sentence: self._on_refused(which, sentence))
+
+    def _add_again(self) -> None:
+        self.removed.set_text("")
+        self.add(self._removed)
 
     def _ask_to_leave(self, which: str) -> None:
         box = MessageDialog(

@@ -123,6 +123,20 @@ class Catalogue:
         self._store.projects.leave(id)
         self.reload()
 
+    def remove(self, id: str) -> None:  # noqa: A002 - the field's name
+        """Take a project off the list.
+
+        Raises:
+            UsageError: it is not in the list, comes with the program, or is joined.
+        """
+        project = self.get(id)
+        if project.source == BUILTIN:
+            raise UsageError("practice_stays")
+        if project.joined_at is not None:
+            raise UsageError("project_joined", project=id)
+        self._store.projects.remove(id)
+        self.reload()
+
     async def renewed(self, project: Project, url: str | None = None) -> Manifest:
         """The present manifest from its source or from `url`; the stored one if that cannot be read.
 

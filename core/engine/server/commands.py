@@ -41,6 +41,7 @@ class Commands:
             projects.AddProject: self._add_project,
             projects.JoinProject: self._join_project,
             projects.LeaveProject: self._leave_project,
+            projects.RemoveProject: self._remove_project,
             projects.OrderProjects: self._order_projects,
             projects.GetPicture: lambda command: engine.pictures.get(engine.catalogue.get(command.project)),
             projects.GetCurve: lambda command: engine.catalogue.curve(command.project),
@@ -126,6 +127,10 @@ class Commands:
         # A volunteer who chose this project did not choose the next one in the list.
         engine.want(engine.intent.without(project.id))
         return self._info(project.id)
+
+    def _remove_project(self, command: projects.RemoveProject) -> None:
+        self._engine.catalogue.remove(command.project)
+        self._engine.update()
 
     def _order_projects(self, command: projects.OrderProjects) -> list[projects.ProjectInfo]:
         self._engine.catalogue.order(command.projects)

@@ -305,3 +305,11 @@ def test_a_session_that_a_limit_ended_says_so_in_few_words_and_in_full(
     told = model.data(model.index(0, 6), Qt.ItemDataRole.ToolTipRole).replace(SPACE, " ")
     assert told.startswith("The session holds 3.0 GB of memory, more than your limit of 2.0 GB.")
     assert "…" not in history.reason("memory_over_limit")
+
+
+def test_the_page_says_of_when_it_is(page: HistoryPage) -> None:
+    now = datetime.now().astimezone()
+    assert page._title.text().startswith("Last 365 days, as of ")
+    shown = page._title.text()[-5:]
+    minutes = now.hour * 60 + now.minute - int(shown[:2]) * 60 - int(shown[3:])
+    assert minutes % 1440 in {0, 1}

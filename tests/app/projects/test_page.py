@@ -20,6 +20,7 @@ from core.api.project.projects import (
     LeaveProject,
     ListProjects,
     ProjectInfo,
+    RemoveProject,
 )
 from tests.app.projects.listed import BIRDS, LACK, PRACTICE, card, texts
 from tests.fakes.scripted_engine import ScriptedEngine
@@ -151,3 +152,14 @@ def test_only_what_fits_is_left_by_the_filter(page: ProjectsPage, qtbot: QtBot) 
     qtbot.waitUntil(lambda: card(page).fits is False)
     page.filter.buttons[ListFilter.FITTING].click()
     assert not card(page).isVisible()
+
+
+def test_a_project_can_be_removed_and_that_undone(page: ProjectsPage, engine: ScriptedEngine, qtbot: QtBot) -> None:
+    card(page).details.click()
+    qtbot.waitUntil(lambda: card(page).unfolded)
+    engine.answer(ListProjects, [PRACTICE])
+    next(button for button in card(page).findChildren(Button) if button.text() == "Remove from the list").click()
+    assert engine.wait_for(RemoveProject) == RemoveProject("birds")
+    qtbot.waitUntil(lambda: page.card("birds") is None and "Birdsong is no longer in the list." in texts(page))
+    page.removed.action.click()
+    assert engine.wait_for(AddProject) == AddProject(BIRDS.source)

@@ -24,6 +24,7 @@ from core.api.project.projects import (
     ListProjects,
     ProjectDetails,
     ProjectInfo,
+    RemoveProject,
     ShowProject,
 )
 from tests.fakes.running_engine import RunningEngine, events
@@ -271,3 +272,14 @@ def test_another_page_or_file_is_no_project(engine: RunningEngine, organiser: Or
         said = sentence(refusal(engine, source).message)
         assert said.startswith(f"This is not an Idlehive project: {source}.")
         assert "https://example.org/manifest.json" in said
+
+
+def test_a_project_that_is_not_joined_can_be_taken_off_the_list(engine: RunningEngine, organiser: Organiser) -> None:
+    engine.start().ask(AddProject(organiser.publish()), ProjectInfo)
+    engine.ask(JoinProject("poems"), ProjectInfo)
+    for which, kind in (("poems", "project_joined"), ("practice", "practice_stays")):
+        with pytest.raises(UsageError, match=kind):
+            engine.tell(RemoveProject(which))
+    engine.ask(LeaveProject("poems"), ProjectInfo)
+    engine.tell(RemoveProject("poems"))
+    assert [row.id for row in engine.ask(ListProjects(), list[ProjectInfo])] == ["practice"]
