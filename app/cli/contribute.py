@@ -14,10 +14,11 @@ from app.cli.console.display import Display, display
 from app.cli.console.parser import Verbs, add_verb
 from app.cli.console.session_totals import SessionTotals
 from app.text import messages, reasons, times
+from app.text.status import is_paused
 from app.text.typed import periods
 from core.api.errors import EngineGone, UsageError, WorldError
-from core.api.intent import Contribute, Override, Pause
-from core.api.protocol import Command, Event, GetSnapshot, Quit
+from core.api.intent import Contribute, GiveBack, Override
+from core.api.protocol import Event, GetSnapshot, Quit
 from core.api.reasons import Kind
 from core.api.snapshot import Snapshot
 from core.client.engine_client import EngineClient, ensure_engine
@@ -44,7 +45,7 @@ stopped early, 2 wrong use.
 
 _TICK = 0.25
 _REACTION = 5.0
-"""Seconds in which the engine carries out a command, or notices by itself that the goal is reached."""
+"""Seconds in which the engine carries out a command."""
 _LONGEST_LEAVE = 30.0
 
 
@@ -92,43 +93,24 @@ def run(arguments: argparse.Namespace, profile: Profile) -> int:
         started = ensure_engine(profile)
         with EngineClient.connect(profile) as engine:
             override: Override = "none" if arguments.by_schedule else "next_edge"
-            command = Contribute(project, goal.seconds, goal.until_epoch, override)
+            command = Contribute(project, goal.seconds, goal.until_epoch, override, borrow=True)
             return _contribute(engine, command, stop, started)
 
 
-def judge(snapshot: Snapshot, goal: Goal, epoch: int, elapsed: float, stop: bool) -> Outcome | None:
-    """Whether and how it ends: `epoch` is the highest seen in the run, `elapsed` in seconds. Pure."""
+def judge(snapshot: Snapshot, goals_before: int, stop: bool) -> Outcome | None:
+    """Whether and how it ends. The engine keeps the goal, and counts the goals that were reached. Pure."""
     if stop:
         return Outcome.STOPPED
-    if goal.until_epoch is not None and epoch >= goal.until_epoch:
-        return Outcome.REACHED
-    if goal.seconds is not None and elapsed >= goal.seconds:
-        return Outcome.REACHED
+    if not snapshot.borrowed:
+        return Outcome.REACHED if snapshot.goals_reached > goals_before else Outcome.STOPPED
     if any(reason.kind == Kind.GAVE_UP for reason in snapshot.reasons):
         return Outcome.FAILED
     return None
 
 
-def restoring(before: Snapshot, now_wanted: bool, now: float) -> Command | None:
-    """The command that brings back the intent of `before`; None if there is nothing to undo. Pure."""
-    for reason in before.reasons:
-        if reason.kind == Kind.SNOOZED and reason.until is not None and reason.until > now:
-            return Pause(reason.until - now)
-        if reason.kind == Kind.PAUSED:
-            return Pause()
-    if before.wanted:
-        return _contributing_again(before, now)
-    return Pause() if now_wanted else None
-
-
-def _contributing_again(before: Snapshot, now: float) -> Contribute:
-    """By the schedule, or with the earlier override."""
-    schedule, until = before.schedule, before.schedule.override_until
-    if not schedule.overridden:
-        return Contribute(before.project, override="none")
-    if until is None or until == schedule.next_at:
-        return Contribute(before.project, override="resumed" if until is None else "next_edge")
-    return Contribute(before.project, seconds=until - now) if until > now else Contribute(before.project)
+def contributes(snapshot: Snapshot) -> bool:
+    """Whether the engine contributes when nothing but a reason that ends prevents it. Pure."""
+    return snapshot.wanted and not is_paused(snapshot)
 
 
 def hint(goal: Goal, now: float) -> str:
@@ -145,16 +127,16 @@ def _contribute(engine: EngineClient, command: Contribute, stop: Stop, started: 
     try:
         contributing.begin(command)
         with display(hint(goal, time.time())) as shown:
-            outcome = contributing.follow(goal, shown, stop)
+            outcome = contributing.follow(shown, stop)
             shown.print_line("Idlehive continues to contribute, as before." if contributing.continues else "Stopping.")
-            contributing.end(outcome)
+            contributing.end()
     except EngineGone:
         print(contributing.totals.sentence())
         raise WorldError("engine_ended_contributing") from None
     except BaseException:
         # Also after a closed output or a refused command: an engine that this command started must not stay.
         with suppress(WorldError):
-            contributing.end(Outcome.STOPPED)
+            contributing.end()
         raise
     print(contributing.totals.sentence())
     if outcome is Outcome.FAILED:
@@ -170,46 +152,40 @@ class _Takeover:
         self._started = started
         self._before = self._latest = engine.request(GetSnapshot(), Snapshot)
         self._begun = self._ended = False
-        self._epoch = 0
         self.totals = SessionTotals().after(self._before)
         self.failure = "The session failed."
 
     @property
     def continues(self) -> bool:
         """Whether the engine contributed before, so it continues."""
-        return isinstance(restoring(self._before, True, time.time()), Contribute) and not self._started
+        return contributes(self._before) and not self._started
 
     def begin(self, command: Contribute) -> None:
         self._engine.request(command, NoneType, timeout=120.0)
         self._begun = True
+        self._update(self._engine.request(GetSnapshot(), Snapshot))
 
-    def follow(self, goal: Goal, shown: Display, stop: Stop) -> Outcome:
-        # Wall-clock time: sleep counts.
-        started = time.time()
+    def follow(self, shown: Display, stop: Stop) -> Outcome:
         for message in self._engine.messages(_TICK):
             if isinstance(message, Snapshot):
                 self._update(message)
                 shown.show(message)
             elif isinstance(message, Event):
-                self._epoch = max(self._epoch, message.epoch or 0)
                 shown.show_event(message)
             else:
                 shown.tick()
-            outcome = judge(self._latest, goal, self._epoch, time.time() - started, stop.asked)
+            outcome = judge(self._latest, self._before.goals_reached, stop.asked)
             if outcome:
                 return outcome
         raise EngineGone("engine_ended")
 
-    def end(self, outcome: Outcome) -> None:
-        """Restore the engine: end it, or give it back its intent. Does so once."""
+    def end(self) -> None:
+        """Give the engine back as it was, or end it if it was not there. Does so once."""
         if self._ended:
             return
         self._ended = True
-        if outcome is Outcome.REACHED:
-            self._wait_until(lambda: not self._latest.wanted or not self._latest.schedule.overridden, _REACTION)
-        undo = restoring(self._before, self._latest.wanted, time.time()) if self._begun else None
-        if undo:
-            self._engine.request(undo, NoneType)
+        if self._begun:
+            self._engine.request(GiveBack(), NoneType)
         if self._started:
             with suppress(EngineGone):  # it may close the connection before its reply is read
                 self._engine.request(Quit(), NoneType, timeout=_LONGEST_LEAVE)
@@ -228,9 +204,6 @@ class _Takeover:
     def _update(self, snapshot: Snapshot) -> None:
         self._latest = snapshot
         self.totals = self.totals.after(snapshot)
-        # While leaving, the epoch may be that of the project that was left for this one.
-        if snapshot.state in ("contributing", "holding"):
-            self._epoch = max(self._epoch, snapshot.progress.epoch)
         gave_up = next((reasons.sentence(each) for each in snapshot.reasons if each.kind == Kind.GAVE_UP), None)
         error = messages.sentence(snapshot.error) if snapshot.error else None
         self.failure = gave_up or error or self.failure

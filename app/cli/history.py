@@ -56,6 +56,10 @@ _COLUMNS = (
     ">sent",
     ">received",
 )
+_BY_USE = (
+    "time", "samples", "epochs", "energy", "received", "sent", "accepted", "work", "rounds", "GPU time", "CPU time",
+    "failed",
+)  # fmt: skip
 
 
 def add(verbs: Verbs) -> None:
@@ -112,7 +116,7 @@ def _print_table(rows: list[Contribution], cost: str) -> None:
         print("There is no history yet.")
         return
     days = [(day, output.printable(project), *_cells(sums)) for day, project, sums in by_day(rows)]
-    output.print_table(_COLUMNS, days, total=("total", "", *_cells(together(Sums(), rows))))
+    output.print_table(_COLUMNS, days, total=("total", "", *_cells(together(Sums(), rows))), by_use=_BY_USE)
     if cost:
         print(f"\nIts energy cost {cost}, by your own figures.")
 

@@ -31,8 +31,7 @@ engine if it is not running.
 """
 
 QUIT = """
-End the session, then the engine. Peers are informed. An open window shows that
-the engine has stopped.
+End the session, then the engine, and close an open window. Peers are informed.
 
   idlehive quit
 """
@@ -75,7 +74,7 @@ def run_quit(_: argparse.Namespace, profile: Profile) -> int:
             print("The engine was not running.")
             return 0
         try:
-            engine.request(Quit(), NoneType, timeout=_LONGEST_LEAVE)
+            engine.request(Quit(with_front_ends=True), NoneType, timeout=_LONGEST_LEAVE)
         except EngineGone:
             with running(profile) as still_there:
                 if still_there:

@@ -88,7 +88,8 @@ def _print(known: list[PreferenceInfo]) -> None:
     by_page = sorted(known, key=lambda info: preferences.page_order(info.page))
     for page, group in groupby(by_page, key=lambda info: info.page):
         rows += [(preferences.page_name(page), "", "", "", ""), *map(_row, group)]
-    output.print_table(("limit", ">value", ">applies now", ">default", "allowed"), rows)
+    columns = ("limit", ">value", ">applies now", ">default", "allowed")
+    output.print_table(columns, rows, by_use=("applies now", "default", "allowed"))
 
 
 def _row(info: PreferenceInfo) -> tuple[str, ...]:

@@ -5,18 +5,20 @@ import getpass
 import sys
 import textwrap
 import time
+from types import NoneType
 from typing import Any
 
 import msgspec
 
 from app.cli.console import output, source
-from app.cli.console.connection import ask
+from app.cli.console.connection import ask, borrowed
 from app.cli.console.parser import Parser, Verbs, add_json, add_part, add_verb
 from app.text import messages, projects
 from app.text.i18n import tr
 from core.api.errors import UsageError
 from core.api.project import projects as api
-from core.api.protocol import Command
+from core.api.protocol import Command, GetSnapshot
+from core.api.snapshot import Snapshot, State
 from core.client.profile import Profile
 
 TEXT = """
@@ -29,6 +31,7 @@ The projects you can contribute to.
   idlehive projects join bees --invite                    asks for the invite
   idlehive projects join bees --invite - < invite.txt     reads it from a file
   idlehive projects leave bees
+  idlehive projects remove bees                           off the list
   idlehive projects order bees practice                   bees first, when it can run
 
 Idlehive contributes to the first of your projects that can run now.
@@ -45,12 +48,15 @@ _READABLE = 78
 def add(verbs: Verbs) -> None:
     parser = add_verb(verbs, "projects", "list, show, add, join or leave projects", TEXT, run_list)
     add_json(parser)
-    parts = parser.add_subparsers(metavar="list|show|add|join|leave|order", title="what to do", parser_class=Parser)
+    parts = parser.add_subparsers(
+        metavar="list|show|add|join|leave|remove|order", title="what to do", parser_class=Parser
+    )
     add_part(parts, "list", "the projects you can contribute to", TEXT, run_list)
     show = add_part(parts, "show", "everything about one, and whether this computer fits", TEXT, run_show)
     joining = add_part(parts, "join", "become a member", TEXT, run_join)
     leave = add_part(parts, "leave", "end your membership; your history stays", TEXT, run_leave)
-    for part in (show, joining, leave):
+    remove = add_part(parts, "remove", "take one that is not joined off the list", TEXT, run_remove)
+    for part in (show, joining, leave, remove):
         part.add_argument("project", metavar="ID")
     joining.add_argument(
         "--invite", nargs="?", const=_READ, metavar="TOKEN", help="default or -: ask, or read standard input"
@@ -62,11 +68,14 @@ def add(verbs: Verbs) -> None:
 
 
 def run_list(arguments: argparse.Namespace, profile: Profile) -> int:
-    projects = ask(profile, api.ListProjects(), list[api.ProjectInfo])
+    with borrowed(profile) as engine:
+        projects = engine.request(api.ListProjects(), list[api.ProjectInfo])
+        state = engine.request(GetSnapshot(), Snapshot).state
     if arguments.json:
         output.print_json([info_json(info) for info in projects])
     elif projects:
-        output.print_table(("id", "name", "organiser", "you"), [_row(project) for project in projects])
+        rows = [_row(project, state) for project in projects]
+        output.print_table(("id", "name", "organiser", "you"), rows, by_use=("you", "organiser"))
     else:
         print("No projects yet: `idlehive projects add URL_OR_FILE` adds one.")
     return 0
@@ -80,8 +89,11 @@ def run_order(arguments: argparse.Namespace, profile: Profile) -> int:
 
 
 def run_show(arguments: argparse.Namespace, profile: Profile) -> int:
-    details = ask(profile, api.ShowProject(source.resolve(arguments.project)), api.ProjectDetails)
-    return output.answer(arguments, details_json(details), "\n".join(describe(details)))
+    command = api.ShowProject(source.resolve(arguments.project))
+    with borrowed(profile) as engine:
+        details = engine.request(command, api.ProjectDetails)
+        state = engine.request(GetSnapshot(), Snapshot).state
+    return output.answer(arguments, details_json(details), "\n".join(describe(details, state)))
 
 
 def run_add(arguments: argparse.Namespace, profile: Profile) -> int:
@@ -97,6 +109,12 @@ def run_join(arguments: argparse.Namespace, profile: Profile) -> int:
 def run_leave(arguments: argparse.Namespace, profile: Profile) -> int:
     command = api.LeaveProject(source.resolve(arguments.project))
     return _change(arguments, profile, command, "You have left {}; what you gave stays in your history.")
+
+
+def run_remove(arguments: argparse.Namespace, profile: Profile) -> int:
+    which = source.resolve(arguments.project)
+    ask(profile, api.RemoveProject(which), NoneType)
+    return output.answer(arguments, None, f"{output.printable(which)} is no longer in the list; your history stays.")
 
 
 def read_invite() -> str:
@@ -127,14 +145,14 @@ def details_json(details: api.ProjectDetails) -> dict[str, Any]:
     return plain | {"info": info_json(details.info), "missing": lacks}
 
 
-def describe(details: api.ProjectDetails) -> list[str]:
+def describe(details: api.ProjectDetails, state: State = "idle") -> list[str]:
     """All about a project, in lines for a person."""
     info = details.info
     facts = [
         *projects.rows(details),
         (tr("This computer"), projects.verdict(details.missing)),
         (tr("Homepage"), details.homepage or ""),
-        (tr("You"), _you(info)),
+        (tr("You"), _you(info, state)),
         ("", projects.waits(info, time.time())),
         ("", projects.given(details)),
     ]
@@ -151,9 +169,9 @@ def _change(arguments: argparse.Namespace, profile: Profile, command: Command, s
     return 0
 
 
-def _row(project: api.ProjectInfo) -> tuple[str, ...]:
-    return tuple(output.printable(text) for text in (project.id, project.name, project.organiser, _you(project)))
+def _row(project: api.ProjectInfo, state: State) -> tuple[str, ...]:
+    return tuple(output.printable(text) for text in (project.id, project.name, project.organiser, _you(project, state)))
 
 
-def _you(project: api.ProjectInfo) -> str:
-    return ", ".join(text for text, _ in projects.badges(project, int(project.joined)))
+def _you(project: api.ProjectInfo, state: State) -> str:
+    return ", ".join(text for text, _ in projects.badges(project, int(project.joined), state))

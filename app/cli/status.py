@@ -1,21 +1,26 @@
 """status: what is going on, now or as it changes."""
 
 import argparse
+import subprocess
 import time
 from collections.abc import Iterator
 from contextlib import suppress
+
+import msgspec
 
 from app.cli.console import output
 from app.cli.console.connection import running
 from app.cli.console.display import display
 from app.cli.console.parser import Verbs, add_json, add_verb
 from app.text import progress, schedule, status
+from app.text.preferences import words
 from app.text.typed import values
 from core.api.errors import EngineGone
 from core.api.preferences.preferences import PREFERENCES
 from core.api.protocol import Event, GetSnapshot
 from core.api.session_settings import Limits
 from core.api.snapshot import Snapshot
+from core.client.engine_client import core_command, core_environment
 from core.client.profile import Profile
 
 TEXT = """
@@ -28,6 +33,8 @@ starts nothing.
 """
 
 _POLL_INTERVAL = 1.0
+_READING = 10.0
+"""Seconds that the record may take to be read."""
 _NOTHING = Snapshot(state="idle")
 """The snapshot while no engine runs."""
 
@@ -44,7 +51,7 @@ def run(arguments: argparse.Namespace, profile: Profile) -> int:
             _watch_json(profile) if arguments.json else _watch(profile)
         return 0
     with running(profile) as engine:
-        snapshot = engine.request(GetSnapshot(), Snapshot) if engine else _NOTHING
+        snapshot = engine.request(GetSnapshot(), Snapshot) if engine else _at_rest(profile)
     if arguments.json:
         output.print_json(output.status_json(snapshot))
     else:
@@ -54,8 +61,31 @@ def run(arguments: argparse.Namespace, profile: Profile) -> int:
 
 def lines(snapshot: Snapshot, now: float) -> list[str]:
     if not snapshot.engine_pid:
-        return ["Idle: the engine is not running. `idlehive contribute` starts it."]
+        at_rest = "Idle: the engine is not running. `idlehive contribute` starts it."
+        return [at_rest, *(f"  {line}" for line in _kept(snapshot, now))]
     return [status.status(snapshot, now), *(f"  {line}" for line in _details(snapshot, now))]
+
+
+def _at_rest(profile: Profile) -> Snapshot:
+    """What the record and the schedule say without an engine. Read by a process of the core, which knows the file."""
+    if not profile.database.exists():
+        return _NOTHING
+    command, environment = core_command("core.engine.at_rest"), core_environment()
+    try:
+        read = subprocess.run(command, capture_output=True, timeout=_READING, check=True, env=environment)
+        return msgspec.json.decode(read.stdout, type=Snapshot)
+    except (OSError, subprocess.SubprocessError, msgspec.DecodeError):
+        return _NOTHING
+
+
+def _kept(snapshot: Snapshot, now: float) -> Iterator[str]:
+    """What is known with and without an engine."""
+    if snapshot.today.samples:
+        yield f"Today: {progress.today(snapshot.today)}"
+    if place := status.place(snapshot.place):
+        yield place
+    if snapshot.schedule.next_at is not None or snapshot.schedule.overridden:
+        yield f"Schedule: {schedule.summary(snapshot.schedule, now)}"
 
 
 def _details(snapshot: Snapshot, now: float) -> Iterator[str]:
@@ -69,24 +99,25 @@ def _details(snapshot: Snapshot, now: float) -> Iterator[str]:
         yield f"Traffic: {progress.upload(snapshot.traffic)}, {progress.download(snapshot.traffic)}"
     if known := status.reachability(snapshot):
         yield f"{known}."
-    if status.asks_for_port(snapshot):
-        yield "`idlehive limits set port_mapping yes` lets the router open a port."
-    if snapshot.today.samples:
-        yield f"Today: {progress.today(snapshot.today)}"
-    if snapshot.place:
-        yield status.place(snapshot.place)
-    if snapshot.schedule.next_at is not None or snapshot.schedule.overridden:
-        yield f"Schedule: {schedule.summary(snapshot.schedule, now)}"
+    yield from _advice(snapshot)
+    yield from _kept(snapshot, now)
     if snapshot.settings.gpu and snapshot.surroundings.last_input is None:
         yield "Idlehive cannot see whether you use the computer; `idlehive doctor` shows what it tried."
     yield f"Limits: {_changed_limits(snapshot.settings.limits)}"
+
+
+def _advice(snapshot: Snapshot) -> Iterator[str]:
+    if name := status.remedy(snapshot):
+        yield f"`idlehive limits set {name} …` changes “{words(name).name}”."
+    if status.asks_for_port(snapshot):
+        yield "`idlehive limits set port_mapping yes` lets the router open a port."
 
 
 def _changed_limits(limits: Limits) -> str:
     """Those that differ from their defaults."""
     declared = [PREFERENCES[name] for name in limits.__struct_fields__]
     chosen = [each for each in declared if getattr(limits, each.name) != each.default]
-    written = (f"{each.name} {values.write(getattr(limits, each.name), each.type)}" for each in chosen)
+    written = (f"{words(each.name).name} {values.write(getattr(limits, each.name), each.type)}" for each in chosen)
     return ", ".join(written) or "defaults"
 
 

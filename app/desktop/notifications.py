@@ -5,6 +5,7 @@ QtDBus cannot send from Python, so the messages are jeepney's. Connecting and re
 starts with the first notification: a bus that hangs costs a notification and nothing else.
 """
 
+import contextlib
 import html
 import sys
 import threading
@@ -43,7 +44,10 @@ class Notifications(QObject):
         self._waiting: list[Notification] = []
         self._asked: dict[int, Notification] = {}
         """By the serial number of the call, until it is answered."""
-        self._shown: set[int] = set()
+        self._shown: dict[int, Notification] = {}
+        """By the service's number, until it is closed."""
+        self._over: set[Notification] = set()
+        """To be withdrawn as soon as the service has given them a number."""
         self._connected.connect(self._on_connected)
         self._received.connect(self._on_received)
 
@@ -57,6 +61,18 @@ class Notifications(QObject):
             if not self._is_connecting:
                 self._is_connecting = True
                 threading.Thread(target=self._listen, name="notifications", daemon=True).start()
+
+    def withdraw(self, notification: Notification) -> None:
+        """Take it off the screen: what it says is over."""
+        self._waiting = [waiting for waiting in self._waiting if waiting != notification]
+        if notification in self._asked.values():
+            self._over.add(notification)
+        for number in [number for number, shown in self._shown.items() if shown == notification]:
+            self._close(number)
+
+    def _close(self, number: int) -> None:
+        with contextlib.suppress(OSError):
+            self._connection.send(_method("CloseNotification", "u", (number,)))
 
     def _listen(self) -> None:
         from jeepney.io.blocking import open_dbus_connection
@@ -102,7 +118,10 @@ class Notifications(QObject):
         if answered is not None and kind is MessageType.error:
             self._otherwise(answered)
         elif answered is not None and kind is MessageType.method_return:
-            self._shown.add(message.body[0])
+            self._shown[message.body[0]] = answered
+            if answered in self._over:
+                self._over.discard(answered)
+                self._close(message.body[0])
         elif kind is MessageType.signal and fields.get(HeaderFields.interface) == _SERVICE:
             self._on_signal(fields.get(HeaderFields.member), message.body[0])
 
@@ -112,15 +131,19 @@ class Notifications(QObject):
         if name == "ActionInvoked":
             self.clicked.emit()
         elif name == "NotificationClosed":
-            self._shown.discard(number)
+            self._shown.pop(number, None)
 
 
 def _call(notification: Notification) -> Any:
-    from jeepney import DBusAddress, new_method_call
-
     hints = {"urgency": ("y", 2 if notification.urgent else 1), "desktop-entry": ("s", "idlehive")}
     text = html.escape(notification.text, quote=False)  # servers may read markup in it
     actions = ["default", tr("Open Idlehive")]
-    address = DBusAddress(_PATH, bus_name=_SERVICE, interface=_SERVICE)
     body = ("Idlehive", 0, str(LOGO_FILE), notification.title, text, actions, hints, -1)
-    return new_method_call(address, "Notify", "susssasa{sv}i", body)
+    return _method("Notify", "susssasa{sv}i", body)
+
+
+def _method(name: str, signature: str, body: tuple[Any, ...]) -> Any:
+    from jeepney import DBusAddress, new_method_call
+
+    address = DBusAddress(_PATH, bus_name=_SERVICE, interface=_SERVICE)
+    return new_method_call(address, name, signature, body)

@@ -12,6 +12,7 @@ from app.widgets.theme import Scheme
 from core.client.profile import Profile
 
 Language = Literal["system", "en", "de"]
+Quitting = Literal["ask", "end", "tray"]
 
 
 class Settings(QObject):
@@ -50,6 +51,16 @@ class Settings(QObject):
     @scheme.setter
     def scheme(self, value: Scheme) -> None:
         self._change("scheme", value)
+
+    @property
+    def quitting(self) -> Quitting:
+        """What Quit does while something runs."""
+        value = self._file.value("quitting")
+        return value if value in get_args(Quitting) else "ask"
+
+    @quitting.setter
+    def quitting(self, value: Quitting) -> None:
+        self._change("quitting", value)
 
     @property
     def notifications(self) -> bool:

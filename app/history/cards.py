@@ -61,7 +61,7 @@ class ProjectsCard(Card):
     def show_overview(self, overview: Overview) -> None:
         self.bars.show_overview(overview)
         layouts.clear(self._legend)
-        names = {place: project.name for place, project in enumerate(overview.projects[:COLOURED])}
+        names = dict(enumerate(list(history.by_name(overview.projects))[:COLOURED]))
         if len(overview.projects) > COLOURED:
             names[-1] = tr("others")
         for place, name in names.items():

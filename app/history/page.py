@@ -20,6 +20,7 @@ from app.history.sessions import HistorySessions
 from app.history.time_range import TimeRange
 from app.link.engine_link import EngineLink
 from app.link.live_page import LivePage
+from app.text import times
 from app.text.i18n import tr
 from app.widgets import layouts, theme
 from app.widgets.basic import Button, Card, Label, ToggleButton
@@ -65,7 +66,8 @@ class HistoryPage(LivePage):
         self.overview = overview
         self._empty.setVisible(overview.first is None)
         self._full.setVisible(overview.first is not None)
-        self._title.setText(self._range.title())
+        now = time.time()
+        self._title.setText(tr("{period}, as of {time}", period=self._range.title(), time=times.clock(now, now)))
         self.figures.show_overview(overview, self._range)
         for card in (self.days, self.projects, self.curve, self.sessions, self.milestones):
             card.show_overview(overview)

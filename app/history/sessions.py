@@ -4,10 +4,10 @@ from collections.abc import Callable
 
 from app.history.menu_button import MenuButton
 from app.history.sessions_table import SessionsTable
-from app.text import amounts, history
+from app.text import amounts, history, numbers
 from app.text.i18n import tr
 from app.widgets import layouts
-from app.widgets.basic import Card, Label
+from app.widgets.basic import Button, Card, Label
 from app.widgets.theme import Type
 from core.api.record.record import Habits, Overview, SessionGiven
 
@@ -24,10 +24,13 @@ class HistorySessions(Card):
         self._endings = MenuButton(tr("Sessions by their end"), self.filter_ending)
         self._count = Label("", Type.LABEL, "muted")
         self.table = SessionsTable(ask)
-        self.add(layouts.row((self._count, 1), self._projects, self._endings), self.table)
+        self.folded = Button("", "link", self._toggle_folded)
+        self._folds = True
+        self.table.sessions.folded_changed.connect(self._show_folded)
+        self.add(layouts.row((self._count, 1), self.folded, self._projects, self._endings), self.table)
 
     def show_overview(self, overview: Overview) -> None:
-        names = {project.name: project.project for project in overview.projects}
+        names = history.by_name(overview.projects)
         self._projects.offer({tr("All projects"): None, **names}, self.project)
         self._count.setText(amounts.sessions(overview.sessions))
 
@@ -41,6 +44,15 @@ class HistorySessions(Card):
             self.table.sessions.show(sessions)
         else:
             self.table.sessions.add(sessions)
+
+    def _toggle_folded(self) -> None:
+        self._folds = not self._folds
+        self.table.sessions.fold(self._folds)
+
+    def _show_folded(self, number: int) -> None:
+        shown, hidden = tr("Hide those that gave nothing"), tr("Show {n} that gave nothing", n=numbers.count(number))
+        self.folded.set_text(hidden if self._folds else shown)
+        self.folded.setVisible(number > 0)
 
     def filter_project(self, project: str | None) -> None:
         self.project = project

@@ -44,7 +44,7 @@ class EpochRing(QWidget):
     def __init__(self) -> None:
         super().__init__()
         self._progress = Progress()
-        self._live = False
+        self._rest = tr("not in a batch")
         self._busy = False
         self._turned = 0.0
         self._turning = QTimer(self, interval=_TURN_EVERY_MS)
@@ -54,14 +54,15 @@ class EpochRing(QWidget):
     def set_diameter(self, pixels: int) -> None:
         self.setFixedSize(pixels, pixels)
 
-    def show_progress(self, progress: Progress, live: bool, busy: bool = False) -> None:
-        """`live`: the session is in the run; otherwise the last known epoch is shown and the ring stays empty.
+    def show_progress(self, progress: Progress, rest: str = "", busy: bool = False) -> None:
+        """`rest`: why the batch does not move; it stays where it was last seen, and is grey.
 
-        `busy`: it is on the way there, and a piece turns round until it is.
+        `busy`: the session is on the way into the run, and a piece turns round until it is there.
         """
-        if (progress, live, busy) != (self._progress, self._live, self._busy):
-            self._progress, self._live, self._busy = progress, live, busy
-            meaning = steps.ring_meaning(progress) if live else tr("This computer works on no epoch.")
+        if (progress, rest, busy) != (self._progress, self._rest, self._busy):
+            self._progress, self._rest, self._busy = progress, rest, busy
+            known = steps.ring_meaning(progress) if self._is_known else tr("This computer works on no epoch.")
+            meaning = f"{rest.capitalize()}. {known}" if rest and self._is_known else known
             self._turn_if_seen()
             self.setAccessibleName(meaning)
             self.setToolTip(meaning)
@@ -80,14 +81,19 @@ class EpochRing(QWidget):
         half = _THICKNESS / 2 + 1
         ring = QRectF(self.rect()).adjusted(half, half, -half, -half)
         self._arc(painter, ring, QColor(theme.tokens().track), 0, 360)
-        if self._live:
+        if self._is_known:
             self._paint_batch(painter, ring)
         elif self._busy:
             self._arc(painter, ring, QColor(theme.tokens().accent), self._turned, _TURNING_PIECE)
         self._paint_words(painter)
 
+    @property
+    def _is_known(self) -> bool:
+        """There is a batch to show, of now or of the last session."""
+        return not self._busy and self._progress.target_batch_size > 0
+
     def _paint_batch(self, painter: QPainter, ring: QRectF) -> None:
-        match self._progress.phase:
+        match "accumulating" if self._rest else self._progress.phase:
             case "accumulating":
                 self._paint_shares(painter, ring, _GAP_DEGREES)
             case "finding_group":
@@ -106,10 +112,11 @@ class EpochRing(QWidget):
         scale = 360 / max(1, full)
         own = min(progress.own_epoch_samples, progress.epoch_samples) * scale
         others = (progress.epoch_samples - progress.own_epoch_samples) * scale
+        now = theme.tokens()
         if own > 0:
-            self._arc(painter, ring, QColor(theme.tokens().accent), 0, max(own - gap, 1.0))
+            self._arc(painter, ring, QColor(now.other_1 if self._rest else now.accent), 0, max(own - gap, 1.0))
         pieces = max(1, min(progress.peers - 1, _MOST_PIECES, int(others / (gap * 3))))
-        shades = theme.tokens().others
+        shades = (QColor(now.other_3),) if self._rest else now.others
         for number in range(pieces if others > 0 else 0):
             piece = others / pieces
             self._arc(painter, ring, shades[number % len(shades)], own + number * piece, max(piece - gap, 0.5))
@@ -137,10 +144,10 @@ class EpochRing(QWidget):
     def _paint_words(self, painter: QPainter) -> None:
         now = theme.tokens()
         height = self.height()
-        number = numbers.count(self._progress.epoch) if self._live or self._progress.epoch else "–"
-        line = steps.ring_line(self._progress) if self._live else self._absence()
+        number = numbers.count(self._progress.epoch) if self._is_known or self._progress.epoch else "–"
+        line = tr("getting ready") if self._busy else self._rest or steps.ring_line(self._progress)
         for kind, colour, text, top in (
-            (Type.RING, now.text if self._live else now.muted, number, 0.29),
+            (Type.RING, now.muted if self._busy or self._rest else now.text, number, 0.29),
             (Type.LABEL, now.muted, tr("epoch"), 0.47),
             (Type.CAPTION, now.muted, line, 0.59),
         ):
@@ -155,9 +162,6 @@ class EpochRing(QWidget):
         radius = self.height() / 2 - _THICKNESS - _ROOM / 2
         away = abs(middle - self.height() / 2) + letters / 2
         return 2 * math.sqrt(max(0.0, radius**2 - away**2))
-
-    def _absence(self) -> str:
-        return tr("getting ready") if self._busy else tr("not in a batch")
 
     def _turn_if_seen(self) -> None:
         """If the desktop wants no animations, the piece does not move."""

@@ -2,7 +2,7 @@
 
 import time
 
-from PySide6.QtCore import Qt, QTimer
+from PySide6.QtCore import Qt, QTimer, Signal
 from PySide6.QtGui import QHideEvent, QShowEvent
 from PySide6.QtWidgets import QVBoxLayout
 
@@ -14,10 +14,10 @@ from app.home.port_question import PortQuestion
 from app.home.step_chips import StepChips
 from app.home.tiles import Tiles
 from app.link.engine_link import EngineLink, Link
-from app.text import messages, status, steps
+from app.text import messages, preferences, status, steps
 from app.text.i18n import tr
 from app.widgets import layouts, theme
-from app.widgets.basic import Card, Dot, Label, Notice
+from app.widgets.basic import Button, Card, Dot, Label, Notice
 from app.widgets.learning_curve import CurveView, Legend
 from app.widgets.page import Page
 from app.widgets.theme import Type
@@ -31,13 +31,16 @@ from core.api.snapshot import Snapshot
 class HomePage(Page):
     """Shows the latest snapshot; keeps only the curve that it has fetched."""
 
+    limit_opened = Signal(str)
+    """The volunteer wants to see the preference of this name."""
+
     def __init__(self, link: EngineLink, settings: Settings) -> None:
         super().__init__()
         self._settings = settings
         self._link = link
         self._snapshot: Snapshot | None = None
         self._curve_of: tuple[str | None, int] | None = None
-        self._week_of: ScheduleState | None = None
+        self._week_of: tuple[ScheduleState, int] | None = None
         self._asked = False
         """A command has no answer yet: ignore a second press."""
         self._build()
@@ -55,15 +58,15 @@ class HomePage(Page):
             self._paint_snapshot(snapshot)
 
     def _paint_snapshot(self, snapshot: Snapshot) -> None:
-        in_run = snapshot.state in {"contributing", "holding"} and snapshot.session is not None
-        self._ring.show_progress(snapshot.progress, live=in_run, busy=steps.is_getting_ready(snapshot))
+        self._ring.show_progress(snapshot.progress, status.rest(snapshot), busy=steps.is_getting_ready(snapshot))
         self._chips.show_snapshot(snapshot)
         self._tiles.show_snapshot(snapshot)
         self.day.show_snapshot(snapshot)
         self.place.setText(status.place(snapshot.place))
-        self.place.setVisible(snapshot.place is not None)
+        self.place.setVisible(bool(self.place.text()))
         self.button.show_snapshot(snapshot)
         self.port_question.show_snapshot(snapshot)
+        self._show_remedy(status.remedy(snapshot))
         self.button.set_enabled(self._link.state is Link.UP)
         self._show_words()
         self._fetch_curve(snapshot)
@@ -113,15 +116,25 @@ class HomePage(Page):
         self.button = ContributeButton(self.perform)
         state = layouts.row(self._dot, (self._caption, 1), spacing=theme.UNIT * 2)
         sentences = self._title, self._explanation, self._reward, self._problem, self.port_question
+        self.remedy = Button(tr("Change this limit…"), "link", lambda: self.limit_opened.emit(self._remedy))
+        self.remedy.hide()
         actions = layouts.row(self.button, (self._left, 1), spacing=theme.UNIT * 3)
         space = theme.UNIT * 2
-        return layouts.column(None, state, *sentences, theme.UNIT, self._chips, space, actions, None, spacing=space)
+        below = layouts.row(self._chips, self.remedy, None)
+        return layouts.column(None, state, *sentences, theme.UNIT, below, space, actions, None, spacing=space)
 
     def _curve_card(self) -> Card:
         self.place = Label("", Type.CAPTION, "muted", wrap=True)
         self.place.setToolTip(tr("As the project's backbone counts what volunteers say they gave."))
         head = layouts.row(Label(tr("Learning curve"), Type.LABEL, "muted"), None, Legend())
         return Card("", head, self.place, (self._curve, 1), name=tr("Learning curve"))
+
+    def _show_remedy(self, preference: str | None) -> None:
+        """In the place of the steps: there are none then."""
+        self._remedy = preference or ""
+        self.remedy.setToolTip(preferences.words(preference).name if preference else "")
+        self.remedy.setVisible(preference is not None)
+        self._chips.setVisible(preference is None)
 
     def _show_words(self) -> None:
         """The sentences; once a second while one counts down and the page is visible."""
@@ -199,10 +212,11 @@ class HomePage(Page):
             self._link.ask(GetCurve(snapshot.project), show, kind=list[CurvePoint])
 
     def _fetch_week(self, snapshot: Snapshot) -> None:
-        """Fetch the week when the schedule has changed or its next hours have come."""
-        if snapshot.schedule == self._week_of or self._link.state is not Link.UP:
+        """Fetch the week when it may have changed or its next hours have come."""
+        wanted = (snapshot.schedule, snapshot.changes)
+        if wanted == self._week_of or self._link.state is not Link.UP:
             return
-        self._week_of = snapshot.schedule
+        self._week_of = wanted
         self._link.ask(
             ListPreferences(), lambda known: self.day.show_week(values_of(known)["week"]), kind=list[PreferenceInfo]
         )

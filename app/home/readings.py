@@ -24,6 +24,8 @@ class Figure(NamedTuple):
     value: str
     unit: str
     caption: str
+    is_old: bool = False
+    """Known from before: nothing measures it now."""
 
 
 def today(given: Today) -> Figure:
@@ -45,10 +47,12 @@ def speed(snapshot: Snapshot) -> Figure:
 
 
 def peers(snapshot: Snapshot) -> Figure:
-    """Nothing without a session."""
+    """Those of the last session while this computer rests."""
     count = snapshot.progress.peers
-    if snapshot.session is None or not count:
+    if not count:
         return Figure(NOTHING, "", tr("train this model together"))
+    if snapshot.session is None or snapshot.state == "holding":
+        return Figure(numbers.count(count), "", tr("when you were last with them"), is_old=True)
     caption = tr("you are one of them") if count > 1 else tr("only you so far")
     if snapshot.progress.loss is not None:
         caption += " · " + progress.loss(snapshot.progress.loss)

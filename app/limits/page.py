@@ -6,6 +6,8 @@ All rows come from the engine's answer, so a new preference needs no line here.
 from collections.abc import Iterable
 from itertools import groupby
 
+from PySide6.QtCore import QTimer
+
 from app.limits.row import Actions, PreferenceRow
 from app.link.engine_link import EngineLink
 from app.link.live_page import LivePage
@@ -32,6 +34,8 @@ class LimitsPage(LivePage):
         self._changing = 0
         """Changes without an answer: an older answer would move the handle back for a moment."""
         self._applying: object = None
+        self._wanted: str | None = None
+        """The preference to bring into sight once the rows are there."""
         self._build()
         link.snapshot_changed.connect(self._on_snapshot)
         self.follow_link()
@@ -55,6 +59,20 @@ class LimitsPage(LivePage):
         for plain, family in families.items():
             self.rows[plain].show_values(family)
         self._show_live()
+        QTimer.singleShot(0, self, self._reveal)
+
+    def reveal(self, name: str) -> None:
+        """Bring a preference into sight and give it the keyboard, now or when the engine has answered."""
+        self._wanted = name
+        if self.rows:
+            QTimer.singleShot(0, self, self._reveal)
+
+    def _reveal(self) -> None:
+        if row := self.rows.get(self._wanted or ""):
+            self._wanted = None
+            self.column.activate()
+            self.ensureWidgetVisible(row, 0, self.viewport().height() // 3)
+            row.focus()
 
     def change(self, name: str, value: Value) -> None:
         self._request(name, SetPreference(name, value))

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
-from PySide6.QtCore import QPointF, QRectF
+from PySide6.QtCore import QPointF, QRectF, Qt
 from PySide6.QtGui import QFontMetrics, QPaintEvent, QPolygonF
 from PySide6.QtWidgets import QWidget
 
@@ -23,6 +23,8 @@ from core.api.preferences.preferences import GENTLE
 from core.api.preferences.schedule import Level
 from core.api.preferences.value_types import Choice, Number, Programs, Switch, Text, Value, Week
 from core.api.snapshot import Snapshot
+
+_BY_TAB = Qt.FocusPolicy.TabFocus
 
 
 @dataclass(frozen=True)
@@ -59,7 +61,6 @@ class PreferenceRow(QWidget):
     def show_snapshot(self, snapshot: Snapshot) -> None:
         """The live value and what applies now."""
         live = preferences.live_value(self._family[0].name, snapshot)
-        self.lines[self._family[0].name].editor.show_live(live)
         situation = preferences.situation(self._family[0], snapshot)
         self._situation.setText(situation)
         self._situation.setVisible(bool(situation))
@@ -67,12 +68,20 @@ class PreferenceRow(QWidget):
         theme.set_role(self._situation, "accent" if restricted else "muted")
         gentle_now = snapshot.schedule.level is Level.GENTLE
         for name, line in self.lines.items():
-            line.mark(name.startswith(GENTLE) is gentle_now)
+            in_force = len(self.lines) == 1 or name.startswith(GENTLE) is gentle_now
+            line.mark(in_force)
+            line.editor.show_live(live if in_force else None)
 
     def show_problem(self, sentence: str) -> None:
         """Why the last change was refused; an empty sentence hides it."""
         self._problem.setText(sentence)
         self._problem.setVisible(bool(sentence))
+
+    def focus(self) -> None:
+        """Give the keyboard to its first control."""
+        controls = (widget for widget in self.findChildren(QWidget) if widget.focusPolicy() & _BY_TAB)
+        if first := next((widget for widget in controls if widget.isVisible() and widget.isEnabled()), None):
+            first.setFocus(Qt.FocusReason.TabFocusReason)
 
     def put_back(self) -> None:
         """Show the engine's values again."""

@@ -11,7 +11,7 @@ from app.projects.details import Details
 from app.projects.order_handle import OrderHandle
 from app.projects.picture import ProjectPicture
 from app.projects.sparkline import Sparkline
-from app.text import numbers, projects
+from app.text import projects
 from app.text.i18n import tr
 from app.text.messages import sentence
 from app.widgets import layouts, theme
@@ -30,6 +30,7 @@ class Actions:
     contribute: Callable[[str], None]
     join: Callable[[str, str | None], None]
     leave: Callable[[str], None]
+    remove: Callable[[str], None]
     show: Callable[[str], None]
     move: Callable[[str, int], None]
 
@@ -42,12 +43,13 @@ class ProjectCard(Card):
         self.info = info
         self.fits: bool | None = None
         """None until the engine has answered."""
-        self._actions = actions
+        self._actions, self._members = actions, members
+        self._shown_badges: list[tuple[str, str]] = []
         self._curve: list[CurvePoint] = []
         self._details: Details | None = None
         self.problem = Notice("problem-frame")
         self.picture = ProjectPicture(info.id, info.name)
-        self.add(self._head(members), self._facts(), self.problem, self._buttons())
+        self.add(self._head(), self._facts(), self.problem, self._buttons())
 
     def show_facts(self, details: ProjectDetails) -> None:
         """What it needs, and whether this computer has it."""
@@ -66,12 +68,15 @@ class ProjectCard(Card):
         """The learning curve, and the peers at its end."""
         self._curve = list(points)
         self._sparkline.show_points(points)
-        last = next((point.loss for point in reversed(self._curve) if point.loss is not None), None)
-        self._loss.setText(tr("No epoch yet") if last is None else tr("Loss {loss}", loss=numbers.decimal(last, 2)))
-        self.show_snapshot(None)
+        self._loss.setText(projects.reached(self._curve))
 
     def show_snapshot(self, snapshot: Snapshot | None) -> None:
-        """Who takes part now."""
+        """Who takes part now, and what this computer does about it."""
+        badges = projects.badges(self.info, self._members, snapshot.state if snapshot else "idle")
+        if badges != self._shown_badges:
+            self._shown_badges = badges
+            layouts.clear(self._badges)
+            layouts.add(self._badges, *(Label(text, Type.CAPTION, role) for text, role in badges))
         figure, caption = projects.peers(self.info, self._curve, snapshot, time.time())
         self._peers.setText(figure)
         self._peers_caption.setText(caption)
@@ -80,7 +85,7 @@ class ProjectCard(Card):
         """Unfold."""
         self.fold()
         self.show_facts(details)
-        self._details = Details(details, self._join)
+        self._details = Details(details, self._join, lambda: self._actions.remove(self.info.id))
         self.column.addWidget(self._details)
         self.details.set_text(tr("Less"))
 
@@ -96,17 +101,16 @@ class ProjectCard(Card):
     def unfolded(self) -> bool:
         return self._details is not None
 
-    def _head(self, members: int) -> QHBoxLayout:
+    def _head(self) -> QHBoxLayout:
         top = Qt.AlignmentFlag.AlignTop
         name = Label(self.info.name, Type.NAME, wrap=True)
-        badges = [Label(text, Type.CAPTION, role) for text, role in projects.badges(self.info, members)]
+        self._badges = layouts.row(spacing=theme.UNIT * 2)
         self.handle = OrderHandle(
             self.info.id, self.info.name, self, lambda step: self._actions.move(self.info.id, step)
         )
-        if not self.info.joined or members <= 1:
+        if not self.info.joined or self._members <= 1:
             self.handle.hide()
-        at_top = [(widget, top) for widget in (*badges, self.handle)]
-        title = layouts.row((name, 1), *at_top, spacing=theme.UNIT * 2)
+        title = layouts.row((name, 1), layouts.column(self._badges, None), (self.handle, top), spacing=theme.UNIT * 2)
         by_line = Label(projects.by_line(self.info), Type.CAPTION, "muted", wrap=True)
         warning = sentence(self.info.warning) if self.info.warning else ""
         remarks = filter(None, (projects.waits(self.info, time.time()), warning))

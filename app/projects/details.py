@@ -3,7 +3,7 @@
 from collections.abc import Callable
 
 from PySide6.QtCore import QUrl
-from PySide6.QtGui import QDesktopServices
+from PySide6.QtGui import QDesktopServices, QGuiApplication
 from PySide6.QtWidgets import QHBoxLayout, QWidget
 
 from app.text import projects
@@ -15,9 +15,9 @@ from core.api.project.projects import ProjectDetails
 
 
 class Details(QWidget):
-    """`join` gets the invite, None for none."""
+    """`join` gets the invite, None for none; `remove` takes the project off the list."""
 
-    def __init__(self, details: ProjectDetails, join: Callable[[str | None], None]) -> None:
+    def __init__(self, details: ProjectDetails, join: Callable[[str | None], None], remove: Callable[[], None]) -> None:
         super().__init__()
         rows = (
             (Label(name, Type.CAPTION, "muted"), Label(value, Type.CAPTION, wrap=True))
@@ -25,10 +25,16 @@ class Details(QWidget):
         )
         column = layouts.column(layouts.table(rows, theme.UNIT * 5), spacing=theme.UNIT * 2, of=self)
         column.setContentsMargins(0, theme.UNIT * 2, 0, 0)
+        links: list[Button] = []
         if details.homepage and QUrl(details.homepage).scheme() in {"http", "https"}:
             url = QUrl(details.homepage)
-            home = Button(tr("Visit {site}", site=url.host()), "link", lambda: QDesktopServices.openUrl(url))
-            column.addLayout(layouts.row(home, None))
+            links.append(Button(tr("Visit {site}", site=url.host()), "link", lambda: QDesktopServices.openUrl(url)))
+        if not details.info.practice:
+            source = details.info.source
+            links.append(Button(tr("Copy the address"), "link", lambda: QGuiApplication.clipboard().setText(source)))
+            if not details.info.joined:
+                links.append(Button(tr("Remove from the list"), "link", remove))
+        column.addLayout(layouts.row(*links, None))
         if not details.info.joined:
             column.addLayout(_invite(join))
 

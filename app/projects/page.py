@@ -5,6 +5,7 @@ from typing import Any
 
 from PySide6.QtCore import QPoint, QTimer
 from PySide6.QtGui import QDragEnterEvent, QDropEvent
+from PySide6.QtWidgets import QMessageBox
 
 from app.link.engine_link import EngineLink
 from app.link.live_page import LivePage
@@ -16,12 +17,16 @@ from app.projects.order_handle import dragged_project
 from app.text import projects as projects_text
 from app.text.i18n import tr
 from app.widgets import layouts, theme
-from app.widgets.basic import Button, Label
+from app.widgets.basic import Button, Label, Notice
+from app.widgets.dialog import MessageDialog
 from app.widgets.theme import Type
 from core.api.intent import Contribute
 from core.api.project import projects as api
 from core.api.protocol import Command, Event
 from core.api.snapshot import Snapshot
+
+_FACTS_MS = 1000
+"""Reports come twice a second; what they change on a card is fetched once."""
 
 
 class ProjectsPage(LivePage):
@@ -31,10 +36,15 @@ class ProjectsPage(LivePage):
         super().__init__(link)
         self._cards: dict[str, ProjectCard] = {}
         self._running: tuple[str | None, bool] | None = None
+        self._facts = QTimer(self, singleShot=True, interval=_FACTS_MS)
+        """Runs from the first report to the next request for what the running project was given."""
+        self._facts.timeout.connect(self._fetch_running)
+        self._epoch: int | None = None
         self._actions = Actions(
             contribute=lambda which: self._change(which, Contribute(which)),
             join=lambda which, invite: self._change(which, api.JoinProject(which, invite)),
-            leave=lambda which: self._change(which, api.LeaveProject(which)),
+            leave=self._ask_to_leave,
+            remove=self._remove,
             show=self._show,
             move=lambda which, step: self._move_to(which, self._order().index(which) + step),
         )
@@ -111,7 +121,10 @@ class ProjectsPage(LivePage):
         self.add_button = Button(tr("Add project…"), "secondary", self._toggle_add)
         head = layouts.row((Label(tr("Projects"), Type.HEADLINE), 1), self.add_button)
         self.filter = ProjectFilter(self._apply_filter)
-        self.fill(head, self.filter, self.problem, self.add_panel, self._empty, self._list, None)
+        self.removed = Notice("notice-frame", tr("Undo"), self._add_again)
+        self._removed = ""
+        """The source of the project that was removed last."""
+        self.fill(head, self.filter, self.problem, self.removed, self.add_panel, self._empty, self._list, None)
 
     def _toggle_add(self) -> None:
         self.add_panel.setVisible(not self.add_panel.isVisible())
@@ -176,6 +189,32 @@ class ProjectsPage(LivePage):
         self.refresh()
         self._show(info.id)
 
+    def _remove(self, which: str) -> None:
+        info = self._cards[which].info
+
+        def done(_: object) -> None:
+            self._removed = info.source
+            self.removed.set_text(tr("{name} is no longer in the list.", name=info.name))
+            self.refresh()
+
+        self.link.ask(api.RemoveProject(which), done, lambda sentence: self._on_refused(which, sentence))
+
+    def _add_again(self) -> None:
+        self.removed.set_text("")
+        self.add(self._removed)
+
+    def _ask_to_leave(self, which: str) -> None:
+        box = MessageDialog(
+            self,
+            tr("Leave a project"),
+            tr("Leave {name}?", name=self._cards[which].info.name),
+            tr("This computer contributes to it no more. What you gave stays in your history; an invite is forgotten."),
+        )
+        leave = box.offer(tr("Leave"), QMessageBox.ButtonRole.DestructiveRole, "primary")
+        box.setEscapeButton(box.offer(tr("Cancel"), QMessageBox.ButtonRole.RejectRole))
+        leave.clicked.connect(lambda: self._change(which, api.LeaveProject(which)))
+        box.open()
+
     def _change(self, which: str, command: Command) -> None:
         self.link.ask(command, lambda _: self.refresh(), lambda sentence: self._on_refused(which, sentence))
 
@@ -202,6 +241,18 @@ class ProjectsPage(LivePage):
             self.refresh()
         if self.isVisible() and snapshot.project in self._cards:
             self._cards[snapshot.project].show_snapshot(snapshot)
+            if snapshot.session is not None and not self._facts.isActive():
+                self._facts.start()
+
+    def _fetch_running(self) -> None:
+        """What grows while a project runs: what was given to it, and its curve with each epoch."""
+        snapshot = self.link.snapshot
+        if snapshot is None or not self.isVisible() or not (card := self._cards.get(snapshot.project or "")):
+            return
+        self._ask_for(card, api.ShowProject(card.info.id), ProjectCard.show_facts, api.ProjectDetails)
+        if snapshot.progress.epoch != self._epoch:
+            self._epoch = snapshot.progress.epoch
+            self._ask_for(card, api.GetCurve(card.info.id), ProjectCard.show_curve, list[api.CurvePoint])
 
     def _on_event(self, event: Event) -> None:
         if event.kind in {"joined", "left"}:

@@ -1,5 +1,6 @@
 """The schedule page: the week to paint, presets, what the levels mean, and what the schedule says now and next."""
 
+import os
 import time
 from datetime import UTC, datetime, tzinfo
 from functools import partial
@@ -175,7 +176,7 @@ class SchedulePage(LivePage):
     def _show_meanings(self, known: list[PreferenceInfo]) -> None:
         uses_gpu = self.link.snapshot is not None and bool(self.link.snapshot.settings.gpu)
         for level, button in self.brushes.items():
-            button.set_meaning(schedule.level_meaning(level, known, uses_gpu=uses_gpu))
+            button.set_meaning(schedule.level_meaning(level, known, uses_gpu=uses_gpu, cores=os.cpu_count() or 1))
 
     def _show_now(self) -> None:
         """Where we are in the week, and what the schedule says of it."""

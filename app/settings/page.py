@@ -1,5 +1,7 @@
 """The settings page: start at login, appearance, language, identity, updates, about."""
 
+from collections.abc import Callable
+
 from PySide6.QtCore import Qt, QUrl
 from PySide6.QtGui import QDesktopServices, QShowEvent
 
@@ -25,8 +27,10 @@ from core.api.snapshot import Snapshot
 class SettingsPage(Page):
     """Changes apply at once."""
 
-    def __init__(self, link: EngineLink, settings: Settings) -> None:
+    def __init__(self, link: EngineLink, settings: Settings, welcome: Callable[[], None]) -> None:
+        """`welcome` shows the welcome page."""
         super().__init__()
+        self._welcome = welcome
         self._link = link
         self._settings = settings
         self._engine: str | None = None
@@ -60,8 +64,14 @@ class SettingsPage(Page):
             text = tr("Start at login is not supported on this system.")
             self.login.setEnabled(False)
         login = SettingRow(tr("Start at login"), text, self.login)
+        answers = {"ask": tr("Ask"), "end": tr("End everything"), "tray": tr("Keep running in the tray")}
+        self.quitting = Combo(answers)
+        self.quitting.activated.connect(lambda _: setattr(self._settings, "quitting", self.quitting.currentData()))
+        text = tr("If something runs: Quit ends it too, or only closes the window.")
+        quitting = SettingRow(tr("Quit while contributing"), text, self.quitting)
         text = tr("Few: your first contribution, milestones, and problems that need you.")
-        return _card(tr("On this desktop"), login, SettingRow(tr("Notifications"), text, self.notifications))
+        notifications = SettingRow(tr("Notifications"), text, self.notifications)
+        return _card(tr("On this desktop"), login, quitting, notifications)
 
     def _appearance(self) -> Card:
         self.scheme = Combo({"system": tr("As the desktop"), "light": tr("Light"), "dark": tr("Dark")})
@@ -88,13 +98,16 @@ class SettingsPage(Page):
         self.licences = Button(tr("Made with"), "secondary", self._show_licences)
         folder = QUrl.fromLocalFile(str(self._settings.profile.path))
         self.folder = Button(tr("Open the profile's folder"), "secondary", lambda: QDesktopServices.openUrl(folder))
-        buttons = layouts.row(self.licences, self.folder, None, spacing=theme.UNIT * 2)
+        self.welcome = Button(tr("Show the welcome page"), "secondary", self._welcome)
+        buttons = layouts.row(self.welcome, self.licences, None, spacing=theme.UNIT * 2)
+        more = layouts.row(self.folder, None)
         self._components = layouts.grid(theme.UNIT * 6, theme.UNIT, 0, 0, 1)
-        return _card(tr("About"), head, buttons, self._components)
+        return _card(tr("About"), head, buttons, more, self._components)
 
     def _show(self, _name: str = "") -> None:
         self.login.setChecked(self._login is not None and self._login.is_on)
         self.notifications.setChecked(self._settings.notifications)
+        self.quitting.setCurrentIndex(self.quitting.findData(self._settings.quitting))
         self.scheme.setCurrentIndex(self.scheme.findData(self._settings.scheme))
         self.language.setCurrentIndex(max(0, self.language.findData(self._settings.language)))
 

@@ -1,12 +1,14 @@
 """The history in words: comparisons, habits, milestones and why sessions ended. Pure."""
 
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 
 from app.text import messages, numbers, times
 from app.text.i18n import N_, tr, translate, trn
+from app.text.wordings import WORDINGS
 from app.text.wordings.reasons import REASONS
 from core.api.message import Message
-from core.api.record.record import JOULES_IN_KWH, Cost, Milestone, Sums
+from core.api.record.record import JOULES_IN_KWH, Cost, Milestone, ProjectGiven, Sums
 
 _PEOPLE = 8e9
 """On Earth, roughly (United Nations, World Population Prospects 2024: 8.2 thousand million)."""
@@ -26,8 +28,25 @@ ENDINGS = {
     "done": N_("finished"),
     "engine_killed": N_("Idlehive was ended"),
     "exported_running": N_("exported while it ran"),
+    "memory_over_limit": N_("memory limit reached"),
+    "memory_over_half": N_("memory limit reached"),
+    "memory_full": N_("too little memory"),
+    "gpu_memory_full": N_("too little graphics memory"),
+    "session_ended": N_("ended by itself"),
+    "process_crashed": N_("crashed"),
+    "process_killed": N_("ended from outside"),
+    "peers_not_reached": N_("no peer reached"),
 }
 """In few words, by state or kind of ending; the others are reasons and failures."""
+
+
+def by_name(projects: Sequence[ProjectGiven]) -> dict[str, str]:
+    """The id of each project by a name that no other of them has: with its id where two have the same name."""
+    names = Counter(project.name for project in projects)
+    return {
+        project.name if names[project.name] == 1 else f"{project.name} ({project.project})": project.project
+        for project in projects
+    }
 
 
 def energy_source(sums: Sums) -> str:
@@ -148,6 +167,11 @@ def ending(message: Message) -> str:
         return translate(reason_words.brief)
     known = ENDINGS.get(message.kind)
     return translate(known) if known else messages.sentence(message)
+
+
+def ending_in_full(message: Message) -> str:
+    """With its figures, where it has some."""
+    return ending(message) if message.kind not in WORDINGS else messages.sentence(message)
 
 
 def main_reason(idle: Mapping[str, float]) -> str:

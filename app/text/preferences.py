@@ -6,7 +6,7 @@ A preference without words here is shown by its plain name, and fails a test.
 from typing import NamedTuple
 
 from app.text import messages
-from app.text.i18n import N_, tr, translate, trn
+from app.text.i18n import N_, tr, translate
 from app.text.typed import quantities, values
 from core.api.message import Message
 from core.api.preferences.commands import PreferenceInfo
@@ -66,8 +66,16 @@ _WORDS = {
         N_("Wait before using the graphics card"),
         N_("How long mouse and keyboard must have rested before the card computes."),
     ),
+    "busy_processor": Words(
+        N_("Wait while others use the processor"),
+        N_("From this share of the processor on, if other programs take it for ten seconds."),
+    ),
     "full_screen": Words(
         N_("Contribute beside full-screen programs"), N_("Off: games, films and talks have the computer alone.")
+    ),
+    "resume_at_start": Words(
+        N_("Contribute after a start"),
+        N_("Off: after Quit, or a restart of the computer, Idlehive waits until you press Contribute."),
     ),
     "programs": Words(
         N_("Programs to wait for"),
@@ -121,8 +129,6 @@ def short(info: PreferenceInfo, value: int) -> str:
     amount = values.write(value, info.type)
     wordings = {
         "gpu_share": tr("{amount} of the card"),
-        "processor_share": tr("{amount} of the processor"),
-        "threads": trn("1 thread", "{amount} threads", value),
         "upload_limit": tr("{amount} up"),
         "download_limit": tr("{amount} down"),
     }
@@ -156,8 +162,9 @@ def cause(why: Message) -> str:
 
 def live_value(name: str, snapshot: Snapshot) -> float | None:
     """What is measured now of what a limit is about, in its unit; None: nothing is."""
-    if name == "battery_level":
-        return snapshot.surroundings.battery_level
+    around = {"battery_level": snapshot.surroundings.battery_level, "busy_processor": snapshot.surroundings.processor}
+    if name in around:
+        return around[name]
     plain, card, month = name.removeprefix(GENTLE), snapshot.gpu, snapshot.data_month
     measured: dict[str, float | None] = {"data_cap": month.used if month else None}
     if snapshot.session is not None:

@@ -3,12 +3,12 @@
 from collections.abc import Sequence
 from enum import Enum
 
-from app.text import numbers, status, tasks
+from app.text import numbers, progress, status, tasks
 from app.text.i18n import tr
 from app.text.messages import sentence
 from core.api.message import Message
 from core.api.project.projects import CurvePoint, ProjectDetails, ProjectInfo
-from core.api.snapshot import Snapshot
+from core.api.snapshot import Snapshot, State
 
 
 class ListFilter(Enum):
@@ -36,18 +36,31 @@ def by_line(info: ProjectInfo) -> str:
     return tr("by {organiser} · result under {license}", organiser=info.organiser, license=info.license)
 
 
-def badges(info: ProjectInfo, members: int) -> list[tuple[str, str]]:
-    """(text, role) of each; `members` is the number of joined projects."""
+def badges(info: ProjectInfo, members: int, state: State = "idle") -> list[tuple[str, str]]:
+    """(text, role) of each; `members` is the number of joined projects, `state` the engine's."""
     found = []
     if info.practice:
         found.append((tr("Practice on this computer"), "badge"))
-    if info.active:
-        found.append((tr("Contributing now"), "badge-own"))
+    if info.active and (words := _session(state)):
+        found.append((words, "badge-own"))
     elif info.joined:
         found.append((tr("Joined"), "badge"))
     if info.rank and members > 1:
         found.append((tr("Choice {rank}", rank=info.rank), "badge"))
     return found
+
+
+def _session(state: State) -> str:
+    """What the session of a project does."""
+    match state:
+        case "contributing":
+            return tr("Contributing now")
+        case "starting" | "joining" | "syncing":
+            return tr("Getting ready")
+        case "holding":
+            return tr("On hold")
+        case _:
+            return ""
 
 
 def verdict(missing: Sequence[Message]) -> str:
@@ -69,8 +82,8 @@ def given(details: ProjectDetails) -> str:
     if details.samples:
         amount, time = numbers.count(details.samples), numbers.duration(details.seconds)
         parts.append(tr("You gave {n} samples in {time}", n=amount, time=time))
-    if details.place:
-        parts.append(status.place(details.place))
+    if place := status.place(details.place):
+        parts.append(place)
     return " · ".join(parts)
 
 
@@ -85,6 +98,14 @@ def peers(info: ProjectInfo, curve: list[CurvePoint], snapshot: Snapshot | None,
     if not 0 < last.at <= now:
         return numbers.count(last.peers), tr("Peers at epoch {epoch}", epoch=numbers.count(last.epoch))
     return numbers.count(last.peers), tr("Peers {time} ago", time=numbers.age(now - last.at))
+
+
+def reached(curve: Sequence[CurvePoint]) -> str:
+    """How far the run is: its last epoch with a loss."""
+    last = next((point for point in reversed(curve) if point.loss is not None), None)
+    if last is None or last.loss is None:
+        return tr("No epoch yet")
+    return tr("Epoch {epoch}: {line}", epoch=numbers.count(last.epoch), line=progress.loss(last.loss))
 
 
 def needs_line(requirements: dict[str, int]) -> str:

@@ -4,11 +4,13 @@ from collections.abc import Sequence
 from datetime import tzinfo
 
 from app.text import numbers, preferences, times
-from app.text.i18n import tr
+from app.text.i18n import tr, trn
+from app.text.numbers import percent
 from app.text.typed import week
 from core.api.preferences.commands import PreferenceInfo
 from core.api.preferences.preferences import GENTLE
 from core.api.preferences.schedule import Level, ScheduleState, outlook
+from core.api.session_settings import Limits
 
 
 def next_change(state: ScheduleState, now: float) -> str:
@@ -45,8 +47,10 @@ def until(state: ScheduleState, cells: str, zone: tzinfo, now: float) -> str:
 
 
 def override(state: ScheduleState, now: float) -> str:
-    """Empty unless the volunteer contributes against the schedule."""
-    if not state.overridden:
+    """Empty unless the volunteer contributes against the schedule, now or before the override ends."""
+    end = state.override_until
+    changes = state.next_at is not None and (end is None or state.next_at < end)
+    if not state.overridden or (state.level is not Level.OFF and not changes):
         return ""
     if state.override_until is None:
         return tr("You contribute in spite of the schedule until you resume it.")
@@ -64,15 +68,26 @@ def of_which_full(cells: str) -> str:
     )
 
 
-def level_meaning(level: Level, limits: Sequence[PreferenceInfo], *, uses_gpu: bool) -> str:
-    """A level in numbers: what computes, and what goes over the line if that is limited."""
+def level_meaning(level: Level, limits: Sequence[PreferenceInfo], *, uses_gpu: bool, cores: int) -> str:
+    """A level in numbers: what computes, and what goes over the line if that is limited. `cores` of this computer."""
     if level is Level.OFF:
         return tr("nothing runs")
-    prefix = GENTLE if level is Level.GENTLE else ""
-    names = (("gpu_share",) if uses_gpu else ("threads", "processor_share")) + ("upload_limit", "download_limit")
-    known = {limit.name: limit for limit in limits}
-    shown = [known[prefix + name] for name in names if prefix + name in known]
+    gentle = level is Level.GENTLE
+    known = {limit.name.removeprefix(GENTLE): limit for limit in limits if limit.name.startswith(GENTLE) is gentle}
     # Of a limit for gentle hours, the effective value is what would apply in one.
-    values = [(limit, limit.effective if prefix else limit.value) for limit in shown]
-    parts = [preferences.short(limit, int(value)) for limit, value in values if isinstance(value, int) and value]
+    chosen = ((name, limit.effective if gentle else limit.value) for name, limit in known.items())
+    values = {name: value for name, value in chosen if isinstance(value, int)}
+    names = (("gpu_share",) if uses_gpu else ()) + ("upload_limit", "download_limit")
+    parts = [preferences.short(known[name], values[name]) for name in names if values.get(name)]
+    if not uses_gpu and "threads" in values:
+        parts.insert(0, _threads(values["threads"], values["processor_share"], cores))
     return " · ".join(parts) or tr("with your limits")
+
+
+def _threads(limit: int, share: int, cores: int) -> str:
+    """How many threads compute, and what part of the time."""
+    number = min(cores, Limits(threads=limit).threads_on(cores))
+    threads = trn("1 of {cores} threads", "{n} of {cores} threads", number, n=number, cores=cores)
+    return (
+        threads if share == 100 else tr("{threads}, {share} of the time", threads=threads, share=percent(share / 100))
+    )

@@ -8,6 +8,7 @@ from typing import Literal
 from app.text import messages, numbers, reasons, times
 from app.text.i18n import N_, tr, translate, trn
 from app.text.steps import getting_ready, is_getting_ready, place_in_getting_ready, step_meaning
+from core.api.preferences import remedies
 from core.api.reasons import Kind, Reason, Severity
 from core.api.snapshot import Place, Progress, Snapshot
 
@@ -23,6 +24,7 @@ _REACHABILITY = {
     "no_mapping": N_("Only calls out: the router maps no port"),
     "outgoing": N_("Only calls out"),
 }
+_A_DAY = 86_400.0
 _URGENCY = (Severity.PROBLEM, Severity.NOTICE, Severity.QUIET)
 
 
@@ -83,8 +85,8 @@ def asks_for_port(snapshot: Snapshot) -> bool:
 
 
 def place(known: Place | None) -> str:
-    """Among all who publish what they give; empty if it is not known."""
-    if known is None:
+    """Among all who publish what they give; empty if it is not known, or nobody else is counted."""
+    if known is None or known.volunteers < 2:
         return ""
     own, everyone, share = numbers.count(known.place), numbers.count(known.volunteers), numbers.percent(known.share)
     return tr("You: place {place} of {all}, {share} of all samples", place=own, all=everyone, share=share)
@@ -127,6 +129,28 @@ def tone(snapshot: Snapshot) -> Tone:
 def is_paused(snapshot: Snapshot) -> bool:
     """The volunteer has paused, with or without an end."""
     return any(reason.kind in {Kind.PAUSED, Kind.SNOOZED} for reason in snapshot.reasons)
+
+
+def remedy(snapshot: Snapshot) -> str | None:
+    """The preference that prevents contributing; None if it is none."""
+    if snapshot.state == "contributing" or is_paused(snapshot):
+        return None
+    if any(reason.kind == "in_use" for reason in snapshot.reasons):
+        return "idle_gpu" if snapshot.settings.gpu else "idle_processor"
+    first = main_reason(snapshot)
+    causes = (each for each in (first, *snapshot.reasons, snapshot.error) if each)
+    return next((name for cause in causes if (name := remedies.remedy(cause))), None)
+
+
+def rest(snapshot: Snapshot) -> str:
+    """In a word, why the batch in the ring does not move; empty while it does."""
+    if snapshot.state == "contributing" or is_getting_ready(snapshot):
+        return ""
+    if is_paused(snapshot):
+        return tr("paused")
+    if snapshot.state == "failed" and snapshot.retry_at is None:
+        return tr("stopped")
+    return tr("waiting") if snapshot.wanted and snapshot.reasons else tr("not in a batch")
 
 
 def main_reason(snapshot: Snapshot) -> Reason | None:
@@ -256,9 +280,9 @@ def _own_share(progress: Progress) -> str:
 
 
 def _due(progress: Progress) -> str:
+    """Empty where an estimate would be worth nothing: nobody is known to compute, or not before tomorrow."""
     missing = progress.target_batch_size - progress.epoch_samples
     if progress.swarm_samples_per_second <= 0 or missing <= 0:
         return ""
-    return tr(
-        "The next update is due in about {time}.", time=numbers.duration(missing / progress.swarm_samples_per_second)
-    )
+    seconds = missing / progress.swarm_samples_per_second
+    return tr("The next update is due in about {time}.", time=numbers.duration(seconds)) if seconds < _A_DAY else ""

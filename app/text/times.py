@@ -24,6 +24,13 @@ def clock(moment: float, now: float) -> str:
     return f"{_day_and_month(then) if abs(days) < _DAYS_WITHOUT_YEAR else date_text(then)} {time}"
 
 
+def moment(then: float, now: float) -> str:
+    """A moment of the past: 14 Mar, 21:07; 14 Mar 2025, 21:07 in another year."""
+    there = _local(then)
+    year = "" if there.year == _local(now).year else f" {there.year}"
+    return f"{_day_and_month(there)}{year}, {time_of_day(there.hour, there.minute)}"
+
+
 def time_of_day(hour: int, minute: int) -> str:
     """23:00, or 11:00 PM."""
     if region.current().has_24_hours:

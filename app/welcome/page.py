@@ -54,13 +54,25 @@ class WelcomePage(QWidget):
         """Send all choices to the engine, one after the other, and contribute."""
         self._problem.set_text("")
         self.start.setEnabled(False)
-        self._send([*usage_presets.settings(self.level), usage_presets.contribution(self.level, self.project)])
+        begin = usage_presets.contribution(self.level, self.project)
+        self._send([*usage_presets.settings(self.level), begin], "schedule" if self._is_custom else "home")
 
-    def _send(self, commands: Sequence[Command]) -> None:
+    def look_around(self, page: str) -> None:
+        """Keep how much may be used, and open a page without contributing."""
+        if self._link.state is Link.UP:
+            self._send(usage_presets.settings(self.level), page)
+        else:
+            self._left(page)
+
+    @property
+    def _is_custom(self) -> bool:
+        return self.level is UsagePreset.CUSTOM
+
+    def _send(self, commands: Sequence[Command], page: str) -> None:
         if not commands:
-            self._left("schedule" if self.level is UsagePreset.CUSTOM else "home")
+            self._left(page)
             return
-        self._link.ask(commands[0], lambda _: self._send(commands[1:]), self._on_refused)
+        self._link.ask(commands[0], lambda _: self._send(commands[1:], page), self._on_refused)
 
     def _build(self) -> None:
         content = QWidget()
@@ -112,8 +124,8 @@ class WelcomePage(QWidget):
         self.start.setDefault(True)
         self.start.setAutoDefault(True)
         self._summary.setAlignment(Qt.AlignmentFlag.AlignVCenter)
-        self.address = Button(tr("I have a project's address…"), "link", lambda: self._left("projects"))
-        self.later = Button(tr("Look around first"), "link", lambda: self._left("home"))
+        self.address = Button(tr("I have a project's address…"), "link", lambda: self.look_around("projects"))
+        self.later = Button(tr("Look around first"), "link", lambda: self.look_around("home"))
         space = theme.UNIT * 3
         row = layouts.row(self.start, (self._summary, 1), self.later, self.address, spacing=space)
         inside = layouts.column(self._problem, row, spacing=space)

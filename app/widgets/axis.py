@@ -2,29 +2,46 @@
 
 import math
 from collections.abc import Sequence
+from typing import NamedTuple
 
+from app.text import numbers
 from core.api.project.projects import CurvePoint
 
+_FACTORS = (0.1, 0.2, 0.5, 1, 2, 5, 10)
 
-def ticks(lowest: float, highest: float, most: int) -> list[float]:
-    """At most `most` round numbers (1, 2 or 5 times a power of ten apart) within a range (Heckbert 1990)."""
+
+class Ticks(NamedTuple):
+    values: list[float]
+    step: float
+    """Between neighbours."""
+
+    def text(self, value: float) -> str:
+        """A tick with as many decimals as the step needs."""
+        return numbers.decimal(value, max(0, -math.floor(math.log10(self.step) + 1e-9)))
+
+
+def ticks(lowest: float, highest: float, most: int) -> Ticks:
+    """About `most` round numbers (1, 2 or 5 times a power of ten apart) within a range (Heckbert 1990).
+
+    At least two, since one alone is no scale: where they would not be, the step is the next finer one.
+    """
     if not highest > lowest or most < 2:
-        return [lowest]
+        return Ticks([lowest], 1.0)
     rough = (highest - lowest) / (most - 1)
     power = 10 ** math.floor(math.log10(rough))
-    step = next(factor * power for factor in (1, 2, 5, 10) if factor * power >= rough * 0.999)
+    coarsest = next(place for place, factor in enumerate(_FACTORS) if factor * power >= rough * 0.999)
+    every = (_within(lowest, highest, factor * power) for factor in reversed(_FACTORS[: coarsest + 1]))
+    return next(found for found in every if len(found.values) >= 2)
+
+
+def _within(lowest: float, highest: float, step: float) -> Ticks:
     first = math.ceil(lowest / step - 1e-9)
-    return [number * step for number in range(first, math.floor(highest / step + 1e-9) + 1)]
+    return Ticks([number * step for number in range(first, math.floor(highest / step + 1e-9) + 1)], step)
 
 
 def whole_ticks(lowest: int, highest: int, most: int) -> list[int]:
     """Round whole numbers for an axis of epochs."""
-    return sorted({round(tick) for tick in ticks(lowest, highest, most) if abs(tick - round(tick)) < 1e-6})
-
-
-def tick_text(value: float, step: float) -> str:
-    """A tick with as many decimals as its neighbours need."""
-    return f"{value:.{max(0, -math.floor(math.log10(step) + 1e-9))}f}"
+    return sorted({round(tick) for tick in ticks(lowest, highest, most).values if abs(tick - round(tick)) < 1e-6})
 
 
 def value_range(points: Sequence[CurvePoint]) -> tuple[float, float] | None:

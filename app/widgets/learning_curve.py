@@ -16,7 +16,9 @@ from core.api.project.projects import CurvePoint
 
 Mark = Literal["line", "diamond", "dot"]
 
-_LEFT, _TOP, _RIGHT, _BOTTOM = 40.0, 6.0, 8.0, 22.0
+LEFT, RIGHT = 46.0, 8.0
+"""Pixels beside the curve; what is drawn below it lines up with its epochs."""
+_TOP, _BOTTOM = 6.0, 22.0
 _DOT = 2.6
 _DIAMOND = 4.5
 
@@ -63,7 +65,7 @@ class CurveView(QWidget):
         return super().event(event)
 
     def _area(self) -> QRectF:
-        return QRectF(self.rect()).adjusted(_LEFT, _TOP, -_RIGHT, -_BOTTOM)
+        return QRectF(self.rect()).adjusted(LEFT, _TOP, -RIGHT, -_BOTTOM)
 
     def _epochs(self) -> tuple[int, int]:
         first, last = self.points[0].epoch, self.points[-1].epoch
@@ -79,16 +81,13 @@ class CurveView(QWidget):
     def _paint_axes(self, painter: QPainter) -> None:
         now, area = theme.tokens(), self._area()
         losses = axis.ticks(*self._range, max(2, int(area.height() / 34)))
-        step = losses[1] - losses[0] if len(losses) > 1 else 1.0
-        for loss in losses:
+        for loss in losses.values:
             height = self._place(self._epochs()[0], loss).y()
             painter.setPen(QPen(QColor(now.line), 1))
             painter.drawLine(QPointF(area.left(), height), QPointF(area.right(), height))
             painter.setPen(QColor(now.muted))
-            where = QRectF(0, height - 9, _LEFT - 8, 18)
-            painter.drawText(
-                where, Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter, axis.tick_text(loss, step)
-            )
+            where = QRectF(0, height - 9, LEFT - 8, 18)
+            painter.drawText(where, Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter, losses.text(loss))
         for epoch in axis.whole_ticks(*self._epochs(), max(2, int(area.width() / 90))):
             middle = self._place(epoch, self._range[0]).x()
             where = QRectF(min(middle - 40, self.width() - 80), area.bottom() + 4, 80, 18)

@@ -88,8 +88,8 @@ QPlainTextEdit:focus { border: 1px solid $accent; }
 QTableView { background: transparent; border: 0; selection-background-color: $hover; selection-color: $text; }
 QTableView::item { border: 0; border-bottom: 1px solid $line; padding: 0 8px; color: $text; }
 QTableView::item:selected { background: $hover; color: $text; }
-QHeaderView, QHeaderView::section { background: transparent; border: 0; color: $muted; padding: 4px 8px; }
-QHeaderView::section { border-bottom: 1px solid $line; }
+QHeaderView, QHeaderView::section { background: transparent; border: 0; color: $muted; padding: 0; }
+QHeaderView::section { border-bottom: 1px solid $line; padding: 0 ${header_padding}px; }
 
 QMenu { background: $card; color: $text; border: 1px solid $line; padding: 6px; }
 QMenu::item { padding: 7px 22px 7px 14px; border-radius: 6px; }

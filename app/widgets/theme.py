@@ -25,6 +25,8 @@ BUTTON_HEIGHT = 38
 RADIUS_CARD = 14
 RADIUS_BUTTON = 9
 RADIUS_CELL = 4
+HEADER_PADDING = 11
+"""Left and right of a table's headers: the padding of its cells by the style sheet, and what Qt adds to those alone."""
 
 _SMALLEST_TEXT = 14
 """Smallest size of ordinary text in pixels; a larger system font scales everything."""
@@ -224,5 +226,6 @@ def _style_sheet(wanted: Tokens) -> str:
         "radius_button": RADIUS_BUTTON,
         "radius_cell": RADIUS_CELL,
         "button_height": BUTTON_HEIGHT,
+        "header_padding": HEADER_PADDING,
     }
     return Template(STYLE_SHEET).substitute(values | sizes)

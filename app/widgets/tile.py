@@ -22,8 +22,10 @@ class Tile(Card):
         self.add(self.caption, None)
         self._heading = heading
 
-    def show_figure(self, figure: str, unit: str, caption: str) -> None:
+    def show_figure(self, figure: str, unit: str, caption: str, is_old: bool = False) -> None:
+        """`is_old`: known from before, and grey."""
         self.figure.setText(figure)
+        theme.set_role(self.figure, "muted" if is_old else "text")
         self.unit.setText(unit)
         self.caption.setText(caption)
         self.setAccessibleName(f"{self._heading}: {figure} {unit} {caption}")

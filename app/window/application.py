@@ -26,7 +26,7 @@ from app.window.notification_policy import NotificationPolicy
 from app.window.quit import QuitDialog
 from app.window.tray import Tray
 from core.api.errors import WorldError, os_errors_as
-from core.api.protocol import Command
+from core.api.protocol import Command, Event
 from core.client.profile import Profile
 
 
@@ -78,8 +78,10 @@ class WindowApp(QObject):
         self.tray = Tray(self.link, self._perform, self)
         self.host = TrayHost(self)
         self.notifications = Notifications(self.tray.show_notification, self)
-        self.notification_policy = NotificationPolicy(self.link, self.settings, self.notifications.show, self)
-        self.quit_dialog = QuitDialog(self.link, self.window)
+        self.notification_policy = NotificationPolicy(
+            self.link, self.settings, self.notifications.show, self.notifications.withdraw, self
+        )
+        self.quit_dialog = QuitDialog(self.link, self.window, self.settings)
         self._focus_ring = FocusRing(application)
         self._instance = instance
         self._connect()
@@ -114,10 +116,17 @@ class WindowApp(QObject):
         self.window.quit_asked.connect(self.quit_dialog.ask)
         self.host.came.connect(self.tray.renew)
         self.host.missed.connect(self._stay_in_reach)
+        self.quit_dialog.kept.connect(self.window.hide_or_minimise)
+        self.link.event_came.connect(self._on_event)
         self.quit_dialog.leaving.connect(self.host.stop)
         self.quit_dialog.leaving.connect(self.window.hide)
         # Not quit(): that asks the windows first, and they only hide.
         self.quit_dialog.done.connect(lambda: self._application.exit(0))
+
+    def _on_event(self, event: Event) -> None:
+        """Another front end ends everything."""
+        if event.kind == "quitting":
+            self._application.exit(0)
 
     def _on_setting(self, name: str) -> None:
         if name == "scheme":

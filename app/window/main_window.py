@@ -102,12 +102,17 @@ class MainWindow(QMainWindow):
             event.accept()
             return
         event.ignore()
-        if not QSystemTrayIcon.isSystemTrayAvailable():
-            self.showMinimized()
-        elif self._settings.first_time("tray"):
+        if QSystemTrayIcon.isSystemTrayAvailable() and self._settings.first_time("tray"):
             self._explain_tray()
         else:
+            self.hide_or_minimise()
+
+    def hide_or_minimise(self) -> None:
+        """To where it can be opened again."""
+        if QSystemTrayIcon.isSystemTrayAvailable():
             self.hide()
+        else:
+            self.showMinimized()
 
     def paintEvent(self, event: QPaintEvent) -> None:
         super().paintEvent(event)
@@ -140,7 +145,8 @@ class MainWindow(QMainWindow):
     def _build(self) -> None:
         self.home = HomePage(self._link, self._settings)
         self.home.day.opened.connect(lambda: self.open_named("schedule"))
-        self._pages = pages.table(self.home, self._link, self._settings)
+        self.home.limit_opened.connect(self._open_limit)
+        self._pages = pages.table(self.home, self._link, self._settings, self._show_welcome)
         self._built: dict[int, QWidget] = {}
         self._sidebar = Sidebar([page.name for page in self._pages], self.quit_asked.emit)
         self._sidebar.chosen.connect(self.open_page)
@@ -154,6 +160,13 @@ class MainWindow(QMainWindow):
         layouts.row(self._sidebar, (right, 1), spacing=0, of=middle)
         self.setCentralWidget(middle)
         self.open_page(0)
+
+    def _open_limit(self, name: str) -> None:
+        from app.limits.page import LimitsPage  # loaded when it is opened, as all pages
+
+        self.open_named("limits")
+        if isinstance(page := self._stack.currentWidget(), LimitsPage):
+            page.reveal(name)
 
     def _leave_welcome(self, page: str) -> None:
         welcome, self._welcome = self._welcome, None

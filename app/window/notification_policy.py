@@ -27,16 +27,23 @@ _GONE_MS = 10_000
 """An engine that is back within this time, as after an update, needs no notification."""
 
 Show = Callable[[Notification], None]
+Withdraw = Show
 
 
 class NotificationPolicy(QObject):
-    """Follows the engine and passes notifications to `show`."""
+    """Follows the engine and passes notifications to `show`, and those of problems that are over to `withdraw`."""
 
-    def __init__(self, link: EngineLink, settings: Settings, show: Show, parent: QObject | None = None) -> None:
+    def __init__(
+        self, link: EngineLink, settings: Settings, show: Show, withdraw: Withdraw, parent: QObject | None = None
+    ) -> None:
         super().__init__(parent)
-        self._link, self._settings, self._show = link, settings, show
+        self._link, self._settings, self._show, self._withdraw = link, settings, show, withdraw
+        self._problems: set[str] = set()
+        """The sentences of the problems that there are now."""
         self._notified_at: dict[str, float] = {}
         """When a problem was last notified, by its sentence; monotonic seconds."""
+        self._missed = ""
+        """What was said of an engine that does not answer, while it does not."""
         self._reached: frozenset[tuple[str, float]] | None = None
         self._requested_at = float("-inf")
         self._gone = QTimer(self, singleShot=True, interval=_GONE_MS)
@@ -57,19 +64,26 @@ class NotificationPolicy(QObject):
     def _on_snapshot(self, snapshot: Snapshot) -> None:
         if self._reached is None:
             self._request_milestones()
-        if snapshot.wanted:
-            problems = [reason for reason in snapshot.reasons if reason.severity is Severity.PROBLEM]
-            for reason in problems:
-                self._notify_problem(status.reason_sentence(reason, time.time()) + ".")
+        problems = [reason for reason in snapshot.reasons if reason.severity is Severity.PROBLEM]
+        now = {status.reason_sentence(reason, time.time()) + "." for reason in problems if snapshot.wanted}
+        before, self._problems = self._problems, now
+        for sentence in before - now:
+            self._withdraw(_of_problem(sentence))
+        for sentence in now:
+            self._notify_problem(sentence)
 
     def _on_link(self, state: Link, _sentence: str) -> None:
         if state in {Link.GONE, Link.SILENT}:
             self._gone.start()
-        else:
-            self._gone.stop()
+            return
+        self._gone.stop()
+        if self._missed:
+            self._withdraw(_of_problem(self._missed))
+            self._missed = ""
 
     def _notify_gone(self) -> None:
-        self._notify_problem(self._link.sentence + " " + tr("Open Idlehive to restart it."))
+        self._missed = self._link.sentence + " " + tr("Open Idlehive to restart it.")
+        self._notify_problem(self._missed)
 
     def _request_milestones(self) -> None:
         now = time.monotonic()
@@ -86,16 +100,23 @@ class NotificationPolicy(QObject):
         if sentences:
             self._notify(tr("A milestone"), "\n".join(sentences))
 
-    def _notify(self, title: str, text: str, urgent: bool = False) -> None:
+    def _notify(self, title: str, text: str) -> None:
+        self._pass_on(Notification(title, text))
+
+    def _pass_on(self, notification: Notification) -> None:
         if self._settings.notifications and not _window_is_visible():
-            self._show(Notification(title, text, urgent))
+            self._show(notification)
 
     def _notify_problem(self, text: str) -> None:
         now = time.monotonic()
         if now < self._notified_at.get(text, float("-inf")) + _NOT_AGAIN_WITHIN:
             return
         self._notified_at[text] = now
-        self._notify(tr("Idlehive needs you"), text, urgent=True)
+        self._pass_on(_of_problem(text))
+
+
+def _of_problem(text: str) -> Notification:
+    return Notification(tr("Idlehive needs you"), text, urgent=True)
 
 
 def _window_is_visible() -> bool:

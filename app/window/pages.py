@@ -19,8 +19,8 @@ class PageRow(NamedTuple):
     make: Callable[[], QWidget]
 
 
-def table(home: QWidget, link: EngineLink, settings: Settings) -> list[PageRow]:
-    """All pages, in the order of the sidebar."""
+def table(home: QWidget, link: EngineLink, settings: Settings, welcome: Callable[[], None]) -> list[PageRow]:
+    """All pages, in the order of the sidebar. `welcome` shows the welcome page."""
     return [
         PageRow("home", tr("Home"), lambda: home),
         PageRow("projects", tr("Projects"), lambda: _load("projects").ProjectsPage(link)),
@@ -28,7 +28,7 @@ def table(home: QWidget, link: EngineLink, settings: Settings) -> list[PageRow]:
         PageRow("limits", tr("Limits"), lambda: _load("limits").LimitsPage(link)),
         PageRow("history", tr("History"), lambda: _load("history").HistoryPage(link)),
         PageRow("log", tr("Log"), lambda: _load("log").LogPage(settings.profile)),
-        PageRow("settings", tr("Settings"), lambda: _load("settings").SettingsPage(link, settings)),
+        PageRow("settings", tr("Settings"), lambda: _load("settings").SettingsPage(link, settings, welcome)),
     ]
 
 

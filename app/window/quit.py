@@ -1,8 +1,9 @@
-"""Quit: asks whether contributing should continue without the window."""
+"""Quit: ends everything, after one question if something runs."""
 
 from PySide6.QtCore import QObject, QTimer, Signal
-from PySide6.QtWidgets import QMessageBox, QWidget
+from PySide6.QtWidgets import QCheckBox, QMessageBox, QWidget
 
+from app.desktop.window_settings import Settings
 from app.link.choices import continues_by_itself
 from app.link.engine_link import EngineLink, Link
 from app.text.i18n import tr
@@ -19,25 +20,30 @@ class QuitDialog(QObject):
     done = Signal()
     leaving = Signal()
     """The engine is ending its session; the window can close."""
+    kept = Signal()
+    """The program stays in the tray."""
 
-    def __init__(self, link: EngineLink, window: QWidget) -> None:
+    def __init__(self, link: EngineLink, window: QWidget, settings: Settings) -> None:
         super().__init__(window)
         self._link = link
         self._window = window
+        self._settings = settings
         self._box: MessageDialog | None = None
 
     def ask(self) -> None:
-        """Ask what to do with the session, if there is one."""
+        """Quit, after a question if something runs and the volunteer has not answered it for good."""
         if self._box:
             self._box.raise_()
         elif self.must_ask:
             self._open_dialog()
+        elif self._runs and self._settings.quitting == "tray":
+            self.kept.emit()
         else:
             self.end_engine()
 
     def end_after_signal(self) -> None:
         """End without a question: a session continues, an idle engine ends."""
-        if self.must_ask:
+        if self._runs:
             self.done.emit()
         else:
             self.end_engine()
@@ -53,29 +59,38 @@ class QuitDialog(QObject):
 
     @property
     def must_ask(self) -> bool:
-        """Whether there is something to ask: the engine would continue to contribute."""
+        return self._runs and self._settings.quitting == "ask"
+
+    @property
+    def _runs(self) -> bool:
+        """Something would end: a session, or contributing that continues by itself later."""
         return self._link.snapshot is not None and continues_by_itself(self._link.snapshot)
 
     def _open_dialog(self) -> None:
         box = MessageDialog(
             self._window,
             tr("Quit Idlehive"),
-            tr("Should this computer continue to contribute in the background?"),
-            tr("Open Idlehive at any time to see its progress or to stop it."),
+            tr("Quitting ends contributing too."),
+            tr("Whether it goes on at the next start is a limit: “Contribute after a start”."),
         )
-        go_on = box.offer(tr("Continue in the background"), QMessageBox.ButtonRole.AcceptRole, "primary")
-        stop = box.offer(tr("Stop contributing"), QMessageBox.ButtonRole.DestructiveRole)
+        end = box.offer(tr("Quit"), QMessageBox.ButtonRole.DestructiveRole, "primary")
+        keep = box.offer(tr("Keep running in the tray"), QMessageBox.ButtonRole.AcceptRole)
         box.setEscapeButton(box.offer(tr("Cancel"), QMessageBox.ButtonRole.RejectRole))
-        box.setDefaultButton(go_on)
+        box.setDefaultButton(end)
+        always = QCheckBox(tr("Do not ask again"))
+        box.setCheckBox(always)
         self._box = box
-        box.finished.connect(lambda _: self._answered(go_on, stop))
+        box.finished.connect(lambda _: self._answered(end, keep, always.isChecked()))
         box.open()
 
-    def _answered(self, go_on: Button, stop: Button) -> None:
+    def _answered(self, end: Button, keep: Button, always: bool) -> None:
         box, self._box = self._box, None
-        if box is None:
-            return
-        if box.clickedButton() is go_on:
-            self.done.emit()
-        elif box.clickedButton() is stop:
+        chosen = box.clickedButton() if box is not None else None
+        if chosen is end:
+            if always:
+                self._settings.quitting = "end"
             self.end_engine()
+        elif chosen is keep:
+            if always:
+                self._settings.quitting = "tray"
+            self.kept.emit()

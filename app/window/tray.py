@@ -116,7 +116,7 @@ class Tray(QObject):
         """What it would stop; where there is a choice, the question that follows asks."""
         if not up:
             return tr("Quit (closes the window)")
-        return tr("Quit… (choose what stops)") if continues_by_itself(snapshot) else tr("Quit (stops the engine too)")
+        return tr("Quit (ends contributing too)") if continues_by_itself(snapshot) else tr("Quit")
 
     def _on_main(self) -> None:
         if self._link.snapshot:

@@ -21,6 +21,9 @@ class Contribute(msgspec.Struct, frozen=True, tag=True):
     until_epoch: int | None = None
     override: Override = "next_edge"
     """Whether hours that are off are overridden: until the schedule's next change, until `Resume`, or not."""
+    borrow: bool = False
+    """At its end, by time, epoch or `GiveBack`, what applied before applies again. Other commands of the meantime
+    count for both; a `Contribute` that borrows nothing ends it. Not kept when the engine ends."""
 
 
 class Pause(msgspec.Struct, frozen=True, tag=True):
@@ -35,4 +38,8 @@ class Resume(msgspec.Struct, frozen=True, tag=True):
     """End a pause or, without one, an override of the schedule. Reply: null."""
 
 
-IntentCommand = Contribute | Pause | Resume
+class GiveBack(msgspec.Struct, frozen=True, tag=True):
+    """End what was borrowed; nothing happens if nothing was. Reply: null."""
+
+
+IntentCommand = Contribute | Pause | Resume | GiveBack

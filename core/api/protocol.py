@@ -29,6 +29,9 @@ class GetSnapshot(msgspec.Struct, frozen=True, tag=True):
 class Quit(msgspec.Struct, frozen=True, tag=True):
     """End the session, then the engine. Replies null when the session is over; then the connection closes."""
 
+    with_front_ends: bool = False
+    """Also those that stay open: they get the event `quitting`."""
+
 
 Command = (
     Subscribe
@@ -64,7 +67,7 @@ class Refusal(msgspec.Struct, frozen=True, tag=True):
 class Event(msgspec.Struct, frozen=True, tag=True):
     """A single occurrence that a front end may show. `kind` names its subject."""
 
-    kind: Literal["first_contribution", "epoch_done", "session_failed", "joined", "left", "warning"]
+    kind: Literal["first_contribution", "epoch_done", "session_failed", "joined", "left", "warning", "quitting"]
     message: Message
     at: float
     project: str | None = None

@@ -86,6 +86,8 @@ class Surroundings(msgspec.Struct, frozen=True):
 
     last_input: float | None = None
     """When mouse or keyboard were last used, UTC seconds, rounded to ten."""
+    processor: int | None = None
+    """Percent of the processor that other programs use, without a break for seconds."""
     on_battery: bool | None = None
     """None also without a battery."""
     battery_level: int | None = None
@@ -148,7 +150,12 @@ class Snapshot(msgspec.Struct, frozen=True, tag=True):
     """The project that the volunteer chose; None: the first in order that can run."""
     wanted: bool = False
     """The volunteer wants to contribute when no reason prevents it."""
+    borrowed: bool = False
+    """A command has borrowed the engine and has not given it back."""
+    goals_reached: int = 0
+    """How often what was borrowed has ended by its time or epoch."""
     progress: Progress = Progress()
+    """Without a session: where the last one saw the run of `project`."""
     traffic: Traffic = Traffic()
     settings: SessionSettings = SessionSettings()
     schedule: ScheduleState = ScheduleState()
@@ -172,5 +179,7 @@ class Snapshot(msgspec.Struct, frozen=True, tag=True):
     today: Today = Today()
     place: Place | None = None
     """In `project`; None: not known, or nothing is published."""
+    changes: int = 0
+    """Grows whenever preferences, the list of projects or its order have changed: what was fetched of them is old."""
     engine_pid: int = 0
     version: str = ""

@@ -22,6 +22,7 @@ from core.conditions.network import (
 )
 from core.conditions.power import Power, PowerSensor, System, UPower
 from core.conditions.presence import Presence, PresenceSensor
+from core.conditions.processor import Processor, ProcessorSensor
 from core.conditions.programs import ProgramsSensor, RunningPrograms
 from core.conditions.source import Source
 
@@ -35,6 +36,7 @@ class Readings:
     presence: Presence = field(default_factory=Presence)
     full_screen: FullScreen = field(default_factory=FullScreen)
     programs: RunningPrograms = field(default_factory=RunningPrograms)
+    processor: Processor = field(default_factory=Processor)
     power: Power = field(default_factory=Power)
     network: Network = field(default_factory=Network)
     gpus: GpuStates = field(default_factory=GpuStates)
@@ -112,6 +114,7 @@ def this_machine() -> Machine:
             "presence": PresenceSensor(presence.sources(session_bus, system_bus, x11, clock, tick), clock, tick),
             "full_screen": FullScreenSensor(ActiveWindow(x11), GameMode(session_bus), tick),
             "programs": ProgramsSensor(),
+            "processor": ProcessorSensor(tick),
             "power": PowerSensor([UPower(system_bus), System()], tick),
             "network": NetworkSensor(online, [NetworkManagerMetered(system_bus)], tick),
             "gpus": GpuSensor(clock, tick),

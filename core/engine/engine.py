@@ -11,6 +11,8 @@ from dataclasses import replace
 
 import msgspec
 
+from core.api.preferences.preferences import Values
+from core.api.preferences.remedies import is_lifted
 from core.api.protocol import Event
 from core.api.sensors import SensorInfo
 from core.api.session import EpochDone, Fault, Remark, Report
@@ -22,7 +24,7 @@ from core.conditions.sleep.watch import SleepWatch
 from core.engine.broadcast import Broadcast
 from core.engine.decision import states
 from core.engine.decision.decide import Decision
-from core.engine.decision.facts import Conditions
+from core.engine.decision.facts import Conditions, Failure
 from core.engine.decision.intent import Intent
 from core.engine.decision.lifecycle import forgive, lifecycle
 from core.engine.decision.observation import Observation, decide_among, moments
@@ -87,10 +89,11 @@ class Engine:
             profile.path / "gpu-power-limit.json", lambda refusal: self.publish(Event("warning", refusal, clock()))
         )
         self._recorder = Recorder(store, self.publish)
-        self._intent = StoredIntent(store.journal)
+        self._intent = StoredIntent(store.journal, resume=self.preferences["resume_at_start"])
         self._closing = False
         self._asked_at: float | None = None
         """When the volunteer last asked to contribute."""
+        self._changes = 0
         self.selection = Selection()
         self._measured_bandwidths: dict[str, int] = {}
         """By project: bytes per second below which its rounds cannot end, as measured by a session."""
@@ -141,7 +144,7 @@ class Engine:
         """Decide again. `event` is a session's report, if there is one."""
         now = self.clock()
         self._record(event, now)
-        self._intent.set(self.intent.at(now))
+        self._intent.pass_to(now)
         self._seen = self._observe(now)
         self._run_lifecycle(None if isinstance(event, EpochDone | Remark) else event, now)
         self._sessions.apply(self.decision.settings)
@@ -165,6 +168,9 @@ class Engine:
             project_name=self.catalogue.info(self.catalogue.get(selected)).name if selected else None,
             pinned=self.intent.project,
             wanted=self.intent.wanted,
+            borrowed=self.intent.before is not None,
+            goals_reached=self._intent.goals_reached,
+            progress=self._sessions.known_progress(selected),
             schedule=msgspec.structs.replace(self.decision.schedule, zone=self.weekly_schedule.zone_name(now)),
             surroundings=machine_rules.surroundings(self.sensor_thread.readings),
             gpu=gpu_rules.gpu_use(self.sensor_thread.readings.gpus, self.decision.settings.gpu),
@@ -172,10 +178,13 @@ class Engine:
             data_month=DataMonth(self._seen.conditions.network.used, cap) if cap else None,
             today=self._recorder.today(now),
             place=self.ranking.get(selected) if selected else None,
+            changes=self.catalogue.changes + self._changes,
         )
         return build_snapshot(base, self._state, self.decision, self._sessions.report, self._sessions.shown)
 
-    def sensors(self) -> list[SensorInfo]:
+    async def sensors(self) -> list[SensorInfo]:
+        """Once they have been read: before, they would all be said to be unknown."""
+        await self.sensor_thread.was_read.wait()
         return [*self.sensor_thread.info(), self._sleep.info()]
 
     def publish(self, event: Event) -> None:
@@ -185,10 +194,22 @@ class Engine:
         self.broadcast.publish(event)
 
     def reload_preferences(self) -> None:
-        self.preferences = self.store.preferences.load()
+        before, self.preferences = self.preferences, self.store.preferences.load()
+        self._changes += 1
+        self._lift_failures(before)
         self.weekly_schedule.change(self.preferences["week"])
         self.sensor_thread.detect_programs(self.preferences["programs"])
         self.update()
+
+    def _lift_failures(self, before: Values) -> None:
+        """Try again what failed by a limit that allows more now."""
+
+        def lifted(failure: Failure) -> bool:
+            return is_lifted(failure.error, before, self.preferences)
+
+        if isinstance(self._state, Failed) and lifted(self._state.failure):
+            self._state = forgive(self._state)
+        self.selection = self.selection.without(lifted)
 
     async def close(self) -> None:
         """End the session, by force if it does not obey; then stop sensors and clock."""
@@ -229,8 +250,9 @@ class Engine:
 
     def _run_lifecycle(self, event: states.Input | None, now: float) -> None:
         for _ in range(_MOST_STEPS):
-            self.decision, self.selection = self._decide()
-            before = self._state
+            self.decision, selection = self._decide()
+            self._changes += selection.own_reasons != self.selection.own_reasons
+            self.selection, before = selection, self._state
             self._state, effects = lifecycle(before, self.decision, event, now)
             event = None
             self._on_change(before, now)

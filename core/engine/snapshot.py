@@ -39,7 +39,7 @@ def build_snapshot(
         base,
         state=cast("api.State", type(state).__name__.lower()),
         reasons=(*decision.reasons, *_cut_off(last)),
-        progress=last.progress if last else api.Progress(),
+        progress=last.progress if last else api.Progress() if alive else base.progress,
         traffic=last.traffic if last else api.Traffic(),
         settings=decision.settings,
         processor=base.processor if last else None,

@@ -9,16 +9,27 @@ _SETTING = "intent"
 
 
 class StoredIntent:
-    def __init__(self, journal: Journal) -> None:
+    def __init__(self, journal: Journal, *, resume: bool = True) -> None:
+        """`resume`: what was wanted before the engine ended is wanted again."""
         self._journal = journal
-        self.value = read(journal.read_setting(_SETTING))
+        stored = read(journal.read_setting(_SETTING))
+        self.value = stored if resume else stored.fulfilled()
+        self.goals_reached = 0
+        """How often what was borrowed has ended by its time or epoch."""
 
     def set(self, intent: Intent) -> None:
         if intent != self.value:
             self.value = intent
             self._journal.setting(_SETTING, msgspec.json.encode(intent).decode())
 
+    def pass_to(self, now: float) -> None:
+        """End what was to last until now."""
+        self._let_end(self.value.at(now))
+
     def reached(self, epoch: int) -> None:
-        """End an intent that was to last until this epoch."""
-        if self.value.until_epoch is not None and epoch >= self.value.until_epoch:
-            self.set(self.value.fulfilled())
+        """End what was to last until this epoch."""
+        self._let_end(self.value.reached(epoch))
+
+    def _let_end(self, intent: Intent) -> None:
+        self.goals_reached += self.value.before is not None and intent.before is None
+        self.set(intent)

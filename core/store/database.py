@@ -19,9 +19,17 @@ class StoreError(WorldError):
 class Database:
     """An open file in WAL mode, for the thread that opened it. Every method can raise StoreError."""
 
-    def __init__(self, path: Path) -> None:
-        """Open, check and migrate. Refuses a file that is damaged, read-only, or newer than this program."""
+    def __init__(self, path: Path, *, to_read: bool = False) -> None:
+        """Open, check and migrate. Refuses a file that is damaged, read-only, or newer than this program.
+
+        `to_read`: as it is, and nothing can be written.
+        """
         self.path = path
+        if to_read:
+            with self.errors_as_data():
+                self._connection = sqlite3.connect(f"{path.absolute().as_uri()}?mode=ro", uri=True, timeout=_PATIENCE)
+                self._connection.row_factory = sqlite3.Row
+            return
         with self.errors_as_data():
             self._connection = sqlite3.connect(path, timeout=_PATIENCE, isolation_level=None)
         try:

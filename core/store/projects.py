@@ -78,6 +78,14 @@ class Projects:
         with self._database.transaction() as connection:
             connection.execute("DELETE FROM membership WHERE project = ?", (project,))
 
+    def remove(self, project: str) -> None:
+        """Take it off the list, unless it is joined; its history stays."""
+        with self._database.transaction() as connection:
+            connection.execute(
+                "DELETE FROM project WHERE id = ?1 AND NOT EXISTS (SELECT 1 FROM membership WHERE project = ?1)",
+                (project,),
+            )
+
 
 def _project(row: sqlite3.Row) -> Project:
     return Project(

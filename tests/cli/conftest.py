@@ -10,7 +10,7 @@ import pytest
 
 from app.cli import main
 from app.text import i18n, region
-from core.api.intent import Contribute, Pause
+from core.api.intent import Contribute, GiveBack
 from core.client.profile import Profile
 from tests.cli.snapshots import AFTER, BEFORE, active
 from tests.fakes.scripted_engine import ScriptedEngine
@@ -99,8 +99,8 @@ def _written(pipe: io.TextIOWrapper) -> str:
 
 @pytest.fixture
 def obedient(engine: ScriptedEngine) -> ScriptedEngine:
-    """An engine that contributes when told to, and is idle when paused."""
+    """An engine that contributes when told to, and is idle when it is given back."""
     engine.show(BEFORE)
     engine.answer(Contribute, lambda _: engine.show(active()))
-    engine.answer(Pause, lambda _: engine.show(AFTER))
+    engine.answer(GiveBack, lambda _: engine.show(AFTER))
     return engine

@@ -3,29 +3,23 @@
 import signal
 import time
 
+import msgspec
 import pytest
 
-from app.cli.contribute import Goal, Outcome, judge, restoring
+from app.cli.contribute import Outcome, judge
 from app.text import reasons
 from core.api.errors import UsageError, WorldError
-from core.api.intent import Contribute, Pause
+from core.api.intent import Contribute, GiveBack, Pause
 from core.api.message import Message
-from core.api.preferences.schedule import Level, ScheduleState
-from core.api.protocol import Command, Event, Quit
+from core.api.protocol import Event, Quit
 from core.api.reasons import Kind, Reason
 from core.api.snapshot import Snapshot
 from tests.cli.conftest import RunCli, StartCli
 from tests.cli.snapshots import AFTER, BEFORE, NOW, active, wait_for_line
 from tests.fakes.scripted_engine import ScriptedEngine
 
-PAUSED = Reason(Kind.PAUSED, hold=True)
 TOO_LITTLE = Message("memory_full")
 GAVE_UP = Reason(Kind.GAVE_UP, hold=False, params={"failure": TOO_LITTLE})
-
-
-def overriding(until: float | None) -> Snapshot:
-    """Contributing in an hour that is off, half an hour before the schedule's next change."""
-    return active(schedule=ScheduleState(Level.OFF, Level.FULL, NOW + 1800, overridden=True, override_until=until))
 
 
 def test_it_ends_with_0_when_the_epoch_is_reached(obedient: ScriptedEngine, start_cli: StartCli) -> None:
@@ -37,7 +31,7 @@ def test_it_ends_with_0_when_the_epoch_is_reached(obedient: ScriptedEngine, star
     out, err = process.communicate(timeout=20)
     assert (process.returncode, err) == (0, "")
     assert "Given: 120 samples towards 2 epochs in 15 s; 120 kB sent, 60.0 kB received." in out
-    assert obedient.received(Contribute) == [Contribute("bees", None, 19)]
+    assert obedient.received(Contribute) == [Contribute("bees", None, 19, borrow=True)]
 
 
 def test_an_engine_that_fulfilled_the_goal_by_itself_is_not_paused(
@@ -45,17 +39,30 @@ def test_an_engine_that_fulfilled_the_goal_by_itself_is_not_paused(
 ) -> None:
     process = start_cli("contribute", "--until-epoch", "19")
     wait_for_line(process, "Contributing to Bees")
-    obedient.show(active(19, 120))
-    obedient.show(BEFORE)
+    # It never shows the epoch: the session has left by then.
+    obedient.show(active(17, 120))
+    obedient.show(msgspec.structs.replace(BEFORE, goals_reached=1))
     process.communicate(timeout=20)
     assert process.returncode == 0
     assert not obedient.received(Pause)
 
 
-def test_it_ends_with_0_when_the_time_is_over(obedient: ScriptedEngine, run_cli: RunCli) -> None:
-    done = run_cli("contribute", "--for", "1s")
-    assert done.returncode == 0
-    assert obedient.received(Contribute) == [Contribute(None, 1, None)]
+def test_it_ends_with_0_when_the_time_is_over(obedient: ScriptedEngine, start_cli: StartCli) -> None:
+    process = start_cli("contribute", "--for", "1s")
+    wait_for_line(process, "Contributing to Bees")
+    assert process.poll() is None
+    obedient.show(AFTER)
+    process.communicate(timeout=20)
+    assert process.returncode == 0
+    assert obedient.received(Contribute) == [Contribute(None, 1, None, borrow=True)]
+
+
+def test_what_another_front_end_ends_is_stopped_early(obedient: ScriptedEngine, start_cli: StartCli) -> None:
+    process = start_cli("contribute", "--for", "2h")
+    wait_for_line(process, "Contributing to Bees")
+    obedient.show(active(borrowed=False))
+    process.communicate(timeout=20)
+    assert process.returncode == 1
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
@@ -68,7 +75,7 @@ def test_a_signal_stops_contributing_and_tells_what_was_given(
     out, err = process.communicate(timeout=20)
     assert (process.returncode, err) == (0, "")
     assert "Given: 120 samples" in out
-    assert obedient.received(Pause) == [Pause()]
+    assert obedient.received(GiveBack) == [GiveBack()]
     assert not obedient.received(Quit)
 
 
@@ -81,20 +88,20 @@ def test_stopped_before_what_was_agreed_is_code_1(obedient: ScriptedEngine, star
 
 
 def test_an_engine_that_contributed_before_goes_on(obedient: ScriptedEngine, start_cli: StartCli) -> None:
-    obedient.show(active())
+    obedient.show(active(borrowed=False))
     process = start_cli("contribute", "whales")
     wait_for_line(process, "Contributing to Bees")
     process.send_signal(signal.SIGINT)
     out, _ = process.communicate(timeout=20)
     assert "continues to contribute, as before" in out
-    assert obedient.received(Contribute) == [Contribute("whales"), Contribute("bees", override="none")]
-    assert not obedient.received(Pause)
+    assert obedient.received(Contribute) == [Contribute("whales", borrow=True)]
+    assert obedient.received(GiveBack) == [GiveBack()]
 
 
 def test_giving_up_is_code_1_with_the_reason(obedient: ScriptedEngine, start_cli: StartCli) -> None:
     process = start_cli("contribute")
     wait_for_line(process, "Contributing to Bees")
-    obedient.show(Snapshot(state="failed", reasons=(GAVE_UP,), error=TOO_LITTLE, engine_pid=4242))
+    obedient.show(Snapshot(state="failed", reasons=(GAVE_UP,), error=TOO_LITTLE, engine_pid=4242, borrowed=True))
     _, err = process.communicate(timeout=20)
     assert process.returncode == 1
     assert err == f"idlehive: {reasons.sentence(GAVE_UP)}\n"
@@ -104,7 +111,7 @@ def test_a_failure_that_is_tried_again_is_no_end(obedient: ScriptedEngine, start
     process = start_cli("contribute")
     wait_for_line(process, "Contributing to Bees")
     error, retry_at = Message("session_ended"), time.time() + 60
-    obedient.show(Snapshot(state="failed", error=error, retry_at=retry_at, engine_pid=4242))
+    obedient.show(Snapshot(state="failed", error=error, retry_at=retry_at, engine_pid=4242, borrowed=True))
     wait_for_line(process, "Waiting to retry in 1 min: The session ended by itself")
     obedient.show(active())
     wait_for_line(process, "Contributing to Bees")
@@ -118,7 +125,7 @@ def test_a_refusal_changes_nothing(
     engine.answer(Contribute, error)
     done = run_cli("contribute", "bees")
     assert (done.returncode, done.stdout, done.stderr) == (code, "", f"idlehive: {error}\n")
-    assert not engine.received(Pause)
+    assert not engine.received(GiveBack)
 
 
 def test_an_engine_that_vanishes_is_told(obedient: ScriptedEngine, start_cli: StartCli) -> None:
@@ -137,40 +144,19 @@ def test_a_reader_that_has_had_enough_stops_contributing(obedient: ScriptedEngin
     assert process.stderr
     process.stdout.close()
     obedient.tell(Event("epoch_done", Message("epoch_done"), NOW, epoch=18, loss=4.2))
-    obedient.wait_for(Pause)
+    obedient.wait_for(GiveBack)
     assert process.stderr.read() == ""
     assert process.wait(20) == 1
 
 
 @pytest.mark.parametrize(
-    ("goal", "epoch", "elapsed", "stop", "outcome"),
+    ("borrowed", "reached", "stop", "outcome"),
     [
-        (Goal(), 5, 1e6, False, None),
-        (Goal(), 5, 0, True, Outcome.STOPPED),
-        (Goal(until_epoch=6), 5, 0, False, None),
-        (Goal(until_epoch=6), 6, 0, False, Outcome.REACHED),
-        (Goal(seconds=10), 0, 9.9, False, None),
-        (Goal(seconds=10), 0, 10, False, Outcome.REACHED),
-        (Goal(seconds=10), 0, 10, True, Outcome.STOPPED),
+        (True, 3, False, None),
+        (True, 3, True, Outcome.STOPPED),
+        (False, 4, False, Outcome.REACHED),
+        (False, 3, False, Outcome.STOPPED),
     ],
 )
-def test_the_end_is_judged(goal: Goal, epoch: int, elapsed: float, stop: bool, outcome: Outcome | None) -> None:
-    assert judge(active(), goal, epoch, elapsed, stop) is outcome
-
-
-@pytest.mark.parametrize(
-    ("before", "wanted", "command"),
-    [
-        (BEFORE, True, Pause()),
-        (BEFORE, False, None),
-        (Snapshot(state="idle", reasons=(PAUSED,), wanted=True), True, Pause()),
-        (Snapshot(state="idle", reasons=(Reason(Kind.SNOOZED, True, {}, NOW + 60),)), True, Pause(60.0)),
-        (Snapshot(state="idle", reasons=(Reason(Kind.SNOOZED, True, {}, NOW - 60),)), True, Pause()),
-        (active(), True, Contribute("bees", override="none")),
-        (overriding(None), True, Contribute("bees", override="resumed")),
-        (overriding(NOW + 1800), True, Contribute("bees")),
-        (overriding(NOW + 60), True, Contribute("bees", 60.0)),
-    ],
-)
-def test_the_intent_of_before_is_brought_back(before: Snapshot, wanted: bool, command: Command | None) -> None:
-    assert restoring(before, wanted, NOW) == command
+def test_the_end_is_judged_by_the_engine(borrowed: bool, reached: int, stop: bool, outcome: Outcome | None) -> None:
+    assert judge(active(borrowed=borrowed, goals_reached=reached), 3, stop) is outcome

@@ -16,9 +16,10 @@ import os
 from core.client.profile import Profile
 from core.api.snapshot import Snapshot
 from tests.fakes.scripted_engine import Script, run
-run(Script(snapshots=(Snapshot(state="idle", engine_pid=os.getpid()),)), Profile.from_environment())
+snapshots = Snapshot(state="idle", engine_pid=os.getpid(), borrowed=True), Snapshot(state="idle", goals_reached=1)
+run(Script(snapshots=snapshots), Profile.from_environment())
 """
-REFUSING = ENGINE.replace("),)),", "),), refusals={'Contribute': 'There is no such project.'}),")
+REFUSING = ENGINE.replace("=snapshots)", "=snapshots, refusals={'Contribute': 'There is no such project.'})")
 
 
 @pytest.fixture

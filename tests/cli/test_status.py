@@ -1,13 +1,19 @@
 """`idlehive status`, whose keys are a contract."""
 
 import json
+import time
 from typing import Any
 
 import msgspec
 
+from core.api.message import Message
+from core.api.preferences.schedule import CELLS
 from core.api.reasons import Kind, Reason
-from core.api.session_settings import SessionSettings
-from core.api.snapshot import Place, Snapshot, Surroundings
+from core.api.session import Counters
+from core.api.session_settings import Limits, SessionSettings
+from core.api.snapshot import Place, Snapshot, Surroundings, Traffic
+from core.client.profile import Profile
+from core.store.store import Store
 from tests.cli.conftest import ROOT, RunCli, StartCli
 from tests.cli.given import ACTIVE, the_line
 from tests.fakes.scripted_engine import ScriptedEngine
@@ -100,3 +106,35 @@ def test_watching_as_json_gives_one_object_a_line(engine: ScriptedEngine, start_
 
 def _fields(snapshot: Snapshot) -> dict[str, Any]:
     return {name: getattr(snapshot, name) for name in Snapshot.__struct_fields__}
+
+
+def test_status_names_limits_as_the_page_does_and_says_how_to_change_one(
+    engine: ScriptedEngine, run_cli: RunCli
+) -> None:
+    over = Message("memory_over_limit", {"held": 3_000_000_000, "allowed": 2_000_000_000})
+    chosen = SessionSettings(limits=Limits(memory_limit=2_000_000_000))
+    gave_up = Reason(Kind.GAVE_UP, False, {"failure": over})
+    engine.show(msgspec.structs.replace(ACTIVE, state="failed", error=over, reasons=(gave_up,), settings=chosen))
+    said = run_cli("status").stdout
+    assert "more than your limit of 2.0 GB" in said
+    assert "  `idlehive limits set memory_limit …` changes “Memory”.\n" in said
+    assert "  Limits: Memory 2 GB\n" in said
+
+
+def test_status_without_an_engine_knows_the_day_and_the_level_of_the_hour(profile: Profile, run_cli: RunCli) -> None:
+    profile.prepare()
+    store, now = Store(profile.database), time.time()
+    store.preferences.set("week", "g" * CELLS)
+    store.journal.begin("practice", "practice-1", now)
+    store.journal.add(Counters(samples=64, seconds=10.0), Traffic(1000, 2000), now)
+    store.close()
+    told = json.loads(run_cli("status", "--json").stdout)
+    assert (told["engine_pid"], told["today"]["samples"], told["schedule"]["level"]) == (0, 64, "gentle")
+    assert "  Today: 64 samples, 0 epochs, 10 s\n" in run_cli("status").stdout
+    assert not profile.socket.exists()
+
+
+def test_a_record_that_cannot_be_read_leaves_the_status_without_figures(profile: Profile, run_cli: RunCli) -> None:
+    profile.prepare()
+    profile.database.write_text("no record")
+    assert json.loads(run_cli("status", "--json").stdout)["today"]["samples"] == 0

@@ -2,14 +2,17 @@
 
 import pytest
 
+from core.api.intent import Contribute, Pause
 from core.api.message import Message
 from core.api.session import Report
 from core.api.session_settings import SessionSettings
 from core.api.snapshot import CatchUp, Session, Snapshot
 from core.engine.decision.decide import Decision
 from core.engine.decision.facts import Failure
+from core.engine.decision.lifecycle import LONGEST_HOLD
 from core.engine.decision.states import Failed, State, Syncing
 from core.engine.snapshot import build_snapshot
+from tests.engine.world import Play, World
 
 ERROR = Message("session_ended")
 
@@ -35,3 +38,21 @@ def test_epochs_are_shown_while_catching_up_only() -> None:
 def test_after_repeated_failures_the_volunteer_is_told_where_to_look(failures: int, advises: bool) -> None:
     error = seen(Failed("p", Failure(ERROR, False, failures, 5.0)), None).error
     assert error == (Message("failed_repeatedly", {"failure": ERROR, "times": failures}) if advises else ERROR)
+
+
+def test_what_is_known_of_a_run_stays_when_the_session_has_ended(play: Play) -> None:
+    async def scenario(world: World) -> None:
+        await world.tell(Contribute())
+        await world.wait_for(lambda: world.engine.snapshot().progress.samples > 0)
+        before = world.engine.snapshot().progress
+        await world.tell(Pause())
+        await world.until("holding")
+        world.now += LONGEST_HOLD + 1
+        world.engine.update()
+        after = (await world.until("idle")).progress
+        assert after.target_batch_size == before.target_batch_size > 0
+        assert after.epoch >= before.epoch
+        assert (after.peers, after.samples, after.samples_per_second) == (before.peers, 0, 0.0)
+        assert world.engine.snapshot().session is None
+
+    play(scenario)

@@ -123,7 +123,14 @@ class Trainer:
         if self._script.garbage:
             sys.stdout.buffer.write(b'a line that is no report\n{"type":"Unknown"}\n\xff\n')
         samples = self._counters.samples
-        progress = Progress(epoch=self._epoch, samples=samples, peers=2, samples_per_second=samples and 100.0)
+        progress = Progress(
+            epoch=self._epoch,
+            samples=samples,
+            peers=2,
+            samples_per_second=samples and 100.0,
+            epoch_samples=samples % self._script.epoch_samples,
+            target_batch_size=self._script.epoch_samples,
+        )
         say(Report(stage, progress, Traffic(uploaded=samples * 7, downloaded=samples * 5), self._counters, transfer))
 
     def _listen(self) -> None:

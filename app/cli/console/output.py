@@ -4,6 +4,7 @@ import argparse
 import json
 import os
 import sys
+import textwrap
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -17,6 +18,8 @@ if TYPE_CHECKING:
     from rich.console import Console, RenderableType
 
 _WIDE = 250
+_BETWEEN = 2
+"""Spaces between two columns."""
 
 
 def printable(text: str) -> str:
@@ -64,18 +67,45 @@ def console() -> "Console":
     return Console(highlight=False, markup=False, emoji=False, width=None if sys.stdout.isatty() else _WIDE)
 
 
-def print_table(columns: Sequence[str], rows: Sequence[Sequence[str]], *, total: Sequence[str] | None = None) -> None:
-    """Rows under a heading; columns whose name starts with `>` are numbers, set to the right."""
+def print_table(
+    columns: Sequence[str],
+    rows: Sequence[Sequence[str]],
+    *,
+    total: Sequence[str] | None = None,
+    by_use: Sequence[str] = (),
+) -> None:
+    """Rows under a heading; columns whose name starts with `>` are numbers, set to the right.
+
+    `by_use` names columns, the most useful first: where there is no room for all, they are left out from its end.
+    """
     from rich.table import Table
 
+    shown = fitting(columns, [*rows, *([total] if total else [])], by_use, console().width)
     table = Table(box=None, pad_edge=False, padding=(0, 1), show_footer=total is not None)
-    for number, column in enumerate(columns):
+    for number in shown:
         footer = total[number] if total else ""
-        right = column.startswith(">")
-        table.add_column(column.lstrip(">"), footer=footer, justify="right" if right else "left", no_wrap=right)
+        right = columns[number].startswith(">")
+        is_whole = right or number == 0
+        name, side = columns[number].lstrip(">"), "right" if right else "left"
+        table.add_column(name, footer=footer, justify=side, no_wrap=is_whole)  # type: ignore[arg-type]
     for row in rows:
-        table.add_row(*row)
+        table.add_row(*(row[number] for number in shown))
     print_lines(table)
+    if left_out := [column.lstrip(">") for number, column in enumerate(columns) if number not in shown]:
+        also = f"A wider terminal, and --json, show also: {', '.join(left_out)}."
+        print("", *textwrap.wrap(also, console().width), sep="\n")
+
+
+def fitting(columns: Sequence[str], rows: Sequence[Sequence[str]], by_use: Sequence[str], width: int) -> list[int]:
+    """The numbers of the columns that fit into `width` as they are. Pure."""
+    names = [column.lstrip(">") for column in columns]
+    widths = [max(map(len, (name, *(row[number] for row in rows)))) for number, name in enumerate(names)]
+    shown = list(range(len(columns)))
+    for name in reversed(by_use):
+        if sum(widths[number] for number in shown) + _BETWEEN * (len(shown) - 1) <= width:
+            break
+        shown.remove(names.index(name))
+    return shown
 
 
 def print_lines(rendered: "RenderableType") -> None:

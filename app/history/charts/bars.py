@@ -6,16 +6,17 @@ from datetime import datetime, timedelta
 from typing import ClassVar
 
 from PySide6.QtCore import QPointF, QRectF, QSize, Qt, Signal
-from PySide6.QtGui import QAccessible, QColor, QPainter, QPaintEvent, QPen
+from PySide6.QtGui import QAccessible, QColor, QFontMetrics, QPainter, QPaintEvent, QPen
 
 from app.history.charts.time_chart import TimeChart
-from app.text import numbers, times
+from app.text import history, numbers, times
 from app.text.i18n import tr
 from app.widgets import axis, painting, roles, theme
 from app.widgets.theme import Type
 from core.api.record.record import Bar, Bucket, Overview
 
-_LEFT, _TOP, _BOTTOM = 44.0, 8.0, 22.0
+_TOP, _BOTTOM = 8.0, 22.0
+_BESIDE_LABELS = 8.0
 _LABEL = 64.0
 _WIDEST = 28.0
 
@@ -33,6 +34,10 @@ class BarsView(TimeChart):
         self._starts: list[float] = []
         self._bars: dict[float, list[Bar]] = {}
         self._most = 1.0
+        self._labels: dict[float, str] = {}
+        """The text beside each line of the axis, by its seconds."""
+        self._room = 0.0
+        """Pixels left of the bars: what the labels need."""
         self.setMinimumHeight(150)
 
     def sizeHint(self) -> QSize:
@@ -41,13 +46,16 @@ class BarsView(TimeChart):
     def show_overview(self, overview: Overview) -> None:
         """The bars of a period, with the empty ones between them."""
         self._bucket = overview.bucket
-        self._names = [project.name for project in overview.projects]
+        self._names = list(history.by_name(overview.projects))
         bars: dict[float, list[Bar]] = defaultdict(list)
         for bar in overview.bars:
             bars[bar.start].append(bar)
         self._bars = bars
         self._starts = sorted({*bars, *starts(overview.bucket, overview.since, overview.until)})
         self._most = max((sum(bar.seconds for bar in stack) for stack in bars.values()), default=0.0) or 3600.0
+        self._labels = axis_labels(self._most)
+        metrics = QFontMetrics(theme.font(Type.CAPTION))
+        self._room = max(map(metrics.horizontalAdvance, self._labels.values())) + _BESIDE_LABELS
         self.setAccessibleName(
             tr("{time} in {count} bars.", time=numbers.duration(overview.sums.seconds), count=len(self._starts))
         )
@@ -58,8 +66,8 @@ class BarsView(TimeChart):
         return len(self._starts)
 
     def place_at(self, at: QPointF) -> int | None:
-        place = int((at.x() - _LEFT) // self._step()) if self._starts else -1
-        return place if at.x() >= _LEFT and 0 <= place < len(self._starts) else None
+        place = int((at.x() - self._room) // self._step()) if self._starts else -1
+        return place if at.x() >= self._room and 0 <= place < len(self._starts) else None
 
     def paintEvent(self, _event: QPaintEvent) -> None:
         painter = painting.smooth(self)
@@ -92,27 +100,25 @@ class BarsView(TimeChart):
         return "\n".join(lines if len(lines) > 1 else [*lines, tr("nothing")])
 
     def _step(self) -> float:
-        return (self.width() - _LEFT) / max(1, len(self._starts))
+        return (self.width() - self._room) / max(1, len(self._starts))
 
     def _width(self) -> float:
         return min(_WIDEST, max(1.0, self._step() - min(6.0, self._step() * 0.3)))
 
     def _left(self, place: int) -> float:
-        return _LEFT + place * self._step() + (self._step() - self._width()) / 2
+        return self._room + place * self._step() + (self._step() - self._width()) / 2
 
     def _height(self) -> float:
         return self.height() - _TOP - _BOTTOM
 
     def _paint_axes(self, painter: QPainter) -> None:
         now = theme.tokens()
-        unit = 3600.0 if self._most >= 3600 else 60.0
-        for tick in axis.ticks(0.0, self._most / unit, 4):
-            height = _TOP + self._height() * (1 - tick * unit / self._most)
+        for seconds, text in self._labels.items():
+            height = _TOP + self._height() * (1 - seconds / self._most)
             painter.setPen(QPen(QColor(now.line), 1))
-            painter.drawLine(QPointF(_LEFT, height), QPointF(self.width(), height))
+            painter.drawLine(QPointF(self._room, height), QPointF(self.width(), height))
             painter.setPen(QColor(now.muted))
-            text = numbers.with_unit(numbers.figure(tick), tr("h") if unit > 60 else tr("min")) if tick else "0"
-            where = QRectF(0, height - 9, _LEFT - 8, 18)
+            where = QRectF(0, height - 9, self._room - _BESIDE_LABELS, 18)
             painter.drawText(where, Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter, text)
         every = max(1, round(_LABEL / self._step() + 0.49)) if self._starts else 1
         for place in range(0, len(self._starts), every):
@@ -146,6 +152,13 @@ class BarsView(TimeChart):
 
 
 roles.set_role(BarsView, QAccessible.Role.Chart)
+
+
+def axis_labels(most: float) -> dict[float, str]:
+    """The round times up to `most` seconds, in words."""
+    unit, name = (3600.0, tr("h")) if most >= 3600 else (60.0, tr("min"))
+    ticks = axis.ticks(0.0, most / unit, 4)
+    return {tick * unit: numbers.with_unit(ticks.text(tick), name) if tick else "0" for tick in ticks.values}
 
 
 def colour(project: int) -> QColor:

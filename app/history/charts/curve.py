@@ -3,6 +3,7 @@
 from app.history.charts.samples_strip import SamplesStrip
 from app.history.menu_button import MenuButton
 from app.link.engine_link import EngineLink
+from app.text import history
 from app.text.i18n import tr
 from app.widgets import layouts
 from app.widgets.basic import Card, Label
@@ -26,7 +27,7 @@ class HistoryCurve(Card):
         self.add(layouts.row((heading, 1), self._choice), self._curve, self._strip)
 
     def show_overview(self, overview: Overview) -> None:
-        projects = {project.name: project.project for project in overview.projects}
+        projects = history.by_name(overview.projects)
         is_new = self._project not in projects.values() and bool(projects)
         chosen = next(iter(projects.values())) if is_new else self._project
         self._choice.offer(projects, chosen)

@@ -9,10 +9,8 @@ from PySide6.QtWidgets import QWidget
 from app.text import numbers
 from app.text.i18n import tr
 from app.widgets import axis, theme
+from app.widgets.learning_curve import LEFT, RIGHT
 from core.api.project.projects import CurvePoint
-
-# As CurveView, so that the epochs line up.
-_LEFT, _RIGHT = 40.0, 8.0
 
 
 class SamplesStrip(QWidget):
@@ -32,11 +30,11 @@ class SamplesStrip(QWidget):
         self.update()
 
     def paintEvent(self, _event: QPaintEvent) -> None:
-        now, width = theme.tokens(), self.width() - _LEFT - _RIGHT
+        now, width = theme.tokens(), self.width() - LEFT - RIGHT
         painter = QPainter(self)
         painter.setPen(Qt.PenStyle.NoPen)
         painter.setBrush(QColor(now.line))
-        painter.drawRect(QRectF(_LEFT, self.height() - 1, width, 1))
+        painter.drawRect(QRectF(LEFT, self.height() - 1, width, 1))
         if not self._points:
             return
         first, last = self._points[0].epoch, max(self._points[-1].epoch, self._points[0].epoch + 1)
@@ -47,5 +45,5 @@ class SamplesStrip(QWidget):
         for point in shown:
             if point.own_samples:
                 height = max(2.0, (self.height() - 2) * point.own_samples / most)
-                left = _LEFT + width * (point.epoch - first) / (last - first) - bar / 2
+                left = LEFT + width * (point.epoch - first) / (last - first) - bar / 2
                 painter.drawRect(QRectF(left, self.height() - 1 - height, bar, height))

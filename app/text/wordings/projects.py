@@ -3,9 +3,12 @@
 from app.text.i18n import N_
 
 WORDINGS = {
+    "not_a_project": N_("This is not an Idlehive project: {source}. An address looks like {example}."),
     "project_unknown": N_("There is no project “{project}” in the list; there are: {known}."),
     "practice_id_reserved": N_("“{project}” is the name of the practice project; another project cannot have it."),
     "project_id_taken": N_("You are in a project “{project}” already, from {source}; leave that one first."),
+    "project_joined": N_("You are in the project “{project}”; leave it first."),
+    "practice_stays": N_("The practice project comes with Idlehive and stays in the list."),
     "not_a_member": N_("You are not in the project “{project}”."),
     "projects_repeated": N_("Name each project once."),
     "manifest_of_other_project": N_("The manifest of “{project}” now describes another project, “{found}”."),

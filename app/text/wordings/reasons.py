@@ -37,6 +37,11 @@ REASONS: dict[str, Words] = {
         N_("You are using the computer; contributing resumes {wait:duration} after the last input."),
         N_("Waiting: you are using this computer"),
     ),
+    "processor_busy": Words(
+        N_("processor busy"),
+        N_("Other programs use {share:percent} of the processor; contributing waits from {limit:percent} on."),
+        N_("The processor is busy: waiting"),
+    ),
     "full_screen": Words(N_("full-screen program"), "{what}.", N_("Waiting: a program fills the screen")),
     "program_running": Words(
         N_("program of your list"),
@@ -135,6 +140,9 @@ WORDINGS = {
     "gpu_missing": N_("No NVIDIA graphics card with a driver: the processor computes."),
     "driver_missing": N_("there is no driver"),
     "driver_fails": N_("The NVIDIA driver says: {detail}."),
+    "processor_use": N_("Other programs use {share:percent} of the processor."),
+    "processor_measured_soon": N_("What other programs use of the processor is known after some seconds."),
+    "processor_unknown": N_("This computer does not report how much of the processor other programs use."),
     "network": "{reach}; {cost}.",
     "network_unknown": N_("It is unknown whether this computer is online and whether its network is metered."),
     "online": N_("Online"),

@@ -4,6 +4,7 @@ from app.text.i18n import N_
 
 WORDINGS = {
     # Events.
+    "quitting": N_("Idlehive ends."),
     "joined": N_("You joined {name}."),
     "left": N_("You left {name}."),
     "first_contribution": N_("Your first samples are computed."),

@@ -16,6 +16,20 @@ from core.api.project.plain_json import printable, read
 
 LARGEST = 1 << 20
 """Bytes of a manifest."""
+_HEAD = 1000
+"""Bytes in which a web page says that it is one."""
+
+
+def is_web_page(text: bytes) -> bool:
+    """Whether a document is HTML."""
+    begin = text[:_HEAD].lstrip().lower()
+    return begin.startswith((b"<!doctype html", b"<html"))
+
+
+def is_meant_as_manifest(text: bytes) -> bool:
+    """Whether a document tries to be a manifest, right or wrong: its mistakes are worth naming."""
+    named = any(name in text for name in (b'"run_id"', b'"initial_peers"', b'"training"', b'"format"'))
+    return named and text.lstrip().startswith(b"{")
 
 
 def parse(text: bytes, base_url: str | None = None) -> Manifest:

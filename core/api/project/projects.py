@@ -40,6 +40,12 @@ class LeaveProject(msgspec.Struct, frozen=True, tag=True):
     project: str
 
 
+class RemoveProject(msgspec.Struct, frozen=True, tag=True):
+    """Take a project that is not joined off the list; its history stays. Reply: null."""
+
+    project: str
+
+
 class OrderProjects(msgspec.Struct, frozen=True, tag=True):
     """Prefer joined projects in this order; those not named follow as they were. Reply: list of ProjectInfo."""
 
@@ -131,5 +137,13 @@ class CurvePoint(msgspec.Struct, frozen=True):
 
 
 ProjectCommand = (
-    ListProjects | ShowProject | AddProject | JoinProject | LeaveProject | OrderProjects | GetPicture | GetCurve
+    ListProjects
+    | ShowProject
+    | AddProject
+    | JoinProject
+    | LeaveProject
+    | RemoveProject
+    | OrderProjects
+    | GetPicture
+    | GetCurve
 )

@@ -77,7 +77,10 @@ class Bar(msgspec.Struct, frozen=True, array_like=True):
 
 
 class Milestone(msgspec.Struct, frozen=True):
-    """A round number. `at` is the day on which it was reached, or will be at the rate of the last 30 days."""
+    """A round number. `at` is the day on which it was reached, or will be at the rate of the last 30 days.
+
+    None: nothing worth saying is known.
+    """
 
     kind: MilestoneKind
     amount: float

@@ -22,6 +22,8 @@ class Intent(msgspec.Struct, frozen=True):
     """Hours that are off count as full …"""
     override_until: float | None = None
     """… until this time, None: until resumed."""
+    before: "Intent | None" = None
+    """Borrowed: what comes back at the end."""
 
     def contribute(
         self,
@@ -31,25 +33,37 @@ class Intent(msgspec.Struct, frozen=True):
         *,
         override: Override = "next_edge",
         week: Outlook = ALWAYS,
+        borrow: bool = False,
     ) -> "Intent":
         """Contribute `until` a time; `override`: whether hours that are off are overridden."""
-        is_off = week.level is Level.OFF
+        is_off, own = week.level is Level.OFF, self.given_back()
         # A volunteer on the schedule who asks for one more hour does not ask to stop for good after it.
-        stop_at = None if self.wanted and is_off and override != "none" else until
-        begun = Intent(True, project, stop_at=stop_at, until_epoch=until_epoch)
+        stop_at = None if own.wanted and is_off and override != "none" and not borrow else until
+        begun = Intent(True, project, stop_at=stop_at, until_epoch=until_epoch, before=own if borrow else None)
         if override == "none" or (override == "next_edge" and until is None and not is_off):
             return begun
         end = until if until is not None else week.next_at if override == "next_edge" else None
         return msgspec.structs.replace(begun, override=True, override_until=end)
 
+    def given_back(self) -> "Intent":
+        """What was borrowed has ended."""
+        return self.before or self
+
+    def reached(self, epoch: int) -> "Intent":
+        """The run has reached an epoch."""
+        is_done = self.until_epoch is not None and epoch >= self.until_epoch
+        return self.before or self.fulfilled() if is_done else self
+
     def pause(self, until: float | None) -> "Intent":
-        return msgspec.structs.replace(self, paused=until is None, snoozed_until=until)
+        before = self.before and self.before.pause(until)
+        return msgspec.structs.replace(self, paused=until is None, snoozed_until=until, before=before)
 
     def resume(self) -> "Intent":
         """End a pause or, without one, an override."""
+        before = self.before and self.before.resume()
         if self.paused or self.snoozed_until is not None:
-            return msgspec.structs.replace(self, paused=False, snoozed_until=None)
-        return self.scheduled()
+            return msgspec.structs.replace(self, paused=False, snoozed_until=None, before=before)
+        return msgspec.structs.replace(self.scheduled(), before=before)
 
     def scheduled(self) -> "Intent":
         """End an override of the schedule."""
@@ -57,7 +71,9 @@ class Intent(msgspec.Struct, frozen=True):
 
     def without(self, project: str) -> "Intent":
         """The intent after the volunteer left `project`: an intent for it ends."""
-        return msgspec.structs.replace(self.fulfilled(), project=None) if self.project == project else self
+        before = self.before and self.before.without(project)
+        left = msgspec.structs.replace(self.fulfilled(), project=None) if self.project == project else self
+        return msgspec.structs.replace(left, before=before)
 
     def fulfilled(self) -> "Intent":
         """The intent without its wish to contribute; a pause remains."""
@@ -65,19 +81,22 @@ class Intent(msgspec.Struct, frozen=True):
 
     def at(self, now: float) -> "Intent":
         """The intent at `now`, without expired parts."""
-        intent = self
+        intent = msgspec.structs.replace(self, before=self.before and self.before.at(now))
         if intent.snoozed_until is not None and now >= intent.snoozed_until:
-            intent = intent.resume()
+            intent = msgspec.structs.replace(intent, snoozed_until=None)
         if intent.override_until is not None and now >= intent.override_until:
             intent = intent.scheduled()
         if intent.stop_at is not None and now >= intent.stop_at:
-            intent = intent.fulfilled()
+            intent = intent.before or intent.fulfilled()
         return intent
 
 
 def read(text: str | None) -> Intent:
-    """Read a stored intent; an unreadable one counts as no intent, which is safe."""
+    """Read a stored intent; an unreadable one counts as no intent, which is safe.
+
+    The command that borrowed it has ended with the engine.
+    """
     try:
-        return Intent() if text is None else msgspec.json.decode(text, type=Intent)
+        return Intent() if text is None else msgspec.json.decode(text, type=Intent).given_back()
     except msgspec.DecodeError:
         return Intent()

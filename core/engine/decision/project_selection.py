@@ -47,9 +47,18 @@ class Selection:
     last_failures: Mapping[str, Failure] = field(default_factory=dict)
     """Last failure by project."""
 
+    @property
+    def own_reasons(self) -> Mapping[str, tuple[Reason, ...]]:
+        return own_reasons(self.candidates)
+
     def reasons(self, project: str) -> tuple[Reason, ...]:
         """Why this project cannot run while another one could."""
-        return own_reasons(self.candidates).get(project, ())
+        return self.own_reasons.get(project, ())
+
+    def without(self, over: Callable[[Failure], bool]) -> "Selection":
+        """Without the failures that are over."""
+        left = {project: failure for project, failure in self.last_failures.items() if not over(failure)}
+        return replace(self, last_failures=left)
 
     def moments(self) -> list[float]:
         """When the choice may change by itself, UTC seconds."""

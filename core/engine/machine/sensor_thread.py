@@ -26,9 +26,13 @@ class SensorThread:
         self._read_now = threading.Event()
         self._closed = False
         self.readings = Readings()
-        self.ready = False
+        self.was_read = asyncio.Event()
         """The sensors have been read once; no session starts before."""
         self._programs = programs
+
+    @property
+    def ready(self) -> bool:
+        return self.was_read.is_set()
 
     def start(self) -> None:
         loop = asyncio.get_running_loop()
@@ -74,7 +78,8 @@ class SensorThread:
             self._deliver(self.readings)
 
     def _deliver(self, readings: Readings) -> None:
-        self.readings, self.ready = readings, True
+        self.readings = readings
+        self.was_read.set()
         if not self._closed:
             self._request_update()
 

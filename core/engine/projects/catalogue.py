@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 from functools import cache, partial
 from pathlib import Path
 from typing import Annotated
+from urllib.parse import urljoin
 
 import msgspec
 from msgspec import Meta
@@ -28,6 +29,10 @@ PRACTICE_ID = "practice"
 """Reserved: an organiser who hosts the same project uses another id."""
 _PRACTICE = Project(PRACTICE_ID, BUILTIN, None)
 
+_BESIDE = "manifest.json"
+"""The name under which a backbone serves its manifest beside its page."""
+_EXAMPLE = f"https://example.org/{_BESIDE}"
+
 _log = logging.getLogger(__name__)
 
 
@@ -37,10 +42,13 @@ class Catalogue:
         self._cache_folder = cache_folder
         self._clock = clock
         self._projects: tuple[Project, ...] = ()
+        self.changes = 0
+        """How often the list has changed."""
         self.reload()
 
     def reload(self) -> None:
         """Read the list again after the store has changed."""
+        self.changes += 1
         stored = self._store.projects.all()
         listed = [] if any(project.source == BUILTIN for project in stored) else [_PRACTICE]
         self._projects = (*stored, *listed)
@@ -113,6 +121,20 @@ class Catalogue:
 
     def leave(self, id: str) -> None:  # noqa: A002 - the field's name
         self._store.projects.leave(id)
+        self.reload()
+
+    def remove(self, id: str) -> None:  # noqa: A002 - the field's name
+        """Take a project off the list.
+
+        Raises:
+            UsageError: it is not in the list, comes with the program, or is joined.
+        """
+        project = self.get(id)
+        if project.source == BUILTIN:
+            raise UsageError("practice_stays")
+        if project.joined_at is not None:
+            raise UsageError("project_joined", project=id)
+        self._store.projects.remove(id)
         self.reload()
 
     async def renewed(self, project: Project, url: str | None = None) -> Manifest:
@@ -209,15 +231,32 @@ def _check_may_move(listed: Project) -> None:
 
 
 async def _read(source: str) -> tuple[Manifest, str]:
-    """A manifest, and its source as it is stored."""
+    """A manifest, and its source as it is stored: of a backbone's web page the manifest beside it."""
     try:
-        if fetch.is_url(source):
-            text, base = await in_thread(partial(fetch.from_url, source, fetch.MANIFEST_CAP), fetch.SECONDS)
-            return manifest_reading.parse(text, base), source
-        text = await in_thread(partial(fetch.from_file, source, fetch.MANIFEST_CAP), fetch.SECONDS)
-        return manifest_reading.parse(text, None), source
+        if not fetch.is_url(source):
+            text = await in_thread(partial(fetch.from_file, source, fetch.MANIFEST_CAP), fetch.SECONDS)
+            return _parsed(text, None, source), source
+        text, base = await in_thread(partial(fetch.from_url, source, fetch.MANIFEST_CAP), fetch.SECONDS)
+        if manifest_reading.is_web_page(text):
+            beside = urljoin(base, _BESIDE)
+            text, base = await _of_web_page(source, beside)
+            return _parsed(text, base, source), beside
+        return _parsed(text, base, source), source
     except TimeoutError:
         raise WorldError("reading_takes_long", source=source) from None
+
+
+async def _of_web_page(page: str, beside: str) -> tuple[bytes, str]:
+    try:
+        return await in_thread(partial(fetch.from_url, beside, fetch.MANIFEST_CAP), fetch.SECONDS)
+    except (UsageError, WorldError):
+        raise UsageError("not_a_project", source=page, example=_EXAMPLE) from None
+
+
+def _parsed(text: bytes, base: str | None, source: str) -> Manifest:
+    if not manifest_reading.is_meant_as_manifest(text):
+        raise UsageError("not_a_project", source=source, example=_EXAMPLE)
+    return manifest_reading.parse(text, base)
 
 
 class _Curve(msgspec.Struct, frozen=True):

@@ -7,7 +7,7 @@ import msgspec
 
 from core.api.errors import UsageError
 from core.api.identity import ExportIdentity, GetIdentity, IdentityInfo, ImportIdentity
-from core.api.intent import Contribute, Pause, Resume
+from core.api.intent import Contribute, GiveBack, Pause, Resume
 from core.api.message import Message
 from core.api.preferences.commands import ListPreferences, PreferenceInfo, ResetPreference, SetPreference
 from core.api.project import projects
@@ -34,12 +34,14 @@ class Commands:
             GetSensors: lambda _: engine.sensors(),
             Contribute: self._contribute,
             Pause: self._pause,
+            GiveBack: lambda _: engine.want(engine.intent.given_back()),
             Resume: lambda _: engine.want(engine.intent.resume(), retry=True),
             projects.ListProjects: lambda _: self._list_projects(),
             projects.ShowProject: self._show_project,
             projects.AddProject: self._add_project,
             projects.JoinProject: self._join_project,
             projects.LeaveProject: self._leave_project,
+            projects.RemoveProject: self._remove_project,
             projects.OrderProjects: self._order_projects,
             projects.GetPicture: lambda command: engine.pictures.get(engine.catalogue.get(command.project)),
             projects.GetCurve: lambda command: engine.catalogue.curve(command.project),
@@ -77,7 +79,9 @@ class Commands:
         now = engine.clock()
         until = None if seconds is None else now + seconds
         chosen, week = command.project and project.id, engine.weekly_schedule.outlook(now)
-        intent = engine.intent.contribute(chosen, until, command.until_epoch, override=command.override, week=week)
+        intent = engine.intent.contribute(
+            chosen, until, command.until_epoch, override=command.override, week=week, borrow=command.borrow
+        )
         engine.want(intent, retry=True)
 
     def _pause(self, command: Pause) -> None:
@@ -123,6 +127,10 @@ class Commands:
         # A volunteer who chose this project did not choose the next one in the list.
         engine.want(engine.intent.without(project.id))
         return self._info(project.id)
+
+    def _remove_project(self, command: projects.RemoveProject) -> None:
+        self._engine.catalogue.remove(command.project)
+        self._engine.update()
 
     def _order_projects(self, command: projects.OrderProjects) -> list[projects.ProjectInfo]:
         self._engine.catalogue.order(command.projects)

@@ -17,6 +17,7 @@ import msgspec
 
 from core.api.decoding import decode
 from core.api.errors import IdlehiveError, UsageError, WorldError
+from core.api.message import Message
 from core.api.protocol import Event, Quit, Refusal, Reply, Request, Subscribe, encode, request_decoder
 from core.api.snapshot import Snapshot
 from core.engine.engine import Engine
@@ -192,6 +193,9 @@ class _Client:
         if isinstance(command, Subscribe):
             return self._server.engine.broadcast.add(self._push)
         if isinstance(command, Quit):
+            if command.with_front_ends:
+                now = self._server.engine.clock()
+                self._server.engine.broadcast.publish(Event("quitting", Message("quitting"), now))
             return await self._server.on_quit()
         return await self._server.commands.carry_out(command)
 

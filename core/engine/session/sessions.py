@@ -3,6 +3,8 @@
 import contextlib
 import os
 
+import msgspec
+
 from core.api import snapshot as api
 from core.api.errors import WorldError
 from core.api.session import Hold, Leave, Report, Resume
@@ -27,9 +29,11 @@ class Sessions:
         self._session: Session | None = None
         self._wakes_before = 0
         """When the session began."""
-        self._started_at = 0.0
+        self._project, self._started_at = "", 0.0
         self.report: Report | None = None
         """The present session's last one."""
+        self._known: tuple[str, api.Progress] = "", api.Progress()
+        """What the last session saw of its project's run."""
 
     @property
     def shown(self) -> api.Session | None:
@@ -50,6 +54,10 @@ class Sessions:
     def processor_use(self, limits: Limits) -> api.ProcessorUse | None:
         return self._processor.read(limits.threads_on(os.cpu_count() or 2))
 
+    def known_progress(self, project: str | None) -> api.Progress:
+        """What the last session saw of the run, if it was this project's: nothing computes there now."""
+        return self._known[1] if project == self._known[0] else api.Progress()
+
     def perform(self, effect: Effect, settings: SessionSettings, now: float, *, awaited: bool) -> None:
         """`awaited`: a person waits for it."""
         match effect:
@@ -67,6 +75,8 @@ class Sessions:
             case Report():
                 self.report = event
                 self._processor.add(event, now)
+                if event.progress.target_batch_size:
+                    self._known = self._project, _at_rest(event.progress)
             case Ended():
                 self._session = self.report = None
 
@@ -90,10 +100,17 @@ class Sessions:
 
     def _begin(self, project: Project, settings: SessionSettings, now: float, *, promptly: bool) -> None:
         self.report = None
-        self._started_at = now
+        self._project, self._started_at = project.id, now
         self._processor.begin()
         self._wakes_before = self._sleep.now.wakes
         with contextlib.suppress(WorldError):
             # Created here: engine and session at once would create two keys. Without one, nothing is published.
             self._identity.info()
         self._session = Session(self._services, project, settings, promptly=promptly)
+
+
+def _at_rest(progress: api.Progress) -> api.Progress:
+    """Where the run was, without what only a session has."""
+    return msgspec.structs.replace(
+        progress, samples=0, samples_per_second=0.0, swarm_samples_per_second=0.0, phase="accumulating"
+    )

@@ -7,14 +7,18 @@ from pathlib import Path
 import msgspec
 import pytest
 from PySide6.QtCore import QPointF, Qt
+from PySide6.QtGui import QFontMetrics, QImage
 from PySide6.QtTest import QTest
 from pytestqt.qtbot import QtBot
 
-from app.history.charts.bars import following, starts
+from app.history.charts.bars import axis_labels, following, starts
 from app.history.page import HistoryPage
 from app.history.time_range import TimeRange, midnight
 from app.text import history
 from app.text.wordings.reasons import REASONS
+from app.widgets import theme
+from app.widgets.basic import Label
+from app.widgets.theme import Type
 from app.window.main_window import MainWindow
 from core.api.errors import UsageError
 from core.api.message import Message
@@ -237,3 +241,75 @@ def test_bars_follow_each_other_over_the_change_of_the_clock(london: None) -> No
 def test_comparisons_are_left_out_where_nothing_is_known() -> None:
     assert history.comparisons(Sums(seconds=5.0)) == []
     assert len(history.comparisons(SUMS)) == 2
+
+
+@pytest.mark.parametrize(
+    ("most", "labels"), [(3700.0, ["0", "0.5 h", "1.0 h"]), (3600.0 * 50, ["0", "20 h", "40 h"]), (90.0, 4)]
+)
+def test_the_axis_of_times_has_the_digits_of_its_step_and_room_for_them(
+    page: HistoryPage, most: float, labels: list[str] | int
+) -> None:
+    found = [text.replace(SPACE, " ") for text in axis_labels(most).values()]
+    assert found == labels if isinstance(labels, list) else len(found) == labels
+    page.projects.bars.show_overview(msgspec.structs.replace(OVERVIEW, bars=(Bar(SINCE, 0, most, 8),)))
+    widest = max(map(QFontMetrics(theme.font(Type.CAPTION)).horizontalAdvance, axis_labels(most).values()))
+    assert page.projects.bars._room >= widest
+
+
+def test_projects_of_the_same_name_are_told_apart(page: HistoryPage, engine: ScriptedEngine, qtbot: QtBot) -> None:
+    same = tuple(msgspec.structs.replace(project, name="Bees") for project in OVERVIEW.projects)
+    page.show_overview(msgspec.structs.replace(OVERVIEW, projects=same))
+    legend = [label.text() for label in page.projects.findChildren(Label) if "(" in label.text()]
+    assert legend == ["Bees (b)", "Bees (m)"]
+    assert "Bees (m)" in [action.text() for action in page.sessions._projects._menu.actions()]
+
+
+def test_sessions_that_gave_nothing_are_folded_away(page: HistoryPage, engine: ScriptedEngine, qtbot: QtBot) -> None:
+    nothing = [msgspec.structs.replace(session(n, SINCE + n), ending=Message("done"), sums=Sums()) for n in (5, 4, 3)]
+    engine.answer(GetSessions, [session(9, SINCE + 9), *nothing, session(1, SINCE + 1)])
+    page.refresh()
+    model = page.sessions.table.sessions
+    qtbot.waitUntil(lambda: model.rowCount() == 2 and page.sessions.folded.isVisible())
+    assert page.sessions.folded.text() == "Show 3 that gave nothing"
+    QTest.mouseClick(page.sessions.folded, LEFT)
+    assert model.rowCount() == 5
+    QTest.mouseClick(page.sessions.folded, LEFT)
+    assert model.rowCount() == 2
+
+
+def test_a_header_begins_where_its_column_does_and_is_whole(page: HistoryPage, qtbot: QtBot) -> None:
+    table = page.sessions.table
+    header = table.horizontalHeader()
+    assert header.height() >= header.fontMetrics().height() + 2
+    heads, rows = header.viewport().grab().toImage(), table.viewport().grab().toImage()
+    wide = header.sectionSize(0)
+    rows = rows.copy(0, 0, wide, table.rowHeight(0) - 2)
+    # The first letters, "B" and a digit, have next to no space on their left.
+    assert abs(first_ink(heads.copy(0, 0, wide, header.height() - 2)) - first_ink(rows)) <= 2
+
+
+def first_ink(picture: QImage) -> int:
+    """The leftmost column of pixels with more than one colour."""
+    lines = range(picture.height())
+    return next(x for x in range(picture.width()) if len({picture.pixel(x, y) for y in lines}) > 1)
+
+
+def test_a_session_that_a_limit_ended_says_so_in_few_words_and_in_full(
+    page: HistoryPage, engine: ScriptedEngine, qtbot: QtBot
+) -> None:
+    over = Message("memory_over_limit", {"held": 3_000_000_000, "allowed": 2_000_000_000})
+    engine.answer(GetSessions, [msgspec.structs.replace(session(1, SINCE), ending=over)])
+    page.refresh()
+    model = page.sessions.table.sessions
+    qtbot.waitUntil(lambda: model.rowCount() == 1 and model.data(model.index(0, 6)) == "memory limit reached")
+    told = model.data(model.index(0, 6), Qt.ItemDataRole.ToolTipRole).replace(SPACE, " ")
+    assert told.startswith("The session holds 3.0 GB of memory, more than your limit of 2.0 GB.")
+    assert "…" not in history.reason("memory_over_limit")
+
+
+def test_the_page_says_of_when_it_is(page: HistoryPage) -> None:
+    now = datetime.now().astimezone()
+    assert page._title.text().startswith("Last 365 days, as of ")
+    shown = page._title.text()[-5:]
+    minutes = now.hour * 60 + now.minute - int(shown[:2]) * 60 - int(shown[3:])
+    assert minutes % 1440 in {0, 1}

@@ -7,6 +7,7 @@ from typing import TypeVar
 import pytest
 from msgspec.structs import replace
 from PySide6.QtCore import Qt
+from PySide6.QtGui import QColor, QImage
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QAbstractButton, QLineEdit, QWidget
 from pytestqt.qtbot import QtBot
@@ -15,6 +16,7 @@ from app.home.epoch_ring import EpochRing
 from app.home.page import HomePage
 from app.home.step_chips import StepChips
 from app.link.engine_link import EngineLink, Link
+from app.widgets import theme
 from app.widgets.basic import Label, Notice
 from app.widgets.learning_curve import CurveView
 from app.window.main_window import MainWindow
@@ -248,3 +250,28 @@ def test_the_place_among_all_is_shown_where_it_is_known(page: HomePage, show: Sh
     assert page.place.text() == ""
     show(replace(CONTRIBUTING, place=Place(3, 14, 4800, 0.12, 0.0)))
     assert " ".join(page.place.text().split()) == "You: place 3 of 14, 12 % of all samples"
+
+
+def test_a_pause_keeps_the_batch_and_the_peers_in_grey(page: HomePage, show: Show) -> None:
+    ring, accent = part(page, EpochRing), QColor(theme.tokens().accent).rgb()
+    show(IDLE)
+    empty = ring.grab().toImage()
+    show(CONTRIBUTING)
+    assert accent in colours(ring.grab().toImage())
+    for at_rest in (
+        replace(CONTRIBUTING, state="holding", reasons=paused().reasons),
+        replace(paused(), progress=PROGRESS),
+    ):
+        show(at_rest)
+        seen = ring.grab().toImage()
+        assert seen != empty
+        assert accent not in colours(seen)
+        assert ring.accessibleName().startswith("Paused. Epoch 1")
+        assert page._tiles.peers.figure.text() == "14"
+        assert page._tiles.peers.figure.property("role") == "muted"
+    show(replace(paused(), project="bees"))
+    assert page._tiles.peers.figure.text() == "–"
+
+
+def colours(picture: QImage) -> set[int]:
+    return {picture.pixel(x, y) for x in range(picture.width()) for y in range(picture.height())}

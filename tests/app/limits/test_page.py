@@ -25,7 +25,7 @@ from core.api.preferences.commands import ResetPreference, SetPreference
 from core.api.preferences.preferences import PREFERENCES
 from core.api.preferences.schedule import Level, ScheduleState
 from core.api.snapshot import ProcessorUse, Snapshot
-from tests.app.snapshots import CONTRIBUTING
+from tests.app.snapshots import CONTRIBUTING, failed
 from tests.app.spaces import SPACE
 from tests.fakes.scripted_engine import ScriptedEngine
 from tests.preferences import Chosen
@@ -290,3 +290,43 @@ def test_processor_and_memory_have_live_values(
 )
 def test_what_restricts_a_limit_is_named(why: Message, expected: str) -> None:
     assert preferences.cause(why) == expected
+
+
+def test_a_failure_of_a_limit_leads_to_it(
+    window: MainWindow, limits: Chosen, show: Show, engine: ScriptedEngine, qtbot: QtBot
+) -> None:
+    over = Message("memory_over_limit", {"held": 3_000_000_000, "allowed": 2_000_000_000})
+    show(failed(None, over))
+    assert window.home.remedy.isVisible()
+    assert window.home.remedy.toolTip() == "Memory"
+    QTest.mouseClick(window.home.remedy, Qt.MouseButton.LeftButton)
+    opened = window.page(3)
+    assert isinstance(opened, LimitsPage)
+    qtbot.waitUntil(lambda: "memory_limit" in opened.rows and opened.rows["memory_limit"].isAncestorOf(_focus()))
+    window.open_page(0)
+    show(replace(CONTRIBUTING, project="birds"))
+    assert not window.home.remedy.isVisible()
+
+
+def _focus() -> QWidget:
+    return QApplication.focusWidget() or QWidget()
+
+
+def test_the_live_bar_lies_on_the_level_in_force(page: LimitsPage, show: Show, qtbot: QtBot) -> None:
+    busy = replace(CONTRIBUTING, processor=ProcessorUse(40))
+    full, gentle = (editor(page, name, NumberEditor).slider for name in ("processor_share", "gentle.processor_share"))
+    show(busy)
+    assert full._live is not None
+    assert gentle._live is None
+    show(replace(busy, schedule=ScheduleState(Level.GENTLE)))
+    assert full._live is None
+    assert gentle._live is not None
+
+
+def test_a_limit_that_the_command_line_set_is_shown_at_once(
+    page: LimitsPage, limits: Chosen, show: Show, qtbot: QtBot
+) -> None:
+    show(replace(CONTRIBUTING, changes=1))
+    limits.change("threads", 3)
+    show(replace(CONTRIBUTING, changes=2))
+    qtbot.waitUntil(lambda: editor(page, "threads", NumberEditor).entry.text() == "3", timeout=2000)

@@ -1,6 +1,7 @@
 """The card of a project: verdict, figures, picture and names."""
 
 import time
+from functools import partial
 from typing import Literal
 
 import pytest
@@ -22,6 +23,7 @@ from core.api.project.projects import (
 )
 from core.api.snapshot import Place
 from tests.app.projects.listed import BIRDS, DETAILS, LACK, card, texts
+from tests.app.snapshots import CONTRIBUTING, PROGRESS
 from tests.fakes.scripted_engine import ScriptedEngine
 
 
@@ -44,7 +46,7 @@ def test_the_card_shows_loss_and_peers_of_the_last_epoch(
     engine.answer(GetCurve, [CurvePoint(1, 7.1, None, 0, 5), CurvePoint(2, 6.5, None, 10, 9), CurvePoint(3)])
     engine.answer(ListProjects, [BIRDS])
     page.refresh()
-    qtbot.waitUntil(lambda: page.card("practice") is None and "Loss 6.50" in texts(card(page)))
+    qtbot.waitUntil(lambda: page.card("practice") is None and "Epoch 2: loss 6.50" in texts(card(page)))
     assert "Peers at epoch 2" in texts(card(page))
 
 
@@ -114,3 +116,35 @@ def test_a_small_file_that_would_unpack_to_a_huge_picture_is_not_shown(
     assert unpacked(picture(MOST_PIXELS, 8, form), 72) is not None
     assert unpacked(picture(MOST_PIXELS + 1, 8, form), 72) is None
     assert unpacked(picture(8, MOST_PIXELS + 1, form), 72) is None
+
+
+def test_the_badge_says_what_the_session_does(page: ProjectsPage, engine: ScriptedEngine, qtbot: QtBot) -> None:
+    engine.answer(ListProjects, [replace(BIRDS, joined=True, active=True)])
+    going = {"contributing": "Contributing now", "syncing": "Getting ready", "holding": "On hold", "leaving": "Joined"}
+    for state, words in going.items():
+        engine.show(replace(CONTRIBUTING, state=state, changes=1))
+        qtbot.waitUntil(partial(has_badge, page, words))
+    assert "Contributing now" not in badges(page)
+
+
+def has_badge(page: ProjectsPage, words: str) -> bool:
+    return page.card("practice") is None and words in badges(page)
+
+
+def badges(page: ProjectsPage) -> list[str]:
+    known = {"badge", "badge-own"}
+    labels = (each for each in card(page).findChildren(Label) if each.property("role") in known)
+    return [label.text() for label in labels if not label.isHidden()]
+
+
+def test_what_is_given_and_the_epoch_grow_on_the_card(page: ProjectsPage, engine: ScriptedEngine, qtbot: QtBot) -> None:
+    for epoch in (3, 4):
+        engine.answer(ShowProject, replace(DETAILS, samples=epoch * 100, seconds=60.0))
+        engine.answer(GetCurve, [CurvePoint(epoch, 6.5, None, 10, 9)])
+        engine.show(replace(CONTRIBUTING, progress=replace(PROGRESS, epoch=epoch)))
+        for text in (f"You gave {epoch}00 samples", f"Epoch {epoch}: loss 6.50"):
+            qtbot.waitUntil(partial(says, page, text), timeout=2000)
+
+
+def says(page: ProjectsPage, text: str) -> bool:
+    return text in texts(card(page))

@@ -1,6 +1,7 @@
 """The order of preference: moved with keys and by dragging, and why another project runs first."""
 
 import time
+from functools import partial
 
 import pytest
 from msgspec.structs import replace
@@ -19,6 +20,7 @@ from core.api.project.projects import (
 )
 from core.api.reasons import Reason
 from tests.app.projects.listed import BIRDS, PRACTICE, card, in_order, texts
+from tests.app.snapshots import CONTRIBUTING
 from tests.fakes.scripted_engine import ScriptedEngine
 
 
@@ -71,3 +73,17 @@ def test_the_card_says_why_another_project_goes_first(page: ProjectsPage, engine
 @pytest.mark.parametrize(("place", "expected"), [(-1, "cab"), (0, "cab"), (1, "acb"), (2, "abc"), (9, "abc")])
 def test_a_project_is_moved_to_a_place(place: int, expected: str) -> None:
     assert "".join(moved(list("abc"), "c", place)) == expected
+
+
+def test_an_order_that_the_command_line_gave_is_shown_at_once(
+    page: ProjectsPage, engine: ScriptedEngine, qtbot: QtBot
+) -> None:
+    engine.show(replace(CONTRIBUTING, changes=1))
+    for changes, order in ((2, (BIRDS, PRACTICE)), (3, (PRACTICE, BIRDS))):
+        engine.answer(ListProjects, in_order(*order))
+        engine.show(replace(CONTRIBUTING, changes=changes))
+        qtbot.waitUntil(partial(is_order, page, [info.id for info in order]), timeout=2000)
+
+
+def is_order(page: ProjectsPage, names: list[str]) -> bool:
+    return page._order() == names

@@ -4,13 +4,14 @@ from pathlib import Path
 
 from msgspec.structs import replace
 from PySide6.QtCore import QMimeData, QPoint, Qt, QUrl
-from PySide6.QtGui import QDropEvent
+from PySide6.QtGui import QDropEvent, QGuiApplication
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QLineEdit
+from PySide6.QtWidgets import QLineEdit, QMessageBox
 from pytestqt.qtbot import QtBot
 
 from app.projects.page import ProjectsPage
 from app.text.projects import ListFilter
+from app.widgets.basic import Button
 from core.api.errors import UsageError, WorldError
 from core.api.intent import Contribute
 from core.api.project.projects import (
@@ -19,6 +20,7 @@ from core.api.project.projects import (
     LeaveProject,
     ListProjects,
     ProjectInfo,
+    RemoveProject,
 )
 from tests.app.projects.listed import BIRDS, LACK, PRACTICE, card, texts
 from tests.fakes.scripted_engine import ScriptedEngine
@@ -36,7 +38,24 @@ def test_joining_asks_the_engine_and_shows_it(page: ProjectsPage, engine: Script
     qtbot.waitUntil(lambda: card(page).member.text() == "Leave")
     assert "Joined" in texts(card(page))
     card(page).member.click()
+    press(page, "Cancel")
+    card(page).member.click()
+    assert engine.received(LeaveProject) == []
+    press(page, "Leave")
     assert engine.wait_for(LeaveProject) == LeaveProject("birds")
+
+
+def press(page: ProjectsPage, text: str) -> None:
+    """A button of the question that is open."""
+    box = next(box for box in page.findChildren(QMessageBox) if box.isVisible())
+    next(button for button in box.findChildren(Button) if button.text() == text).click()
+
+
+def test_the_address_of_a_project_can_be_copied(page: ProjectsPage, qtbot: QtBot) -> None:
+    card(page).details.click()
+    qtbot.waitUntil(lambda: card(page).unfolded)
+    next(button for button in card(page).findChildren(Button) if button.text() == "Copy the address").click()
+    assert QGuiApplication.clipboard().text() == BIRDS.source
 
 
 def test_contribute_names_the_project(page: ProjectsPage, engine: ScriptedEngine) -> None:
@@ -133,3 +152,14 @@ def test_only_what_fits_is_left_by_the_filter(page: ProjectsPage, qtbot: QtBot) 
     qtbot.waitUntil(lambda: card(page).fits is False)
     page.filter.buttons[ListFilter.FITTING].click()
     assert not card(page).isVisible()
+
+
+def test_a_project_can_be_removed_and_that_undone(page: ProjectsPage, engine: ScriptedEngine, qtbot: QtBot) -> None:
+    card(page).details.click()
+    qtbot.waitUntil(lambda: card(page).unfolded)
+    engine.answer(ListProjects, [PRACTICE])
+    next(button for button in card(page).findChildren(Button) if button.text() == "Remove from the list").click()
+    assert engine.wait_for(RemoveProject) == RemoveProject("birds")
+    qtbot.waitUntil(lambda: page.card("birds") is None and "Birdsong is no longer in the list." in texts(page))
+    page.removed.action.click()
+    assert engine.wait_for(AddProject) == AddProject(BIRDS.source)

@@ -1,5 +1,6 @@
 """The schedule page: painting by pointer and keyboard, presets, undo, and what the week says."""
 
+import os
 import time
 from collections.abc import Callable
 from datetime import UTC, datetime
@@ -21,17 +22,19 @@ from app.widgets.basic import Label
 from app.window.main_window import MainWindow
 from core.api.errors import WorldError
 from core.api.preferences.commands import SetPreference
+from core.api.preferences.preferences import PREFERENCES
 from core.api.preferences.schedule import CELLS, CELLS_A_DAY, Level, ScheduleState
 from core.api.preferences.week_text import preset_cells
 from core.api.snapshot import Snapshot
 from tests.app.snapshots import CONTRIBUTING
 from tests.app.spaces import SPACE
 from tests.fakes.scripted_engine import ScriptedEngine
-from tests.preferences import Chosen
+from tests.preferences import Chosen, info
 
 Show = Callable[[Snapshot], None]
 LEFT, RIGHT = Qt.MouseButton.LeftButton, Qt.MouseButton.RightButton
 NIGHTS = preset_cells("nights")
+CORES = os.cpu_count() or 1
 LIMITS = (
     ("processor_share", 80),
     ("gentle.processor_share", 30),
@@ -193,8 +196,10 @@ def test_undo_goes_back_step_by_step_and_redo_forth(page: SchedulePage, engine: 
 def test_the_levels_say_what_they_mean_in_numbers(page: SchedulePage, qtbot: QtBot) -> None:
     gentle = page.brushes[Level.GENTLE]
     qtbot.waitUntil(lambda: "30" in gentle.accessibleName())
-    assert gentle.accessibleName().replace(SPACE, " ") == "Paint gentle: 1 thread · 30 % of the processor · 2 Mbit/s up"
-    assert "80 % of the processor · 8 Mbit/s up" in page.brushes[Level.FULL].accessibleName().replace(SPACE, " ")
+    told = gentle.accessibleName().replace(SPACE, " ")
+    assert told == f"Paint gentle: 1 of {CORES} threads, 30 % of the time · 2 Mbit/s up"
+    full = f"{max(1, CORES // 2)} of {CORES} threads, 80 % of the time · 8 Mbit/s up"
+    assert full in page.brushes[Level.FULL].accessibleName().replace(SPACE, " ")
 
 
 def test_the_page_says_what_counts_now_and_what_comes_next(page: SchedulePage, show: Show, qtbot: QtBot) -> None:
@@ -257,3 +262,11 @@ def test_nothing_is_cut_off_in_the_smallest_window(window: MainWindow, page: Sch
     window.resize(window.minimumSize())
     QTest.qWait(20)
     assert page.horizontalScrollBar().maximum() == 0
+
+
+def test_all_of_the_processor_says_how_many_threads_that_is() -> None:
+    limits = [info(name) for name in PREFERENCES]
+    assert schedule.level_meaning(Level.FULL, limits, uses_gpu=False, cores=16) == "8 of 16 threads"
+    chosen = [info("threads", 1), info("processor_share", 50)]
+    meaning = schedule.level_meaning(Level.FULL, chosen, uses_gpu=False, cores=2).replace(SPACE, " ")
+    assert meaning == "1 of 2 threads, 50 % of the time"

@@ -47,7 +47,10 @@ def test_a_hostile_name_cannot_control_the_terminal() -> None:
 
 @pytest.mark.parametrize(
     ("limits", "text"),
-    [(Limits(), "Limits: defaults"), (Limits(threads=2, cache_size=64 << 20), "Limits: threads 2, cache_size 64 MiB")],
+    [
+        (Limits(), "Limits: defaults"),
+        (Limits(threads=2, cache_size=64 << 20), "Limits: Processor threads 2, Data kept on disk 64 MiB"),
+    ],
 )
 def test_only_limits_that_differ_from_their_defaults_are_listed(limits: Limits, text: str) -> None:
     assert (

@@ -11,7 +11,7 @@ from app.text.wordings.reasons import REASONS
 from core.api.message import Message
 from core.api.preferences.schedule import Level, ScheduleState
 from core.api.reasons import Kind, Reason, Severity
-from core.api.snapshot import CatchUp, Phase, Snapshot, State, Transfer
+from core.api.snapshot import CatchUp, Phase, Place, Snapshot, State, Transfer
 from tests.app.snapshots import CONTRIBUTING, IDLE, NOW, PROGRESS, STARTING, failed, paused
 from tests.app.spaces import GROUP, SPACE
 
@@ -182,3 +182,22 @@ def test_time_left_counts_down_a_pause_only() -> None:
     assert plain(status_text.time_left(paused(NOW + 2520), NOW)) == "42 min left"
     assert status_text.time_left(paused(), NOW) == ""
     assert status_text.time_left(CONTRIBUTING, NOW) == ""
+
+
+def test_a_busy_processor_is_named_with_its_share_and_the_limit() -> None:
+    busy = Reason("processor_busy", True, {"share": 0.9, "limit": 0.75})
+    waiting = replace(CONTRIBUTING, state="holding", reasons=(busy,))
+    assert status_text.caption(waiting, NOW) == "The processor is busy: waiting"
+    detail = "Other programs use 90 % of the processor; contributing waits from 75 % on."
+    assert plain(status_text.explanation(waiting, NOW)) == detail
+
+
+def test_an_update_that_is_days_away_gets_no_estimate() -> None:
+    slow = replace(CONTRIBUTING, progress=replace(PROGRESS, swarm_samples_per_second=0.001))
+    assert "due" in status_text.explanation(CONTRIBUTING, NOW)
+    assert "due" not in status_text.explanation(slow, NOW)
+
+
+def test_a_place_is_told_only_where_others_are_counted() -> None:
+    assert status_text.place(Place(1, 1, 64, 1.0, 0.0)) == ""
+    assert plain(status_text.place(Place(1, 2, 64, 0.67, 0.0))) == "You: place 1 of 2, 67 % of all samples"

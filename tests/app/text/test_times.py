@@ -1,6 +1,7 @@
 """Moments, days and months as people read them."""
 
 from collections.abc import Iterator
+from datetime import datetime
 
 import pytest
 from PySide6.QtCore import QLocale
@@ -55,3 +56,9 @@ def test_names_of_days_and_months_are_the_region_s() -> None:
 def test_a_moment_on_another_day_says_which(london: None, later: float, text: str) -> None:
     now = 1_750_000_000.0
     assert times.clock(now + later, now) == text
+
+
+def test_a_moment_of_another_year_has_its_year(london: None) -> None:
+    then = datetime(2026, 3, 14, 21, 7).timestamp()  # noqa: DTZ001 - local on purpose
+    assert times.moment(then, then + 86_400) == "14 Mar, 21:07"
+    assert times.moment(then, then + 365 * 86_400) == "14 Mar 2026, 21:07"

@@ -10,6 +10,7 @@ from pytestqt.qtbot import QtBot
 
 from app.desktop.window_settings import Settings
 from app.link.engine_link import EngineLink
+from app.settings.page import SettingsPage
 from app.welcome import hardware_summary, usage_presets
 from app.welcome.page import WelcomePage
 from app.welcome.usage_presets import UsagePreset
@@ -101,14 +102,27 @@ def test_a_refusal_is_told_and_the_button_can_be_pressed_again(
     assert engine.received(Contribute) == []
 
 
-def test_looking_around_first_sets_nothing_and_is_not_asked_twice(
+def test_looking_around_first_keeps_the_chosen_preset_and_contributes_to_nothing(
     first: MainWindow, engine: ScriptedEngine, qtbot: QtBot
 ) -> None:
-    page_of(first, qtbot).later.click()
+    page = page_of(first, qtbot)
+    page.levels[UsagePreset.NIGHTS].click()
+    page.later.click()
     qtbot.waitUntil(first.home.isVisible)
     first.welcome()
     assert not first.findChildren(WelcomePage) or not first.findChildren(WelcomePage)[0].isVisible()
-    assert engine.received(SetPreference) == []
+    assert engine.received(SetPreference)[0] == SetPreference("week", preset_cells("nights"))
+    assert engine.received(Contribute) == []
+
+
+def test_the_welcome_can_be_shown_again_from_the_settings(first: MainWindow, qtbot: QtBot) -> None:
+    page_of(first, qtbot).later.click()
+    qtbot.waitUntil(first.home.isVisible)
+    first.open_named("settings")
+    settings = first._stack.currentWidget()
+    assert isinstance(settings, SettingsPage)
+    settings.welcome.click()
+    qtbot.waitUntil(lambda: isinstance(first._stack.currentWidget(), WelcomePage))
 
 
 @pytest.mark.parametrize("level", UsagePreset)

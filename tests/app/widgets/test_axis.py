@@ -6,25 +6,33 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from app.text import region
+from app.text.region import Region
 from app.widgets import axis
 from core.api.project.projects import CurvePoint
 
 
 @pytest.mark.parametrize(
     ("lowest", "highest", "most", "expected"),
-    [(0, 10, 6, [0, 2, 4, 6, 8, 10]), (2.1, 6.9, 4, [4, 6]), (0.213, 0.247, 5, [0.22, 0.23, 0.24]), (3, 3, 5, [3])],
+    [
+        (0, 10, 6, [0, 2, 4, 6, 8, 10]),
+        (2.1, 6.9, 4, [4, 6]),
+        (2.3, 4.8, 2, [3, 4]),
+        (0.213, 0.247, 5, [0.22, 0.23, 0.24]),
+        (3, 3, 5, [3]),
+    ],
 )
 def test_ticks_are_round(lowest: float, highest: float, most: int, expected: list[float]) -> None:
-    assert axis.ticks(lowest, highest, most) == pytest.approx(expected)
+    assert axis.ticks(lowest, highest, most).values == pytest.approx(expected)
 
 
 @given(
     st.floats(-1e9, 1e9, allow_nan=False), st.floats(1e-6, 1e9, allow_nan=False), st.integers(min_value=2, max_value=12)
 )
 def test_ticks_stay_within_the_range_and_the_number(lowest: float, width: float, most: int) -> None:
-    found = axis.ticks(lowest, lowest + width, most)
+    found = axis.ticks(lowest, lowest + width, most).values
     slack = 1e-6 * max(abs(lowest), width, 1.0)
-    assert len(found) <= most + 1
+    assert 2 <= len(found) <= most + 1
     assert all(lowest - slack <= tick <= lowest + width + slack for tick in found)
 
 
@@ -32,9 +40,27 @@ def test_whole_ticks_never_name_a_fraction_of_an_epoch() -> None:
     assert axis.whole_ticks(0, 3, 10) == [0, 1, 2, 3]
 
 
-def test_a_tick_has_the_decimals_that_its_neighbours_need() -> None:
-    assert axis.tick_text(0.25, 0.05) == "0.25"
-    assert axis.tick_text(4.0, 2.0) == "4"
+@pytest.mark.parametrize(
+    ("lowest", "highest", "most", "texts"),
+    [
+        (7.31, 7.64, 2, ["7.4", "7.6"]),
+        (7.31, 9.02, 2, ["8", "9"]),
+        (7.3, 8.02, 2, ["7.5", "8.0"]),
+        (7.29, 7.66, 4, ["7.4", "7.6"]),
+        (0.0, 2.1, 5, ["0", "1", "2"]),
+    ],
+)
+def test_a_tick_has_the_decimals_that_its_step_needs(
+    lowest: float, highest: float, most: int, texts: list[str]
+) -> None:
+    found = axis.ticks(lowest, highest, most)
+    assert [found.text(tick) for tick in found.values] == texts
+
+
+def test_ticks_have_the_decimal_mark_of_the_region() -> None:
+    region.use(Region(decimal_mark=","))
+    found = axis.ticks(7.31, 7.64, 2)
+    assert [found.text(tick) for tick in found.values] == ["7,4", "7,6"]
 
 
 def test_thinning_keeps_the_last_epoch_and_every_own_sample() -> None:

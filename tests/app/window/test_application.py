@@ -14,8 +14,9 @@ import psutil
 import pytest
 from msgspec.structs import replace
 
+from core.api.message import Message
 from core.api.project.projects import GetCurve
-from core.api.protocol import Quit, Subscribe
+from core.api.protocol import Event, Quit, Subscribe
 from core.api.snapshot import Snapshot
 from core.client.profile import Profile
 from tests.app.snapshots import CONTRIBUTING, IDLE
@@ -127,3 +128,13 @@ def test_hours_of_snapshots_do_not_wear_it_out(start: Start, contributing: Scrip
     assert process.poll() is None
     process.send_signal(signal.SIGTERM)
     assert process.wait(10) == 0, process.stderr and process.stderr.read()
+
+
+def test_quitting_from_the_command_line_closes_the_window_too(start: Start, contributing: ScriptedEngine) -> None:
+    process = start()
+    contributing.wait_for(GetCurve, seconds=15)
+    began = time.monotonic()
+    contributing.tell(Event("quitting", Message("quitting"), 1.0))
+    contributing.stop()
+    assert process.wait(5) == 0
+    assert time.monotonic() - began < 2.0

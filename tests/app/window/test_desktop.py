@@ -11,6 +11,7 @@ import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
+import msgspec
 import pytest
 
 from app.desktop import autostart
@@ -18,6 +19,7 @@ from app.widgets import theme
 from core.api.intent import Pause
 from core.api.message import Message
 from core.api.protocol import Event, Quit, Subscribe
+from core.api.reasons import Reason, Severity
 from core.client.profile import Profile
 from tests.app.snapshots import CONTRIBUTING, IDLE
 from tests.end_to_end.machine import wait_for
@@ -195,3 +197,17 @@ def test_started_at_login_it_waits_in_the_tray_of_a_panel_that_comes_after_it(
     finally:
         os.killpg(session.pid, signal.SIGTERM)
         session.wait()
+
+
+def test_the_notice_of_a_problem_goes_away_with_the_problem(
+    display: XDisplay, start: Start, engine: ScriptedEngine
+) -> None:
+    engine.show(CONTRIBUTING)
+    start(display)
+    wait_for_icon(display)
+    close_window(display)
+    missing = Reason("gpu_missing", False, {"cause": Message("gpu_not_listed")}, severity=Severity.PROBLEM)
+    engine.show(msgspec.structs.replace(CONTRIBUTING, state="idle", reasons=(missing,)))
+    wait_for(lambda: display.find("Dunst"), _MOMENT, "a notice")
+    engine.show(CONTRIBUTING)
+    wait_for(lambda: not display.find("Dunst"), _MOMENT, "no notice any more")

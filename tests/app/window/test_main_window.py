@@ -25,8 +25,8 @@ Show = Callable[[Snapshot], None]
 
 
 @pytest.fixture
-def quit_dialog(window: MainWindow, link: EngineLink) -> Iterator[QuitDialog]:
-    asked = QuitDialog(link, window)
+def quit_dialog(window: MainWindow, link: EngineLink, profile: Profile) -> Iterator[QuitDialog]:
+    asked = QuitDialog(link, window, Settings(profile))
     yield asked
     for box in window.findChildren(QMessageBox):
         box.close()
@@ -120,24 +120,45 @@ def test_quitting_with_nothing_running_ends_both_silently(
     engine.wait_for(Quit)
 
 
-def test_quitting_while_contributing_can_leave_the_engine_running(
+def test_quitting_while_contributing_ends_everything_after_one_sentence(
     window: MainWindow, quit_dialog: QuitDialog, show: Show, engine: ScriptedEngine, qtbot: QtBot
 ) -> None:
     show(CONTRIBUTING)
     box = asked(quit_dialog, window)
-    with qtbot.waitSignal(quit_dialog.done):
-        press(box, "Continue in the background")
+    assert box.text() == "Quitting ends contributing too."
+    with qtbot.waitSignals([quit_dialog.leaving, quit_dialog.done]):
+        press(box, "Quit")
+    engine.wait_for(Quit)
+
+
+def test_the_other_button_keeps_it_running_in_the_tray(
+    window: MainWindow, quit_dialog: QuitDialog, show: Show, engine: ScriptedEngine, qtbot: QtBot
+) -> None:
+    show(CONTRIBUTING)
+    box = asked(quit_dialog, window)
+    with qtbot.waitSignal(quit_dialog.kept):
+        press(box, "Keep running in the tray")
     assert engine.received(Quit) == []
 
 
-def test_quitting_while_contributing_can_stop_the_engine(
-    window: MainWindow, quit_dialog: QuitDialog, show: Show, engine: ScriptedEngine, qtbot: QtBot
+@pytest.mark.parametrize("answer", ["Quit", "Keep running in the tray"])
+def test_the_answer_can_be_remembered(
+    quit_dialog: QuitDialog, show: Show, profile: Profile, answer: str, qtbot: QtBot
 ) -> None:
     show(CONTRIBUTING)
+    window = quit_dialog.parent()
+    assert isinstance(window, MainWindow)
     box = asked(quit_dialog, window)
-    with qtbot.waitSignals([quit_dialog.leaving, quit_dialog.done]):
-        press(box, "Stop contributing")
-    engine.wait_for(Quit)
+    box.checkBox().setChecked(True)
+    ends = answer == "Quit"
+    signal = quit_dialog.done if ends else quit_dialog.kept
+    with qtbot.waitSignal(signal):
+        press(box, answer)
+    assert Settings(profile).quitting == ("end" if ends else "tray")
+    show(CONTRIBUTING)
+    with qtbot.waitSignal(signal):
+        quit_dialog.ask()
+    assert question(window) is None
 
 
 def test_escape_at_the_question_changes_nothing(

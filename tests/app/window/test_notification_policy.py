@@ -32,9 +32,14 @@ def settings(profile: Profile) -> Settings:
 
 
 @pytest.fixture
-def told(link: EngineLink, settings: Settings) -> Iterator[list[Notification]]:
+def withdrawn() -> list[Notification]:
+    return []
+
+
+@pytest.fixture
+def told(link: EngineLink, settings: Settings, withdrawn: list[Notification]) -> Iterator[list[Notification]]:
     notes: list[Notification] = []
-    news = NotificationPolicy(link, settings, notes.append)
+    news = NotificationPolicy(link, settings, notes.append, withdrawn.append)
     yield notes
     news.deleteLater()
 
@@ -77,6 +82,15 @@ def test_a_problem_that_needs_the_volunteer_is_told_once(told: list[Notification
         show(replace(CONTRIBUTING, engine_pid=number))
     assert [note.text for note in told] == ["The graphics card does not answer. The driver does not list it any more."]
     assert told[0].urgent
+
+
+def test_what_was_told_of_a_problem_goes_away_with_it(
+    told: list[Notification], withdrawn: list[Notification], show: Show
+) -> None:
+    show(replace(CONTRIBUTING, state="idle", reasons=(MISSING,)))
+    assert withdrawn == []
+    show(CONTRIBUTING)
+    assert withdrawn == told != []
 
 
 def test_a_problem_of_somebody_who_wants_nothing_is_no_news(told: list[Notification], show: Show) -> None:

@@ -89,9 +89,9 @@ def test_every_icon_is_seen_on_light_and_dark_panels(tone: Tone, panel: str) -> 
 
 def test_quitting_says_what_it_stops(tray: Tray, show: Show, link: EngineLink) -> None:
     show(CONTRIBUTING)
-    assert tray.quit.text() == "Quit… (choose what stops)"
+    assert tray.quit.text() == "Quit (ends contributing too)"
     show(replace(IDLE, project="birds"))
-    assert tray.quit.text() == "Quit (stops the engine too)"
+    assert tray.quit.text() == "Quit"
 
 
 def test_without_an_engine_nothing_can_be_ordered(

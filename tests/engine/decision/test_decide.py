@@ -20,6 +20,7 @@ from core.conditions.network import Network
 from core.conditions.nvml import Gpu
 from core.conditions.power import Power
 from core.conditions.presence import Presence
+from core.conditions.processor import Processor
 from core.conditions.programs import RunningPrograms
 from core.engine.decision.decide import RULES, Decision, decide
 from core.engine.decision.facts import Conditions, Facts, Failure, Membership, NetworkUse
@@ -41,6 +42,7 @@ CAUSES: dict[str, dict[str, Any]] = {
     "in_use": {"machine": {"presence": Presence(NOW - 59)}, "preferences": {"idle_processor": 60, "idle_gpu": 60}},
     "full_screen": {"machine": {"full_screen": FullScreen(Message("screen_filled_by", {"program": "Doom"}))}},
     "program_running": {"machine": {"programs": RunningPrograms(("doom", "quake"))}},
+    "processor_busy": {"machine": {"processor": Processor(80)}},
     "on_battery": {"machine": {"power": Power(on_battery=True, level=80)}, "preferences": {"on_battery": 0}},
     "battery_low": {"machine": {"power": Power(on_battery=True, level=49)}, "preferences": {"on_battery": 1}},
     "metered": {"machine": {"network": Network(online=True, metered=True)}},
@@ -66,6 +68,7 @@ HOLD = {
     "in_use",
     "full_screen",
     "program_running",
+    "processor_busy",
     "on_battery",
     "offline",
     "gpu_taken",

@@ -24,6 +24,7 @@ from core.api.project.projects import (
     ListProjects,
     ProjectDetails,
     ProjectInfo,
+    RemoveProject,
     ShowProject,
 )
 from tests.fakes.running_engine import RunningEngine, events
@@ -148,7 +149,7 @@ def test_what_is_no_manifest_is_refused_with_a_clear_sentence(engine: RunningEng
     gone = organiser.url("gone")
     sentences = {
         gone: (WorldError, f"There is nothing at {gone} (404)"),
-        organiser.url("text"): (UsageError, "$: It is not JSON"),
+        organiser.url("text"): (UsageError, "This is not an Idlehive project"),
         organiser.url("huge"): (WorldError, f"is larger than {size(1 << 20)}"),
         organiser.url("wrong"): (UsageError, "$.id"),
         "ftp://example.org/m.json": (UsageError, "must begin with https:// or http://"),
@@ -252,3 +253,33 @@ def test_the_invite_is_nowhere_but_where_it_is_kept(engine: RunningEngine, organ
     files = [path for path in engine.home.path.rglob("*") if path.is_file() and path != kept]
     assert len(files) > 2
     assert [path for path in files if SECRET.encode() in path.read_bytes()] == []
+
+
+def test_the_address_of_a_hosts_web_page_leads_to_its_manifest(engine: RunningEngine, organiser: Organiser) -> None:
+    organiser.pages["index.html"] = b"<!DOCTYPE html><html><title>Poems</title></html>"
+    organiser.pages["manifest.json"] = json.dumps(manifest(id="poems", name="Poems")).encode()
+    added = engine.start().ask(AddProject(organiser.url("index.html")), ProjectInfo)
+    assert (added.id, added.source) == ("poems", organiser.url("manifest.json"))
+
+
+def test_another_page_or_file_is_no_project(engine: RunningEngine, organiser: Organiser, tmp_path: Path) -> None:
+    organiser.pages["index.html"] = b"\n<html>Cats</html>"
+    (tmp_path / "cats.txt").write_text("cats")
+    (tmp_path / "cats.json").write_text('{"cats": 9}')
+    engine.start()
+    sources = organiser.url("index.html"), str(tmp_path / "cats.txt"), str(tmp_path / "cats.json")
+    for source in sources:
+        said = sentence(refusal(engine, source).message)
+        assert said.startswith(f"This is not an Idlehive project: {source}.")
+        assert "https://example.org/manifest.json" in said
+
+
+def test_a_project_that_is_not_joined_can_be_taken_off_the_list(engine: RunningEngine, organiser: Organiser) -> None:
+    engine.start().ask(AddProject(organiser.publish()), ProjectInfo)
+    engine.ask(JoinProject("poems"), ProjectInfo)
+    for which, kind in (("poems", "project_joined"), ("practice", "practice_stays")):
+        with pytest.raises(UsageError, match=kind):
+            engine.tell(RemoveProject(which))
+    engine.ask(LeaveProject("poems"), ProjectInfo)
+    engine.tell(RemoveProject("poems"))
+    assert [row.id for row in engine.ask(ListProjects(), list[ProjectInfo])] == ["practice"]

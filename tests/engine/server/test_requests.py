@@ -8,9 +8,12 @@ import psutil
 import pytest
 
 from core.api.intent import Pause
+from core.api.preferences.commands import SetPreference
+from core.api.project.projects import JoinProject, OrderProjects
 from core.api.protocol import GetSnapshot, Subscribe, encode
 from core.api.protocol import Request as Asked
 from tests.engine.server.wire import answers, connected, received
+from tests.engine.world import Play, World
 from tests.fakes.running_engine import RunningEngine
 from tests.waiting import wait_for
 
@@ -157,3 +160,13 @@ def _is_accepted(engine: RunningEngine) -> bool:
     with connected(engine) as connection:
         connection.sendall(encode(Asked(1, GetSnapshot())))
         return bool(next(received(connection))["type"] == "Reply")
+
+
+def test_changes_are_counted_so_that_every_front_end_sees_them(play: Play) -> None:
+    async def scenario(world: World) -> None:
+        commands = JoinProject("practice"), OrderProjects(("practice",)), SetPreference("threads", 1)
+        counts = [world.engine.snapshot().changes, *[(await world.tell(command)).changes for command in commands]]
+        assert counts == sorted(set(counts))
+        assert (await world.tell(Pause())).changes == counts[-1]
+
+    play(scenario)

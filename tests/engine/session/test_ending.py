@@ -5,15 +5,17 @@ import signal
 import subprocess
 import sys
 import time
+from pathlib import Path
 
 import psutil
 import pytest
 
 from core.api.intent import Contribute, Pause, Resume
 from core.api.message import Message
+from core.api.preferences.commands import PreferenceInfo, SetPreference
 from core.api.protocol import Quit
 from core.api.reasons import Kind
-from core.api.record.record import GetSessions, SessionGiven
+from core.api.record.record import ExportHistory, GetSessions, SessionGiven, Written
 from core.system import orphans
 from core.system.subreaper import TAG
 from tests.fakes.running_engine import RunningEngine, events
@@ -227,3 +229,37 @@ def test_after_quit_was_answered_the_next_engine_can_start_at_once(engine: Runni
         assert engine.start().snapshot().state == "idle"
         assert before is not None
         assert before.wait(5) == 0
+
+
+def test_a_session_that_held_too_much_memory_is_filed_as_that_and_a_higher_limit_lifts_it(
+    engine: RunningEngine, tmp_path: Path
+) -> None:
+    engine.script(fault="memory_over_half", permanent=True)
+    engine.start().tell(Contribute())
+    failed = engine.until("failed")
+    assert (failed.error, failed.retry_at) == (Message("memory_over_half"), None)
+    [given] = engine.ask(GetSessions(), list[SessionGiven])
+    assert given.ending == Message("memory_over_half")
+    engine.ask(ExportHistory(str(tmp_path / "history.csv"), "csv"), Written)
+    assert "memory_over_half" in (tmp_path / "history.csv").read_text()
+    engine.script()
+    engine.ask(SetPreference("upload_limit", 10**6), PreferenceInfo)
+    assert engine.snapshot().state == "failed"
+    engine.ask(SetPreference("memory_limit", 64 << 30), PreferenceInfo)
+    assert engine.until("contributing").error is None
+
+
+def test_quit_for_all_tells_the_front_ends_that_stay_open(engine: RunningEngine) -> None:
+    engine.start()
+    watching = engine.client()
+    next(watching.messages(0.1))
+    engine.tell(Quit(with_front_ends=True))
+    assert events(watching, "quitting").message == Message("quitting")
+
+
+@pytest.mark.parametrize("resumes", [True, False])
+def test_a_start_goes_on_or_waits_as_the_volunteer_chose(engine: RunningEngine, resumes: bool) -> None:
+    engine.start().contribute()
+    engine.ask(SetPreference("resume_at_start", resumes), PreferenceInfo)
+    assert engine.quit() == 0
+    assert engine.start().snapshot().wanted is resumes

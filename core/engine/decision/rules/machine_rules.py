@@ -29,6 +29,9 @@ def reasons(facts: Facts) -> Iterator[Reason]:
     if readings.programs.names:
         params = {"programs": list(readings.programs.names)}
         yield Reason("program_running", hold=not facts.uses_gpu, params=params)
+    others, most = readings.processor.others, effective["busy_processor"]
+    if most and others is not None and others >= most:
+        yield Reason("processor_busy", hold=True, params={"share": others / 100, "limit": most / 100})
     yield from _of_power(readings, effective)
     if facts.membership is not None and facts.membership.needs_internet:
         yield from _of_network(readings, effective)
@@ -54,6 +57,7 @@ def surroundings(readings: Readings) -> Surroundings:
     last = readings.presence.last_input
     return Surroundings(
         last_input=None if last is None else last - last % _GRID,
+        processor=readings.processor.others,
         on_battery=readings.power.on_battery,
         battery_level=readings.power.level,
         online=readings.network.online,

@@ -21,6 +21,7 @@ from core.conditions.network import Network
 from core.conditions.nvml import Gpu
 from core.conditions.power import Power
 from core.conditions.presence import Presence
+from core.conditions.processor import Processor
 from core.conditions.programs import RunningPrograms
 from core.engine.decision.facts import Conditions, Facts, Membership
 from core.engine.decision.intent import Intent
@@ -50,6 +51,14 @@ def test_a_gpu_waits_for_three_minutes_without_input(idle: float, waits: bool) -
     readings = Readings(presence=Presence(NOW - idle))
     assert ("in_use" in kinds(readings, uses_gpu=True)) is waits
     assert "in_use" not in kinds(readings, uses_gpu=False)
+
+
+@pytest.mark.parametrize(
+    ("others", "most", "waits"), [(75, 75, True), (70, 75, False), (100, 0, False), (25, 25, True)]
+)
+def test_a_session_waits_while_others_keep_the_processor_busy(others: int, most: int, waits: bool) -> None:
+    found = kinds(Readings(processor=Processor(others)), {"busy_processor": most})
+    assert found == ({"processor_busy": True} if waits else {})
 
 
 def test_gpu_and_processor_wait_for_times_of_their_own() -> None:
