@@ -79,9 +79,10 @@ def processor_times() -> ProcessorTimes:
     times = psutil.cpu_times()
     if not hasattr(times, "nice"):
         raise NotAvailable("processor_unknown")
-    # Linux counts the time of guests as the user's too.
-    everything = sum(times) - getattr(times, "guest", 0.0) - getattr(times, "guest_nice", 0.0)
-    return ProcessorTimes(everything - times.idle - times.nice - getattr(times, "iowait", 0.0), everything)
+    # What a virtual computer's host takes away (`steal`) is nobody's use here; `user` has that of guests.
+    busy = sum(getattr(times, name, 0.0) for name in ("user", "system", "irq", "softirq"))
+    rest = sum(getattr(times, name, 0.0) for name in ("idle", "nice", "iowait", "steal"))
+    return ProcessorTimes(busy, busy + rest)
 
 
 def _keep(values: deque[tuple[float, float]], now: float, value: float, seconds: float) -> None:

@@ -16,7 +16,7 @@ from core.api.session import Fault
 from core.client.engine_client import core_command, core_environment
 from core.host.control import HostControl
 from core.host.project import load
-from core.system.priority import PROMPTLY, lower_priority
+from core.system.priority import PROMPTLY, lower_priority, start_promptly
 from core.system.subreaper import TAG
 
 log = logging.getLogger("core.host")
@@ -45,7 +45,9 @@ def arguments(argv: list[str]) -> argparse.Namespace:
 
 def main(argv: list[str]) -> int:
     chosen = arguments(argv)
-    if chosen.embedded and not chosen.promptly:
+    if chosen.promptly:
+        start_promptly()
+    elif chosen.embedded:
         # Embedded, it runs on a volunteer's computer; an organiser's own needs no low priority.
         lower_priority()
     pipe = os.dup(1)

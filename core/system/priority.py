@@ -10,7 +10,7 @@ from pathlib import Path
 PROMPTLY = "--promptly"
 """Argument of a program for which a person waits: it starts like any other one, and lowers its priority after that."""
 
-_NICEST = 19
+_PROMPT, _NICEST = 1, 19
 _IOPRIO_SET = {"x86_64": 251, "aarch64": 30}
 """Numbers of the system call, which the C library does not wrap (linux: include/uapi/asm-generic/unistd.h)."""
 _IOPRIO_WHO_PROCESS = 1
@@ -20,6 +20,16 @@ _OOM_SCORE = "800"
 """Of 1000: when memory runs out, the kernel kills this session, not the volunteer's programs."""
 _PRIO_DARWIN_PROCESS = 4
 _PRIO_DARWIN_BG = 0x1000
+
+
+def start_promptly() -> None:
+    """Start nearly as fast as other programs do; `lower_priority` ends it.
+
+    The kernel counts the time of nice processes apart, so the engine does not take this one for another program that
+    keeps the processor busy.
+    """
+    with contextlib.suppress(OSError):
+        os.setpriority(os.PRIO_PROCESS, 0, _PROMPT)
 
 
 def lower_priority() -> None:

@@ -8,7 +8,7 @@ import threading
 from core.api.errors import IdlehiveError, UsageError
 from core.api.message import Message
 from core.api.session import Fault
-from core.system.priority import PROMPTLY, lower_priority
+from core.system.priority import PROMPTLY, lower_priority, start_promptly
 from core.trainer.control import Control, read_start
 from core.trainer.reporter import Reporter
 
@@ -20,6 +20,7 @@ _AWAITED = 20.0
 
 def main() -> int:
     if PROMPTLY in sys.argv:
+        start_promptly()
         # Long preparations, such as large downloads, are nothing to wait for.
         stepping_back = threading.Timer(_AWAITED, lower_priority)
         stepping_back.daemon = True

@@ -97,3 +97,18 @@ print(open("/proc/self/oom_score_adj").read().strip())
 def test_what_is_refused_is_left_as_it_is_and_all_else_is_done(call: str, stands: str) -> None:
     told = subprocess.run([sys.executable, "-uc", REFUSED, call], capture_output=True, text=True, check=True).stdout
     assert told.splitlines() == [stands, "800"]
+
+
+PROMPT = """
+import os
+from core.system.priority import lower_priority, start_promptly
+start_promptly()
+print(os.sched_getscheduler(0) == os.SCHED_OTHER, os.getpriority(os.PRIO_PROCESS, 0))
+lower_priority()
+print(os.sched_getscheduler(0) == os.SCHED_IDLE, os.getpriority(os.PRIO_PROCESS, 0))
+"""
+
+
+def test_a_prompt_start_is_nice_enough_to_be_counted_apart_from_other_programs() -> None:
+    told = subprocess.run([sys.executable, "-uc", PROMPT], capture_output=True, text=True, check=True).stdout
+    assert told.splitlines() == ["True 1", "True 19"]
