@@ -208,7 +208,7 @@ class EpochGradientAverager(GradientAverager, UpdateTransfer, RunAverager):
         return isinstance(own, Sequence) and is_member_at(own[0], theirs)
 
     def _most_weight(self, group: GroupInfo, peer: PeerID) -> float:
-        _epoch, _nonce, adds_samples = added_by(peer, group)
+        _epoch, _nonce, adds_samples, _slot = added_by(peer, group)
         return super()._most_weight(group, peer) if adds_samples else 0.0
 
     async def _meet_in(self, epoch: int) -> None:
