@@ -61,6 +61,7 @@ def make_optimizer(
         offload_optimizer=True,
         client_mode=dht.client_mode,
         grad_compression=compression(),
+        bytes_per_value=bandwidth.BYTES_PER_VALUE[averaging.compression],
         group_options=_group_options(parameters, averaging, line_bandwidth),
         state_averaging_compression=compression(),
         **options,

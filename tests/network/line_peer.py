@@ -28,7 +28,7 @@ from core.swarm.averaging.optimizer import CollaborativeOptimizer
 from core.swarm.build import make_optimizer
 from core.swarm.connectivity.backbone_monitor import BackboneMonitor
 from core.swarm.dht.peer import join_swarm, own_addresses, peer_id_of
-from core.swarm.errors import RoundFailed, StateUnavailable
+from core.swarm.errors import LineTooSlow, RoundFailed, StateUnavailable
 from core.swarm.patches import install
 from core.swarm.traffic.link import Link
 from core.swarm.traffic.throttled_download import ThrottledDownload
@@ -102,7 +102,7 @@ class Peer:
             while self.optimizer.local_epoch == epoch and time.monotonic() < begin + DEADLINE:
                 self.optimizer.follow()
                 time.sleep(0.02)
-        except (RoundFailed, StateUnavailable) as error:
+        except (LineTooSlow, RoundFailed, StateUnavailable) as error:
             return {"failed": str(error)}
         return {"group": self._groups[-1] if self._groups else 0, "seconds": time.monotonic() - begin}
 

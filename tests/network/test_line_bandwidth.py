@@ -12,6 +12,7 @@ import pytest
 from core.swarm.traffic.bottleneck import NOMINAL
 from tests.network.namespaces import SWITCH, Host, add_switch, ip
 from tests.network.swarm import RemotePeer, swarm
+from tests.waiting import wait_for
 
 LINE = 500_000
 """Bytes per second of the slow line: 4 Mbit/s."""
@@ -94,6 +95,22 @@ def test_a_slow_line_is_known_after_one_round_and_a_faster_one_is_trusted_slowly
         assert 0.85 * LINE < slow.ask("bandwidth") < 1.05 * LINE
     average(peers)
     assert LINE < slow.ask("bandwidth") < NOMINAL / 2
+
+
+def test_a_peer_leaves_whose_line_costs_the_others_more_than_its_samples_save(
+    peers: tuple[RemotePeer, RemotePeer],
+) -> None:
+    other, slow = peers
+    slow.limit(upload=LINE)
+
+    def end() -> str:
+        for peer in peers:
+            peer.begin("epoch")
+        assert other.answer()["group"] == 2
+        return str(slow.answer().get("failed", ""))
+
+    # Speeds become known in the first rounds; then five in a row.
+    assert wait_for(end, 60.0, "the slow one leaves").startswith("line_too_slow together=")
 
 
 def test_a_ceiling_is_told_at_once(peers: tuple[RemotePeer, RemotePeer]) -> None:

@@ -29,6 +29,7 @@ from hivemind.utils.asyncio import achain, as_aiter
 
 from core.swarm.averaging.group import is_member_at, to_gather
 from core.swarm.averaging.guarded import GuardedAverager
+from core.swarm.averaging.line_worth import Line
 from core.swarm.averaging.pieces import pieces_of
 from core.swarm.averaging.send_window import window_size
 from core.swarm.dht.contributions import slot_of
@@ -198,7 +199,8 @@ class EpochGradientAverager(GradientAverager, UpdateTransfer, RunAverager):
         epoch = self._epoch()
         # The averager's process reads this before the round.
         self._outer_pipe.send(("_meet_in", [epoch], {}))
-        gather = to_gather(epoch, slot_of(own_subkey(self.peer_id)), adds_samples=self._adds_samples)
+        line = Line(self._line_bandwidth(), can_reduce=not self.client_mode)
+        gather = to_gather(epoch, slot_of(own_subkey(self.peer_id)), line, adds_samples=self._adds_samples)
         # The optimizer decides whether a failed round is repeated: it asks first how far the run is.
         return super().schedule_step(scheduled_time, gather=gather, allow_retries=False, **kwargs)
 
@@ -208,7 +210,7 @@ class EpochGradientAverager(GradientAverager, UpdateTransfer, RunAverager):
         return isinstance(own, Sequence) and is_member_at(own[0], theirs)
 
     def _most_weight(self, group: GroupInfo, peer: PeerID) -> float:
-        _epoch, _nonce, adds_samples, _slot = added_by(peer, group)
+        _epoch, _nonce, adds_samples, *_ = added_by(peer, group)
         return super()._most_weight(group, peer) if adds_samples else 0.0
 
     async def _meet_in(self, epoch: int) -> None:

@@ -7,7 +7,7 @@ hivemind cuts tensors into parts on either side and compares them by number. Onl
 from core.api.project.manifest import Averaging
 from core.swarm.traffic.link import OVERHEAD
 
-_BYTES = {"none": 4, "float16": 2, "uniform8bit": 1, "blockwise8bit": 1}
+BYTES_PER_VALUE = {"none": 4, "float16": 2, "uniform8bit": 1, "blockwise8bit": 1}
 """Of one value on the wire, by compression."""
 _USABLE = 0.8
 """Share of a round's time limit that is planned with."""
@@ -20,7 +20,7 @@ def min_bandwidth(parameters: int, averaging: Averaging) -> int:
     A peer that only sends and fetches (in client mode, or with no share of the reducing) sends the whole vector first
     and then fetches the average, so each has half of the time.
     """
-    once = parameters * _BYTES[averaging.compression] * (1 + OVERHEAD)
+    once = parameters * BYTES_PER_VALUE[averaging.compression] * (1 + OVERHEAD)
     return round(2 * once / (_USABLE * averaging.averaging_timeout))
 
 

@@ -1,11 +1,14 @@
 """Who averaged together, and the update that they made of it."""
 
+import math
 import os
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from hivemind.p2p import PeerID
+
+from core.swarm.averaging.line_worth import Line
 
 _NONCE_SIZE = 8
 """Bytes of the random number that a peer brings to a round."""
@@ -24,6 +27,8 @@ class Group:
     """Ids of those that add samples."""
     slots: frozenset[bytes] = frozenset()
     """Their places in the DHT."""
+    lines: Mapping[bytes, Line] = field(default_factory=dict)
+    """Of each member."""
 
 
 @dataclass(frozen=True)
@@ -42,19 +47,19 @@ class Update:
     """The places in the DHT of all of its trainers."""
 
 
-def to_gather(epoch: int, slot: bytes, *, adds_samples: bool) -> list[Any]:
+def to_gather(epoch: int, slot: bytes, line: Line, *, adds_samples: bool) -> list[Any]:
     """What a peer sends to the other members of its group. `slot` is its place in the DHT."""
-    return [epoch, os.urandom(_NONCE_SIZE), adds_samples, slot]
+    return [epoch, os.urandom(_NONCE_SIZE), adds_samples, slot, line.bandwidth, line.can_reduce]
 
 
 def group_of(gathered: Mapping[PeerID, Any], epoch: int) -> Group | None:
     """The group, from what its members sent; None if one of them is not at `epoch`."""
     if not all(is_member_at(epoch, entry) for entry in gathered.values()):
         return None
-    trainers = {str(peer): slot for peer, (_epoch, _nonce, adds_samples, slot) in gathered.items() if adds_samples}
-    nonces = tuple(nonce for _epoch, nonce, _adds, _slot in gathered.values())
-    peers = frozenset(peer.to_bytes() for peer in gathered)
-    return Group(nonces, peers, frozenset(trainers), frozenset(trainers.values()))
+    trainers = {str(peer): slot for peer, (_, _, adds_samples, slot, *_) in gathered.items() if adds_samples}
+    nonces = tuple(nonce for _, nonce, *_ in gathered.values())
+    lines = {peer.to_bytes(): Line(bandwidth, reduces) for peer, (*_, bandwidth, reduces) in gathered.items()}
+    return Group(nonces, frozenset(lines), frozenset(trainers), frozenset(trainers.values()), lines)
 
 
 def group_of_one() -> Group:
@@ -65,6 +70,7 @@ def group_of_one() -> Group:
 def is_member_at(epoch: object, entry: object) -> bool:
     """Whether this is what a peer at `epoch` sends."""
     match entry:
-        case (int(its_epoch), bytes(nonce), bool(), bytes(slot)):
-            return its_epoch == epoch and len(nonce) == _NONCE_SIZE and len(slot) == _SLOT_SIZE
+        case (int(its_epoch), bytes(nonce), bool(), bytes(slot), float(bandwidth), bool()):
+            is_whole = len(nonce) == _NONCE_SIZE and len(slot) == _SLOT_SIZE and 0 < bandwidth < math.inf
+            return is_whole and its_epoch == epoch
     return False

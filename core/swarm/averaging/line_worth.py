@@ -40,23 +40,25 @@ class LineWorth:
 
     Parameters:
         batch: samples of an update.
-        size: bytes that a peer averages for an update.
     """
 
-    def __init__(self, batch: int, size: float) -> None:
-        self._batch, self._size, self._rounds = batch, size, 0
+    def __init__(self, batch: int) -> None:
+        self._batch, self._rounds = batch, 0
 
-    def add_round(self, own: Line, others: Sequence[Line], *, own_speed: float, others_speed: float) -> None:
-        """A round has ended; speeds are samples per second.
+    def add_round(
+        self, size: float, own: Line, others: Sequence[Line], *, own_speed: float, others_speed: float
+    ) -> None:
+        """A round has ended in which each averaged so many bytes; speeds are samples per second.
 
         Raises:
             LineTooSlow: the run has waited for this peer's line too long, and too often.
         """
-        if not others_speed:
+        if not others_speed or own.bandwidth >= min((line.bandwidth for line in others), default=0.0):
+            # It is another one's line that they wait for, and the last two peers must not both leave.
             self._rounds = 0
             return
-        without = self._batch / others_speed + least_time(self._size, others)
-        together = self._batch / (own_speed + others_speed) + least_time(self._size, [own, *others])
+        without = self._batch / others_speed + least_time(size, others)
+        together = self._batch / (own_speed + others_speed) + least_time(size, [own, *others])
         self._rounds = self._rounds + 1 if together > _MARGIN * without else 0
         if self._rounds >= _ROUNDS:
             raise LineTooSlow("line_too_slow", together=together, without=without)

@@ -8,6 +8,7 @@ from hivemind.p2p import PeerID
 
 from core.api.snapshot import Phase
 from core.swarm.averaging.group import Group, Update, group_of, group_of_one
+from core.swarm.averaging.line_worth import LineWorth
 from core.swarm.averaging.round_control import give_up, has_group, is_searching, phase_of, wait_for_group
 from core.swarm.averaging.run_optimizer import RunOptimizer
 from core.swarm.averaging.run_state import RunState
@@ -52,6 +53,7 @@ class CollaborativeOptimizer(RunOptimizer):
             stop=yielding,
         )
         self.isolation = IsolationGuard(self.tracker, backbone, client_mode=self.client_mode)
+        self._line_worth = LineWorth(self.tracker.target_batch_size)
 
     # -- the step ------------------------------------------------------------------------------------------------
 
@@ -102,6 +104,24 @@ class CollaborativeOptimizer(RunOptimizer):
         self.tracker.add_round(partners, is_one_group=self._is_one_group)
         self.run_state.publish_update()
         self._on_update(Update(self.local_epoch, own_samples, len(self._group.nonces), partners, self._group.slots))
+        if self._adds_samples:
+            self._weigh_line()
+
+    def _weigh_line(self) -> None:
+        """Leave a run that waits longer for this peer's line than its samples are worth.
+
+        Raises:
+            LineTooSlow: it has done so again and again.
+        """
+        others = dict(self._group.lines)
+        own = others.pop(self.dht.peer_id.to_bytes(), None)
+        own_speed = self.tracker.local_progress.samples_per_second
+        others_speed = self.tracker.swarm_samples_per_second - own_speed
+        if own is None:
+            return
+        self._line_worth.add_round(
+            self.bytes_per_update, own, list(others.values()), own_speed=own_speed, others_speed=max(0.0, others_speed)
+        )
 
     def _is_alone_too_early(self) -> bool:
         """The estimate of the epoch's end counts on others, and on samples of some who left."""

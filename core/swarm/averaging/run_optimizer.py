@@ -25,6 +25,7 @@ class RunOptimizer(hivemind.Optimizer):
         backbone: the run's backbone.
         extrapolate: see `SwarmProgressTracker`.
         group_options: of both averagers, as hivemind names them.
+        bytes_per_value: that a number takes when it is averaged.
         on_drop: called with each peer that sent broken data, or fell silent again, when it is taken no more.
     """
 
@@ -42,10 +43,12 @@ class RunOptimizer(hivemind.Optimizer):
         backbone: BackboneMonitor,
         extrapolate: bool,
         group_options: dict[str, Any],
+        bytes_per_value: int,
         on_drop: Callable[[Drop], None] = lambda _: None,
         **options: Any,
     ) -> None:
         self._backbone, self._extrapolate, self._group_options = backbone, extrapolate, group_options
+        self._bytes_per_value = bytes_per_value
         self.distrust = Distrust(on_drop, spared=[str(peer) for peer in backbone.peers])
         self._is_exact = isinstance(options["grad_compression"], NoCompression)
         self._is_fine = isinstance(options["grad_compression"], NoCompression | Float16Compression)
@@ -121,6 +124,12 @@ class RunOptimizer(hivemind.Optimizer):
     def _tolerance(self) -> Tolerance:
         """How far the states of two peers may be apart: those of different groups differ by whole updates."""
         return FINE if self._is_fine and self._is_one_group else COARSE
+
+    @property
+    def bytes_per_update(self) -> float:
+        """That this peer averages, in the mean of many updates."""
+        values = self.grad_averager.total_size + self.state_averager.total_size / self.average_state_every
+        return float(values * self._bytes_per_value)
 
     @property
     def average_state_every(self) -> int:

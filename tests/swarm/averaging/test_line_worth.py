@@ -15,15 +15,15 @@ lines = st.builds(Line, st.floats(1.0, 1e9), st.booleans())
 
 def rounds(worth: LineWorth, own: Line, count: int, *, own_speed: float, others_speed: float = 100.0) -> None:
     for _round in range(count):
-        worth.add_round(own, [FAST, FAST], own_speed=own_speed, others_speed=others_speed)
+        worth.add_round(SIZE, own, [FAST, FAST], own_speed=own_speed, others_speed=others_speed)
 
 
 def test_a_slow_line_is_worth_its_time_if_the_computer_is_fast() -> None:
-    rounds(LineWorth(BATCH, SIZE), SLOW, 50, own_speed=10_000.0)
+    rounds(LineWorth(BATCH), SLOW, 50, own_speed=10_000.0)
 
 
 def test_a_slow_line_that_costs_more_than_the_computer_gives_ends_the_session_after_five_rounds() -> None:
-    worth = LineWorth(BATCH, SIZE)
+    worth = LineWorth(BATCH)
     rounds(worth, SLOW, 4, own_speed=10.0)
     with pytest.raises(LineTooSlow) as raised:
         rounds(worth, SLOW, 1, own_speed=10.0)
@@ -32,17 +32,30 @@ def test_a_slow_line_that_costs_more_than_the_computer_gives_ends_the_session_af
 
 
 def test_a_round_in_between_in_which_the_line_suffices_begins_anew() -> None:
-    worth = LineWorth(BATCH, SIZE)
+    worth = LineWorth(BATCH)
     for own in (SLOW, FAST) * 10:
         rounds(worth, own, 4 if own is SLOW else 1, own_speed=10.0)
 
 
 def test_a_slow_computer_on_a_fast_line_is_welcome() -> None:
-    rounds(LineWorth(BATCH, SIZE), FAST, 50, own_speed=0.01)
+    rounds(LineWorth(BATCH), FAST, 50, own_speed=0.01)
+
+
+def test_of_two_peers_only_the_one_with_the_slower_line_leaves() -> None:
+    worth = LineWorth(BATCH)
+
+    def five_rounds(own: Line, other: Line) -> None:
+        for _round in range(5):
+            worth.add_round(SIZE, own, [other], own_speed=10.0, others_speed=1000.0)
+
+    five_rounds(FAST, SLOW)
+    five_rounds(SLOW, SLOW)
+    with pytest.raises(LineTooSlow):
+        five_rounds(SLOW, FAST)
 
 
 def test_nobody_waits_for_the_only_one_who_computes() -> None:
-    rounds(LineWorth(BATCH, SIZE), SLOW, 50, own_speed=10.0, others_speed=0.0)
+    rounds(LineWorth(BATCH), SLOW, 50, own_speed=10.0, others_speed=0.0)
 
 
 def test_a_group_of_one_and_one_in_which_nobody_can_be_called_average_nothing() -> None:
