@@ -30,7 +30,8 @@ def test_what_is_no_manifest_at_all_is_refused(machine: Machine, ann: Participan
     file.write_text("<html>Not found</html>")
     with serving(answer(200, file.read_bytes())) as server, nothing_lost(ann):
         for source in (str(file), server.url("page.json")):
-            assert "The project's manifest is not usable: $: " in refused(ann.run("contribute", source), 2)
+            told = refused(ann.run("contribute", source), 2)
+            assert told.startswith(f"idlehive: This is not an Idlehive project: {source}. An address looks like ")
 
 
 def test_a_project_that_cannot_be_reached_is_told(machine: Machine, ann: Participant) -> None:

@@ -90,6 +90,9 @@ class _PartsStub:
                 self._heard()
                 if answer.code == averaging_pb2.AVERAGED_PART:
                     self._window.add_answer(self._reducer)
+                else:
+                    # Who reads this raises an error, and what that refers to keeps this stream from being closed.
+                    self._end()
                 yield answer
         finally:
             self._end()
