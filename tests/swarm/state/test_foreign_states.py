@@ -30,7 +30,7 @@ def attack(folder: Path, address: str, ahead: int, opened: ExitStack) -> list[in
         [*subreaper, sys.executable, "-m", "tests.swarm.hostile_donor", str(folder), address, str(ahead)],
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
-        stderr=(folder / "log").open("wb"),
+        stderr=opened.enter_context((folder / "log").open("wb")),
         text=True,
     )
     opened.callback(process.communicate, timeout=60)
