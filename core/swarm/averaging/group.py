@@ -71,6 +71,6 @@ def is_member_at(epoch: object, entry: object) -> bool:
     """Whether this is what a peer at `epoch` sends."""
     match entry:
         case (int(its_epoch), bytes(nonce), bool(), bytes(slot), float(bandwidth), bool()):
-            is_whole = len(nonce) == _NONCE_SIZE and len(slot) == _SLOT_SIZE and 0 < bandwidth < math.inf
+            is_whole = len(nonce) == _NONCE_SIZE and len(slot) == _SLOT_SIZE and 0 <= bandwidth < math.inf
             return is_whole and its_epoch == epoch
     return False

@@ -35,7 +35,8 @@ CLAIMS: dict[str, Callable[[Claim], object]] = {
     "a bandwidth that is not finite": lambda claim: [float("inf"), *claim[1:]],
     "an unknown mode": lambda claim: [claim[0], 9, claim[2]],
     "too few fields": lambda claim: claim[:2],
-    "of another epoch": adding([7, b"12345678", True, b"x" * 16]),
+    "of another epoch": adding([7, b"12345678", True, b"x" * 16, 1e6, True]),
+    "a line that is no number": adding([0, b"12345678", True, b"x" * 16, float("nan"), True]),
     "nothing of its own": adding(None),
 }
 
