@@ -15,8 +15,8 @@ from hivemind.optim.grad_averager import GradientAverager
 from hivemind.p2p import P2P
 
 from core.api.project.manifest import Averaging
-from core.swarm.averaging.averagers import EpochGradientAverager
-from core.swarm.averaging.bandwidth import part_size, part_timeout
+from core.swarm.all_reduce.bandwidth import part_size, part_timeout
+from core.swarm.averaging.gradient_averager import EpochGradientAverager
 from core.swarm.dht.peer import join_swarm, own_addresses
 from core.swarm.patches import install
 from core.swarm.traffic.link import Link

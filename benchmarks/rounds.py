@@ -29,8 +29,8 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks.round_peer import PLAIN, PRODUCT
-from core.swarm.averaging import line_worth
-from core.swarm.averaging.line_worth import least_time
+from core.swarm.all_reduce import line_worth
+from core.swarm.all_reduce.line_worth import least_time
 from tests.network.namespaces import INTERFACE, Host, hosts
 
 _BYTES_PER_MBIT = 125_000

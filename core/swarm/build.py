@@ -4,13 +4,19 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 import hivemind
+from hivemind.compression import (
+    BlockwiseQuantization,
+    CompressionBase,
+    Float16Compression,
+    NoCompression,
+    Uniform8BitQuantization,
+)
 from torch.nn import Parameter
 
 from core.api.project.manifest import Averaging, Training
 from core.api.session_settings import Limits
 from core.learning.optimizers import optimizer_factory, scheduler_factory
-from core.swarm.averaging import bandwidth
-from core.swarm.averaging.averagers import COMPRESSIONS
+from core.swarm.all_reduce import bandwidth
 from core.swarm.averaging.group import Update
 from core.swarm.averaging.optimizer import CollaborativeOptimizer
 from core.swarm.connectivity.backbone_monitor import BackboneMonitor
@@ -20,6 +26,12 @@ _PROGRESS_LASTS = 30.0
 """Seconds for which the others believe a peer that fell silent. hivemind's 60 would be two averaging time-outs in which
 they wait for one that was killed."""
 _NO_LIMITS = Limits()
+_COMPRESSIONS: dict[str, type[CompressionBase]] = {
+    "none": NoCompression,
+    "float16": Float16Compression,
+    "uniform8bit": Uniform8BitQuantization,
+    "blockwise8bit": BlockwiseQuantization,
+}
 
 
 def make_optimizer(
@@ -39,7 +51,7 @@ def make_optimizer(
     **options: Any,
 ) -> CollaborativeOptimizer:
     """The optimizer of one run as its manifest describes it. Must be called on the main thread (hivemind)."""
-    compression = COMPRESSIONS[averaging.compression]
+    compression = _COMPRESSIONS[averaging.compression]
     parameters = list(parameters)
     optimizer = kind(
         backbone=backbone,

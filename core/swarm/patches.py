@@ -20,9 +20,9 @@ from hivemind.p2p import P2P
 from hivemind.p2p.p2p_daemon_bindings import control
 from hivemind.utils import MPFuture
 
-from core.swarm.averaging.all_reduce import AtomicAllReduce
+from core.swarm.all_reduce.load_balancing import load_balance
+from core.swarm.all_reduce.runner import AtomicAllReduce
 from core.swarm.averaging.group_formation import ExpectedGroup
-from core.swarm.averaging.load_balancing import load_balance
 from core.swarm.dht.group_lookup import PacedKeyManager
 from core.swarm.dht.node import SparingNode
 from core.swarm.dht.record_limits import BoundedStorage, limited_store

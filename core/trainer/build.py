@@ -25,7 +25,7 @@ from core.learning.data.source import stream
 from core.learning.model import build_model, count_parameters
 from core.learning.tasks import task_for
 from core.learning.tasks.task import Batch, Task
-from core.swarm.averaging.bandwidth import min_bandwidth
+from core.swarm.all_reduce.bandwidth import min_bandwidth
 from core.swarm.averaging.group import Update
 from core.swarm.averaging.optimizer import CollaborativeOptimizer
 from core.swarm.build import make_optimizer

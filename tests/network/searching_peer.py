@@ -17,7 +17,7 @@ import psutil
 import torch
 from hivemind.averaging.control import AveragingStage, StepControl
 
-from core.swarm.averaging.averagers import EpochGradientAverager
+from core.swarm.averaging.gradient_averager import EpochGradientAverager
 from core.swarm.dht.peer import join_swarm, own_addresses, peer_id_of
 from core.swarm.patches import install
 from core.swarm.traffic.link import Link

@@ -10,7 +10,7 @@ from hivemind import DHT
 
 from core.api.project.manifest import Optimizer, Schedule
 from core.learning.optimizers import optimizer_factory, scheduler_factory
-from core.swarm.averaging.averagers import CheckedStateAverager, state_prefix
+from core.swarm.averaging.state_averager import CheckedStateAverager, state_prefix
 from core.swarm.dht.peer import join_swarm, own_addresses
 from core.swarm.state.checks import digest_of
 from core.swarm.traffic.link import Link

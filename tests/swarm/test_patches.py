@@ -20,9 +20,9 @@ from hivemind.proto import p2pd_pb2
 from core.api.session_settings import Limits
 from core.host import build as host_build
 from core.swarm import patches as patches_module
-from core.swarm.averaging.all_reduce import AtomicAllReduce
+from core.swarm.all_reduce.load_balancing import load_balance
+from core.swarm.all_reduce.runner import AtomicAllReduce
 from core.swarm.averaging.group_formation import ExpectedGroup
-from core.swarm.averaging.load_balancing import load_balance
 from core.swarm.patches import patches
 from core.swarm.traffic.link import OVERHEAD, Link
 from core.swarm.traffic.meter import RateWatch, current_kind

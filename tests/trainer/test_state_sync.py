@@ -19,8 +19,8 @@ from core.api.message import Message
 from core.api.session import Hold, Resume, Stage
 from core.api.session_settings import SessionSettings
 from core.api.snapshot import CatchUp
-from core.swarm.averaging.averagers import CheckedStateAverager
 from core.swarm.averaging.optimizer import CollaborativeOptimizer
+from core.swarm.averaging.state_averager import CheckedStateAverager
 from core.swarm.build import make_optimizer
 from core.swarm.errors import Interrupted, RunTooFast
 from core.swarm.traffic.link import Link

@@ -1,1 +1,1 @@
-"""Averaging: the collaborative step and the all-reduce."""
+"""Who averages with whom, and when: the collaborative step, its averagers and their groups."""

@@ -8,7 +8,7 @@ from typing import Any
 
 from hivemind.p2p import PeerID
 
-from core.swarm.averaging.line_worth import Line
+from core.swarm.all_reduce.line_worth import Line
 
 _NONCE_SIZE = 8
 """Bytes of the random number that a peer brings to a round."""

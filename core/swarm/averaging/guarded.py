@@ -15,7 +15,7 @@ from hivemind.averaging.group_info import GroupInfo
 from hivemind.p2p import PeerID
 from hivemind.utils import get_dht_time
 
-from core.swarm.averaging.all_reduce import MembersLost
+from core.swarm.all_reduce.runner import MembersLost
 from core.swarm.averaging.group_formation import ExpectedGroup
 from core.swarm.connectivity.ping import answers
 from core.swarm.dht.weight_limits import WeightLimits

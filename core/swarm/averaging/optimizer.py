@@ -7,8 +7,8 @@ from hivemind.averaging.control import StepControl
 from hivemind.p2p import PeerID
 
 from core.api.snapshot import Phase
+from core.swarm.all_reduce.line_worth import LineWorth
 from core.swarm.averaging.group import Group, Update, group_of, group_of_one
-from core.swarm.averaging.line_worth import LineWorth
 from core.swarm.averaging.round_control import give_up, has_group, is_searching, phase_of, wait_for_group
 from core.swarm.averaging.run_optimizer import RunOptimizer
 from core.swarm.averaging.run_state import RunState

@@ -8,8 +8,9 @@ from hivemind.averaging.control import StepControl
 from hivemind.compression import Float16Compression, NoCompression
 from hivemind.utils import get_dht_time
 
-from core.swarm.averaging.averagers import CheckedStateAverager, EpochGradientAverager, state_prefix
+from core.swarm.averaging.gradient_averager import EpochGradientAverager
 from core.swarm.averaging.group import Group
+from core.swarm.averaging.state_averager import CheckedStateAverager, state_prefix
 from core.swarm.connectivity.backbone_monitor import BackboneMonitor
 from core.swarm.dht.progress_tracker import SwarmProgressTracker
 from core.swarm.state.sketch import COARSE, FINE, Tolerance

@@ -4,8 +4,9 @@ import time
 from collections.abc import Callable
 
 from core.api.session_settings import Limits
-from core.swarm.averaging.averagers import CheckedStateAverager, EpochGradientAverager
-from core.swarm.averaging.bandwidth import state_timeout
+from core.swarm.all_reduce.bandwidth import state_timeout
+from core.swarm.averaging.gradient_averager import EpochGradientAverager
+from core.swarm.averaging.state_averager import CheckedStateAverager
 from core.swarm.dht.progress_tracker import SwarmProgressTracker
 from core.swarm.errors import Interrupted, RunTooFast, StateUnavailable
 from core.swarm.state.checks import State, is_still_present

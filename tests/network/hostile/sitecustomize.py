@@ -11,7 +11,7 @@ from importlib.machinery import ModuleSpec
 from pathlib import Path
 from types import ModuleType
 
-_TARGET = "core.swarm.averaging.all_reduce"
+_TARGET = "core.swarm.all_reduce.runner"
 
 
 class _Finder:

@@ -11,9 +11,9 @@ from hivemind.compression import deserialize_torch_tensor, serialize_torch_tenso
 from hivemind.proto import averaging_pb2
 from hivemind.utils import MSGPackSerializer
 
+from core.swarm.all_reduce.runner import AtomicAllReduce
 from core.swarm.averaging import group_formation
-from core.swarm.averaging.all_reduce import AtomicAllReduce
-from core.swarm.averaging.averagers import EpochGradientAverager
+from core.swarm.averaging.gradient_averager import EpochGradientAverager
 
 Part = Any
 """hivemind's `AveragingData`."""

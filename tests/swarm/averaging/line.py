@@ -5,7 +5,7 @@ from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
-from core.swarm.averaging.averagers import EpochGradientAverager
+from core.swarm.averaging.gradient_averager import EpochGradientAverager
 from core.swarm.dht.peer import own_addresses
 from core.swarm.dht.weight_limits import WeightLimits
 from core.swarm.trust.distrust import Distrust, Drop

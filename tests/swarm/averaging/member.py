@@ -10,7 +10,7 @@ import torch
 from hivemind import DHT
 from hivemind.averaging.control import StepControl
 
-from core.swarm.averaging.averagers import EpochGradientAverager
+from core.swarm.averaging.gradient_averager import EpochGradientAverager
 from core.swarm.dht.peer import join_swarm
 
 TIMEOUT = 60.0

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 from hivemind.averaging.control import AveragingStage, StepControl
 
-from core.swarm.averaging.averagers import EpochGradientAverager
+from core.swarm.averaging.gradient_averager import EpochGradientAverager
 from core.swarm.connectivity.ping import SILENCE
 from core.swarm.dht.peer import own_addresses
 from core.swarm.state.update_chain import ChainedUpdate, UpdateChain

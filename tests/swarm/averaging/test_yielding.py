@@ -11,7 +11,7 @@ from hivemind import DHT
 from hivemind.averaging.control import AveragingStage
 from hivemind.averaging.partition import AllreduceException
 
-from core.swarm.averaging.averagers import EpochGradientAverager
+from core.swarm.averaging.gradient_averager import EpochGradientAverager
 from core.swarm.averaging.round_control import give_up
 from core.swarm.dht.peer import join_swarm
 from tests.swarm.installed import installed

@@ -8,8 +8,8 @@ import msgspec
 import pytest
 import torch
 
-from core.swarm.averaging.averagers import CheckedStateAverager
 from core.swarm.averaging.optimizer import CollaborativeOptimizer
+from core.swarm.averaging.state_averager import CheckedStateAverager
 from core.swarm.build import make_optimizer
 from core.swarm.state.fork_detection import ForkDetector
 from core.swarm.state.update_chain import UpdateChain, extended

@@ -10,7 +10,7 @@ import torch
 from hivemind.p2p import P2PContext
 from hivemind.proto import averaging_pb2
 
-from core.swarm.averaging.averagers import CheckedStateAverager
+from core.swarm.averaging.state_averager import CheckedStateAverager
 from tests.swarm.state_swarm import EPOCH, SIZE, Swarm, digest, take
 
 # hivemind reads the annotations of a call.

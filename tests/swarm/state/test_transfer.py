@@ -12,7 +12,7 @@ from hivemind.proto import averaging_pb2
 from hivemind.utils import MPFuture
 
 from core.api.session_settings import Limits
-from core.swarm.averaging.averagers import CheckedStateAverager
+from core.swarm.averaging.state_averager import CheckedStateAverager
 from core.swarm.errors import BadState
 from core.swarm.traffic.link import Link
 from tests.swarm.state_swarm import EPOCH, Swarm, digest, take, train

@@ -7,7 +7,7 @@ import torch
 from hivemind.p2p import P2PContext
 from hivemind.proto import averaging_pb2
 
-from core.swarm.averaging.averagers import CheckedStateAverager
+from core.swarm.averaging.state_averager import CheckedStateAverager
 from tests.swarm.state.test_hostile_donors import Lying
 from tests.swarm.state_swarm import EPOCH, Swarm, digest, take
 

@@ -7,7 +7,7 @@ fills. Where its line costs the others more time than its samples save them, it 
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from core.swarm.averaging.load_balancing import shares
+from core.swarm.all_reduce.load_balancing import shares
 from core.swarm.errors import LineTooSlow
 
 _MARGIN = 1.1

@@ -2,7 +2,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from core.swarm.averaging.line_worth import Line, LineWorth, least_time
+from core.swarm.all_reduce.line_worth import Line, LineWorth, least_time
 from core.swarm.errors import LineTooSlow
 
 MBIT = 125_000.0

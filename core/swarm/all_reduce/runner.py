@@ -24,8 +24,8 @@ from hivemind.compression import NoCompression
 from hivemind.p2p import P2PContext, PeerID
 from hivemind.proto import averaging_pb2
 
-from core.swarm.averaging.buffered import buffered
-from core.swarm.averaging.send_window import SendWindow
+from core.swarm.all_reduce.buffered import buffered
+from core.swarm.all_reduce.send_window import SendWindow
 from core.swarm.connectivity.ping import until_silent
 from core.swarm.traffic.lingering_close import first
 from core.swarm.trust.distrust import Offence

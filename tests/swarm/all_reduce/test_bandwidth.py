@@ -1,7 +1,7 @@
 import pytest
 
 from core.api.project.manifest import Averaging
-from core.swarm.averaging.bandwidth import min_bandwidth, part_size, part_timeout, state_timeout
+from core.swarm.all_reduce.bandwidth import min_bandwidth, part_size, part_timeout, state_timeout
 
 MBIT = 125_000
 

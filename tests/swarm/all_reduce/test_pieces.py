@@ -6,8 +6,8 @@ from hivemind.compression import Float16Compression
 from hypothesis import given
 from hypothesis import strategies as st
 
-from core.swarm.averaging.load_balancing import load_balance
-from core.swarm.averaging.pieces import pieces_of
+from core.swarm.all_reduce.load_balancing import load_balance
+from core.swarm.all_reduce.pieces import pieces_of
 
 
 @given(

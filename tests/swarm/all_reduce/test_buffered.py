@@ -3,7 +3,7 @@ from collections.abc import AsyncGenerator
 
 import pytest
 
-from core.swarm.averaging.buffered import buffered
+from core.swarm.all_reduce.buffered import buffered
 from tests.swarm.averaging.in_a_loop import in_a_loop
 
 

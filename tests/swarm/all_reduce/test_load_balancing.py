@@ -4,7 +4,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 from scipy.optimize import linprog  # type: ignore[import-untyped]
 
-from core.swarm.averaging.load_balancing import load_balance, shares, spread
+from core.swarm.all_reduce.load_balancing import load_balance, shares, spread
 
 lines = st.lists(st.one_of(st.just(0.0), st.floats(1.0, 1e9)), min_size=3, max_size=16).filter(any)
 

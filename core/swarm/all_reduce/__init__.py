@@ -1,0 +1,1 @@
+"""How the members of a group reduce their tensors: the shares of a round, the parts, and what is sent when."""

@@ -1,0 +1,91 @@
+"""The averager of gradients: one group for each epoch."""
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import torch
+from hivemind.averaging.control import StepControl
+from hivemind.averaging.group_info import GroupInfo
+from hivemind.optim.grad_averager import GradientAverager
+from hivemind.p2p import PeerID
+
+from core.swarm.all_reduce.line_worth import Line
+from core.swarm.averaging.group import is_member_at, to_gather
+from core.swarm.averaging.run_averager import RunAverager
+from core.swarm.dht.contributions import slot_of
+from core.swarm.dht.records import own_subkey
+from core.swarm.state.update_transfer import UpdateTransfer
+from core.swarm.trust.claims import added_by
+
+
+class EpochGradientAverager(GradientAverager, UpdateTransfer, RunAverager):
+    """Finds a group among peers of the same epoch, sends it a random number, and gives the last average away.
+
+    hivemind's groups form under the run's name alone: a peer that returns after an absence then meets peers that are an
+    epoch ahead, and the round is lost for all of them. The numbers of all members distinguish this round from every
+    other. And gradients are of no use to a newcomer: sharing them would only double every download of state.
+
+    Parameters beside hivemind's own:
+        epoch: the present one.
+        adds_samples: False for a peer that only reduces for the others.
+    """
+
+    def __init__(self, *args: Any, epoch: Callable[[], int], adds_samples: bool = True, **kwargs: Any) -> None:
+        self._epoch, self._adds_samples = epoch, adds_samples
+        super().__init__(*args, allow_state_sharing=False, **kwargs)
+
+    def load(self, average: list[torch.Tensor]) -> None:
+        """Use an average that other peers made."""
+        with torch.no_grad(), self.get_tensors() as tensors:
+            for tensor, value in zip(tensors, average, strict=True):
+                tensor.copy_(value)
+
+    def accumulate_grads_(self, batch_size: int) -> None:
+        """Add the gradients of a microbatch, of whatever size.
+
+        hivemind weighs each by its size and then divides by their number, which is the mean over all samples only where
+        all are as large as the first.
+        """
+        super().accumulate_grads_(batch_size)
+        self.local_times_accumulated = self.local_samples_accumulated / self._anchor_batch_size
+
+    def step(self, *args: Any, reset_accumulators: bool = True, **kwargs: Any) -> Any:
+        """Average what was accumulated, and keep it until the update is made: a round that fails costs no samples."""
+        del reset_accumulators
+        control = super().step(*args, reset_accumulators=False, **kwargs)
+        self._accumulators_used_in_step = False
+        return control
+
+    def schedule_step(self, scheduled_time: float | None = None, **kwargs: Any) -> StepControl:
+        epoch = self._epoch()
+        # The averager's process reads this before the round.
+        self._outer_pipe.send(("_meet_in", [epoch], {}))
+        line = Line(self._line_bandwidth(), can_reduce=not self.client_mode)
+        gather = to_gather(epoch, slot_of(own_subkey(self.peer_id)), line, adds_samples=self._adds_samples)
+        # The optimizer decides whether a failed round is repeated: it asks first how far the run is.
+        return super().schedule_step(scheduled_time, gather=gather, allow_retries=False, **kwargs)
+
+    @staticmethod
+    def fits(theirs: object, own: object) -> bool:
+        """See `GuardedAverager`."""
+        return isinstance(own, Sequence) and is_member_at(own[0], theirs)
+
+    def _most_weight(self, group: GroupInfo, peer: PeerID) -> float:
+        _epoch, _nonce, adds_samples, *_ = added_by(peer, group)
+        return super()._most_weight(group, peer) if adds_samples else 0.0
+
+    async def _meet_in(self, epoch: int) -> None:
+        """Runs in the averager's process."""
+        self._matchmaking.group_key_manager.prefix = f"{self.prefix}_{epoch}"
+
+    def drop_rounds(self) -> None:
+        """End what is still averaged: nobody waits for it, and the next round would wait for its tensors."""
+        self._outer_pipe.send(("_drop_rounds", [], {}))
+
+    async def _drop_rounds(self) -> None:
+        """Runs in the averager's process."""
+        for group in list(self._running_groups.values()):
+            if group.done() and not group.cancelled():
+                group.result().finalize(cancel=True)
+            else:
+                group.cancel()
