@@ -20,6 +20,7 @@ from core.system.priority import PROMPTLY, lower_priority, start_promptly
 from core.system.subreaper import TAG
 
 log = logging.getLogger("core.host")
+phases = logging.getLogger("core.host.start")
 
 _PERIOD = 1.0
 """Seconds between two polls of the run."""
@@ -53,6 +54,9 @@ def main(argv: list[str]) -> int:
     pipe = os.dup(1)
     os.dup2(2, 1)
     logging.basicConfig(level=logging.INFO, format="%(asctime)s %(levelname)s %(name)s: %(message)s")
+    if not chosen.embedded:
+        # In an organiser's terminal nothing stands before the sentence that refuses a project.
+        phases.setLevel(logging.WARNING)
     # hivemind ends its forked processes by SIGTERM: they must not inherit our handler.
     os.register_at_fork(after_in_child=lambda: signal.signal(signal.SIGTERM, signal.SIG_DFL))
     ending = threading.Event()
@@ -74,7 +78,7 @@ def _serve(chosen: argparse.Namespace, ending: threading.Event, control: HostCon
 
     with loading():
         from core.host.build import assemble
-    log.info("start: libraries loaded")
+    phases.info("start: libraries loaded")
 
     with assemble(chosen, project, Path(os.environ[TAG])) as (backbone, url):
         if chosen.promptly:
@@ -86,7 +90,7 @@ def _serve(chosen: argparse.Namespace, ending: threading.Event, control: HostCon
             # An evaluation takes seconds, so it can also pause between two batches.
             backbone.auxiliary.model.register_forward_pre_hook(lambda *_: control.wait_while_held())
         os.write(pipe, hosting.encode(hosting.Serving(url)))
-        log.info("start: serving")
+        phases.info("start: serving")
         while not ending.wait(_PERIOD):
             if not backbone.auxiliary.is_working:
                 raise WorldError("backbone_part_ended")

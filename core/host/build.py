@@ -38,6 +38,7 @@ from core.swarm.traffic.wire_monitor import WireMonitor
 from core.system.atomic_file import write_atomically
 
 log = logging.getLogger(__name__)
+phases = logging.getLogger("core.host.start")
 
 
 @contextmanager
@@ -56,7 +57,7 @@ def assemble(chosen: argparse.Namespace, project: Project, session_folder: Path)
         link.apply(limits_of(project.host))
         install(session_folder, link)
         model = build_model(draft)
-        log.info("start: model built")
+        phases.info("start: model built")
         evaluate = _evaluation(project, draft, model)
         curve = Curve(state, draft.run_id, MOST_TOGETHER * draft.training.target_batch_size)
         store = ContributionStore(state, draft.run_id)
@@ -64,7 +65,7 @@ def assemble(chosen: argparse.Namespace, project: Project, session_folder: Path)
         web = Web(published, chosen.http)
         opened.callback(web.close)
         dht = _join(chosen, project, state)
-        log.info("start: swarm joined")
+        phases.info("start: swarm joined")
         WireMonitor(link, dht).start()
         serve_dial_backs(dht)
         manifest = project.manifest(state, own_addresses(dht))

@@ -10,6 +10,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -17,6 +18,8 @@ from typing import Any
 import psutil
 
 from core.client.profile import Profile
+from core.store.database import Database
+from core.store.preferences import StoredPreferences
 from tests import waiting
 from tests.waiting import Result
 
@@ -55,6 +58,12 @@ class Participant:
     def __init__(self, machine: "Machine", name: str, at: Sequence[str], environment: dict[str, str]) -> None:
         self.home = Profile(machine.folder / name)
         self._machine, self._at, self._environment = machine, tuple(at), environment
+
+    def shares_the_processor(self) -> None:
+        """Contributes beside whatever else this machine does, such as the tests that run at the same time."""
+        self.home.path.mkdir(mode=0o700, parents=True, exist_ok=True)
+        with closing(Database(self.home.database)) as database:
+            StoredPreferences(database).set("busy_processor", 0)
 
     def add_environment(self, **more: str) -> None:
         """For the commands that it runs from now on."""
@@ -126,7 +135,9 @@ class Machine:
 
     def profile(self, name: str, *, at: Sequence[str] = (), **environment: str) -> Participant:
         """`at` is the command that runs another one elsewhere, as in a network namespace."""
-        return Participant(self, name, at, environment)
+        participant = Participant(self, name, at, environment)
+        participant.shares_the_processor()
+        return participant
 
     def start(self, command: list[str], environment: dict[str, str], at: Sequence[str] = ()) -> Program:
         output, errors = (self.folder / f"{len(self._started)}.{kind}" for kind in ("out", "err"))
