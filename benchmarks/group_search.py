@@ -1,8 +1,8 @@
 """What it costs to look for a group, and how long it takes to find one.
 
 A backbone and a number of peers, each on a host of its own (network namespaces; needs root). First all look under
-epochs of their own, so that nobody finds anybody: bytes at each interface, and the backbone's processor. Then all look
-under the same epoch, again and again: seconds from the order to the group.
+epochs of their own, so that nobody finds anybody: bytes at each interface, and the backbone's processor. Then all but
+one look under the same epoch and wait for it. Then all look, again and again: seconds from the order to the group.
 
 Run it with `.venv/bin/python -m benchmarks.group_search [PEERS ...]`.
 """
@@ -19,6 +19,8 @@ from tests.network.interface_log import mean_rate
 from tests.network.swarm import RemotePeer, swarm
 
 SETTLING, SECONDS, ROUNDS = 5.0, 20.0, 8
+WAITING = 8.0
+"""Seconds of a group's ten in which the one that is late is waited for."""
 
 
 def main(counts: list[int]) -> None:
@@ -30,22 +32,31 @@ def main(counts: list[int]) -> None:
                 print(f"{count} peers and the backbone; B/s at the interface, up and down:")
                 for peer in peers:
                     peer.begin("expect", [other.address for other in peers if other is not peer])
-                measure(backbone, peers, "at rest")
+                time.sleep(SETTLING)
+                measure(backbone, peers, SECONDS, "at rest")
                 for number, peer in enumerate(peers):
                     peer.begin("search", 1 + number)
-                measure(backbone, peers, "all looking")
-                for peer in peers:
-                    peer.begin("stop")
-                    peer.answer()
+                measure(backbone, peers, SECONDS, "all looking")
+                stop(peers)
+                for peer in peers[1:]:
+                    peer.begin("search", 500)
+                measure(backbone, peers[1:], WAITING, "waiting for one")
+                stop(peers[1:])
                 form(peers)
         finally:
             shutil.rmtree(folder)
 
 
-def measure(backbone: RemotePeer, peers: list[RemotePeer], name: str) -> None:
+def stop(peers: list[RemotePeer]) -> None:
+    for peer in peers:
+        peer.begin("stop")
+        peer.answer()
     time.sleep(SETTLING)  # what went before is over
+
+
+def measure(backbone: RemotePeer, peers: list[RemotePeer], seconds: float, name: str) -> None:
     begin, used = time.monotonic(), backbone.ask("processor")
-    time.sleep(SECONDS)  # the time that is measured
+    time.sleep(seconds)  # the time that is measured
     used, end = backbone.ask("processor") - used, time.monotonic()
     rates = [(mean_rate(log, "up"), mean_rate(log, "down")) for log in (p.interface.around(begin, end) for p in peers)]
     own = backbone.interface.around(begin, end)

@@ -19,7 +19,7 @@ from hivemind.averaging.matchmaking import Matchmaking, MatchmakingException
 from hivemind.p2p import P2P, P2PContext, PeerID
 from hivemind.proto import averaging_pb2
 
-from core.swarm.connectivity.ping import until_silent
+from core.swarm.connectivity.ping import SEARCH_INTERVAL, until_silent
 from core.swarm.trust.claims import as_counted, is_sound, is_whole
 from core.swarm.trust.distrust import Offence
 
@@ -96,7 +96,7 @@ class ExpectedGroup(Matchmaking):
         if leader in self._lost or leader in self._refused:
             return None
         request = asyncio.create_task(super()._request_join_group(leader))
-        silence = asyncio.create_task(until_silent(self._p2p, leader))
+        silence = asyncio.create_task(until_silent(self._p2p, leader, interval=SEARCH_INTERVAL))
         try:
             await asyncio.wait({request, silence}, return_when=asyncio.FIRST_COMPLETED)
             if not request.done():
@@ -161,7 +161,7 @@ class ExpectedGroup(Matchmaking):
                 watch.cancel()
 
     async def _leave_out_if_silent(self, peer: PeerID) -> None:
-        await until_silent(self._p2p, peer)
+        await until_silent(self._p2p, peer, interval=SEARCH_INTERVAL)
         await self.leave_out([peer])
 
     async def _missing(self) -> set[PeerID]:

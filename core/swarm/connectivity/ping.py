@@ -11,10 +11,13 @@ from contextlib import closing, suppress
 
 from hivemind.p2p import P2P, P2PDaemonError, PeerID
 
-SILENCE = 3.0
-"""Seconds without an answer after which a peer is taken to be lost: a vanished one costs the others five in all."""
-_INTERVAL = 1.0
-"""Seconds between two pings."""
+_ANSWER = 2.0
+"""Seconds in which an answer must come."""
+ROUND_INTERVAL, SEARCH_INTERVAL = 1.0, 2.0
+"""Seconds between two pings of a member of a round, and of a peer that a group waits for: while all look for one
+another, pings are most of the traffic. In both cases a vanished peer costs the others five seconds in all."""
+SILENCE = ROUND_INTERVAL + _ANSWER
+"""Seconds without an answer after which a peer is taken to be lost."""
 _PROTOCOL = "/ipfs/ping/1.0.0"
 _PAYLOAD = 32
 """Bytes, by the specification."""
@@ -61,24 +64,27 @@ class Pinger:
         self._stream = None
 
 
-async def until_silent(p2p: P2P, peer: PeerID, last_message: Callable[[], float] = lambda: 0.0) -> None:
-    """Return when nothing has come from `peer` for `SILENCE` seconds.
+async def until_silent(
+    p2p: P2P, peer: PeerID, last_message: Callable[[], float] = lambda: 0.0, *, interval: float = ROUND_INTERVAL
+) -> None:
+    """Return when nothing has come from `peer` for `interval` and the time of an answer.
 
     Parameters:
         last_message: when something other than an answer to a ping came from it, by the clock of the running loop. On a
             slow line the answer waits behind that.
+        interval: seconds between two pings.
     """
     clock = asyncio.get_running_loop().time
-    answered = clock()
+    answered, silence = clock(), interval + _ANSWER
     with closing(Pinger(p2p, peer)) as pinger:
-        while (left := max(answered, last_message()) + SILENCE - clock()) > 0:
+        while (left := max(answered, last_message()) + silence - clock()) > 0:
             # Not asyncio.wait_for: before Python 3.12 it forgets a cancellation that comes together with the answer,
             # and the round would wait for this watch for as long as the peer answers.
             with suppress(TimeoutError, P2PDaemonError):
                 async with asyncio.timeout(left):
                     await pinger.ping()
                 answered = clock()
-            await asyncio.sleep(min(_INTERVAL, max(0.0, max(answered, last_message()) + SILENCE - clock())))
+            await asyncio.sleep(min(interval, max(0.0, max(answered, last_message()) + silence - clock())))
 
 
 async def close_silent_connections(p2p: P2P) -> bool:

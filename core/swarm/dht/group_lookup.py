@@ -18,10 +18,10 @@ from core.swarm.dht.records import announced_peer, own_subkey
 
 FIRST_INTERVAL = 0.75
 """Seconds from the first lookup of a search to the second, which finds those who began at the same moment."""
-_LONGEST_INTERVAL = 3.0
+_LONGEST_INTERVAL = 6.0
 """Between later ones, each time twice as long: who comes now asks this peer. Not where nobody can call it."""
 _NODES = 2
-"""Nodes asked, of the five that hold each announcement: those nearest to its key."""
+"""Nodes asked, of the three that hold each announcement: those nearest to its key."""
 _WORTH_WITHDRAWING = 0.5
 """Seconds that an announcement must last, so that others would ask this peer for nothing."""
 

@@ -10,14 +10,15 @@ from typing import Any
 from hivemind.dht.node import DHTNode
 from hivemind.dht.routing import DHTID
 
-NODES_ASKED = 3
-"""The nearest of the five nodes that keep a key's records. One of them may be gone, and another have missed a store."""
+REPLICAS = 3
+"""Nodes that keep a record, and that are asked for it: one of them may be gone, and another have missed a store. Each
+costs two calls a store; hivemind has five."""
 
 
 class SparingNode(DHTNode):
     """In place of hivemind's."""
 
-    async def get_many_by_id(self, *args: Any, beam_size: int = NODES_ASKED, **kwargs: Any) -> Mapping[DHTID, Any]:
+    async def get_many_by_id(self, *args: Any, beam_size: int = REPLICAS, **kwargs: Any) -> Mapping[DHTID, Any]:
         found: Mapping[DHTID, Any] = await super().get_many_by_id(*args, beam_size=beam_size, **kwargs)
         return found
 

@@ -13,6 +13,7 @@ from hivemind.utils.mpfuture import InvalidStateError
 
 from core.api.errors import WorldError
 from core.api.message import Message
+from core.swarm.dht.node import REPLICAS
 from core.swarm.dht.record_limits import ReadableRecords, RecordLimits
 from core.system.atomic_file import write_atomically
 
@@ -69,6 +70,7 @@ def join_swarm(
         announce_maddrs=[announce] if announce else None,
         identity_path=str(identity),
         check_if_identity_free=False,
+        num_replicas=REPLICAS,
         # A run adds its own only later. Until then this peer would keep records without a signature, and others refuse
         # every answer that has one.
         record_validators=[RecordLimits(), ReadableRecords(), RSASignatureValidator()],

@@ -21,7 +21,7 @@ from tests.waiting import wait_for
 
 PATIENCE, LATE = 15.0, 3.0
 """Seconds that a group waits for its members at most, and that the last one is late."""
-LEFT_OUT_WITHIN = SILENCE + 1.5
+LEFT_OUT_WITHIN = 5.0
 """Seconds: a check who is missing, its silence, and a round."""
 FIRST, SECOND, OTHER = (ChainedUpdate(epoch, 2, digit * 16) for epoch, digit in ((1, "a"), (2, "b"), (1, "c")))
 

@@ -17,7 +17,7 @@ def _silent(monkeypatch: pytest.MonkeyPatch) -> None:
         await asyncio.Event().wait()
 
     monkeypatch.setattr(ping.Pinger, "ping", never)
-    monkeypatch.setattr(ping, "SILENCE", 0.3)
+    monkeypatch.setattr(ping, "_ANSWER", 0.2)
 
 
 def seconds_until_lost(messages: float) -> float:
@@ -26,7 +26,7 @@ def seconds_until_lost(messages: float) -> float:
     async def watch() -> None:
         clock = asyncio.get_running_loop().time
         last = clock() + messages
-        await ping.until_silent(None, None, lambda: min(clock(), last))
+        await ping.until_silent(None, None, lambda: min(clock(), last), interval=0.1)
 
     begin = time.monotonic()
     asyncio.run(watch())
