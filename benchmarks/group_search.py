@@ -36,6 +36,7 @@ def main(counts: list[int]) -> None:
                 measure(backbone, peers, SECONDS, "at rest")
                 for number, peer in enumerate(peers):
                     peer.begin("search", 1 + number)
+                time.sleep(SETTLING)
                 measure(backbone, peers, SECONDS, "all looking")
                 stop(peers)
                 for peer in peers[1:]:
