@@ -101,7 +101,7 @@ class Swarm:
 
 
 def train(averager: CheckedStateAverager, epochs: int) -> None:
-    for epoch in range(epochs):
+    for epoch in range(averager.local_epoch, averager.local_epoch + epochs):
         for group in averager.optimizer.param_groups:
             for number, parameter in enumerate(group["params"]):
                 parameter.grad = torch.full_like(parameter, epoch + number + 1.0)

@@ -9,7 +9,7 @@ from hivemind.proto import averaging_pb2
 
 from core.swarm.averaging.state_averager import CheckedStateAverager
 from tests.swarm.state.test_hostile_donors import Lying
-from tests.swarm.state_swarm import EPOCH, Swarm, digest, take
+from tests.swarm.state_swarm import EPOCH, Swarm, digest, take, train
 
 # hivemind reads the annotations of a call.
 Request: TypeAlias = averaging_pb2.DownloadRequest
@@ -87,7 +87,21 @@ def test_fresh_parameters_of_a_later_epoch_are_not_used_while_the_backbone_answe
     assert take(taker)
     assert taker.local_epoch == EPOCH
     assert good.states_given == 1
-    assert taker.foreign == 1
+    assert taker.foreign == 0
+
+
+def test_an_honest_donor_ahead_of_a_backbone_that_lags_is_asked_again_as_soon_as_the_backbone_has_followed(
+    swarm: Swarm, taker: CheckedStateAverager
+) -> None:
+    backbone = swarm.donor(Busy)
+    trust(taker, backbone)
+    good = swarm.donor(epoch=EPOCH + 1)
+    swarm.until_announced(taker, 2)
+    assert not take(taker)
+    train(backbone, 1)
+    assert take(taker)
+    assert digest(taker) == digest(good)
+    assert taker.foreign == 0
 
 
 @pytest.mark.parametrize("kind", [Fresh, Unmoved])
