@@ -1,4 +1,4 @@
-"""Takes the run's state over from another peer, or gives it away: one at a time, within limits, verified.
+"""Takes the run's state over from another peer: one donor after the other, within limits, verified.
 
 Nothing that arrives is unpickled: metadata are msgpack, tensors raw numbers in protobuf messages.
 """
@@ -12,22 +12,22 @@ import multiprocessing
 import random
 import time
 from collections.abc import Callable, Collection, Iterable, Iterator
-from typing import Any, AsyncIterator, TypeVar  # noqa: UP035 - hivemind knows only this one as a stream
+from typing import Any, TypeVar
 
-import torch
-from hivemind.p2p import P2PContext, PeerID
+from hivemind.p2p import PeerID
 from hivemind.proto import averaging_pb2
 from hivemind.utils import MPFuture, get_dht_time
 from hivemind.utils.asyncio import aiter_with_timeout
 
 from core.swarm.dht.credible_progress import Disbelief
-from core.swarm.dht.records import announced_peer, own_subkey, read_records
+from core.swarm.dht.records import announced_peer, read_records
 from core.swarm.errors import BadState, ForeignState
-from core.swarm.state.checks import Layout, State, check_numbers, digest_of, newest_plausible
+from core.swarm.state.checks import Layout, State, check_numbers, newest_plausible
+from core.swarm.state.giving import StateGiving
 from core.swarm.state.incoming import IncomingState, StateRequest, check_arrived
 from core.swarm.state.sketch import FINE, Tolerance
 from core.swarm.state.update_chain import CanonicalFork, UpdateChain, chain_of
-from core.swarm.state.vouching import StateVouching, Testimony, Witnesses
+from core.swarm.state.vouching import Testimony, Witnesses
 from core.swarm.traffic.meter import current_kind
 
 log = logging.getLogger(__name__)
@@ -41,7 +41,7 @@ Answer = TypeVar("Answer")
 _Arrived = tuple[State, Testimony]
 
 
-class StateTransfer(StateVouching):
+class StateTransfer(StateGiving):
     """An averager's part in passing on the run's state. Methods with `_` and coroutines run in its own process."""
 
     layout: Callable[[], Layout]
@@ -58,12 +58,8 @@ class StateTransfer(StateVouching):
     """Whether a donor is asked for the state. Safe to read from any thread."""
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
-        # Before the fork, so that both processes have them.
+        # Before the fork, so that both processes have it.
         self._received = multiprocessing.Value(ctypes.c_uint64)
-        self._given = multiprocessing.Value(ctypes.c_uint64)
-        self._giving_lasts = multiprocessing.Value(ctypes.c_double, 600.0)
-        self._giving: object | None = None
-        self._giving_until = 0.0
         self._taking: asyncio.Task[None] | None = None
         self._distrusted = Disbelief()
         self.on_foreign_state: Callable[[], None] = lambda: None
@@ -83,16 +79,6 @@ class StateTransfer(StateVouching):
     def state_received(self) -> int:
         """Bytes of the state that is being fetched, or was fetched last."""
         return int(self._received.value)
-
-    @property
-    def states_given(self) -> int:
-        return int(self._given.value)
-
-    def limit_sending(self, seconds: float) -> None:
-        """The time after which an upload of state must make room for another one."""
-        self._giving_lasts.value = seconds
-
-    # -- take ----------------------------------------------------------------------------------------------------
 
     def donors(self) -> list[tuple[PeerID, int]]:
         """Peers that give their state away, with the epoch they announce: the backbone, then the newest first."""
@@ -258,54 +244,3 @@ class StateTransfer(StateVouching):
         finally:
             with contextlib.suppress(Exception):  # the stream may have ended in any way; its error is known already
                 await stream.aclose()
-
-    # -- give ----------------------------------------------------------------------------------------------------
-
-    async def _declare_for_download_periodically(self) -> None:
-        """Announce the epoch of the state that this peer gives away, when it has changed and before others forget it.
-
-        hivemind's own method announces it again for each tensor of a round, which makes dozens of DHT searches at once.
-        """
-        announced: tuple[int | float | None, float] = None, 0.0
-        while True:
-            self._state_updated.clear()
-            offered = self.state_sharing_priority if self.allow_state_sharing else None
-            now = get_dht_time()
-            if offered != announced[0] or (offered is not None and now >= announced[1] + self.declare_state_period / 2):
-                announced = offered, now
-                self.dht.store(
-                    f"{self.prefix}.all_averagers",
-                    subkey=own_subkey(self.peer_id),
-                    value=offered,
-                    expiration_time=now + self.declare_state_period,
-                    return_future=True,
-                )
-            with contextlib.suppress(TimeoutError):
-                async with asyncio.timeout(self.declare_state_period / 4):
-                    await self._state_updated.wait()
-
-    def announced(self, metadata: dict[str, Any], tensors: list[torch.Tensor]) -> dict[str, Any]:
-        """The metadata that are sent before the tensors."""
-        return {**metadata, "digest": digest_of(tensors)}
-
-    async def rpc_download_state(
-        self, request: averaging_pb2.DownloadRequest, context: P2PContext
-    ) -> AsyncIterator[averaging_pb2.DownloadData]:
-        """One at a time; others get an empty answer at once and ask another donor."""
-        current_kind.set("state")
-        now = asyncio.get_running_loop().time()
-        if self._giving is not None and now < self._giving_until:
-            return
-        # A receiver that does not read must not block the others: after a while the next one takes its place.
-        ticket = self._giving = object()
-        self._giving_until = now + self._giving_lasts.value
-        try:
-            async for message in super().rpc_download_state(request, context):
-                if self._giving is not ticket:
-                    return
-                yield message
-            with self._given.get_lock():
-                self._given.value += 1
-        finally:
-            if self._giving is ticket:
-                self._giving = None

@@ -1,0 +1,86 @@
+"""Gives the run's state away: to one peer at a time."""
+
+import asyncio
+import contextlib
+import ctypes
+import multiprocessing
+from typing import Any, AsyncIterator  # noqa: UP035 - hivemind knows only this one as a stream
+
+import torch
+from hivemind.p2p import P2PContext
+from hivemind.proto import averaging_pb2
+from hivemind.utils import get_dht_time
+
+from core.swarm.dht.records import own_subkey
+from core.swarm.state.checks import digest_of
+from core.swarm.state.vouching import StateVouching
+from core.swarm.traffic.meter import current_kind
+
+
+class StateGiving(StateVouching):
+    """A donor. Methods with `_` and coroutines run in the averager's process."""
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        # Before the fork, so that both processes have them.
+        self._given = multiprocessing.Value(ctypes.c_uint64)
+        self._giving_lasts = multiprocessing.Value(ctypes.c_double, 600.0)
+        self._giving: object | None = None
+        self._giving_until = 0.0
+        super().__init__(*args, **kwargs)
+
+    @property
+    def states_given(self) -> int:
+        return int(self._given.value)
+
+    def limit_sending(self, seconds: float) -> None:
+        """The time after which an upload of state must make room for another one."""
+        self._giving_lasts.value = seconds
+
+    async def _declare_for_download_periodically(self) -> None:
+        """Announce the epoch of the state that this peer gives away, when it has changed and before others forget it.
+
+        hivemind's own method announces it again for each tensor of a round, which makes dozens of DHT searches at once.
+        """
+        announced: tuple[int | float | None, float] = None, 0.0
+        while True:
+            self._state_updated.clear()
+            offered = self.state_sharing_priority if self.allow_state_sharing else None
+            now = get_dht_time()
+            if offered != announced[0] or (offered is not None and now >= announced[1] + self.declare_state_period / 2):
+                announced = offered, now
+                self.dht.store(
+                    f"{self.prefix}.all_averagers",
+                    subkey=own_subkey(self.peer_id),
+                    value=offered,
+                    expiration_time=now + self.declare_state_period,
+                    return_future=True,
+                )
+            with contextlib.suppress(TimeoutError):
+                async with asyncio.timeout(self.declare_state_period / 4):
+                    await self._state_updated.wait()
+
+    def announced(self, metadata: dict[str, Any], tensors: list[torch.Tensor]) -> dict[str, Any]:
+        """The metadata that are sent before the tensors."""
+        return {**metadata, "digest": digest_of(tensors)}
+
+    async def rpc_download_state(
+        self, request: averaging_pb2.DownloadRequest, context: P2PContext
+    ) -> AsyncIterator[averaging_pb2.DownloadData]:
+        """One at a time; others get an empty answer at once and ask another donor."""
+        current_kind.set("state")
+        now = asyncio.get_running_loop().time()
+        if self._giving is not None and now < self._giving_until:
+            return
+        # A receiver that does not read must not block the others: after a while the next one takes its place.
+        ticket = self._giving = object()
+        self._giving_until = now + self._giving_lasts.value
+        try:
+            async for message in super().rpc_download_state(request, context):
+                if self._giving is not ticket:
+                    return
+                yield message
+            with self._given.get_lock():
+                self._given.value += 1
+        finally:
+            if self._giving is ticket:
+                self._giving = None
