@@ -111,8 +111,9 @@ class GuardedAverager(DecentralizedAverager):
         for peer in self._stopped_in(group_info):
             self._accuse(peer, "fell_silent")
 
-    def _most_weight(self, _group: GroupInfo, peer: PeerID) -> float:
-        return self._limits.most(peer.to_bytes(), get_dht_time())
+    def _most_weight(self, group: GroupInfo, peer: PeerID) -> float:
+        members = [member.to_bytes() for member in group.peer_ids if member != self.peer_id]
+        return self._limits.most(peer.to_bytes(), members, get_dht_time())
 
     def _stopped_in(self, group: GroupInfo) -> list[PeerID]:
         running = self._running_groups[group.group_id]

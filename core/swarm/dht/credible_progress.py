@@ -22,7 +22,10 @@ _LONGEST = 120.0
 _NEAR = 16
 """Epochs that a single peer may be ahead of all that is known otherwise: the organiser's record may be some behind."""
 NEWCOMER = 2.0
-"""A peer that was in no round counts at most as much as this many average peers that were."""
+"""All newcomers together count at most as much as this many average peers that have proved themselves: keys cost
+nothing, so a hundred of them must not count more than one."""
+_PROBATION = 3
+"""Updates that a newcomer has to have come to, if this peer has made as many with others."""
 _FASTEST_EPOCH = 0.25
 """Seconds: no peer counts as one that computes a whole batch alone in less."""
 _LEFT_OUT_AFTER = 2
@@ -132,12 +135,18 @@ class PeerHistory:
         """Updates in a row that were made without a peer that was there."""
         self._present: frozenset[bytes] = frozenset()
         self._slots: dict[bytes, bytes] = {}
-        self._has_partners = False
+        self._rounds: dict[bytes, int] = {}
+        """Updates that each made with this peer, since its record was first seen."""
+        self._made = 0
+        """Updates made with others."""
 
     def add_round(self, partners: Iterable[bytes], *, is_one_group: bool) -> None:
         """This peer made an update with `partners`; with `is_one_group` all who took part in it are among them."""
         self._partners = frozenset(partners)
-        self._has_partners = self._has_partners or bool(self._partners)
+        self._made += bool(self._partners)
+        kept = self._present | self._partners
+        rounds = {peer: count for peer, count in self._rounds.items() if peer in kept}
+        self._rounds = rounds | {peer: rounds.get(peer, 0) + 1 for peer in self._partners}
         absent = self._present - self._partners if is_one_group else frozenset[bytes]()
         self._absences = {peer: self._absences.get(peer, 0) + 1 for peer in absent}
 
@@ -151,19 +160,35 @@ class PeerHistory:
         """
         self._present = frozenset(report.peer_id for report in reports)
         self._remember_slots(reports)
-        if not self._has_partners:
+        if not self._made:
             return list(reports)
-        present = [own, *(report for report in reports if self.is_known(report) and is_alive(report))]
+        present = [own, *(report for report in reports if self._counts(report) and is_alive(report))]
         known = [report for report in present if report.adds_samples]
         samples = speed = math.inf
         if known:
             samples = NEWCOMER * sum(report.samples_accumulated for report in known) / len(known)
             speed = NEWCOMER * sum(report.samples_per_second for report in known) / len(known)
-        return [report if self.is_known(report) else self._held(report, samples, speed) for report in reports]
+        crowd = sum(report.adds_samples and not self.has_proved_itself(report) for report in reports)
+
+        def limited(report: PeerReport) -> PeerReport:
+            if self._counts(report):
+                return report
+            among = 1 if self.has_proved_itself(report) else max(1, crowd)
+            return self._held(report, samples / among, speed / among)
+
+        return [limited(report) for report in reports]
 
     def is_known(self, report: PeerReport) -> bool:
         """Whether it is of a peer that made the last update together with this one."""
         return report.peer_id in self._partners and self._slots.get(report.peer_id) == report.slot
+
+    def has_proved_itself(self, report: PeerReport) -> bool:
+        """Whether it is of a peer that came to enough updates to be no newcomer any more."""
+        needed = max(1, min(_PROBATION, self._made))
+        return self._rounds.get(report.peer_id, 0) >= needed and self._slots.get(report.peer_id) == report.slot
+
+    def _counts(self, report: PeerReport) -> bool:
+        return self.is_known(report) and self.has_proved_itself(report)
 
     def _held(self, report: PeerReport, samples: float, speed: float) -> PeerReport:
         if report.is_auxiliary:

@@ -175,7 +175,7 @@ class SwarmProgressTracker(ProgressTracker):
         """What the others may weigh in an average; `smallest` is how many samples a peer adds at once."""
         known, newcomers = list[PeerReport](), list[PeerReport]()
         for report in self._credible:
-            (known if self._history.is_known(report) else newcomers).append(report)
+            (known if self._history.has_proved_itself(report) else newcomers).append(report)
         now, began = get_dht_time(), self._epoch_began
         return weight_limits(self._own_report, known, newcomers, now=now, began=began, smallest=smallest)
 

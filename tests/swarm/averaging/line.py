@@ -37,7 +37,7 @@ class Line:
         def expected() -> Mapping[bytes, float]:
             return {other.dht.peer_id.to_bytes(): 0.0 for other in self.members if other.value != value}
 
-        limits = WeightLimits(others=(2.0, 0.0))
+        limits = WeightLimits(crowd=(2.0 * len(HONEST), 0.0))
         options = {"weight_limits": lambda: limits, "expected": expected, **OPTIONS, **options}
         made = Member(folder, value, contact, opened, matchmaking_time=PATIENCE, **options)
         self.members.append(made)

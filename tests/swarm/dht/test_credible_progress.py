@@ -92,8 +92,33 @@ def test_samples_count_as_far_as_their_peer_has_come_to_a_round() -> None:
     assert (a.samples_accumulated, held.samples_accumulated) == (60, 160)
     history.add_round([b"a"], is_one_group=True)
     assert not history.limited([report("a", samples=60), ghost], own)[1].adds_samples
-    history.add_round([b"a", b"ghost"], is_one_group=True)
-    assert history.limited([report("a"), ghost], own)[1].samples_accumulated == 1500
+    for held_to in (116, 116, 1500):
+        history.add_round([b"a", b"ghost"], is_one_group=True)
+        assert history.limited([report("a"), ghost], own)[1].samples_accumulated == held_to
+
+
+def test_a_hundred_newcomers_count_together_as_much_as_one_until_they_have_come_to_updates() -> None:
+    history, own, known = PeerHistory(), report("own", samples=100), report("a", samples=60)
+    for _ in range(4):
+        history.limited([known], own)
+        history.add_round([b"a"], is_one_group=True)
+    crowd = [report(f"x{number}", samples=1500) for number in range(100)]
+    counted = history.limited([known, *crowd], own)
+    assert counted[0] == known
+    assert sum(each.samples_accumulated for each in counted[1:]) <= 160
+    assert sum(each.samples_per_second for each in counted[1:]) <= 2.01 * known.samples_per_second
+    (alone,) = history.limited([known, crowd[0]], own)[1:]
+    assert alone.samples_accumulated == 160
+
+
+def test_who_stays_away_for_a_while_is_no_newcomer_again() -> None:
+    history, own = PeerHistory(), report("own", samples=100)
+    others = [report("a", samples=60), report("back", samples=50)]
+    for partners in ([b"a", b"back"], [b"a", b"back"], [b"a", b"back"], [b"a"]):
+        history.limited(others, own)
+        history.add_round(partners, is_one_group=True)
+    crowd = [report(f"x{number}") for number in range(100)]
+    assert history.limited([*others, *crowd], own)[1].samples_accumulated == 50
 
 
 def test_a_peer_that_stays_away_is_waited_for_ever_more_rarely_until_it_comes() -> None:

@@ -16,10 +16,15 @@ OWN = report(b"own", 100)
 
 
 def most(
-    peer: bytes, *known: PeerReport, newcomers: tuple[PeerReport, ...] = (), own: PeerReport = OWN, later: float = 0.0
+    peer: bytes,
+    *known: PeerReport,
+    newcomers: tuple[PeerReport, ...] = (),
+    members: tuple[bytes, ...] = (),
+    later: float = 0.0,
 ) -> float:
-    limits = weight_limits(own, known, newcomers, now=NOW, began=BEGAN, smallest=SMALLEST)
-    return limits.most(peer, NOW + later)
+    """`members` of the group beside the known ones and `peer`."""
+    limits = weight_limits(OWN, known, newcomers, now=NOW, began=BEGAN, smallest=SMALLEST)
+    return limits.most(peer, {*members, *(report.peer_id for report in known), peer}, NOW + later)
 
 
 def test_an_honest_peer_weighs_what_it_has() -> None:
@@ -41,6 +46,24 @@ def test_a_newcomer_weighs_as_much_as_two_average_trainers_at_most() -> None:
     assert most(b"X", known, newcomers=(report(b"X", 10**9, 1e9),)) == 2 * most(b"A", known)
     assert most(b"X", known, newcomers=(report(b"X", 10, 1.0),)) < most(b"A", known)
     assert most(b"nobody knows it", known) == 2 * most(b"A", known)
+
+
+def test_a_hundred_newcomers_weigh_together_what_one_does() -> None:
+    known = report(b"A", 100)
+    names = tuple(b"X%d" % number for number in range(100))
+    crowd = tuple(report(name, 10**9, 1e9) for name in names)
+    together = [most(name, known, newcomers=crowd, members=names) for name in names]
+    assert sum(together) <= 1.001 * most(b"X0", known, newcomers=crowd[:1])
+    assert sum(most(name, known, members=names) for name in names) <= 1.001 * most(b"unknown", known)
+    assert most(b"A", known, newcomers=crowd, members=names) == most(b"A", known)
+
+
+def test_one_that_adds_no_samples_weighs_nothing_and_takes_nothing_from_newcomers() -> None:
+    known, auxiliary = report(b"A", 100), report(b"B", 0, 1e-20)
+    alone = most(b"X", known, newcomers=(report(b"X", 10**9),))
+    assert most(b"B", known, newcomers=(auxiliary,)) == 0.0
+    assert most(b"X", known, newcomers=(report(b"X", 10**9), auxiliary), members=(b"B",)) == alone
+    assert most(b"X", known, newcomers=(report(b"X", 10**9), report(b"X", 0, 1e-20))) == alone
 
 
 def test_a_second_record_in_anothers_name_takes_no_weight_from_it() -> None:
