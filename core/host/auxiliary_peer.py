@@ -35,6 +35,9 @@ _WAIT = 2.0
 """Seconds until a state that no peer gave is asked for again."""
 _MOST_WORSE = 1.1
 """Times its own evaluation loss that a state which the backbone takes over may have."""
+_BEYOND = 3
+"""Epochs by which a state to go back to is ahead of the run: an update may be made meanwhile, and who is one behind
+looks for an update first."""
 _HOUR = 3600.0
 _MOST_DROPS = 256
 _STOP_TIMEOUT = 10.0
@@ -69,6 +72,7 @@ class AuxiliaryPeer(threading.Thread):
         super().__init__(name="auxiliary peer", daemon=True)
         self.model = model
         self._evaluate, self._evaluating = evaluate, threading.Lock()
+        self._returning_to: State | None = None
         self.held = False
         self._stopped = threading.Event()
         self._drops: deque[Drop] = deque(maxlen=_MOST_DROPS)
@@ -116,7 +120,10 @@ class AuxiliaryPeer(threading.Thread):
             if self.held:
                 continue
             try:
-                self._optimizer.follow()
+                if self._returning_to is None:
+                    self._optimizer.follow()
+                else:
+                    self._return_to(self._returning_to)
             except RoundFailed as error:
                 log.info("epoch %d: %s", self.epoch, error)
             except WorldError as error:
@@ -135,26 +142,41 @@ class AuxiliaryPeer(threading.Thread):
         if held:
             self._optimizer.interrupt()
 
-    def evaluated(self) -> tuple[int, Evaluation | None]:
-        """The present epoch and how its state does on held-out data; `model` then has its parameters. From any
-        thread."""
-        return self._evaluated(self.snapshot())
+    @property
+    def is_going_back(self) -> bool:
+        return self._returning_to is not None
 
-    def _evaluated(self, state: State) -> tuple[int, Evaluation | None]:
-        metadata, tensors = state
+    def go_back(self, metadata: dict[str, Any], tensors: dict[str, torch.Tensor]) -> None:
+        """Give the whole run a checkpoint, as the state of an epoch that nobody has reached, and nobody the present
+        state any more. From any thread."""
+        self._returning_to = metadata, [tensors[name] for name in self.named(self.snapshot()[1])]
+        self._optimizer.state_averager.allow_state_sharing = False
+        self._optimizer.interrupt()
+
+    def _return_to(self, state: State) -> None:
+        reached = max(self.epoch, self._optimizer.tracker.global_epoch)
+        try:
+            self._optimizer.resume_from(state, as_epoch=reached + _BEYOND)
+        finally:
+            self._returning_to = None
+
+    def evaluated(self) -> tuple[State, Evaluation | None]:
+        """The present state and how it does on held-out data; `model` then has its parameters. From any thread."""
+        state = self.snapshot()
+        return state, self._evaluation_of(state)
+
+    def _evaluation_of(self, state: State) -> Evaluation | None:
         with self._evaluating:
             with torch.no_grad():
-                for parameter, value in zip(self.model.parameters(), tensors, strict=False):
+                for parameter, value in zip(self.model.parameters(), state[1], strict=False):
                     parameter.copy_(value)
-            return int(metadata["epoch"]), self._evaluate() if self._evaluate is not None else None
+            return self._evaluate() if self._evaluate is not None else None
 
     def _approve(self, state: State) -> None:
         """Everybody trusts the backbone's state: whatever others say of the state, it must not be far worse."""
-        if self._evaluate is None:
-            return
-        (_, own), (epoch, offered) = self._evaluated(self.snapshot()), self._evaluated(state)
+        (_, own), offered = self.evaluated(), self._evaluation_of(state)
         if own is not None and offered is not None and not offered.loss <= _MOST_WORSE * own.loss:
-            raise ForeignState("state_evaluates_worse", epoch=epoch, loss=offered.loss, own=own.loss)
+            raise ForeignState("state_evaluates_worse", epoch=state[0]["epoch"], loss=offered.loss, own=own.loss)
 
     def snapshot(self) -> State:
         """The state of one epoch. From any thread."""

@@ -2,6 +2,7 @@
 
 import logging
 import threading
+import time
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -15,11 +16,13 @@ from core.host.companion import Companion
 from core.host.contribution_audit import Audit, ContributionAuditor
 from core.host.contribution_store import ContributionStore
 from core.host.curve import Curve
+from core.host.loss_jump import JumpDetector
 from core.host.project import Host
-from core.host.web.published import DroppedPeer, PublishedRun, RunStatus
+from core.host.web.published import DroppedPeer, Jump, PublishedRun, RunStatus
 from core.learning import checkpoints
 from core.swarm.dht.organiser import RunRecordPublisher
 from core.swarm.dht.run_monitor import RunProgress
+from core.swarm.state.checks import State
 from core.swarm.state.metadata_text import from_text, to_text
 
 log = logging.getLogger(__name__)
@@ -52,6 +55,8 @@ class Backbone:
             self.dht, self.manifest.run_id, audit, self.store, lambda: self.auxiliary.epoch
         )
         self._last_checkpoint = self._last_evaluation = 0
+        self._jumps = JumpDetector()
+        self._jump: Jump | None = None
         self._held = False
         self._lock = threading.Lock()
 
@@ -62,6 +67,7 @@ class Backbone:
             return
         self.auxiliary.restore(from_text(checkpoint.epoch, checkpoint.metadata), checkpoint.tensors)
         self._last_checkpoint = self._last_evaluation = checkpoint.epoch
+        self._jumps = JumpDetector(self.curve.evaluation_loss(checkpoint.epoch))
         log.info("resumed from the checkpoint of epoch %d", checkpoint.epoch)
 
     def hold(self, held: bool) -> None:
@@ -92,17 +98,19 @@ class Backbone:
         epoch = max(self.progress.epoch, self.auxiliary.epoch)
         speed = self.progress.samples_per_second
         dropped = [DroppedPeer(drop.peer, drop.offence, drop.at, drop.seconds) for drop in self.auxiliary.drops(now)]
-        self.published.status = RunStatus(epoch, len(self.progress.peers), speed, self.auditor.read_at, dropped)
+        self.published.status = RunStatus(
+            epoch, len(self.progress.peers), speed, self.auditor.read_at, dropped, self._jump
+        )
         if self.auxiliary.epoch - self._last_evaluation >= self.settings.evaluate_every:
-            self._evaluate_and_save(now)
+            self._evaluate_and_save(now, self.settings.checkpoint_every)
 
     def close(self) -> None:
-        """Shut down in order; the last state is saved."""
+        """Shut down in order; the last state is saved, if it is good."""
         if self.companion is not None:
             self.companion.stop()
         self.auxiliary.stop()
         if self.auxiliary.epoch > self._last_checkpoint:
-            self._save_checkpoint()
+            self._evaluate_and_save(time.time(), checkpoint_every=1)
         self.auxiliary.shutdown()
         self.auditor.close()
         self.dht.shutdown()
@@ -118,18 +126,34 @@ class Backbone:
         own = self.companion.identity if self.companion is not None else None
         return [peer for peer in self.progress.peers if own is None or peer != own]
 
-    def _evaluate_and_save(self, now: float) -> None:
-        epoch, found = self.auxiliary.evaluated()
-        self._last_evaluation = epoch
+    def _evaluate_and_save(self, now: float, checkpoint_every: int) -> None:
+        if self.auxiliary.is_going_back:
+            return
+        state, found = self.auxiliary.evaluated()
+        epoch = self._last_evaluation = int(state[0]["epoch"])
         if found is not None:
             figure = found.figure
             log.info("epoch %d: evaluation loss %.4f, %s %.4g", epoch, found.loss, figure.kind, figure.value)
             self.curve.add_evaluation(epoch, found.loss, now, figure)
-        if self.auxiliary.epoch - self._last_checkpoint >= self.settings.checkpoint_every:
-            self._save_checkpoint()
+            if self._jumps.has_jumped(found.loss):
+                self._go_back(epoch, found.loss, now)
+                return
+        if epoch - self._last_checkpoint >= checkpoint_every:
+            self._save_checkpoint(state)
 
-    def _save_checkpoint(self) -> None:
-        metadata, tensors = self.auxiliary.snapshot()
+    def _go_back(self, epoch: int, loss: float, now: float) -> None:
+        """Nothing of this state is kept. With several backbones each would go back to a state of its own."""
+        checkpoint = checkpoints.latest(self.checkpoint_folder, self.manifest.run_id)
+        if checkpoint is not None and (self.settings.extra_peers or not self._jumps.may_return()):
+            checkpoint = None
+        before, to_epoch = self._jumps.good, checkpoint.epoch if checkpoint is not None else None
+        log.error("epoch %d: the evaluation loss is %s, after %s; back to epoch %s", epoch, loss, before, to_epoch)
+        self._jump = Jump(epoch, loss, before, to_epoch, now)
+        if checkpoint is not None:
+            self.auxiliary.go_back(from_text(checkpoint.epoch, checkpoint.metadata), checkpoint.tensors)
+
+    def _save_checkpoint(self, state: State) -> None:
+        metadata, tensors = state
         try:
             checkpoints.save(
                 self.checkpoint_folder,

@@ -92,6 +92,11 @@ class Curve(StateDatabase):
             self._change("INSERT OR REPLACE INTO figure VALUES (?, ?, ?)", epoch, figure.kind, figure.value)
         return self._change("INSERT OR REPLACE INTO evaluation VALUES (?, ?, ?)", epoch, float(loss), float(at))
 
+    def evaluation_loss(self, epoch: int) -> float | None:
+        """As it was measured at `epoch`."""
+        found = self.rows("SELECT loss FROM evaluation WHERE epoch = ?", epoch)
+        return float(found[0][0]) if found else None
+
     def points(self, since: int = 0) -> list[Point]:
         """The curve from epoch `since` on."""
         return [_point(row) for row in self.rows(_POINTS, since)]

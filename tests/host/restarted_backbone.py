@@ -19,6 +19,7 @@ from core.host.auxiliary_peer import AuxiliaryPeer
 from core.host.project import Host
 from core.learning.model import build_model
 from core.learning.tasks.task import Evaluation
+from core.swarm.averaging.optimizer import CollaborativeOptimizer
 from core.swarm.dht.credible_progress import Disbelief
 from core.swarm.dht.peer import join_swarm, own_addresses
 from core.swarm.errors import StateUnavailable
@@ -38,15 +39,14 @@ def main() -> None:
     install(folder, Link())
     manifest = small_manifest()
     model = build_model(manifest)
-    tokens = torch.randint(5, 60, (8, 16), generator=torch.Generator().manual_seed(0))
     fresh = parameters_of(model)
-    train(model, tokens)
+    train(model)
     learned = parameters_of(model)
     evaluated = build_model(manifest)
     dht = join_swarm([], folder / "backbone.key")
-    backbone = AuxiliaryPeer(dht, manifest, evaluated, Host(), evaluate=lambda: evaluation(evaluated, tokens))
+    backbone = AuxiliaryPeer(dht, manifest, evaluated, Host(), evaluate=lambda: evaluation(evaluated))
     chain = chained((), EPOCH)
-    place(backbone, learned, EPOCH, chain)
+    place(backbone._optimizer, learned, EPOCH, chain)
 
     peers = []
     for number in range(2):
@@ -56,7 +56,7 @@ def main() -> None:
     def offered(*offers: tuple[list[torch.Tensor], UpdateChain]) -> int:
         """The epoch of the backbone after they were offered, each by a peer of its own."""
         for peer, (parameters, updates) in zip(peers, offers, strict=False):
-            place(peer, parameters, LATER, updates)
+            place(peer._optimizer, parameters, LATER, updates)
         averager = backbone._optimizer.state_averager
         wait_for(lambda: [epoch for _, epoch in averager.donors()].count(LATER) == len(offers), 30.0, "the offers")
         # Each offer is that of somebody new.
@@ -84,17 +84,21 @@ def parameters_of(model: PreTrainedModel) -> list[torch.Tensor]:
     return [parameter.detach().clone() for parameter in model.parameters()]
 
 
-def train(model: PreTrainedModel, tokens: torch.Tensor) -> None:
+def tokens() -> torch.Tensor:
+    return torch.randint(5, 60, (8, 16), generator=torch.Generator().manual_seed(0))
+
+
+def train(model: PreTrainedModel) -> None:
     optimizer = torch.optim.AdamW(model.parameters(), lr=0.01)
     for _ in range(30):
-        model(input_ids=tokens, labels=tokens).loss.backward()
+        model(input_ids=tokens(), labels=tokens()).loss.backward()
         optimizer.step()
         optimizer.zero_grad()
 
 
 @torch.no_grad()
-def evaluation(model: PreTrainedModel, tokens: torch.Tensor) -> Evaluation:
-    loss = float(model(input_ids=tokens, labels=tokens).loss)
+def evaluation(model: PreTrainedModel) -> Evaluation:
+    loss = float(model(input_ids=tokens(), labels=tokens()).loss)
     return Evaluation(loss, Figure("perplexity", loss))
 
 
@@ -104,11 +108,11 @@ def chained(chain: UpdateChain, epoch: int) -> UpdateChain:
     return chain
 
 
-def place(peer: AuxiliaryPeer, parameters: list[torch.Tensor], epoch: int, updates: UpdateChain) -> None:
+def place(optimizer: CollaborativeOptimizer, parameters: list[torch.Tensor], epoch: int, updates: UpdateChain) -> None:
     """The peer has this state now, and offers it."""
-    metadata, tensors = peer.snapshot()
+    metadata, tensors = optimizer.state_averager.snapshot()
     changed = {**metadata, "epoch": epoch, "updates": msgspec.to_builtins(updates)}
-    peer._optimizer.resume_from((changed, [*parameters, *tensors[len(parameters) :]]))
+    optimizer.resume_from((changed, [*parameters, *tensors[len(parameters) :]]))
 
 
 if __name__ == "__main__":

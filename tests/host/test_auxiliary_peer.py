@@ -57,3 +57,13 @@ def test_a_backbone_that_comes_back_takes_neither_fresh_parameters_nor_those_of_
         "of another chain": EPOCH,
         "the run's": LATER,
     }
+
+
+def test_a_run_that_gets_worse_at_once_goes_back_to_the_last_checkpoint_and_the_others_follow() -> None:
+    assert printed_by("tests.host.spoilt_run") == {
+        "kept": [[EPOCH], [EPOCH]],
+        "jump": [LATER, EPOCH],
+        "epochs": [LATER + 3, LATER + 3],
+        "good again": [True, True],
+        "kept again": LATER + 3,
+    }

@@ -33,6 +33,20 @@ class DroppedPeer:
 
 
 @dataclass(frozen=True)
+class Jump:
+    """The evaluation loss rose at once, so the run went back."""
+
+    epoch: int
+    loss: float
+    before: float | None
+    """None: there was none yet."""
+    to_epoch: int | None
+    """Of the checkpoint that the run went back to; None: the organiser has to decide."""
+    at: float
+    """UTC seconds."""
+
+
+@dataclass(frozen=True)
 class RunStatus:
     """Progress of the run; `at` is UTC seconds of when the DHT last gave it."""
 
@@ -42,6 +56,8 @@ class RunStatus:
     at: float = 0.0
     dropped: Sequence[DroppedPeer] = ()
     """Of the last hour."""
+    jump: Jump | None = None
+    """The last one, since the backbone was started."""
 
 
 class PublishedRun:

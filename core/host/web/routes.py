@@ -85,6 +85,7 @@ def _health(published: PublishedRun, _query: Query, _host: str) -> Answer:
         "samples_per_second": status.samples_per_second,
         "at": status.at,
         "dropped_peers": status.dropped,
+        "jump": status.jump,
     }
     return Answer(200 if health == "ok" else 503, msgspec.json.encode(facts))
 

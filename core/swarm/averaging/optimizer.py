@@ -192,10 +192,10 @@ class CollaborativeOptimizer(RunOptimizer):
         self._give_up_round()
         self.run_state.load()
 
-    def resume_from(self, state: State) -> None:
+    def resume_from(self, state: State, as_epoch: int | None = None) -> None:
         """See `RunState.resume_from`."""
         self._give_up_round()
-        self.run_state.resume_from(state)
+        self.run_state.resume_from(state, as_epoch)
 
     def share_state(self, epoch: int) -> None:
         """Offer the state of `epoch` to newcomers, who ask the peer with the highest one first."""

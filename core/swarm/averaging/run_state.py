@@ -115,15 +115,16 @@ class RunState:
         if self._times_late >= _MOST_LATE:
             raise RunTooFast("run_too_fast", size=self.size, seconds=seconds)
 
-    def resume_from(self, state: State) -> None:
+    def resume_from(self, state: State, as_epoch: int | None = None) -> None:
         """Continue from a state that was kept, of any epoch; a run that is ahead of it is caught up with later.
+        `as_epoch`: as if it were that of a later epoch.
 
         Raises:
             BadState: it is not one of this run.
         """
         self._state.step(wait_for_delayed_updates=True)
         with self._tracker.pause_updates():
-            self._state.adopt(state)
+            self._state.adopt(state, as_epoch)
             self._begin_epoch()
 
     def publish_update(self) -> None:

@@ -1,5 +1,6 @@
 """The averager of parameters and optimizer state: the one place from which a state is given away or kept."""
 
+import os
 import threading
 from typing import Any
 
@@ -82,8 +83,9 @@ class CheckedStateAverager(TrainingStateAverager, StateTransfer, RunAverager):
         numbers = tuple(metadata["optimizer_metadata"])
         return Layout(layout_of(tensors), len(self.main_parameters), numbers, self.optimizer.state_dict(), rates)
 
-    def adopt(self, state: State) -> None:
-        """Take over a state kept on disk, of any epoch, with the same checks as one that a peer sends.
+    def adopt(self, state: State, as_epoch: int | None = None) -> None:
+        """Take over a state kept on disk, of any epoch, with the same checks as one that a peer sends; `as_epoch`: as
+        that of a later epoch.
 
         Raises:
             BadState: it does not fit.
@@ -96,6 +98,9 @@ class CheckedStateAverager(TrainingStateAverager, StateTransfer, RunAverager):
         self.local_epoch = min(self.local_epoch, epoch)
         self.load_state_from_peers(offered=state)
         self.scheduler.last_epoch, self.scheduler._step_count = epoch, epoch + 1
+        if as_epoch is not None:
+            self.local_epoch, self.updates = as_epoch, extended(self.updates, as_epoch, [os.urandom(8)])
+            self._update_scheduler()
 
     def state_size(self) -> int:
         """Bytes that a whole state takes uncompressed."""

@@ -13,7 +13,7 @@ import requests
 from core.host.contribution_store import Claim, ContributionStore
 from core.host.curve import Curve
 from core.host.project import load
-from core.host.web.published import PublishedRun, RunStatus
+from core.host.web.published import Jump, PublishedRun, RunStatus
 from core.host.web.server import Web
 
 PRACTICE = Path(__file__).parents[3] / "resources" / "practice"
@@ -27,7 +27,7 @@ _QUIET = (
 
 
 @pytest.fixture
-def server(tmp_path: Path) -> Iterator[Web]:
+def published(tmp_path: Path) -> Iterator[PublishedRun]:
     project = load(PRACTICE / "project.toml")
     curve, store = Curve(tmp_path, "run", 4096), ContributionStore(tmp_path, "run")
     for epoch in range(1, 40):
@@ -41,11 +41,16 @@ def server(tmp_path: Path) -> Iterator[Web]:
     published = PublishedRun(project.files, curve, store, tmp_path / "checkpoints")
     published.manifest = project.manifest(tmp_path, [PEER])
     published.status = RunStatus(epoch=39, peers=3, samples_per_second=120.5, at=time.time())
+    yield published
+    curve.close()
+    store.close()
+
+
+@pytest.fixture
+def server(published: PublishedRun) -> Iterator[Web]:
     running = Web(published, "127.0.0.1:0")
     yield running
     running.close()
-    curve.close()
-    store.close()
 
 
 def browse(url: str, profile: Path, *options: str) -> str:
@@ -118,3 +123,12 @@ def test_peers_over_time_are_averages_of_minutes(tmp_path: Path) -> None:
     (point,) = store.presence(0.0, 10)
     store.close()
     assert (point.at, point.peers, point.samples_per_second) == (6000.0, 5.0, 50.0)
+
+
+def test_the_page_and_the_health_say_that_the_run_went_back(published: PublishedRun, server: Web) -> None:
+    status = RunStatus(epoch=42, at=time.time(), jump=Jump(39, 7.6, 6.0, 30, time.time()))
+    published.status = status
+    page = requests.get(server.url, timeout=5).text
+    assert "rose from 6 to 7.6 at epoch" in page
+    assert "went back to the state of epoch" in page
+    assert requests.get(f"{server.url}/health.json", timeout=5).json()["jump"]["to_epoch"] == 30
