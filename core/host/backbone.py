@@ -52,7 +52,12 @@ class Backbone:
             made.epoch, made.slots, may_be_others=made.group_size >= full
         )
         self.auditor = ContributionAuditor(
-            self.dht, self.manifest.run_id, audit, self.store, lambda: self.auxiliary.epoch
+            self.dht,
+            manifest.run_id,
+            audit,
+            self.store,
+            lambda: self.auxiliary.epoch,
+            is_dht_working=self.record.is_found,
         )
         self._last_checkpoint = self._last_evaluation = 0
         self._jumps = JumpDetector()

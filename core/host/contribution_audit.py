@@ -36,6 +36,8 @@ _REPORT_DELAY = 2.0
 """Seconds, at most, until a peer's progress report arrives here."""
 _MARGIN = 2.0
 """Speeds are averages: a peer may be faster by this factor for a while."""
+_CHECK_EVERY = 5.0
+"""Seconds between two looks whether the DHT keeps what is stored."""
 _PERIOD = 1.0
 _PRESENCE_PERIOD = 20.0
 """Seconds between two polls, and between two records of how many peers there are."""
@@ -227,8 +229,18 @@ class Audit:
 class ContributionAuditor:
     """Runs an `Audit` on the DHT's statements, on a thread of its own."""
 
-    def __init__(self, dht: DHT, run_id: str, audit: Audit, store: ContributionStore, epoch: Callable[[], int]) -> None:
+    def __init__(
+        self,
+        dht: DHT,
+        run_id: str,
+        audit: Audit,
+        store: ContributionStore,
+        epoch: Callable[[], int],
+        *,
+        is_dht_working: Callable[[], bool],
+    ) -> None:
         """`epoch` returns an epoch that the run has certainly reached."""
+        self._is_dht_working, self._dht_checked_at = is_dht_working, 0.0
         self._monitor, self._records = RunMonitor(dht, run_id), ContributionRecords(dht, run_id)
         self._audit, self._store, self._epoch = audit, store, epoch
         self._closing = threading.Event()
@@ -236,7 +248,7 @@ class ContributionAuditor:
         self._presence_at = 0.0
         self.progress = RunProgress()
         self.read_at = 0.0
-        """When the DHT last answered, UTC seconds."""
+        """When the DHT was last seen to work, UTC seconds: it answered, and has what this backbone stored."""
         self.held = False
 
     def start(self) -> None:
@@ -249,7 +261,8 @@ class ContributionAuditor:
             WorldError: the store cannot be written; a later poll can read the statements again.
         """
         self.progress = self._monitor.read(self._epoch())
-        self.read_at = now
+        if not self._dht_checked_at <= now < self._dht_checked_at + _CHECK_EVERY and self._is_dht_working():
+            self._dht_checked_at = self.read_at = now
         self._audit.observe(self.progress, self._epoch(), now)
         found = [found for number, found in enumerate(self._records.read()) if number < _MOST_RECORDS]
         for record in found:

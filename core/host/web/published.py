@@ -18,7 +18,7 @@ from core.host.project import ServedFile
 from core.learning import checkpoints
 
 _SILENCE = 30.0
-"""Seconds without an answer of the DHT after which peers get none either."""
+"""Seconds without a working DHT after which peers have none either."""
 
 
 @dataclass(frozen=True)
@@ -77,7 +77,7 @@ class PublishedRun:
 
     @property
     def health(self) -> Literal["starting", "ok", "dht_silent"]:
-        """Whether peers can find the run here: the DHT is asked every second, and must have answered lately."""
+        """Whether peers can find the run here: the DHT must have been seen lately to keep what is stored."""
         if self.manifest is None or not self.status.at:
             return "starting"
         return "ok" if time.time() - self.status.at < _SILENCE else "dht_silent"

@@ -133,3 +133,7 @@ class RunRecordPublisher:
         if epoch != before or not at <= now < at + _LASTS / 6:
             self._published = epoch, now
             self._records.publish(epoch, self._key)
+
+    def is_found(self) -> bool:
+        """Whether the DHT has kept a record that still counts. Waits for the DHT."""
+        return self._records.read() is not None

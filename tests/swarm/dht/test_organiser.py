@@ -4,11 +4,17 @@ from pathlib import Path
 
 import msgspec
 import pytest
+from hivemind import DHT
 from hivemind.p2p import P2P, PeerID
+from hivemind.utils import get_dht_time
 from hypothesis import given
 from hypothesis import strategies as st
 
-from core.swarm.dht.organiser import RunRecord, _Signed, identity_key, sign, verify
+from core.swarm.dht import record_limits
+from core.swarm.dht.organiser import RunRecord, RunRecordPublisher, _Signed, identity_key, sign, verify
+from core.swarm.dht.peer import join_swarm
+from tests.swarm.installed import installed
+from tests.waiting import wait_for
 
 RECORD = RunRecord("run", 12, 1_790_000_000.0)
 
@@ -52,3 +58,22 @@ def test_a_record_cannot_be_changed_nor_signed_under_the_organisers_key_by_anoth
 )
 def test_anything_else_is_no_record(data: object) -> None:
     assert verify(data, [], "run") is None
+
+
+@pytest.mark.parametrize(("room", "works"), [(record_limits.MOST_BYTES, True), (100, False)])
+def test_the_publisher_finds_what_it_has_published_unless_the_dht_has_no_room_left(
+    short_folder: Path, monkeypatch: pytest.MonkeyPatch, room: int, works: bool
+) -> None:
+    monkeypatch.setattr(record_limits, "MOST_BYTES", room)
+    with installed(short_folder):
+        dht: DHT = join_swarm([], short_folder / "backbone.key")
+        record = RunRecordPublisher(dht, "run", short_folder / "backbone.key")
+        assert not record.is_found()
+        record.publish(3, 1000.0)
+        # Whatever is asked of a DHT is done in turn.
+        assert dht.store("another", "value", get_dht_time() + 30.0, subkey="one") is works
+        if works:
+            wait_for(record.is_found, 10.0, "it is found")
+        else:
+            assert not record.is_found()
+        dht.shutdown()
