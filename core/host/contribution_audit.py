@@ -190,14 +190,14 @@ class Audit:
         return int(min(together, reported + extra))
 
     def _reduce_to_capacity(self, epoch: int) -> None:
-        """Withdraw the largest claims of a round until the round can hold the rest."""
-        claims = sorted(self._store.claims(epoch), key=lambda claim: claim.samples)
+        """Withdraw claims of a round until the round can hold the rest; those of newcomers first: keys cost nothing."""
+        claims = self._store.claims(epoch)
         together = sum(claim.samples for claim in claims)
         while claims and together > MOST_TOGETHER * self._training.target_batch_size:
-            largest = claims.pop()
-            together -= largest.samples
-            self._store.withdraw(largest)
-            self._reject(bytes.fromhex(largest.slot), "more than a round holds", epoch)
+            newest = claims.pop()
+            together -= newest.samples
+            self._store.withdraw(newest)
+            self._reject(bytes.fromhex(newest.slot), "more than a round holds", epoch)
 
     def _add_to_curve(self, statement: Statement, accepted: list[Claim], now: float) -> None:
         losses = {done.epoch: done.loss for done in statement.rounds}

@@ -34,6 +34,13 @@ _ADD = """
 INSERT INTO volunteer VALUES (:id, :name, :samples, 1, :epoch, :at, :at) ON CONFLICT DO UPDATE SET
     samples = samples + :samples, rounds = rounds + 1, last_epoch = max(last_epoch, :epoch), last_at = :at, name = :name
 """
+_CLAIMS = """
+SELECT epoch, slot, claim.volunteer, samples FROM claim
+JOIN (
+    SELECT volunteer, count(DISTINCT epoch) AS rounds FROM claim
+    WHERE epoch > ?1 - 100 AND samples > 0 GROUP BY volunteer
+) AS seen ON seen.volunteer = claim.volunteer WHERE epoch = ?1 AND samples > 0 ORDER BY rounds DESC, samples
+"""
 _ENTRY = """
 SELECT (SELECT 1 + count(*) FROM volunteer AS other WHERE other.samples > volunteer.samples), id, name, samples,
     1.0 * samples / max(1, (SELECT sum(samples) FROM volunteer)), rounds, last_epoch, first_at, last_at FROM volunteer
@@ -143,8 +150,9 @@ class ContributionStore(StateDatabase):
         return next((Slot(*row) for row in self.rows("SELECT * FROM slot WHERE id = ?", id)), None)
 
     def claims(self, epoch: int) -> list[Claim]:
-        """Accepted for the update that `epoch` began with."""
-        return [Claim(*row) for row in self.rows("SELECT * FROM claim WHERE epoch = ? AND samples > 0", epoch)]
+        """Accepted for the update that `epoch` began with: first those of who was in most rounds lately, and of equals
+        the smallest."""
+        return [Claim(*row) for row in self.rows(_CLAIMS, epoch)]
 
     def leaders(self) -> list[Entry]:
         """The volunteers with the most samples, in order."""
