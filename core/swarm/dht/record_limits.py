@@ -18,6 +18,8 @@ from hivemind.p2p import P2PContext
 from hivemind.proto import dht_pb2
 from hivemind.utils import MSGPackSerializer
 
+from core.swarm.dht.addresses import PeerAddresses
+
 LARGEST_VALUE = 16 << 10
 """Bytes of a record; the largest honest ones, statements of contributions, have about 2,500."""
 LONGEST = 900.0
@@ -26,6 +28,8 @@ _LARGEST_SUBKEY = 2048
 MOST_BYTES = 64 << 20
 MOST_BYTES_PER_PEER = 4 << 20
 """A peer hands over what it kept for others, too, when a better place for it comes."""
+MOST_BYTES_PER_ADDRESS = 16 << 20
+"""A laboratory behind one address stores some kilobytes for each of its computers."""
 _OVERHEAD = 512
 """Bytes that a record costs besides its value."""
 _COUNT_EVERY = 1.0
@@ -122,53 +126,56 @@ def _sizes(storage: DHTLocalStorage) -> Iterator[int]:
             yield len(value) + _OVERHEAD
 
 
-class PeerQuota:
-    """How many bytes each peer has stored here that still last."""
+class Quota:
+    """How many bytes each owner, a peer or an address, has stored here that still last."""
 
-    def __init__(self) -> None:
+    def __init__(self, most: int) -> None:
+        self._most = most
         self._records: dict[bytes, dict[tuple[bytes, bytes], tuple[int, float]]] = {}
         self._bytes: Counter[bytes] = Counter()
         self._counted_at = 0.0
 
-    def admits(self, peer: bytes, place: tuple[bytes, bytes], size: int, expiration_time: float, now: float) -> bool:
-        """Whether the peer may store a record of `size` bytes at `place`; it then counts until it expires."""
+    def admits(self, owner: bytes, place: tuple[bytes, bytes], size: int, expiration_time: float, now: float) -> bool:
+        """Whether the owner may store a record of `size` bytes at `place`; it then counts until it expires."""
         if not now <= expiration_time <= now + LONGEST:
             return False
         if not self._counted_at <= now < self._counted_at + _COUNT_EVERY:
             self._counted_at = now
             self._forget_expired(now)
-        records = self._records.setdefault(peer, {})
+        records = self._records.setdefault(owner, {})
         more = size + _OVERHEAD - records.get(place, (0, 0.0))[0]
-        if self._bytes[peer] + more > MOST_BYTES_PER_PEER:
+        if self._bytes[owner] + more > self._most:
             return False
         records[place] = size + _OVERHEAD, expiration_time
-        self._bytes[peer] += more
+        self._bytes[owner] += more
         return True
 
     def _forget_expired(self, now: float) -> None:
-        for peer, records in list(self._records.items()):
+        for owner, records in list(self._records.items()):
             left = {place: held for place, held in records.items() if held[1] > now}
-            self._records[peer] = left
-            self._bytes[peer] = sum(size for size, _ in left.values())
+            self._records[owner] = left
+            self._bytes[owner] = sum(size for size, _ in left.values())
             if not left:
-                del self._records[peer], self._bytes[peer]
+                del self._records[owner], self._bytes[owner]
 
 
 Store = Callable[[DHTProtocol, dht_pb2.StoreRequest, P2PContext], Awaitable[dht_pb2.StoreResponse]]
 
 
 def limited_store(store: Store) -> Store:
-    """`DHTProtocol.rpc_store` that refuses what the calling peer has no room for."""
-    quota = PeerQuota()
+    """`DHTProtocol.rpc_store` that refuses what the calling peer, or its address, has no room for."""
+    of_peers, of_addresses, addresses = Quota(MOST_BYTES_PER_PEER), Quota(MOST_BYTES_PER_ADDRESS), PeerAddresses()
 
     @functools.wraps(store)
     async def rpc_store(self: DHTProtocol, request: dht_pb2.StoreRequest, context: P2PContext) -> dht_pb2.StoreResponse:
         now, peer = time.time(), context.remote_id.to_bytes()
+        address = (await addresses.of(self.p2p, context.remote_id)).encode()
         records = list(
             zip(request.keys, request.subkeys, request.values, request.expiration_time, request.in_cache, strict=True)
         )
         admitted = [
-            quota.admits(peer, (key, subkey), len(value), expiration_time, now)
+            of_peers.admits(peer, place := (key, subkey), len(value), expiration_time, now)
+            and of_addresses.admits(address, place, len(value), expiration_time, now)
             for key, subkey, value, expiration_time, _in_cache in records
         ]
         kept = [record for record, may in zip(records, admitted, strict=True) if may]

@@ -24,7 +24,7 @@ from core.swarm.dht.record_limits import (
     LARGEST_VALUE,
     LONGEST,
     BoundedStorage,
-    PeerQuota,
+    Quota,
     ReadableRecords,
     is_acceptable,
 )
@@ -66,6 +66,22 @@ def test_a_flood_of_large_values_neither_fills_memory_nor_keeps_others_out(victi
     found = victim.get("honest")
     assert found is not None
     assert found.value["peer"].value == "value"
+
+
+@pytest.fixture
+def little_room(monkeypatch: pytest.MonkeyPatch) -> int:
+    """Bytes for all peers of one address: two have none for a third one."""
+    monkeypatch.setattr(record_limits, "MOST_BYTES_PER_PEER", 1 << 20)
+    monkeypatch.setattr(record_limits, "MOST_BYTES_PER_ADDRESS", 2 << 20)
+    return 2 << 20
+
+
+@pytest.mark.timeout(300)
+def test_the_peers_of_one_address_share_its_room(little_room: int, victim: DHT, short_folder: Path) -> None:
+    taken = [flood(short_folder / f"flood{number}", victim, (200, LARGEST_VALUE, 300.0))[0] for number in range(3)]
+    assert taken[0] > 40
+    assert sum(taken) * LARGEST_VALUE <= little_room
+    assert taken[2] == 0
 
 
 UNREADABLE = {
@@ -141,7 +157,7 @@ def test_who_was_there_first_stays_when_all_room_is_taken(monkeypatch: pytest.Mo
 
 
 def test_a_peer_has_room_for_so_much_until_it_expires() -> None:
-    quota, size = PeerQuota(), record_limits.MOST_BYTES_PER_PEER // 4
+    quota, size = Quota(record_limits.MOST_BYTES_PER_PEER), record_limits.MOST_BYTES_PER_PEER // 4
     admitted = [quota.admits(b"peer", (bytes([number]), b""), size, NOW + 60.0, NOW) for number in range(6)]
     assert admitted == [True, True, True, False, False, False]
     assert quota.admits(b"peer", (b"\x00", b""), size, NOW + 60.0, NOW), "its own record can be renewed"
