@@ -11,7 +11,7 @@ from hivemind import DHT
 from core.api.project.manifest import Optimizer, Schedule
 from core.learning.optimizers import optimizer_factory, scheduler_factory
 from core.swarm.averaging.state_averager import CheckedStateAverager, state_prefix
-from core.swarm.dht.peer import join_swarm, own_addresses
+from core.swarm.dht.peer import LOOPBACK, join_swarm, own_addresses
 from core.swarm.state.checks import digest_of
 from core.swarm.traffic.link import Link
 from tests.swarm.fixed_data import TRAINING, make_model
@@ -41,14 +41,16 @@ class Swarm:
         self._dhts: list[DHT] = []
         self._averagers: list[CheckedStateAverager] = []
 
-    def join(self) -> DHT:
+    def join(self, listen: str = LOOPBACK) -> DHT:
         first = own_addresses(self._dhts[0]) if self._dhts else []
-        dht = join_swarm(first, self._folder / f"{len(self._dhts)}.key")
+        dht = join_swarm(first, self._folder / f"{len(self._dhts)}.key", listen)
         self._dhts.append(dht)
         return dht
 
-    def peer(self, kind: type[CheckedStateAverager] = CheckedStateAverager) -> CheckedStateAverager:
-        dht = self.join()
+    def peer(
+        self, kind: type[CheckedStateAverager] = CheckedStateAverager, listen: str = LOOPBACK
+    ) -> CheckedStateAverager:
+        dht = self.join(listen)
         # Under which peers find its calls.
         kind.__name__ = CheckedStateAverager.__name__
         averager = kind(

@@ -1,4 +1,4 @@
-"""Gives the run's state away: to one peer at a time."""
+"""Gives the run's state away: to one peer at a time, and to one address after the other."""
 
 import asyncio
 import contextlib
@@ -11,10 +11,37 @@ from hivemind.p2p import P2PContext
 from hivemind.proto import averaging_pb2
 from hivemind.utils import get_dht_time
 
+from core.swarm.dht.addresses import PeerAddresses
 from core.swarm.dht.records import own_subkey
 from core.swarm.state.checks import digest_of
 from core.swarm.state.vouching import StateVouching
 from core.swarm.traffic.meter import current_kind
+
+_PATIENCE = 5.0
+"""Seconds for which a place is kept for an address that was turned away: a receiver asks again every two."""
+
+
+class Turns:
+    """Who may have the state next: an address that has just had it lets others go first. Pure, times in seconds.
+
+    Without it a peer that asks again and again would leave none of a donor's time to newcomers. Peers that share an
+    address wait for each other only as long as somebody else waits, too.
+    """
+
+    def __init__(self) -> None:
+        self._waiting: dict[str, float] = {}
+        self._last: str | None = None
+
+    def may_begin(self, address: str, now: float) -> bool:
+        self._waiting = {other: at for other, at in self._waiting.items() if now < at + _PATIENCE}
+        if address == self._last and self._waiting.keys() - {address}:
+            return False
+        self._waiting.pop(address, None)
+        self._last = address
+        return True
+
+    def turn_away(self, address: str, now: float) -> None:
+        self._waiting[address] = now
 
 
 class StateGiving(StateVouching):
@@ -26,6 +53,7 @@ class StateGiving(StateVouching):
         self._giving_lasts = multiprocessing.Value(ctypes.c_double, 600.0)
         self._giving: object | None = None
         self._giving_until = 0.0
+        self._turns, self._addresses = Turns(), PeerAddresses()
         super().__init__(*args, **kwargs)
 
     @property
@@ -68,8 +96,11 @@ class StateGiving(StateVouching):
     ) -> AsyncIterator[averaging_pb2.DownloadData]:
         """One at a time; others get an empty answer at once and ask another donor."""
         current_kind.set("state")
+        address = await self._addresses.of(self._p2p, context.remote_id)
         now = asyncio.get_running_loop().time()
-        if self._giving is not None and now < self._giving_until:
+        is_busy = self._giving is not None and now < self._giving_until
+        if is_busy or not self._turns.may_begin(address, now):
+            self._turns.turn_away(address, now)
             return
         # A receiver that does not read must not block the others: after a while the next one takes its place.
         ticket = self._giving = object()
