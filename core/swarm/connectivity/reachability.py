@@ -90,11 +90,15 @@ def reachability(
     """
     if answer is None or answer.reached is None:
         return None
+    is_own, mapped = answer.address in own, {address for address in set(known) - set(own) if ":" not in address}
     if answer.reached:
         if ":" in answer.address:
             return "ipv6"
-        return "open_port" if answer.address in own else "router"
-    return "blocked" if settings.port or set(known) - set(own) else "no_mapping"
+        return "open_port" if is_own else "router"
+    if not is_own and mapped - {answer.address}:
+        # The router is not the one whose address others see.
+        return "second_router"
+    return "blocked" if settings.port or mapped else "no_mapping"
 
 
 def own_ip_addresses() -> set[str]:
