@@ -170,7 +170,7 @@ def _join_swarm(process: _Process, opened: ExitStack) -> _Peer:
     peer = _Peer(
         dht,
         BackboneMonitor(dht, backbone, start.manifest.run_id),
-        ReachabilityMonitor(dht, backbone, ports, reachability),
+        ReachabilityMonitor(dht, initial_peers, ports, reachability),
     )
     for monitor in (peer.backbone, peer.reachability):
         monitor.start()

@@ -21,6 +21,9 @@ from core.swarm.traffic.link import Link
 
 
 def main() -> None:
+    import logging
+
+    logging.basicConfig(level=logging.INFO)
     folder, name, port, maps_port, *initial_peers = sys.argv[1:]
     sockets, identity = Path(folder, f"sockets-{name}"), Path(folder, f"identity-{name}")
     sockets.mkdir()
@@ -33,7 +36,7 @@ def main() -> None:
     else:
         dht, found = join_reachable(initial_peers, identity, ports)
         send({"reachability": found, "client": dht.client_mode})
-        monitor = ReachabilityMonitor(dht, [peer_id_of(address) for address in initial_peers], ports, found)
+        monitor = ReachabilityMonitor(dht, initial_peers, ports, found)
         monitor.start()
         threading.Thread(target=report, args=(monitor,), daemon=True).start()
         contact = BackboneMonitor(dht, [peer_id_of(address) for address in initial_peers])

@@ -19,6 +19,8 @@ from tests.network.peer_process import start_peer
 SURVIVED_WITHIN = 15.0
 """Seconds from a change of the network until the backbone answers again."""
 BACKBONE_PORT, PORT = 31000, 31001
+ELSEWHERE = "11.88.0.9"
+"""A public address of nobody here."""
 LEASE = 60.0
 """Seconds for which the daemon asks for a port."""
 
@@ -102,6 +104,31 @@ def test_behind_a_router_that_maps_nothing_a_peer_only_calls_out(
         assert peer.says() == {"reachability": found, "client": True}
 
 
+@pytest.mark.parametrize(("knows_better", "found"), [(True, "second_router"), (False, "no_mapping")])
+def test_a_port_that_the_inner_one_of_two_routers_maps_is_not_taken_for_an_open_one(
+    start: Start, short_folder: Path, knows_better: bool, found: str
+) -> None:
+    # Some routers map a port all the same; miniupnpd only if it is told an address, since its own is private.
+    claimed = {"ext_ip": ELSEWHERE} if knows_better else {}
+    with homes(2) as (far, (outer, inner)), mapping_service(inner.router, short_folder, **claimed):
+        outer.take(inner.router)
+        contact = start(far, BACKBONE_PORT, False).says()
+        peer = start(inner.computer, 0, True, *outside(contact, far))
+        assert peer.says() == {"reachability": found, "client": True}
+        assert peer.is_near()
+        assert mapped_ports(inner.router) == {}
+
+
+def test_a_port_that_the_router_maps_is_found_although_it_lets_no_call_in_by_ipv6(
+    start: Start, short_folder: Path
+) -> None:
+    with homes(1) as (far, (home,)), mapping_service(home.router, short_folder):
+        give_ipv6(far, home)
+        contact = start(far, BACKBONE_PORT, False).says()
+        peer = start(home.computer, 0, True, *outside(contact, far))
+        assert peer.says() == {"reachability": "router", "client": False}
+
+
 def test_a_computer_in_the_open_is_reached_at_its_port(start: Start) -> None:
     with homes(1) as (far, (home,)):
         contact = start(far, BACKBONE_PORT, False).says()
@@ -116,6 +143,7 @@ def test_a_computer_in_the_open_is_reached_at_its_port(start: Start) -> None:
 def test_where_there_is_ipv6_the_peer_is_reached_by_it(start: Start) -> None:
     with homes(1) as (far, (home,)):
         give_ipv6(far, home)
+        home.let_in_by_ipv6(PORT)
         contact = start(far, BACKBONE_PORT, False).says()
         peer = start(home.computer, PORT, False, *outside(contact, far))
         assert peer.says() == {"reachability": "ipv6", "client": False}
@@ -152,7 +180,7 @@ def outside(addresses: list[str], of: Host) -> list[str]:
 
 
 def give_ipv6(far: Host, home: Home) -> None:
-    """Addresses for documentation (RFC 3849) to all of them; the home's router lets calls in to its computer's port."""
+    """Addresses for documentation (RFC 3849) to all of them; the home's router lets only answers in."""
     at_home, open_network = "2001:db8:1::", "2001:db8::"
     ip("-n", far.namespace, "address", "add", f"{open_network}1/64", "dev", INTERFACE, "nodad")
     ip("-n", far.namespace, "route", "add", f"{at_home}/64", "via", f"{open_network}2")
@@ -162,7 +190,6 @@ def give_ipv6(far: Host, home: Home) -> None:
     ip("-n", home.computer.namespace, "route", "add", "default", "via", f"{at_home}1")
     for command in (
         "sysctl -q -w net.ipv6.conf.all.forwarding=1",
-        "nft add rule inet filter input meta l4proto ipv6-icmp accept",
-        f"nft add rule inet filter forward meta nfproto ipv6 tcp dport {PORT} accept",
+        "nft insert rule inet filter input meta l4proto ipv6-icmp accept",
     ):
         subprocess.run(home.router.command(*command.split()), check=True)
