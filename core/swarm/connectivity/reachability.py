@@ -5,6 +5,7 @@ import socket
 import threading
 import time
 from collections.abc import Callable, Collection, Sequence
+from contextlib import ExitStack, closing
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -15,7 +16,8 @@ from hivemind.utils.multiaddr import Multiaddr
 
 from core.api.snapshot import Reachability
 from core.swarm.connectivity.dial_back import MOST_PORTS, PAUSE, Answer, ask_to_be_called
-from core.swarm.dht.peer import LOOPBACK, join_swarm, listen_addresses
+from core.swarm.connectivity.pinhole import Pinholes
+from core.swarm.dht.peer import LOOPBACK, join_swarm, listen_addresses, port_of
 
 CALLABLE: tuple[Reachability, ...] = ("open_port", "router", "ipv6")
 
@@ -44,9 +46,11 @@ class PortSettings:
 
 
 def join_reachable(
-    initial_peers: Sequence[str], identity: Path, settings: PortSettings
+    initial_peers: Sequence[str], identity: Path, settings: PortSettings, opened: ExitStack
 ) -> tuple[DHT, Reachability | None]:
     """Join the swarm as a peer that others call, or that only calls others if it has no port or no call arrives.
+
+    What the router lets in by IPv6 is withdrawn when `opened` closes.
 
     The second value is None where nothing can be known: on loopback, or without an answer from a backbone.
 
@@ -54,13 +58,18 @@ def join_reachable(
         WorldError: as `join_swarm`.
     """
     listen = listen_addresses(initial_peers, settings.port, maps_port=settings.maps_port)
-    dht = join_swarm(initial_peers, identity, listen, maps_port=settings.maps_port)
     if listen in ((), (LOOPBACK,)):
-        return dht, None if listen else "outgoing"
-    found = find_reachability(dht, initial_peers, settings)
-    log.info("others reach this peer: %s", found)
-    if found in CALLABLE or (found is None and settings.port):
-        return dht, found
+        return join_swarm(initial_peers, identity, listen), None if listen else "outgoing"
+    with ExitStack() as tried:
+        if settings.maps_port:
+            pinholes = tried.enter_context(closing(Pinholes(port_of(listen))))
+            pinholes.start()
+        dht = join_swarm(initial_peers, identity, listen, maps_port=settings.maps_port)
+        found = find_reachability(dht, initial_peers, settings)
+        log.info("others reach this peer: %s", found)
+        if found in CALLABLE or (found is None and settings.port):
+            opened.push(tried.pop_all())
+            return dht, found
     dht.shutdown()
     return join_swarm(initial_peers, identity, None), found
 
