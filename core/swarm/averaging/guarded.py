@@ -75,6 +75,8 @@ class GuardedAverager(DecentralizedAverager):
     _refused: frozenset[PeerID] = frozenset()
     _reported: Collection[tuple[PeerID, Offence]] = ()
     _search: asyncio.Task[None] | None = None
+    is_backbone = False
+    """Whether this peer is there to reduce for the others."""
 
     @staticmethod
     def fits(_theirs: object, _own: object) -> bool:
@@ -88,7 +90,7 @@ class GuardedAverager(DecentralizedAverager):
         self._refused = frozenset(map(PeerID.from_base58, refused))
         self._matchmaking.refuse(self._refused, self._accuse)
         if reports is not None:
-            await self._matchmaking.expect(reports)
+            await self._matchmaking.expect(reports, is_backbone=self.is_backbone)
 
     async def _run_allreduce_inplace_(
         self, tensors: Sequence[torch.Tensor], group_info: GroupInfo, **options: Any
