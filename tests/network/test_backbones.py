@@ -1,4 +1,4 @@
-"""Two backbones of one run, and two volunteers whom nobody can call: the backbones share the work."""
+"""Backbones that reduce for two volunteers whom nobody can call: two share the work, and one keeps to its ceiling."""
 
 import sys
 import time
@@ -9,7 +9,7 @@ import pytest
 from tests.end_to_end.machine import Machine, wait_for
 from tests.end_to_end.organiser import Organiser
 from tests.network import interface_log as log_module
-from tests.network.interface_log import InterfaceLog, carried, interface_log
+from tests.network.interface_log import InterfaceLog, carried, interface_log, mean_rate, worst_window
 from tests.network.namespaces import INTERFACE, Host, hosts
 from tests.network.sessions import published_by, volunteer_on
 
@@ -18,6 +18,9 @@ WITHIN = 240.0
 """Seconds for some epochs on a busy computer."""
 LEAST_SHARE = 0.4
 """Of what both backbones receive; what is beside the averaging is not shared evenly."""
+CEILING, MOST = 500_000, 1.03
+"""Bytes per second, and how much of that may be used in any ten seconds."""
+SECONDS = 30.0
 
 pytestmark = pytest.mark.timeout(900)
 
@@ -49,6 +52,26 @@ def test_two_backbones_share_the_work_and_one_of_them_can_go(machine: Machine) -
 
         gone.process.kill()
         reach(volunteers[0].progress()["epoch"] + 2)
+
+
+def test_a_backbones_ceiling_holds_while_it_reduces_for_all(machine: Machine) -> None:
+    with hosts(3) as (far, *homes), ExitStack() as opened:
+        organiser = Organiser(machine, "organiser", at=far.command(), address=far.address)
+        text = organiser.description.read_text()
+        organiser.description.write_text(text.replace("[host]", f"[host]\nupload_limit = {CEILING}", 1))
+        organiser.start()
+        log = log_of(far, machine, opened)
+        volunteers = [volunteer_on(host, machine) for host in homes]
+        for volunteer in volunteers:
+            volunteer.start("contribute", organiser.url)
+        wait_for(lambda: all(one.progress()["epoch"] >= 2 for one in volunteers), WITHIN, "epoch 2")
+        begin = time.monotonic()
+        time.sleep(SECONDS)  # the time that is measured
+        readings = log.around(begin, time.monotonic())
+        worst, mean = (rate / CEILING for rate in (worst_window(readings, "up"), mean_rate(readings, "up")))
+        print(f"{worst:.3f} of the ceiling in the busiest ten seconds, {mean:.3f} on average")
+        assert worst <= MOST
+        assert mean > MOST / 2, "the ceiling was not what the rounds waited for"
 
 
 def log_of(host: Host, machine: Machine, opened: ExitStack) -> InterfaceLog:
