@@ -31,7 +31,7 @@ class EpochGradientAverager(GradientAverager, UpdateTransfer, RunAverager):
     """
 
     def __init__(self, *args: Any, epoch: Callable[[], int], adds_samples: bool = True, **kwargs: Any) -> None:
-        self._epoch, self._adds_samples, self.is_backbone = epoch, adds_samples, not adds_samples
+        self._epoch, self._adds_samples = epoch, adds_samples
         super().__init__(*args, allow_state_sharing=False, **kwargs)
 
     def load(self, average: list[torch.Tensor]) -> None:

@@ -47,7 +47,7 @@ class ExpectedGroup(Matchmaking):
         self._fits: Callable[[Any, Any], bool] = kwargs["servicer_type"].fits
         self._refused: frozenset[PeerID] = frozenset()
         self._accuse: Callable[[PeerID, Offence], None] = lambda _peer, _offence: None
-        self._is_backbone = False
+        self._apart_from: frozenset[PeerID] = frozenset()
         self._leaving_out: asyncio.Task[None] | None = None
         self._largest_size: int | None = kwargs["target_group_size"]
         self._expected: dict[PeerID, float] | None = None
@@ -57,9 +57,12 @@ class ExpectedGroup(Matchmaking):
         self._groups: dict[StepControl, bytes] = {}
         """Those that were found and have not ended."""
 
-    async def expect(self, reports: Mapping[bytes, float], *, is_backbone: bool) -> None:
-        """Wait for these peers in this group and the next ones; `reports` has the time of each one's last report."""
-        self._is_backbone = is_backbone
+    async def expect(self, reports: Mapping[bytes, float], apart_from: Iterable[bytes]) -> None:
+        """Wait for these peers in this group and the next ones; `reports` has the time of each one's last report.
+
+        Groups of `apart_from` are not joined where one cannot hold all.
+        """
+        self._apart_from = frozenset(map(PeerID, apart_from))
         self._expected = {PeerID(peer): at for peer, at in reports.items()}
         # Who reports again has come back.
         self._lost = {peer: at for peer, at in self._lost.items() if self._expected.get(peer) == at}
@@ -98,7 +101,7 @@ class ExpectedGroup(Matchmaking):
         return is_asking or self.assembled_group.done() or group_id in self._groups.values()
 
     async def _request_join_group(self, leader: PeerID) -> GroupInfo | None:
-        if leader in self._lost or leader in self._refused or (self._is_backbone and self._is_crowded):
+        if leader in self._lost or leader in self._refused or (leader in self._apart_from and self._is_crowded):
             return None
         request = asyncio.create_task(super()._request_join_group(leader))
         silence = asyncio.create_task(until_silent(self._p2p, leader, interval=SEARCH_INTERVAL))
