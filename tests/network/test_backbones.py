@@ -18,7 +18,7 @@ WITHIN = 240.0
 """Seconds for some epochs on a busy computer."""
 LEAST_SHARE = 0.4
 """Of what both backbones receive; what is beside the averaging is not shared evenly."""
-CEILING, MOST = 500_000, 1.03
+CEILING, MOST = 200_000, 1.03
 """Bytes per second, and how much of that may be used in any ten seconds."""
 SECONDS = 30.0
 
