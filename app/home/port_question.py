@@ -20,7 +20,8 @@ class PortQuestion(QFrame):
         theme.set_role(self, "notice-frame")
         question = tr(
             "May Idlehive ask your router to open a port while it contributes? Others then reach this computer"
-            " directly, not only through the project's server. The port is closed again at the end."
+            " directly, and within your limits it averages for those that nobody can call. The port is closed again"
+            " at the end."
         )
         self.allow = Button(tr("Allow"), "secondary", lambda: perform(SetPreference("port_mapping", "yes")))
         self.refuse = Button(tr("No"), "link", lambda: perform(SetPreference("port_mapping", "no")))

@@ -52,11 +52,12 @@ _WORDS = {
     "network_until": Words(N_("Use the network until"), N_("The same time in both fields means all day.")),
     "metered": Words(N_("Use metered networks"), N_("Networks that the system marks as paid by volume.")),
     "listen_port": Words(
-        N_("Port"), N_("Where other peers reach this computer; without one, it only reaches out to them.")
+        N_("Port"),
+        N_("Others call this computer here, and it averages for those that nobody can call; without, it only calls."),
     ),
     "port_mapping": Words(
         N_("Let the router open a port"),
-        N_("Asked for while contributing, and given back at its end: others then reach this computer directly."),
+        N_("Only while contributing: others then reach this computer, and it averages for those that nobody can call."),
     ),
     "idle_processor": Words(
         N_("Wait before using the processor"),

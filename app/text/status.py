@@ -21,6 +21,7 @@ _REACHABILITY = {
     "router": N_("Reachable: port mapped by the router"),
     "ipv6": N_("Reachable: IPv6"),
     "blocked": N_("Only calls out: calls do not arrive at its port"),
+    "second_router": N_("Only calls out: another router is between yours and the internet"),
     "no_mapping": N_("Only calls out: the router maps no port"),
     "outgoing": N_("Only calls out"),
 }

@@ -15,9 +15,10 @@ from core.api.session_settings import SessionSettings
 State = Literal["idle", "starting", "joining", "syncing", "contributing", "holding", "leaving", "failed"]
 Phase = Literal["accumulating", "finding_group", "averaging", "updating"]
 
-Reachability = Literal["open_port", "router", "ipv6", "blocked", "no_mapping", "outgoing"]
+Reachability = Literal["open_port", "router", "ipv6", "blocked", "second_router", "no_mapping", "outgoing"]
 """How other peers call this one: on its own address, through a port of the router, by IPv6. Or why they do not: calls
-do not arrive, the router maps no port, no port is open for them. The latter three only call others."""
+do not arrive, nor at the port that a router behind another one maps, the router maps no port, no port is open for them.
+The latter four only call others."""
 
 
 class Progress(msgspec.Struct, frozen=True):

@@ -162,7 +162,7 @@ def _join_swarm(process: _Process, opened: ExitStack) -> _Peer:
     start, settings = process.start, process.control.settings
     initial_peers = start.manifest.initial_peers
     ports = PortSettings(settings.listen_port, settings.port_mapping == "yes")
-    dht, reachability = join_reachable(initial_peers, Path(start.identity), ports)
+    dht, reachability = join_reachable(initial_peers, Path(start.identity), ports, opened)
     log.info("start: swarm joined")
     WireMonitor(process.link, dht).start()
     opened.callback(dht.shutdown)
@@ -170,7 +170,7 @@ def _join_swarm(process: _Process, opened: ExitStack) -> _Peer:
     peer = _Peer(
         dht,
         BackboneMonitor(dht, backbone, start.manifest.run_id),
-        ReachabilityMonitor(dht, backbone, ports, reachability),
+        ReachabilityMonitor(dht, initial_peers, ports, reachability),
     )
     for monitor in (peer.backbone, peer.reachability):
         monitor.start()

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from core.api.session import Report, Stage
 from core.api.snapshot import CatchUp, Progress, Reachability, Transfer
 from core.swarm.averaging.optimizer import CollaborativeOptimizer
+from core.swarm.connectivity.reachability import CALLABLE
 from core.swarm.traffic.link import Link
 from core.swarm.traffic.meter import RateWatch
 from core.trainer.counters import SessionCounters
@@ -75,7 +76,7 @@ class Joined(BeforeJoining):
     @property
     def has_lost_its_port(self) -> bool:
         """Whether others still try to call this peer and cannot reach it."""
-        return not self._optimizer.client_mode and self.reachability in ("blocked", "no_mapping")
+        return not self._optimizer.client_mode and self.reachability not in (None, *CALLABLE)
 
     @property
     def peers(self) -> int:

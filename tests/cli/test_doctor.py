@@ -71,6 +71,13 @@ def test_calls_that_do_not_arrive_have_the_firewalls_command_as_advice(
     assert "listen_port" in reachable_module.advice(replace(blocked, settings=SessionSettings()))
 
 
+def test_a_second_router_is_named_and_is_no_problem(profile: Profile, engine: ScriptedEngine) -> None:
+    engine.show(replace(ACTIVE, reachability="second_router"))
+    found = reachable_module.reachable(profile)
+    assert (found.level, found.text) == ("ok", "Only calls out: another router is between yours and the internet.")
+    assert "Nothing has to be done" in found.advice
+
+
 def test_an_active_firewall_is_found(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(reachable_module, "UFW", tmp_path / "ufw.conf")
     monkeypatch.setenv("PATH", str(tmp_path))

@@ -82,6 +82,11 @@ class Home:
         ip("-n", computer.namespace, "address", "add", f"{address}/24", "dev", INTERFACE)
         ip("-n", computer.namespace, "route", "add", "default", "via", f"{self.network}.1")
 
+    def let_in_by_ipv6(self, port: int) -> None:
+        """The router passes calls on to this port from now on."""
+        rule = f"nft add rule inet filter forward meta nfproto ipv6 tcp dport {port} accept"
+        _run(self.router, *rule.split())
+
     def dial_in_again(self) -> None:
         """The router has another address outside from now on, and knows no connection any more."""
         ip("-n", self.router.namespace, "address", "flush", "dev", INTERFACE)

@@ -10,6 +10,7 @@ import os
 import sys
 import threading
 import time
+from contextlib import ExitStack
 from pathlib import Path
 
 from core.swarm.connectivity.backbone_monitor import BackboneMonitor
@@ -20,7 +21,7 @@ from core.swarm.patches import install
 from core.swarm.traffic.link import Link
 
 
-def main() -> None:
+def main(opened: ExitStack) -> None:
     folder, name, port, maps_port, *initial_peers = sys.argv[1:]
     sockets, identity = Path(folder, f"sockets-{name}"), Path(folder, f"identity-{name}")
     sockets.mkdir()
@@ -31,9 +32,9 @@ def main() -> None:
         serve_dial_backs(dht)
         send(own_addresses(dht))
     else:
-        dht, found = join_reachable(initial_peers, identity, ports)
+        dht, found = join_reachable(initial_peers, identity, ports, opened)
         send({"reachability": found, "client": dht.client_mode})
-        monitor = ReachabilityMonitor(dht, [peer_id_of(address) for address in initial_peers], ports, found)
+        monitor = ReachabilityMonitor(dht, initial_peers, ports, found)
         monitor.start()
         threading.Thread(target=report, args=(monitor,), daemon=True).start()
         contact = BackboneMonitor(dht, [peer_id_of(address) for address in initial_peers])
@@ -42,7 +43,6 @@ def main() -> None:
             send({"near": contact.ask()})
     sys.stdin.read()
     dht.shutdown()
-    os._exit(0)
 
 
 def report(monitor: ReachabilityMonitor) -> None:
@@ -59,4 +59,6 @@ def send(answer: object) -> None:
 
 
 if __name__ == "__main__":
-    main()
+    with ExitStack() as stack:
+        main(stack)
+    os._exit(0)

@@ -1,5 +1,8 @@
 """Whole sessions on hosts of their own."""
 
+import json
+import subprocess
+import sys
 from typing import Any
 
 from tests.end_to_end.machine import Machine, Participant
@@ -8,6 +11,7 @@ from tests.network.namespaces import Host
 
 PORT = "31001"
 """Of a volunteer who has opened one."""
+_READ = "import sys, urllib.request; print(urllib.request.urlopen(sys.argv[1], timeout=10).read().decode())"
 
 
 def organiser_on(host: Host, machine: Machine, **changes: Any) -> Organiser:
@@ -24,3 +28,9 @@ def volunteer_on(host: Host, machine: Machine, **preferences: Any) -> Participan
         done = volunteer.run("limits", "set", name, str(value))
         assert done.returncode == 0, done.stderr
     return volunteer
+
+
+def published_by(at: Host, organiser: Organiser, page: str) -> Any:
+    """A page of its web server, asked for on that host."""
+    command = at.command(sys.executable, "-c", _READ, organiser.url.replace("manifest.json", page))
+    return json.loads(subprocess.run(command, capture_output=True, text=True, check=True, timeout=20).stdout)

@@ -1,11 +1,8 @@
 """Volunteers whose routers let nobody call them, and a backbone in the open: they train together from the start."""
 
-import json
 import re
 import shutil
 import sqlite3
-import subprocess
-import sys
 import time
 from contextlib import closing
 from functools import partial
@@ -16,13 +13,12 @@ from tests.end_to_end.machine import Machine, Participant, wait_for
 from tests.end_to_end.organiser import Organiser
 from tests.network.homes import homes
 from tests.network.namespaces import Host
-from tests.network.sessions import organiser_on, volunteer_on
+from tests.network.sessions import organiser_on, published_by, volunteer_on
 
 WITHIN = 60.0
 """Seconds that a volunteer may need, from the command to the second epoch."""
 SURVIVED_WITHIN = 40.0
 """Seconds from a change of the network until two more epochs are done."""
-_READ = "import sys, urllib.request; print(urllib.request.urlopen(sys.argv[1], timeout=10).read().decode())"
 
 pytestmark = pytest.mark.timeout(400)
 
@@ -104,9 +100,4 @@ def epochs_done(volunteer: Participant) -> list[int]:
 
 
 def epoch_of_the_backbone(far: Host, organiser: Organiser) -> int:
-    page = organiser.url.replace("manifest.json", "health.json")
-    answer = subprocess.run(
-        far.command(sys.executable, "-c", _READ, page), capture_output=True, text=True, check=True, timeout=20
-    )
-    epoch: int = json.loads(answer.stdout)["epoch"]
-    return epoch
+    return int(published_by(far, organiser, "health.json")["epoch"])

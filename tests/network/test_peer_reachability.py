@@ -12,13 +12,16 @@ from typing import Any
 import pytest
 
 from tests.end_to_end.machine import wait_for
-from tests.network.homes import Home, homes, mapped_ports, mapping_service
+from tests.network.homes import INSIDE, Home, homes, mapped_ports, mapping_service
 from tests.network.namespaces import INTERFACE, Host, ip
 from tests.network.peer_process import start_peer
 
 SURVIVED_WITHIN = 15.0
 """Seconds from a change of the network until the backbone answers again."""
 BACKBONE_PORT, PORT = 31000, 31001
+ROUTER = "fe80::1"
+ELSEWHERE = "11.88.0.9"
+"""A public address of nobody here."""
 LEASE = 60.0
 """Seconds for which the daemon asks for a port."""
 
@@ -102,6 +105,47 @@ def test_behind_a_router_that_maps_nothing_a_peer_only_calls_out(
         assert peer.says() == {"reachability": found, "client": True}
 
 
+@pytest.mark.parametrize(("knows_better", "found"), [(True, "second_router"), (False, "no_mapping")])
+def test_a_port_that_the_inner_one_of_two_routers_maps_is_not_taken_for_an_open_one(
+    start: Start, short_folder: Path, knows_better: bool, found: str
+) -> None:
+    # Some routers map a port all the same; miniupnpd only if it is told an address, since its own is private.
+    claimed = {"ext_ip": ELSEWHERE} if knows_better else {}
+    with homes(2) as (far, (outer, inner)), mapping_service(inner.router, short_folder, **claimed):
+        outer.take(inner.router)
+        contact = start(far, BACKBONE_PORT, False).says()
+        peer = start(inner.computer, 0, True, *outside(contact, far))
+        assert peer.says() == {"reachability": found, "client": True}
+        assert peer.is_near()
+        assert mapped_ports(inner.router) == {}
+
+
+def test_a_port_that_the_router_maps_is_found_although_it_lets_no_call_in_by_ipv6(
+    start: Start, short_folder: Path
+) -> None:
+    with homes(1) as (far, (home,)), mapping_service(home.router, short_folder):
+        give_ipv6(far, home)
+        contact = start(far, BACKBONE_PORT, False).says()
+        peer = start(home.computer, 0, True, *outside(contact, far))
+        assert peer.says() == {"reachability": "router", "client": False}
+
+
+def test_a_router_that_speaks_pcp_lets_calls_in_by_ipv6_for_as_long_as_the_peer_is_there(
+    start: Start, short_folder: Path
+) -> None:
+    # Without UPnP and NAT-PMP for IPv4: the provider has no address for each customer.
+    with homes(1) as (far, (home,)):
+        give_ipv6(far, home)
+        contact = start(far, BACKBONE_PORT, False).says()
+        by_ipv6 = [address for address in outside(contact, far) if address.startswith("/ip6/")]
+        with mapping_service(home.router, short_folder, enable_upnp="no"):
+            peer = start(home.computer, PORT, True, *by_ipv6)
+            assert peer.says() == {"reachability": "ipv6", "client": False}
+            assert "0x20010db8" in let_in(home)
+            peer.end()
+            assert "0x20010db8" not in let_in(home)
+
+
 def test_a_computer_in_the_open_is_reached_at_its_port(start: Start) -> None:
     with homes(1) as (far, (home,)):
         contact = start(far, BACKBONE_PORT, False).says()
@@ -116,6 +160,7 @@ def test_a_computer_in_the_open_is_reached_at_its_port(start: Start) -> None:
 def test_where_there_is_ipv6_the_peer_is_reached_by_it(start: Start) -> None:
     with homes(1) as (far, (home,)):
         give_ipv6(far, home)
+        home.let_in_by_ipv6(PORT)
         contact = start(far, BACKBONE_PORT, False).says()
         peer = start(home.computer, PORT, False, *outside(contact, far))
         assert peer.says() == {"reachability": "ipv6", "client": False}
@@ -146,23 +191,34 @@ def test_a_peer_whose_connections_lead_nowhere_makes_new_ones(start: Start, chan
         assert time.monotonic() - began < SURVIVED_WITHIN
 
 
+def let_in(home: Home) -> str:
+    """The rules by which the router passes calls on."""
+    return subprocess.run(
+        home.router.command("nft", "list", "chain", "inet", "filter", "miniupnpd"),
+        check=True,
+        capture_output=True,
+        text=True,
+    ).stdout
+
+
 def outside(addresses: list[str], of: Host) -> list[str]:
     """Of a peer's addresses those that others can use."""
     return [address for address in addresses if of.address in address or "/2001:db8:" in address]
 
 
 def give_ipv6(far: Host, home: Home) -> None:
-    """Addresses for documentation (RFC 3849) to all of them; the home's router lets calls in to its computer's port."""
+    """Addresses for documentation (RFC 3849) to all of them; the home's router lets only answers in."""
     at_home, open_network = "2001:db8:1::", "2001:db8::"
     ip("-n", far.namespace, "address", "add", f"{open_network}1/64", "dev", INTERFACE, "nodad")
     ip("-n", far.namespace, "route", "add", f"{at_home}/64", "via", f"{open_network}2")
     ip("-n", home.router.namespace, "address", "add", f"{open_network}2/64", "dev", INTERFACE, "nodad")
-    ip("-n", home.router.namespace, "address", "add", f"{at_home}1/64", "dev", "lan0", "nodad")
+    ip("-n", home.router.namespace, "address", "add", f"{at_home}1/64", "dev", INSIDE, "nodad")
     ip("-n", home.computer.namespace, "address", "add", f"{at_home}2/64", "dev", INTERFACE, "nodad")
-    ip("-n", home.computer.namespace, "route", "add", "default", "via", f"{at_home}1")
+    # Routers announce themselves by an address that counts on one interface.
+    ip("-n", home.router.namespace, "address", "add", f"{ROUTER}/64", "dev", INSIDE, "nodad")
+    ip("-n", home.computer.namespace, "route", "add", "default", "via", ROUTER, "dev", INTERFACE)
     for command in (
         "sysctl -q -w net.ipv6.conf.all.forwarding=1",
-        "nft add rule inet filter input meta l4proto ipv6-icmp accept",
-        f"nft add rule inet filter forward meta nfproto ipv6 tcp dport {PORT} accept",
+        "nft insert rule inet filter input meta l4proto ipv6-icmp accept",
     ):
         subprocess.run(home.router.command(*command.split()), check=True)

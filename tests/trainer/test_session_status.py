@@ -77,6 +77,7 @@ def test_before_joining_a_report_knows_the_target_alone() -> None:
         ("router", False, False),
         ("blocked", False, True),
         ("no_mapping", False, True),
+        ("second_router", False, True),
         ("blocked", True, False),
         (None, False, False),
     ],

@@ -35,6 +35,11 @@ def advice(snapshot: Snapshot) -> str:
             port = snapshot.settings.listen_port
             first = "" if port else f"`idlehive limits set listen_port {_EXAMPLE_PORT}` gives it a fixed port. "
             return first + _firewall_hint(port or _EXAMPLE_PORT)
+        case "second_router":
+            return (
+                "Nothing has to be done. Calls would arrive if the first router only passed on (bridge mode), or by"
+                " IPv6. If the other router is your provider's, it can give you an IPv4 address of your own."
+            )
         case "no_mapping":
             return (
                 "Switch on UPnP or NAT-PMP in the router, or forward a port to this computer and name it with"

@@ -7,6 +7,9 @@ a member its leader: who falls silent is not waited for.
 Who is refused is taken into no group that this peer leads, and no group that it leads is joined. In the group of
 another leader, who has not seen what this peer has, only its parts are not taken: without this peer that whole round
 would fail, and one who is kind to a leader could part the others.
+
+Where one group cannot hold all that are expected, each backbone has a group of its own: two in one would leave peers
+without a group that nobody can call.
 """
 
 import asyncio
@@ -44,6 +47,7 @@ class ExpectedGroup(Matchmaking):
         self._fits: Callable[[Any, Any], bool] = kwargs["servicer_type"].fits
         self._refused: frozenset[PeerID] = frozenset()
         self._accuse: Callable[[PeerID, Offence], None] = lambda _peer, _offence: None
+        self._apart_from: frozenset[PeerID] = frozenset()
         self._leaving_out: asyncio.Task[None] | None = None
         self._largest_size: int | None = kwargs["target_group_size"]
         self._expected: dict[PeerID, float] | None = None
@@ -53,8 +57,12 @@ class ExpectedGroup(Matchmaking):
         self._groups: dict[StepControl, bytes] = {}
         """Those that were found and have not ended."""
 
-    async def expect(self, reports: Mapping[bytes, float]) -> None:
-        """Wait for these peers in this group and the next ones; `reports` has the time of each one's last report."""
+    async def expect(self, reports: Mapping[bytes, float], apart_from: Iterable[bytes]) -> None:
+        """Wait for these peers in this group and the next ones; `reports` has the time of each one's last report.
+
+        Groups of `apart_from` are not joined where one cannot hold all.
+        """
+        self._apart_from = frozenset(map(PeerID, apart_from))
         self._expected = {PeerID(peer): at for peer, at in reports.items()}
         # Who reports again has come back.
         self._lost = {peer: at for peer, at in self._lost.items() if self._expected.get(peer) == at}
@@ -93,7 +101,7 @@ class ExpectedGroup(Matchmaking):
         return is_asking or self.assembled_group.done() or group_id in self._groups.values()
 
     async def _request_join_group(self, leader: PeerID) -> GroupInfo | None:
-        if leader in self._lost or leader in self._refused:
+        if leader in self._lost or leader in self._refused or (leader in self._apart_from and self._is_crowded):
             return None
         request = asyncio.create_task(super()._request_join_group(leader))
         silence = asyncio.create_task(until_silent(self._p2p, leader, interval=SEARCH_INTERVAL))
@@ -135,10 +143,19 @@ class ExpectedGroup(Matchmaking):
     def _is_sound(self, claim: bytes) -> bool:
         return is_sound(claim, self.step_control.data_for_gather, self._fits)
 
+    @property
+    def _count(self) -> int:
+        """Of those who could be in the group."""
+        return 1 + len((self._expected or {}).keys() - self._lost.keys())
+
+    @property
+    def _is_crowded(self) -> bool:
+        return self._largest_size is not None and self._count > self._largest_size
+
     async def _fit(self) -> None:
         if self._expected is None:
             return
-        count = 1 + len(self._expected.keys() - self._lost.keys())
+        count = self._count
         self.target_group_size = min(max(count, self.min_group_size), self._largest_size or count)
         async with self.lock_request_join_group:
             is_leader = self.is_looking_for_group and self.current_leader is None

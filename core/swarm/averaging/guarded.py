@@ -31,6 +31,7 @@ class GuardedAverager(DecentralizedAverager):
     Parameters beside hivemind's own:
         distrust: shared by the averagers of a session.
         expected_peers: who else will look for the next group, and when each last reported; None waits like hivemind.
+        apart_from: whose groups are not joined where one group cannot hold all.
         weight_limits: what members may weigh.
     """
 
@@ -39,11 +40,12 @@ class GuardedAverager(DecentralizedAverager):
         *args: Any,
         distrust: Distrust | None = None,
         expected_peers: Callable[[], Mapping[bytes, float]] | None = None,
+        apart_from: Callable[[], Collection[bytes]] = tuple,
         weight_limits: Callable[[], WeightLimits] = WeightLimits,
         **options: Any,
     ) -> None:
         self.distrust = distrust or Distrust()
-        self._expected_peers, self._weight_limits = expected_peers, weight_limits
+        self._expected_peers, self._apart_from, self._weight_limits = expected_peers, apart_from, weight_limits
         self._incoming, self._outgoing = multiprocessing.Pipe(duplex=False)
         self._reading = threading.Lock()
         super().__init__(*args, **options)
@@ -55,7 +57,7 @@ class GuardedAverager(DecentralizedAverager):
         expected = None
         if self._expected_peers is not None:
             expected = {peer: at for peer, at in self._expected_peers().items() if str(PeerID(peer)) not in refused}
-        self._outer_pipe.send(("_expect", [expected, refused, self._weight_limits()], {}))
+        self._outer_pipe.send(("_expect", [expected, refused, self._weight_limits(), tuple(self._apart_from())], {}))
 
     def read_offences(self) -> frozenset[str]:
         """Tell `distrust` what was seen since the last time; returns who it was."""
@@ -82,13 +84,17 @@ class GuardedAverager(DecentralizedAverager):
         return True
 
     async def _expect(
-        self, reports: Mapping[bytes, float] | None, refused: Collection[str], limits: WeightLimits
+        self,
+        reports: Mapping[bytes, float] | None,
+        refused: Collection[str],
+        limits: WeightLimits,
+        apart_from: Collection[bytes],
     ) -> None:
         self._limits, self._reported = limits, set()
         self._refused = frozenset(map(PeerID.from_base58, refused))
         self._matchmaking.refuse(self._refused, self._accuse)
         if reports is not None:
-            await self._matchmaking.expect(reports)
+            await self._matchmaking.expect(reports, apart_from)
 
     async def _run_allreduce_inplace_(
         self, tensors: Sequence[torch.Tensor], group_info: GroupInfo, **options: Any

@@ -79,6 +79,7 @@ class RunOptimizer(hivemind.Optimizer):
             return EpochGradientAverager(
                 epoch=lambda: self.local_epoch,
                 expected_peers=lambda: self.tracker.expected_peers,
+                apart_from=lambda: () if self._adds_samples else self.tracker.auxiliary_peers,
                 distrust=self.distrust,
                 weight_limits=lambda: self.tracker.weight_limits(self.batch_size_per_step or 1),
                 **options,

@@ -3,13 +3,16 @@
 libp2p's daemons ask each other the same (AutoNAT, https://github.com/libp2p/specs/blob/master/autonat/autonat-v1.md),
 but ours does not report the result. As in AutoNAT, a backbone calls only the IP address that the request came from, so
 that nobody can make it call strangers. A second daemon makes the call, because the first one is already connected.
+
+Where there is IPv6, the daemons are connected by that, and many routers let no call in by it. Then a second daemon of
+the peer asks by IPv4, and names the peer.
 """
 
 import asyncio
 import logging
 import time
-from collections.abc import Sequence
-from contextlib import closing
+from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager, closing
 from functools import partial
 from typing import Annotated
 
@@ -21,6 +24,8 @@ from hivemind.p2p.p2p_daemon_bindings.datastructures import StreamInfo
 from hivemind.p2p.p2p_daemon_bindings.utils import ControlFailure
 from hivemind.utils.multiaddr import Multiaddr
 from msgspec import Meta
+
+from core.swarm.dht.peer import peer_id_of
 
 log = logging.getLogger(__name__)
 
@@ -43,6 +48,8 @@ Port = Annotated[int, Meta(ge=1024, le=65535)]
 class Request(msgspec.Struct, frozen=True):
     ports: Annotated[tuple[Port, ...], Meta(min_length=1, max_length=MOST_PORTS)]
     """TCP ports under which the peer may be known outside; one that answers is enough."""
+    peer: Annotated[str, Meta(max_length=128)] | None = None
+    """Id of the one to be called there; None: who asks."""
 
 
 class Answer(msgspec.Struct, frozen=True):
@@ -53,8 +60,8 @@ class Answer(msgspec.Struct, frozen=True):
 
 
 _BROKEN = (
-    *(TimeoutError, OSError, P2PDaemonError),
-    *(asyncio.IncompleteReadError, asyncio.LimitOverrunError, msgspec.MsgspecError),
+    *(TimeoutError, OSError, P2PDaemonError, ControlFailure),
+    *(asyncio.IncompleteReadError, asyncio.LimitOverrunError, ValueError, msgspec.MsgspecError),
 )
 """What ends a conversation early."""
 _requests, _answers = msgspec.json.Decoder(Request), msgspec.json.Decoder(Answer)
@@ -82,14 +89,15 @@ class DialBack:
         try:
             async with asyncio.timeout(_TIMEOUT):
                 request = _requests.decode(await reader.readuntil(b"\n"))
-            writer.write(msgspec.json.encode(await self._call_back(info, request.ports)) + b"\n")
+            writer.write(msgspec.json.encode(await self._call_back(info, request)) + b"\n")
             await writer.drain()
         except _BROKEN as error:
             log.info("a request to be called back failed: %r", error)
         finally:
             writer.close()
 
-    async def _call_back(self, info: StreamInfo, ports: Sequence[int]) -> Answer:
+    async def _call_back(self, info: StreamInfo, request: Request) -> Answer:
+        peer = PeerID.from_base58(request.peer) if request.peer else info.peer_id
         version = "ip4" if "ip4" in info.addr else "ip6"
         address, now = info.addr[version], time.monotonic()
         self._called = {known: at for known, at in self._called.items() if now - at < PAUSE}
@@ -99,8 +107,8 @@ class DialBack:
         self._waiting += 1
         try:
             async with self._calling:
-                candidates = [Multiaddr(f"/{version}/{address}/tcp/{port}") for port in ports]
-                return Answer(address, await _can_call(info.peer_id, candidates))
+                candidates = [Multiaddr(f"/{version}/{address}/tcp/{port}") for port in request.ports]
+                return Answer(address, await _can_call(peer, candidates))
         finally:
             self._waiting -= 1
             self._called[address] = time.monotonic()
@@ -108,40 +116,73 @@ class DialBack:
 
 async def _can_call(peer: PeerID, addresses: Sequence[Multiaddr]) -> bool:
     """Whether `peer`, and nobody else, answers at one of them."""
-    caller = await P2P.create(
+    async with _second_daemon() as caller:
+        try:
+            async with asyncio.timeout(_TIMEOUT):
+                await caller._client.connect(peer, addresses)
+        except (TimeoutError, ControlFailure):
+            return False
+        return True
+
+
+@asynccontextmanager
+async def _second_daemon() -> AsyncIterator[P2P]:
+    """One that is connected to nobody, and has an id of its own."""
+    daemon = await P2P.create(
         dht_mode="client", no_listen=True, host_maddrs=None, auto_nat=False, nat_port_map=False, use_relay=False
     )
     try:
-        async with asyncio.timeout(_TIMEOUT):
-            await caller._client.connect(peer, addresses)
-    except (TimeoutError, ControlFailure):
-        return False
-    else:
-        return True
+        yield daemon
     finally:
-        await caller.shutdown()
+        await daemon.shutdown()
 
 
-def ask_to_be_called(dht: DHT, backbone: Sequence[PeerID], ports: Sequence[int]) -> Answer | None:
-    """What the first of `backbone` found that answers; None if none does. Blocks for some seconds."""
+def ask_to_be_called(
+    dht: DHT, backbone: Sequence[str], ports: Sequence[int], *, by_ipv4: bool = False
+) -> Answer | None:
+    """What the first of `backbone`, multiaddresses, found that answers; None if none does. Blocks for some seconds.
+
+    By the connection that there is, or by IPv4 alone.
+    """
+    ask = _ask_by_ipv4 if by_ipv4 else _ask
     try:
-        found: Answer | None = dht.run_coroutine(partial(_ask, backbone=backbone, ports=ports))
+        found: Answer | None = dht.run_coroutine(partial(ask, backbone=backbone, ports=tuple(ports)))
     except Exception as error:  # noqa: BLE001 - also whatever a DHT that is ending says
         log.info("no backbone was asked to call back: %r", error)
         return None
     return found
 
 
-async def _ask(_dht: DHT, node: DHTNode, *, backbone: Sequence[PeerID], ports: Sequence[int]) -> Answer | None:
-    request = msgspec.json.encode(Request(tuple(ports))) + b"\n"
-    for peer in backbone:
-        try:
-            async with asyncio.timeout(_PATIENCE):
-                _info, reader, writer = await node.p2p.call_binary_stream_handler(peer, _PROTOCOL)
-                with closing(writer):
-                    writer.write(request)
-                    return _answers.decode(await reader.readuntil(b"\n"))
-        except _BROKEN as error:
-            # It is away, or too old to serve this.
-            log.info("%r did not call back: %r", peer, error)
+async def _ask(_dht: DHT, node: DHTNode, *, backbone: Sequence[str], ports: tuple[Port, ...]) -> Answer | None:
+    for peer in dict.fromkeys(map(peer_id_of, backbone)):
+        if answer := await _asked(node.p2p, peer, Request(ports)):
+            return answer
+    return None
+
+
+async def _ask_by_ipv4(dht: DHT, _node: DHTNode, *, backbone: Sequence[str], ports: tuple[Port, ...]) -> Answer | None:
+    addresses = [address for address in backbone if address.startswith(("/ip4/", "/dns4/"))]
+    if not addresses:
+        return None
+    async with _second_daemon() as daemon:
+        for address in addresses:
+            request = Request(ports, str(dht.peer_id))
+            if answer := await _asked(daemon, peer_id_of(address), request, [Multiaddr(address.partition("/p2p/")[0])]):
+                return answer
+    return None
+
+
+async def _asked(daemon: P2P, peer: PeerID, request: Request, addresses: Sequence[Multiaddr] = ()) -> Answer | None:
+    """What `peer` answers, which the daemon connects to at `addresses` if there are any."""
+    try:
+        async with asyncio.timeout(_PATIENCE):
+            if addresses:
+                await daemon._client.connect(peer, addresses)
+            _info, reader, writer = await daemon.call_binary_stream_handler(peer, _PROTOCOL)
+            with closing(writer):
+                writer.write(msgspec.json.encode(request) + b"\n")
+                return _answers.decode(await reader.readuntil(b"\n"))
+    except _BROKEN as error:
+        # It is away, or too old to serve this.
+        log.info("%r did not call back: %r", peer, error)
     return None

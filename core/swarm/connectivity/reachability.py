@@ -4,18 +4,20 @@ import logging
 import socket
 import threading
 import time
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Sequence
+from contextlib import ExitStack, closing
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 import psutil
 from hivemind import DHT
-from hivemind.p2p import PeerID
 from hivemind.utils.multiaddr import Multiaddr
 
 from core.api.snapshot import Reachability
 from core.swarm.connectivity.dial_back import MOST_PORTS, PAUSE, Answer, ask_to_be_called
-from core.swarm.dht.peer import LOOPBACK, join_swarm, listen_addresses, peer_id_of
+from core.swarm.connectivity.pinhole import Pinholes
+from core.swarm.dht.peer import LOOPBACK, join_swarm, listen_addresses, port_of
 
 CALLABLE: tuple[Reachability, ...] = ("open_port", "router", "ipv6")
 
@@ -44,9 +46,11 @@ class PortSettings:
 
 
 def join_reachable(
-    initial_peers: Sequence[str], identity: Path, settings: PortSettings
+    initial_peers: Sequence[str], identity: Path, settings: PortSettings, opened: ExitStack
 ) -> tuple[DHT, Reachability | None]:
     """Join the swarm as a peer that others call, or that only calls others if it has no port or no call arrives.
+
+    What the router lets in by IPv6 is withdrawn when `opened` closes.
 
     The second value is None where nothing can be known: on loopback, or without an answer from a backbone.
 
@@ -54,29 +58,41 @@ def join_reachable(
         WorldError: as `join_swarm`.
     """
     listen = listen_addresses(initial_peers, settings.port, maps_port=settings.maps_port)
-    dht = join_swarm(initial_peers, identity, listen, maps_port=settings.maps_port)
     if listen in ((), (LOOPBACK,)):
-        return dht, None if listen else "outgoing"
-    found = find_reachability(dht, list(map(peer_id_of, initial_peers)), settings)
-    log.info("others reach this peer: %s", found)
-    if found in CALLABLE or (found is None and settings.port):
-        return dht, found
+        return join_swarm(initial_peers, identity, listen), None if listen else "outgoing"
+    with ExitStack() as tried:
+        if settings.maps_port:
+            pinholes = tried.enter_context(closing(Pinholes(port_of(listen))))
+            pinholes.start()
+        dht = join_swarm(initial_peers, identity, listen, maps_port=settings.maps_port)
+        found = find_reachability(dht, initial_peers, settings)
+        log.info("others reach this peer: %s", found)
+        if found in CALLABLE or (found is None and settings.port):
+            opened.push(tried.pop_all())
+            return dht, found
     dht.shutdown()
     return join_swarm(initial_peers, identity, None), found
 
 
-def find_reachability(dht: DHT, backbone: Sequence[PeerID], settings: PortSettings) -> Reachability | None:
-    """Let the backbone call, again if the router maps a port meanwhile. Blocks for some seconds."""
+def find_reachability(dht: DHT, backbone: Sequence[str], settings: PortSettings) -> Reachability | None:
+    """Let the backbone call, again if the router maps a port meanwhile. Blocks for some seconds.
+
+    Parameters:
+        backbone: its multiaddresses.
+    """
     begin, asked, answer = time.monotonic(), set[int](), None
     while True:
         known = _visible(dht)
         if ports := {port for _, port in known} - asked:
             asked |= ports
             answer = _call_in(dht, backbone, sorted(ports)) or answer
-        is_called = answer is not None and answer.reached
-        if is_called or not settings.maps_port or time.monotonic() > begin + _MAPPING_TIME:
-            return reachability(answer, settings, {address for address, _ in known}, own_ip_addresses())
-        time.sleep(_PERIOD)
+        elif not settings.maps_port or time.monotonic() > begin + _MAPPING_TIME:
+            break
+        else:
+            time.sleep(_PERIOD)
+        if answer is not None and answer.reached:
+            break
+    return reachability(answer, settings, {address for address, _ in known}, own_ip_addresses())
 
 
 def reachability(
@@ -90,11 +106,15 @@ def reachability(
     """
     if answer is None or answer.reached is None:
         return None
+    is_own, mapped = answer.address in own, {address for address in set(known) - set(own) if ":" not in address}
     if answer.reached:
         if ":" in answer.address:
             return "ipv6"
-        return "open_port" if answer.address in own else "router"
-    return "blocked" if settings.port or set(known) - set(own) else "no_mapping"
+        return "open_port" if is_own else "router"
+    if not is_own and mapped - {answer.address}:
+        # The router is not the one whose address others see.
+        return "second_router"
+    return "blocked" if settings.port or mapped else "no_mapping"
 
 
 def own_ip_addresses() -> set[str]:
@@ -110,9 +130,7 @@ class ReachabilityMonitor(threading.Thread):
     `value` is what was found last.
     """
 
-    def __init__(
-        self, dht: DHT, backbone: Sequence[PeerID], settings: PortSettings, value: Reachability | None
-    ) -> None:
+    def __init__(self, dht: DHT, backbone: Sequence[str], settings: PortSettings, value: Reachability | None) -> None:
         super().__init__(name="reachability monitor", daemon=True)
         self._dht, self._backbone, self._settings = dht, backbone, settings
         self.value = value
@@ -139,11 +157,19 @@ class ReachabilityMonitor(threading.Thread):
         return find_reachability(self._dht, self._backbone, self._settings)
 
 
-def _call_in(dht: DHT, backbone: Sequence[PeerID], ports: Sequence[int]) -> Answer | None:
-    """The backbone's answer, once it has time."""
+def _call_in(dht: DHT, backbone: Sequence[str], ports: Sequence[int]) -> Answer | None:
+    """The backbone's answer; if it has called by IPv6 in vain, the one by IPv4."""
+    answer = _patiently(partial(ask_to_be_called, dht, backbone, ports[:MOST_PORTS]))
+    if answer is None or answer.reached or ":" not in answer.address:
+        return answer
+    return _patiently(partial(ask_to_be_called, dht, backbone, ports[:MOST_PORTS], by_ipv4=True)) or answer
+
+
+def _patiently(ask: Callable[[], Answer | None]) -> Answer | None:
+    """What the backbone answers once it has time."""
     give_up = time.monotonic() + _BUSY_TIME
     while True:
-        answer = ask_to_be_called(dht, backbone, ports[:MOST_PORTS])
+        answer = ask()
         if answer is None or answer.reached is not None or time.monotonic() > give_up:
             return answer
         time.sleep(PAUSE)

@@ -126,6 +126,11 @@ def on_all_interfaces(port: int) -> tuple[str, ...]:
     return f"/ip4/0.0.0.0/tcp/{port}", f"/ip6/::/tcp/{port}"
 
 
+def port_of(listen: Sequence[str]) -> int:
+    """The TCP port of `on_all_interfaces`, or of another multiaddress that ends with one."""
+    return int(listen[0].rsplit("/", 1)[1])
+
+
 def _free_port() -> int:
     with socket.create_server(("", 0)) as server:
         return int(server.getsockname()[1])

@@ -78,6 +78,8 @@ class SwarmProgressTracker(ProgressTracker):
         self.expected_peers: dict[bytes, float] = {}
         """The other members of the next averaging group: all that reported lately, with the time of the report, and are
         not far behind."""
+        self.auxiliary_peers: frozenset[bytes] = frozenset()
+        """Other peers that take part and add no samples, such as backbones."""
         self.others_can_be_reached = False
         """Whether another peer listens. Those that only call others can neither lead a group nor give their state."""
         super().__init__(*args, start=False, **kwargs)
@@ -227,6 +229,7 @@ class SwarmProgressTracker(ProgressTracker):
         partners = [*trainers, *(report for report in counting if report.is_auxiliary)]
         progress.num_peers = 1 + len(partners)
         self.expected_peers = {report.peer_id: report.time for report in partners if self._is_expected(report)}
+        self.auxiliary_peers = frozenset(report.peer_id for report in partners if report.is_auxiliary)
         self.swarm_samples_per_second = sum(report.samples_per_second for report in counted)
         self.other_trainers = len(trainers)
         self.reported_epoch = max((report.epoch for report in trainers), default=None)

@@ -55,5 +55,6 @@ class WireMonitor(threading.Thread):
 
 def daemon_of(dht: DHT) -> psutil.Process:
     """The process of libp2p that carries the traffic of a peer."""
-    (daemon,) = [child for child in psutil.Process(dht.pid).children() if "p2pd" in child.name()]
-    return daemon
+    daemons = [child for child in psutil.Process(dht.pid).children() if "p2pd" in child.name()]
+    # Others run for some seconds, to call a peer back or to ask for that.
+    return min(daemons, key=psutil.Process.create_time)

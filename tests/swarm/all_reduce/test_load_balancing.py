@@ -84,6 +84,18 @@ def test_no_claim_gives_everything_where_others_can_reduce(bandwidths: list[floa
     assert time_of(spread_out, bandwidths) <= 1.1251 * time_of(wanted, bandwidths)
 
 
+@pytest.mark.parametrize(
+    ("callers", "line", "expected"),
+    [(3, 0, 1.0), (3, 10, 1.1), (3, 40, 1.6), (3, 100, 2.5), (14, 10, 1.6), (14, 40, 5.1), (14, 100, 8.0)],
+)
+def test_who_can_be_called_carries_a_part_of_what_others_cannot_as_the_docs_say(
+    callers: int, line: float, expected: float
+) -> None:
+    bandwidths = [100.0, line, *[0.0] * callers]
+    share = load_balance(1_000_000, bandwidths)[1] / 1_000_000
+    assert 1 + (len(bandwidths) - 2) * share == pytest.approx(expected, abs=0.05)
+
+
 @pytest.mark.parametrize("others", [2, 3, 9])
 def test_the_others_keep_a_part_beside_a_claim_of_any_size(others: int) -> None:
     counts = load_balance(1_000_000, [1.25e9, *[12.5e6] * others])

@@ -11,7 +11,7 @@ from hivemind import DHT
 from hivemind.averaging.control import StepControl
 
 from core.swarm.averaging.gradient_averager import EpochGradientAverager
-from core.swarm.dht.peer import join_swarm
+from core.swarm.dht.peer import LOOPBACK, join_swarm
 
 TIMEOUT = 60.0
 """Seconds that a round may take."""
@@ -32,13 +32,15 @@ class Member:
         sizes: Sequence[int] = (3,),
         kind: type[EpochGradientAverager] = EpochGradientAverager,
         part_timeout: float = TIMEOUT,
+        listen: str | None = LOOPBACK,
+        adds_samples: bool = True,
         **options: Any,
     ) -> None:
-        self.epoch, self.value = 0, value
+        self.epoch, self.value, self.weight = 0, value, float(adds_samples)
         parameters = [torch.nn.Parameter(torch.zeros(size)) for size in sizes]
         for parameter in parameters:
             parameter.grad = torch.full_like(parameter, value)
-        self.dht: DHT = join_swarm(contact, folder / f"{value:g}.key")
+        self.dht: DHT = join_swarm(contact, folder / f"{value:g}.key", listen)
         opened.callback(self.dht.shutdown)
         self.averager = kind(
             epoch=lambda: self.epoch,
@@ -50,6 +52,7 @@ class Member:
             request_timeout=0.9,
             allreduce_timeout=TIMEOUT,
             next_chunk_timeout=part_timeout,
+            adds_samples=adds_samples,
             start=True,
             **options,
         )
@@ -59,7 +62,7 @@ class Member:
     def begin(self, timeout: float = 20.0) -> StepControl:
         self.averager.load_accumulators_into_averager_()
         control = self.averager.schedule_step(timeout=timeout)
-        control.weight = 1.0
+        control.weight = self.weight
         return control
 
     @contextmanager

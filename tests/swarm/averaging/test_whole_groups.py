@@ -13,7 +13,7 @@ from hivemind.averaging.control import AveragingStage, StepControl
 
 from core.swarm.averaging.gradient_averager import EpochGradientAverager
 from core.swarm.connectivity.ping import SILENCE
-from core.swarm.dht.peer import own_addresses
+from core.swarm.dht.peer import LOOPBACK, own_addresses
 from core.swarm.state.update_chain import ChainedUpdate, UpdateChain
 from tests.swarm.averaging.member import Member
 from tests.swarm.installed import installed
@@ -149,3 +149,38 @@ def test_a_peer_that_missed_an_update_gets_its_average_if_it_continues_its_own(m
     assert fetch((OTHER,)) is None
     assert fetch(()) is None
     assert fetch((FIRST, SECOND), 3) is None
+
+
+def test_each_backbone_has_a_group_of_its_own_where_one_cannot_hold_all(short_folder: Path) -> None:
+    values = (1.0, 2.0, 3.0, 4.0, 5.0, 6.0)
+    made: list[Member] = []
+
+    def others_than(value: float) -> dict[bytes, float]:
+        return {other.dht.peer_id.to_bytes(): 0.0 for other in made if other.value != value}
+
+    def backbones(value: float) -> list[bytes]:
+        return list(others_than(value))[:1] if value <= 2 else []
+
+    with installed(short_folder), ExitStack() as opened:
+        for value in values:
+            made.append(
+                Member(
+                    *(short_folder, value, own_addresses(made[0].dht) if made else [], opened),
+                    matchmaking_time=PATIENCE,
+                    expected=partial(others_than, value),
+                    target_group_size=3,
+                    # The first two are backbones; nobody can call the others.
+                    apart_from=partial(backbones, value),
+                    adds_samples=value > 2,
+                    listen=LOOPBACK if value <= 2 else None,
+                )
+            )
+        for epoch in range(3):
+            for member in made:
+                member.epoch = epoch
+            controls = [member.begin() for member in made]
+            for control in controls:
+                control.allow_allreduce()
+            assert [len(control.result(PATIENCE + 5.0)) for control in controls] == [3] * len(made)
+            own, other = (set(controls[number].result()) for number in range(2))
+            assert own.isdisjoint(other)

@@ -40,9 +40,10 @@ def join(short_folder: Path, backbone: DHT) -> Iterator[Join]:
         dht.shutdown()
 
 
-def ask(peer: DHT, backbone: DHT, *ports: int) -> bool | None:
+def ask(peer: DHT, backbone: DHT, *ports: int, by_ipv4: bool = False) -> bool | None:
     """As often as it takes until the backbone has time."""
-    while (answer := ask_to_be_called(peer, [backbone.peer_id], ports)) is not None and answer.reached is None:
+    asked = partial(ask_to_be_called, peer, own_addresses(backbone), ports, by_ipv4=by_ipv4)
+    while (answer := asked()) is not None and answer.reached is None:
         time.sleep(0.5)
     assert answer is not None
     assert answer.address == "127.0.0.1"
@@ -64,16 +65,22 @@ def test_another_peer_at_that_port_is_not_taken_for_it(backbone: DHT, join: Join
     assert ask(peer, backbone, port_of(neighbour)) is False
 
 
+def test_a_second_daemon_asks_for_the_peer_by_ipv4(backbone: DHT, join: Join) -> None:
+    peer = join("peer", LOOPBACK)
+    for port, reached in ((port_of(peer), True), (closed_port(), False)):
+        assert ask(peer, backbone, port, by_ipv4=True) is reached
+
+
 def test_nobody_makes_a_backbone_call_again_and_again(backbone: DHT, join: Join) -> None:
     peer = join("peer", None)
     port = closed_port()
-    answers = [ask_to_be_called(peer, [backbone.peer_id], [port]) for _ in range(4)]
+    answers = [ask_to_be_called(peer, own_addresses(backbone), [port]) for _ in range(4)]
     assert answers[1:] == [Answer("127.0.0.1", None)] * 3
 
 
 def test_nonsense_gets_no_answer(backbone: DHT, join: Join) -> None:
     peer = join("peer", None)
-    for ports in (b"", b"[]", b"[22]", b"[2222,2222,2222,2222,2222]", b'["a"]'):
+    for ports in (b"", b"[]", b"[22]", b"[2222,2222,2222,2222,2222]", b'["a"]', b'[2222],"peer":"0"'):
         data = b'{"ports":' + ports + b"}\n"
         assert peer.run_coroutine(partial(_send, to=backbone.peer_id, data=data)) == b""
 
@@ -82,7 +89,7 @@ def test_a_backbone_that_does_not_serve_this_is_no_answer(short_folder: Path) ->
     with installed(short_folder):
         old = join_swarm([], short_folder / "old.key")
         peer = join_swarm(own_addresses(old), short_folder / "peer.key", None)
-        assert ask_to_be_called(peer, [old.peer_id], [4001]) is None
+        assert ask_to_be_called(peer, own_addresses(old), [4001]) is None
         peer.shutdown()
         old.shutdown()
 

@@ -4,7 +4,7 @@ from core.api.snapshot import Reachability
 from core.swarm.connectivity.dial_back import Answer
 from core.swarm.connectivity.reachability import PortSettings, own_ip_addresses, reachability
 
-OUTSIDE, INSIDE, SIXTH = "11.77.0.2", "192.168.0.2", "2001:db8::2"
+OUTSIDE, BETWEEN, INSIDE, SIXTH = "11.77.0.2", "100.64.0.2", "192.168.0.2", "2001:db8::2"
 MAPS, PORT = PortSettings(maps_port=True), PortSettings(port=31001)
 
 
@@ -17,6 +17,9 @@ MAPS, PORT = PortSettings(maps_port=True), PortSettings(port=31001)
         (Answer(SIXTH, True), PORT, {INSIDE, SIXTH}, "ipv6"),
         (Answer(OUTSIDE, False), PORT, {INSIDE}, "blocked"),
         (Answer(OUTSIDE, False), MAPS, {INSIDE, OUTSIDE}, "blocked"),
+        (Answer(OUTSIDE, False), MAPS, {INSIDE, BETWEEN}, "second_router"),
+        (Answer(OUTSIDE, False), MAPS, {INSIDE, OUTSIDE, BETWEEN}, "second_router"),
+        (Answer(SIXTH, False), MAPS, {INSIDE, SIXTH, OUTSIDE}, "blocked"),
         (Answer(OUTSIDE, False), MAPS, {INSIDE}, "no_mapping"),
         (Answer(OUTSIDE, None), PORT, {INSIDE}, None),
         (None, MAPS, {INSIDE, OUTSIDE}, None),

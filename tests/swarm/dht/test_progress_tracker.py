@@ -186,3 +186,10 @@ def test_epochs_shorter_than_the_time_between_two_reports_are_seen_all_the_same(
         swarm.see(lambda epoch=epoch: swarm.ann.reported_epoch == epoch)
         swarm.ben.report_local_progress(epoch, 8)
         wait_for(lambda: not swarm.ben.should_report_progress.is_set(), 10.0)
+
+
+def test_who_takes_part_and_adds_no_samples_is_known_as_such(swarm: Swarm) -> None:
+    assert swarm.ann.auxiliary_peers == frozenset()
+    swarm.liar.tell(samples_accumulated=0, samples_per_second=1e-20)
+    swarm.see(lambda: swarm.ann.auxiliary_peers == {swarm.liar.dht.peer_id.to_bytes()})
+    assert swarm.ann.other_trainers == 1
