@@ -68,6 +68,7 @@ ATTACKS: dict[str, Attack] = {
     "weight negative": _with(lambda part: part, -1.0),
     "weight infinite": _with(lambda part: part, float("inf")),
     "weight too small to add up": _with(lambda part: part, 1e-300),
+    "negated a thousand times": _with(lambda part: -1000 * part),
     "heavy and negated": _with(lambda part: -part, 1e9),
 }
 

@@ -76,7 +76,11 @@ class Member:
                 process.resume()
 
     @property
-    def gradient(self) -> float:
+    def values(self) -> set[float]:
         with self.averager.get_tensors() as tensors:
-            (value,) = set(torch.cat([tensor.flatten() for tensor in tensors]).tolist())
-            return float(value)
+            return set(torch.cat([tensor.flatten() for tensor in tensors]).tolist())
+
+    @property
+    def gradient(self) -> float:
+        (value,) = self.values
+        return float(value)
