@@ -7,19 +7,22 @@ than t_i, that is the weighted mean.
 How near honest members are follows from what they sent. The gradient of w samples deviates by s / sqrt(w), and the
 gradients of two members by s sqrt(1 / w_i + 1 / w_j): every pair is an estimate of s. Taken is the weighted median of
 each member's weighted median, which a minority by samples moves neither beyond the honest estimates nor below them;
-and t_i = LONGEST * s / sqrt(w_i). It does not depend on the centre, so the centre is unique: the minimum of a convex
-function.
+and t_i = _LONGEST * s / sqrt(w_i). It does not depend on the centre, so the centre is unique: the minimum of a convex
+function. A member whose own median is more than _FAR times s does not count at all.
 
 Of two members no median says which one is right: each is shortened to at most `_OF_TWO` times the norm of the other.
 """
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 import numpy as np
 import torch
 
-LONGEST = 1.25
-"""Of the usual deviation: honest members are not all alike."""
+_LONGEST = 1.25
+"""Times the usual deviation: honest members are not all alike."""
+_FAR = 3.0
+"""Times the usual deviation: honest members are not that far from most others."""
 _OF_TWO = 3.0
 _MOST_STEPS = 100
 _NEAR = 1e-6
@@ -59,29 +62,42 @@ def shares_of(points: torch.Tensor, weights: np.ndarray) -> np.ndarray:
     if len(points) <= 2:
         return _of_two(points.double().norm(dim=1).numpy(), weights)
     squares = _squared_distances(points)
-    lengths = most_lengths(squares, weights)
-    shares: np.ndarray = weights / weights.sum()
-    if (_distances(squares, shares) <= lengths).all():
+    clip = clip_of(squares, weights)
+    shares: np.ndarray = clip.weights / clip.weights.sum()
+    if (clip.factors(_distances(squares, shares)) == 1)[clip.weights > 0].all():
         return shares
-    # From where most of the others are near, it takes few steps also if somebody is very far away.
-    shares = np.zeros(len(points))
-    shares[np.argmin(_deviations(squares, weights))] = 1.0
+    # From where most of the others are near.
+    shares = np.eye(len(points))[clip.start]
     for _ in range(_MOST_STEPS):
-        before, shares = shares, weights * _factors(_distances(squares, shares), lengths)
+        before, shares = shares, clip.weights * clip.factors(_distances(squares, shares))
         shares /= shares.sum()
         if np.abs(shares - before).max() < _NEAR:
             break
     return shares
 
 
-def most_lengths(squares: np.ndarray, weights: np.ndarray) -> np.ndarray:
-    """To which length the difference of each member from the centre is clipped.
+@dataclass(frozen=True)
+class Clip:
+    """How far each member may pull the centre."""
 
-    Args:
-        squares: of the distances between members, of which there are at least three.
-    """
-    lengths: np.ndarray = LONGEST * _median(_deviations(squares, weights), weights) / np.sqrt(weights)
-    return lengths
+    weights: np.ndarray
+    """0 for members that are too far from the others."""
+    lengths: np.ndarray
+    """To which the difference of each member from the centre is clipped."""
+    start: int
+    """The member that is nearest to most others."""
+
+    def factors(self, distances: np.ndarray) -> np.ndarray:
+        """What is left of differences of this length."""
+        return _clipped(distances, self.lengths)
+
+
+def clip_of(squares: np.ndarray, weights: np.ndarray) -> Clip:
+    """Of at least three members, from the squares of the distances between them."""
+    deviations = _deviations(squares, weights)
+    usual = _median(deviations, weights)
+    counted = np.where(deviations <= _FAR * usual, weights, 0.0)
+    return Clip(counted, _LONGEST * usual / np.sqrt(weights), int(np.argmin(deviations)))
 
 
 def _deviations(squares: np.ndarray, weights: np.ndarray) -> np.ndarray:
@@ -97,7 +113,7 @@ def _median(values: np.ndarray, weights: np.ndarray) -> float:
     return float(values[order][np.searchsorted(np.cumsum(weights[order]), weights.sum() / 2 * (1 - _NEAR))])
 
 
-def _factors(distances: np.ndarray, lengths: np.ndarray) -> np.ndarray:
+def _clipped(distances: np.ndarray, lengths: np.ndarray) -> np.ndarray:
     factors: np.ndarray = np.divide(lengths, distances, out=np.ones(len(lengths)), where=distances > lengths)
     return factors
 
@@ -121,5 +137,5 @@ def _of_two(norms: np.ndarray, weights: np.ndarray) -> np.ndarray:
         return np.ones(1)
     # The one with fewer samples may deviate more.
     most = _OF_TWO * norms[::-1] * np.sqrt(np.maximum(1.0, weights[::-1] / weights))
-    shares: np.ndarray = weights / weights.sum() * _factors(norms, most)
+    shares: np.ndarray = weights / weights.sum() * _clipped(norms, most)
     return shares

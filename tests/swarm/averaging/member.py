@@ -76,11 +76,7 @@ class Member:
                 process.resume()
 
     @property
-    def values(self) -> set[float]:
-        with self.averager.get_tensors() as tensors:
-            return set(torch.cat([tensor.flatten() for tensor in tensors]).tolist())
-
-    @property
     def gradient(self) -> float:
-        (value,) = self.values
-        return float(value)
+        with self.averager.get_tensors() as tensors:
+            (value,) = set(torch.cat([tensor.flatten() for tensor in tensors]).tolist())
+            return float(value)

@@ -8,7 +8,7 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
-from core.swarm.trust.centered_clip import LONGEST, CollectedParts, centered_clip, most_lengths
+from core.swarm.trust.centered_clip import CollectedParts, centered_clip, clip_of
 
 SIZE = 4096
 ATTACKS: dict[str, Callable[[torch.Tensor], torch.Tensor]] = {
@@ -56,7 +56,7 @@ def test_a_minority_moves_it_by_little_more_than_an_honest_member_deviates(
     honest = parts[hostile:].mean(0)
     parts[:hostile] = ATTACKS[attack](honest)
     centre = centered_clip(list(parts), list(weights))
-    assert float((centre - honest).norm()) < 1.3 * LONGEST * deviation
+    assert float((centre - honest).norm()) < 1.3 * deviation
 
 
 def test_of_two_members_the_larger_one_counts_with_three_times_the_norm_of_the_other() -> None:
@@ -100,6 +100,13 @@ def test_the_clipped_differences_add_up_to_zero(seed: int, count: int, factor: f
     centre = centered_clip(list(parts), list(weights))
     distances = (parts - centre).norm(dim=1).double().numpy()
     squares = torch.cdist(parts, parts, compute_mode="donot_use_mm_for_euclid_dist").double().numpy() ** 2
-    lengths = most_lengths(squares, weights)
-    shares = torch.from_numpy(weights / weights.sum() * np.minimum(1, lengths / distances)).float()
-    assert float((shares @ (parts - centre)).norm()) < 1e-3 * lengths.max()
+    clip = clip_of(squares, weights)
+    shares = torch.from_numpy(clip.weights / weights.sum() * clip.factors(distances)).float()
+    assert float((shares @ (parts - centre)).norm()) < 1e-3 * clip.lengths.max()
+
+
+def test_who_is_far_from_most_others_does_not_count() -> None:
+    weights = np.full(4, 64.0)
+    parts = honest_parts(4, weights)
+    parts[0] *= -1000
+    torch.testing.assert_close(centered_clip(list(parts), list(weights)), mean_of(parts[1:], weights[1:]))
