@@ -5,6 +5,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 
 import msgspec
+import numpy as np
 import torch
 from google.protobuf.message import DecodeError  # type: ignore[import-untyped]
 from hivemind.averaging.allreduce import AveragingMode
@@ -15,12 +16,14 @@ from hivemind.proto import averaging_pb2, runtime_pb2
 from hivemind.utils import MSGPackSerializer
 
 from core.swarm.all_reduce.line_worth import Line
+from core.swarm.averaging.audited import Question, question_in
 from core.swarm.averaging.gradient_averager import EpochGradientAverager
 from core.swarm.averaging.group import to_gather
 from core.swarm.state.checks import digest_of, layout_of
 from core.swarm.state.incoming import IncomingState, StateRequest, check_arrived
 from core.swarm.state.sketch import FINE, is_same, sketch_in, sketch_of
 from core.swarm.state.vouching import Testimony
+from core.swarm.trust.audit import Account, account_in
 from core.swarm.trust.claims import Claim, as_counted, is_sound, is_whole
 from core.swarm.trust.parts import CheckedReducer, decoded
 
@@ -43,6 +46,8 @@ def averaging_messages() -> Iterator[tuple[Try, list[bytes]]]:
 
     def read(text: bytes) -> None:
         is_sound(text, own, EpochGradientAverager.fits)
+        account_in(text, 2, 16.0)
+        question_in(text)
         for part in parts:
             loop.run_until_complete(reduce(averaging_pb2.AveragingData(tensor_part=_with(part, text), weight=1.0)))
         # What is no message at all ends the stream before anybody here sees it.
@@ -59,6 +64,8 @@ def averaging_messages() -> Iterator[tuple[Try, list[bytes]]]:
     messages = [averaging_pb2.AveragingData(group_id=b"group", tensor_part=part, weight=2.0) for part in parts]
     valid = [own, *(part.buffer for part in parts), *(message.SerializeToString() for message in messages)]
     group = {"ordered_peer_ids": [b"honest", b"other"], "gathered": [own, own], "group_id": b"group"}
+    rows = np.ones((2, 16), np.float32)
+    valid += [Account(2.0, rows, rows).packed(), msgspec.msgpack.encode(Question(b"group", b"s" * 16))]
     yield read, [*valid, averaging_pb2.MessageFromLeader(**group).SerializeToString()]
     loop.close()
 

@@ -18,7 +18,7 @@ from hivemind.utils.asyncio import achain, as_aiter
 
 from core.swarm.all_reduce.pieces import pieces_of
 from core.swarm.all_reduce.send_window import window_size
-from core.swarm.averaging.guarded import GuardedAverager
+from core.swarm.averaging.audited import AuditedAverager
 from core.swarm.traffic.bottleneck import nominal_bandwidth
 
 _PREFETCH = 2
@@ -31,7 +31,7 @@ _ENDED_GROUPS = 16
 """That are remembered: members are late by a round or two at most."""
 
 
-class RunAverager(GuardedAverager):
+class RunAverager(AuditedAverager):
     """What both averagers have in common.
 
     Parameters beside those of `GuardedAverager`:

@@ -30,6 +30,7 @@ class CheckedStateAverager(TrainingStateAverager, StateTransfer, RunAverager):
     announces the next epoch before they are of it.
     """
 
+    _rounding = 0.03
     nonces: tuple[bytes, ...] = ()
     """Those of the group that averaged for the next update."""
     _repeats_rounds = False
