@@ -7,7 +7,7 @@ import asyncio
 import logging
 import os
 import random
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from itertools import accumulate
 from typing import Annotated, Any
@@ -21,13 +21,15 @@ from hivemind.proto import averaging_pb2
 from msgspec import Meta
 
 from core.swarm.averaging.guarded import GuardedAverager
-from core.swarm.trust.audit import Account, account_in, sums_of, wrong_reducers
+from core.swarm.trust.audit import ENOUGH, Account, account_in, sums_of, wrong_reducers
 from core.swarm.trust.claims import read_claim
 
 log = logging.getLogger(__name__)
 
 _AUDITORS = 4
 """Members that audit a round, in the mean: all others answer each of them."""
+_MOST_NUMBERS = 1 << 27
+"""In a round that is audited: what is kept takes four bytes for each."""
 _KEPT = 30.0
 """Seconds after a round in which questions about it are answered: members end it at different moments."""
 
@@ -75,16 +77,17 @@ class AuditedAverager(GuardedAverager):
         **options: Any,
     ) -> None:
         options |= {"peer_fractions": peer_fractions, "weight": weight}
-        if not self._is_robust or len(group_info.peer_ids) < 3:
+        is_audited = len(group_info.peer_ids) >= ENOUGH and sum(peer_fractions) <= _MOST_NUMBERS
+        if not (self._is_robust and is_audited):
             await super()._run_allreduce_inplace_(tensors, group_info, **options)
             return
-        made = self._audited = _Round(group_info, weight, list(_copied(tensors, peer_fractions)))
+        made = self._audited = _Round(group_info, weight, await asyncio.to_thread(_copied, tensors, peer_fractions))
         try:
             await super()._run_allreduce_inplace_(tensors, group_info, **options)
         except BaseException:
             self._forget(made)
             raise
-        made.received = list(_copied(tensors, peer_fractions))
+        made.received = await asyncio.to_thread(_copied, tensors, peer_fractions)
         made.has_ended.set()
         asyncio.get_running_loop().call_later(_KEPT, self._forget, made)
         if random.random() * (len(group_info.peer_ids) - 1) < _AUDITORS:
@@ -114,21 +117,24 @@ class AuditedAverager(GuardedAverager):
         seed, peers = os.urandom(16), made.group.peer_ids
         own, question = peers.index(self.peer_id), msgspec.msgpack.encode(Question(made.group.group_id, seed))
         asked = [peer for peer in peers if peer != self.peer_id and _can_be_called(made.group, peer)]
-        answers = await asyncio.gather(*(self._account_of(peer, made.group, question) for peer in asked))
-        said = {peers.index(peer): answer for peer, answer in zip(asked, answers, strict=True) if answer is not None}
+        # What they may weigh changes with the next epoch.
+        most = [self._most_weight(made.group, peer) for peer in asked]
+        answers = await asyncio.gather(*(self._answer_of(peer, question) for peer in asked))
+        accounts = [account_in(answer, len(peers), limit) for answer, limit in zip(answers, most, strict=True)]
+        said = {peers.index(peer): account for peer, account in zip(asked, accounts, strict=True) if account}
         said[own] = await asyncio.to_thread(made.tell, seed)
         for reducer in wrong_reducers(own, said, len(peers), self._rounding):
             self._accuse(peers[reducer], "average_wrong")
 
-    async def _account_of(self, peer: PeerID, group: GroupInfo, question: bytes) -> Account | None:
+    async def _answer_of(self, peer: PeerID, question: bytes) -> bytes:
         stub = self.get_stub(self._p2p, peer, namespace=self.prefix)
         try:
             async with asyncio.timeout(_KEPT):
                 answer = await stub.rpc_tell_of_round(averaging_pb2.DownloadData(metadata=question))
         except Exception as error:  # noqa: BLE001 - it is away, or too old to serve this
             log.info("%r says nothing of the round: %r", peer, error)
-            return None
-        return account_in(answer.metadata, len(group.peer_ids), self._most_weight(group, peer))
+            return b""
+        return bytes(answer.metadata)
 
     def _forget(self, made: _Round) -> None:
         if self._audited is made:
@@ -148,13 +154,14 @@ def _can_be_called(group: GroupInfo, peer: PeerID) -> bool:
     return claim is not None and claim.mode != AveragingMode.CLIENT.value
 
 
-def _copied(tensors: Sequence[torch.Tensor], counts: Sequence[int]) -> Iterator[list[torch.Tensor]]:
+def _copied(tensors: Sequence[torch.Tensor], counts: Sequence[int]) -> list[list[torch.Tensor]]:
     """Of tensors none of which belongs to two reducers: each reducer's, of so many numbers."""
-    left = iter(tensors)
+    left, shares = iter(tensors), list[list[torch.Tensor]]()
     for end, count in zip(accumulate(counts), counts, strict=True):
         begin, share = end - count, list[torch.Tensor]()
         while begin < end:
             tensor = next(left)
             share.append(tensor.detach().to(torch.bfloat16, copy=True))
             begin += tensor.numel()
-        yield share
+        shares.append(share)
+    return shares

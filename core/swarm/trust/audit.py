@@ -25,7 +25,7 @@ from core.swarm.trust.centered_clip import clip_of
 _SUMS = 16
 _LIARS = 4
 """One in so many."""
-_ENOUGH = 3
+ENOUGH = 3
 """Members whose word decides: of two, nobody knows who is right."""
 _LARGEST = 1 << 20
 
@@ -88,11 +88,11 @@ def _is_wrong(reducer: int, own: int, said: Mapping[int, Account], rounding: flo
     received = said[own].received[reducer].astype(float)
     least = rounding * float(np.linalg.norm(received))
     weighted = [account for account in said.values() if account.weight > 0]
-    left, lies = _left_over(received, reducer, weighted) if len(weighted) >= _ENOUGH else (0.0, 0.0)
+    left, lies = _left_over(received, reducer, weighted) if len(weighted) >= ENOUGH else (0.0, 0.0)
     allowed = max(least, lies)
     witnesses = [account for member, account in said.items() if member != reducer]
     agreeing = sum(np.linalg.norm(witness.received[reducer] - received) <= allowed for witness in witnesses)
-    return left > allowed or (len(witnesses) >= _ENOUGH and 2 * int(agreeing) <= len(witnesses))
+    return left > allowed or (len(witnesses) >= ENOUGH and 2 * int(agreeing) <= len(witnesses))
 
 
 def _left_over(received: np.ndarray, reducer: int, said: Sequence[Account]) -> tuple[float, float]:
