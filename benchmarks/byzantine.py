@@ -11,9 +11,13 @@ section 4.1). Printed is the loss on held-out data after the last step, the mean
 - checked: the mean of this product, attackers as in the first one; they count twice;
 - clipped: CenteredClip, and nobody lies about samples;
 - two: CenteredClip, two attackers of 16, as in the first one.
+
+Then some of the 16, who reduce a share each, give all members the negated average. Printed are the rounds in which they
+are not yet left out by all honest members, and how many honest reducers are left out by somebody in 60 rounds.
 """
 
 import asyncio
+import random
 import sys
 import time
 from collections.abc import Callable
@@ -25,10 +29,14 @@ from hivemind.averaging.partition import TensorPartReducer
 from torch.func import functional_call, grad, vmap
 from torch.nn.functional import cross_entropy
 
+from core.swarm.averaging.audited import AUDITORS, AuditedAverager
+from core.swarm.trust.audit import Account, sums_of, wrong_reducers
+from core.swarm.trust.centered_clip import centered_clip
 from core.swarm.trust.parts import CheckedReducer
 
 PEERS, HOSTILE, REDUCERS = 16, 7, 4
-STEPS, FROM = 150, 50
+STEPS, FROM, _AUDITED = 150, 50, 60
+ROUNDING = AuditedAverager.rounding
 _BATCH, _FEATURES, _CLASSES, _HELD_OUT = 32, 32, 10, 2000
 _CLAIMED = 100.0
 """Times the samples of an attacker."""
@@ -133,9 +141,7 @@ class Run:
         direction /= direction.norm()
         earlier = list[Gradients]()
         for step in range(STEPS):
-            inputs, labels = self._samples(PEERS * _BATCH)
-            inputs, labels = inputs.view(PEERS, _BATCH, -1), labels.view(PEERS, _BATCH)
-            gradients = self._gradients(vector, inputs, labels)
+            gradients, inputs, labels = self._step(vector)
             earlier.append(gradients)
             is_attacked = step >= FROM and attack != "none"
             if is_attacked:
@@ -148,6 +154,32 @@ class Run:
             momentum = 0.9 * momentum + average
             vector = vector - 0.02 * momentum
         return float(self._loss(vector, *self._held_out))
+
+    def audits(self, hostile: int) -> tuple[int, int]:
+        """Rounds until all honest members have left out the hostile reducers, and the honest ones left out by any."""
+        chance, dropped = random.Random(hostile), [set[int]() for _member in range(PEERS)]
+        expected, vector = set(range(hostile)), self._vector
+        found_after = 0
+        for _round in range(_AUDITED):
+            gradients, *_samples = self._step(vector)
+            shares = gradients.tensor_split(PEERS, dim=1)
+            averages = [centered_clip(list(share), [_BATCH] * PEERS) for share in shares]
+            vector = vector - 0.02 * torch.cat(averages)
+            received = [[-average if reducer < hostile else average] for reducer, average in enumerate(averages)]
+            for member in range(hostile, PEERS):
+                if chance.random() * (PEERS - 1) < AUDITORS:
+                    seed = chance.randbytes(16)
+                    got = sums_of(received, seed)
+                    brought = (sums_of([[share[peer]] for share in shares], seed) for peer in range(PEERS))
+                    said = {peer: Account(_BATCH, sums, got) for peer, sums in enumerate(brought)}
+                    dropped[member].update(wrong_reducers(member, said, PEERS, ROUNDING))
+            found_after += not all(expected <= seen for seen in dropped[hostile:])
+        return found_after, len(set().union(*dropped) - expected)
+
+    def _step(self, vector: torch.Tensor) -> tuple[Gradients, torch.Tensor, torch.Tensor]:
+        inputs, labels = self._samples(PEERS * _BATCH)
+        inputs, labels = inputs.view(PEERS, _BATCH, -1), labels.view(PEERS, _BATCH)
+        return self._gradients(vector, inputs, labels), inputs, labels
 
     def _loss(self, vector: torch.Tensor, inputs: torch.Tensor, labels: torch.Tensor) -> torch.Tensor:
         pieces = vector.split([shape.numel() for shape in self._shapes])
@@ -168,6 +200,12 @@ def main(seeds: int) -> None:
             sum(Run(seed).final_loss(attack, defence) for seed in range(seeds)) / seeds for defence in DEFENCES.values()
         ]
         print(f"{attack:26}" + "".join(f"{loss:12.3g}" for loss in losses), flush=True)
+    for hostile in (0, 1, 2, 4):
+        rounds, blamed = zip(*(Run(seed).audits(hostile) for seed in range(seeds)), strict=True)
+        print(
+            f"{hostile} hostile reducers: not all left out for {rounds} rounds, honest ones left out: {blamed}",
+            flush=True,
+        )
     print(f"{time.monotonic() - began:.0f} s")
 
 

@@ -26,7 +26,7 @@ from core.swarm.trust.claims import read_claim
 
 log = logging.getLogger(__name__)
 
-_AUDITORS = 4
+AUDITORS = 4
 """Members that audit a round, in the mean: all others answer each of them."""
 _MOST_NUMBERS = 1 << 27
 """In a round that is audited: what is kept takes four bytes for each."""
@@ -62,7 +62,7 @@ class AuditedAverager(GuardedAverager):
     _is_robust: bool
     """Whether the average is such that a minority cannot move it far: otherwise, whoever sends much would make all
     reducers look wrong."""
-    _rounding = 0.3
+    rounding = 0.3
     """What compression may change of an average, as a share of its norm; see `core.swarm.state.sketch`."""
     _audited: _Round | None = None
     _audit: asyncio.Task[None] | None = None
@@ -90,7 +90,7 @@ class AuditedAverager(GuardedAverager):
         made.received = await asyncio.to_thread(_copied, tensors, peer_fractions)
         made.has_ended.set()
         asyncio.get_running_loop().call_later(_KEPT, self._forget, made)
-        if random.random() * (len(group_info.peer_ids) - 1) < _AUDITORS:
+        if random.random() * (len(group_info.peer_ids) - 1) < AUDITORS:
             self._audit = asyncio.create_task(self._audit_round(made))
 
     async def rpc_tell_of_round(
@@ -123,7 +123,7 @@ class AuditedAverager(GuardedAverager):
         accounts = [account_in(answer, len(peers), limit) for answer, limit in zip(answers, most, strict=True)]
         said = {peers.index(peer): account for peer, account in zip(asked, accounts, strict=True) if account}
         said[own] = await asyncio.to_thread(made.tell, seed)
-        for reducer in wrong_reducers(own, said, len(peers), self._rounding):
+        for reducer in wrong_reducers(own, said, len(peers), self.rounding):
             self._accuse(peers[reducer], "average_wrong")
 
     async def _answer_of(self, peer: PeerID, question: bytes) -> bytes:
