@@ -115,8 +115,8 @@ def _sums(tensors: Iterable[torch.Tensor], signs: np.random.PCG64) -> np.ndarray
     sums = torch.zeros(_SUMS)
     for tensor in tensors:
         count = tensor.numel()
-        drawn = np.unpackbits(signs.random_raw(-(-count // 64)).view(np.uint8), count=count)
+        drawn = np.unpackbits(signs.random_raw(-(-count // 64)).view(np.uint8), count=count).view(np.int8)
         signed = torch.zeros(-(-count // _SUMS) * _SUMS)
-        torch.mul(tensor.flatten().float(), torch.from_numpy(drawn).float().mul_(2).sub_(1), out=signed[:count])
+        torch.mul(tensor.flatten().float(), 1 - 2 * torch.from_numpy(drawn), out=signed[:count])
         sums += signed.view(-1, _SUMS).sum(0)
     return sums.numpy()
