@@ -24,6 +24,7 @@ import torch
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 from hivemind.utils import MSGPackSerializer, ValueWithExpiration, nested_flatten
 
+from benchmarks.fuzzed_messages import averaging_messages, state_streams
 from core.api.errors import ManifestError
 from core.api.intent import Pause
 from core.api.project.manifest_reading import parse
@@ -209,6 +210,8 @@ TARGETS = {
     "manifest": manifest,
     "DHT records": dht_records,
     "state checks": state_checks,
+    "averaging messages": averaging_messages,
+    "state streams": state_streams,
 }
 
 

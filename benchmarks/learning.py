@@ -3,12 +3,15 @@
     .venv/bin/python -m benchmarks.learning resources/projects/next-token --epochs 40 --every 10 --seeds 3
 
 A seed decides the initial parameters and the order of the data. The figure is the task's own, on the held-out data.
+With --peers, the batch is that of so many honest peers of different speeds, whose gradients CenteredClip averages part
+by part: the samples are the same as without it.
 """
 
 import argparse
 import statistics
 import tempfile
 from collections.abc import Iterator
+from itertools import accumulate
 from pathlib import Path
 
 import msgspec
@@ -22,6 +25,8 @@ from core.learning.model import build_model, count_parameters
 from core.learning.optimizers import optimizer_factory, scheduler_factory
 from core.learning.tasks import task_for
 from core.learning.tasks.task import Evaluation
+from core.swarm.all_reduce.bandwidth import part_size
+from core.swarm.trust.centered_clip import centered_clip
 
 
 def main() -> None:
@@ -30,17 +35,23 @@ def main() -> None:
     parser.add_argument("--epochs", type=int, default=40)
     parser.add_argument("--every", type=int, default=10, help="epochs between two evaluations")
     parser.add_argument("--seeds", type=int, default=3)
+    parser.add_argument("--peers", type=int, default=0, help="who average with CenteredClip; 0: one process")
     chosen = parser.parse_args()
     torch.set_num_threads(1)
     project = load(chosen.project / "project.toml")
     with tempfile.TemporaryDirectory(prefix="hive") as folder:
         manifest = project.manifest(Path(folder), ())
-    curves = [dict(learn(project, manifest, seed, chosen.epochs, chosen.every)) for seed in range(chosen.seeds)]
+    curves = [
+        dict(learn(project, manifest, seed, chosen.epochs, chosen.every, peers=chosen.peers))
+        for seed in range(chosen.seeds)
+    ]
     for epoch in curves[0]:
         report(epoch, [curve[epoch] for curve in curves])
 
 
-def learn(project: Project, manifest: Manifest, seed: int, epochs: int, every: int) -> Iterator[tuple[int, Evaluation]]:
+def learn(
+    project: Project, manifest: Manifest, seed: int, epochs: int, every: int, *, peers: int
+) -> Iterator[tuple[int, Evaluation]]:
     """(epoch, evaluation) of one run that begins from this seed."""
     training = msgspec.structs.replace(manifest.training, seed=seed)
     model = build_model(msgspec.structs.replace(manifest, training=training))
@@ -60,11 +71,40 @@ def learn(project: Project, manifest: Manifest, seed: int, epochs: int, every: i
     for epoch in range(epochs + 1):
         if epoch % every == 0:
             yield epoch, task.evaluate(model, once(source, paths[held_out.sha256]))
-        for _ in range(steps):
-            (task.loss(model, next(batches)) / steps).backward()
+        gradients, turns = list[torch.Tensor](), turns_of(steps, peers or 1)
+        for turn in turns:
+            for _ in range(turn):
+                (task.loss(model, next(batches)) / (turn if peers else steps)).backward()
+            if peers:
+                gradients.append(torch.nn.utils.parameters_to_vector(gradients_of(model)))
+                optimizer.zero_grad()
+        if peers:
+            average(model, gradients, turns, part_size(count_parameters(model), manifest.averaging) // 2)
         optimizer.step()
         scheduler.step()
         optimizer.zero_grad()
+
+
+def gradients_of(model: torch.nn.Module) -> Iterator[torch.Tensor]:
+    for parameter in model.parameters():
+        yield torch.zeros_like(parameter) if parameter.grad is None else parameter.grad
+
+
+def turns_of(microbatches: int, peers: int) -> list[int]:
+    """How many microbatches each peer has: the fastest one three times as many as the slowest."""
+    speeds = [1 + 2 * peer / max(1, peers - 1) for peer in range(peers)]
+    ends = [round(microbatches * end / sum(speeds)) for end in accumulate(speeds)]
+    return [end - begin for begin, end in zip([0, *ends], ends, strict=False)]
+
+
+def average(model: torch.nn.Module, gradients: list[torch.Tensor], weights: list[int], part: int) -> None:
+    """Give the model the centre of the gradients, of so many numbers at a time."""
+    parts = zip(*(gradient.split(part) for gradient in gradients), strict=True)
+    centre = torch.cat([centered_clip(pieces, weights) for pieces in parts])
+    for parameter, piece in zip(
+        model.parameters(), centre.split([parameter.numel() for parameter in model.parameters()]), strict=True
+    ):
+        parameter.grad = piece.view_as(parameter).clone()
 
 
 def report(epoch: int, found: list[Evaluation]) -> None:

@@ -1,4 +1,5 @@
-"""A peer of `benchmarks.rounds`: averages once for each line on its standard input, as this product or as hivemind."""
+"""A peer of `benchmarks.rounds`: averages once for each line on its standard input, as this product does (with
+CenteredClip or with its mean) or as hivemind."""
 
 import json
 import os
@@ -22,7 +23,7 @@ from core.swarm.patches import install
 from core.swarm.traffic.link import Link
 from core.swarm.traffic.wire_monitor import WireMonitor
 
-PRODUCT, PLAIN = "product", "plain"
+PRODUCT, MEAN, PLAIN = "product", "mean", "plain"
 _AVERAGING = Averaging("float16", matchmaking_time=10.0, averaging_timeout=120.0)
 _LONGEST = 600.0
 """Seconds that a round may take; of a large model between slow lines it takes longer than a project would allow."""
@@ -35,7 +36,7 @@ def main(kind: str, folder: str, listen: str, task: str) -> None:
     place.mkdir()
     described = json.loads(task)
     link = Link()
-    if kind == PRODUCT:
+    if kind != PLAIN:
         install(place, link)
         dht = join_swarm(described["contacts"], place / "key", listen or None)
         WireMonitor(link, dht).start()
@@ -81,10 +82,11 @@ def _average(kind: str, dht: DHT, described: dict[str, Any], link: Link) -> None
         "start": True,
     }
     averager: GradientAverager
-    if kind == PRODUCT:
+    if kind != PLAIN:
         averager = EpochGradientAverager(
             epoch=lambda: epoch,
             adds_samples=adds_samples,
+            is_robust=kind == PRODUCT,
             expected_peers=lambda: {str(number).encode(): 0.0 for number in range(described["group"] - 1)},
             part_size_bytes=part_size(described["parameters"], _AVERAGING),
             **{**options, "bandwidth": link.bandwidth},
@@ -95,7 +97,7 @@ def _average(kind: str, dht: DHT, described: dict[str, Any], link: Link) -> None
     for _line in sys.stdin:
         averager.load_accumulators_into_averager_()
         control = averager.schedule_step(timeout=300.0)
-        if kind == PRODUCT or adds_samples:
+        if kind != PLAIN or adds_samples:
             control.weight = float(adds_samples)
         while control.stage in (AveragingStage.IDLE, AveragingStage.LOOKING_FOR_GROUP):
             time.sleep(0.002)

@@ -2,8 +2,8 @@
 
 Each peer is on a host of its own (a network namespace) whose line is shaped to UP/DOWN Mbit/s; one that begins with `-`
 only calls others, and one that begins with `+` reduces for the others without samples. They average a vector of the
-given number of parameters, sent as float16. This product's peers, which learn their bandwidth from the rounds, and
-those of hivemind as it is, which are told it, take turns on the same lines.
+given number of parameters, sent as float16. This product's peers, which learn their bandwidth from the rounds, with
+CenteredClip and with the mean, and those of hivemind as it is, which are told it, take turns on the same lines.
 
 A round is counted from the moment in which all members of the group know of each other until the last one has the
 average. The least time is that of DeDLOC's linear program: the line that has most to carry carries it at its full rate,
@@ -28,13 +28,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from benchmarks.round_peer import PLAIN, PRODUCT
+from benchmarks.round_peer import MEAN, PLAIN, PRODUCT
 from core.swarm.all_reduce import line_worth
 from core.swarm.all_reduce.line_worth import least_time
 from tests.network.namespaces import INTERFACE, Host, hosts
 
 _BYTES_PER_MBIT = 125_000
-_PORTS = {PRODUCT: 31001, PLAIN: 31002}
+_PORTS = {PRODUCT: 31001, MEAN: 31002, PLAIN: 31003}
 _FRAMES = 32_000
 """Bytes that are segmented at once; the shaper takes no more than its burst."""
 
@@ -125,7 +125,7 @@ def main(parameters: int, rounds: int, lines: list[Line]) -> None:
             subprocess.run([*route, "src", place.address, "congctl", "cubic"], check=True)
         for line, place in zip(lines, places[1:], strict=True):
             line.shape(place)
-        swarms = {kind: Swarm(opened, kind, parameters, lines, places) for kind in (PRODUCT, PLAIN)}
+        swarms = {kind: Swarm(opened, kind, parameters, lines, places) for kind in (PRODUCT, MEAN, PLAIN)}
         least = least_time(2 * parameters, [line_worth.Line(line.bandwidth, line.can_be_called) for line in lines])
         print(f"{2 * parameters / 1e6:.1f} MB; at least {least:.2f} s")
         for kind, swarm in swarms.items():

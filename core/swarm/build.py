@@ -91,6 +91,7 @@ def _group_options(
         "bandwidth": line_bandwidth,
         "part_size_bytes": bandwidth.part_size(size, averaging),
         "target_group_size": averaging.target_group_size,
+        "is_robust": averaging.reducer == "centered_clip",
         # Larger than matchmaking time, hivemind warns, can deadlock two peers that ask each other.
         "request_timeout": min(5.0, averaging.matchmaking_time * 0.6),
     }

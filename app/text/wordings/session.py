@@ -30,6 +30,7 @@ WORDINGS = {
     "part_malformed": N_("it sent a part that does not fit"),
     "parts_too_many": N_("it sent more parts than there are"),
     "weight_invalid": N_("it sent a weight that is not possible"),
+    "average_wrong": N_("it gave a wrong average"),
     "claim_malformed": N_("what it said about itself cannot be read"),
     "fell_silent": N_("it joined rounds and fell silent in them"),
     # Failures.

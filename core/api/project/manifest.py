@@ -164,6 +164,8 @@ class Averaging(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """Most peers in one group."""
     average_state_every: Positive = 1
     """Epochs between two averagings of the parameters themselves."""
+    reducer: Literal["mean", "centered_clip"] = "centered_clip"
+    """What becomes of the members' vectors: their mean, or CenteredClip, which a minority cannot move far."""
 
 
 class Requirements(msgspec.Struct, frozen=True, forbid_unknown_fields=True):

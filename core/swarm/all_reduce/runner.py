@@ -109,6 +109,7 @@ class AtomicAllReduce(AllReduceRunner):
         window: bytes of parts that may be on the way; see `SendWindow`.
         refused: members whose parts do not count.
         most_weight: what a member may weigh.
+        is_robust: whether the parts that this peer reduces become the centre of what members send, and not the mean.
         accuse: called with a member that sent broken data.
     """
 
@@ -121,6 +122,7 @@ class AtomicAllReduce(AllReduceRunner):
         refused: Collection[PeerID] = (),
         most_weight: Callable[[PeerID], float],
         accuse: Callable[[PeerID, Offence], None],
+        is_robust: bool = False,
         **options: Any,
     ) -> None:
         super().__init__(tensors=tensors, compression=compression, **options)
@@ -138,6 +140,8 @@ class AtomicAllReduce(AllReduceRunner):
         self._is_exact = isinstance(compression, NoCompression)
         self.tensor_part_container.return_deltas = not self._is_exact
         self._guard(self.tensor_part_reducer, most_weight)
+        if is_robust:
+            self.tensor_part_reducer.make_robust()
         counts = list(self.tensor_part_container.num_parts_by_peer)
         counts[self._index_of(self.peer_id)] = 0
         patience = self.sender_timeout / 3 if self.sender_timeout else None

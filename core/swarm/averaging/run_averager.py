@@ -18,7 +18,7 @@ from hivemind.utils.asyncio import achain, as_aiter
 
 from core.swarm.all_reduce.pieces import pieces_of
 from core.swarm.all_reduce.send_window import window_size
-from core.swarm.averaging.guarded import GuardedAverager
+from core.swarm.averaging.audited import AuditedAverager
 from core.swarm.traffic.bottleneck import nominal_bandwidth
 
 _PREFETCH = 2
@@ -31,19 +31,26 @@ _ENDED_GROUPS = 16
 """That are remembered: members are late by a round or two at most."""
 
 
-class RunAverager(GuardedAverager):
+class RunAverager(AuditedAverager):
     """What both averagers have in common.
 
     Parameters beside those of `GuardedAverager`:
         bandwidth: bytes per second of this peer's line, asked before each round.
+        is_robust: whether a minority of members cannot move the average far; see `centered_clip`.
     """
 
     last_round: StepControl | None = None
     _repeats_rounds = True
     """Whether a search without a group, and a round that failed, is followed by another one."""
 
-    def __init__(self, *args: Any, bandwidth: Callable[[], float] = nominal_bandwidth, **options: Any) -> None:
-        self._line_bandwidth = bandwidth
+    def __init__(
+        self,
+        *args: Any,
+        bandwidth: Callable[[], float] = nominal_bandwidth,
+        is_robust: bool = False,
+        **options: Any,
+    ) -> None:
+        self._line_bandwidth, self._is_robust = bandwidth, is_robust
         self._ended_groups: deque[bytes] = deque(maxlen=_ENDED_GROUPS)
         super().__init__(*args, bandwidth=bandwidth(), **options)
 
@@ -95,6 +102,7 @@ class RunAverager(GuardedAverager):
             "tensor_infos": tensor_infos,
             "peer_fractions": peer_fractions,
             "prefetch": _PREFETCH,
+            "is_robust": self._is_robust,
             "window": window_size(self.serializer.loads(gathered)[0] for gathered in group_info.gathered),
         }
         await super()._run_allreduce_inplace_(list(chain(*by_tensor)), group_info, **options)

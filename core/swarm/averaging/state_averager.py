@@ -31,6 +31,8 @@ class CheckedStateAverager(TrainingStateAverager, StateTransfer, RunAverager):
     announces the next epoch before they are of it.
     """
 
+    rounding = 0.03
+    """See `AuditedAverager`: less is left of a gradient than of a state."""
     nonces: tuple[bytes, ...] = ()
     """Those of the group that averaged for the next update."""
     _repeats_rounds = False

@@ -16,7 +16,13 @@ from typing import Literal, get_args
 from core.api.message import Message
 
 Offence = Literal[
-    "values_out_of_range", "part_malformed", "parts_too_many", "weight_invalid", "claim_malformed", "fell_silent"
+    "values_out_of_range",
+    "part_malformed",
+    "parts_too_many",
+    "weight_invalid",
+    "average_wrong",
+    "claim_malformed",
+    "fell_silent",
 ]
 OFFENCES: tuple[Offence, ...] = get_args(Offence)
 

@@ -2,12 +2,14 @@
 
 import math
 from collections.abc import Callable
+from typing import Any
 
 import torch
 from hivemind.averaging.partition import AllreduceException, TensorPartContainer, TensorPartReducer
 from hivemind.compression import deserialize_torch_tensor
 from hivemind.proto import runtime_pb2
 
+from core.swarm.trust.centered_clip import CollectedParts
 from core.swarm.trust.distrust import Offence
 
 LARGEST = float(1 << 48)
@@ -55,6 +57,10 @@ class CheckedReducer(TensorPartReducer):
 
     hands_out_averages = False
     """Or else differences."""
+    accumulator: Any
+    """hivemind's sum, or what takes its place."""
+    is_robust = False
+    """Whether a part becomes the centre of what members send, and not their mean."""
     own_index: int | None
     """Of this peer among the senders: its own parts are checked before the round."""
     most_weight: Callable[[int], float]
@@ -79,6 +85,19 @@ class CheckedReducer(TensorPartReducer):
         self.has_samples |= weight > 0
         average: torch.Tensor = await super().accumulate_part(sender_index, part_index, tensor_part, weight)
         return average.as_subclass(_Average) if is_dropped or self.hands_out_averages else average
+
+    def make_robust(self) -> None:
+        """Before the first part comes."""
+        self.is_robust = True
+        self._collect()
+
+    def reset_accumulators(self) -> None:
+        super().reset_accumulators()
+        self._collect()
+
+    def _collect(self) -> None:
+        if self.is_robust and not self.finished.is_set():
+            self.accumulator = CollectedParts(self.accumulator)
 
     def drop(self, sender_index: int, fault: Offence) -> None:
         """Count nothing of this sender any more."""

@@ -68,6 +68,9 @@ ATTACKS: dict[str, Attack] = {
     "weight negative": _with(lambda part: part, -1.0),
     "weight infinite": _with(lambda part: part, float("inf")),
     "weight too small to add up": _with(lambda part: part, 1e-300),
+    "negated a thousand times": _with(lambda part: -1000 * part),
+    "negated": _with(lambda part: -part),
+    "zero": _with(torch.zeros_like),
     "heavy and negated": _with(lambda part: -part, 1e9),
 }
 
@@ -92,6 +95,19 @@ class HostileReducer(AtomicAllReduce):
         async for average in super()._accumulate_parts_streaming(stream, sender_index):
             for broken in type(self).attack(average):
                 yield broken
+
+
+class TwoFacedReducer(AtomicAllReduce):
+    """Answers one member with other averages than the rest."""
+
+    attack: ClassVar[Attack]
+
+    async def _accumulate_parts_streaming(self, stream: AsyncIterator[Any], sender_index: int) -> AsyncIterator[Part]:
+        deceived = min(peer for peer in self.sender_peer_ids if peer != self.peer_id)
+        async for average in super()._accumulate_parts_streaming(stream, sender_index):
+            is_deceived = self.sender_peer_ids[sender_index] == deceived
+            for part in type(self).attack(average) if is_deceived else [average]:
+                yield part
 
 
 class SecondStream(AtomicAllReduce):

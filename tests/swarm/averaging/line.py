@@ -22,7 +22,16 @@ OPTIONS: dict[str, Any] = {"sizes": (20_001, 7), "part_size_bytes": 1 << 14, "pa
 class Line:
     """Three honest members, and one that is not. With a bandwidth of 0 it reduces nothing."""
 
-    def __init__(self, folder: Path, opened: ExitStack, kind: type[EpochGradientAverager], **options: Any) -> None:
+    def __init__(
+        self,
+        folder: Path,
+        opened: ExitStack,
+        kind: type[EpochGradientAverager],
+        *,
+        is_robust: bool = False,
+        **options: Any,
+    ) -> None:
+        self._is_robust = is_robust
         self.drops: list[Drop] = []
         self.members: list[Member] = []
         for value in HONEST:
@@ -39,6 +48,7 @@ class Line:
 
         limits = WeightLimits(crowd=(2.0 * len(HONEST), 0.0))
         options = {"weight_limits": lambda: limits, "expected": expected, **OPTIONS, **options}
+        options["is_robust"] = self._is_robust
         made = Member(folder, value, contact, opened, matchmaking_time=PATIENCE, **options)
         self.members.append(made)
         return made

@@ -14,6 +14,7 @@ from tests.swarm.averaging.attackers import (
     Leaving,
     SecondStream,
     Silent,
+    TwoFacedReducer,
     running,
 )
 from tests.swarm.averaging.line import HONEST, HOSTILE, MEAN, PATIENCE, Line
@@ -29,6 +30,8 @@ def line(short_folder: Path) -> Iterator[Callable[..., Line]]:
         yield partial(Line, short_folder, opened)
 
 
+CENTRE = 1.5
+"""Of the honest members by CenteredClip: two of them are so near to each other that the third one does not count."""
 BROKEN = {
     "not finite": "values_out_of_range",
     "infinite in one place": "values_out_of_range",
@@ -78,6 +81,13 @@ def test_a_weight_counts_as_far_as_the_samples_that_are_known(line: Callable[...
     assert made.gradients == [pytest.approx((sum(HONEST) - 2 * HOSTILE) / 5)] * 3
 
 
+def test_a_member_far_from_the_others_does_not_move_the_centre(line: Callable[..., Line]) -> None:
+    made = line(running(HostileSender, "negated a thousand times"), bandwidth=lambda: 0.0, is_robust=True)
+    assert made.round() == [4, 4, 4]
+    assert made.gradients == [pytest.approx(MEAN)] * 3
+    assert made.offences() == []
+
+
 @pytest.mark.parametrize("attack", ["not finite", "too short", "undecodable"])
 def test_a_reducer_that_answers_with_broken_averages_fails_one_round(line: Callable[..., Line], attack: str) -> None:
     made = line(running(HostileReducer, attack))
@@ -86,6 +96,32 @@ def test_a_reducer_that_answers_with_broken_averages_fails_one_round(line: Calla
     assert made.offences() == [(made.attacker, BROKEN[attack])] * 3
     assert made.round() == [3, 3, 3]
     assert made.gradients == [MEAN] * 3
+
+
+@pytest.mark.parametrize("attack", ["negated", "zero"])
+def test_a_reducer_that_gives_all_a_wrong_average_is_left_out_of_the_next_round(
+    line: Callable[..., Line], attack: str
+) -> None:
+    made = line(running(HostileReducer, attack), is_robust=True)
+    assert made.round() == [4, 4, 4]
+    wait_for(lambda: len(made.offences()) == len(HONEST), 10.0)
+    assert set(made.offences()) == {(made.attacker, "average_wrong")}
+    assert made.round() == [3, 3, 3]
+    assert made.gradients == [pytest.approx(CENTRE)] * 3
+
+
+def test_a_reducer_that_gives_one_member_another_average_is_left_out_by_that_one(line: Callable[..., Line]) -> None:
+    made = line(running(TwoFacedReducer, "negated"), is_robust=True)
+    assert made.round() == [4, 4, 4]
+    wait_for(made.offences, 10.0)
+    assert made.offences() == [(made.attacker, "average_wrong")]
+
+
+def test_honest_reducers_are_not_blamed_for_what_a_member_sends(line: Callable[..., Line]) -> None:
+    made = line(running(HostileSender, "negated a thousand times"), is_robust=True)
+    for _round in range(3):
+        assert made.round() == [4, 4, 4]
+    assert made.offences() == []
 
 
 @pytest.mark.parametrize("kind", [Leaving, Silent])

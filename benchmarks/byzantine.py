@@ -1,0 +1,213 @@
+"""What hostile members make of a training run, by attack and by what defends it: the table of BTARD in small.
+
+Usage: python -m benchmarks.byzantine [SEEDS]
+
+16 peers train a small classifier in one process. Their gradients are averaged by the reducers of this product, four of
+them, who are honest. From step 50 on, 7 of the peers send what the attack makes of the gradients (Gorbunov et al. 2022,
+section 4.1). Printed is the loss on held-out data after the last step, the mean of SEEDS runs (3):
+
+- claims: hivemind's mean, to which attackers say that they have a hundred times their samples;
+- mean: the same mean, and nobody lies about samples;
+- checked: the mean of this product, attackers as in the first one; they count twice;
+- clipped: CenteredClip, and nobody lies about samples;
+- two: CenteredClip, two attackers of 16, as in the first one.
+
+Then some of the 16, who reduce a share each, give all members the negated average. Printed are the rounds in which they
+are not yet left out by all honest members, and how many honest reducers are left out by somebody in 60 rounds.
+"""
+
+import asyncio
+import random
+import sys
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from statistics import NormalDist
+
+import torch
+from hivemind.averaging.partition import TensorPartReducer
+from torch.func import functional_call, grad, vmap
+from torch.nn.functional import cross_entropy
+
+from core.swarm.averaging.audited import AUDITORS, AuditedAverager
+from core.swarm.trust.audit import Account, sums_of, wrong_reducers
+from core.swarm.trust.centered_clip import centered_clip
+from core.swarm.trust.parts import CheckedReducer
+
+PEERS, HOSTILE, REDUCERS = 16, 7, 4
+STEPS, FROM, _AUDITED = 150, 50, 60
+ROUNDING = AuditedAverager.rounding
+_BATCH, _FEATURES, _CLASSES, _HELD_OUT = 32, 32, 10, 2000
+_CLAIMED = 100.0
+"""Times the samples of an attacker."""
+_MOST = 2.0
+"""Times its samples that a peer may weigh; see `core.swarm.dht.weight_limits`."""
+_USUAL = NormalDist().inv_cdf((PEERS - HOSTILE - (PEERS // 2 + 1 - HOSTILE)) / (PEERS - HOSTILE))
+"""Standard deviations that hide among those of the honest (Baruch et al. 2019)."""
+
+Gradients = torch.Tensor
+"""A row for each peer."""
+
+
+@dataclass(frozen=True)
+class Moment:
+    """What attackers know of a step."""
+
+    honest: Gradients
+    own: Gradients
+    flipped: Gradients
+    """Theirs, with labels turned around."""
+    earlier: Gradients
+    """Theirs of `FROM` steps ago."""
+    direction: torch.Tensor
+
+
+ATTACKS: dict[str, Callable[[Moment], torch.Tensor]] = {
+    "none": lambda at: at.own,
+    "sign flip": lambda at: -at.own,
+    "sign flip, x1000": lambda at: -1000 * at.own,
+    "random direction, x1000": lambda at: 1000 * at.honest.mean(0).norm() * at.direction,
+    "label flip": lambda at: at.flipped,
+    "delayed gradient": lambda at: at.earlier,
+    "inner product, 0.1": lambda at: -0.1 * at.honest.mean(0),
+    "inner product, 0.6": lambda at: -0.6 * at.honest.mean(0),
+    "a little is enough": lambda at: at.honest.mean(0) - _USUAL * at.honest.std(0),
+}
+
+
+@dataclass(frozen=True)
+class Defence:
+    hostile: int = HOSTILE
+    is_checked: bool = True
+    is_robust: bool = False
+    claimed: float = 1.0
+
+    def reducer(self, shape: torch.Size) -> TensorPartReducer:
+        if not self.is_checked:
+            return TensorPartReducer((shape,), PEERS)
+        reducer = CheckedReducer((shape,), PEERS)
+        reducer.own_index, reducer.dropped, reducer.hands_out_averages = None, set(), True
+        reducer.most_weight = lambda _sender: _MOST * _BATCH
+        reducer.on_fault = lambda _sender, _offence: None
+        if self.is_robust:
+            reducer.make_robust()
+        return reducer
+
+    async def average(self, gradients: Gradients, *, is_attacked: bool) -> torch.Tensor:
+        claimed = _BATCH * (self.claimed if is_attacked else 1.0)
+
+        async def of_share(parts: Gradients) -> torch.Tensor:
+            reducer = self.reducer(parts[0].shape)
+            weights = [claimed if peer < self.hostile else float(_BATCH) for peer in range(PEERS)]
+            answers = await asyncio.gather(
+                *(reducer.accumulate_part(peer, 0, parts[peer], weights[peer]) for peer in range(PEERS))
+            )
+            average: torch.Tensor = answers[0]
+            return average.as_subclass(torch.Tensor)
+
+        return torch.cat(await asyncio.gather(*map(of_share, gradients.tensor_split(REDUCERS, dim=1))))
+
+
+DEFENCES = {
+    "claims": Defence(is_checked=False, claimed=_CLAIMED),
+    "mean": Defence(is_checked=False),
+    "checked": Defence(claimed=_CLAIMED),
+    "clipped": Defence(is_robust=True),
+    "two": Defence(hostile=2, is_robust=True, claimed=_CLAIMED),
+}
+
+
+class Run:
+    """The same data, model and batches for all runs of a seed."""
+
+    def __init__(self, seed: int) -> None:
+        self._chance = torch.Generator().manual_seed(seed)
+        self._centres = torch.randn(_CLASSES, _FEATURES, generator=self._chance) * 0.6
+        torch.manual_seed(seed)
+        self._model = torch.nn.Sequential(
+            torch.nn.Linear(_FEATURES, 64), torch.nn.ReLU(), torch.nn.Linear(64, 64), torch.nn.ReLU()
+        )
+        self._model.append(torch.nn.Linear(64, _CLASSES))
+        self._names, self._shapes = zip(
+            *((name, value.shape) for name, value in self._model.named_parameters()), strict=True
+        )
+        self._vector = torch.cat([value.detach().flatten() for value in self._model.parameters()])
+        self._held_out = self._samples(_HELD_OUT)
+        self._gradients = vmap(grad(self._loss), in_dims=(None, 0, 0))
+
+    def final_loss(self, attack: str, defence: Defence) -> float:
+        vector, momentum = self._vector, torch.zeros_like(self._vector)
+        direction = torch.randn(len(vector), generator=self._chance)
+        direction /= direction.norm()
+        earlier = list[Gradients]()
+        for step in range(STEPS):
+            gradients, inputs, labels = self._step(vector)
+            earlier.append(gradients)
+            is_attacked = step >= FROM and attack != "none"
+            if is_attacked:
+                count = defence.hostile
+                flipped = self._gradients(vector, inputs[:count], _CLASSES - 1 - labels[:count])
+                honest, own, before = gradients[count:], gradients[:count], earlier[step - FROM][:count]
+                gradients = gradients.clone()
+                gradients[:count] = ATTACKS[attack](Moment(honest, own, flipped, before, direction))
+            average = asyncio.run(defence.average(gradients, is_attacked=is_attacked))
+            momentum = 0.9 * momentum + average
+            vector = vector - 0.02 * momentum
+        return float(self._loss(vector, *self._held_out))
+
+    def audits(self, hostile: int) -> tuple[int, int]:
+        """Rounds until all honest members have left out the hostile reducers, and the honest ones left out by any."""
+        chance, dropped = random.Random(hostile), [set[int]() for _member in range(PEERS)]
+        expected, vector = set(range(hostile)), self._vector
+        found_after = 0
+        for _round in range(_AUDITED):
+            gradients, *_samples = self._step(vector)
+            shares = gradients.tensor_split(PEERS, dim=1)
+            averages = [centered_clip(list(share), [_BATCH] * PEERS) for share in shares]
+            vector = vector - 0.02 * torch.cat(averages)
+            received = [[-average if reducer < hostile else average] for reducer, average in enumerate(averages)]
+            for member in range(hostile, PEERS):
+                if chance.random() * (PEERS - 1) < AUDITORS:
+                    seed = chance.randbytes(16)
+                    got = sums_of(received, seed)
+                    brought = (sums_of([[share[peer]] for share in shares], seed) for peer in range(PEERS))
+                    said = {peer: Account(_BATCH, sums, got) for peer, sums in enumerate(brought)}
+                    dropped[member].update(wrong_reducers(member, said, PEERS, ROUNDING))
+            found_after += not all(expected <= seen for seen in dropped[hostile:])
+        return found_after, len(set().union(*dropped) - expected)
+
+    def _step(self, vector: torch.Tensor) -> tuple[Gradients, torch.Tensor, torch.Tensor]:
+        inputs, labels = self._samples(PEERS * _BATCH)
+        inputs, labels = inputs.view(PEERS, _BATCH, -1), labels.view(PEERS, _BATCH)
+        return self._gradients(vector, inputs, labels), inputs, labels
+
+    def _loss(self, vector: torch.Tensor, inputs: torch.Tensor, labels: torch.Tensor) -> torch.Tensor:
+        pieces = vector.split([shape.numel() for shape in self._shapes])
+        values = {name: piece.view(shape) for name, piece, shape in zip(self._names, pieces, self._shapes, strict=True)}
+        return cross_entropy(functional_call(self._model, values, (inputs,)), labels)
+
+    def _samples(self, count: int) -> tuple[torch.Tensor, torch.Tensor]:
+        labels = torch.randint(_CLASSES, (count,), generator=self._chance)
+        return self._centres[labels] + torch.randn(count, _FEATURES, generator=self._chance), labels
+
+
+def main(seeds: int) -> None:
+    torch.set_num_threads(1)
+    began = time.monotonic()
+    print(f"{'attack':26}" + "".join(f"{name:>12}" for name in DEFENCES))
+    for attack in ATTACKS:
+        losses = [
+            sum(Run(seed).final_loss(attack, defence) for seed in range(seeds)) / seeds for defence in DEFENCES.values()
+        ]
+        print(f"{attack:26}" + "".join(f"{loss:12.3g}" for loss in losses), flush=True)
+    for hostile in (0, 1, 2, 4):
+        rounds, blamed = zip(*(Run(seed).audits(hostile) for seed in range(seeds)), strict=True)
+        print(
+            f"{hostile} hostile reducers: not all left out for {rounds} rounds, honest ones left out: {blamed}",
+            flush=True,
+        )
+    print(f"{time.monotonic() - began:.0f} s")
+
+
+if __name__ == "__main__":
+    main(int(sys.argv[1]) if len(sys.argv) > 1 else 3)

@@ -1,0 +1,141 @@
+"""An average that a minority cannot move far: CenteredClip (Karimireddy, He and Jaggi 2021). Pure.
+
+What a member sends is pulled to a centre until it is as near as honest members are: the centre v is where the clipped
+differences min(1, t_i / |x_i - v|) (x_i - v), weighted by samples, add up to zero. As long as no difference is longer
+than t_i, that is the weighted mean.
+
+How near honest members are follows from what they sent. The gradient of w samples deviates by s / sqrt(w), and the
+gradients of two members by s sqrt(1 / w_i + 1 / w_j): every pair is an estimate of s. Taken is the weighted median of
+each member's weighted median, which a minority by samples moves neither beyond the honest estimates nor below them;
+and t_i = _LONGEST * s / sqrt(w_i). It does not depend on the centre, so the centre is unique: the minimum of a convex
+function. A member whose own median is more than _FAR times s does not count at all.
+
+Of two members no median says which one is right: each is shortened to at most `_OF_TWO` times the norm of the other.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import torch
+
+_LONGEST = 1.25
+"""Times the usual deviation: honest members are not all alike."""
+_FAR = 3.0
+"""Times the usual deviation: honest members are not that far from most others."""
+_OF_TWO = 3.0
+_MOST_STEPS = 100
+_NEAR = 1e-6
+"""A step that changes no member's share of the centre by more is the last."""
+
+
+class CollectedParts:
+    """Takes the place of the sum in which hivemind's reducer adds up a part, and begins with nothing as that does."""
+
+    def __init__(self, nothing: torch.Tensor) -> None:
+        self._nothing = nothing
+        self._parts: list[torch.Tensor] = []
+        self._weights: list[float] = []
+
+    def add_(self, part: torch.Tensor, *, alpha: float) -> None:
+        """The part of one more member."""
+        if alpha > 0:
+            self._parts.append(part)
+            self._weights.append(alpha)
+
+    def div_(self, total: float) -> torch.Tensor:
+        """The centre; without samples the mean that hivemind makes of nothing, which is not finite."""
+        if not self._parts:
+            return self._nothing.div_(total)
+        return centered_clip(self._parts, self._weights)
+
+
+def centered_clip(parts: Sequence[torch.Tensor], weights: Sequence[float]) -> torch.Tensor:
+    """The centre of finite parts of one shape; weights are above zero."""
+    points = torch.stack([part.detach().float().flatten() for part in parts])
+    shares = shares_of(points, np.array(weights))
+    return (torch.from_numpy(shares).float() @ points).view(parts[0].shape)
+
+
+def shares_of(points: torch.Tensor, weights: np.ndarray) -> np.ndarray:
+    """How much of the centre each point is."""
+    if len(points) <= 2:
+        return _of_two(points.double().norm(dim=1).numpy(), weights)
+    squares = _squared_distances(points)
+    clip = clip_of(squares, weights)
+    shares: np.ndarray = clip.weights / clip.weights.sum()
+    if (clip.factors(_distances(squares, shares)) == 1)[clip.weights > 0].all():
+        return shares
+    # From where most of the others are near.
+    shares = np.eye(len(points))[clip.start]
+    for _ in range(_MOST_STEPS):
+        before, shares = shares, clip.weights * clip.factors(_distances(squares, shares))
+        shares /= shares.sum()
+        if np.abs(shares - before).max() < _NEAR:
+            break
+    return shares
+
+
+@dataclass(frozen=True)
+class Clip:
+    """How far each member may pull the centre."""
+
+    weights: np.ndarray
+    """0 for members that are too far from the others."""
+    lengths: np.ndarray
+    """To which the difference of each member from the centre is clipped."""
+    start: int
+    """The member that is nearest to most others."""
+
+    def factors(self, distances: np.ndarray) -> np.ndarray:
+        """What is left of differences of this length."""
+        return _clipped(distances, self.lengths)
+
+
+def clip_of(squares: np.ndarray, weights: np.ndarray) -> Clip:
+    """Of at least three members, from the squares of the distances between them."""
+    deviations = _deviations(squares, weights)
+    usual = _median(deviations, weights)
+    counted = np.where(deviations <= _FAR * usual, weights, 0.0)
+    return Clip(counted, _LONGEST * usual / np.sqrt(weights), int(np.argmin(deviations)))
+
+
+def _deviations(squares: np.ndarray, weights: np.ndarray) -> np.ndarray:
+    """What each member's distances to the others say of the deviation of one sample."""
+    pairs = np.sqrt(squares / (1 / weights[:, None] + 1 / weights))
+    others = ~np.eye(len(weights), dtype=bool)
+    return np.array([_median(pairs[row, others[row]], weights[others[row]]) for row in range(len(weights))])
+
+
+def _median(values: np.ndarray, weights: np.ndarray) -> float:
+    """The smallest value such that all up to it have half of the weight."""
+    order = np.argsort(values)
+    return float(values[order][np.searchsorted(np.cumsum(weights[order]), weights.sum() / 2 * (1 - _NEAR))])
+
+
+def _clipped(distances: np.ndarray, lengths: np.ndarray) -> np.ndarray:
+    factors: np.ndarray = np.divide(lengths, distances, out=np.ones(len(lengths)), where=distances > lengths)
+    return factors
+
+
+def _distances(squares: np.ndarray, shares: np.ndarray) -> np.ndarray:
+    """Of each point to the sum of all by their shares, which are 1 together."""
+    towards = squares @ shares
+    distances: np.ndarray = np.sqrt(np.maximum(0.0, towards - shares @ towards / 2))
+    return distances
+
+
+def _squared_distances(points: torch.Tensor) -> np.ndarray:
+    count = len(points)
+    squares = np.zeros((count, count))
+    squares[np.triu_indices(count, 1)] = torch.pdist(points).double().numpy() ** 2
+    return squares + squares.T
+
+
+def _of_two(norms: np.ndarray, weights: np.ndarray) -> np.ndarray:
+    if len(norms) < 2:
+        return np.ones(1)
+    # The one with fewer samples may deviate more.
+    most = _OF_TWO * norms[::-1] * np.sqrt(np.maximum(1.0, weights[::-1] / weights))
+    shares: np.ndarray = weights / weights.sum() * _clipped(norms, most)
+    return shares
