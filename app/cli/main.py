@@ -45,6 +45,7 @@ _VERBS = {
     "schedule": "schedule",
     "history": "history",
     "identity": "identity",
+    "disk": "disk",
     "log": "log",
     "doctor": "doctor.doctor",
 }

@@ -23,6 +23,8 @@ class Settings(QObject):
     def __init__(self, profile: Profile) -> None:
         super().__init__()
         self.profile = profile
+        # Qt's file dialog remembers folders in a file of its own: in this one, and not in ~/.config.
+        QSettings.setPath(QSettings.Format.NativeFormat, QSettings.Scope.UserScope, str(profile.path))
         self._file = QSettings(str(profile.path / "window.ini"), QSettings.Format.IniFormat)
 
     @property

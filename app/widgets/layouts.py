@@ -66,7 +66,7 @@ def add(box: QBoxLayout, *parts: Part) -> None:
             box.addWidget(item, place)
 
 
-def clear(box: QBoxLayout) -> None:
+def clear(box: QLayout) -> None:
     """Remove and delete every widget."""
     while item := box.takeAt(0):
         if widget := item.widget():
