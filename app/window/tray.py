@@ -10,7 +10,7 @@ from app.desktop.notifications import Notification
 from app.home.contribute_button import Perform, fill_menu
 from app.link.choices import continues_by_itself, is_under_way, main_choice, more_choices
 from app.link.engine_link import EngineLink, Link
-from app.text import status
+from app.text import progress, status
 from app.text.i18n import tr
 from app.widgets import icons
 from core.api.snapshot import Snapshot
@@ -48,7 +48,10 @@ class Tray(QObject):
         sentence = status.status(known, now) if up else self._link.sentence or tr("Starting the engine")
         left = status.time_left(known, now)
         self.state.setText(f"{sentence} ({left})" if left else sentence)
-        self._set_tool_tip(f"Idlehive: {sentence}")
+        traffic = progress.rates(known) if up else ""
+        self.traffic.setText(traffic)
+        self.traffic.setVisible(bool(traffic))
+        self._set_tool_tip("\n".join(filter(None, [f"Idlehive: {sentence}", left, traffic])))
         self.main.setText(main_choice(known).text)
         for widget in (self.main, self.durations.menuAction()):
             widget.setEnabled(up)
@@ -87,6 +90,8 @@ class Tray(QObject):
     def _build_menu(self) -> None:
         self.state = QAction(self.menu)
         self.state.setEnabled(False)
+        self.traffic = QAction(self.menu)
+        self.traffic.setEnabled(False)
         self.main = QAction(self.menu)
         self.main.triggered.connect(self._on_main)
         self.durations = QMenu(self.menu)
@@ -95,6 +100,7 @@ class Tray(QObject):
         self.quit = QAction(self.menu)
         self.quit.triggered.connect(self.quit_asked)
         self.menu.addAction(self.state)
+        self.menu.addAction(self.traffic)
         self.menu.addSeparator()
         self.menu.addAction(self.main)
         self.menu.addMenu(self.durations)
