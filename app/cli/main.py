@@ -46,6 +46,7 @@ _VERBS = {
     "history": "history",
     "identity": "identity",
     "disk": "disk",
+    "events": "events",
     "log": "log",
     "doctor": "doctor.doctor",
 }

@@ -42,7 +42,7 @@ from core.engine.projects.identity import Identity
 from core.engine.projects.memberships import memberships
 from core.engine.projects.pictures import Pictures
 from core.engine.projects.ranking import Ranking
-from core.engine.recorder import Recorder, ending, idle_kind, why
+from core.engine.recorder import Recorder, ending, why
 from core.engine.session.backbone import Backbone
 from core.engine.session.commands import Programs
 from core.engine.session.session import Services, SessionEvent
@@ -148,7 +148,7 @@ class Engine:
         self._seen = self._observe(now)
         self._run_lifecycle(None if isinstance(event, EpochDone | Remark) else event, now)
         self._sessions.apply(self.decision.settings)
-        self._recorder.watch(idle_kind(self._state, self.decision), now)
+        self._recorder.follow(self._state, self.decision, now)
         self._recorder.set_zone(self.weekly_schedule.zone(now), now)
         self._recorder.flush(now)
         self._sessions.pause_backbone()

@@ -74,7 +74,12 @@ class ScriptedEngine:
         }
         self._answers["GetIdentity"] = IdentityInfo("0" * 64)
         nothing = Overview(0.0, 0.0, None, Sums(), 0, Cost(), (), "day", (), 2026, (), (0.0,) * 365, ())
-        self._answers |= {"GetOverview": nothing, "GetHabits": Habits((0.0,) * 168, {}, {}), "GetSessions": []}
+        self._answers |= {
+            "GetOverview": nothing,
+            "GetHabits": Habits((0.0,) * 168, {}, {}),
+            "GetSessions": [],
+            "GetEvents": [],
+        }
         self._answers["GetDiskUse"] = DiskUse(0, 0, 0, 0, 0, 0, 0, 0)
         self._commands: list[Command] = []
         self._changed = threading.Condition()

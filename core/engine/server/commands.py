@@ -14,6 +14,7 @@ from core.api.preferences.commands import ListPreferences, PreferenceInfo, Reset
 from core.api.project import projects
 from core.api.protocol import Command, Event, GetSnapshot
 from core.api.record import record
+from core.api.record.events import GetEvents
 from core.api.sensors import GetSensors
 from core.client.profile import Profile
 from core.engine.decision.preference_info import preference_info
@@ -56,6 +57,7 @@ class Commands:
             record.GetOverview: history.overview,
             record.GetHabits: history.habits,
             record.GetSessions: history.sessions,
+            GetEvents: history.events,
             record.ExportHistory: history.export,
             record.ImportHistory: history.import_file,
             record.DeleteHistory: history.delete,
