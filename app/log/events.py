@@ -11,6 +11,7 @@ from app.text.i18n import tr
 from app.widgets import layouts, theme
 from app.widgets.basic import Button, Notice
 from app.widgets.controls.combo import Combo
+from app.widgets.theme import Type
 from core.api.protocol import Event
 from core.api.record.events import GetEvents, PastEvent
 from core.api.snapshot import Snapshot
@@ -30,6 +31,7 @@ class EventsView(QWidget):
         self.view = QPlainTextEdit()
         self.view.setReadOnly(True)
         self.view.setAccessibleName(tr("Events"))
+        self.view.setFont(theme.font(Type.TEXT))
         self.view.setTabChangesFocus(True)
         row = layouts.row(self.project, None, self.copy, spacing=theme.UNIT * 2)
         layouts.column(row, self.problem, (self.view, 1), spacing=theme.GAP, of=self)

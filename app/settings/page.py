@@ -10,6 +10,7 @@ from app.desktop.window_settings import Settings
 from app.link.engine_link import EngineLink, Link
 from app.settings import about
 from app.settings.disk_card import DiskCard
+from app.settings.doctor_card import DoctorCard
 from app.settings.identity_card import IdentityCard
 from app.settings.setting_row import SettingRow
 from app.text import i18n
@@ -53,8 +54,16 @@ class SettingsPage(Page):
     def _build(self) -> None:
         self._problem = Notice("problem-frame")
         self.identity = IdentityCard(self._link)
-        self.disk = DiskCard(self._link)
-        cards = self._desktop(), self._appearance(), self.identity, self.disk, self._updates(), self._about()
+        self.disk, self.doctor = DiskCard(self._link), DoctorCard()
+        cards = (
+            self._desktop(),
+            self._appearance(),
+            self.identity,
+            self.disk,
+            self._updates(),
+            self.doctor,
+            self._about(),
+        )
         self.fill(Label(tr("Settings"), Type.HEADLINE), self._problem, *cards, None)
 
     def _desktop(self) -> Card:

@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 from msgspec.structs import replace
+from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 
@@ -103,3 +104,21 @@ def test_the_disk_is_shown_by_kind_and_space_is_freed(window: MainWindow, engine
     page.disk.free.click()
     qtbot.waitUntil(lambda: "Nothing can be deleted now." in texts(page) and "Data of projects" not in texts(page))
     assert not page.disk.free.isEnabled()
+
+
+def test_the_doctor_is_run_and_copied_without_names(
+    page: SettingsPage, profile: Profile, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("IDLEHIVE_HOME", str(profile.path))
+    monkeypatch.setattr("app.settings.doctor_card.Path.home", lambda: profile.path)
+    monkeypatch.setattr("app.settings.doctor_card.platform.node", lambda: "Python")
+    assert not page.doctor.copy.isEnabled()
+    page.doctor.check.click()
+    qtbot.waitUntil(page.doctor.copy.isEnabled, timeout=30_000)
+    assert "profile: " in texts(page)
+    page.doctor.copy.click()
+    report = QGuiApplication.clipboard().text()
+    assert "profile: ~." in report
+    assert "python: " in report
+    assert str(profile.path) not in report
+    assert "Python" not in report
