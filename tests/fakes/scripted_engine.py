@@ -79,6 +79,7 @@ class ScriptedEngine:
             "GetHabits": Habits((0.0,) * 168, {}, {}),
             "GetSessions": [],
             "GetEvents": [],
+            "GetSensors": [],
         }
         self._answers["GetDiskUse"] = DiskUse(0, 0, 0, 0, 0, 0, 0, 0)
         self._commands: list[Command] = []
