@@ -94,8 +94,8 @@ class HomePage(Page):
 
     def arrange(self, roomy: bool) -> None:
         self._tiles.arrange(4 if roomy else 2)
-        self._ring.set_diameter(232 if roomy else 160)
-        self._state_row.setSpacing(theme.UNIT * (10 if roomy else 6))
+        self._ring.set_diameter(232 if roomy else 132)
+        self._state_row.setSpacing(theme.UNIT * (10 if roomy else 4))
 
     def _build(self) -> None:
         self._ring, self._chips, self._tiles = EpochRing(), StepChips(), Tiles()

@@ -1,6 +1,6 @@
 """The disk on the settings page: what Idlehive holds, what is left, and "Free space now"."""
 
-from PySide6.QtCore import Qt
+from PySide6.QtWidgets import QWidget
 
 from app.link.engine_link import EngineLink
 from app.text import disk, numbers
@@ -15,7 +15,7 @@ class DiskCard(Card):
     def __init__(self, link: EngineLink) -> None:
         super().__init__(tr("Disk"), spacing=theme.UNIT * 3)
         self._link = link
-        self.kinds = layouts.grid(theme.UNIT * 6, theme.UNIT, 1)
+        self.kinds = layouts.column(spacing=theme.UNIT)
         self.left = Label("", Type.STRONG, wrap=True)
         self.to_free = Label("", Type.CAPTION, "muted", wrap=True)
         self.problem = Notice("problem-frame")
@@ -28,9 +28,10 @@ class DiskCard(Card):
 
     def show_use(self, use: DiskUse) -> None:
         layouts.clear(self.kinds)
-        for row, (name, size) in enumerate(disk.kinds(use)):
-            self.kinds.addWidget(Label(name), row, 0)
-            self.kinds.addWidget(Label(numbers.size(size), Type.STRONG), row, 1, Qt.AlignmentFlag.AlignRight)
+        for name, size in disk.kinds(use):
+            line = QWidget()
+            layouts.row((Label(name), 1), Label(numbers.size(size), Type.STRONG), of=line)
+            self.kinds.addWidget(line)
         self.left.setText(disk.left(use))
         self.to_free.setText(disk.to_free(use))
         self.free.setEnabled(use.to_free > 0)

@@ -66,7 +66,7 @@ def add(box: QBoxLayout, *parts: Part) -> None:
             box.addWidget(item, place)
 
 
-def clear(box: QLayout) -> None:
+def clear(box: QBoxLayout) -> None:
     """Remove and delete every widget."""
     while item := box.takeAt(0):
         if widget := item.widget():
