@@ -4,6 +4,7 @@ import asyncio
 from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import pytest
 
@@ -16,9 +17,13 @@ USED, UNUSED = "a" * 64, "b" * 64
 
 
 @pytest.fixture
-def profile(tmp_path: Path) -> Iterator[Profile]:
+def profile() -> Iterator[Profile]:
     """With two data files, of which a process uses one, a copy, logs and a record."""
-    profile = Profile(tmp_path)
+    with TemporaryDirectory(prefix="hive") as folder:
+        yield from _filled(Profile(Path(folder)))
+
+
+def _filled(profile: Profile) -> Iterator[Profile]:
     profile.prepare()
     for name in (USED, UNUSED):
         (profile.cache / name).write_bytes(b"x" * 1000)
