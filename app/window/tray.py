@@ -25,6 +25,7 @@ class Tray(QObject):
     toggled = Signal()
     opened = Signal()
     quit_asked = Signal()
+    compact_asked = Signal()
 
     def __init__(self, link: EngineLink, perform: Perform, parent: QObject | None = None) -> None:
         super().__init__(parent)
@@ -97,6 +98,8 @@ class Tray(QObject):
         self.durations = QMenu(self.menu)
         self.open = QAction(tr("Open Idlehive"), self.menu)
         self.open.triggered.connect(self.opened)
+        self.compact = QAction(tr("Compact window"), self.menu)
+        self.compact.triggered.connect(self.compact_asked)
         self.quit = QAction(self.menu)
         self.quit.triggered.connect(self.quit_asked)
         self.menu.addAction(self.state)
@@ -106,6 +109,7 @@ class Tray(QObject):
         self.menu.addMenu(self.durations)
         self.menu.addSeparator()
         self.menu.addAction(self.open)
+        self.menu.addAction(self.compact)
         self.menu.addAction(self.quit)
 
     def _set_tool_tip(self, sentence: str) -> None:
