@@ -9,12 +9,13 @@ import msgspec
 
 from app.cli import programs
 from app.cli.console import output
-from app.cli.console.connection import ask
+from app.cli.console.connection import ask, borrowed
 from app.cli.console.parser import Parser, Verbs, add_json, add_part, add_verb
 from app.text import preferences
 from app.text.typed import values
 from core.api.preferences.commands import ListPreferences, PreferenceInfo, ResetPreference, SetPreference
-from core.api.preferences.preferences import PREFERENCES, preference_named
+from core.api.preferences.preferences import GENTLE, PREFERENCES, preference_named
+from core.api.preferences.value_types import Week
 from core.client.profile import Profile
 
 _NAMES = textwrap.fill(", ".join(PREFERENCES), 79, initial_indent=" " * len("Names: ")).lstrip()
@@ -23,10 +24,12 @@ TEXT = f"""
 What Idlehive may use of this computer. Changes apply at once.
 
   idlehive limits
+  idlehive limits show --changed
+  idlehive limits show cache_size
   idlehive limits set cache_size 20GB
   idlehive limits set threads 2               or: automatic
   idlehive limits set gentle.threads 1        in the gentle hours of the schedule
-  idlehive limits reset threads
+  idlehive limits reset threads               or: --all
   idlehive limits programs add blender        nothing while it runs
 
 Values are written with their unit: 20GB, 512 MiB, 1MB/s, 8 Mbit/s, 80%, 75C,
@@ -40,21 +43,33 @@ def add(verbs: Verbs) -> None:
     parser = add_verb(verbs, "limits", "show or set what Idlehive may use", TEXT, run_show)
     add_json(parser)
     parts = parser.add_subparsers(metavar="show|set|reset|programs", title="what to do", parser_class=Parser)
-    add_part(parts, "show", "all limits", TEXT, run_show)
+    show = add_part(parts, "show", "all limits, or one", TEXT, run_show)
+    show.add_argument("name", metavar="NAME", nargs="?")
+    show.add_argument("--changed", action="store_true", help="only those that are not as Idlehive comes")
     setting = add_part(parts, "set", "set one", TEXT, run_set)
     setting.add_argument("name", metavar="NAME")
     setting.add_argument("value", metavar="VALUE", nargs="+", help="with its unit: 20GB, 8 Mbit/s, 80%%")
     reset = add_part(parts, "reset", "back to what Idlehive comes with", TEXT, run_reset)
-    reset.add_argument("name", metavar="NAME")
+    which = reset.add_mutually_exclusive_group(required=True)
+    which.add_argument("name", metavar="NAME", nargs="?")
+    which.add_argument("--all", action="store_true", help="all limits; the schedule stays")
     programs.add(parts)
 
 
 def run_show(arguments: argparse.Namespace, profile: Profile) -> int:
+    name = preference_named(arguments.name).name if getattr(arguments, "name", None) else None
     known = ask(profile, ListPreferences(), list[PreferenceInfo])
+    if name is not None:
+        info = next(info for info in known if info.name == name)
+        return output.answer(arguments, as_json(info), _described(info))
+    if getattr(arguments, "changed", False):
+        known = [info for info in known if info.value != info.default]
     if arguments.json:
         output.print_json([as_json(info) for info in known])
-    else:
+    elif known:
         _print(known)
+    else:
+        print("All limits are as Idlehive comes.")
     return 0
 
 
@@ -65,7 +80,15 @@ def run_set(arguments: argparse.Namespace, profile: Profile) -> int:
 
 
 def run_reset(arguments: argparse.Namespace, profile: Profile) -> int:
-    return _change(arguments, profile, ResetPreference(preference_named(arguments.name).name))
+    if not arguments.all:
+        return _change(arguments, profile, ResetPreference(preference_named(arguments.name).name))
+    with borrowed(profile) as engine:
+        known = engine.request(ListPreferences(), list[PreferenceInfo])
+        changed = [info for info in known if info.value != info.default and not isinstance(info.type, Week)]
+        reset = [engine.request(ResetPreference(info.name), PreferenceInfo) for info in changed]
+    names = ", ".join(info.name for info in reset)
+    sentence = f"Reset: {names}." if reset else "All limits are as Idlehive comes."
+    return output.answer(arguments, [as_json(info) for info in reset], sentence)
 
 
 def as_json(info: PreferenceInfo) -> dict[str, Any]:
@@ -74,6 +97,20 @@ def as_json(info: PreferenceInfo) -> dict[str, Any]:
     kind = declared.pop("type")
     why = preferences.cause(info.why) if info.why else None
     return {"unit": kind, **declared, **msgspec.to_builtins(info), "type": kind, "why": why}
+
+
+def _described(info: PreferenceInfo) -> str:
+    """One limit, a line for each thing that can be said of it."""
+    words = preferences.words(info.name.removeprefix(GENTLE))
+    now = preferences.applies_now(info)
+    lines = (
+        f"{info.name}: {words.name}",
+        words.meaning,
+        f"Value: {values.write(info.value, info.type)}" + (f" ({now})" if now else ""),
+        f"Default: {values.write(info.default, info.type)}",
+        f"Allowed: {values.allowed(info.type)}",
+    )
+    return "\n".join(filter(None, lines))
 
 
 def _change(arguments: argparse.Namespace, profile: Profile, command: SetPreference | ResetPreference) -> int:

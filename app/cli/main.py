@@ -45,6 +45,8 @@ _VERBS = {
     "schedule": "schedule",
     "history": "history",
     "identity": "identity",
+    "disk": "disk",
+    "events": "events",
     "log": "log",
     "doctor": "doctor.doctor",
 }

@@ -6,6 +6,7 @@ What the volunteer wants of contributing is a preference, kept by the engine, an
 
 from typing import Literal, get_args
 
+import msgspec
 from PySide6.QtCore import QByteArray, QObject, QSettings, Signal
 
 from app.widgets.theme import Scheme
@@ -23,6 +24,8 @@ class Settings(QObject):
     def __init__(self, profile: Profile) -> None:
         super().__init__()
         self.profile = profile
+        # Qt's file dialog remembers folders in a file of its own: in this one, and not in ~/.config.
+        QSettings.setPath(QSettings.Format.NativeFormat, QSettings.Scope.UserScope, str(profile.path))
         self._file = QSettings(str(profile.path / "window.ini"), QSettings.Format.IniFormat)
 
     @property
@@ -61,6 +64,18 @@ class Settings(QObject):
     @quitting.setter
     def quitting(self, value: Quitting) -> None:
         self._change("quitting", value)
+
+    @property
+    def weeks(self) -> dict[str, str]:
+        """Cells of the weeks that the volunteer has saved, by name."""
+        try:
+            return msgspec.json.decode(str(self._file.value("weeks", "{}")), type=dict[str, str])
+        except msgspec.DecodeError:
+            return {}
+
+    @weeks.setter
+    def weeks(self, value: dict[str, str]) -> None:
+        self._change("weeks", msgspec.json.encode(value).decode())
 
     @property
     def notifications(self) -> bool:

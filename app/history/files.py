@@ -4,9 +4,9 @@ from collections.abc import Callable
 from datetime import datetime
 from pathlib import Path
 
-from PySide6.QtCore import QTimer
-from PySide6.QtGui import QAction
-from PySide6.QtWidgets import QFileDialog, QMenu, QMessageBox, QWidget
+from PySide6.QtCore import QTimer, QUrl
+from PySide6.QtGui import QAction, QDesktopServices
+from PySide6.QtWidgets import QFileDialog, QInputDialog, QMenu, QMessageBox, QWidget
 
 from app.history import certificate
 from app.history.time_range import midnight
@@ -21,6 +21,8 @@ from core.api.record.record import DeleteHistory, ExportHistory, GetOverview, Im
 
 _GRACE_MS = 10_000
 """Time to undo a deletion."""
+
+_LONGEST_NAME = 60
 
 Then = Callable[[Path], None]
 
@@ -45,6 +47,10 @@ class HistoryFiles:
         self._add("delete", tr("Delete all…"), self._ask_delete)
         self.button.setMenu(self._menu)
         self.notice = Notice("notice-frame", tr("Undo"), self.undo)
+        self._written = Path()
+        self.open = Button(tr("Open"), "secondary", lambda: _open(self._written))
+        self.show_folder = Button(tr("Show in folder"), "secondary", lambda: _open(self._written.parent))
+        self.notice.offer(self.open, self.show_folder)
         self._deletion = QTimer(page, singleShot=True, interval=_GRACE_MS)
         self._deletion.timeout.connect(self._delete)
 
@@ -73,12 +79,13 @@ class HistoryFiles:
             lambda overview: certificate.save_summary(overview, path, svg=path.suffix.lower() == ".svg"),
         )
 
-    def save_certificate(self, path: Path) -> None:
-        self._keep(path, GetOverview(), lambda overview: certificate.save_certificate(overview, path))
+    def save_certificate(self, path: Path, name: str = "") -> None:
+        self._keep(path, GetOverview(), lambda overview: certificate.save_certificate(overview, path, name))
 
     def delete_soon(self) -> None:
         """Delete all in ten seconds, unless the volunteer undoes it. Closing the window cancels it."""
         self._deletion.start()
+        self._offer_file(None)
         self.notice.action.show()
         self.notice.set_text(tr("Your history is deleted in ten seconds."))
 
@@ -102,19 +109,27 @@ class HistoryFiles:
             except WorldError as error:
                 self._show_problem(sentence(error.message))
             else:
-                self._show_done(tr("{file} is written.", file=path.name))
+                self._show_done(tr("{file} is written.", file=path.name), path)
 
         self._link.ask(command, done, self._show_problem, kind=Overview)
 
     def _show_written(self, written: Written) -> None:
         hours = numbers.count(written.hours)
-        self._show_done(tr("{file} is written: {hours} hours.", file=Path(written.path).name, hours=hours))
+        path = Path(written.path)
+        self._show_done(tr("{file} is written: {hours} hours.", file=path.name, hours=hours), path)
 
-    def _show_done(self, sentence: str) -> None:
+    def _show_done(self, sentence: str, written: Path | None = None) -> None:
         self._show_problem("")
         self.notice.action.hide()
+        self._offer_file(written)
         self.notice.set_text(sentence)
         QTimer.singleShot(_GRACE_MS, self._page, lambda: self._forget(sentence))
+
+    def _offer_file(self, written: Path | None) -> None:
+        """Open the file that was written, or its folder."""
+        self._written = written or Path()
+        for button in (self.open, self.show_folder):
+            button.setVisible(written is not None)
 
     def _forget(self, sentence: str) -> None:
         if self.notice.label.text() == sentence:
@@ -137,7 +152,18 @@ class HistoryFiles:
         self._ask_for_file(tr("Picture of the year"), name, tr("Picture (*.png);;Drawing (*.svg)"), self.save_summary)
 
     def _ask_certificate(self) -> None:
-        self._ask_for_file(tr("Certificate"), "idlehive-certificate.pdf", tr("To print (*.pdf)"), self.save_certificate)
+        dialog = QInputDialog(self._page)
+        dialog.setWindowTitle(tr("Certificate"))
+        dialog.setLabelText(tr("The name on it; leave it empty for none"))
+        dialog.textValueSelected.connect(self._ask_certificate_file)
+        dialog.finished.connect(dialog.deleteLater)
+        dialog.open()
+
+    def _ask_certificate_file(self, name: str) -> None:
+        def save(path: Path) -> None:
+            self.save_certificate(path, name.strip()[:_LONGEST_NAME])
+
+        self._ask_for_file(tr("Certificate"), "idlehive-certificate.pdf", tr("To print (*.pdf)"), save)
 
     def _ask_for_file(self, title: str, name: str, kinds: str, then: Then) -> None:
         dialog = QFileDialog(self._page, title, str(Path.home() / name), kinds)
@@ -166,3 +192,8 @@ class HistoryFiles:
             lambda _checked: self.delete_soon()
         )
         box.open()
+
+
+def _open(path: Path) -> None:
+    """With the desktop's program for it."""
+    QDesktopServices.openUrl(QUrl.fromLocalFile(str(path)))

@@ -41,6 +41,8 @@ class HomePage(Page):
         self._snapshot: Snapshot | None = None
         self._curve_of: tuple[str | None, int] | None = None
         self._week_of: tuple[ScheduleState, int] | None = None
+        self._stage: tuple[str, float] = "", 0.0
+        """The state, and since when it is seen."""
         self._asked = False
         """A command has no answer yet: ignore a second press."""
         self._build()
@@ -54,6 +56,8 @@ class HomePage(Page):
     def show_snapshot(self, snapshot: Snapshot) -> None:
         """Everything on the page follows from the snapshot; a hidden page is updated when it is shown."""
         self._snapshot = snapshot
+        if snapshot.state != self._stage[0]:
+            self._stage = snapshot.state, time.time()
         if self.isVisible():
             self._paint_snapshot(snapshot)
 
@@ -90,8 +94,8 @@ class HomePage(Page):
 
     def arrange(self, roomy: bool) -> None:
         self._tiles.arrange(4 if roomy else 2)
-        self._ring.set_diameter(232 if roomy else 160)
-        self._state_row.setSpacing(theme.UNIT * (10 if roomy else 6))
+        self._ring.set_diameter(232 if roomy else 132)
+        self._state_row.setSpacing(theme.UNIT * (10 if roomy else 4))
 
     def _build(self) -> None:
         self._ring, self._chips, self._tiles = EpochRing(), StepChips(), Tiles()
@@ -144,8 +148,9 @@ class HomePage(Page):
         snapshot, now = self._snapshot, time.time()
         self._show_state(status.tone(snapshot), status.caption(snapshot, now), status.explanation(snapshot, now))
         self._title.setText(status.title(snapshot))
-        self._left.setText(status.time_left(snapshot, now))
-        counting = status.ends_at(snapshot) is not None
+        starting = steps.is_getting_ready(snapshot)
+        self._left.setText(steps.waited(now - self._stage[1]) if starting else status.time_left(snapshot, now))
+        counting = starting or status.ends_at(snapshot) is not None
         if counting and self.isVisible() and not self._second.isActive():
             self._second.start()
         elif not counting:

@@ -83,13 +83,28 @@ def moved(snapshot: Snapshot) -> str:
     return "\n".join(filter(None, [told, status.reachability(snapshot)]))
 
 
+def computer(snapshot: Snapshot) -> tuple[Reading, ...]:
+    """Processor, memory and graphics card, beside what the session may use of them; empty without one."""
+    use, limits = snapshot.processor, snapshot.settings.limits
+    if use is None:
+        return gpu(snapshot)
+    memory = Reading(tr("Memory"), NOTHING, "", None)
+    if use.memory and limits.memory_limit:
+        memory = Reading(
+            tr("Memory"), *numbers.size_under(use.memory, limits.memory_limit), use.memory / limits.memory_limit
+        )
+    elif use.memory:
+        memory = Reading(tr("Memory"), *numbers.size_parts(use.memory), None)
+    return (_amount(tr("Processor"), use.share, limits.processor_share, "%"), memory, *gpu(snapshot))
+
+
 def gpu(snapshot: Snapshot) -> tuple[Reading, ...]:
     """The graphics card; empty while none computes."""
     card, limits = snapshot.gpu, snapshot.settings.limits
     if card is None:
         return ()
     return (
-        _amount(tr("Use"), card.utilization, limits.gpu_share, "%"),
+        _amount(tr("Card"), card.utilization, limits.gpu_share, "%"),
         _amount(tr("Temperature"), card.temperature, limits.gpu_temperature, "°C"),
         _amount(tr("Power"), card.power, limits.gpu_power, "W"),
     )

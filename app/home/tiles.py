@@ -50,14 +50,14 @@ class Tiles(QGridLayout):
         super().__init__()
         self.setSpacing(theme.GAP)
         self.today, self.speed, self.peers = Tile(tr("Today")), Tile(tr("Speed")), Tile(tr("Peers"))
-        self.gpu, self.network = MeterTile(tr("Graphics card")), MeterTile(tr("Network"))
-        self.gpu.hide()
+        self.computer, self.network = MeterTile(tr("This computer")), MeterTile(tr("Network"))
+        self.computer.hide()
         self._columns = 0
         self.arrange(4)
 
     @property
     def all(self) -> tuple[Card, ...]:
-        third = self.peers if self.gpu.isHidden() else self.gpu
+        third = self.peers if self.computer.isHidden() else self.computer
         return self.today, self.speed, third, self.network
 
     def arrange(self, columns: int) -> None:
@@ -66,7 +66,7 @@ class Tiles(QGridLayout):
         self._columns = columns
         for number, tile in enumerate((self.today, self.speed, self.peers, self.network)):
             self.addWidget(tile, number // columns, number % columns)
-        self.addWidget(self.gpu, 2 // columns, 2 % columns)
+        self.addWidget(self.computer, 2 // columns, 2 % columns)
         stretches = (3, 3, 4, 4) if columns == 4 else (1, 1, 0, 0)
         for column, stretch in enumerate(stretches):
             self.setColumnStretch(column, stretch)
@@ -76,7 +76,7 @@ class Tiles(QGridLayout):
         self.speed.show_figure(*readings.speed(snapshot))
         self.peers.show_figure(*readings.peers(snapshot))
         self.network.show_readings(readings.network(snapshot), readings.moved(snapshot))
-        measured = readings.gpu(snapshot)
-        self.gpu.show_readings(measured)
-        self.gpu.setVisible(bool(measured))
+        measured = readings.computer(snapshot)
+        self.computer.show_readings(measured)
+        self.computer.setVisible(bool(measured))
         self.peers.setVisible(not measured)

@@ -3,23 +3,26 @@
 All rows come from the engine's answer, so a new preference needs no line here.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from itertools import groupby
 
 from PySide6.QtCore import QTimer
+from PySide6.QtWidgets import QMessageBox
 
 from app.limits.row import Actions, PreferenceRow
 from app.link.engine_link import EngineLink
 from app.link.live_page import LivePage
-from app.text import preferences
+from app.text import numbers, preferences
 from app.text.i18n import tr
 from app.widgets import layouts, theme
-from app.widgets.basic import Card, Label, Line
+from app.widgets.basic import Button, Card, Label, Line, ToggleButton
+from app.widgets.dialog import MessageDialog
 from app.widgets.theme import Type
 from core.api.preferences.commands import ListPreferences, PreferenceInfo, ResetPreference, SetPreference
 from core.api.preferences.preferences import GENTLE
 from core.api.preferences.value_types import Value, Week
 from core.api.protocol import Command
+from core.api.sensors import GetSensors, SensorInfo
 from core.api.snapshot import Snapshot
 
 
@@ -36,12 +39,17 @@ class LimitsPage(LivePage):
         self._applying: object = None
         self._wanted: str | None = None
         """The preference to bring into sight once the rows are there."""
+        self._cards: list[tuple[Card, list[tuple[Line, PreferenceRow]]]] = []
+        self._lacks: frozenset[str] = frozenset()
+        """What is about parts that this computer does not have."""
+        self._unfolded = False
         self._build()
         link.snapshot_changed.connect(self._on_snapshot)
         self.follow_link()
 
     def fetch(self) -> None:
         self.ask(ListPreferences(), self.show_preferences, list[PreferenceInfo])
+        self.ask(GetSensors(), self._on_sensors, list[SensorInfo])
 
     def enable(self, up: bool) -> None:
         self.content.setEnabled(up)
@@ -58,6 +66,7 @@ class LimitsPage(LivePage):
             self._make_rows(families)
         for plain, family in families.items():
             self.rows[plain].show_values(family)
+        self._arrange()
         self._show_live()
         QTimer.singleShot(0, self, self._reveal)
 
@@ -70,6 +79,9 @@ class LimitsPage(LivePage):
     def _reveal(self) -> None:
         if row := self.rows.get(self._wanted or ""):
             self._wanted = None
+            if row.isHidden():
+                self.only_changed.setChecked(False)
+                self._show_lacking()
             self.column.activate()
             self.ensureWidgetVisible(row, 0, self.viewport().height() // 3)
             row.focus()
@@ -84,19 +96,70 @@ class LimitsPage(LivePage):
         self._groups = layouts.column(spacing=theme.GAP)
         text = tr("What Idlehive may use of this computer. Changes apply at once, also while it contributes.")
         heading, caption = Label(tr("Limits"), Type.HEADLINE), Label(text, Type.TEXT, "muted", wrap=True)
-        self.fill(layouts.column(heading, caption, spacing=theme.UNIT), self.problem, self._groups, None)
+        self.only_changed = ToggleButton(tr("Only changed"), self._arrange)
+        self.reset_all = Button(tr("Reset all…"), "secondary", self._ask_to_reset)
+        self.lacking = Button("", "link", self._show_lacking)
+        top = layouts.row((heading, 1), self.only_changed, self.reset_all, spacing=theme.UNIT * 2)
+        head = layouts.column(top, caption, spacing=theme.UNIT)
+        self.fill(head, self.problem, self._groups, layouts.row(self.lacking, None), None)
 
     def _make_rows(self, families: dict[str, list[PreferenceInfo]]) -> None:
         layouts.clear(self._groups)
-        self.rows = {}
+        self.rows, self._cards = {}, []
         actions = Actions(self.change, self.reset)
         by_page = sorted(families.values(), key=lambda family: preferences.page_order(family[0].page))
         for page, group in groupby(by_page, key=lambda family: family[0].page):
             card = Card(preferences.page_name(page), spacing=theme.UNIT * 3)
-            for number, family in enumerate(group):
-                row = self.rows[family[0].name] = PreferenceRow(family, actions)
-                card.add(*([Line()] if number else []), row)
+            parts = []
+            for family in group:
+                row, line = PreferenceRow(family, actions), Line()
+                self.rows[family[0].name] = row
+                parts.append((line, row))
+                card.add(line, row)
+            self._cards.append((card, parts))
             self._groups.addWidget(card)
+
+    def _arrange(self) -> None:
+        """Show the rows that are wanted, with lines between them."""
+        hidden = [name for name, row in self.rows.items() if name in self._lacks and not row.is_changed]
+        folded = set() if self._unfolded else set(hidden)
+        if self.only_changed.isChecked():
+            folded |= {name for name, row in self.rows.items() if not row.is_changed}
+        for card, parts in self._cards:
+            shown = [row for _, row in parts if row.name not in folded]
+            for line, row in parts:
+                row.setVisible(row in shown)
+                line.setVisible(row in shown[1:])
+            card.setVisible(bool(shown))
+        self.reset_all.setEnabled(any(row.is_changed for row in self.rows.values()))
+        text = tr("Show {n} limits of what this computer does not have", n=numbers.count(len(hidden)))
+        self.lacking.set_text(text)
+        self.lacking.setVisible(bool(hidden) and not self._unfolded and not self.only_changed.isChecked())
+
+    def _show_lacking(self) -> None:
+        self._unfolded = True
+        self._arrange()
+
+    def _on_sensors(self, sensors: list[SensorInfo]) -> None:
+        self._lacks = preferences.lacking(sensors)
+        self._arrange()
+
+    def _ask_to_reset(self) -> None:
+        changed = [name for row in self.rows.values() for name in row.changed]
+        box = MessageDialog(
+            self,
+            tr("Reset all limits"),
+            tr("Set every limit back to what Idlehive comes with?"),
+            tr("Your schedule and your projects stay."),
+        )
+        box.offer(tr("Keep them"), QMessageBox.ButtonRole.RejectRole, "primary")
+        reset = box.offer(tr("Reset all"), QMessageBox.ButtonRole.AcceptRole)
+        reset.clicked.connect(lambda _checked: self._reset(changed))
+        box.open()
+
+    def _reset(self, names: Sequence[str]) -> None:
+        for name in names:
+            self.reset(name)
 
     def _request(self, name: str, command: Command) -> None:
         row = self.rows[name.removeprefix(GENTLE)]

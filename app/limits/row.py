@@ -52,6 +52,19 @@ class PreferenceRow(QWidget):
         self.setAccessibleName(words.name)
         self._arrange(words)
 
+    @property
+    def name(self) -> str:
+        return self._family[0].name
+
+    @property
+    def changed(self) -> list[str]:
+        """Those of its preferences that are not as Idlehive comes."""
+        return [info.name for info in self._family if info.value != info.default]
+
+    @property
+    def is_changed(self) -> bool:
+        return bool(self.changed)
+
     def show_values(self, family: Sequence[PreferenceInfo]) -> None:
         """Newer values of the same preferences."""
         self._family = list(family)

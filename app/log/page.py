@@ -1,4 +1,4 @@
-"""The log page: what the engine and the sessions wrote, filtered, searched and copied."""
+"""The log page: what has happened in sentences and, a click further, what the engine and the sessions wrote."""
 
 from collections import deque
 from collections.abc import Sequence
@@ -7,6 +7,8 @@ from PySide6.QtCore import QEvent
 from PySide6.QtGui import QBrush, QColor, QGuiApplication, QHideEvent, QShowEvent, QTextCharFormat, QTextCursor
 from PySide6.QtWidgets import QPlainTextEdit, QWidget
 
+from app.link.engine_link import EngineLink
+from app.log.events import EventsView
 from app.log.files import Level, Line
 from app.log.reader import LogReader
 from app.text.i18n import tr
@@ -23,9 +25,9 @@ MOST_LINES = 5000
 class LogPage(QWidget):
     """Reads only while it is visible."""
 
-    def __init__(self, profile: Profile) -> None:
+    def __init__(self, link: EngineLink, profile: Profile) -> None:
         super().__init__()
-        self._profile = profile
+        self._link, self._profile = link, profile
         self._lines: deque[Line] = deque(maxlen=MOST_LINES)
         self._build()
         self._reader = LogReader(profile, self)
@@ -74,9 +76,20 @@ class LogPage(QWidget):
         self.view = _view()
         self._count = Label("", Type.CAPTION, "muted", wrap=True)
         heading = Label(tr("Log"), Type.HEADLINE)
-        column = layouts.column(heading, tools, (self.view, 1), self._count, spacing=theme.GAP, of=self)
+        self._technical = QWidget()
+        layouts.column(tools, (self.view, 1), self._count, spacing=theme.GAP, of=self._technical)
+        self.events = EventsView(self._link)
+        self.technical = ToggleButton(tr("Technical log"))
+        self.technical.toggled.connect(self._choose)
+        head = layouts.row((heading, 1), self.technical)
+        column = layouts.column(head, (self.events, 1), (self._technical, 1), spacing=theme.GAP, of=self)
+        self._choose(technical=False)
         column.setContentsMargins(theme.PAGE_MARGIN, theme.UNIT * 5, theme.PAGE_MARGIN, theme.UNIT * 5)
         self._show_count()
+
+    def _choose(self, technical: bool) -> None:
+        self.events.setVisible(not technical)
+        self._technical.setVisible(technical)
 
     def _is_wanted(self, line: Line) -> bool:
         words = self.search.text().casefold().split()

@@ -5,7 +5,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QHBoxLayout, QVBoxLayout, QWidget
+from PySide6.QtGui import QGuiApplication
+from PySide6.QtWidgets import QHBoxLayout, QMenu, QVBoxLayout, QWidget
 
 from app.projects.details import Details
 from app.projects.order_handle import OrderHandle
@@ -156,7 +157,23 @@ class ProjectCard(Card):
         buttons = self.contribute, self.member, self.details
         for button in buttons:
             button.setAccessibleDescription(name)
+        self.setContextMenuPolicy(Qt.ContextMenuPolicy.CustomContextMenu)
+        self.customContextMenuRequested.connect(lambda at: self.menu().popup(self.mapToGlobal(at)))
         return layouts.row(*buttons, None, spacing=theme.UNIT * 2)
+
+    def menu(self) -> QMenu:
+        """What a right click offers: the card's buttons, and its address."""
+        menu = QMenu(self)
+        menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        for button in (self.contribute, self.member, self.details):
+            if not button.isHidden():
+                menu.addAction(button.text(), button.click)
+        if not self.info.practice:
+            menu.addSeparator()
+            menu.addAction(tr("Copy the address"), lambda: QGuiApplication.clipboard().setText(self.info.source))
+            if not self.info.joined:
+                menu.addAction(tr("Remove from the list"), lambda: self._actions.remove(self.info.id))
+        return menu
 
     def _toggle(self) -> None:
         if self.unfolded:

@@ -26,8 +26,7 @@ class Details(QWidget):
         column = layouts.column(layouts.table(rows, theme.UNIT * 5), spacing=theme.UNIT * 2, of=self)
         column.setContentsMargins(0, theme.UNIT * 2, 0, 0)
         links: list[Button] = []
-        if details.homepage and QUrl(details.homepage).scheme() in {"http", "https"}:
-            url = QUrl(details.homepage)
+        if (url := _page(details)).scheme() in {"http", "https"}:
             links.append(Button(tr("Visit {site}", site=url.host()), "link", lambda: QDesktopServices.openUrl(url)))
         if not details.info.practice:
             source = details.info.source
@@ -37,6 +36,11 @@ class Details(QWidget):
         column.addLayout(layouts.row(*links, None))
         if not details.info.joined:
             column.addLayout(_invite(join))
+
+
+def _page(details: ProjectDetails) -> QUrl:
+    """Its homepage, else the page of its host, which is beside the manifest."""
+    return QUrl(details.homepage) if details.homepage else QUrl(details.info.source).resolved(QUrl("."))
 
 
 def _invite(join: Callable[[str | None], None]) -> QHBoxLayout:

@@ -8,11 +8,13 @@ from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from PySide6.QtCore import Qt, QTimer
 from PySide6.QtGui import QHideEvent, QKeySequence, QShortcut, QShowEvent
-from PySide6.QtWidgets import QButtonGroup, QGridLayout, QHBoxLayout, QWidget
+from PySide6.QtWidgets import QButtonGroup, QHBoxLayout, QVBoxLayout
 
+from app.desktop.window_settings import Settings
 from app.link.engine_link import EngineLink
 from app.link.live_page import LivePage
 from app.schedule.level_button import LevelButton
+from app.schedule.own_weeks import OwnWeeks
 from app.schedule.week_grid import WeekGrid
 from app.text import numbers, region, schedule
 from app.text.i18n import tr
@@ -34,8 +36,9 @@ _MOST_UNDO = 100
 class SchedulePage(LivePage):
     """Shows the engine's week; keeps only what Undo needs."""
 
-    def __init__(self, link: EngineLink) -> None:
+    def __init__(self, link: EngineLink, settings: Settings) -> None:
         super().__init__(link)
+        self._settings = settings
         self._cells: str | None = None
         self._undo: list[str] = []
         self._redo: list[str] = []
@@ -51,7 +54,7 @@ class SchedulePage(LivePage):
         self.ask(ListPreferences(), self.show_preferences, list[PreferenceInfo])
 
     def enable(self, up: bool) -> None:
-        for widget in (self.grid, *self.presets.values(), *self.brushes.values(), self.undo_button):
+        for widget in (self.grid, *self.presets.values(), self.own_weeks, *self.brushes.values(), self.undo_button):
             widget.setEnabled(up)
 
     def show_preferences(self, known: list[PreferenceInfo]) -> None:
@@ -103,26 +106,20 @@ class SchedulePage(LivePage):
         super().hideEvent(event)
         self._tick.stop()
 
-    def arrange(self, roomy: bool) -> None:
-        self._head_grid.addWidget(self._preset_bar, 0 if roomy else 2, 1 if roomy else 0, 1, 1 if roomy else 2)
-
     def _build(self) -> None:
         self._now, self._week = Tile(tr("Now")), Tile(tr("This week"))
         tiles = layouts.row((self._now, 1), (self._week, 1), spacing=theme.GAP)
         self.fill(self._head(), self.problem, self._grid_card(), tiles, None)
 
-    def _head(self) -> QGridLayout:
-        self._preset_bar = QWidget()
+    def _head(self) -> QVBoxLayout:
         names = week.preset_names()
         self.presets = {preset: ToggleButton(name, partial(self.choose, preset)) for preset, name in names.items()}
-        layouts.row(*self.presets.values(), None, spacing=theme.UNIT * 2, of=self._preset_bar)
+        self.own_weeks = OwnWeeks(self._settings, lambda: self._cells, self.paint)
+        buttons = *self.presets.values(), self.own_weeks
+        rows = (layouts.row(*part, None, spacing=theme.UNIT * 2) for part in (buttons[:4], buttons[4:]))
         text = tr("When this computer may contribute. Times are local and follow daylight saving.")
-        self._head_grid = grid = QGridLayout()
-        grid.setVerticalSpacing(theme.UNIT * 2)
-        grid.setColumnStretch(0, 1)
-        grid.addWidget(Label(tr("Schedule"), Type.HEADLINE), 0, 0)
-        grid.addWidget(Label(text, Type.TEXT, "muted", wrap=True), 1, 0, 1, 2)
-        return grid
+        heading, caption = Label(tr("Schedule"), Type.HEADLINE), Label(text, Type.TEXT, "muted", wrap=True)
+        return layouts.column(heading, caption, *rows, spacing=theme.UNIT * 2)
 
     def _grid_card(self) -> Card:
         self.grid = WeekGrid(region.current().first_day)

@@ -9,6 +9,8 @@ from app.desktop import autostart
 from app.desktop.window_settings import Settings
 from app.link.engine_link import EngineLink, Link
 from app.settings import about
+from app.settings.disk_card import DiskCard
+from app.settings.doctor_card import DoctorCard
 from app.settings.identity_card import IdentityCard
 from app.settings.setting_row import SettingRow
 from app.text import i18n
@@ -47,12 +49,21 @@ class SettingsPage(Page):
     def showEvent(self, event: QShowEvent) -> None:
         super().showEvent(event)
         if self._link.state is Link.UP:
-            self.identity.refresh()
+            self._refresh()
 
     def _build(self) -> None:
         self._problem = Notice("problem-frame")
         self.identity = IdentityCard(self._link)
-        cards = self._desktop(), self._appearance(), self.identity, self._updates(), self._about()
+        self.disk, self.doctor = DiskCard(self._link), DoctorCard()
+        cards = (
+            self._desktop(),
+            self._appearance(),
+            self.identity,
+            self.disk,
+            self._updates(),
+            self.doctor,
+            self._about(),
+        )
         self.fill(Label(tr("Settings"), Type.HEADLINE), self._problem, *cards, None)
 
     def _desktop(self) -> Card:
@@ -130,8 +141,13 @@ class SettingsPage(Page):
 
     def _on_link(self, state: Link, _sentence: str) -> None:
         self.identity.setEnabled(state is Link.UP)
+        self.disk.setEnabled(state is Link.UP)
         if state is Link.UP and self.isVisible():
-            self.identity.refresh()
+            self._refresh()
+
+    def _refresh(self) -> None:
+        self.identity.refresh()
+        self.disk.refresh()
 
     def _on_snapshot(self, snapshot: Snapshot) -> None:
         if snapshot.version == self._engine:

@@ -3,6 +3,7 @@
 A preference without words here is shown by its plain name, and fails a test.
 """
 
+from collections.abc import Iterable
 from typing import NamedTuple
 
 from app.text import messages
@@ -10,8 +11,9 @@ from app.text.i18n import N_, tr, translate
 from app.text.typed import quantities, values
 from core.api.message import Message
 from core.api.preferences.commands import PreferenceInfo
-from core.api.preferences.preferences import GENTLE, one_gpu
+from core.api.preferences.preferences import GENTLE, PREFERENCES, one_gpu
 from core.api.preferences.value_types import Number
+from core.api.sensors import SensorInfo
 from core.api.snapshot import Snapshot
 
 
@@ -154,6 +156,10 @@ def applies_now(info: PreferenceInfo) -> str:
     return tr("{value} applies now ({why})", value=effective, why=cause(info.why))
 
 
+_OF_CARD = frozenset(name for name, declared in PREFERENCES.items() if declared.page == "gpu") | {"idle_gpu"}
+_OF_BATTERY = frozenset({"on_battery", "battery_level"})
+
+
 def cause(why: Message) -> str:
     """Why another value applies than the one chosen."""
     limit = why.params.get("name")
@@ -198,3 +204,11 @@ def _seen(name: str, snapshot: Snapshot) -> str:
             return tr("This computer does not report whether you use mouse or keyboard")
         case _:
             return ""
+
+
+def lacking(sensors: Iterable[SensorInfo]) -> frozenset[str]:
+    """Plain names of preferences about what this computer is known not to have: a graphics card, a battery."""
+    found = {sensor.name: sensor.value.kind for sensor in sensors}
+    card = _OF_CARD if found.get("gpu") in {"gpu_missing", "driver_missing"} else frozenset()
+    battery = _OF_BATTERY if found.get("power") == "battery_missing" else frozenset()
+    return card | battery

@@ -2,7 +2,7 @@
 
 from app.text import amounts, numbers
 from app.text.i18n import tr
-from core.api.snapshot import Progress, Today, Traffic
+from core.api.snapshot import Progress, Snapshot, Today, Traffic
 
 
 def batch_share(progress: Progress) -> float:
@@ -47,6 +47,15 @@ def own(progress: Progress) -> str:
 def today(today: Today) -> str:
     """1,234 samples, 3 epochs, 12 min."""
     return ", ".join([amounts.samples(today.samples), amounts.epochs(today.epochs), numbers.duration(today.seconds)])
+
+
+def rates(snapshot: Snapshot) -> str:
+    """152 samples/s, 2.1 Mbit/s up, 3.4 Mbit/s down; empty while nothing is computed."""
+    if snapshot.state != "contributing":
+        return ""
+    own, traffic = numbers.figure(snapshot.progress.samples_per_second), snapshot.traffic
+    up, down = numbers.rate(traffic.upload_rate), numbers.rate(traffic.download_rate)
+    return tr("{speed} samples/s, {up} up, {down} down", speed=own, up=up, down=down)
 
 
 def upload(traffic: Traffic) -> str:

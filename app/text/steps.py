@@ -88,6 +88,11 @@ def getting_ready() -> tuple[tuple[str, str], ...]:
     )
 
 
+def waited(seconds: float) -> str:
+    """How long this step of getting ready has taken."""
+    return tr("{time} so far", time=numbers.duration(max(0.0, seconds)))
+
+
 def place_in_getting_ready(snapshot: Snapshot) -> int:
     if snapshot.state == "starting":
         # A training program with a known process has started, and loads.

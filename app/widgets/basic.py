@@ -116,9 +116,13 @@ class Notice(QFrame):
         self.label = Label(wrap=True)
         self.label.setAlignment(Qt.AlignmentFlag.AlignVCenter)
         self.action = Button(action, "secondary", then) if action else Button(tr("Dismiss"), "link", self.hide)
-        row = layouts.row((self.label, 1), self.action, of=self)
+        self._row = row = layouts.row((self.label, 1), self.action, of=self)
         row.setContentsMargins(theme.UNIT * 4, theme.UNIT * 2, theme.UNIT * 2, theme.UNIT * 2)
         self.hide()
+
+    def offer(self, *buttons: Button) -> None:
+        """Further actions, beside the first one."""
+        layouts.add(self._row, *buttons)
 
     def set_text(self, sentence: str) -> None:
         """Show a sentence; an empty one hides the notice."""

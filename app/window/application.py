@@ -6,6 +6,7 @@
 import os
 import sys
 import time
+from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject, Qt, QTimer
 from PySide6.QtGui import QKeySequence, QShortcut
@@ -28,6 +29,9 @@ from app.window.tray import Tray
 from core.api.errors import WorldError, os_errors_as
 from core.api.protocol import Command, Event
 from core.client.profile import Profile
+
+if TYPE_CHECKING:
+    from app.window.compact import CompactWindow
 
 
 def open_app(argv: list[str]) -> int:
@@ -83,6 +87,7 @@ class WindowApp(QObject):
         )
         self.quit_dialog = QuitDialog(self.link, self.window, self.settings)
         self._focus_ring = FocusRing(application)
+        self._compact: CompactWindow | None = None
         self._instance = instance
         self._connect()
         QShortcut(QKeySequence("Ctrl+Q"), self.window, self.quit_dialog.ask)
@@ -103,6 +108,8 @@ class WindowApp(QObject):
         signals.stop()
         self.host.stop()
         self.link.close()
+        if self._compact is not None:
+            self._compact.close()
         self.tray.icon.hide()
         return code
 
@@ -111,6 +118,7 @@ class WindowApp(QObject):
         self._instance.raised.connect(self.window.bring_up)
         self.tray.toggled.connect(self.window.toggle)
         self.tray.opened.connect(self.window.bring_up)
+        self.tray.compact_asked.connect(self._show_compact)
         self.notifications.clicked.connect(self.window.bring_up)
         self.tray.quit_asked.connect(self._ask_to_quit)
         self.window.quit_asked.connect(self.quit_dialog.ask)
@@ -122,6 +130,16 @@ class WindowApp(QObject):
         self.quit_dialog.leaving.connect(self.window.hide)
         # Not quit(): that asks the windows first, and they only hide.
         self.quit_dialog.done.connect(lambda: self._application.exit(0))
+
+    def _show_compact(self) -> None:
+        """In the place of the large window."""
+        if self._compact is None:
+            from app.window.compact import CompactWindow  # most people never open it
+
+            self._compact = CompactWindow(self.link, self._perform)
+        self.window.hide()
+        self._compact.show()
+        self._compact.raise_()
 
     def _on_event(self, event: Event) -> None:
         """Another front end ends everything."""
@@ -139,6 +157,9 @@ class WindowApp(QObject):
     def _retranslate(self) -> None:
         self.window.retranslate()
         self.tray.retranslate()
+        if self._compact is not None:
+            self._compact.close()
+            self._compact = None
 
     def _perform(self, command: Command) -> None:
         """On the current home page: a change of language replaces the page."""

@@ -3,7 +3,7 @@
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QEvent, Qt, Signal
-from PySide6.QtGui import QCloseEvent, QPaintEvent
+from PySide6.QtGui import QCloseEvent, QPaintEvent, QResizeEvent
 from PySide6.QtWidgets import QApplication, QMainWindow, QMessageBox, QStackedWidget, QSystemTrayIcon, QWidget
 
 from app.desktop.window_settings import Settings
@@ -38,7 +38,7 @@ class MainWindow(QMainWindow):
         self.setWindowTitle("Idlehive")
         self.setWindowIcon(icons.logo())
         self._build()
-        self.setMinimumSize(860, 560)
+        self.setMinimumSize(800, 560)
         self.resize(1080, 760)
         if settings.geometry:
             self.restoreGeometry(settings.geometry)
@@ -96,6 +96,10 @@ class MainWindow(QMainWindow):
         else:
             self.bring_up()
 
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        self._sidebar.arrange(self.width() >= theme.ROOMY_WINDOW)
+
     def closeEvent(self, event: QCloseEvent) -> None:
         self._settings.geometry = self.saveGeometry()
         if self._desktop_is_ending():
@@ -149,6 +153,7 @@ class MainWindow(QMainWindow):
         self._pages = pages.table(self.home, self._link, self._settings, self._show_welcome)
         self._built: dict[int, QWidget] = {}
         self._sidebar = Sidebar([page.name for page in self._pages], self.quit_asked.emit)
+        self._sidebar.arrange(self.width() >= theme.ROOMY_WINDOW)
         self._sidebar.chosen.connect(self.open_page)
         self._notice = Notice("problem-frame", tr("Restart the engine"), self._link.restart)
         self._stack = QStackedWidget()

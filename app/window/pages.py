@@ -24,10 +24,10 @@ def table(home: QWidget, link: EngineLink, settings: Settings, welcome: Callable
     return [
         PageRow("home", tr("Home"), lambda: home),
         PageRow("projects", tr("Projects"), lambda: _load("projects").ProjectsPage(link)),
-        PageRow("schedule", tr("Schedule"), lambda: _load("schedule").SchedulePage(link)),
+        PageRow("schedule", tr("Schedule"), lambda: _load("schedule").SchedulePage(link, settings)),
         PageRow("limits", tr("Limits"), lambda: _load("limits").LimitsPage(link)),
         PageRow("history", tr("History"), lambda: _load("history").HistoryPage(link)),
-        PageRow("log", tr("Log"), lambda: _load("log").LogPage(settings.profile)),
+        PageRow("log", tr("Log"), lambda: _load("log").LogPage(link, settings.profile)),
         PageRow("settings", tr("Settings"), lambda: _load("settings").SettingsPage(link, settings, welcome)),
     ]
 

@@ -22,7 +22,7 @@ class Sidebar(QWidget):
         super().__init__()
         self.setObjectName("sidebar")
         self.setAttribute(Qt.WidgetAttribute.WA_StyledBackground)
-        self.setFixedWidth(theme.SIDEBAR_WIDTH)
+        self.arrange(roomy=True)
         self._group = QButtonGroup(self)
         self._group.idClicked.connect(self.chosen)
         *pages, settings = (_NavButton(name, number) for number, name in enumerate(names))
@@ -37,6 +37,9 @@ class Sidebar(QWidget):
 
     def show_page(self, number: int) -> None:
         self._group.button(number).setChecked(True)
+
+    def arrange(self, roomy: bool) -> None:
+        self.setFixedWidth(theme.SIDEBAR_WIDTH if roomy else theme.NARROW_SIDEBAR_WIDTH)
 
     def show_link(self, state: Link, version: str = "") -> None:
         words = {
@@ -59,7 +62,7 @@ class Sidebar(QWidget):
     def _footer(self) -> QFrame:
         frame = QFrame()
         theme.set_role(frame, "footer")
-        self._engine = Label(kind=Type.CAPTION)
+        self._engine = Label(kind=Type.CAPTION, wrap=True)
         self._version = Label(kind=Type.CAPTION, role="muted")
         column = layouts.column(self._engine, self._version, spacing=0, of=frame)
         column.setContentsMargins(theme.UNIT * 3, theme.UNIT * 2, theme.UNIT * 3, theme.UNIT * 2)

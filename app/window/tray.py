@@ -10,7 +10,7 @@ from app.desktop.notifications import Notification
 from app.home.contribute_button import Perform, fill_menu
 from app.link.choices import continues_by_itself, is_under_way, main_choice, more_choices
 from app.link.engine_link import EngineLink, Link
-from app.text import status
+from app.text import progress, status
 from app.text.i18n import tr
 from app.widgets import icons
 from core.api.snapshot import Snapshot
@@ -25,6 +25,7 @@ class Tray(QObject):
     toggled = Signal()
     opened = Signal()
     quit_asked = Signal()
+    compact_asked = Signal()
 
     def __init__(self, link: EngineLink, perform: Perform, parent: QObject | None = None) -> None:
         super().__init__(parent)
@@ -48,7 +49,10 @@ class Tray(QObject):
         sentence = status.status(known, now) if up else self._link.sentence or tr("Starting the engine")
         left = status.time_left(known, now)
         self.state.setText(f"{sentence} ({left})" if left else sentence)
-        self._set_tool_tip(f"Idlehive: {sentence}")
+        traffic = progress.rates(known) if up else ""
+        self.traffic.setText(traffic)
+        self.traffic.setVisible(bool(traffic))
+        self._set_tool_tip("\n".join(filter(None, [f"Idlehive: {sentence}", left, traffic])))
         self.main.setText(main_choice(known).text)
         for widget in (self.main, self.durations.menuAction()):
             widget.setEnabled(up)
@@ -87,19 +91,25 @@ class Tray(QObject):
     def _build_menu(self) -> None:
         self.state = QAction(self.menu)
         self.state.setEnabled(False)
+        self.traffic = QAction(self.menu)
+        self.traffic.setEnabled(False)
         self.main = QAction(self.menu)
         self.main.triggered.connect(self._on_main)
         self.durations = QMenu(self.menu)
         self.open = QAction(tr("Open Idlehive"), self.menu)
         self.open.triggered.connect(self.opened)
+        self.compact = QAction(tr("Compact window"), self.menu)
+        self.compact.triggered.connect(self.compact_asked)
         self.quit = QAction(self.menu)
         self.quit.triggered.connect(self.quit_asked)
         self.menu.addAction(self.state)
+        self.menu.addAction(self.traffic)
         self.menu.addSeparator()
         self.menu.addAction(self.main)
         self.menu.addMenu(self.durations)
         self.menu.addSeparator()
         self.menu.addAction(self.open)
+        self.menu.addAction(self.compact)
         self.menu.addAction(self.quit)
 
     def _set_tool_tip(self, sentence: str) -> None:

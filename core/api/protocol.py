@@ -8,6 +8,7 @@ from typing import Any, Literal
 
 import msgspec
 
+from core.api.disk import DiskCommand
 from core.api.identity import IdentityCommand
 from core.api.intent import IntentCommand
 from core.api.message import Message
@@ -43,6 +44,7 @@ Command = (
     | GetSensors
     | HistoryCommand
     | IdentityCommand
+    | DiskCommand
 )
 
 

@@ -59,7 +59,7 @@ async def _serve(profile: Profile, engine: Engine, closing: contextlib.ExitStack
         quitting.set()
         await over.wait()
 
-    server = Server(engine, profile.socket, on_quit)
+    server = Server(engine, profile, on_quit)
     loop = asyncio.get_running_loop()
     for number in (signal.SIGTERM, signal.SIGINT):
         loop.add_signal_handler(number, quitting.set)

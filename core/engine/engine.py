@@ -11,8 +11,6 @@ from dataclasses import replace
 
 import msgspec
 
-from core.api.preferences.preferences import Values
-from core.api.preferences.remedies import is_lifted
 from core.api.protocol import Event
 from core.api.sensors import SensorInfo
 from core.api.session import EpochDone, Fault, Remark, Report
@@ -24,10 +22,10 @@ from core.conditions.sleep.watch import SleepWatch
 from core.engine.broadcast import Broadcast
 from core.engine.decision import states
 from core.engine.decision.decide import Decision
-from core.engine.decision.facts import Conditions, Failure
+from core.engine.decision.facts import Conditions
 from core.engine.decision.intent import Intent
 from core.engine.decision.lifecycle import forgive, lifecycle
-from core.engine.decision.observation import Observation, decide_among, moments
+from core.engine.decision.observation import Observation, decide_among, lift_failures, moments
 from core.engine.decision.project_selection import Selection
 from core.engine.decision.rules import gpu_rules, machine_rules, network_rules
 from core.engine.decision.states import Contributing, Effect, Ended, Failed, Idle, Starting, StartSession, State
@@ -42,7 +40,7 @@ from core.engine.projects.identity import Identity
 from core.engine.projects.memberships import memberships
 from core.engine.projects.pictures import Pictures
 from core.engine.projects.ranking import Ranking
-from core.engine.recorder import Recorder, ending, idle_kind, why
+from core.engine.recorder import Recorder, ending, why
 from core.engine.session.backbone import Backbone
 from core.engine.session.commands import Programs
 from core.engine.session.session import Services, SessionEvent
@@ -79,7 +77,7 @@ class Engine:
         self.pictures = Pictures(profile.path / "pictures")
         self.credentials = Credentials(profile.path)
         self.identity = Identity(profile.volunteer)
-        self.ranking = Ranking(self.update, clock)
+        self.ranking = Ranking(self.identity, self.update, clock)
         self.broadcast = Broadcast()
         self.preferences = store.preferences.load()
         self.weekly_schedule = WeeklySchedule(self.preferences["week"])
@@ -90,10 +88,9 @@ class Engine:
         )
         self._recorder = Recorder(store, self.publish)
         self._intent = StoredIntent(store.journal, resume=self.preferences["resume_at_start"])
-        self._closing = False
         self._asked_at: float | None = None
         """When the volunteer last asked to contribute."""
-        self._changes = 0
+        self._closing, self._changes = False, 0
         self.selection = Selection()
         self._measured_bandwidths: dict[str, int] = {}
         """By project: bytes per second below which its rounds cannot end, as measured by a session."""
@@ -148,11 +145,13 @@ class Engine:
         self._seen = self._observe(now)
         self._run_lifecycle(None if isinstance(event, EpochDone | Remark) else event, now)
         self._sessions.apply(self.decision.settings)
-        self._recorder.watch(idle_kind(self._state, self.decision), now)
+        self._recorder.follow(self._state, self.decision, now)
         self._recorder.set_zone(self.weekly_schedule.zone(now), now)
         self._recorder.flush(now)
         self._sessions.pause_backbone()
-        self._set_alarm(now, self._update_ranking(now))
+        project = self.catalogue.get(self._state.project) if isinstance(self._state, Contributing) else None
+        self.ranking.is_published = self.preferences["publish_contributions"]
+        self._set_alarm(now, self.ranking.update(project, now))
         self.sensor_thread.set_interval(interval(self.decision, self._state))
         self._power_limit.apply(
             gpu_power.wanted(self.sensor_thread.readings.gpus, self.decision.effective, self._sessions.gpu)
@@ -196,20 +195,10 @@ class Engine:
     def reload_preferences(self) -> None:
         before, self.preferences = self.preferences, self.store.preferences.load()
         self._changes += 1
-        self._lift_failures(before)
+        self._state, self.selection = lift_failures(self._state, self.selection, before, self.preferences)
         self.weekly_schedule.change(self.preferences["week"])
         self.sensor_thread.detect_programs(self.preferences["programs"])
         self.update()
-
-    def _lift_failures(self, before: Values) -> None:
-        """Try again what failed by a limit that allows more now."""
-
-        def lifted(failure: Failure) -> bool:
-            return is_lifted(failure.error, before, self.preferences)
-
-        if isinstance(self._state, Failed) and lifted(self._state.failure):
-            self._state = forgive(self._state)
-        self.selection = self.selection.without(lifted)
 
     async def close(self) -> None:
         """End the session, by force if it does not obey; then stop sensors and clock."""
@@ -291,14 +280,6 @@ class Engine:
             self._recorder.begin(project.id, project.manifest.run_id if project.manifest else "", now)
         awaited = self._asked_at is not None and 0 <= now - self._asked_at <= _AWAITED
         self._sessions.perform(effect, self.decision.settings, now, awaited=awaited)
-
-    def _update_ranking(self, now: float) -> float | None:
-        """Returns when to call it again."""
-        if not self.preferences["publish_contributions"]:
-            self.ranking.forget()
-            return None
-        project = self.catalogue.get(self._state.project) if isinstance(self._state, Contributing) else None
-        return self.ranking.update(project, lambda: self.identity.info().id, now)
 
     def _on_change(self, before: State, now: float) -> None:
         after = self._state

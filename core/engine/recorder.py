@@ -9,6 +9,7 @@ from typing import TypeVar
 
 from core.api.message import Message
 from core.api.protocol import Event
+from core.api.reasons import Kind
 from core.api.session import EpochDone, Report
 from core.api.snapshot import Today
 from core.engine.decision.decide import Decision
@@ -22,6 +23,8 @@ Result = TypeVar("Result")
 FLUSH_EVERY = 10.0
 """Seconds, at most, until an increment is written."""
 
+_ENDED = Message("contribution_ended")
+
 _log = logging.getLogger(__name__)
 
 
@@ -33,6 +36,7 @@ class Recorder:
         self._steady = steady
         self._watched_at = steady()
         self._idle_for: str | None = None
+        self._happened: tuple[str, str | None] | None = None
         self._store = store
         self._journal = store.journal
         self._publish = publish
@@ -63,6 +67,17 @@ class Recorder:
     def end(self, ending: Message, now: float) -> None:
         self._journal.end(ending, now)
         self._project = None
+
+    def follow(self, state: State, decision: Decision, now: float) -> None:
+        """Record why nothing is contributed, and as an event each change of that."""
+        self.watch(_idle_kind(state, decision), now)
+        happened, project = _happened(state, decision), decision.project or self._project
+        # A reason whose numbers change is still the same.
+        if happened is not None and (happened.kind, project) != self._happened:
+            # To begin with, nothing is done, which is no event.
+            if self._happened is not None or happened != _ENDED:
+                self._journal.notice("state", happened, project, now)
+            self._happened = happened.kind, project
 
     def watch(self, idle_for: str | None, now: float) -> None:
         """Record idle time. `idle_for` is its reason from now on; None: contributing, or not wanted."""
@@ -117,6 +132,18 @@ class Recorder:
         return self._used
 
 
+def _happened(state: State, decision: Decision) -> Message | None:
+    """What a volunteer would say goes on; None: a change between two such states, or a failure, which has its event."""
+    if isinstance(state, Contributing):
+        return Message("contribution_began")
+    if not decision.wanted:
+        return _ENDED
+    reason = next(iter(decision.reasons), None)
+    if reason is None or reason.kind in {Kind.BACKING_OFF, Kind.GAVE_UP}:
+        return None
+    return Message(reason.kind, reason.params)
+
+
 def _read(read: Callable[[], Result], otherwise: Result) -> Result:
     try:
         return read()
@@ -140,7 +167,7 @@ def why(state: State, decision: Decision) -> str:
     return ", ".join(reason.kind for reason in decision.reasons) or ("no reasons" if decision.wanted else "not wanted")
 
 
-def idle_kind(state: State, decision: Decision) -> str | None:
+def _idle_kind(state: State, decision: Decision) -> str | None:
     """Why nothing is contributed: the first reason's kind, else the state. None: contributing, or not wanted."""
     if not decision.wanted or isinstance(state, Contributing):
         return None

@@ -1,6 +1,7 @@
 """Runs a backbone in the foreground. `idlehive host` words its reports."""
 
 import argparse
+import contextlib
 import logging
 import os
 import signal
@@ -14,7 +15,7 @@ from core.api import hosting
 from core.api.errors import IdlehiveError, UsageError, WorldError
 from core.api.session import Fault
 from core.client.engine_client import core_command, core_environment
-from core.host.control import HostControl
+from core.host.control import EvaluationStopped, HostControl
 from core.host.project import load
 from core.system.priority import PROMPTLY, lower_priority, start_promptly
 from core.system.subreaper import TAG
@@ -87,14 +88,15 @@ def _serve(chosen: argparse.Namespace, ending: threading.Event, control: HostCon
         signal.signal(signal.SIGINT, lambda *_: ending.set())
         if control is not None:
             control.subscribe(backbone.hold, backbone.apply_to_companion)
-            # An evaluation takes seconds, so it can also pause between two batches.
+            # An evaluation takes seconds, so it can also pause or end between two batches.
             backbone.auxiliary.model.register_forward_pre_hook(lambda *_: control.wait_while_held())
         os.write(pipe, hosting.encode(hosting.Serving(url)))
         phases.info("start: serving")
-        while not ending.wait(_PERIOD):
-            if not backbone.auxiliary.is_working:
-                raise WorldError("backbone_part_ended")
-            backbone.poll(time.time())
+        with contextlib.suppress(EvaluationStopped):
+            while not ending.wait(_PERIOD):
+                if not backbone.auxiliary.is_working:
+                    raise WorldError("backbone_part_ended")
+                backbone.poll(time.time())
         log.info("ending")
 
 

@@ -17,6 +17,10 @@ _HELD_PERIOD = 0.1
 """Seconds between two checks whether the hold is over."""
 
 
+class EvaluationStopped(Exception):
+    """The backbone is to end, and nobody needs the evaluation."""
+
+
 class HostControl:
     """Reads on a thread of its own, so that a pause takes effect while the backbone polls the run."""
 
@@ -26,25 +30,35 @@ class HostControl:
         self._on_change: Callable[[bool], None] = lambda _held: None
         self._on_settings: Callable[[SessionSettings], None] = lambda _settings: None
         self._settings: SessionSettings | None = None
+        self._serves = False
         threading.Thread(target=self._listen, name="control", daemon=True).start()
 
     def subscribe(self, on_change: Callable[[bool], None], on_settings: Callable[[SessionSettings], None]) -> None:
         """Call these with the latest command now, and with each new one."""
-        self._on_change, self._on_settings = on_change, on_settings
+        self._on_change, self._on_settings, self._serves = on_change, on_settings, True
         on_change(self.held)
         if self._settings is not None:
             on_settings(self._settings)
 
     def wait_while_held(self) -> None:
-        """Return at `Resume`, or when the backbone ends."""
+        """Return at `Resume`.
+
+        Raises:
+            EvaluationStopped: the backbone is to end.
+        """
         while self.held and not self._ending.wait(_HELD_PERIOD):
             pass
+        if self._ending.is_set():
+            raise EvaluationStopped
 
     def _listen(self) -> None:
         # Not sys.stdin: a forked process closes it first, and would wait for the lock that this thread holds.
         with open(os.dup(0), "rb") as commands:  # noqa: PTH123 - a descriptor
             for line in commands:
                 self._apply(line)
+        if not self._serves:
+            # Libraries load for seconds, and nobody has been served yet.
+            os._exit(0)
         self._ending.set()
 
     def _apply(self, line: bytes) -> None:

@@ -24,6 +24,10 @@ ENGINE_KILLED = "engine_killed"
 """Ending of a session whose engine was killed."""
 
 
+_MOST_NOTICES = 10_000
+"""A reason that comes and goes makes hundreds a day."""
+
+
 @dataclass(frozen=True)
 class SessionRecord:
     id: int
@@ -206,6 +210,7 @@ def _write(connection: sqlite3.Connection, pending: Pending) -> None:
         "INSERT INTO notice (kind, message, project, at) VALUES (?, ?, ?, ?)",
         [(kind, msgspec.json.encode(message).decode(), *rest) for kind, message, *rest in pending.notices],
     )
+    connection.execute("DELETE FROM notice WHERE id <= (SELECT max(id) FROM notice) - ?", (_MOST_NOTICES,))
 
 
 def stored_ending(ending: Message | None) -> tuple[str | None, str | None]:

@@ -34,6 +34,7 @@ class View:
         self._pending = list(journal.pending.given.values())
         self.pending_idle = dict(journal.pending.idle)
         self.pending_sessions = dict(journal.pending.sessions)
+        self.pending_notices = list(journal.pending.notices)
         self._connection = sqlite3.connect(
             f"{path.absolute().as_uri()}?mode=ro", uri=True, timeout=2.0, isolation_level=None, check_same_thread=False
         )

@@ -14,6 +14,8 @@ from core.trainer.reporter import Reporter
 
 log = logging.getLogger("core.trainer")
 
+_CHECK_EVERY = 0.05
+"""Seconds between two checks, while libraries load, whether to leave."""
 _AWAITED = 20.0
 """Seconds, at most, in which a start that a person waits for has the priority of other programs."""
 
@@ -38,7 +40,11 @@ def main() -> int:
         return 0
     control = Control(wire, start.settings)
     control.start()
-    loading.join()
+    while loading.is_alive() and not control.leaving.is_set():
+        loading.join(_CHECK_EVERY)
+    if control.leaving.is_set():
+        # Imports take seconds, and nothing else has begun.
+        return 0
     from core.learning.data.download import StoppedError
     from core.trainer.build import joined_session
 

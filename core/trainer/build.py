@@ -18,7 +18,6 @@ from core.api.session import Fault, Remark, Start
 from core.api.session_settings import SessionSettings
 from core.api.snapshot import Transfer
 from core.learning.data import source_for
-from core.learning.data.cache import Cache
 from core.learning.data.download import Client, StoppedError
 from core.learning.data.fetch import Fetcher
 from core.learning.data.source import stream
@@ -38,6 +37,7 @@ from core.swarm.patches import install
 from core.swarm.traffic.link import Link
 from core.swarm.traffic.throttled_download import ThrottledDownload
 from core.swarm.traffic.wire_monitor import WireMonitor
+from core.system.cache import Cache
 from core.system.reach import reach_of
 from core.trainer.control import Control
 from core.trainer.drop_remarks import DropRemarks

@@ -26,7 +26,7 @@ from PySide6.QtWidgets import (
 
 _ENTRY_PADDING = 9
 """Frame and padding of a short entry, by the style sheet."""
-SMALLEST = QSize(860, 560)
+SMALLEST = QSize(800, 560)
 
 
 def cut_off(page: QWidget) -> list[str]:

@@ -42,3 +42,29 @@ def test_a_limit_says_which_value_applies_now_and_why(engine: ScriptedEngine, ru
     assert the_line(run_cli("limits", "set", "threads", "4").stdout) == "threads is 4; 1 applies now (gentle hours)."
     shown = json.loads(run_cli("limits", "set", "threads", "4", "--json").stdout)
     assert (shown["value"], shown["effective"], shown["why"]) == (4, 1, "gentle hours")
+
+
+def test_one_limit_is_described(engine: ScriptedEngine, run_cli: RunCli) -> None:
+    engine.answer(ListPreferences, [info("threads"), LIMIT])
+    lines = run_cli("limits", "show", "cache_size").stdout.replace("\N{NO-BREAK SPACE}", " ").splitlines()
+    assert lines[0].startswith("cache_size: ")
+    assert lines[-3:] == ["Value: 20 GB", "Default: 10 GiB", "Allowed: 64 MiB to 1 PiB"]
+    assert json.loads(run_cli("limits", "show", "cache_size", "--json").stdout)["name"] == "cache_size"
+    assert run_cli("limits", "show", "cach_size").returncode == 2
+
+
+def test_only_changed_limits_are_listed(engine: ScriptedEngine, run_cli: RunCli) -> None:
+    engine.answer(ListPreferences, [info("threads"), LIMIT])
+    assert [found["name"] for found in json.loads(run_cli("limits", "show", "--changed", "--json").stdout)] == [
+        "cache_size"
+    ]
+    engine.answer(ListPreferences, [info("threads")])
+    assert the_line(run_cli("limits", "show", "--changed").stdout) == "All limits are as Idlehive comes."
+
+
+def test_all_limits_are_reset_but_not_the_week(engine: ScriptedEngine, run_cli: RunCli) -> None:
+    engine.answer(ListPreferences, [info("threads"), LIMIT, info("week", "." * 336)])
+    engine.answer(ResetPreference, info("cache_size"))
+    assert the_line(run_cli("limits", "reset", "--all").stdout) == "Reset: cache_size."
+    assert engine.received(ResetPreference) == [ResetPreference("cache_size")]
+    assert run_cli("limits", "reset").returncode == 2

@@ -29,7 +29,7 @@ from tests.fakes.scripted_engine import ScriptedEngine
         (("history", "--json", "--csv"), "not allowed with"),
         (("log", "-n", "many"), "“many” is not a number of lines"),
         (("schedule", "set", "mon-fri 22:10-06:00"), "does not start and end on half hours"),
-        (("schedule", "set", "summer"), "a preset (always, nights, weekends, working_day_off)"),
+        (("schedule", "set", "summer"), "a preset (always, nights, weekends, working_day_off, gentle, never)"),
         (("schedule", "set", "./week.txt"), "There is no file ./week.txt"),
         (("pause", "--for", "1h", "--until-change"), "not allowed with"),
         (("contribute", "--for", "2"), "“2” is not a duration"),

@@ -2,11 +2,16 @@
 
 import os
 import signal
+import time
+from types import NoneType
 from typing import Any
 
 import psutil
 import pytest
 
+from core.api.protocol import GetSnapshot, Quit
+from core.api.snapshot import Progress, Snapshot
+from core.client.engine_client import EngineClient
 from tests.end_to_end.machine import Machine, Participant, Program, wait_for
 from tests.end_to_end.projects import project
 from tests.fakes.http_server import closed_port
@@ -35,6 +40,31 @@ def test_quit_ends_everything(machine: Machine) -> None:
     assert program.end() == 1
     assert program.complained() == "idlehive: The engine has ended; it contributes no more.\n"
     machine.wait_until_nothing_is_left()
+
+
+@pytest.mark.parametrize("moment", ["starting", "contributing", "after an update"])
+def test_quit_takes_two_seconds_at_most(machine: Machine, moment: str) -> None:
+    """While libraries load, while the companion's do, and in a group whose round begins at the end of the epoch."""
+    ann = machine.profile("ann")
+    assert ann.run("limits", "set", "busy_processor", "0").returncode == 0
+    program = ann.start("contribute", "practice")
+    ann.until("starting" if moment == "starting" else "contributing")
+    with EngineClient.connect(ann.home) as engine:
+        # Not by commands: their own load would make a session stand back.
+        if moment == "after an update":
+            wait_for(lambda: _is_within_an_epoch(_progress(engine)), 90.0, "the second epoch")
+        began = time.monotonic()
+        engine.request(Quit(), NoneType)
+    machine.wait_until_nothing_is_left(began + 2.0 - time.monotonic())
+    assert program.end() == 1
+
+
+def _progress(engine: EngineClient) -> Progress:
+    return engine.request(GetSnapshot(), Snapshot).progress
+
+
+def _is_within_an_epoch(progress: Progress) -> bool:
+    return progress.epoch >= 1 and 0.2 < progress.samples / progress.target_batch_size < 0.5
 
 
 def test_sigterm_to_the_engine_ends_everything(machine: Machine) -> None:

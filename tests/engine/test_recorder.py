@@ -1,13 +1,20 @@
 """What the recorder writes down while nothing is contributed, with a clock of the test's own."""
 
 from collections.abc import Iterator
+from contextlib import closing
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from core.api.message import Message
+from core.api.reasons import Reason
+from core.api.record.events import GetEvents
+from core.engine.decision.states import Idle
 from core.engine.recorder import FLUSH_EVERY, Recorder
+from core.store.events import events
 from core.store.store import Store
+from tests.engine.decisions import CONTRIBUTING, GO, HOLDING, UNWANTED
 
 START = 1_800_000_000.0
 
@@ -86,3 +93,37 @@ def test_what_the_volunteer_chose_is_on_disk_at_once_however_lately_something_wa
     assert recorder.next_moment(clocks.now) == clocks.now
     recorder.flush(clocks.now)
     assert not store.journal.pending
+
+
+def told(store: Store) -> list[tuple[str, str | None]]:
+    """Kinds and projects of the events, by time: of the file and of what is pending."""
+    with closing(store.view()) as view:
+        return [(each.message.kind, each.project) for each in reversed(events(view, GetEvents(), str))]
+
+
+def test_a_change_between_contributing_and_a_reason_is_an_event(store: Store) -> None:
+    recorder = Recorder(store, lambda _event: None)
+    busy = [Reason("processor_busy", hold=True, params={"share": share}) for share in (0.8, 0.9)]
+    recorder.follow(Idle(), UNWANTED, START)
+    assert told(store) == []
+    recorder.follow(CONTRIBUTING, GO, START + 1)
+    for number, reason in enumerate(busy, 2):
+        recorder.follow(HOLDING, replace(GO, reasons=(reason,)), START + number)
+    store.journal.flush()
+    recorder.follow(CONTRIBUTING, GO, START + 4)
+    recorder.follow(Idle(), UNWANTED, START + 5)
+    assert [kind for kind, _ in told(store)] == [
+        "contribution_began",
+        "processor_busy",
+        "contribution_began",
+        "contribution_ended",
+    ]
+    assert {project for _, project in told(store)} == {"p"}
+
+
+def test_the_oldest_events_are_dropped(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("core.store.journal._MOST_NOTICES", 3)
+    for number in range(5):
+        store.journal.notice("state", Message(f"kind_{number}"), None, START + number)
+        store.journal.flush()
+    assert [kind for kind, _ in told(store)] == ["kind_2", "kind_3", "kind_4"]

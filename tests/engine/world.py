@@ -45,7 +45,8 @@ class World:
         self.engine = engine
         self.now = NIGHT
         self.zone: tzinfo = BERLIN
-        self._commands = Commands(engine)
+        self.profile = Profile(heard.parent)
+        self._commands = Commands(engine, self.profile)
         self._heard = heard
 
     def at(self, text: str) -> Snapshot:

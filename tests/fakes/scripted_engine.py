@@ -21,6 +21,7 @@ from typing import Any, Self, TypeVar
 
 import msgspec
 
+from core.api.disk import DiskUse
 from core.api.errors import IdlehiveError, UsageError, WorldError
 from core.api.identity import IdentityInfo
 from core.api.preferences.preferences import PREFERENCES
@@ -73,7 +74,14 @@ class ScriptedEngine:
         }
         self._answers["GetIdentity"] = IdentityInfo("0" * 64)
         nothing = Overview(0.0, 0.0, None, Sums(), 0, Cost(), (), "day", (), 2026, (), (0.0,) * 365, ())
-        self._answers |= {"GetOverview": nothing, "GetHabits": Habits((0.0,) * 168, {}, {}), "GetSessions": []}
+        self._answers |= {
+            "GetOverview": nothing,
+            "GetHabits": Habits((0.0,) * 168, {}, {}),
+            "GetSessions": [],
+            "GetEvents": [],
+            "GetSensors": [],
+        }
+        self._answers["GetDiskUse"] = DiskUse(0, 0, 0, 0, 0, 0, 0, 0)
         self._commands: list[Command] = []
         self._changed = threading.Condition()
         self._connections: set[_Connection] = set()

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from core.learning.data.cache import Cache
+from core.system.cache import Cache
 from tests.learning.fetching import GIB
 
 

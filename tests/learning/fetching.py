@@ -8,9 +8,9 @@ import pytest
 from app.text.messages import sentence
 from core.api.errors import WorldError
 from core.api.project.manifest import File
-from core.learning.data.cache import Cache
 from core.learning.data.download import Client
 from core.learning.data.fetch import Fetcher
+from core.system.cache import Cache
 from tests.app.spaces import GROUP, SPACE
 from tests.fakes.http_server import LOOPBACK
 

@@ -57,6 +57,8 @@ def preset_names() -> dict[Preset, str]:
         "nights": tr("Nights"),
         "weekends": tr("Weekends"),
         "working_day_off": tr("Not in working hours"),
+        "gentle": tr("Gentle"),
+        "never": tr("Clear"),
     }
 
 

@@ -3,6 +3,8 @@
 from app.text.i18n import N_
 
 WORDINGS = {
+    "contribution_began": N_("Contributing."),
+    "contribution_ended": N_("Contributing has ended."),
     # Events.
     "quitting": N_("Idlehive ends."),
     "joined": N_("You joined {name}."),

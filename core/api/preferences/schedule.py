@@ -36,7 +36,7 @@ class Level(StrEnum):
 
 MARKS: dict[str, Level] = {".": Level.OFF, "g": Level.GENTLE, "f": Level.FULL}
 
-Preset = Literal["always", "nights", "weekends", "working_day_off"]
+Preset = Literal["always", "nights", "weekends", "working_day_off", "gentle", "never"]
 PRESETS: tuple[Preset, ...] = get_args(Preset)
 
 

@@ -16,6 +16,8 @@ _WINDOWS: dict[Preset, str] = {
     "nights": "daily 22:00-06:00",
     "weekends": "sat,sun",
     "working_day_off": "daily; mon-fri 08:00-18:00 off",
+    "gentle": "daily gentle",
+    "never": "daily off",
 }
 _TIMES = re.compile(r"([0-9]{1,2}):([0-9]{2})-([0-9]{1,2}):([0-9]{2})")
 _EXAMPLE = "mon-fri 22:00-06:00 gentle"

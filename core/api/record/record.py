@@ -10,6 +10,7 @@ from typing import Any, Literal
 import msgspec
 
 from core.api.message import Message
+from core.api.record.events import GetEvents
 from core.api.record.totals import Given
 
 Bucket = Literal["hour", "day", "week", "month"]
@@ -216,4 +217,6 @@ def cost_of(sums: Sums, preferences: Mapping[str, Any]) -> Cost:
     )
 
 
-HistoryCommand = GetHistory | GetOverview | GetHabits | GetSessions | ExportHistory | ImportHistory | DeleteHistory
+HistoryCommand = (
+    GetHistory | GetOverview | GetHabits | GetSessions | GetEvents | ExportHistory | ImportHistory | DeleteHistory
+)

@@ -3,6 +3,7 @@
 from dataclasses import dataclass, replace
 
 from core.api.preferences.preferences import Values
+from core.api.preferences.remedies import is_lifted
 from core.api.preferences.schedule import Outlook
 from core.engine.decision import lifecycle
 from core.engine.decision.decide import Decision, decide
@@ -10,7 +11,7 @@ from core.engine.decision.facts import Conditions, Failure, Membership
 from core.engine.decision.intent import Intent
 from core.engine.decision.project_selection import Selection, select
 from core.engine.decision.rules import machine_rules
-from core.engine.decision.states import State
+from core.engine.decision.states import Failed, State
 
 
 @dataclass(frozen=True)
@@ -49,3 +50,14 @@ def moments(seen: Observation, decision: Decision, selection: Selection, state: 
         *selection.moments(),
         *(reason.until for reason in decision.reasons),
     ]
+
+
+def lift_failures(state: State, selection: Selection, before: Values, after: Values) -> tuple[State, Selection]:
+    """Try again what failed by a limit that allows more than with the preferences `before`."""
+
+    def lifted(failure: Failure) -> bool:
+        return is_lifted(failure.error, before, after)
+
+    if isinstance(state, Failed) and lifted(state.failure):
+        state = lifecycle.forgive(state)
+    return state, selection.without(lifted)

@@ -17,6 +17,7 @@ from core.api.errors import UsageError, WorldError
 from core.api.snapshot import Place
 from core.engine.machine.threads import in_thread
 from core.engine.projects import fetch
+from core.engine.projects.identity import Identity
 from core.store.projects import Project
 
 EVERY = 60.0
@@ -44,8 +45,10 @@ _LEADERBOARD = msgspec.json.Decoder(_Leaderboard)
 class Ranking:
     """Used in the event loop. Never blocks; a backbone that does not answer is only logged."""
 
-    def __init__(self, on_change: Callable[[], None], clock: Callable[[], float]) -> None:
-        self._on_change, self._clock = on_change, clock
+    def __init__(self, volunteer: Identity, on_change: Callable[[], None], clock: Callable[[], float]) -> None:
+        self._volunteer, self._on_change, self._clock = volunteer, on_change, clock
+        self.is_published = True
+        """Whether the volunteer publishes what is given."""
         self._places: dict[str, Place] = {}
         self.asking: asyncio.Future[None] | None = None
         self._next_at = 0.0
@@ -60,9 +63,12 @@ class Ranking:
         # Ignore a reply that is still on its way.
         self._of = None
 
-    def update(self, project: Project | None, volunteer: Callable[[], str], now: float) -> float | None:
+    def update(self, project: Project | None, now: float) -> float | None:
         """Fetch the place in `project` if it is time; returns when to call again, None without a leaderboard.
-        `project` is None while nothing is contributed; `volunteer` gives the public key."""
+        `project` is None while nothing is contributed."""
+        if not self.is_published:
+            self.forget()
+            return None
         url = project.manifest.leaderboard if project and project.manifest else None
         if project is None or url is None:
             self._of = None
@@ -72,13 +78,15 @@ class Ranking:
         if now >= self._next_at:
             self._next_at = now + (EVERY if project.id in self._places else SOON)
             if self.asking is None or self.asking.done():
-                self.asking = asyncio.ensure_future(self._ask(project, url, volunteer))
+                self.asking = asyncio.ensure_future(self._ask(project, url))
         return self._next_at
 
-    async def _ask(self, asked_about: Project, url: str, volunteer: Callable[[], str]) -> None:
+    async def _ask(self, asked_about: Project, url: str) -> None:
         project = asked_about.id
         try:
-            fetched = partial(fetch.from_url, f"{url}?volunteer={volunteer()}", LARGEST, fetch.reach(asked_about))
+            fetched = partial(
+                fetch.from_url, f"{url}?volunteer={self._volunteer.info().id}", LARGEST, fetch.reach(asked_about)
+            )
             text, _ = await in_thread(fetched, fetch.SECONDS)
             board = decode(_LEADERBOARD, text)
         except (UsageError, WorldError, TimeoutError, msgspec.DecodeError) as error:

@@ -5,6 +5,7 @@ from typing import Any
 
 import msgspec
 
+from core.api.disk import FreeSpace, GetDiskUse
 from core.api.errors import UsageError
 from core.api.identity import ExportIdentity, GetIdentity, IdentityInfo, ImportIdentity
 from core.api.intent import Contribute, GiveBack, Pause, Resume
@@ -13,9 +14,12 @@ from core.api.preferences.commands import ListPreferences, PreferenceInfo, Reset
 from core.api.project import projects
 from core.api.protocol import Command, Event, GetSnapshot
 from core.api.record import record
+from core.api.record.events import GetEvents
 from core.api.sensors import GetSensors
+from core.client.profile import Profile
 from core.engine.decision.preference_info import preference_info
 from core.engine.engine import Engine
+from core.engine.machine.disk import Disk
 from core.engine.projects.credentials import WARNING
 from core.engine.server.history_queries import HistoryQueries
 from core.store.projects import Project
@@ -26,8 +30,9 @@ _LONGEST_SECRET = 4096
 
 
 class Commands:
-    def __init__(self, engine: Engine) -> None:
+    def __init__(self, engine: Engine, profile: Profile) -> None:
         self._engine = engine
+        disk = Disk(profile)
         history = HistoryQueries(engine)
         self._handlers: dict[type[Any], Callable[[Any], Any]] = {
             GetSnapshot: lambda _: engine.snapshot(),
@@ -52,9 +57,12 @@ class Commands:
             record.GetOverview: history.overview,
             record.GetHabits: history.habits,
             record.GetSessions: history.sessions,
+            GetEvents: history.events,
             record.ExportHistory: history.export,
             record.ImportHistory: history.import_file,
             record.DeleteHistory: history.delete,
+            GetDiskUse: lambda _: disk.use(in_session=engine.active_project is not None),
+            FreeSpace: lambda _: disk.free(in_session=engine.active_project is not None),
             GetIdentity: lambda _: engine.identity.info(),
             ExportIdentity: lambda command: engine.identity.export(command.passphrase),
             ImportIdentity: self._import_identity,

@@ -17,10 +17,12 @@ import msgspec
 from core.api.errors import UsageError, WorldError, os_errors_as
 from core.api.project.manifest import Manifest
 from core.api.record import record as api
+from core.api.record.events import GetEvents, PastEvent
 from core.engine.engine import Engine
 from core.engine.machine.threads import in_thread
 from core.engine.projects.catalogue import BUILTIN
 from core.store.database import StoreError
+from core.store.events import events
 from core.store.export import exchange
 from core.store.export.history_csv import as_csv
 from core.store.export.history_file import File, as_json
@@ -61,6 +63,10 @@ class HistoryQueries:
     async def sessions(self, command: api.GetSessions) -> list[api.SessionGiven]:
         names = self._projects()
         return await self._query(lambda view: sessions(view, command, lambda id: names[id][0] if id in names else id))  # noqa: A006
+
+    async def events(self, command: GetEvents) -> list[PastEvent]:
+        names = self._projects()
+        return await self._query(lambda view: events(view, command, lambda id: names[id][0] if id in names else id))  # noqa: A006
 
     async def export(self, command: api.ExportHistory) -> api.Written:
         path, own, now = _absolute(command.path), self._own_id(), self._engine.clock()

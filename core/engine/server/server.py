@@ -10,7 +10,6 @@ import logging
 import os
 from collections import deque
 from collections.abc import Awaitable, Callable
-from pathlib import Path
 from typing import Any, cast
 
 import msgspec
@@ -20,6 +19,7 @@ from core.api.errors import IdlehiveError, UsageError, WorldError
 from core.api.message import Message
 from core.api.protocol import Event, Quit, Refusal, Reply, Request, Subscribe, encode, request_decoder
 from core.api.snapshot import Snapshot
+from core.client.profile import Profile
 from core.engine.engine import Engine
 from core.engine.server.commands import Commands
 
@@ -44,11 +44,11 @@ _log = logging.getLogger(__name__)
 
 
 class Server:
-    def __init__(self, engine: Engine, path: Path, on_quit: Callable[[], Awaitable[None]]) -> None:
+    def __init__(self, engine: Engine, profile: Profile, on_quit: Callable[[], Awaitable[None]]) -> None:
         self.engine = engine
-        self.commands = Commands(engine)
+        self.commands = Commands(engine, profile)
         self.on_quit = on_quit
-        self._path = path
+        self._path = profile.socket
         self._server: asyncio.Server | None = None
         self._clients: set[asyncio.Task[None]] = set()
         self._places = asyncio.Semaphore(MOST_CLIENTS)

@@ -11,9 +11,9 @@ from typing import BinaryIO
 
 from core.api.errors import os_errors_as
 from core.api.project.manifest import File
-from core.learning.data.cache import Cache
 from core.learning.data.download import WAITS, Client, Download, StoppedError, UselessError
 from core.learning.data.source import size_of
+from core.system.cache import Cache
 
 Progress = Callable[[int, int], None]
 """Bytes done, bytes in all."""

@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from typing import Any
 
-from hivemind.averaging.control import StepControl
+from hivemind.averaging.control import AveragingStage, StepControl
 from hivemind.p2p import PeerID
 
 from core.api.snapshot import Phase
@@ -232,3 +232,11 @@ class CollaborativeOptimizer(RunOptimizer):
         """Leave the run."""
         self._forks.stop()
         super().shutdown()
+
+    def _tag_along_with_zero_weight(self, control: StepControl) -> None:
+        # hivemind waits also for a round that the group begins only at the epoch's end. The others then do what they do
+        # whenever a member is lost.
+        if control.stage == AveragingStage.RUNNING_ALLREDUCE:
+            super()._tag_along_with_zero_weight(control)
+        else:
+            control.cancel()

@@ -9,6 +9,7 @@ import pytest
 from PySide6.QtCore import QPointF, Qt
 from PySide6.QtGui import QFontMetrics, QImage
 from PySide6.QtTest import QTest
+from PySide6.QtWidgets import QFileDialog, QInputDialog
 from pytestqt.qtbot import QtBot
 
 from app.history.charts.bars import axis_labels, following, starts
@@ -313,3 +314,35 @@ def test_the_page_says_of_when_it_is(page: HistoryPage) -> None:
     shown = page._title.text()[-5:]
     minutes = now.hour * 60 + now.minute - int(shown[:2]) * 60 - int(shown[3:])
     assert minutes % 1440 in {0, 1}
+
+
+def test_what_was_written_can_be_opened_or_shown_in_its_folder(
+    page: HistoryPage, tmp_path: Path, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    opened: list[str] = []
+    monkeypatch.setattr("app.history.files.QDesktopServices.openUrl", lambda url: opened.append(url.toLocalFile()))
+    page.files.save_certificate(tmp_path / "c.pdf", "Ada")
+    qtbot.waitUntil(page.files.open.isVisible)
+    page.files.open.click()
+    page.files.show_folder.click()
+    assert opened == [str(tmp_path / "c.pdf"), str(tmp_path)]
+    page.files.delete_soon()
+    assert not page.files.open.isVisible()
+    page.files.undo()
+
+
+def test_the_certificate_asks_for_a_name(
+    page: HistoryPage, tmp_path: Path, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    made: list[str] = []
+    monkeypatch.setattr("app.history.certificate.save_certificate", lambda _overview, _path, name: made.append(name))
+    page.files.actions["certificate"].trigger()
+    question = page.findChild(QInputDialog)
+    assert question is not None
+    question.setTextValue(" Ada ")
+    question.accept()
+    dialog = page.findChild(QFileDialog)
+    assert dialog is not None
+    dialog.fileSelected.emit(str(tmp_path / "c.pdf"))
+    dialog.close()
+    qtbot.waitUntil(lambda: made == ["Ada"])

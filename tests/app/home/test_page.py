@@ -236,9 +236,11 @@ def test_each_step_of_an_epoch_looks_different(page: HomePage, show: Show, phase
     assert ring.grab().toImage() != empty
 
 
-def test_the_card_takes_the_place_of_the_peers_while_it_works(window: MainWindow, page: HomePage, show: Show) -> None:
+def test_the_use_of_the_computer_takes_the_place_of_the_peers_while_it_works(
+    window: MainWindow, page: HomePage, show: Show
+) -> None:
     show(replace(CONTRIBUTING, gpu=GpuUse("RTX 3060", 63, 66, 112)))
-    assert "Graphics card" in texts(page)
+    assert "This computer" in texts(page)
     assert "Peers" not in texts(page)
     assert len({tile.y() for tile in window.home._tiles.all}) == 1
     show(CONTRIBUTING)
@@ -275,3 +277,17 @@ def test_a_pause_keeps_the_batch_and_the_peers_in_grey(page: HomePage, show: Sho
 
 def colours(picture: QImage) -> set[int]:
     return {picture.pixel(x, y) for x in range(picture.width()) for y in range(picture.height())}
+
+
+def test_a_start_says_for_how_long_each_step_has_lasted(
+    page: HomePage, show: Show, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    show(STARTING)
+    began = page._stage[1]
+    monkeypatch.setattr("app.home.page.time.time", lambda: began + 12)
+    page._show_words()
+    assert " ".join(page._left.text().split()) == "12 s so far"
+    show(replace(STARTING, state="joining"))
+    assert " ".join(page._left.text().split()) == "0 s so far"
+    show(CONTRIBUTING)
+    assert page._left.text() == ""

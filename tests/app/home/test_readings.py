@@ -4,7 +4,7 @@ from msgspec.structs import replace
 
 from app.home import readings
 from core.api.session_settings import Limits, SessionSettings
-from core.api.snapshot import DataMonth, GpuUse, Snapshot
+from core.api.snapshot import DataMonth, GpuUse, ProcessorUse, Snapshot
 from tests.app.snapshots import CONTRIBUTING
 from tests.app.spaces import SPACE
 
@@ -18,7 +18,7 @@ def worded(found: tuple[readings.Reading, ...]) -> list[str]:
 
 
 def test_each_value_of_the_card_stands_beside_its_ceiling() -> None:
-    assert worded(readings.gpu(BUSY)) == ["Use 63 of 80 %", "Temperature 66 of 75 °C", "Power 112 W"]
+    assert worded(readings.gpu(BUSY)) == ["Card 63 of 80 %", "Temperature 66 of 75 °C", "Power 112 W"]
     assert [reading.share for reading in readings.gpu(BUSY)] == [63 / 80, 66 / 75, None]
 
 
@@ -45,3 +45,13 @@ def test_the_month_is_shown_where_its_data_are_limited() -> None:
 def test_what_a_session_moved_is_told_while_there_is_one() -> None:
     assert readings.moved(BUSY).replace(SPACE, " ") == ("this session 41.2 MB up, 66.0 MB down\nOnly calls out")
     assert readings.moved(Snapshot(state="idle")) == "no traffic now"
+
+
+def test_processor_and_memory_stand_beside_their_ceilings_with_the_card_below() -> None:
+    limits = SessionSettings(Limits(processor_share=50, memory_limit=4_000_000_000))
+    busy = replace(CONTRIBUTING, settings=limits, processor=ProcessorUse(48, 1_500_000_000))
+    assert worded(readings.computer(busy)) == ["Processor 48 of 50 %", "Memory 1.5 of 4 GB"]
+    assert [one.name for one in readings.computer(replace(busy, gpu=CARD))][2:] == ["Card", "Temperature", "Power"]
+    free = replace(busy, settings=SessionSettings())
+    assert worded(readings.computer(free))[1] == "Memory 1.5 GB"
+    assert readings.computer(replace(busy, processor=None)) == ()

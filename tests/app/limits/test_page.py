@@ -8,7 +8,7 @@ from msgspec.structs import replace
 from PySide6.QtCore import QPoint, Qt
 from PySide6.QtGui import QWheelEvent
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QAbstractButton, QApplication, QLineEdit, QWidget
+from PySide6.QtWidgets import QAbstractButton, QApplication, QLineEdit, QMessageBox, QWidget
 from pytestqt.qtbot import QtBot
 
 from app.limits.editor import ChoiceEditor, NumberEditor, SwitchEditor, TextEditor
@@ -24,6 +24,7 @@ from core.api.message import Message
 from core.api.preferences.commands import ResetPreference, SetPreference
 from core.api.preferences.preferences import PREFERENCES
 from core.api.preferences.schedule import Level, ScheduleState
+from core.api.sensors import GetSensors, SensorInfo
 from core.api.snapshot import ProcessorUse, Snapshot
 from tests.app.snapshots import CONTRIBUTING, failed
 from tests.app.spaces import SPACE
@@ -330,3 +331,41 @@ def test_a_limit_that_the_command_line_set_is_shown_at_once(
     limits.change("threads", 3)
     show(replace(CONTRIBUTING, changes=2))
     qtbot.waitUntil(lambda: editor(page, "threads", NumberEditor).entry.text() == "3", timeout=2000)
+
+
+def visible(page: LimitsPage) -> set[str]:
+    return {name for name, row in page.rows.items() if row.isVisible()}
+
+
+def test_limits_of_what_this_computer_lacks_are_folded_away(
+    window: MainWindow, engine: ScriptedEngine, limits: Chosen, qtbot: QtBot
+) -> None:
+    limits.change("gpu_temperature", 75)
+    none = SensorInfo("gpu", Message("driver_missing"), False), SensorInfo("power", Message("battery_missing"), True)
+    engine.answer(GetSensors, list(none))
+    window.open_named("limits")
+    page = window.findChild(LimitsPage)
+    assert page is not None
+    qtbot.waitUntil(lambda: "cache_size" in visible(page) and "gpu_use" not in visible(page))
+    assert "battery_level" not in visible(page)
+    assert "gpu_temperature" in visible(page), "what was changed is shown"
+    assert "Show 8 limits" in page.lacking.text()
+    page.lacking.click()
+    assert {"gpu_use", "battery_level"} <= visible(page)
+    assert not page.lacking.isVisible()
+
+
+def test_only_changed_limits_are_shown_and_all_are_reset_after_a_question(
+    page: LimitsPage, engine: ScriptedEngine, limits: Chosen, qtbot: QtBot
+) -> None:
+    limits.change("cache_size", 20 * 10**9)
+    limits.change("gentle.threads", 2)
+    page.refresh()
+    qtbot.waitUntil(lambda: page.rows["cache_size"].is_changed)
+    page.only_changed.click()
+    assert visible(page) == {"cache_size", "threads"}
+    page.reset_all.click()
+    box = next(box for box in page.findChildren(QMessageBox) if box.isVisible())
+    next(button for button in box.findChildren(Button) if button.text() == "Reset all").click()
+    engine.wait_for(ResetPreference, 2)
+    assert {command.name for command in engine.received(ResetPreference)} == {"cache_size", "gentle.threads"}

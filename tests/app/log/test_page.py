@@ -28,6 +28,7 @@ def page(window: MainWindow, profile: Profile, qtbot: QtBot) -> Iterator[LogPage
     window.open_named("log")
     opened = window.findChild(LogPage)
     assert opened is not None
+    opened.technical.click()
     qtbot.waitUntil(lambda: "again" in opened.shown)
     yield opened
     window.open_named("home")

@@ -2,6 +2,7 @@
 
 from pathlib import Path
 
+import pytest
 from msgspec.structs import replace
 from PySide6.QtCore import QMimeData, QPoint, Qt, QUrl
 from PySide6.QtGui import QDropEvent, QGuiApplication
@@ -56,6 +57,29 @@ def test_the_address_of_a_project_can_be_copied(page: ProjectsPage, qtbot: QtBot
     qtbot.waitUntil(lambda: card(page).unfolded)
     next(button for button in card(page).findChildren(Button) if button.text() == "Copy the address").click()
     assert QGuiApplication.clipboard().text() == BIRDS.source
+
+
+def test_a_project_without_a_homepage_opens_the_page_of_its_host(
+    page: ProjectsPage, engine: ScriptedEngine, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    opened: list[QUrl] = []
+    monkeypatch.setattr("app.projects.details.QDesktopServices.openUrl", opened.append)
+    card(page).details.click()
+    qtbot.waitUntil(lambda: card(page).unfolded)
+    next(button for button in card(page).findChildren(Button) if button.text() == "Visit example.org").click()
+    assert opened == [QUrl("https://example.org/")]
+
+
+def test_a_right_click_offers_what_can_be_done_with_a_project(
+    page: ProjectsPage, engine: ScriptedEngine, qtbot: QtBot
+) -> None:
+    offered = {action.text(): action for action in card(page).menu().actions() if action.text()}
+    assert list(offered) == ["Contribute", "Join", "Details", "Copy the address", "Remove from the list"]
+    offered["Copy the address"].trigger()
+    assert QGuiApplication.clipboard().text() == BIRDS.source
+    offered["Contribute"].trigger()
+    assert engine.wait_for(Contribute) == Contribute("birds")
+    assert [action.text() for action in card(page, "practice").menu().actions()] == ["Contribute", "Join", "Details"]
 
 
 def test_contribute_names_the_project(page: ProjectsPage, engine: ScriptedEngine) -> None:

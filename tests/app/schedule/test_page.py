@@ -9,8 +9,10 @@ import pytest
 from msgspec.structs import replace
 from PySide6.QtCore import QPoint, Qt
 from PySide6.QtTest import QTest
+from PySide6.QtWidgets import QMenu, QWidget
 from pytestqt.qtbot import QtBot
 
+from app.desktop.window_settings import Settings
 from app.home.day_strip import DayStrip
 from app.schedule.page import SchedulePage
 from app.schedule.week_grid import WeekGrid
@@ -26,6 +28,7 @@ from core.api.preferences.preferences import PREFERENCES
 from core.api.preferences.schedule import CELLS, CELLS_A_DAY, Level, ScheduleState
 from core.api.preferences.week_text import preset_cells
 from core.api.snapshot import Snapshot
+from core.client.profile import Profile
 from tests.app.snapshots import CONTRIBUTING
 from tests.app.spaces import SPACE
 from tests.fakes.scripted_engine import ScriptedEngine
@@ -270,3 +273,43 @@ def test_all_of_the_processor_says_how_many_threads_that_is() -> None:
     chosen = [info("threads", 1), info("processor_share", 50)]
     meaning = schedule.level_meaning(Level.FULL, chosen, uses_gpu=False, cores=2).replace(SPACE, " ")
     assert meaning == "1 of 2 threads, 50 % of the time"
+
+
+def test_gentle_and_clear_stand_beside_the_other_presets(page: SchedulePage, engine: ScriptedEngine) -> None:
+    page.presets["gentle"].click()
+    page.presets["never"].click()
+    engine.wait_for(SetPreference, 2)
+    assert engine.received(SetPreference) == [SetPreference("week", "g" * CELLS), SetPreference("week", "." * CELLS)]
+
+
+def test_a_week_is_saved_under_a_name_chosen_again_and_removed(
+    page: SchedulePage, engine: ScriptedEngine, profile: Profile, qtbot: QtBot
+) -> None:
+    own = page.own_weeks
+    page.presets["nights"].click()
+    qtbot.waitUntil(lambda: page._cells == NIGHTS)
+    own.save(" Term ")
+    assert Settings(profile).weeks == {"Term": NIGHTS}
+    page.presets["always"].click()
+    qtbot.waitUntil(lambda: page._cells != NIGHTS)
+    own.fill()
+    own.menu().actions()[0].trigger()
+    qtbot.waitUntil(lambda: page._cells == NIGHTS)
+    own.fill()
+    assert own.menu().actions()[0].isChecked()
+    removal = own.menu().actions()[-1].menu()
+    assert isinstance(removal, QMenu)
+    removal.actions()[0].trigger()
+    assert Settings(profile).weeks == {}
+
+
+def test_tab_goes_from_top_to_bottom(page: SchedulePage) -> None:
+    first: QWidget = page.presets["always"]
+    chain, widget = [first], first.nextInFocusChain()
+    while widget is not first and widget is not None:
+        if page.isAncestorOf(widget) and widget.isVisible() and widget.focusPolicy() & Qt.FocusPolicy.TabFocus:
+            chain.append(widget)
+        widget = widget.nextInFocusChain()
+    tops = [each.mapTo(page, QPoint()).y() for each in chain]
+    assert tops == sorted(tops)
+    assert {type(each).__name__ for each in chain} >= {"ToggleButton", "OwnWeeks", "WeekGrid", "LevelButton"}

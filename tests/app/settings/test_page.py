@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 from msgspec.structs import replace
+from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 
@@ -14,9 +15,11 @@ from app.settings.page import SettingsPage
 from app.widgets import theme
 from app.widgets.basic import Label
 from app.window.main_window import MainWindow
+from core.api.disk import DiskUse, FreeSpace, GetDiskUse
 from core.api.snapshot import Snapshot
 from core.client.profile import Profile
 from tests.app.snapshots import IDLE
+from tests.fakes.scripted_engine import ScriptedEngine
 
 
 @pytest.fixture
@@ -89,3 +92,33 @@ def test_what_it_is_made_with_is_listed_with_licences_when_asked_for(page: Setti
     qtbot.waitUntil(lambda: "hivemind" in texts(page))
     assert "LGPL-3.0-only OR GPL-2.0-only" in texts(page)
     assert all(component.licence and component.version for component in about.components())
+
+
+def test_the_disk_is_shown_by_kind_and_space_is_freed(window: MainWindow, engine: ScriptedEngine, qtbot: QtBot) -> None:
+    engine.answer(GetDiskUse, DiskUse(3_400_000_000, 0, 0, 2_000_000, 0, 0, 3_400_000_000, 41_000_000_000))
+    engine.answer(FreeSpace, DiskUse(0, 0, 0, 2_000_000, 0, 0, 0, 44_400_000_000))
+    window.open_named("settings")
+    page = window.findChild(SettingsPage)
+    assert page is not None
+    qtbot.waitUntil(lambda: "Data of projects" in texts(page) and not page._link._requests)
+    page.disk.free.click()
+    qtbot.waitUntil(lambda: "Nothing can be deleted now." in texts(page) and "Data of projects" not in texts(page))
+    assert not page.disk.free.isEnabled()
+
+
+def test_the_doctor_is_run_and_copied_without_names(
+    page: SettingsPage, profile: Profile, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("IDLEHIVE_HOME", str(profile.path))
+    monkeypatch.setattr("app.settings.doctor_card.Path.home", lambda: profile.path)
+    monkeypatch.setattr("app.settings.doctor_card.platform.node", lambda: "Python")
+    assert not page.doctor.copy.isEnabled()
+    page.doctor.check.click()
+    qtbot.waitUntil(page.doctor.copy.isEnabled, timeout=30_000)
+    assert "profile: " in texts(page)
+    page.doctor.copy.click()
+    report = QGuiApplication.clipboard().text()
+    assert "profile: ~." in report
+    assert "python: " in report
+    assert str(profile.path) not in report
+    assert "Python" not in report

@@ -19,6 +19,7 @@ from core.api.protocol import Command
 from core.api.snapshot import Snapshot
 from tests.app.contrast import contrast
 from tests.app.snapshots import CONTRIBUTING, IDLE, NOW, STARTING, failed, paused
+from tests.app.spaces import SPACE
 from tests.fakes.scripted_engine import ScriptedEngine
 
 Show = Callable[[Snapshot], None]
@@ -41,7 +42,7 @@ def tray(link: EngineLink, performed: list[Command]) -> Iterator[Tray]:
 def test_the_menu_says_the_state_and_pauses(tray: Tray, show: Show, performed: list[Command]) -> None:
     show(CONTRIBUTING)
     assert tray.state.text() == "Contributing to Birdsong"
-    assert tray.icon.toolTip() == "Idlehive: Contributing to Birdsong"
+    assert tray.icon.toolTip().splitlines()[0] == "Idlehive: Contributing to Birdsong"
     tray.main.trigger()
     tray.durations.actions()[1].trigger()
     assert performed == [Pause(), Pause(3600)]
@@ -113,3 +114,12 @@ def test_a_click_toggles_the_window_and_the_menu_opens_and_quits(tray: Tray, qtb
         tray.open.trigger()
     with qtbot.waitSignal(tray.quit_asked):
         tray.quit.trigger()
+
+
+def test_menu_and_tool_tip_have_the_rates_of_a_session(tray: Tray, show: Show) -> None:
+    show(CONTRIBUTING)
+    assert tray.traffic.text().replace(SPACE, " ") == "152 samples/s, 2.1 Mbit/s up, 3.4 Mbit/s down"
+    assert tray.traffic.text() in tray.icon.toolTip()
+    show(paused(time.time() + 42 * 60))
+    assert not tray.traffic.isVisible()
+    assert tray.icon.toolTip().splitlines()[1].replace(SPACE, " ") == "42 min left"

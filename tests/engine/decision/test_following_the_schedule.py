@@ -80,7 +80,7 @@ def test_a_clock_set_back_or_another_zone_counts_at_once(play: Play) -> None:
 
 def test_limits_show_the_value_that_applies_in_gentle_hours(play: Play) -> None:
     async def scenario(world: World) -> None:
-        commands = Commands(world.engine)
+        commands = Commands(world.engine, world.profile)
         full = {limit.name: limit for limit in await commands.carry_out(ListPreferences())}
         assert (full["threads"].effective, full["threads"].why) == (0, None)
         assert (full["gentle.threads"].effective, full["gentle.threads"].page) == (1, "processor")

@@ -37,7 +37,7 @@ def test_no_sensor_is_said_to_be_unknown_before_it_was_read(tmp_path: Path) -> N
         sensor, store = SlowSensor(), Store(tmp_path / "home.sqlite")
         engine = Engine(Profile(tmp_path), store, Programs([], []), Machine({"power": sensor}), lambda: 1.0)
         engine.sensor_thread.start()
-        asked = asyncio.ensure_future(Commands(engine).carry_out(GetSensors()))
+        asked = asyncio.ensure_future(Commands(engine, Profile(tmp_path)).carry_out(GetSensors()))
         await asyncio.sleep(0)
         sensor.answers.set()
         found = {each.name: each.value for each in await asked}

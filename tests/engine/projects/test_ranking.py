@@ -54,11 +54,12 @@ def test_an_answer_that_comes_after_opting_out_is_for_nobody() -> None:
         told(handler)
 
     async def ask(server: FakeServer, *, opt_out: bool) -> Place | None:
-        places = Ranking(lambda: None, time.time)
+        volunteer = SimpleNamespace(info=lambda: IdentityInfo("ab" * 32))
+        places = Ranking(volunteer, lambda: None, time.time)  # type: ignore[arg-type]  # all that is asked
         manifest = SimpleNamespace(leaderboard=server.url("leaderboard.json"), initial_peers=())
         project = SimpleNamespace(id="poems", source=server.url("manifest.json"), manifest=manifest)
         for now in (0.0, SOON):
-            places.update(project, lambda: "ab" * 32, now)  # type: ignore[arg-type]  # all that is looked at
+            places.update(project, now)  # type: ignore[arg-type]  # all that is looked at
         assert places.asking is not None
         if opt_out:
             places.forget()

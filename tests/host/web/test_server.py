@@ -16,9 +16,9 @@ from core.api.project.projects import Figure
 from core.host.web.published import DroppedPeer, PublishedRun, RunStatus
 from core.host.web.server import Web
 from core.learning import checkpoints
-from core.learning.data.cache import Cache
 from core.learning.data.download import Client
 from core.learning.data.fetch import Fetcher
+from core.system.cache import Cache
 from tests.fakes.http_server import LOOPBACK
 from tests.host.web_client import PRACTICE, get
 

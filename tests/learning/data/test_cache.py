@@ -10,7 +10,7 @@ import pytest
 
 from core.api.errors import WorldError
 from core.api.project.manifest import File
-from core.learning.data.cache import Cache
+from core.system.cache import Cache
 from tests.fakes.http_server import ranged, serving
 from tests.learning.fetching import CONTENT, GIB, described, fetcher, leftovers, refusal
 

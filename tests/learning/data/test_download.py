@@ -9,9 +9,9 @@ from pathlib import Path
 import pytest
 
 from core.api.errors import WorldError
-from core.learning.data.cache import Cache
 from core.learning.data.download import Client, StoppedError
 from core.learning.data.fetch import Fetcher
+from core.system.cache import Cache
 from core.system.reach import Reach
 from tests.fakes.http_server import (
     LOOPBACK,

@@ -82,6 +82,20 @@ class Cache:
         if total + size > allowed:
             raise WorldError("disk_too_full", folder=str(self.folder), needed=size, free=free)
 
+    def unused(self) -> list[Path]:
+        """Files that no process uses."""
+        with self._locked():
+            return self._unused()
+
+    def remove_unused(self) -> None:
+        with self._locked():
+            for path in self._unused():
+                path.unlink()
+
+    def _unused(self) -> list[Path]:
+        in_use = self._in_use()
+        return [path for path, _ in self._entries() if path.name[:64] not in in_use]
+
     def close(self) -> None:
         """Release the lease and its lock, even if children of this process inherited it."""
         if not self._lease.closed:

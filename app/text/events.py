@@ -1,0 +1,22 @@
+"""What has happened, in sentences: "21:07  Birdsong  The processor is busy: waiting". Pure."""
+
+from collections.abc import Sequence
+
+from app.text import messages, reasons, times
+from app.text.i18n import tr
+from app.text.wordings.reasons import REASONS
+from core.api.reasons import Reason
+from core.api.record.events import PastEvent
+
+
+def sentence(event: PastEvent) -> str:
+    message = event.message
+    if message.kind in REASONS:
+        return reasons.headline(Reason(message.kind, False, message.params)).rstrip(".") + "."
+    text = messages.sentence(message)
+    return tr("The session failed: {error}", error=text) if event.kind == "session_failed" else text
+
+
+def lines(events: Sequence[PastEvent], now: float) -> list[str]:
+    """A line for each, with its time and its project."""
+    return ["  ".join(filter(None, [times.moment(each.at, now), each.name, sentence(each)])) for each in events]

@@ -1,0 +1,63 @@
+"""The compact window: what goes on, and the button to pause it."""
+
+import time
+from collections.abc import Callable, Iterator
+
+import pytest
+from PySide6.QtCore import Qt
+from pytestqt.qtbot import QtBot
+
+from app.link.engine_link import EngineLink, Link
+from app.window.compact import CompactWindow
+from core.api.intent import Pause, Resume
+from core.api.protocol import Command
+from core.api.snapshot import Snapshot
+from tests.app.page_checks import cut_off, nameless
+from tests.app.snapshots import CONTRIBUTING, paused
+from tests.app.spaces import SPACE
+from tests.fakes.scripted_engine import ScriptedEngine
+
+Show = Callable[[Snapshot], None]
+
+
+@pytest.fixture
+def performed() -> list[Command]:
+    return []
+
+
+@pytest.fixture
+def compact(link: EngineLink, performed: list[Command], qtbot: QtBot) -> Iterator[CompactWindow]:
+    window = CompactWindow(link, performed.append)
+    window.show()
+    yield window
+    window.close()
+    window.deleteLater()
+
+
+def test_it_says_what_goes_on_and_pauses(compact: CompactWindow, show: Show, performed: list[Command]) -> None:
+    show(CONTRIBUTING)
+    assert compact.state.text() == "Contributing to Birdsong"
+    assert compact.rates.text().replace(SPACE, " ") == "152 samples/s, 2.1 Mbit/s up, 3.4 Mbit/s down"
+    compact.button.main.click()
+    show(paused(time.time() + 42 * 60))
+    assert compact.rates.text().replace(SPACE, " ") == "42 min left"
+    compact.button.main.click()
+    assert performed == [Pause(), Resume()]
+
+
+def test_it_stays_in_front_is_whole_and_named(compact: CompactWindow, show: Show, qtbot: QtBot) -> None:
+    assert compact.windowFlags() & Qt.WindowType.WindowStaysOnTopHint
+    show(CONTRIBUTING)
+    compact.adjustSize()
+    qtbot.wait(1)
+    assert (cut_off(compact), nameless(compact)) == ([], [])
+
+
+def test_without_an_engine_it_says_so(
+    compact: CompactWindow, show: Show, link: EngineLink, engine: ScriptedEngine, qtbot: QtBot
+) -> None:
+    show(CONTRIBUTING)
+    engine.stop()
+    qtbot.waitUntil(lambda: link.state is Link.GONE)
+    assert compact.state.text() == "The engine has ended."
+    assert not compact.button.main.isEnabled()
