@@ -164,6 +164,8 @@ class Averaging(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """Most peers in one group."""
     average_state_every: Positive = 1
     """Epochs between two averagings of the parameters themselves."""
+    overlap: Literal["auto", "always", "never"] = "auto"
+    """Whether a peer computes the next batch while a round runs; `auto`: where rounds take over a tenth of its time."""
 
 
 class Requirements(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
