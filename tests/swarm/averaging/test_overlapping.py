@@ -5,6 +5,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
@@ -39,15 +40,9 @@ class Remote:
         self.seen: dict[str, Any] = {}
 
     def ask(self, command: str) -> dict[str, Any]:
-        self.tell(command)
-        return self.hear()
-
-    def tell(self, command: str) -> None:
         assert self._process.stdin is not None
-        print(command, file=self._process.stdin, flush=True)
-
-    def hear(self) -> dict[str, Any]:
         assert self._process.stdout is not None
+        print(command, file=self._process.stdin, flush=True)
         line = self._process.stdout.readline()
         assert line, self._log.read_text()
         self.seen = json.loads(line)
@@ -91,18 +86,22 @@ def opened() -> Iterator[ExitStack]:
         yield stack
 
 
-@pytest.fixture
-def peers(short_folder: Path, opened: ExitStack) -> list[Remote]:
-    """Two that know of each other."""
-    first = Remote(short_folder, 0)
+def two(folder: Path, opened: ExitStack, overlap: str = "always") -> list[Remote]:
+    """They know of each other, and each has a sample."""
+    first = Remote(folder, 0)
     opened.callback(first.end)
-    second = Remote(short_folder, 1, first.ask("look")["address"])
+    second = Remote(folder, 1, first.ask("look")["address"], overlap=overlap)
     opened.callback(second.end)
     for peer in (first, second):
         peer.ask("train")
     for peer in (first, second):
         peer.until(lambda seen: seen["peers"] == 2, "look")
     return [first, second]
+
+
+@pytest.fixture
+def peers(short_folder: Path, opened: ExitStack) -> list[Remote]:
+    return two(short_folder, opened)
 
 
 def begin_round(peers: list[Remote]) -> None:
@@ -136,6 +135,34 @@ def test_what_is_computed_during_a_round_counts_in_the_next_update_and_nothing_t
             assert before <= in_the_round == disjoint(peer.counted)
     assert peers[0].seen["digest"] == peers[1].seen["digest"]
     assert peers[0].counted == peers[1].counted
+
+
+def test_who_has_the_next_batch_too_waits_for_the_round(peers: list[Remote]) -> None:
+    begin_round(peers)
+    ahead, other = peers
+    for _ in range(BATCH):
+        assert ahead.seen["epoch"] == 0
+        ahead.ask("train")
+    assert (ahead.seen["epoch"], ahead.seen["own"], ahead.seen["overlapping"]) == (1, BATCH, False)
+    other.until(lambda seen: seen["epoch"] == 1)
+    assert len(ahead.counted[0]) == BATCH
+    assert ahead.counted == other.counted
+
+
+def test_one_who_computes_on_and_one_who_waits_make_the_same_updates(short_folder: Path, opened: ExitStack) -> None:
+    computes_on, waits = two(short_folder, opened, overlap="never")
+    for epoch in range(2):
+        computes_on.until(lambda seen: seen["overlapping"], "train")
+        with ThreadPoolExecutor() as beside:
+            updated = beside.submit(waits.until, lambda seen: seen["epoch"] == epoch + 1)  # noqa: B023
+            computes_on.until(lambda seen: seen["running"], "look")
+            computes_on.ask("train")
+            updated.result()
+        computes_on.until(lambda seen: seen["epoch"] == epoch + 1)  # noqa: B023
+        assert computes_on.seen["own"] == 1
+        assert computes_on.seen["digest"] == waits.seen["digest"]
+        assert computes_on.counted == waits.counted
+    assert disjoint(computes_on.counted) < computes_on.own | waits.own
 
 
 def test_a_round_whose_partner_vanishes_costs_no_sample(short_folder: Path, peers: list[Remote]) -> None:
