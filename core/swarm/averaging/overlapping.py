@@ -101,6 +101,8 @@ class OverlappingOptimizer(CollaborativeOptimizer):
         look_after(control, self._others_went_on, self.grad_averager.update_expected_peers)
         if self._is_over(control) or self._is_next_batch_full:
             self._make_update(None)
+            # The others may be waiting for this peer in the next round already.
+            super().follow()
 
     def _others_went_on(self) -> bool:
         return bool(self.tracker.global_epoch > self.local_epoch)

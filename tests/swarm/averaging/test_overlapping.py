@@ -137,13 +137,14 @@ def test_what_is_computed_during_a_round_counts_in_the_next_update_and_nothing_t
     assert peers[0].counted == peers[1].counted
 
 
-def test_who_has_the_next_batch_too_waits_for_the_round(peers: list[Remote]) -> None:
+def test_who_has_the_next_batch_too_waits_for_the_round_and_begins_the_next_one_at_once(peers: list[Remote]) -> None:
     begin_round(peers)
     ahead, other = peers
     for _ in range(BATCH):
         assert ahead.seen["epoch"] == 0
         ahead.ask("train")
-    assert (ahead.seen["epoch"], ahead.seen["own"], ahead.seen["overlapping"]) == (1, BATCH, False)
+    assert (ahead.seen["epoch"], ahead.seen["own"], ahead.seen["overlapping"]) == (1, BATCH, True)
+    ahead.ask("hold")
     other.until(lambda seen: seen["epoch"] == 1)
     assert len(ahead.counted[0]) == BATCH
     assert ahead.counted == other.counted
