@@ -23,7 +23,8 @@ import subprocess
 import sys
 import tempfile
 import time
-from contextlib import ExitStack
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -117,14 +118,21 @@ class Swarm:
         return dict(json.loads(line))
 
 
-def main(parameters: int, rounds: int, lines: list[Line]) -> None:
-    with ExitStack() as opened:
-        places = opened.enter_context(hosts(1 + len(lines)))
+@contextmanager
+def homes(lines: list[Line]) -> Iterator[list[Host]]:
+    """A host for each line, after one that has a line of its own."""
+    with hosts(1 + len(lines)) as places:
         for place in places:
             route = ["ip", "-n", place.namespace, "route", "replace", "10.77.0.0/24", "dev", INTERFACE]
             subprocess.run([*route, "src", place.address, "congctl", "cubic"], check=True)
         for line, place in zip(lines, places[1:], strict=True):
             line.shape(place)
+        yield places
+
+
+def main(parameters: int, rounds: int, lines: list[Line]) -> None:
+    with ExitStack() as opened:
+        places = opened.enter_context(homes(lines))
         swarms = {kind: Swarm(opened, kind, parameters, lines, places) for kind in (PRODUCT, MEAN, PLAIN)}
         least = least_time(2 * parameters, [line_worth.Line(line.bandwidth, line.can_be_called) for line in lines])
         print(f"{2 * parameters / 1e6:.1f} MB; at least {least:.2f} s")

@@ -27,6 +27,7 @@ from core.learning.tasks.task import Batch, Task
 from core.swarm.all_reduce.bandwidth import min_bandwidth
 from core.swarm.averaging.group import Update
 from core.swarm.averaging.optimizer import CollaborativeOptimizer
+from core.swarm.averaging.overlapping import OverlappingOptimizer
 from core.swarm.build import make_optimizer
 from core.swarm.connectivity.backbone_monitor import BackboneMonitor
 from core.swarm.connectivity.reachability import PortSettings, ReachabilityMonitor, join_reachable
@@ -193,6 +194,8 @@ def _optimizer(
         yielding=lambda: control.interrupted,
         limits=prepared.settings.limits,
         line_bandwidth=process.link.bandwidth,
+        kind=OverlappingOptimizer,
+        overlap=manifest.averaging.overlap,
         on_drop=DropRemarks(lambda remark: process.reporter.send(Remark(remark))),
     )
 

@@ -80,6 +80,7 @@ class Session:
             self._rest(done.seconds)
             counters.joules = self.throttle.joules
             self.state_sync.copy_if_due()
+        self.optimizer.end_round()
         counters.end(time.monotonic())
 
     def on_update(self, update: Update) -> None:

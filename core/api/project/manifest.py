@@ -166,6 +166,8 @@ class Averaging(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """Epochs between two averagings of the parameters themselves."""
     reducer: Literal["mean", "centered_clip"] = "centered_clip"
     """What becomes of the members' vectors: their mean, or CenteredClip, which a minority cannot move far."""
+    overlap: Literal["auto", "always", "never"] = "auto"
+    """Whether a peer computes the next batch while a round runs; `auto`: where rounds take over a tenth of its time."""
 
 
 class Requirements(msgspec.Struct, frozen=True, forbid_unknown_fields=True):

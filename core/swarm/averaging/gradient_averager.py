@@ -30,6 +30,10 @@ class EpochGradientAverager(GradientAverager, UpdateTransfer, RunAverager):
         adds_samples: False for a peer that only reduces for the others.
     """
 
+    _samples_apart: int | None = None
+    _apart: tuple[torch.Tensor, ...] | None = None
+    """A second set of accumulators, made when it is first needed."""
+
     def __init__(self, *args: Any, epoch: Callable[[], int], adds_samples: bool = True, **kwargs: Any) -> None:
         self._epoch, self._adds_samples = epoch, adds_samples
         super().__init__(*args, allow_state_sharing=False, **kwargs)
@@ -47,7 +51,48 @@ class EpochGradientAverager(GradientAverager, UpdateTransfer, RunAverager):
         all are as large as the first.
         """
         super().accumulate_grads_(batch_size)
-        self.local_times_accumulated = self.local_samples_accumulated / self._anchor_batch_size
+        self._count_times()
+
+    def _count_times(self) -> None:
+        self.local_times_accumulated = self.local_samples_accumulated / (self._anchor_batch_size or 1)
+
+    @property
+    def samples_of_round(self) -> int:
+        """That the present round averages, or the next one if there is none."""
+        return int(self.local_samples_accumulated if self._samples_apart is None else self._samples_apart)
+
+    @property
+    def is_apart(self) -> bool:
+        """Whether what is accumulated now counts in the round after the present one."""
+        return self._samples_apart is not None
+
+    def set_apart(self) -> None:
+        """Keep what the round averages apart from what is accumulated from now on."""
+        if self._apart is None:
+            self._apart = tuple(map(torch.zeros_like, self._grad_accumulators()))
+        self._local_accumulators, self._apart = self._apart, self._local_accumulators
+        self._samples_apart = self.local_samples_accumulated
+
+    def take_back(self) -> None:
+        """What was kept apart counts in the next round, because this one failed."""
+        if self._samples_apart is not None and self._apart is not None:
+            for accumulated, apart in zip(self._grad_accumulators(), self._apart, strict=True):
+                accumulated.add_(apart)
+            self._forget_apart()
+
+    def reset_accumulated_grads_(self) -> None:
+        """Forget what has been averaged: what was kept apart, or else all."""
+        if self._samples_apart is None:
+            super().reset_accumulated_grads_()
+        else:
+            self.local_samples_accumulated -= self._samples_apart
+            self._forget_apart()
+            self._count_times()
+
+    def _forget_apart(self) -> None:
+        for apart in self._apart or ():
+            apart.zero_()
+        self._samples_apart = None
 
     def step(self, *args: Any, reset_accumulators: bool = True, **kwargs: Any) -> Any:
         """Average what was accumulated, and keep it until the update is made: a round that fails costs no samples."""

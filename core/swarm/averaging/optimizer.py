@@ -87,16 +87,16 @@ class CollaborativeOptimizer(RunOptimizer):
         if self._missed_the_round() or self.run_state.has_forked:
             self.load_state_from_peers()
             return
-        own_samples = self.own_samples
-        self._stepping, self._gave_up, self._group = True, False, Group(())
+        self._gave_up = False
+        self._make_update(grad_scaler)
+
+    def _make_update(self, grad_scaler: Any) -> None:
+        own_samples = self.grad_averager.samples_of_round
+        self._stepping, self._group = True, Group(())
         try:
             super()._update_global_epoch(grad_scaler)
         except RoundFailed:
-            self._give_up_round()
-            self.grad_averager.drop_rounds()
-            self.grad_averager.notify_used_averaged_gradients()
-            # Others may have made this update meanwhile.
-            self.tracker.refresh()
+            self._undo_round()
             raise
         finally:
             self._stepping = False
@@ -106,6 +106,14 @@ class CollaborativeOptimizer(RunOptimizer):
         self._on_update(Update(self.local_epoch, own_samples, len(self._group.nonces), partners, self._group.slots))
         if self._adds_samples:
             self._weigh_line()
+
+    def _undo_round(self) -> None:
+        self._give_up_round()
+        self.grad_averager.drop_rounds()
+        self.grad_averager.notify_used_averaged_gradients()
+        self.tracker.end_round()
+        # Others may have made this update meanwhile.
+        self.tracker.refresh()
 
     def _weigh_line(self) -> None:
         """Leave a run that waits longer for this peer's line than its samples are worth.
@@ -136,6 +144,7 @@ class CollaborativeOptimizer(RunOptimizer):
     def _begin_averaging_gradients(self, grad_scaler: Any) -> bool:
         # What members may weigh, as it is known now.
         self.grad_averager.update_expected_peers()
+        self.tracker.begin_round()
         began = bool(super()._begin_averaging_gradients(grad_scaler))
         if not began and self._has_partners:
             raise RoundFailed("round_not_started")
@@ -227,6 +236,9 @@ class CollaborativeOptimizer(RunOptimizer):
         if control is not None and is_searching(control):
             self._gave_up = True
             control.cancel()
+
+    def end_round(self) -> None:
+        """Wait for a round that goes on beside the training, and make its update."""
 
     def shutdown(self) -> None:
         """Leave the run."""

@@ -47,8 +47,13 @@ def wait_for_group(control: StepControl, is_late: Callable[[], bool], while_sear
     while is_searching(control):
         with suppress(TimeoutError, CancelledError):
             control.exception(_REFRESH_EVERY)
-        if is_searching(control):
-            if is_late():
-                control.cancel()
-            else:
-                while_searching()
+        look_after(control, is_late, while_searching)
+
+
+def look_after(control: StepControl, is_late: Callable[[], bool], while_searching: Callable[[], None]) -> None:
+    """Cancel a search for a group that `is_late`; to be called now and then until the search ends."""
+    if is_searching(control):
+        if is_late():
+            control.cancel()
+        else:
+            while_searching()

@@ -65,7 +65,7 @@ class SwarmProgressTracker(ProgressTracker):
         **kwargs: Any,
     ) -> None:
         self._extrapolate, self._organiser, self._refused = extrapolate, organiser, refused
-        self._epoch, self._epoch_began = -1, 0.0
+        self._epoch, self._epoch_began, self._round_began = -1, 0.0, 0.0
         self._history, self._disbelief, self._failed_loads = PeerHistory(), Disbelief(), 0
         self._others: list[PeerReport] = []
         self._credible: list[PeerReport] = []
@@ -139,7 +139,7 @@ class SwarmProgressTracker(ProgressTracker):
         is_first = more > 0 and not before.samples_accumulated
         is_expected = local_epoch == before.epoch and more > 0 and not is_first and self._extrapolate
         is_full = self.global_progress.samples_accumulated + more >= self.target_batch_size
-        if not is_expected or is_full:
+        if not is_expected or (is_full and not self._round_began):
             self.should_report_progress.make_due()
         super().report_local_progress(local_epoch, samples_accumulated, update_global_samples)
         if is_first:
@@ -152,11 +152,11 @@ class SwarmProgressTracker(ProgressTracker):
         Without it the others extrapolate this peer's speed until its record expires, and begin rounds too early.
         """
         self._held = held
-        self.report_unmeasured(self.local_progress.epoch, 0 if held else samples_accumulated)
+        self.report_unmeasured(self.local_progress.epoch, samples_accumulated)
 
     def report_unmeasured(self, epoch: int, samples: int) -> None:
         """Report samples that were computed some time ago: counted as new, they would change this peer's speed."""
-        ema = self.performance_ema
+        samples, ema = 0 if self._held else samples, self.performance_ema
         measured = ema.ema_seconds_per_sample, ema.num_updates, ema.samples_per_second
         self.report_local_progress(epoch, samples)
         ema.ema_seconds_per_sample, ema.num_updates, ema.samples_per_second = measured
@@ -165,8 +165,18 @@ class SwarmProgressTracker(ProgressTracker):
     def _get_local_progress(self, local_epoch: int, samples_accumulated: int) -> LocalTrainingProgress:
         progress = super()._get_local_progress(local_epoch, samples_accumulated)
         if local_epoch != self._epoch:
-            self._epoch, self._epoch_began = local_epoch, get_dht_time()
+            # Others compute on while a round runs: these samples count in the epoch after it.
+            self._epoch, self._epoch_began = local_epoch, self._round_began or get_dht_time()
+            self._round_began = 0.0
         return progress.copy(update={"samples_per_second": 0.0}) if self._held else progress
+
+    def begin_round(self) -> None:
+        """The samples of this epoch are being averaged, until `end_round` or the next epoch."""
+        self._round_began = get_dht_time()
+
+    def end_round(self) -> None:
+        """The round has failed."""
+        self._round_began = 0.0
 
     def add_round(self, partners: Iterable[str], *, is_one_group: bool) -> None:
         """This peer has made an update with these peers; see `PeerHistory`."""
@@ -225,6 +235,9 @@ class SwarmProgressTracker(ProgressTracker):
         )
         if epoch > progress.epoch:
             progress.epoch, progress.samples_accumulated = epoch, 0
+        if self._round_began:
+            # hivemind looks twice a second for the end of an epoch that has ended.
+            progress.next_fetch_time = max(progress.next_fetch_time, now + self.default_refresh_period)
         trainers = [report for report in counting if report.adds_samples]
         partners = [*trainers, *(report for report in counting if report.is_auxiliary)]
         progress.num_peers = 1 + len(partners)

@@ -75,6 +75,27 @@ def test_what_was_brought_to_a_round_that_fails_counts_in_the_next_one(
     assert handed_over(averager) == pytest.approx([4.0] * 3)
 
 
+def test_what_is_accumulated_during_a_round_counts_in_the_next_one_alone_or_with_what_a_failed_one_had(
+    averager: EpochGradientAverager, parameter: torch.nn.Parameter
+) -> None:
+    accumulate(averager, parameter, [1.0, 2.0, 3.0])
+    averager.set_apart()
+    accumulate(averager, parameter, [10.0])
+    assert (averager.samples_of_round, averager.local_samples_accumulated) == (3, 4)
+    averager.take_back()
+    assert (averager.samples_of_round, averager.local_samples_accumulated) == (4, 4)
+    assert handed_over(averager) == pytest.approx([4.0] * 3)
+    for later in (20.0, 30.0):
+        averager.set_apart()
+        accumulate(averager, parameter, [later, later])
+        averager.reset_accumulated_grads_()
+        assert (averager.samples_of_round, averager.local_samples_accumulated) == (2, 2)
+        assert handed_over(averager) == pytest.approx([later] * 3)
+    averager.reset_accumulated_grads_()
+    assert averager.local_samples_accumulated == 0
+    assert handed_over(averager) == [0.0] * 3
+
+
 def test_a_cancelled_search_for_a_group_ends_in_the_averagers_process_too(averager: EpochGradientAverager) -> None:
     process = psutil.Process(averager.pid)
     for _ in range(6):

@@ -178,6 +178,34 @@ def test_samples_are_reported_now_and_then_and_at_once_what_nobody_expects(swarm
     assert is_reported()  # it adds no more
 
 
+def test_samples_that_others_compute_during_a_round_may_weigh_in_the_next_one(swarm: Swarm) -> None:
+    ann, ben = swarm.ann, swarm.ben.local_progress
+    swarm.ben.report_local_progress(ben.epoch, ben.samples_accumulated + 8)
+    swarm.see(lambda: any(report.samples_per_second > 1.0 for report in ann._credible))
+
+    def may_weigh(seconds: float, *, fails: bool = False) -> float:
+        """Seconds of ben's work, after a round of so many seconds; none of the new epoch is reported yet."""
+        ann.begin_round()
+        time.sleep(seconds)
+        if fails:
+            ann.end_round()
+        with ann.pause_updates():
+            ann.update_epoch(ann.local_progress.epoch + 1)
+        samples, speed = ann.weight_limits(0).supported[ben.peer_id]
+        return samples / speed
+
+    assert may_weigh(1.0) >= 1.0
+    assert may_weigh(1.0, fails=True) < 1.0
+
+
+def test_a_pause_is_still_one_when_the_update_of_a_round_is_made_in_it(swarm: Swarm) -> None:
+    swarm.ann.hold(True, 8)
+    swarm.ann.report_unmeasured(swarm.ann.local_progress.epoch, 8)
+    assert swarm.ann.local_progress.samples_accumulated == 0
+    swarm.ann.hold(False, 8)
+    assert swarm.ann.local_progress.samples_accumulated == 8
+
+
 def test_epochs_shorter_than_the_time_between_two_reports_are_seen_all_the_same(swarm: Swarm) -> None:
     swarm.ben._extrapolate = True  # samples are then reported only now and then
     for epoch in range(6, 11):
