@@ -14,6 +14,7 @@ from transformers.modeling_utils import PreTrainedModel
 from core.api.errors import WorldError
 from core.api.project.manifest import Manifest
 from core.api.session_settings import Limits
+from core.host.control import EvaluationStopped
 from core.host.project import Host
 from core.learning.tasks.task import Evaluation
 from core.swarm.averaging.auxiliary import AuxiliaryOptimizer
@@ -124,7 +125,7 @@ class AuxiliaryPeer(threading.Thread):
                     self._optimizer.follow()
                 else:
                     self._return_to(self._returning_to)
-            except RoundFailed as error:
+            except (RoundFailed, EvaluationStopped) as error:
                 log.info("epoch %d: %s", self.epoch, error)
             except WorldError as error:
                 log.warning("epoch %d: %s", self.epoch, error)

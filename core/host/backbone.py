@@ -15,6 +15,7 @@ from core.host.auxiliary_peer import AuxiliaryPeer
 from core.host.companion import Companion
 from core.host.contribution_audit import Audit, ContributionAuditor
 from core.host.contribution_store import ContributionStore
+from core.host.control import EvaluationStopped
 from core.host.curve import Curve
 from core.host.loss_jump import JumpDetector
 from core.host.project import Host
@@ -110,12 +111,15 @@ class Backbone:
             self._evaluate_and_save(now, self.settings.checkpoint_every)
 
     def close(self) -> None:
-        """Shut down in order; the last state is saved, if it is good."""
+        """Shut down in order; the last state is saved, if it is good or there is no time to know."""
         if self.companion is not None:
             self.companion.stop()
         self.auxiliary.stop()
         if self.auxiliary.epoch > self._last_checkpoint:
-            self._evaluate_and_save(time.time(), checkpoint_every=1)
+            try:
+                self._evaluate_and_save(time.time(), checkpoint_every=1)
+            except EvaluationStopped:
+                self._save_checkpoint(self.auxiliary.snapshot())
         self.auxiliary.shutdown()
         self.auditor.close()
         self.dht.shutdown()

@@ -20,6 +20,9 @@ _HELD_PERIOD = 0.1
 class EvaluationStopped(Exception):
     """The backbone is to end, and nobody needs the evaluation."""
 
+    def __str__(self) -> str:
+        return "the evaluation is not needed any more"
+
 
 class HostControl:
     """Reads on a thread of its own, so that a pause takes effect while the backbone polls the run."""
