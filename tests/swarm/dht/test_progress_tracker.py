@@ -191,7 +191,7 @@ def test_samples_that_others_compute_during_a_round_may_weigh_in_the_next_one(sw
             ann.end_round()
         with ann.pause_updates():
             ann.update_epoch(ann.local_progress.epoch + 1)
-        samples, speed = ann.weight_limits(0).supported[ben.peer_id]
+        samples, speed = ann.weight_limits(0).newcomers[ben.peer_id]
         return samples / speed
 
     assert may_weigh(1.0) >= 1.0
