@@ -27,7 +27,7 @@ from core.swarm.dht.group_lookup import PacedKeyManager
 from core.swarm.dht.node import SparingNode
 from core.swarm.dht.record_limits import BoundedStorage, limited_store
 from core.swarm.dht.signing_key import SigningKey, VerifyingKey
-from core.swarm.kept_tasks import keeping_tasks
+from core.swarm.event_loops import repaired
 from core.swarm.traffic.lingering_close import lingering_serve
 from core.swarm.traffic.link import Link
 from core.swarm.traffic.rate_negotiation import RateNegotiation, negotiated_open, negotiated_serve
@@ -65,9 +65,10 @@ def patches(session_folder: Path, link: Link) -> Iterator[Patch]:
     # default in its configuration, and only a file turns it off.
     yield P2P, "_make_process_args", staticmethod(_without_relay(P2P._make_process_args, session_folder / "p2pd.json"))
     yield from _traffic(link)
-    # Tasks of averagers and of the DHT last until they are done. hivemind: until the garbage collector comes.
-    yield averager, "switch_to_uvloop", keeping_tasks(averager.switch_to_uvloop)
-    yield dht, "switch_to_uvloop", keeping_tasks(dht.switch_to_uvloop)
+    # Tasks of averagers and of the DHT last until they are done, and messages to them arrive whole. hivemind: until the
+    # garbage collector comes, and a message that arrives in parts ends the process.
+    yield averager, "switch_to_uvloop", repaired(averager.switch_to_uvloop)
+    yield dht, "switch_to_uvloop", repaired(dht.switch_to_uvloop)
     # The division of work among averagers. hivemind: a method that SciPy has deprecated.
     yield averager, "load_balance_peers", load_balance
     # All peers of a round end with the same bits, or none. hivemind: each with its own, and with lost parts.
