@@ -64,7 +64,7 @@ def _progress(engine: EngineClient) -> Progress:
 
 
 def _is_within_an_epoch(progress: Progress) -> bool:
-    return progress.epoch >= 1 and 0.2 < progress.samples / progress.target_batch_size < 0.5
+    return progress.epoch >= 1 and 0.2 < progress.epoch_samples / progress.target_batch_size < 0.5
 
 
 def test_sigterm_to_the_engine_ends_everything(machine: Machine) -> None:
