@@ -17,6 +17,7 @@ REMEDIES: Mapping[str, str] = {
     "cache_too_small": "cache_size",
     "upload_too_slow": "upload_limit",
     "download_too_slow": "download_limit",
+    "line_too_slow": "upload_limit",
     # Reasons.
     "processor_busy": "busy_processor",
     "full_screen": "full_screen",

@@ -28,7 +28,7 @@ from core.engine.decision.states import (
     Syncing,
     Working,
 )
-from core.system.backoff import FORGIVEN_AFTER, backoff
+from core.system.backoff import FORGIVEN_AFTER, LONGEST_WAIT, backoff
 
 LONGEST_HOLD = 300.0
 """Seconds of holding before memory is freed."""
@@ -48,6 +48,8 @@ _NO_PROGRESS: dict[type[State], Message] = {
     Syncing: Message("no_progress_syncing"),
     Contributing: Message("no_progress_contributing"),
 }
+_COSTS_THE_OTHERS = {"line_too_slow", "run_too_fast"}
+"""Failures to which a soon retry leads again, while the other peers wait for this one."""
 _ENDED_BY_ITSELF = Message("session_ended")
 
 
@@ -202,7 +204,8 @@ def _deadline(state: Working, report: Report, now: float, stage: str) -> float:
 
 def _failure(state: Working | Holding | Leaving, error: Message, now: float, *, permanent: bool = False) -> Failure:
     failures = state.failures + 1
-    return Failure(error, permanent, failures, now + backoff(failures))
+    wait = LONGEST_WAIT if error.kind in _COSTS_THE_OTHERS else backoff(failures)
+    return Failure(error, permanent, failures, now + wait)
 
 
 def _is_past(moment: float, now: float, longest: float) -> bool:

@@ -54,6 +54,7 @@ from tests.engine.decisions import (
 
 ERROR = Message("process_killed", {"signal": "SIGKILL"})
 TROUBLE = Failure(ERROR, permanent=False, failures=1, retry_at=NOW + FIRST_WAIT)
+SLOW_LINE = Message("line_too_slow", {"together": 9.0, "without": 1.0})
 FOR_GOOD = replace(TROUBLE, permanent=True)
 OTHER = replace(GO, project="q")
 PAUSE = replace(GO, reasons=(PAUSED,))
@@ -143,6 +144,13 @@ TABLE: dict[str, Row] = {
     ),
     "a fault": (CONTRIBUTING, GO, Fault(ERROR), leaving(failure=TROUBLE), LEAVES),
     "a fault while holding": (HOLDING, PAUSE, Fault(ERROR), leaving(PAUSED, failure=TROUBLE), LEAVES),
+    "a fault that costs the others": (
+        STARTING,
+        GO,
+        Fault(SLOW_LINE),
+        leaving(failure=Failure(SLOW_LINE, permanent=False, failures=1, retry_at=NOW + LONGEST_WAIT)),
+        LEAVES,
+    ),
     "a fault for good": (STARTING, GO, Fault(ERROR, permanent=True), leaving(failure=FOR_GOOD), LEAVES),
     "leaves unasked": (
         CONTRIBUTING,
