@@ -13,7 +13,8 @@ from app.cli.console import source
 from app.cli.console.display import Display, display
 from app.cli.console.parser import Verbs, add_verb
 from app.cli.console.session_totals import SessionTotals
-from app.text import messages, reasons, times
+from app.text import messages, reasons
+from app.text.formats import times
 from app.text.status import is_paused
 from app.text.typed import periods
 from core.api.errors import EngineGone, UsageError, WorldError

@@ -5,7 +5,8 @@ import argparse
 from app.cli.console import output
 from app.cli.console.connection import ask
 from app.cli.console.parser import Verbs, add_json, add_verb
-from app.text import disk, numbers
+from app.text import disk
+from app.text.formats import numbers
 from core.api.disk import DiskUse, FreeSpace, GetDiskUse
 from core.client.profile import Profile
 

@@ -6,7 +6,7 @@ from types import NoneType
 
 from app.cli.console.connection import borrowed, needed, running
 from app.cli.console.parser import Verbs, add_verb
-from app.text import times
+from app.text.formats import times
 from app.text.typed import periods
 from core.api.errors import EngineGone
 from core.api.intent import Pause, Resume

@@ -43,7 +43,7 @@ _VERBS = {
     "projects": "projects",
     "limits": "limits",
     "schedule": "schedule",
-    "history": "history",
+    "history": "history.history",
     "identity": "identity",
     "disk": "disk",
     "events": "events",

@@ -4,8 +4,9 @@ from PySide6.QtCore import QLibraryInfo, QLocale, QTranslator
 from PySide6.QtWidgets import QApplication
 
 from app.desktop.window_settings import Language
-from app.text import i18n, region
-from app.text.region import Region
+from app.text import i18n
+from app.text.formats import region
+from app.text.formats.region import Region
 
 _NARROW_NO_BREAK_SPACE = "\N{NARROW NO-BREAK SPACE}"
 _NO_BREAK_SPACE = "\N{NO-BREAK SPACE}"

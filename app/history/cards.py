@@ -10,7 +10,8 @@ from PySide6.QtWidgets import QHBoxLayout
 from app.history.charts.bars import BarsView, colour
 from app.history.charts.calendar import CalendarView
 from app.history.habits import ReasonsView, WeekHoursView
-from app.text import history, region, times
+from app.text import history
+from app.text.formats import region, times
 from app.text.i18n import tr
 from app.widgets import layouts, theme
 from app.widgets.basic import Button, Card, Label

@@ -12,7 +12,8 @@ from PySide6.QtSvg import QSvgGenerator
 
 from app.desktop.atomic_file import replacing
 from app.history.charts import shades
-from app.text import history, numbers, times
+from app.text import history
+from app.text.formats import numbers, times
 from app.text.i18n import tr, trn
 from app.widgets import icons, theme
 from core.api.errors import WorldError

@@ -3,7 +3,8 @@
 from PySide6.QtWidgets import QVBoxLayout
 
 from app.history.time_range import TimeRange
-from app.text import amounts, history, numbers, times
+from app.text import history
+from app.text.formats import amounts, numbers, times
 from app.text.i18n import tr
 from app.widgets import layouts, theme
 from app.widgets.basic import Card, Label

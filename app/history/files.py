@@ -11,7 +11,7 @@ from PySide6.QtWidgets import QFileDialog, QInputDialog, QMenu, QMessageBox, QWi
 from app.history import certificate
 from app.history.time_range import midnight
 from app.link.engine_link import EngineLink
-from app.text import numbers
+from app.text.formats import numbers
 from app.text.i18n import tr
 from app.text.messages import sentence
 from app.widgets.basic import Button, Notice

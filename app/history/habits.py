@@ -7,7 +7,8 @@ from PySide6.QtGui import QColor, QHelpEvent, QPaintEvent
 from PySide6.QtWidgets import QSizePolicy, QToolTip, QWidget
 
 from app.history.charts import shades
-from app.text import history, numbers, times
+from app.text import history
+from app.text.formats import numbers, times
 from app.text.i18n import tr
 from app.widgets import painting, theme
 from app.widgets.theme import Type

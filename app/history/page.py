@@ -20,7 +20,7 @@ from app.history.sessions import HistorySessions
 from app.history.time_range import TimeRange
 from app.link.engine_link import EngineLink
 from app.link.live_page import LivePage
-from app.text import times
+from app.text.formats import times
 from app.text.i18n import tr
 from app.widgets import layouts, theme
 from app.widgets.basic import Button, Card, Label, ToggleButton

@@ -4,7 +4,8 @@ from collections.abc import Callable
 
 from app.history.menu_button import MenuButton
 from app.history.sessions_table import SessionsTable
-from app.text import amounts, history, numbers
+from app.text import history
+from app.text.formats import amounts, numbers
 from app.text.i18n import tr
 from app.widgets import layouts
 from app.widgets.basic import Button, Card, Label

@@ -7,7 +7,8 @@ from typing import Any
 from PySide6.QtCore import QAbstractTableModel, QModelIndex, QPersistentModelIndex, Qt, Signal
 from PySide6.QtWidgets import QAbstractItemView, QHeaderView, QTableView
 
-from app.text import amounts, history, numbers, times
+from app.text import history
+from app.text.formats import amounts, numbers, times
 from app.text.i18n import tr
 from app.widgets import theme
 from app.widgets.theme import Type

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from datetime import date, datetime, timedelta
 from typing import Literal
 
-from app.text import times
+from app.text.formats import times
 from app.text.i18n import tr
 
 Kind = Literal["month", "year", "all", "own"]

@@ -7,7 +7,8 @@ from PySide6.QtCore import QRectF, QSize, Qt, Signal
 from PySide6.QtGui import QColor, QMouseEvent, QPaintEvent, QPen
 from PySide6.QtWidgets import QSizePolicy, QWidget
 
-from app.text import schedule, times
+from app.text import schedule
+from app.text.formats import times
 from app.text.typed import week
 from app.text.typed.week import Cell
 from app.widgets import layouts, painting, theme

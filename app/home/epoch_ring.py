@@ -21,7 +21,8 @@ from PySide6.QtGui import (
 )
 from PySide6.QtWidgets import QStyle, QWidget
 
-from app.text import numbers, steps
+from app.text import steps
+from app.text.formats import numbers
 from app.text.i18n import tr
 from app.widgets import painting, theme
 from app.widgets.theme import Type

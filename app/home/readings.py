@@ -2,7 +2,8 @@
 
 from typing import NamedTuple
 
-from app.text import amounts, numbers, progress, status
+from app.text import progress, status
+from app.text.formats import amounts, numbers
 from app.text.i18n import tr
 from app.widgets.tile import NOTHING
 from core.api.snapshot import Snapshot, Today

@@ -12,7 +12,8 @@ from PySide6.QtWidgets import QMessageBox
 from app.limits.row import Actions, PreferenceRow
 from app.link.engine_link import EngineLink
 from app.link.live_page import LivePage
-from app.text import numbers, preferences
+from app.text import preferences
+from app.text.formats import numbers
 from app.text.i18n import tr
 from app.widgets import layouts, theme
 from app.widgets.basic import Button, Card, Label, Line, ToggleButton

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
-from app.text import numbers, times
+from app.text.formats import numbers, times
 from app.text.i18n import tr
 from app.text.status import is_paused
 from core.api.intent import Contribute, Pause, Resume

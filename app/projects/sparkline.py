@@ -6,7 +6,7 @@ from PySide6.QtCore import QPointF, QRectF
 from PySide6.QtGui import QColor, QPaintEvent, QPen, QPolygonF
 from PySide6.QtWidgets import QWidget
 
-from app.text import numbers
+from app.text.formats import numbers
 from app.text.i18n import tr
 from app.widgets import axis, painting, theme
 from app.widgets.learning_curve import paint_mark

@@ -16,7 +16,8 @@ from app.link.live_page import LivePage
 from app.schedule.level_button import LevelButton
 from app.schedule.own_weeks import OwnWeeks
 from app.schedule.week_grid import WeekGrid
-from app.text import numbers, region, schedule
+from app.text import schedule
+from app.text.formats import numbers, region
 from app.text.i18n import tr
 from app.text.typed import week
 from app.widgets import layouts, theme

@@ -12,7 +12,7 @@ from PySide6.QtGui import QAccessible, QFocusEvent, QKeyEvent, QMouseEvent, QPai
 from PySide6.QtWidgets import QSizePolicy, QWidget
 
 from app.schedule.week_painter import WeekGeometry, WeekPainter
-from app.text import times
+from app.text.formats import times
 from app.text.i18n import tr
 from app.text.typed import week
 from app.text.typed.week import Cell

@@ -7,7 +7,7 @@ from PySide6.QtCore import QPointF, QRectF, Qt
 from PySide6.QtGui import QColor, QPen
 from PySide6.QtWidgets import QWidget
 
-from app.text import times
+from app.text.formats import times
 from app.text.typed import week
 from app.text.typed.week import Cell
 from app.widgets import painting, theme

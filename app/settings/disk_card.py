@@ -3,7 +3,8 @@
 from PySide6.QtWidgets import QWidget
 
 from app.link.engine_link import EngineLink
-from app.text import disk, numbers
+from app.text import disk
+from app.text.formats import numbers
 from app.text.i18n import tr
 from app.widgets import layouts, theme
 from app.widgets.basic import Button, Card, Label, Notice

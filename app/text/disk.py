@@ -1,6 +1,6 @@
 """What Idlehive holds on the disk, in words."""
 
-from app.text import numbers
+from app.text.formats import numbers
 from app.text.i18n import tr
 from core.api.disk import DiskUse
 

@@ -2,7 +2,8 @@
 
 from collections.abc import Sequence
 
-from app.text import messages, reasons, times
+from app.text import messages, reasons
+from app.text.formats import times
 from app.text.i18n import tr
 from app.text.wordings.reasons import REASONS
 from core.api.reasons import Reason

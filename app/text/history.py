@@ -3,7 +3,8 @@
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 
-from app.text import messages, numbers, times
+from app.text import messages
+from app.text.formats import numbers, times
 from app.text.i18n import N_, tr, translate, trn
 from app.text.wordings import WORDINGS
 from app.text.wordings.reasons import REASONS

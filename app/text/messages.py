@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from string import Formatter
 from typing import Any
 
-from app.text import numbers
+from app.text.formats import numbers
 from app.text.i18n import translate
 from app.text.wordings import WORDINGS
 from core.api.message import Message, Param

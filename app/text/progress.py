@@ -1,6 +1,6 @@
 """What a session computes and transfers, in words. Pure."""
 
-from app.text import amounts, numbers
+from app.text.formats import amounts, numbers
 from app.text.i18n import tr
 from core.api.snapshot import Progress, Snapshot, Today, Traffic
 

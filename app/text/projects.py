@@ -3,7 +3,8 @@
 from collections.abc import Sequence
 from enum import Enum
 
-from app.text import numbers, progress, status, tasks
+from app.text import progress, status, tasks
+from app.text.formats import numbers
 from app.text.i18n import tr
 from app.text.messages import sentence
 from core.api.message import Message

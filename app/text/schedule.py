@@ -3,9 +3,10 @@
 from collections.abc import Sequence
 from datetime import tzinfo
 
-from app.text import numbers, preferences, times
+from app.text import preferences
+from app.text.formats import numbers, times
+from app.text.formats.numbers import percent
 from app.text.i18n import tr, trn
-from app.text.numbers import percent
 from app.text.typed import week
 from core.api.preferences.commands import PreferenceInfo
 from core.api.preferences.preferences import GENTLE

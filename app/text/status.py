@@ -5,7 +5,8 @@ A reason gets its end ("until 14:30"), its place and its tone here; `app.text.re
 
 from typing import Literal
 
-from app.text import messages, numbers, reasons, times
+from app.text import messages, reasons
+from app.text.formats import numbers, times
 from app.text.i18n import N_, tr, translate, trn
 from app.text.steps import getting_ready, is_getting_ready, place_in_getting_ready, step_meaning
 from core.api.preferences import remedies

@@ -2,7 +2,7 @@
 
 from typing import NamedTuple, get_args
 
-from app.text import numbers
+from app.text.formats import numbers
 from app.text.i18n import tr
 from app.text.progress import batch_share
 from core.api.snapshot import Phase, Progress, Snapshot

@@ -1,6 +1,6 @@
 """Learning tasks in words, and what they measure. One that is not known here is shown by its own name."""
 
-from app.text import numbers
+from app.text.formats import numbers
 from app.text.i18n import tr
 from core.api.project.projects import Figure
 

@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 import psutil
 
-from app.text import amounts, numbers
+from app.text.formats import amounts, numbers
 from app.text.i18n import tr
 from app.text.messages import sentence
 from core.api.sensors import SensorInfo

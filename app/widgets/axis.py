@@ -4,7 +4,7 @@ import math
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from app.text import numbers
+from app.text.formats import numbers
 from core.api.project.projects import CurvePoint
 
 _FACTORS = (0.1, 0.2, 0.5, 1, 2, 5, 10)

@@ -7,7 +7,8 @@ from PySide6.QtCore import QEvent, QPointF, QRectF, QSize, Qt
 from PySide6.QtGui import QColor, QHelpEvent, QPainter, QPaintEvent, QPen, QPolygonF
 from PySide6.QtWidgets import QSizePolicy, QToolTip, QWidget
 
-from app.text import numbers, tasks
+from app.text import tasks
+from app.text.formats import numbers
 from app.text.i18n import tr
 from app.widgets import axis, layouts, painting, theme
 from app.widgets.basic import Label

@@ -12,7 +12,8 @@ from PySide6.QtWidgets import QApplication
 from app.desktop.notifications import Notification
 from app.desktop.window_settings import Settings
 from app.link.engine_link import EngineLink, Link
-from app.text import messages, numbers, status
+from app.text import messages, status
+from app.text.formats import numbers
 from app.text.i18n import tr, trn
 from core.api.protocol import Event
 from core.api.reasons import Severity

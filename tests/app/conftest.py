@@ -16,8 +16,8 @@ from pytestqt.qtbot import QtBot
 from app.desktop import language
 from app.desktop.window_settings import Settings
 from app.link.engine_link import EngineLink, Link
-from app.text import region
-from app.text.region import Region
+from app.text.formats import region
+from app.text.formats.region import Region
 from app.widgets import theme
 from app.window.main_window import MainWindow
 from core.api.snapshot import Snapshot

@@ -9,7 +9,8 @@ from pathlib import Path
 import pytest
 
 from app.cli import main
-from app.text import i18n, region
+from app.text import i18n
+from app.text.formats import region
 from core.api.intent import Contribute, GiveBack
 from core.client.profile import Profile
 from tests.cli.snapshots import AFTER, BEFORE, active

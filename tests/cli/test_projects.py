@@ -6,8 +6,8 @@ from typing import Any
 import msgspec
 import pytest
 
+from app.text.formats.numbers import size
 from app.text.messages import sentence
-from app.text.numbers import size
 from core.api.errors import UsageError
 from core.api.message import Message
 from core.api.project.projects import (

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
+from app.text.formats.numbers import percent
 from app.text.messages import sentence
-from app.text.numbers import percent
 from core.api.message import Message
 from core.conditions.gpu import GpuSensor, GpuState, is_other_program
 from core.system.subreaper import TAG

@@ -4,7 +4,8 @@ import time
 from typing import TYPE_CHECKING, Self
 
 from app.cli.console import output
-from app.text import messages, numbers, progress, status, steps
+from app.text import messages, progress, status, steps
+from app.text.formats import numbers
 from core.api.protocol import Event
 from core.api.snapshot import Snapshot
 

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from app.text import amounts, numbers
+from app.text.formats import amounts, numbers
 from core.api.snapshot import Snapshot
 
 

@@ -14,7 +14,7 @@ import msgspec
 
 from app.cli import window
 from app.cli.console.connection import running
-from app.text import numbers
+from app.text.formats import numbers
 from app.text.messages import sentence
 from core.api.errors import IdlehiveError
 from core.api.protocol import GetSnapshot

@@ -9,7 +9,8 @@ from PySide6.QtCore import QPointF, QRectF, QSize, Qt, Signal
 from PySide6.QtGui import QAccessible, QColor, QFontMetrics, QPainter, QPaintEvent, QPen
 
 from app.history.charts.time_chart import TimeChart
-from app.text import history, numbers, times
+from app.text import history
+from app.text.formats import numbers, times
 from app.text.i18n import tr
 from app.widgets import axis, painting, roles, theme
 from app.widgets.theme import Type

@@ -9,7 +9,7 @@ from PySide6.QtGui import QAccessible, QColor, QPainter, QPaintEvent, QResizeEve
 
 from app.history.charts import shades
 from app.history.charts.time_chart import TimeChart
-from app.text import numbers, times
+from app.text.formats import numbers, times
 from app.text.i18n import tr
 from app.widgets import painting, roles, theme
 from app.widgets.theme import Type

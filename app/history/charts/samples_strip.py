@@ -6,7 +6,7 @@ from PySide6.QtCore import QRectF, Qt
 from PySide6.QtGui import QColor, QPainter, QPaintEvent
 from PySide6.QtWidgets import QWidget
 
-from app.text import numbers
+from app.text.formats import numbers
 from app.text.i18n import tr
 from app.widgets import axis, theme
 from app.widgets.learning_curve import LEFT, RIGHT

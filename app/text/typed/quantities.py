@@ -8,7 +8,7 @@ import re
 from collections.abc import Callable, Mapping
 from typing import NamedTuple
 
-from app.text import numbers, region, times
+from app.text.formats import numbers, region, times
 from app.text.i18n import tr
 from app.text.typed import periods
 from core.api.errors import UsageError

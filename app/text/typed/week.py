@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 from typing import NamedTuple
 
-from app.text import times
+from app.text.formats import times
 from app.text.i18n import tr
 from core.api.preferences.schedule import CELL, CELLS, CELLS_A_DAY, MARKS, Level, Preset, mark_of
 from core.api.preferences.week_text import preset_of

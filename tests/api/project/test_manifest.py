@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from app.text.formats.numbers import size
 from app.text.messages import sentence
-from app.text.numbers import size
 from core.api.errors import ManifestError
 from core.api.project.manifest import CausalLanguageModelling, JsonLinesData, TextData
 from core.api.project.manifest_reading import LARGEST, parse, read_stored

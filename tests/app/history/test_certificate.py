@@ -19,7 +19,7 @@ from app.history import certificate
 from app.widgets import theme
 from core.api.errors import WorldError
 from core.api.record.record import ProjectGiven
-from tests.app.history.test_page import OVERVIEW
+from tests.app.history.record import OVERVIEW
 
 FINGERPRINTS = ("0123456789abcdef" * 4, "f00d" * 16)
 PROJECTS = (

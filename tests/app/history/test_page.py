@@ -1,4 +1,4 @@
-"""The history page against the scripted engine: ranges, filters, files, and the words on it."""
+"""The history page against the scripted engine: ranges, filters, and the words on it."""
 
 from collections.abc import Callable
 from datetime import date, datetime
@@ -9,7 +9,6 @@ import pytest
 from PySide6.QtCore import QPointF, Qt
 from PySide6.QtGui import QFontMetrics, QImage
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QFileDialog, QInputDialog
 from pytestqt.qtbot import QtBot
 
 from app.history.charts.bars import axis_labels, following, starts
@@ -20,73 +19,20 @@ from app.text.wordings.reasons import REASONS
 from app.widgets import theme
 from app.widgets.basic import Label
 from app.widgets.theme import Type
-from app.window.main_window import MainWindow
 from core.api.errors import UsageError
 from core.api.message import Message
-from core.api.project.projects import CurvePoint, GetCurve
 from core.api.record.record import (
     Bar,
     Cost,
-    DeleteHistory,
-    ExportHistory,
-    GetHabits,
     GetOverview,
     GetSessions,
-    Habits,
     ImportHistory,
-    Milestone,
     Overview,
-    ProjectGiven,
-    SessionGiven,
     Sums,
-    Written,
 )
+from tests.app.history.record import DAY, LEFT, OVERVIEW, SINCE, SUMS, session
 from tests.app.spaces import SPACE
 from tests.fakes.scripted_engine import ScriptedEngine
-
-LEFT = Qt.MouseButton.LeftButton
-DAY = 86_400.0
-SINCE, UNTIL = (datetime(2026, 3, day).timestamp() for day in (1, 31))  # noqa: DTZ001 - local, as the page's
-SUMS = Sums(
-    seconds=36_000.0, samples=1000, accepted=900, rounds=70, failed_rounds=2, flops=8e15, joules=1.8e6,
-    estimated_joules=1.8e6, uploaded=5_000_000, downloaded=7_000_000,
-)  # fmt: skip
-OVERVIEW = Overview(
-    since=SINCE,
-    until=UNTIL,
-    first=SINCE - 400 * DAY,
-    sums=SUMS,
-    sessions=2,
-    cost=Cost(0.31, "EUR", 400.0),
-    projects=(ProjectGiven("b", "Bees", 30_000.0, 800, "run", "ab" * 32), ProjectGiven("m", "Moths", 6000.0, 100)),
-    bucket="day",
-    bars=(Bar(SINCE, 0, 30_000.0, 800), Bar(SINCE, 1, 6000.0, 100)),
-    year=2026,
-    years=(2025, 2026),
-    calendar=(0.0,) * 59 + (36_000.0,) + (0.0,) * 305,
-    milestones=(
-        Milestone("seconds", 3600.0, SINCE, reached=True),
-        Milestone("samples", 1000.0, SINCE + 10 * DAY, reached=False),
-    ),
-)
-NIGHTS = Habits(tuple(3600.0 if hour % 24 < 6 else 0.0 for hour in range(168)), {"in_use": 7200.0}, {"paused": 2})
-
-
-def session(number: int, started_at: float, ending: str | None = "paused") -> SessionGiven:
-    why = Message(ending) if ending else None
-    return SessionGiven(number, "b", "Bees", "run", started_at, None, why, imported=False, sums=SUMS)
-
-
-@pytest.fixture
-def page(window: MainWindow, engine: ScriptedEngine, qtbot: QtBot) -> HistoryPage:
-    engine.answer(GetOverview, lambda ask: msgspec.structs.replace(OVERVIEW, year=ask.year or 2026))
-    engine.answer(GetHabits, NIGHTS)
-    engine.answer(GetSessions, lambda ask: [] if ask.before else [session(2, SINCE + 60), session(1, SINCE, None)])
-    engine.answer(GetCurve, [CurvePoint(1, 4.0, None, 50, 3), CurvePoint(2, 3.0, None, 0, 3)])
-    window.open_named("history")
-    [opened] = window.findChildren(HistoryPage)
-    qtbot.waitUntil(lambda: opened.overview is not None and bool(opened.sessions.table.sessions.sessions))
-    return opened
 
 
 def test_the_figures_stand_in_the_tiles_with_where_they_are_from(page: HistoryPage) -> None:
@@ -182,33 +128,6 @@ def test_a_refusal_is_shown_on_the_page(page: HistoryPage, engine: ScriptedEngin
     engine.answer(ImportHistory, UsageError("notes.txt is no history."))
     page.files.import_file(Path("/tmp/notes.txt"))
     qtbot.waitUntil(lambda: page.problem.label.text() == "notes.txt is no history.")
-
-
-def test_export_and_import_are_the_engines_work(page: HistoryPage, engine: ScriptedEngine, qtbot: QtBot) -> None:
-    engine.answer(ExportHistory, lambda ask: Written(ask.path, 2, 9))
-    engine.answer(ImportHistory, lambda ask: Written(ask.path, 2, 9, 4))
-    page.files.export(Path("/tmp/h.csv"))
-    assert engine.wait_for(ExportHistory).form == "csv"
-    qtbot.waitUntil(lambda: page.files.notice.label.text() == "h.csv is written: 9 hours.")
-    page.files.import_file(Path("/tmp/h.json"))
-    qtbot.waitUntil(lambda: "4 hours were new" in page.files.notice.label.text())
-
-
-def test_deleting_can_be_undone_until_it_happens(page: HistoryPage, engine: ScriptedEngine, qtbot: QtBot) -> None:
-    page.files._deletion.setInterval(50)
-    page.files.delete_soon()
-    QTest.mouseClick(page.files.notice.action, LEFT)
-    qtbot.wait(200)
-    assert engine.received(DeleteHistory) == []
-    page.files.delete_soon()
-    qtbot.waitUntil(lambda: len(engine.received(DeleteHistory)) == 1)
-    qtbot.waitUntil(lambda: "is deleted" in page.files.notice.label.text())
-
-
-def test_the_certificate_is_painted_for_all_that_was_given(page: HistoryPage, tmp_path: Path, qtbot: QtBot) -> None:
-    page.files.save_certificate(tmp_path / "c.pdf")
-    qtbot.waitUntil((tmp_path / "c.pdf").exists)
-    assert (tmp_path / "c.pdf").read_bytes().startswith(b"%PDF-")
 
 
 def test_every_reason_has_few_words() -> None:
@@ -314,35 +233,3 @@ def test_the_page_says_of_when_it_is(page: HistoryPage) -> None:
     shown = page._title.text()[-5:]
     minutes = now.hour * 60 + now.minute - int(shown[:2]) * 60 - int(shown[3:])
     assert minutes % 1440 in {0, 1}
-
-
-def test_what_was_written_can_be_opened_or_shown_in_its_folder(
-    page: HistoryPage, tmp_path: Path, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    opened: list[str] = []
-    monkeypatch.setattr("app.history.files.QDesktopServices.openUrl", lambda url: opened.append(url.toLocalFile()))
-    page.files.save_certificate(tmp_path / "c.pdf", "Ada")
-    qtbot.waitUntil(page.files.open.isVisible)
-    page.files.open.click()
-    page.files.show_folder.click()
-    assert opened == [str(tmp_path / "c.pdf"), str(tmp_path)]
-    page.files.delete_soon()
-    assert not page.files.open.isVisible()
-    page.files.undo()
-
-
-def test_the_certificate_asks_for_a_name(
-    page: HistoryPage, tmp_path: Path, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    made: list[str] = []
-    monkeypatch.setattr("app.history.certificate.save_certificate", lambda _overview, _path, name: made.append(name))
-    page.files.actions["certificate"].trigger()
-    question = page.findChild(QInputDialog)
-    assert question is not None
-    question.setTextValue(" Ada ")
-    question.accept()
-    dialog = page.findChild(QFileDialog)
-    assert dialog is not None
-    dialog.fileSelected.emit(str(tmp_path / "c.pdf"))
-    dialog.close()
-    qtbot.waitUntil(lambda: made == ["Ada"])

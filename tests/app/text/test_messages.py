@@ -2,8 +2,8 @@
 
 import pytest
 
+from app.text.formats.numbers import size
 from app.text.messages import sentence
-from app.text.numbers import size
 from core.api.message import Message
 
 

@@ -8,8 +8,9 @@ import pytest
 from app.cli.console.output import printable
 from app.cli.console.session_totals import SessionTotals
 from app.cli.status import lines
-from app.text import progress, region
-from app.text.region import Region
+from app.text import progress
+from app.text.formats import region
+from app.text.formats.region import Region
 from core.api.session_settings import Limits, SessionSettings
 from core.api.snapshot import Progress, Snapshot, Today, Traffic
 

@@ -13,7 +13,8 @@ from pytestqt.qtbot import QtBot
 from app.desktop import language
 from app.limits.page import LimitsPage
 from app.link.engine_link import EngineLink
-from app.text import i18n, numbers, times
+from app.text import i18n
+from app.text.formats import numbers, times
 from app.text.i18n import tr, trn
 from app.text.messages import sentence
 from app.window.main_window import MainWindow

@@ -6,8 +6,8 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from app.text import region
-from app.text.region import Region
+from app.text.formats import region
+from app.text.formats.region import Region
 from app.widgets import axis
 from core.api.project.projects import CurvePoint
 

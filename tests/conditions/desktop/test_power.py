@@ -5,8 +5,8 @@ from types import SimpleNamespace
 import psutil
 import pytest
 
+from app.text.formats.numbers import percent
 from app.text.messages import sentence
-from app.text.numbers import percent
 from core.api.message import Message
 from core.conditions.bus import Bus
 from core.conditions.power import Power, PowerSensor, System, UPower

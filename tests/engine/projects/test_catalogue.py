@@ -10,8 +10,8 @@ from typing import Any
 
 import pytest
 
+from app.text.formats.numbers import size
 from app.text.messages import sentence
-from app.text.numbers import size
 from core.api.errors import IdlehiveError, UsageError, WorldError
 from core.api.intent import Contribute
 from core.api.message import Message

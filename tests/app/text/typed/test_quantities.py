@@ -6,7 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from app.text import messages, region
+from app.text import messages
+from app.text.formats import region
 from app.text.typed import quantities
 from core.api.errors import UsageError
 from core.api.preferences.preferences import PREFERENCES

@@ -9,12 +9,13 @@ from datetime import UTC, datetime
 
 import msgspec
 
-from app.cli import record_files
 from app.cli.console import output
 from app.cli.console.connection import borrowed
 from app.cli.console.parser import Parser, Verbs, add_json, add_verb
 from app.cli.console.preferences import chosen
-from app.text import history, numbers
+from app.cli.history import record_files
+from app.text import history
+from app.text.formats import numbers
 from app.text.typed import periods
 from core.api.record.record import MOST_HOURS, Contribution, GetHistory, Sums, cost_of
 from core.api.record.totals import GIVEN, together

@@ -4,8 +4,8 @@ from collections.abc import Iterator
 
 import pytest
 
-from app.text import numbers, region
-from app.text.region import Region
+from app.text.formats import numbers, region
+from app.text.formats.region import Region
 
 NARROW, WIDE = "\N{NARROW NO-BREAK SPACE}", "\N{NO-BREAK SPACE}"
 

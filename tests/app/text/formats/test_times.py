@@ -7,7 +7,7 @@ import pytest
 from PySide6.QtCore import QLocale
 
 from app.desktop import language
-from app.text import region, times
+from app.text.formats import region, times
 
 
 @pytest.fixture(autouse=True)

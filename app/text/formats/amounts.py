@@ -1,7 +1,7 @@
 """How many of a thing: 1 sample, 48 210 samples."""
 
+from app.text.formats.numbers import count
 from app.text.i18n import trn
-from app.text.numbers import count
 
 
 def epochs(number: int) -> str:

@@ -2,7 +2,7 @@
 
 from datetime import date, datetime
 
-from app.text import region
+from app.text.formats import region
 from app.text.i18n import tr
 from core.api.record.record import Bucket
 

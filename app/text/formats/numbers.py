@@ -1,6 +1,6 @@
 """Numbers and amounts as people read them, as the region writes them. Bytes, seconds and samples come in."""
 
-from app.text import region
+from app.text.formats import region
 from app.text.i18n import tr
 from core.api.record.record import JOULES_IN_KWH
 

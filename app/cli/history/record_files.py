@@ -10,7 +10,7 @@ from types import NoneType
 from app.cli.console import output
 from app.cli.console.connection import ask
 from app.cli.console.parser import Verbs, add_part, add_verb
-from app.text import amounts
+from app.text.formats import amounts
 from core.api.errors import UsageError
 from core.api.record.record import DeleteHistory, ExportHistory, GetOverview, ImportHistory, Overview, Written
 from core.client.profile import Profile

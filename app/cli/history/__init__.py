@@ -1,0 +1,1 @@
+"""history: what was given, as tables and as files."""

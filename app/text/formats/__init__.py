@@ -1,0 +1,1 @@
+"""How numbers, amounts and times are written in the volunteer's language and region."""
