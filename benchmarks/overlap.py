@@ -9,16 +9,12 @@ Needs root. Run it with `.venv/bin/python -m benchmarks.overlap [PARAMETERS EPOC
 BATCH_SECONDS is how long all together compute for a batch.
 """
 
-import json
-import shutil
 import statistics
-import subprocess
 import sys
-import tempfile
 from contextlib import ExitStack
-from pathlib import Path
 from typing import Any
 
+from benchmarks.peer_processes import Peer, PeerProcesses
 from benchmarks.rounds import Line, homes
 from tests.network.namespaces import Host
 
@@ -30,33 +26,21 @@ class Run:
     """One swarm on these hosts, the first of which is there to be called."""
 
     def __init__(self, opened: ExitStack, places: list[Host], task: dict[str, Any]) -> None:
-        self._opened, self._folder = opened, Path(tempfile.mkdtemp(prefix="hive"))
-        opened.callback(shutil.rmtree, self._folder)
+        self._processes = PeerProcesses(opened)
         meeting, *volunteers = places
         contact = self._start(meeting, {"contacts": [], "peers": 0})
-        task = {**task, "contacts": self._read(contact)["address"], "peers": len(volunteers)}
+        task = {**task, "contacts": self._processes.read(contact)["address"], "peers": len(volunteers)}
         self._peers = [self._start(home, task) for home in volunteers]
         for peer in self._peers:
-            self._read(peer)
+            self._processes.read(peer)
 
     def results(self) -> list[dict[str, float]]:
         """Of each volunteer, when all are done."""
-        return [self._read(peer) for peer in self._peers]
+        return [self._processes.read(peer) for peer in self._peers]
 
-    def _start(self, host: Host, task: dict[str, Any]) -> "subprocess.Popen[str]":
-        folder = self._folder / host.namespace
-        module = [sys.executable, "-m", "benchmarks.overlap_peer"]
-        command = host.command(*module, str(folder), f"/ip4/{host.address}/tcp/{_PORT}", json.dumps(task))
-        log = self._opened.enter_context(folder.with_suffix(".log").open("w"))
-        process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=log, text=True)
-        self._opened.callback(process.communicate, timeout=60)
-        return process
-
-    def _read(self, peer: "subprocess.Popen[str]") -> dict[str, Any]:
-        line = peer.stdout.readline()  # type: ignore[union-attr]
-        if not line:
-            sys.exit("\n".join(f"{log.name}\n{log.read_text()}" for log in self._folder.glob("*.log")))
-        return dict(json.loads(line))
+    def _start(self, host: Host, task: dict[str, Any]) -> Peer:
+        listen = f"/ip4/{host.address}/tcp/{_PORT}"
+        return self._processes.start(host, "benchmarks.overlap_peer", listen, task=task)
 
 
 def main(parameters: int, epochs: int, batch_seconds: float, lines: list[Line]) -> None:

@@ -29,7 +29,7 @@ _LONGEST = 600.0
 """Seconds that a round may take; of a large model between slow lines it takes longer than a project would allow."""
 
 
-def main(kind: str, folder: str, listen: str, task: str) -> None:
+def main(folder: str, kind: str, listen: str, task: str) -> None:
     """`listen` is the multiaddress to be called at, empty for a peer that only calls others."""
     torch.set_num_threads(1)
     place = Path(folder)

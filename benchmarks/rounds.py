@@ -16,19 +16,16 @@ Needs root. Run it with `.venv/bin/python -m benchmarks.rounds PARAMETERS ROUNDS
 `[+-]UP/DOWN`, for example `9000000 5 200/200 100/100 50/50 50/50`.
 """
 
-import json
-import shutil
 import statistics
 import subprocess
 import sys
-import tempfile
 import time
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
+from benchmarks.peer_processes import Peer, PeerProcesses
 from benchmarks.round_peer import MEAN, PLAIN, PRODUCT
 from core.swarm.all_reduce import line_worth
 from core.swarm.all_reduce.line_worth import least_time
@@ -72,13 +69,11 @@ class Swarm:
     """The peers of one kind, on all hosts."""
 
     def __init__(self, opened: ExitStack, kind: str, parameters: int, lines: list[Line], places: list[Host]) -> None:
-        self._opened, self._kind = opened, kind
-        self._folder = Path(tempfile.mkdtemp(prefix="hive"))
-        opened.callback(shutil.rmtree, self._folder)
+        self._kind, self._processes = kind, PeerProcesses(opened)
         meeting, *homes = places
         # The first one is there to be called by all, and has a line of its own.
         contact = self._start(meeting, {"contacts": [], "group": 0}, listens=True)
-        task = {"parameters": parameters, "group": len(lines), "contacts": self._read(contact)["address"]}
+        task = {"parameters": parameters, "group": len(lines), "contacts": self._processes.read(contact)["address"]}
         self._peers = [
             self._start(
                 home,
@@ -88,34 +83,22 @@ class Swarm:
             for line, home in zip(lines, homes, strict=True)
         ]
         for peer in self._peers:
-            self._read(peer)
+            self._processes.read(peer)
 
     def round(self) -> tuple[float, float]:
         """Seconds until all have found their group, and from then on until all have the average."""
         asked = time.monotonic()
         for peer in self._peers:
             print(file=peer.stdin, flush=True)
-        ended = [self._read(peer) for peer in self._peers]
+        ended = [self._processes.read(peer) for peer in self._peers]
         if {end["group"] for end in ended} != {len(self._peers)}:
             sys.exit(f"not all were in one group: {ended}")
         found = max(end["found"] for end in ended)
         return found - asked, max(end["done"] for end in ended) - found
 
-    def _start(self, host: Host, task: dict[str, Any], *, listens: bool) -> "subprocess.Popen[str]":
-        folder = self._folder / host.namespace
+    def _start(self, host: Host, task: dict[str, Any], *, listens: bool) -> Peer:
         listen = f"/ip4/{host.address}/tcp/{_PORTS[self._kind]}" if listens else ""
-        module = [sys.executable, "-m", "benchmarks.round_peer"]
-        command = host.command(*module, self._kind, str(folder), listen, json.dumps(task))
-        log = self._opened.enter_context(folder.with_suffix(".log").open("w"))
-        process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=log, text=True)
-        self._opened.callback(process.communicate, timeout=60)
-        return process
-
-    def _read(self, peer: "subprocess.Popen[str]") -> dict[str, Any]:
-        line = peer.stdout.readline()  # type: ignore[union-attr]
-        if not line:
-            sys.exit("\n".join(f"{log.name}\n{log.read_text()}" for log in self._folder.glob("*.log")))
-        return dict(json.loads(line))
+        return self._processes.start(host, "benchmarks.round_peer", self._kind, listen, task=task)
 
 
 @contextmanager
