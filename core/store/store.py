@@ -8,7 +8,7 @@ from core.store.history import History
 from core.store.journal import Journal
 from core.store.preferences import StoredPreferences
 from core.store.projects import Projects
-from core.store.view import View
+from core.store.queries.view import View
 
 
 class Store:

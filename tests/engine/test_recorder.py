@@ -12,7 +12,7 @@ from core.api.reasons import Reason
 from core.api.record.events import GetEvents
 from core.engine.decision.states import Idle
 from core.engine.recorder import FLUSH_EVERY, Recorder
-from core.store.events import events
+from core.store.queries.events import events
 from core.store.store import Store
 from tests.engine.decisions import CONTRIBUTING, GO, HOLDING, UNWANTED
 

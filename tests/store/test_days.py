@@ -20,7 +20,7 @@ from core.store.database import StoreError
 from core.store.export import exchange
 from core.store.export.history_file import as_json
 from core.store.store import Store
-from tests.store.test_overview import NOON, ZONES, look
+from tests.store.queries.test_overview import NOON, ZONES, look
 
 HOUR, DAY = 3600.0, 86_400.0
 Key = tuple[int, str]

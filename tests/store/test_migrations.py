@@ -17,7 +17,7 @@ from core.api.record.record import Contribution, GetSessions
 from core.api.session import Counters, EpochDone
 from core.api.snapshot import Traffic
 from core.store.migrations import MIGRATIONS
-from core.store.sessions import sessions
+from core.store.queries.sessions import sessions
 from core.store.store import Store
 
 NOON = int(datetime(2026, 3, 14, 12, tzinfo=UTC).timestamp())

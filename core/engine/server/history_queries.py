@@ -22,14 +22,14 @@ from core.engine.engine import Engine
 from core.engine.machine.threads import in_thread
 from core.engine.projects.catalogue import BUILTIN
 from core.store.database import StoreError
-from core.store.events import events
 from core.store.export import exchange
 from core.store.export.history_csv import as_csv
 from core.store.export.history_file import File, as_json
-from core.store.habits import habits
-from core.store.overview import overview
-from core.store.sessions import sessions
-from core.store.view import View
+from core.store.queries.events import events
+from core.store.queries.habits import habits
+from core.store.queries.overview import overview
+from core.store.queries.sessions import sessions
+from core.store.queries.view import View
 from core.system.atomic_file import write_atomically
 
 Result = TypeVar("Result")

@@ -16,7 +16,7 @@ from core.api.record.totals import GIVEN, UNCERTAIN
 from core.store.export.history_csv import NoHistory, from_csv, short
 from core.store.export.history_file import FORMAT, File, FileEpoch, FileHour, FileIdle, FileSession
 from core.store.journal import ENGINE_KILLED, Journal, put_contribution, stored_ending, values_given
-from core.store.view import View
+from core.store.queries.view import View
 
 LARGEST = 512 << 20
 """Bytes of an imported file: a hundred years of all hours."""

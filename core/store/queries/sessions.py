@@ -12,7 +12,7 @@ from core.api.record.record import MOST_SESSIONS, Contribution, GetSessions, Ses
 from core.api.record.totals import together
 from core.store.days import SUMS
 from core.store.journal import SessionRecord, stored_ending
-from core.store.view import View, added
+from core.store.queries.view import View, added
 
 MOST_ENDINGS = 12
 _STORED = ("id", "project", "run_id", "started_at", "ended_at", "ending", "ending_params")

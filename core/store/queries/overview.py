@@ -9,9 +9,9 @@ import msgspec
 from core.api.record.record import COLOURED, Bar, Bucket, Cost, GetOverview, Milestone, Overview, ProjectGiven
 from core.store.journal import HOUR
 from core.store.local_days import Offsets, date_of, midnight, number_of, offsets
-from core.store.milestones import milestones
-from core.store.sessions import count_sessions
-from core.store.view import Day, Part, View
+from core.store.queries.milestones import milestones
+from core.store.queries.sessions import count_sessions
+from core.store.queries.view import Day, Part, View
 
 MOST_PROJECTS = 40
 _FINE_DAYS, _DAILY_DAYS, _WEEKLY_DAYS = 2, 92, 800

@@ -17,10 +17,10 @@ from core.api.message import Message
 from core.api.record.record import GetHabits, GetOverview, GetSessions, Overview, ProjectGiven, Sums
 from core.api.session import Counters
 from core.api.snapshot import Traffic
-from core.store.habits import habits
 from core.store.local_days import begin_of, midnight, number_of, offsets
-from core.store.overview import overview
-from core.store.sessions import sessions
+from core.store.queries.habits import habits
+from core.store.queries.overview import overview
+from core.store.queries.sessions import sessions
 from core.store.store import Store
 
 NOON = datetime(2026, 3, 14, 12, tzinfo=UTC).timestamp()

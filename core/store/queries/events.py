@@ -6,7 +6,7 @@ import msgspec
 
 from core.api.message import Message
 from core.api.record.events import MOST_EVENTS, GetEvents, PastEvent
-from core.store.view import View
+from core.store.queries.view import View
 
 
 def events(view: View, wanted: GetEvents, name_of: Callable[[str], str]) -> list[PastEvent]:

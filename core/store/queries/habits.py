@@ -5,8 +5,8 @@ from datetime import tzinfo
 from core.api.record.record import GetHabits, Habits
 from core.store.journal import HOUR
 from core.store.local_days import offsets
-from core.store.sessions import endings
-from core.store.view import View
+from core.store.queries.sessions import endings
+from core.store.queries.view import View
 
 _HOURS = 168
 _FIRST = 72
