@@ -1,4 +1,4 @@
-"""A backbone's published and its web server."""
+"""What a backbone publishes, its web server, and its audit of claims."""
 
 import time
 from collections.abc import Iterator
@@ -11,6 +11,7 @@ from core.host.curve import Curve
 from core.host.project import load
 from core.host.web.published import PublishedRun, RunStatus
 from core.host.web.server import Web
+from tests.host.books import Books, Peer
 from tests.host.web_client import PEER, PRACTICE
 
 
@@ -41,3 +42,20 @@ def server(published: PublishedRun) -> Iterator[Web]:
     running = Web(published, "127.0.0.1:0")
     yield running
     running.close()
+
+
+@pytest.fixture
+def books(tmp_path: Path) -> Iterator[Books]:
+    opened = Books(tmp_path)
+    yield opened
+    opened.close()
+
+
+@pytest.fixture
+def ann(books: Books) -> Peer:
+    """Has given 170 of the 512 samples of the first round, together with Ben and Cem."""
+    peers = [Peer("ann"), Peer("ben"), Peer("cem")]
+    books.see(0, *(peer.reports(0, 170) for peer in peers))
+    books.see(1, *(peer.reports(1, 3) for peer in peers))
+    books.hear(*(peer.claims(1, 172) for peer in peers))
+    return peers[0]

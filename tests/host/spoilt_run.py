@@ -9,6 +9,7 @@ import os
 import sys
 import time
 from pathlib import Path
+from typing import Any
 
 import torch
 
@@ -33,68 +34,77 @@ from tests.learning.small_project import small_manifest
 from tests.waiting import wait_for
 
 
+class Run:
+    """The backbone and one more peer, both at one epoch."""
+
+    def __init__(self, folder: Path) -> None:
+        manifest, settings = small_manifest(), Host(checkpoint_every=1)
+        self._checkpoints = folder / "checkpoints"
+        evaluated = build_model(manifest)
+        dht = join_swarm([], folder / "first.key")
+        self.peer = AuxiliaryPeer(dht, manifest, evaluated, settings, evaluate=lambda: evaluation(evaluated))
+        curve, store = Curve(folder, "small", 1000), ContributionStore(folder, "small")
+        self.backbone = Backbone(
+            dht=dht,
+            manifest=manifest,
+            settings=settings,
+            checkpoint_folder=self._checkpoints,
+            curve=curve,
+            published=PublishedRun({}, curve, store, self._checkpoints),
+            store=store,
+            auxiliary=self.peer,
+            record=RunRecordPublisher(dht, "small", folder / "first.key"),
+        )
+        self.other = make_optimizer(
+            dht=join_swarm(own_addresses(dht), folder / "second.key"),
+            run_id=manifest.run_id,
+            parameters=build_model(manifest).parameters(),
+            training=manifest.training,
+            averaging=manifest.averaging,
+            backbone=ScriptedBackbone(),
+        )
+        self.optimizers = [self.peer._optimizer, self.other]
+
+    def poll(self) -> list[int]:
+        """The epochs of the checkpoints after the backbone has looked at its state."""
+        self.backbone.poll(time.time())
+        return [checkpoints.epoch_of(path) for path in checkpoints.saved(self._checkpoints)]
+
+
 def main() -> None:
     folder = Path(sys.argv[1])
     torch.set_num_threads(1)
     install(folder, Link())
-    manifest, settings = small_manifest(), Host(checkpoint_every=1)
-    model, evaluated = build_model(manifest), build_model(manifest)
+    model = build_model(small_manifest())
     fresh = parameters_of(model)
     train(model)
-    learned = parameters_of(model)
-    dht = join_swarm([], folder / "first.key")
-    peer = AuxiliaryPeer(dht, manifest, evaluated, settings, evaluate=lambda: evaluation(evaluated))
-    curve, store = Curve(folder, "small", 1000), ContributionStore(folder, "small")
-    backbone = Backbone(
-        dht=dht,
-        manifest=manifest,
-        settings=settings,
-        checkpoint_folder=folder / "checkpoints",
-        curve=curve,
-        published=PublishedRun({}, curve, store, folder / "checkpoints"),
-        store=store,
-        auxiliary=peer,
-        record=RunRecordPublisher(dht, "small", folder / "first.key"),
-    )
-    chain = chained((), EPOCH)
-    place(peer._optimizer, learned, EPOCH, chain)
-    backbone.poll(time.time())
-    kept = [checkpoints.epoch_of(path) for path in checkpoints.saved(folder / "checkpoints")]
-
-    later = chained(chain, LATER)
-    place(peer._optimizer, fresh, LATER, later)
-    other_dht = join_swarm(own_addresses(dht), folder / "second.key")
-    other = make_optimizer(
-        dht=other_dht,
-        run_id=manifest.run_id,
-        parameters=build_model(manifest).parameters(),
-        training=manifest.training,
-        averaging=manifest.averaging,
-        backbone=ScriptedBackbone(),
-    )
-    place(other, fresh, LATER, later)
-    peer.start()
-    backbone.poll(time.time())
-    spoilt = [checkpoints.epoch_of(path) for path in checkpoints.saved(folder / "checkpoints")]
-    wait_for(lambda: peer.epoch > LATER, 30.0, "the backbone went back")
-    backbone.poll(time.time())
-    wait_for(lambda: follows(other, peer.epoch), 60.0, "the other has followed")
-    backbone.poll(time.time())
-    jump = backbone.published.status.jump
-    print(
-        json.dumps(
-            {
-                "kept": [kept, spoilt],
-                "jump": [jump.epoch, jump.to_epoch] if jump is not None else None,
-                "epochs": [peer.epoch, other.local_epoch],
-                "good again": [same(each, learned) for each in (peer._optimizer, other)],
-                "kept again": checkpoints.epoch_of(checkpoints.saved(folder / "checkpoints")[-1]),
-            }
-        ),
-        flush=True,
-    )
+    print(json.dumps(spoil(Run(folder), fresh, parameters_of(model))), flush=True)
     # hivemind's threads would be waited for.
     os._exit(0)
+
+
+def spoil(run: Run, fresh: list[torch.Tensor], learned: list[torch.Tensor]) -> dict[str, Any]:
+    """The run has learned, then all of it has fresh weights: what it has in the end."""
+    chain = chained((), EPOCH)
+    place(run.peer._optimizer, learned, EPOCH, chain)
+    kept = run.poll()
+    later = chained(chain, LATER)
+    for optimizer in run.optimizers:
+        place(optimizer, fresh, LATER, later)
+    run.peer.start()
+    spoilt = run.poll()
+    wait_for(lambda: run.peer.epoch > LATER, 30.0, "the backbone went back")
+    run.poll()
+    wait_for(lambda: follows(run.other, run.peer.epoch), 60.0, "the other has followed")
+    kept_again = run.poll()
+    jump = run.backbone.published.status.jump
+    return {
+        "kept": [kept, spoilt],
+        "jump": [jump.epoch, jump.to_epoch] if jump is not None else None,
+        "epochs": [run.peer.epoch, run.other.local_epoch],
+        "good again": [same(optimizer, learned) for optimizer in run.optimizers],
+        "kept again": kept_again[-1],
+    }
 
 
 def follows(optimizer: CollaborativeOptimizer, epoch: int) -> bool:

@@ -46,13 +46,6 @@ def published(tmp_path: Path) -> Iterator[PublishedRun]:
     store.close()
 
 
-@pytest.fixture
-def server(published: PublishedRun) -> Iterator[Web]:
-    running = Web(published, "127.0.0.1:0")
-    yield running
-    running.close()
-
-
 def browse(url: str, profile: Path, *options: str) -> str:
     """What Chromium has on the page after loading it; nothing but `url` can be reached."""
     program = shutil.which("chromium")

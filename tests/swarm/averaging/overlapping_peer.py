@@ -3,8 +3,8 @@
 Usage: overlapping_peer.py FOLDER NUMBER OVERLAP RATE [INITIAL_PEER]. It sends at most RATE bytes per second. The
 gradient of each sample is 1 at a place of its own, so that an average tells which samples are in it, and how often.
 
-It reads one command a line from stdin, the name of a method of `Peer`, and answers each with a line of JSON. With the
-end of stdin it leaves.
+It reads one command a line from stdin, "train", "look" or the name of a method of its optimizer, and answers each with
+a line of JSON. With the end of stdin it leaves.
 """
 
 import json
@@ -73,28 +73,13 @@ class Peer:
         finally:
             self._optimizer.zero_grad()
 
-    def follow(self) -> None:
-        self._optimizer.follow()
-
-    def hold(self) -> None:
-        self._optimizer.hold()
-
-    def held(self) -> None:
-        self._optimizer.give_up_rounds()
-
-    def resume(self) -> None:
-        self._optimizer.resume()
-
-    def load(self) -> None:
-        self._optimizer.load_state_from_peers()
-
-    def look(self) -> None:
-        pass
-
     def answer(self, command: str) -> dict[str, Any]:
         failure = None
         try:
-            getattr(self, command)()
+            if command == "train":
+                self.train()
+            elif command != "look":
+                getattr(self._optimizer, command)()
         except RoundFailed as error:
             failure = str(error)
         optimizer = self._optimizer

@@ -192,7 +192,7 @@ def test_a_pause_in_a_round_ends_it_for_all_with_the_samples_that_were_brought(p
     assert time.monotonic() - began < 1.0
     assert held.seen["overlapping"]
     goes_on.until(lambda seen: seen["epoch"] == 1)
-    held.until(lambda seen: seen["epoch"] == 1, "held")
+    held.until(lambda seen: seen["epoch"] == 1, "give_up_rounds")
     assert held.seen["updates"][0]["own"] == brought
     assert held.seen["own"] == 1
     assert held.counted == goes_on.counted
@@ -213,7 +213,7 @@ def test_a_pause_before_the_group_is_found_gives_the_search_up_and_keeps_the_sam
     kept = alone.seen["own"]
     began = time.monotonic()
     alone.ask("hold")
-    alone.until(lambda seen: not seen["overlapping"], "held")
+    alone.until(lambda seen: not seen["overlapping"], "give_up_rounds")
     assert time.monotonic() - began < 2.0
     assert (alone.seen["epoch"], alone.seen["own"], alone.seen["updates"]) == (0, kept, [])
 
@@ -241,7 +241,7 @@ def test_a_state_that_is_fetched_during_a_round_is_that_of_the_old_epoch(
     newcomer.ask("look")
     begin_round(peers)
     # The two make no step meanwhile.
-    newcomer.ask("load")
+    newcomer.ask("load_state_from_peers")
     assert (newcomer.seen["epoch"], newcomer.seen["digest"]) == (1, before)
     for peer in peers:
         peer.until(lambda seen: seen["epoch"] == 2)
