@@ -1,19 +1,19 @@
-"""What hostile members make of a training run, by attack and by what defends it: the table of BTARD in small.
+"""What hostile members do to a training run, by attack and by defence: the table of BTARD in small.
 
 Usage: python -m benchmarks.byzantine [SEEDS]
 
-16 peers train a small classifier in one process. Their gradients are averaged by the reducers of this product, four of
-them, who are honest. From step 50 on, 7 of the peers send what the attack makes of the gradients (Gorbunov et al. 2022,
-section 4.1). Printed is the loss on held-out data after the last step, the mean of SEEDS runs (3):
+16 peers train a small classifier in one process. Four honest reducers of this product average their gradients. From
+step 50 on, 7 of the peers send what the attack makes of the gradients (Gorbunov et al. 2022, section 4.1). Each figure
+is the loss on held-out data after the last step, the mean of SEEDS runs (3):
 
-- claims: hivemind's mean, to which attackers say that they have a hundred times their samples;
-- mean: the same mean, and nobody lies about samples;
-- checked: the mean of this product, attackers as in the first one; they count twice;
-- clipped: CenteredClip, and nobody lies about samples;
-- two: CenteredClip, two attackers of 16, as in the first one.
+- claims: hivemind's mean; attackers claim a hundred times their samples;
+- mean: the same mean; nobody lies about samples;
+- checked: the mean of this product; attackers claim as in the first column and count twice;
+- clipped: CenteredClip; nobody lies about samples;
+- two: CenteredClip; two attackers of 16, who claim as in the first column.
 
-Then some of the 16, who reduce a share each, give all members the negated average. Printed are the rounds in which they
-are not yet left out by all honest members, and how many honest reducers are left out by somebody in 60 rounds.
+Then each of the 16 reduces a share, and some give all members the negated average. The figures are the rounds until
+all honest members leave these out, and how many honest reducers somebody leaves out in 60 rounds.
 """
 
 import asyncio

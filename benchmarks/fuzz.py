@@ -235,7 +235,7 @@ def measure(name: str, attempt: Try, valid: list[bytes], count: int) -> int:
         at = time.monotonic()
         try:
             attempt(text)
-        except BaseException:
+        except BaseException:  # also Ctrl-C during an input that hangs: that input is what is looked for
             print(f"{name}: {text[:200]!r}", file=sys.stderr)
             raise
         longest = max(longest, time.monotonic() - at)

@@ -134,8 +134,7 @@ def _contribute(engine: EngineClient, command: Contribute, stop: Stop, started: 
     except EngineGone:
         print(contributing.totals.sentence())
         raise WorldError("engine_ended_contributing") from None
-    except BaseException:
-        # Also after a closed output or a refused command: an engine that this command started must not stay.
+    except BaseException:  # however it ends, an engine that this command started must not stay
         with suppress(WorldError):
             contributing.end()
         raise

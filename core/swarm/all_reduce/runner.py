@@ -74,7 +74,7 @@ class _PartsStub:
     async def rpc_aggregate_part(self, parts: AsyncIterator[Any]) -> AsyncIterator[Any]:
         try:
             answers = await self._stub.rpc_aggregate_part(self._in_turn(parts))
-        except BaseException:
+        except BaseException:  # also cancelled: the others must not wait for this reducer's turn
             self._end()
             raise
         return self._answers(answers)

@@ -84,7 +84,7 @@ class AuditedAverager(GuardedAverager):
         made = self._audited = _Round(group_info, weight, await asyncio.to_thread(_copied, tensors, peer_fractions))
         try:
             await super()._run_allreduce_inplace_(tensors, group_info, **options)
-        except BaseException:
+        except BaseException:  # also cancelled: a round without an average has nothing to audit
             self._forget(made)
             raise
         made.received = await asyncio.to_thread(_copied, tensors, peer_fractions)

@@ -24,8 +24,8 @@ _PATIENCE = 5.0
 class Turns:
     """Who may have the state next: an address that has just had it lets others go first. Pure, times in seconds.
 
-    Without it a peer that asks again and again would leave none of a donor's time to newcomers. Peers that share an
-    address wait for each other only as long as somebody else waits, too.
+    Without it a peer that asks again and again would leave none of a donor's time to newcomers. Several peers of one
+    address get the state one after the other while nobody else wants it.
     """
 
     def __init__(self) -> None:
