@@ -1,7 +1,9 @@
 """limits: what Idlehive may use of this computer."""
 
 import argparse
+import sys
 import textwrap
+from getpass import getpass
 from itertools import groupby
 from typing import Any
 
@@ -13,9 +15,10 @@ from app.cli.console.connection import ask, borrowed
 from app.cli.console.parser import Parser, Verbs, add_json, add_part, add_verb
 from app.text import preferences
 from app.text.typed import values
+from core.api.errors import UsageError
 from core.api.preferences.commands import ListPreferences, PreferenceInfo, ResetPreference, SetPreference
 from core.api.preferences.preferences import GENTLE, PREFERENCES, preference_named
-from core.api.preferences.value_types import Week
+from core.api.preferences.value_types import Secret, Value, Week
 from core.client.profile import Profile
 
 _NAMES = textwrap.fill(", ".join(PREFERENCES), 79, initial_indent=" " * len("Names: ")).lstrip()
@@ -30,6 +33,7 @@ What Idlehive may use of this computer. Changes apply at once.
   idlehive limits set threads 2               or: automatic
   idlehive limits set gentle.threads 1        in the gentle hours of the schedule
   idlehive limits reset threads               or: --all
+  idlehive limits set proxy_password          asks for it
   idlehive limits programs add blender        nothing while it runs
 
 Values are written with their unit: 20GB, 512 MiB, 1MB/s, 8 Mbit/s, 80%, 75C,
@@ -48,7 +52,7 @@ def add(verbs: Verbs) -> None:
     show.add_argument("--changed", action="store_true", help="only those that are not as Idlehive comes")
     setting = add_part(parts, "set", "set one", TEXT, run_set)
     setting.add_argument("name", metavar="NAME")
-    setting.add_argument("value", metavar="VALUE", nargs="+", help="with its unit: 20GB, 8 Mbit/s, 80%%")
+    setting.add_argument("value", metavar="VALUE", nargs="*", help="with its unit: 20GB, 8 Mbit/s, 80%%")
     reset = add_part(parts, "reset", "back to what Idlehive comes with", TEXT, run_reset)
     which = reset.add_mutually_exclusive_group(required=True)
     which.add_argument("name", metavar="NAME", nargs="?")
@@ -75,8 +79,21 @@ def run_show(arguments: argparse.Namespace, profile: Profile) -> int:
 
 def run_set(arguments: argparse.Namespace, profile: Profile) -> int:
     declared = preference_named(arguments.name)
-    value = declared.check(values.parse(" ".join(arguments.value), declared.type))
+    value: Value
+    if isinstance(declared.type, Secret):
+        value = declared.type.check_secret(declared.name, _secret(arguments.value))
+    elif arguments.value:
+        value = declared.check(values.parse(" ".join(arguments.value), declared.type))
+    else:
+        raise UsageError("value_missing", name=declared.name, allowed=values.allowed(declared.type))
     return _change(arguments, profile, SetPreference(declared.name, value))
+
+
+def _secret(typed: list[str]) -> str:
+    """Asked for on the terminal, or a line of standard input."""
+    if typed:
+        raise UsageError("secret_as_argument")
+    return getpass("Password: ") if sys.stdin.isatty() else sys.stdin.readline().rstrip("\n")
 
 
 def run_reset(arguments: argparse.Namespace, profile: Profile) -> int:

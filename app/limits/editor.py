@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from typing import Any
 
-from PySide6.QtWidgets import QWidget
+from PySide6.QtWidgets import QLineEdit, QWidget
 
 from app.limits import stops
 from app.limits.entry import Entry
@@ -14,7 +14,7 @@ from app.widgets import layouts, theme
 from app.widgets.controls.combo import Combo
 from app.widgets.controls.switch import Switch
 from core.api.errors import UsageError
-from core.api.preferences.value_types import Choice, Number, Text, Value
+from core.api.preferences.value_types import Choice, Number, ProxyAddress, Secret, Text, Value
 
 Ask = Callable[[Any], None]
 ShowProblem = Callable[[str], None]
@@ -151,7 +151,7 @@ class ChoiceEditor(Editor):
 
 
 class TextEditor(Editor):
-    def __init__(self, value: Any, of: Text, name: str, ask: Ask, show_problem: ShowProblem) -> None:
+    def __init__(self, value: Any, of: Text | ProxyAddress, name: str, ask: Ask, show_problem: ShowProblem) -> None:
         super().__init__(value, name, ask, show_problem)
         self.entry = Entry(lambda text: ask(text.strip()), self._show, width=_WIDE_ENTRY)
         self.entry.setPlaceholderText(values.write("", of))
@@ -160,3 +160,19 @@ class TextEditor(Editor):
 
     def _show(self) -> None:
         self.entry.show_text(self._value)
+
+
+class SecretEditor(Editor):
+    """An entry that shows dots, and never what is kept."""
+
+    def __init__(self, value: Any, of: Secret, name: str, ask: Ask, show_problem: ShowProblem) -> None:
+        super().__init__(value, name, ask, show_problem)
+        self._secret = of
+        self.entry = Entry(ask, self._show, width=_WIDE_ENTRY)
+        self.entry.setEchoMode(QLineEdit.EchoMode.Password)
+        self._put(self.entry, name)
+        self._show()
+
+    def _show(self) -> None:
+        self.entry.show_text("")
+        self.entry.setPlaceholderText(values.write(self._value, self._secret))

@@ -19,7 +19,7 @@ from app.widgets import layouts, theme
 from app.widgets.basic import Button, Card, Label, Line, ToggleButton
 from app.widgets.dialog import MessageDialog
 from app.widgets.theme import Type
-from core.api.preferences.commands import ListPreferences, PreferenceInfo, ResetPreference, SetPreference
+from core.api.preferences.commands import ListPreferences, PreferenceInfo, ResetPreference, SetPreference, values_of
 from core.api.preferences.preferences import GENTLE
 from core.api.preferences.value_types import Value, Week
 from core.api.protocol import Command
@@ -43,6 +43,8 @@ class LimitsPage(LivePage):
         self._cards: list[tuple[Card, list[tuple[Line, PreferenceRow]]]] = []
         self._lacks: frozenset[str] = frozenset()
         """What is about parts that this computer does not have."""
+        self._pointless: frozenset[str] = frozenset()
+        """What is about something that the volunteer does not use."""
         self._unfolded = False
         self._build()
         link.snapshot_changed.connect(self._on_snapshot)
@@ -67,6 +69,7 @@ class LimitsPage(LivePage):
             self._make_rows(families)
         for plain, family in families.items():
             self.rows[plain].show_values(family)
+        self._pointless = preferences.pointless(values_of(known))
         self._arrange()
         self._show_live()
         QTimer.singleShot(0, self, self._reveal)
@@ -124,6 +127,7 @@ class LimitsPage(LivePage):
         """Show the rows that are wanted, with lines between them."""
         hidden = [name for name, row in self.rows.items() if name in self._lacks and not row.is_changed]
         folded = set() if self._unfolded else set(hidden)
+        folded |= self._pointless
         if self.only_changed.isChecked():
             folded |= {name for name, row in self.rows.items() if not row.is_changed}
         for card, parts in self._cards:

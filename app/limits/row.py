@@ -9,7 +9,7 @@ from PySide6.QtCore import QPointF, QRectF, Qt
 from PySide6.QtGui import QFontMetrics, QPaintEvent, QPolygonF
 from PySide6.QtWidgets import QWidget
 
-from app.limits.editor import ChoiceEditor, Editor, NumberEditor, SwitchEditor, TextEditor
+from app.limits.editor import ChoiceEditor, Editor, NumberEditor, SecretEditor, SwitchEditor, TextEditor
 from app.limits.programs_editor import ProgramsEditor
 from app.text import preferences
 from app.text.i18n import tr
@@ -21,7 +21,7 @@ from app.widgets.theme import Type
 from core.api.preferences.commands import PreferenceInfo
 from core.api.preferences.preferences import GENTLE
 from core.api.preferences.schedule import Level
-from core.api.preferences.value_types import Choice, Number, Programs, Switch, Text, Value, Week
+from core.api.preferences.value_types import Choice, Number, Programs, ProxyAddress, Secret, Switch, Text, Value, Week
 from core.api.snapshot import Snapshot
 
 _BY_TAB = Qt.FocusPolicy.TabFocus
@@ -118,8 +118,10 @@ def _editor(info: PreferenceInfo, *common: Any) -> Editor:
             return SwitchEditor(info.value, *common)
         case Choice():
             return ChoiceEditor(info.value, info.type, *common)
-        case Text():
+        case Text() | ProxyAddress():
             return TextEditor(info.value, info.type, *common)
+        case Secret():
+            return SecretEditor(info.value, info.type, *common)
         case Programs() | Week():  # the page leaves the week out: it has its own page
             return ProgramsEditor(info.value, *common)
 

@@ -11,7 +11,7 @@ from app.text.i18n import N_, tr, translate
 from app.text.typed import quantities, values
 from core.api.message import Message
 from core.api.preferences.commands import PreferenceInfo
-from core.api.preferences.preferences import GENTLE, PREFERENCES, one_gpu
+from core.api.preferences.preferences import GENTLE, PREFERENCES, Values, one_gpu
 from core.api.preferences.value_types import Number
 from core.api.sensors import SensorInfo
 from core.api.snapshot import Snapshot
@@ -61,6 +61,12 @@ _WORDS = {
         N_("Let the router open a port"),
         N_("Only while contributing: others then reach this computer, and it averages for those that nobody can call."),
     ),
+    "proxy": Words(
+        N_("Proxy"),
+        N_("For everything fetched by HTTP. Other peers are called directly: their connections pass no proxy."),
+    ),
+    "proxy_address": Words(N_("Address of the proxy"), N_("With your user name if it asks for one.")),
+    "proxy_password": Words(N_("Password of the proxy"), N_("Kept in the keyring of your system.")),
     "idle_processor": Words(
         N_("Wait before using the processor"),
         N_("How long mouse and keyboard must have rested before the processor computes."),
@@ -212,3 +218,8 @@ def lacking(sensors: Iterable[SensorInfo]) -> frozenset[str]:
     card = _OF_CARD if found.get("gpu") in {"gpu_missing", "driver_missing"} else frozenset()
     battery = _OF_BATTERY if found.get("power") == "battery_missing" else frozenset()
     return card | battery
+
+
+def pointless(chosen: Values) -> frozenset[str]:
+    """Plain names of preferences that have no effect beside the others' values: those of a proxy that is not used."""
+    return frozenset() if chosen.get("proxy") == "own" else frozenset({"proxy_address", "proxy_password"})

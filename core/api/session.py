@@ -1,8 +1,8 @@
 """The protocol between the engine and a trainer: one JSON object a line on the child's stdin and stdout.
 
-The engine sends `Start` first, then `ApplySettings`, `Hold`, `Resume` and `Leave` in any order. End of file on stdin
-means that the engine has ended: the trainer leaves at once. The trainer sends at most two reports a second, and
-`EpochDone`, `Remark` and `Fault` as they occur. Log lines go to stderr.
+The engine sends `Start` first, then `ApplySettings`, `UseProxy`, `Hold`, `Resume` and `Leave` in any order. End of file
+on stdin means that the engine has ended: the trainer leaves at once. The trainer sends at most two reports a second,
+and `EpochDone`, `Remark` and `Fault` as they occur. Log lines go to stderr.
 """
 
 from typing import Literal
@@ -11,6 +11,7 @@ import msgspec
 
 from core.api.message import Message
 from core.api.project.manifest import Manifest
+from core.api.proxy import Proxy
 from core.api.record.totals import Count, Counted
 from core.api.session_settings import SessionSettings
 from core.api.snapshot import CatchUp, Progress, Reachability, Traffic, Transfer
@@ -36,10 +37,15 @@ class Start(msgspec.Struct, frozen=True, tag=True):
     origin: str | None = None
     """URL that the manifest was read from; the access token is sent to no other server."""
     access_token: str | None = None
+    proxy: Proxy = Proxy()
 
 
 class ApplySettings(msgspec.Struct, frozen=True, tag=True):
     settings: SessionSettings
+
+
+class UseProxy(msgspec.Struct, frozen=True, tag=True):
+    proxy: Proxy
 
 
 class Hold(msgspec.Struct, frozen=True, tag=True):
@@ -56,7 +62,7 @@ class Leave(msgspec.Struct, frozen=True, tag=True):
     seconds: float = 5.0
 
 
-TrainerCommand = Start | ApplySettings | Hold | Resume | Leave
+TrainerCommand = Start | ApplySettings | UseProxy | Hold | Resume | Leave
 
 
 class Counters(Counted, frozen=True):

@@ -13,7 +13,7 @@ import msgspec
 
 from core.api.protocol import Event
 from core.api.sensors import SensorInfo
-from core.api.session import EpochDone, Fault, Remark, Report
+from core.api.session import EpochDone, Fault, Remark, Report, UseProxy
 from core.api.snapshot import DataMonth, Snapshot
 from core.client.profile import Profile
 from core.conditions.machine import Machine
@@ -36,6 +36,7 @@ from core.engine.machine.sensor_thread import SensorThread, interval
 from core.engine.machine.weekly_schedule import WeeklySchedule
 from core.engine.projects.catalogue import PRACTICE, Catalogue
 from core.engine.projects.credentials import Credentials
+from core.engine.projects.http_proxy import HttpProxy
 from core.engine.projects.identity import Identity
 from core.engine.projects.memberships import memberships
 from core.engine.projects.pictures import Pictures
@@ -48,6 +49,7 @@ from core.engine.session.sessions import Sessions
 from core.engine.snapshot import build_snapshot
 from core.engine.stored_intent import StoredIntent
 from core.store.store import Store
+from core.system import proxy
 
 _MOST_STEPS = 8
 """The lifecycle needs three at most; the bound keeps a mistake in it from looping."""
@@ -76,6 +78,7 @@ class Engine:
         self.catalogue = Catalogue(store, profile.cache, clock)
         self.pictures = Pictures(profile.path / "pictures")
         self.credentials = Credentials(profile.path)
+        self._proxy = HttpProxy(self.credentials, lambda chosen: self._sessions.send(UseProxy(chosen)))
         self.identity = Identity(profile.volunteer)
         self.ranking = Ranking(self.identity, self.update, clock)
         self.broadcast = Broadcast()
@@ -101,6 +104,7 @@ class Engine:
             Backbone(programs.host_for(PRACTICE, profile.practice), profile.runtime),
             self.catalogue,
             self.credentials,
+            self._proxy,
             report=self.update,
             name_run=store.journal.name_run,
             resumes_soon=lambda: self.decision.waits_for_sleep_alone,
@@ -125,6 +129,7 @@ class Engine:
         self._loop = asyncio.get_running_loop()
         self._alarms = Alarms(self.update, self.clock)
         self._sleep.start()
+        self._proxy.apply(self.preferences)
         self.sensor_thread.start()
         self.update()
 
@@ -179,7 +184,8 @@ class Engine:
             place=self.ranking.get(selected) if selected else None,
             changes=self.catalogue.changes + self._changes,
         )
-        return build_snapshot(base, self._state, self.decision, self._sessions.report, self._sessions.shown)
+        report, shown = self._sessions.report, self._sessions.shown
+        return build_snapshot(base, self._state, self.decision, report, shown, no_peers=proxy.no_peers())
 
     async def sensors(self) -> list[SensorInfo]:
         """Once they have been read: before, they would all be said to be unknown."""
@@ -198,6 +204,7 @@ class Engine:
         self._state, self.selection = lift_failures(self._state, self.selection, before, self.preferences)
         self.weekly_schedule.change(self.preferences["week"])
         self.sensor_thread.detect_programs(self.preferences["programs"])
+        self._proxy.apply(self.preferences)
         self.update()
 
     async def close(self) -> None:
@@ -206,6 +213,7 @@ class Engine:
         self.update()
         await self._stopped.wait()
         await self._sessions.close()
+        self._proxy.close()
         if self._alarms is not None:
             self._alarms.close()
         self.sensor_thread.close()

@@ -29,16 +29,23 @@ VERSION = _version()
 
 
 def build_snapshot(
-    base: api.Snapshot, state: State, decision: Decision, report: Report | None, session: api.Session | None
+    base: api.Snapshot,
+    state: State,
+    decision: Decision,
+    report: Report | None,
+    session: api.Session | None,
+    *,
+    no_peers: str = "no_peers",
 ) -> api.Snapshot:
-    """`base` has what is known without a session. A session's numbers are those of its last report."""
+    """`base` has what is known without a session. A session's numbers are those of its last report. `no_peers` is the
+    kind of message for a session that reaches nobody."""
     alive = not isinstance(state, Idle | Failed)
     last = report if alive else None
     failure = state.failure if isinstance(state, Failed | Leaving) else None
     return msgspec.structs.replace(
         base,
         state=cast("api.State", type(state).__name__.lower()),
-        reasons=(*decision.reasons, *_cut_off(last)),
+        reasons=(*decision.reasons, *_cut_off(last, no_peers)),
         progress=last.progress if last else api.Progress() if alive else base.progress,
         traffic=last.traffic if last else api.Traffic(),
         settings=decision.settings,
@@ -61,8 +68,8 @@ def _error(failure: Failure) -> Message:
     return Message("failed_repeatedly", {"failure": failure.error, "times": failure.failures})
 
 
-def _cut_off(report: Report | None) -> tuple[Reason, ...]:
+def _cut_off(report: Report | None, no_peers: str) -> tuple[Reason, ...]:
     """Reported by the session, because reachability changes while it runs."""
     if report is None or not report.cut_off:
         return ()
-    return (Reason("offline", hold=True, params={"cause": Message("no_peers")}, severity=Severity.NOTICE),)
+    return (Reason("offline", hold=True, params={"cause": Message(no_peers)}, severity=Severity.NOTICE),)

@@ -7,7 +7,9 @@ connection itself.
 
 import os
 import socket
+from collections.abc import Callable
 from contextlib import suppress
+from functools import partial
 from threading import Lock, Timer
 from typing import Any, Self
 from urllib.parse import urljoin, urlsplit
@@ -17,14 +19,24 @@ from requests.adapters import HTTPAdapter
 from urllib3.connection import HTTPConnection, HTTPSConnection
 from urllib3.connectionpool import HTTPConnectionPool, HTTPSConnectionPool
 from urllib3.exceptions import HTTPError, NameResolutionError
+from urllib3.poolmanager import ProxyManager
 
 from core.api.errors import WorldError
 from core.api.project.plain_json import printable
+from core.system import proxy
 from core.system.reach import Reach, host_in, is_nearby, literal
 
+Connect = Callable[[], socket.socket]
+
 MOST_REDIRECTS = 5
+_REFUSES = 407
+"""Status of a proxy that asks for a name and a password."""
 _MOST_ADDRESSES = 4
 """Of one name that are tried."""
+
+
+class ProxyFailed(WorldError):
+    """The proxy does not serve; another try may succeed."""
 
 
 class Deadline:
@@ -70,20 +82,51 @@ def ask(
 
     Raises:
         requests.RequestException: no answer.
-        WorldError: the address is private.
+        ProxyFailed: the proxy does not answer, or does not let the volunteer through.
+        WorldError: the address is private, or there is no usable proxy where one is wanted.
     """
     host = host_in(url)
     if literal(host) and not reach.allows(host, host):
         raise private(host)
     session = _Session()
-    # A proxy cannot reach this computer's own addresses, nor those of its network.
     session.trust_env = not is_nearby(host)
     # Otherwise requests sends what the volunteer's ~/.netrc says of the host.
     session.auth = _no_auth
     for scheme in ("http://", "https://"):
         session.mount(scheme, _Adapter(reach, deadline))
     headers = {"Accept-Encoding": "identity", **headers}
-    return session.get(url, headers=headers, stream=True, timeout=timeouts)
+    through = proxy_for(url)
+    proxies = dict.fromkeys(("http", "https"), through)
+    try:
+        response = session.get(url, headers=headers, stream=True, timeout=timeouts, proxies=proxies)
+    except requests.exceptions.ProxyError as error:
+        # Of a tunnel for https only the words of the error have the status.
+        refuses = str(_REFUSES) in str(error)
+        raise ProxyFailed("proxy_refuses" if refuses else "proxy_unreachable", proxy=host_in(through)) from None
+    if through and response.status_code == _REFUSES:
+        response.close()
+        raise ProxyFailed("proxy_refuses", proxy=host_in(through))
+    return response
+
+
+def proxy_for(url: str) -> str:
+    """The URL of the proxy that requests for `url` pass, perhaps with a password; empty: none.
+
+    Raises:
+        WorldError: there is none where one is wanted, or it is none for HTTP.
+    """
+    # A proxy cannot reach this computer's own addresses, nor those of its network.
+    if is_nearby(host_in(url)) or proxy.in_use().choice == "none":
+        return ""
+    if proxy.in_use().choice == "own":
+        found = proxy.in_use().url
+    else:
+        found = requests.utils.select_proxy(url, requests.utils.get_environ_proxies(url)) or ""
+    if not found and proxy.in_use().choice == "own":
+        raise WorldError("proxy_missing")
+    if found.startswith("socks"):
+        raise WorldError("proxy_scheme", scheme=found.partition(":")[0])
+    return found
 
 
 def redirected(url: str, location: str) -> str:
@@ -115,7 +158,7 @@ class _Session(requests.Session):
 
 
 class _Adapter(HTTPAdapter):
-    """Makes every direct connection itself. Behind a proxy of the volunteer's, the proxy does."""
+    """Makes every direct connection itself. A proxy of the volunteer's resolves names itself; the deadline holds."""
 
     def __init__(self, reach: Reach, deadline: Deadline) -> None:
         self._reach, self._deadline = reach, deadline
@@ -123,26 +166,42 @@ class _Adapter(HTTPAdapter):
 
     def init_poolmanager(self, *args: Any, **kwargs: Any) -> None:
         super().init_poolmanager(*args, **kwargs)
-        reach, deadline = self._reach, self._deadline
+        checked = partial(_connected, reach=self._reach, deadline=self._deadline)
+        self.poolmanager.pool_classes_by_scheme = _pools(checked)
 
-        class Checked(HTTPConnection):
-            def _new_conn(self) -> socket.socket:
-                return _connected(self, super()._new_conn, reach, deadline)
-
-        class CheckedSecure(HTTPSConnection):
-            def _new_conn(self) -> socket.socket:
-                return _connected(self, super()._new_conn, reach, deadline)
-
-        class Pool(HTTPConnectionPool):
-            ConnectionCls = Checked
-
-        class SecurePool(HTTPSConnectionPool):
-            ConnectionCls = CheckedSecure
-
-        self.poolmanager.pool_classes_by_scheme = {"http": Pool, "https": SecurePool}
+    def proxy_manager_for(self, proxy: str, **kwargs: Any) -> ProxyManager:
+        manager: ProxyManager = super().proxy_manager_for(proxy, **kwargs)
+        manager.pool_classes_by_scheme = _pools(partial(_watched, deadline=self._deadline))
+        return manager
 
 
-def _connected(connection: HTTPConnection, connect: Any, reach: Reach, deadline: Deadline) -> socket.socket:
+def _pools(connected: Callable[[HTTPConnection, Connect], socket.socket]) -> dict[str, type[HTTPConnectionPool]]:
+    """urllib3's pools, whose connections `connected` makes."""
+
+    class Plain(HTTPConnection):
+        def _new_conn(self) -> socket.socket:
+            return connected(self, super()._new_conn)
+
+    class Secure(HTTPSConnection):
+        def _new_conn(self) -> socket.socket:
+            return connected(self, super()._new_conn)
+
+    class Pool(HTTPConnectionPool):
+        ConnectionCls = Plain
+
+    class SecurePool(HTTPSConnectionPool):
+        ConnectionCls = Secure
+
+    return {"http": Pool, "https": SecurePool}
+
+
+def _watched(_connection: HTTPConnection, connect: Connect, *, deadline: Deadline) -> socket.socket:
+    made = connect()
+    deadline.watch(made)
+    return made
+
+
+def _connected(connection: HTTPConnection, connect: Connect, *, reach: Reach, deadline: Deadline) -> socket.socket:
     """A connection to an address that was checked; the name stays what the certificate has to show."""
     name = connection._dns_host
     failure: HTTPError | OSError | None = None
@@ -150,7 +209,7 @@ def _connected(connection: HTTPConnection, connect: Any, reach: Reach, deadline:
         for address in _addresses(connection, name.strip("[]"), reach):
             connection._dns_host = address
             try:
-                made: socket.socket = connect()
+                made = connect()
             except (HTTPError, OSError) as error:
                 failure = error
                 continue

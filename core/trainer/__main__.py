@@ -8,6 +8,7 @@ import threading
 from core.api.errors import IdlehiveError, UsageError
 from core.api.message import Message
 from core.api.session import Fault
+from core.system import proxy
 from core.system.priority import PROMPTLY, lower_priority, start_promptly
 from core.trainer.control import Control, read_start
 from core.trainer.reporter import Reporter
@@ -38,6 +39,7 @@ def main() -> int:
     start = read_start(wire)
     if start is None:
         return 0
+    proxy.use(start.proxy)
     control = Control(wire, start.settings)
     control.start()
     while loading.is_alive() and not control.leaving.is_set():

@@ -7,8 +7,9 @@ from typing import BinaryIO
 
 import msgspec
 
-from core.api.session import ApplySettings, Hold, Leave, Resume, Start, TrainerCommand, command_decoder
+from core.api.session import ApplySettings, Hold, Leave, Resume, Start, TrainerCommand, UseProxy, command_decoder
 from core.api.session_settings import SessionSettings
+from core.system import proxy
 
 
 def read_start(stream: BinaryIO) -> Start | None:
@@ -83,6 +84,8 @@ class Control:
             case ApplySettings(settings):
                 self.settings = settings
                 self.on_settings(settings)
+            case UseProxy(chosen):
+                proxy.use(chosen)
             case Hold() | Resume():
                 with self._changed:
                     self._held.set() if isinstance(command, Hold) else self._held.clear()

@@ -68,3 +68,16 @@ def test_all_limits_are_reset_but_not_the_week(engine: ScriptedEngine, run_cli: 
     assert the_line(run_cli("limits", "reset", "--all").stdout) == "Reset: cache_size."
     assert engine.received(ResetPreference) == [ResetPreference("cache_size")]
     assert run_cli("limits", "reset").returncode == 2
+
+
+def test_a_password_is_read_from_standard_input_and_never_from_the_command(
+    engine: ScriptedEngine, run_cli: RunCli
+) -> None:
+    engine.answer(SetPreference, info("proxy_password", "keyring"))
+    told = run_cli("limits", "set", "proxy_password", stdin="s3cret word\n").stdout
+    assert the_line(told) == "proxy_password is set."
+    assert engine.received(SetPreference) == [SetPreference("proxy_password", "s3cret word")]
+    refused = run_cli("limits", "set", "proxy_password", "s3cret")
+    assert refused.returncode == 2
+    assert "s3cret" not in refused.stderr
+    assert run_cli("limits", "set", "threads").returncode == 2

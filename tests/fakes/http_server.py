@@ -41,6 +41,9 @@ class _Handler(BaseHTTPRequestHandler):
         behaviour(self)
         self.close_connection = True
 
+    def do_CONNECT(self) -> None:
+        self.do_GET()
+
     def log_message(self, *arguments: object) -> None:
         """Tests are quiet."""
 

@@ -6,10 +6,23 @@ from app.text.i18n import N_, tr, translate
 from app.text.typed import quantities, week
 from core.api.errors import UsageError
 from core.api.preferences import week_text
-from core.api.preferences.value_types import Choice, Number, Programs, Switch, Text, Type, Value, Week, programs
+from core.api.preferences.value_types import (
+    Choice,
+    Number,
+    Programs,
+    ProxyAddress,
+    Secret,
+    Switch,
+    Text,
+    Type,
+    Value,
+    Week,
+    programs,
+)
 
 _SHOWN_OPTIONS = 3
-_WORDS = (N_("ask"), N_("yes"), N_("no"))
+_WORDS = (N_("ask"), N_("yes"), N_("no"), N_("system"), N_("none"), N_("own"))
+_ADDRESS = "http://proxy.example:3128"
 """Options that are words. The others, such as EUR, are the same in every language."""
 
 
@@ -20,12 +33,14 @@ def write(value: Any, of: Type) -> str:
             return quantities.write(value, of)
         case Switch():
             return tr("on") if value else tr("off")
-        case Choice() | Text() if not value:
+        case Choice() | Text() | ProxyAddress() | Secret() if not value:
             return tr("not set")
         case Choice():
             return translate(value)
-        case Text():
+        case Text() | ProxyAddress():
             return str(value)
+        case Secret():
+            return tr("set")
         case Programs():
             return ", ".join(value) or tr("none")
         case Week():
@@ -44,12 +59,14 @@ def parse(text: str, of: Type) -> Value:
             return quantities.parse(typed, of)
         case Switch():
             return _switched(typed)
-        case Choice() | Text() if typed.lower() in {"", "not set", tr("not set")}:
+        case Choice() | Text() | ProxyAddress() | Secret() if typed.lower() in {"", "not set", tr("not set")}:
             return ""
         case Choice():
             return _option(typed, of)
-        case Text():
+        case Text() | ProxyAddress():
             return typed
+        case Secret():
+            return text
         case Programs():
             return () if typed.lower() in {"", "none"} else programs(typed.split(","))
         case Week():
@@ -65,8 +82,10 @@ def allowed(of: Type) -> str:
         case Choice():
             shown = [translate(option) for option in of.options[:_SHOWN_OPTIONS]]
             return ", ".join([*shown, "…"] if len(of.options) > _SHOWN_OPTIONS else shown)
-        case Text():
+        case Text() | Secret():
             return tr("up to {count} characters", count=of.longest)
+        case ProxyAddress():
+            return tr("such as {example}", example=_ADDRESS)
         case Programs():
             return tr("up to {count} programs", count=of.most)
         case Week():

@@ -20,6 +20,8 @@ WORDINGS = {
     "preference_unprintable": N_("{name} must hold only characters that can be seen."),
     "program_name_invalid": N_("“{name}” is not the name of a program, such as steam or blender."),
     "programs_too_many": N_("The list holds at most {most} programs, not {given}."),
+    "proxy_address_unclear": N_("“{address}” is not the address of a proxy: write http://proxy.example:3128."),
+    "proxy_with_password": N_("Leave the password out of the address, and set {name}."),
     "schedule_empty": N_("The schedule is empty: write a preset, or windows such as “{example}”."),
     "schedule_length": N_("A schedule has {needed} half hours, not {given}."),
     "schedule_mark_unknown": N_("“{mark}” is not a mark of a schedule: write . for off, g for gentle, f for full."),
@@ -29,6 +31,10 @@ WORDINGS = {
         "“{part}” in “{window}” is not understood: a schedule is a preset ({presets}), or windows such as “{example}”."
     ),
     "schedule_window_invalid": N_("“{window}” is not a window of a day: write 22:00-06:00."),
+    "secret_as_argument": N_(
+        "Other programs can see what a command is given: leave the password out, and type it when asked."
+    ),
+    "value_missing": N_("Write the value of {name} too. Allowed: {allowed}."),
     "value_not_offered": N_("“{text}” is not one of {options}."),
     "value_out_of_range": N_("“{text}” is out of range. Allowed: {allowed}."),
     "value_unclear": N_("“{text}” cannot be read. Write for example {example}."),

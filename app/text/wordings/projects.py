@@ -20,6 +20,13 @@ WORDINGS = {
     "certificate_invalid": N_("The connection to {host} is not secure: its certificate is not valid."),
     "host_silent": N_("{host} does not answer."),
     "host_unreachable": N_("{host} cannot be reached. Check the address and the connection."),
+    "proxy_missing": N_("Your own proxy is to be used, but its address is not set: see the limits."),
+    "proxy_scheme": N_("A proxy of the kind “{scheme}” is not supported: it must be one for HTTP."),
+    "proxy_unreachable": N_("The proxy {proxy} does not answer."),
+    "proxy_refuses": N_("The proxy {proxy} refuses: it wants another user name or password."),
+    "password_in_file": N_(
+        "This computer has no usable keyring, so the password is kept in a file that only your account can read."
+    ),
     "redirect_loop": N_("{address} redirects in circles."),
     "nothing_there": N_("There is nothing at {address} ({status}); check the address."),
     "document_refused": N_("The server does not give {address} to everybody ({status})."),

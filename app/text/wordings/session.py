@@ -60,6 +60,10 @@ WORDINGS = {
     # Swarm.
     "no_internet": N_("There is no connection to the internet."),
     "no_peers": N_("Neither another peer nor the project's backbone can be reached."),
+    "no_peers_past_proxy": N_(
+        "Neither another peer nor the project's backbone can be reached. Their connections pass no proxy: the network"
+        " has to let this computer call them directly."
+    ),
     "upload_too_slow": N_("This project needs at least {needed:rate} up, and your limit is {allowed:rate}."),
     "download_too_slow": N_("This project needs at least {needed:rate} down, and your limit is {allowed:rate}."),
     "no_peer_with_open_port": N_("None of the other peers can be called from here: one of them has to open a port."),

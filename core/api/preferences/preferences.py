@@ -16,7 +16,19 @@ from msgspec.structs import replace
 from core.api.errors import UsageError
 from core.api.preferences import week_text
 from core.api.preferences.currencies import CURRENCIES
-from core.api.preferences.value_types import Choice, Number, Programs, Switch, Text, Type, Value, Week
+from core.api.preferences.value_types import (
+    Choice,
+    Number,
+    Programs,
+    ProxyAddress,
+    Secret,
+    Switch,
+    Text,
+    Type,
+    Value,
+    Week,
+)
+from core.api.proxy import CHOICES, PASSWORD
 from core.api.session_settings import GIB, Limits
 
 GENTLE = "gentle."
@@ -95,6 +107,9 @@ _DECLARED = (
     Preference("metered", "network", Switch(False)),
     Preference("listen_port", "network", Number("port", 0, 65535, 0, zero="none", least=1024)),
     Preference("port_mapping", "network", Choice(("ask", "yes", "no"), default="ask")),
+    Preference("proxy", "network", Choice(CHOICES, default="system")),
+    Preference("proxy_address", "network", ProxyAddress()),
+    Preference(PASSWORD, "network", Secret(longest=256)),
     Preference("idle_gpu", "presence", Number("seconds", 0, 86_400, 180, zero="do not wait")),
     Preference("idle_processor", "presence", Number("seconds", 0, 86_400, 0, zero="do not wait")),
     Preference("busy_processor", "presence", Number("percent", 0, 100, 75, zero="do not wait", least=5)),

@@ -6,6 +6,8 @@ Front ends lead to it, and the engine tries again when it is changed so that mor
 from collections.abc import Mapping
 
 from core.api.message import Message
+from core.api.preferences.preferences import Values
+from core.api.preferences.value_types import Value
 from core.api.reasons import Reason
 
 REMEDIES: Mapping[str, str] = {
@@ -18,6 +20,10 @@ REMEDIES: Mapping[str, str] = {
     "upload_too_slow": "upload_limit",
     "download_too_slow": "download_limit",
     "line_too_slow": "upload_limit",
+    "proxy_missing": "proxy_address",
+    "proxy_scheme": "proxy",
+    "proxy_unreachable": "proxy",
+    "proxy_refuses": "proxy",
     # Reasons.
     "processor_busy": "busy_processor",
     "full_screen": "full_screen",
@@ -32,6 +38,9 @@ REMEDIES: Mapping[str, str] = {
 }
 """By kind."""
 
+_PROXY = ("proxy", "proxy_address", "proxy_password")
+"""A change of any of them may let requests through."""
+
 
 def remedy(about: Reason | Message) -> str | None:
     """The name of the preference, also of a failure inside a reason; None if no preference helps."""
@@ -39,10 +48,19 @@ def remedy(about: Reason | Message) -> str | None:
     return REMEDIES.get(about.kind) or next(filter(None, map(remedy, inner)), None)
 
 
-def is_lifted(error: Message, before: Mapping[str, int], after: Mapping[str, int]) -> bool:
+def is_lifted(error: Message, before: Values, after: Values) -> bool:
     """Whether what caused a failure is allowed more since preferences had the values `before`."""
     name = remedy(error)
-    if name is None or before[name] == after[name]:
+    if name is None:
         return False
+    about = _PROXY if name in _PROXY else (name,)
+    return any(_allows_more(before[each], after[each]) for each in about)
+
+
+def _allows_more(before: Value, after: Value) -> bool:
+    if before == after:
+        return False
+    if not (isinstance(before, int) and isinstance(after, int)):
+        return True
     # 0 leaves the choice to Idlehive, or is no ceiling.
-    return not before[name] or not after[name] or after[name] > before[name]
+    return not before or not after or after > before

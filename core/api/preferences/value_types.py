@@ -12,6 +12,7 @@ import msgspec
 
 from core.api.errors import UsageError
 from core.api.preferences import schedule
+from core.api.proxy import checked_address
 
 Unit = Literal[
     "threads", "percent", "bytes", "bytes/s", "celsius", "watts", "seconds", "day", "time", "port", "price", "g/kWh"
@@ -22,6 +23,10 @@ Value = bool | int | str | tuple[str, ...]
 
 _LONGEST_NAME = 100
 """Characters of a program's name."""
+_LONGEST_ADDRESS = 300
+"""Characters of a proxy's address."""
+KEEPERS = ("", "keyring", "file")
+"""Where a secret is: nowhere, in the keyring, or in a file of the profile that only its owner can read."""
 _LONGEST_SHOWN = 40
 """Characters of a wrong value in an error."""
 
@@ -137,7 +142,37 @@ class Week(msgspec.Struct, frozen=True, tag="week"):
         return schedule.read(value)
 
 
-Type = Number | Switch | Choice | Text | Programs | Week
+class ProxyAddress(msgspec.Struct, frozen=True, tag="proxy_address"):
+    """The address of an HTTP proxy, without a password; empty: not set."""
+
+    default: str = ""
+
+    def check(self, name: str, value: object) -> str:
+        if not isinstance(value, str) or len(value) > _LONGEST_ADDRESS:
+            raise UsageError("preference_too_long", name=name, longest=_LONGEST_ADDRESS)
+        return checked_address(value) if value else ""
+
+
+class Secret(msgspec.Struct, frozen=True, tag="secret"):
+    """Something that only the keyring has. Its value is where it is kept; set it with the secret itself."""
+
+    longest: int
+    """Characters of the secret."""
+    default: str = ""
+
+    def check(self, name: str, value: object) -> str:
+        if value not in KEEPERS:
+            raise UsageError("preference_not_option", name=name, value="…", options=KEEPERS)
+        return str(value)
+
+    def check_secret(self, name: str, secret: object) -> str:
+        """The secret itself, which becomes no value."""
+        if not isinstance(secret, str) or len(secret) > self.longest or not secret.isprintable():
+            raise UsageError("preference_too_long", name=name, longest=self.longest)
+        return secret
+
+
+Type = Number | Switch | Choice | Text | Programs | Week | ProxyAddress | Secret
 
 
 def programs(names: Iterable[str]) -> tuple[str, ...]:

@@ -11,6 +11,8 @@ from core.api.identity import ExportIdentity, GetIdentity, IdentityInfo, ImportI
 from core.api.intent import Contribute, GiveBack, Pause, Resume
 from core.api.message import Message
 from core.api.preferences.commands import ListPreferences, PreferenceInfo, ResetPreference, SetPreference
+from core.api.preferences.preferences import preference_named
+from core.api.preferences.value_types import Secret
 from core.api.project import projects
 from core.api.protocol import Command, Event, GetSnapshot
 from core.api.record import record
@@ -88,7 +90,12 @@ class Commands:
         until = None if seconds is None else now + seconds
         chosen, week = command.project and project.id, engine.weekly_schedule.outlook(now)
         intent = engine.intent.contribute(
-            chosen, until, command.until_epoch, override=command.override, week=week, borrow=command.borrow
+            chosen,
+            until,
+            command.until_epoch,
+            override=command.override,
+            week=week,
+            borrow=command.borrow,
         )
         engine.want(intent, retry=True)
 
@@ -150,12 +157,20 @@ class Commands:
         self._engine.ranking.forget()
         return info
 
-    def _set_preference(self, command: SetPreference) -> PreferenceInfo:
-        self._engine.store.preferences.set(command.name, command.value)
-        self._engine.reload_preferences()
-        return self._preference(command.name)
+    async def _set_preference(self, command: SetPreference) -> PreferenceInfo:
+        engine, name, value = self._engine, command.name, command.value
+        if isinstance(secret := preference_named(name).type, Secret):
+            value = await self._store_secret(name, secret.check_secret(name, value))
+        engine.store.preferences.set(name, value)
+        engine.reload_preferences()
+        if isinstance(secret, Secret):
+            # Its value is the same as before; what failed by the old secret is tried again.
+            engine.want(engine.intent, retry=True)
+        return self._preference(name)
 
-    def _reset_preference(self, command: ResetPreference) -> PreferenceInfo:
+    async def _reset_preference(self, command: ResetPreference) -> PreferenceInfo:
+        if isinstance(preference_named(command.name).type, Secret):
+            await self._store_secret(command.name, "")
         self._engine.store.preferences.reset(command.name)
         self._engine.reload_preferences()
         return self._preference(command.name)
@@ -168,6 +183,18 @@ class Commands:
         if engine.catalogue.join(project):
             name = self._info(project.id).name
             engine.publish(Event("joined", Message("joined", {"name": name}), engine.clock(), project.id))
+
+    async def _store_secret(self, name: str, secret: str) -> str:
+        """Where it is kept now; an empty secret is forgotten."""
+        engine = self._engine
+        if before := engine.preferences[name]:
+            await engine.credentials.forget(name, before)
+        if not secret:
+            return ""
+        keeper = await engine.credentials.store(name, secret)
+        if keeper == "file":
+            engine.publish(Event("warning", Message("password_in_file"), engine.clock()))
+        return keeper
 
     async def _store_invite(self, project: str, invite: str) -> None:
         engine = self._engine

@@ -17,12 +17,14 @@ from core.api import session as api
 from core.api.errors import UsageError, WorldError
 from core.api.message import Message
 from core.api.project.manifest import Manifest
+from core.api.proxy import Proxy
 from core.api.session_settings import SessionSettings
 from core.client.profile import Profile
 from core.engine.decision.states import Ended
 from core.engine.projects.catalogue import BUILTIN, Catalogue
 from core.engine.projects.credentials import Credentials
 from core.engine.projects.fetch import is_url
+from core.engine.projects.http_proxy import HttpProxy
 from core.engine.session.backbone import Backbone
 from core.engine.session.child_process import Child, abnormal_end, start_child
 from core.engine.session.practice import divide
@@ -46,6 +48,7 @@ class Services:
     backbone: Backbone
     catalogue: Catalogue
     credentials: Credentials
+    proxy: HttpProxy
     report: Callable[[SessionEvent], None]
     name_run: Callable[[str], None]
     resumes_soon: Callable[[], bool]
@@ -81,7 +84,7 @@ class Session:
 
     def send(self, command: api.Hold | api.Resume) -> None:
         """Send it to the trainer and, in the practice project, to the backbone."""
-        self._send_to_trainer(command)
+        self.send_to_trainer(command)
         if self._is_practice:
             self._backbone.send(command)
 
@@ -89,7 +92,7 @@ class Session:
         """Send the trainer changed settings; the first ones are in `Start`."""
         if settings != self._settings:
             self._settings = settings
-            self._send_to_trainer(api.ApplySettings(self._parts()[0]))
+            self.send_to_trainer(api.ApplySettings(self._parts()[0]))
             self._limit_companion()
 
     def _parts(self) -> tuple[SessionSettings, SessionSettings]:
@@ -109,7 +112,7 @@ class Session:
         if self._trainer is None:
             self._task.cancel()
         else:
-            self._send_to_trainer(command)
+            self.send_to_trainer(command)
 
     def kill(self) -> None:
         if self._child is not None:
@@ -117,7 +120,7 @@ class Session:
         if self._is_practice:
             self._backbone.kill()
 
-    def _send_to_trainer(self, command: api.TrainerCommand) -> None:
+    def send_to_trainer(self, command: api.TrainerCommand) -> None:
         if self._trainer is not None:
             self._trainer.send(api.encode(command))
 
@@ -147,8 +150,9 @@ class Session:
             raise UsageError("project_ended", name=manifest.name)
         self._services.name_run(manifest.run_id)
         token = await self._token()
+        proxy = await self._services.proxy.current()
         self._trainer = trainer
-        trainer.send(api.encode(self._start_message(manifest, token, trainer)))
+        trainer.send(api.encode(self._start_message(manifest, token, proxy, trainer)))
         code = await self._until_over(trainer)
         if code != 0 and not self._leaving:
             raise WorldError(abnormal_end(code))
@@ -176,7 +180,7 @@ class Session:
         project = self._project
         return None if project.secret is None else await self._services.credentials.find(project.id, project.secret)
 
-    def _start_message(self, manifest: Manifest, token: str | None, trainer: Child) -> api.Start:
+    def _start_message(self, manifest: Manifest, token: str | None, proxy: Proxy, trainer: Child) -> api.Start:
         profile = self._services.profile
         return api.Start(
             manifest=manifest,
@@ -188,6 +192,7 @@ class Session:
             settings=self._parts()[0],
             origin=self._origin,
             access_token=token,
+            proxy=proxy,
         )
 
     def _on_line(self, text: bytes) -> None:

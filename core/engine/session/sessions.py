@@ -7,7 +7,7 @@ import msgspec
 
 from core.api import snapshot as api
 from core.api.errors import WorldError
-from core.api.session import Hold, Leave, Report, Resume
+from core.api.session import Hold, Leave, Report, Resume, UseProxy
 from core.api.session_settings import Limits, SessionSettings
 from core.conditions.sleep.watch import SleepWatch
 from core.engine.decision.states import Effect, Ended, KillGroup, StartSession
@@ -84,6 +84,11 @@ class Sessions:
         """Apply these settings to the present session."""
         if self._session is not None:
             self._session.apply(settings)
+
+    def send(self, command: UseProxy) -> None:
+        """Send it to the present session, if there is one."""
+        if self._session is not None:
+            self._session.send_to_trainer(command)
 
     def pause_backbone(self) -> None:
         """Without a session, allow sleep, and end a paused backbone that no session will use."""

@@ -141,7 +141,7 @@ class Download:
         while self.size < self.file.size:
             try:
                 self._get_some()
-            except (_CutError, requests.RequestException, urllib3.exceptions.HTTPError) as error:
+            except (_CutError, web.ProxyFailed, requests.RequestException, urllib3.exceptions.HTTPError) as error:
                 # Progress allows new tries; repeated bytes do not count, so that a download always ends.
                 if self.size - self._farthest >= _ENOUGH_TO_TRY_ON:
                     waits, self._farthest = iter(self._waits), self.size
@@ -229,7 +229,7 @@ class Download:
 
 def _cause(error: Exception) -> Message:
     match error:
-        case _CutError():
+        case _CutError() | web.ProxyFailed():
             return error.message
         case requests.exceptions.InvalidURL():
             return Message("url_not_usable")

@@ -3,6 +3,7 @@
 from core.swarm.connectivity.backbone_monitor import BackboneMonitor
 from core.swarm.dht.progress_tracker import SwarmProgressTracker
 from core.swarm.errors import Isolated
+from core.system import proxy
 
 
 class IsolationGuard:
@@ -32,7 +33,7 @@ class IsolationGuard:
         if self._tracker.sees_others:
             return False
         if not self._backbone.ask():
-            raise Isolated("no_peers")
+            raise Isolated(proxy.no_peers())
         # A peer that was cut off a moment ago sees the others only now.
         self._tracker.refresh()
         return not self._tracker.sees_others

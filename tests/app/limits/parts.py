@@ -5,7 +5,7 @@ from typing import TypeVar
 
 from PySide6.QtWidgets import QWidget
 
-from app.limits.editor import ChoiceEditor, NumberEditor, SwitchEditor, TextEditor
+from app.limits.editor import ChoiceEditor, NumberEditor, SecretEditor, SwitchEditor, TextEditor
 from app.limits.page import LimitsPage
 from app.limits.programs_editor import ProgramsEditor
 from app.limits.row import PreferenceLine
@@ -14,7 +14,7 @@ from core.api.snapshot import Snapshot
 from tests.app.spaces import SPACE
 
 Show = Callable[[Snapshot], None]
-Editor = TypeVar("Editor", NumberEditor, SwitchEditor, ChoiceEditor, TextEditor, ProgramsEditor)
+Editor = TypeVar("Editor", NumberEditor, SwitchEditor, ChoiceEditor, TextEditor, SecretEditor, ProgramsEditor)
 
 
 def line(page: LimitsPage, name: str) -> PreferenceLine:

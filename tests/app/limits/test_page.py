@@ -6,7 +6,7 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QAbstractButton, QApplication, QLineEdit
 from pytestqt.qtbot import QtBot
 
-from app.limits.editor import ChoiceEditor, NumberEditor, SwitchEditor, TextEditor
+from app.limits.editor import ChoiceEditor, NumberEditor, SecretEditor, SwitchEditor, TextEditor
 from app.limits.page import LimitsPage
 from app.limits.programs_editor import ProgramsEditor
 from app.limits.slider import LimitSlider
@@ -204,3 +204,23 @@ def test_a_currency_is_chosen_from_a_list(page: LimitsPage, engine: ScriptedEngi
     combo.activated.emit(combo.currentIndex())
     assert engine.wait_for(SetPreference) == SetPreference("currency", "EUR")
     qtbot.waitUntil(lambda: combo.currentText() == "EUR")
+
+
+def test_an_own_proxy_has_an_address_and_a_password_that_is_never_shown(
+    page: LimitsPage, engine: ScriptedEngine, limits: Chosen, qtbot: QtBot
+) -> None:
+    assert page.rows["proxy_password"].isHidden()
+    limits.change("proxy", "own")
+    page.refresh()
+    qtbot.waitUntil(page.rows["proxy_password"].isVisible)
+    entry = editor(page, "proxy_password", SecretEditor).entry
+    assert (entry.text(), entry.placeholderText()) == ("", "not set")
+    # The engine keeps the secret, and says where.
+    engine.answer(SetPreference, lambda _: limits.change("proxy_password", "keyring"))
+    entry.setFocus()
+    QTest.keyClicks(entry, "s3cret")
+    assert entry.displayText() == "\u25cf" * 6
+    QTest.keyClick(entry, Qt.Key.Key_Return)
+    assert engine.wait_for(SetPreference) == SetPreference("proxy_password", "s3cret")
+    qtbot.waitUntil(lambda: (entry.text(), entry.placeholderText()) == ("", "set"))
+    assert "pass no proxy" in texts(page.rows["proxy"])
