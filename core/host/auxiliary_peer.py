@@ -90,6 +90,7 @@ class AuxiliaryPeer(threading.Thread):
             yielding=lambda: self.held or self._stopped.is_set(),
             limits=limits_of(settings),
             line_bandwidth=line_bandwidth,
+            most_members=settings.largest_group,
             kind=AuxiliaryOptimizer,
             on_drop=self._on_drop,
             averages=averages,
@@ -101,6 +102,11 @@ class AuxiliaryPeer(threading.Thread):
     @property
     def epoch(self) -> int:
         return int(self._optimizer.local_epoch)
+
+    @property
+    def is_one_group(self) -> bool:
+        """Whether all peers of the run average together."""
+        return self._optimizer.is_one_group
 
     @property
     def is_working(self) -> bool:

@@ -48,9 +48,8 @@ class Backbone:
     def __post_init__(self) -> None:
         manifest, knows_rounds = self.manifest, self.auxiliary.averages
         audit = Audit(self.store, self.curve, manifest.run_id, manifest.training, knows_rounds=knows_rounds)
-        full = manifest.averaging.target_group_size
         self.auxiliary.on_update = lambda made: audit.add_round(
-            made.epoch, made.slots, may_be_others=made.group_size >= full
+            made.epoch, made.slots, may_be_others=not self.auxiliary.is_one_group
         )
         self.auditor = ContributionAuditor(
             self.dht,

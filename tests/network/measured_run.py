@@ -76,11 +76,12 @@ class MeasuredRun:
 
 @contextmanager
 def measured_run(
-    limits: Sequence[dict[str, int]], *, hostile: Collection[int] = (), **changes: Any
+    limits: Sequence[dict[str, int]], *, hostile: Collection[int] = (), patience: float = 240.0, **changes: Any
 ) -> Iterator[MeasuredRun]:
     """A volunteer for each entry of `limits`, contributing for at least two epochs when the block begins.
 
-    `hostile` are the numbers of volunteers that can attack, `changes` lines of the practice project that are otherwise.
+    `hostile` are the numbers of volunteers that can attack, `patience` the most seconds until then, `changes` lines of
+    the practice project that are otherwise.
     """
     with ExitStack() as opened:
         machine = Machine()
@@ -103,5 +104,5 @@ def measured_run(
             profile.start("contribute", organiser.url)
             volunteers[-1].watch(opened)
         for volunteer in volunteers:
-            wait_for(partial(volunteer.has_reached, 2), 240.0, "epoch 2")
+            wait_for(partial(volunteer.has_reached, 2), patience, "epoch 2")
         yield MeasuredRun(backbone, organiser.profile, volunteers, attacked.touch)

@@ -18,6 +18,7 @@ import torch
 from hivemind.averaging.control import AveragingStage, StepControl
 
 from core.swarm.averaging.gradient_averager import EpochGradientAverager
+from core.swarm.averaging.group_formation import Expected
 from core.swarm.dht.peer import join_swarm, own_addresses, peer_id_of
 from core.swarm.patches import install
 from core.swarm.traffic.link import Link
@@ -36,7 +37,7 @@ class Searcher:
             parameters=[torch.nn.Parameter(torch.zeros(3))],
             dht=dht,
             prefix="search",
-            expected_peers=lambda: self._expected,
+            expected=lambda: Expected(self._expected),
             min_matchmaking_time=_MATCHMAKING,
             request_timeout=min(5.0, _MATCHMAKING * 0.6),
             client_mode=dht.client_mode,

@@ -34,7 +34,7 @@ from tests.swarm.installed import installed
 from tests.swarm.state_swarm import EPOCH, Swarm, digest, run_swarm, train
 
 # hivemind reads the annotations of a call.
-Request: TypeAlias = averaging_pb2.DownloadRequest
+Request: TypeAlias = averaging_pb2.DownloadData
 Response: TypeAlias = AsyncIterator[averaging_pb2.DownloadData]
 
 

@@ -36,6 +36,8 @@ class AuxiliaryOptimizer(CollaborativeOptimizer):
         super().__init__(**options)
         self._approve = approve
         self.state_averager.approve = self._approve_state
+        # All ask it first. A state is evaluated before it becomes the backbone's; an average cannot be.
+        self.grad_averager.most_kept, self.run_state.most_missed = self.run_state.most_missed, 1
         self._left = threading.Event()
         self._announcements = threading.Thread(target=self._announce_until_left, name="announcements", daemon=True)
         if averages:

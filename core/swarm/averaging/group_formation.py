@@ -8,12 +8,14 @@ Who is refused is taken into no group that this peer leads, and no group that it
 another leader, who has not seen what this peer has, only its parts are not taken: without this peer that whole round
 would fail, and one who is kind to a leader could part the others.
 
-Where one group cannot hold all that are expected, each backbone has a group of its own: two in one would leave peers
-without a group that nobody can call.
+Where one group cannot hold all that are expected, they form as few as can, all of the same size, and each backbone has
+a group of its own: two in one would leave peers without a group that nobody can call. If there are fewer peers that can
+lead one, groups are larger than the project asks for: to be in none costs more.
 """
 
 import asyncio
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
+from dataclasses import dataclass, field
 from typing import Any
 
 from hivemind.averaging.control import StepControl
@@ -28,6 +30,27 @@ from core.swarm.trust.distrust import Offence
 
 _INTERVAL = 0.5
 """Seconds between two looks at who is missing. Those who come on time are never pinged."""
+
+
+_COMES_LATE = 2.0
+"""Seconds for which one of several groups waits for its last member: another group may have it."""
+
+
+@dataclass(frozen=True)
+class Expected:
+    """Who may be in the next groups."""
+
+    reports: Mapping[bytes, float] = field(default_factory=dict)
+    """The other peers, and the time of each one's last report."""
+    leaders: Collection[bytes] | None = None
+    """Those of them that others can call, with whom as few groups as can form; None: each can lead one."""
+    apart_from: Collection[bytes] = ()
+    """Whose groups are not joined where one cannot hold all."""
+
+
+def count_of_groups(peers: int, leaders: int, size: int) -> int:
+    """Groups that so many peers form, of `size` at most unless they have too few `leaders`."""
+    return max(1, min(-(-peers // size), leaders))
 
 
 class BrokenGroup(MatchmakingException):
@@ -47,23 +70,23 @@ class ExpectedGroup(Matchmaking):
         self._fits: Callable[[Any, Any], bool] = kwargs["servicer_type"].fits
         self._refused: frozenset[PeerID] = frozenset()
         self._accuse: Callable[[PeerID, Offence], None] = lambda _peer, _offence: None
-        self._apart_from: frozenset[PeerID] = frozenset()
         self._leaving_out: asyncio.Task[None] | None = None
         self._largest_size: int | None = kwargs["target_group_size"]
+        self._most: int | None = None
         self._expected: dict[PeerID, float] | None = None
+        self._leaders: frozenset[PeerID] | None = None
+        self._apart_from: frozenset[PeerID] = frozenset()
         self._lost: dict[PeerID, float] = {}
         self._met: set[PeerID] = set()
         """Peers to which there was a connection: of others that only call, nothing can be known."""
         self._groups: dict[StepControl, bytes] = {}
         """Those that were found and have not ended."""
 
-    async def expect(self, reports: Mapping[bytes, float], apart_from: Iterable[bytes]) -> None:
-        """Wait for these peers in this group and the next ones; `reports` has the time of each one's last report.
-
-        Groups of `apart_from` are not joined where one cannot hold all.
-        """
-        self._apart_from = frozenset(map(PeerID, apart_from))
-        self._expected = {PeerID(peer): at for peer, at in reports.items()}
+    async def expect(self, expected: Expected, most: int | None) -> None:
+        """Wait for these peers in this group and the next ones; `most` are in one that this peer leads."""
+        self._most, self._apart_from = most, frozenset(map(PeerID, expected.apart_from))
+        self._leaders = None if expected.leaders is None else frozenset(map(PeerID, expected.leaders))
+        self._expected = {PeerID(peer): at for peer, at in expected.reports.items()}
         # Who reports again has come back.
         self._lost = {peer: at for peer, at in self._lost.items() if self._expected.get(peer) == at}
         self._met &= self._expected.keys()
@@ -145,29 +168,46 @@ class ExpectedGroup(Matchmaking):
 
     @property
     def _count(self) -> int:
-        """Of those who could be in the group."""
+        """Of those who could be in a group."""
         return 1 + len((self._expected or {}).keys() - self._lost.keys())
 
     @property
+    def _groups_of_all(self) -> int:
+        count = self._count
+        if self._leaders is None:
+            return count_of_groups(count, count, self._largest_size or count)
+        there = (self._leaders & (self._expected or {}).keys()) - self._lost.keys()
+        return count_of_groups(count, len(there) + (not self.client_mode), self._largest_size or count)
+
+    @property
     def _is_crowded(self) -> bool:
-        return self._largest_size is not None and self._count > self._largest_size
+        return self._groups_of_all > 1
 
     async def _fit(self) -> None:
         if self._expected is None:
             return
-        count = self._count
-        self.target_group_size = min(max(count, self.min_group_size), self._largest_size or count)
+        size = max(self.min_group_size, -(-self._count // self._groups_of_all))
+        self.target_group_size = min(size, self._most or size)
+        await self._begin_with(self.target_group_size)
+
+    async def _begin_with(self, members: int) -> None:
+        """Begin with the group that this peer leads, if it has so many members."""
         async with self.lock_request_join_group:
             is_leader = self.is_looking_for_group and self.current_leader is None
-            members = len(self.current_followers) + 1
-            if is_leader and members >= self.target_group_size and not self.assembled_group.done():
+            if is_leader and len(self.current_followers) + 1 >= members and not self.assembled_group.done():
                 await self.leader_assemble_group()
 
     async def _watch_missing(self) -> None:
         watches: dict[PeerID, asyncio.Task[None]] = {}
+        looked = asyncio.get_running_loop().time
+        members, joined = 0, looked()
         try:
             while True:
                 await asyncio.sleep(_INTERVAL)
+                if members != (members := len(self.current_followers)):
+                    joined = looked()
+                elif self._is_crowded and looked() > joined + _COMES_LATE:
+                    await self._begin_with(max(self.min_group_size, self.target_group_size - 1))
                 missing = await self._missing()
                 for peer in watches.keys() - missing:
                     watches.pop(peer).cancel()

@@ -3,8 +3,9 @@
 import asyncio
 import multiprocessing
 import threading
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Sequence
 from contextlib import suppress
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
@@ -16,7 +17,7 @@ from hivemind.p2p import PeerID
 from hivemind.utils import get_dht_time
 
 from core.swarm.all_reduce.runner import MembersLost
-from core.swarm.averaging.group_formation import ExpectedGroup
+from core.swarm.averaging.group_formation import Expected, ExpectedGroup
 from core.swarm.connectivity.ping import answers
 from core.swarm.dht.weight_limits import WeightLimits
 from core.swarm.trust.distrust import Distrust, Offence
@@ -30,8 +31,8 @@ class GuardedAverager(DecentralizedAverager):
 
     Parameters beside hivemind's own:
         distrust: shared by the averagers of a session.
-        expected_peers: who else will look for the next group, and when each last reported; None waits like hivemind.
-        apart_from: whose groups are not joined where one group cannot hold all.
+        expected: who else will look for the next group; None waits like hivemind.
+        most_members: of a group that this peer leads; None is as many as come.
         weight_limits: what members may weigh.
     """
 
@@ -39,13 +40,13 @@ class GuardedAverager(DecentralizedAverager):
         self,
         *args: Any,
         distrust: Distrust | None = None,
-        expected_peers: Callable[[], Mapping[bytes, float]] | None = None,
-        apart_from: Callable[[], Collection[bytes]] = tuple,
+        expected: Callable[[], Expected] | None = None,
+        most_members: int | None = None,
         weight_limits: Callable[[], WeightLimits] = WeightLimits,
         **options: Any,
     ) -> None:
         self.distrust = distrust or Distrust()
-        self._expected_peers, self._apart_from, self._weight_limits = expected_peers, apart_from, weight_limits
+        self._expected, self._most_members, self._weight_limits = expected, most_members, weight_limits
         self._incoming, self._outgoing = multiprocessing.Pipe(duplex=False)
         self._reading = threading.Lock()
         super().__init__(*args, **options)
@@ -54,10 +55,11 @@ class GuardedAverager(DecentralizedAverager):
         """Take over who is expected and what members may weigh now, also while a group is looked for."""
         self.read_offences()
         refused = self.distrust.peers(get_dht_time())
-        expected = None
-        if self._expected_peers is not None:
-            expected = {peer: at for peer, at in self._expected_peers().items() if str(PeerID(peer)) not in refused}
-        self._outer_pipe.send(("_expect", [expected, refused, self._weight_limits(), tuple(self._apart_from())], {}))
+        expected = self._expected() if self._expected is not None else None
+        if expected is not None:
+            reports = {peer: at for peer, at in expected.reports.items() if str(PeerID(peer)) not in refused}
+            expected = replace(expected, reports=reports)
+        self._outer_pipe.send(("_expect", [expected, refused, self._weight_limits()], {}))
 
     def read_offences(self) -> frozenset[str]:
         """Tell `distrust` what was seen since the last time; returns who it was."""
@@ -83,18 +85,12 @@ class GuardedAverager(DecentralizedAverager):
         """Whether what another member adds to its claim fits to what this one adds."""
         return True
 
-    async def _expect(
-        self,
-        reports: Mapping[bytes, float] | None,
-        refused: Collection[str],
-        limits: WeightLimits,
-        apart_from: Collection[bytes],
-    ) -> None:
+    async def _expect(self, expected: Expected | None, refused: Collection[str], limits: WeightLimits) -> None:
         self._limits, self._reported = limits, set()
         self._refused = frozenset(map(PeerID.from_base58, refused))
         self._matchmaking.refuse(self._refused, self._accuse)
-        if reports is not None:
-            await self._matchmaking.expect(reports, apart_from)
+        if expected is not None:
+            await self._matchmaking.expect(expected, self._most_members)
 
     async def _run_allreduce_inplace_(
         self, tensors: Sequence[torch.Tensor], group_info: GroupInfo, **options: Any

@@ -41,7 +41,7 @@ class CollaborativeOptimizer(RunOptimizer):
         for averager in (self.state_averager, self.grad_averager):
             averager.backbone, averager.tolerance = backbone.peers, lambda: self._tolerance
         self._forks = ForkDetector(
-            self.dht, self.run_id, shares_state=not self.client_mode, is_one_group=lambda: self._is_one_group
+            self.dht, self.run_id, shares_state=not self.client_mode, is_one_group=lambda: self.is_one_group
         )
         self._forks.start()
         self.run_state = RunState(
@@ -101,7 +101,7 @@ class CollaborativeOptimizer(RunOptimizer):
         finally:
             self._stepping = False
         partners = self._group.trainers - {str(self.dht.peer_id)}
-        self.tracker.add_round(partners, is_one_group=self._is_one_group)
+        self.tracker.add_round(partners, is_one_group=self.is_one_group)
         self.run_state.publish_update()
         self._on_update(Update(self.local_epoch, own_samples, len(self._group.nonces), partners, self._group.slots))
         if self._adds_samples:

@@ -10,6 +10,7 @@ from hivemind.utils import get_dht_time
 
 from core.swarm.averaging.gradient_averager import EpochGradientAverager
 from core.swarm.averaging.group import Group
+from core.swarm.averaging.group_formation import Expected, count_of_groups
 from core.swarm.averaging.state_averager import CheckedStateAverager, state_prefix
 from core.swarm.connectivity.backbone_monitor import BackboneMonitor
 from core.swarm.dht.progress_tracker import SwarmProgressTracker
@@ -26,6 +27,7 @@ class RunOptimizer(hivemind.Optimizer):
         backbone: the run's backbone.
         extrapolate: see `SwarmProgressTracker`.
         group_options: of both averagers, as hivemind names them.
+        most_members: of a group that this peer leads.
         bytes_per_value: that a number takes when it is averaged.
         on_drop: called with each peer that sent broken data, or fell silent again, when it is taken no more.
     """
@@ -45,11 +47,12 @@ class RunOptimizer(hivemind.Optimizer):
         extrapolate: bool,
         group_options: dict[str, Any],
         bytes_per_value: int,
+        most_members: int | None = None,
         on_drop: Callable[[Drop], None] = lambda _: None,
         **options: Any,
     ) -> None:
         self._backbone, self._extrapolate, self._group_options = backbone, extrapolate, group_options
-        self._bytes_per_value = bytes_per_value
+        self._bytes_per_value, self._most_members = bytes_per_value, most_members
         self.distrust = Distrust(on_drop, spared=[str(peer) for peer in backbone.peers])
         self._is_exact = isinstance(options["grad_compression"], NoCompression)
         self._is_fine = isinstance(options["grad_compression"], NoCompression | Float16Compression)
@@ -78,8 +81,8 @@ class RunOptimizer(hivemind.Optimizer):
             options = {**more, "start": self._averages, "adds_samples": self._adds_samples, **self._group_options}
             return EpochGradientAverager(
                 epoch=lambda: self.local_epoch,
-                expected_peers=lambda: self.tracker.expected_peers,
-                apart_from=lambda: () if self._adds_samples else self.tracker.auxiliary_peers,
+                expected=self._expected,
+                most_members=self._most_members,
                 distrust=self.distrust,
                 weight_limits=lambda: self.tracker.weight_limits(self.batch_size_per_step or 1),
                 **options,
@@ -102,30 +105,39 @@ class RunOptimizer(hivemind.Optimizer):
             client_mode=self.client_mode,
             auxiliary=self.auxiliary,
             start=True,
-            expected_peers=self._expected_for_state,
+            expected=self._expected_for_state,
             vouches=self._averages,
             distrust=self.distrust,
             **self._group_options,
             **options,
         )
 
-    def _expected_for_state(self) -> dict[bytes, float]:
+    def _expected(self) -> Expected:
+        tracker = self.tracker
+        return Expected(
+            tracker.expected_peers, tracker.callable_peers, () if self._adds_samples else tracker.auxiliary_peers
+        )
+
+    def _expected_for_state(self) -> Expected:
         """During an update, those who have averaged their gradients for it: all of them, and nobody else, then average
         their state. Who is left out of that would hold up everybody's next update."""
-        expected = self.tracker.expected_peers
+        expected = self._expected()
         if not (self._stepping and self._group.nonces):
             return expected
-        return {peer: expected.get(peer, 0.0) for peer in self._group.peers - {self.dht.peer_id.to_bytes()}}
+        others = self._group.peers - {self.dht.peer_id.to_bytes()}
+        return Expected({peer: expected.reports.get(peer, 0.0) for peer in others}, leaders=())
 
     @property
-    def _is_one_group(self) -> bool:
+    def is_one_group(self) -> bool:
         """Whether all peers average together."""
-        return bool(self.tracker.global_progress.num_peers <= self._group_options["target_group_size"])
+        leaders = len(self.tracker.callable_peers) + (not self.client_mode)
+        size = self._group_options["target_group_size"]
+        return count_of_groups(int(self.tracker.global_progress.num_peers), leaders, size) == 1
 
     @property
     def _tolerance(self) -> Tolerance:
         """How far the states of two peers may be apart: those of different groups differ by whole updates."""
-        return FINE if self._is_fine and self._is_one_group else COARSE
+        return FINE if self._is_fine and self.is_one_group else COARSE
 
     @property
     def bytes_per_update(self) -> float:
@@ -140,7 +152,7 @@ class RunOptimizer(hivemind.Optimizer):
         Where compression loses nothing and all average together, they have the same state, and fork detection brings
         back a peer that has not: averaging it would cost a second round and change its last bits.
         """
-        return _NEVER if self._is_exact and self._is_one_group else self._average_state_every
+        return _NEVER if self._is_exact and self.is_one_group else self._average_state_every
 
     @average_state_every.setter
     def average_state_every(self, epochs: int) -> None:

@@ -1,4 +1,4 @@
-"""Keeps this peer's state that of its run: by the one update that it missed, or by the state of another peer."""
+"""Keeps this peer's state that of its run: by the updates that it missed, or by the state of another peer."""
 
 import time
 from collections.abc import Callable
@@ -14,7 +14,7 @@ from core.swarm.state.fork_detection import ForkDetector
 from core.swarm.state.update_chain import CanonicalFork
 
 _MOST_LATE = 3
-"""Times in a row that this peer may catch up with a run that is ahead again by then."""
+"""Times that this peer may catch up with a run that is then as far ahead again as it was before."""
 
 
 class RunState:
@@ -39,7 +39,9 @@ class RunState:
         self._share_state, self._stop = share_state, stop
         self.size = state.state_size()
         """Bytes."""
-        self._times_late = 0
+        self.most_missed = max(1, self.size // gradients.average_size)
+        """Updates that are fetched in place of the state: more would take longer."""
+        self._times_late = self._behind_before = 0
 
     @property
     def has_forked(self) -> bool:
@@ -74,7 +76,8 @@ class RunState:
         self._state.limit_sending(state_timeout(self.size, limits.upload_limit))
 
     def load(self) -> None:
-        """Make the missed update if it is only one, else take the newest state that a peer gives, once.
+        """Make the missed updates if they are few, else take the newest state that a peer gives, once, and then make
+        those that the others have made meanwhile.
 
         hivemind retries for ever, and a retry can start a second download beside the first; here the caller decides.
 
@@ -88,8 +91,10 @@ class RunState:
         # A peer that was stopped or asleep knows only how far the run was then.
         self._tracker.refresh()
         begin = time.monotonic()
-        if fork is not None or not self._make_missed_update():
+        if fork is not None or not self._make_missed_updates():
             self._fetch_state(fork)
+            self._tracker.refresh()
+            self._make_missed_updates()
         self._check_pace(time.monotonic() - begin)
 
     def _fetch_state(self, fork: CanonicalFork | None) -> None:
@@ -110,10 +115,19 @@ class RunState:
 
     def _check_pace(self, seconds: float) -> None:
         self._tracker.refresh()
-        is_late = self._tracker.global_epoch > self._state.local_epoch
-        self._times_late = self._times_late + 1 if is_late else 0
+        behind = self._behind
+        if not behind:
+            self._times_late = 0
+        elif behind >= self._behind_before:
+            self._times_late += 1
+        self._behind_before = behind
         if self._times_late >= _MOST_LATE:
             raise RunTooFast("run_too_fast", size=self.size, seconds=seconds)
+
+    @property
+    def _behind(self) -> int:
+        """Updates that the others have made without this peer."""
+        return max(0, int(self._tracker.global_epoch) - self._state.local_epoch)
 
     def resume_from(self, state: State, as_epoch: int | None = None) -> None:
         """Continue from a state that was kept, of any epoch; a run that is ahead of it is caught up with later.
@@ -136,11 +150,19 @@ class RunState:
     def _offered_epoch(self) -> int | None:
         return max((epoch for _, epoch in self._state.donors()), default=None)
 
+    def _make_missed_updates(self) -> bool:
+        """Catch up by updates, as far as the others are when this begins; False if they are too many, or not given."""
+        missed = self._behind
+        if not 0 < missed <= self.most_missed or not self._gradients.is_alive():
+            return False
+        if missed > 1:
+            # As with a state: their gradients are of parameters too old.
+            self._gradients.reset_accumulated_grads_()
+        return all(self._make_missed_update() for _ in range(missed))
+
     def _make_missed_update(self) -> bool:
         """Step with the average that others made without this peer; its own samples count in the next update."""
         epoch, own_samples = self._state.local_epoch + 1, int(self._gradients.local_samples_accumulated)
-        if self._tracker.global_epoch != epoch:
-            return False
         with self._tracker.pause_updates():
             missed = self._gradients.fetch_update(self._state.donors(), self._state.updates, epoch, self._stop)
             if missed is None:

@@ -80,8 +80,8 @@ class SwarmProgressTracker(ProgressTracker):
         not far behind."""
         self.auxiliary_peers: frozenset[bytes] = frozenset()
         """Other peers that take part and add no samples, such as backbones."""
-        self.others_can_be_reached = False
-        """Whether another peer listens. Those that only call others can neither lead a group nor give their state."""
+        self.callable_peers: frozenset[bytes] = frozenset()
+        """Others that listen. Those that only call others can neither lead a group nor give their state."""
         super().__init__(*args, start=False, **kwargs)
         self._local_public_key = own_subkey(self.dht.peer_id)
         self.should_report_progress = _PacedEvent(_REPORT_EVERY)
@@ -101,6 +101,10 @@ class SwarmProgressTracker(ProgressTracker):
     def sees_others(self) -> bool:
         """Whether another peer takes part in the run, as read last."""
         return bool(self.global_progress.num_peers > 1)
+
+    @property
+    def others_can_be_reached(self) -> bool:
+        return bool(self.callable_peers)
 
     def refresh(self) -> None:
         """Read the others' progress now, on this thread."""
@@ -246,7 +250,7 @@ class SwarmProgressTracker(ProgressTracker):
         self.swarm_samples_per_second = sum(report.samples_per_second for report in counted)
         self.other_trainers = len(trainers)
         self.reported_epoch = max((report.epoch for report in trainers), default=None)
-        self.others_can_be_reached = any(not report.client_mode for report in partners)
+        self.callable_peers = frozenset(report.peer_id for report in partners if not report.client_mode)
         return progress
 
     def _is_expected(self, report: PeerReport) -> bool:

@@ -14,7 +14,7 @@ from hivemind.utils import get_dht_time
 from core.swarm.dht.addresses import PeerAddresses
 from core.swarm.dht.records import own_subkey
 from core.swarm.state.checks import digest_of
-from core.swarm.state.vouching import StateVouching
+from core.swarm.state.vouching import StateVouching, read_epoch
 from core.swarm.traffic.meter import current_kind
 
 _PATIENCE = 5.0
@@ -92,10 +92,11 @@ class StateGiving(StateVouching):
         return {**metadata, "digest": digest_of(tensors)}
 
     async def rpc_download_state(
-        self, request: averaging_pb2.DownloadRequest, context: P2PContext
+        self, request: averaging_pb2.DownloadData, context: P2PContext
     ) -> AsyncIterator[averaging_pb2.DownloadData]:
         """One at a time; others get an empty answer at once and ask another donor."""
         current_kind.set("state")
+        read_epoch(request)
         address = await self._addresses.of(self._p2p, context.remote_id)
         now = asyncio.get_running_loop().time()
         is_busy = self._giving is not None and now < self._giving_until

@@ -15,7 +15,6 @@ from collections.abc import Callable, Collection, Iterable, Iterator
 from typing import Any, TypeVar
 
 from hivemind.p2p import PeerID
-from hivemind.proto import averaging_pb2
 from hivemind.utils import MPFuture, get_dht_time
 from hivemind.utils.asyncio import aiter_with_timeout
 
@@ -27,7 +26,7 @@ from core.swarm.state.giving import StateGiving
 from core.swarm.state.incoming import IncomingState, StateRequest, check_arrived
 from core.swarm.state.sketch import FINE, Tolerance
 from core.swarm.state.update_chain import CanonicalFork, UpdateChain, chain_of
-from core.swarm.state.vouching import Testimony, Witnesses
+from core.swarm.state.vouching import Testimony, Witnesses, request_of
 from core.swarm.traffic.meter import current_kind
 
 log = logging.getLogger(__name__)
@@ -229,7 +228,7 @@ class StateTransfer(StateGiving):
 
     async def _download(self, donor: PeerID, request: StateRequest) -> _Arrived:
         stub = self.get_stub(self._p2p, donor, namespace=self.prefix)
-        stream = await stub.rpc_download_state(averaging_pb2.DownloadRequest())
+        stream = await stub.rpc_download_state(request_of(request.oldest))
         incoming, heard = IncomingState(request), None
         try:
             async for message in aiter_with_timeout(stream, request.silence):

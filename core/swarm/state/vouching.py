@@ -8,6 +8,7 @@ import asyncio
 import logging
 import os
 from collections.abc import Collection, Sequence
+from contextvars import ContextVar
 from dataclasses import dataclass
 from typing import Any
 
@@ -27,6 +28,8 @@ _LAG = 2.0
 """Seconds that other members of a group may make an update later than its fastest one."""
 _POLL_EVERY = 0.5
 _MOST_WITNESSES = 8
+asked_epoch: ContextVar[int] = ContextVar("asked_epoch", default=0)
+"""That of the present request from another peer."""
 
 
 @dataclass(frozen=True)
@@ -58,6 +61,21 @@ def check_vouched(
         raise ForeignState("state_not_of_run", epoch=epoch, same=same, asked=asked)
 
 
+def request_of(epoch: int) -> averaging_pb2.DownloadData:
+    """For a donor or a witness: the update that `epoch` began with. Of states, each has the newest only."""
+    return averaging_pb2.DownloadData(metadata=msgspec.msgpack.encode(epoch))
+
+
+def read_epoch(request: averaging_pb2.DownloadData) -> int:
+    """Of another peer's request, also for what this task does next; 0 if it names none."""
+    try:
+        epoch = msgspec.msgpack.decode(request.metadata, type=int)
+    except msgspec.MsgspecError:
+        epoch = 0
+    asked_epoch.set(epoch)
+    return epoch
+
+
 class StateVouching(DecentralizedAverager):
     """An averager that tells others what state it has, and asks them. Coroutines run in its own process.
 
@@ -68,21 +86,22 @@ class StateVouching(DecentralizedAverager):
     def __init__(self, *args: Any, vouches: bool = True, **kwargs: Any) -> None:
         self._vouches = vouches
         self._sketching = asyncio.Lock()
-        self._sketched_at, self._sketched = 0.0, b""
+        self._sketched_at, self._sketched_of, self._sketched = 0.0, 0, b""
         super().__init__(*args, **kwargs)
 
     async def rpc_sketch_state(
-        self, _request: averaging_pb2.DownloadRequest, _context: P2PContext
+        self, request: averaging_pb2.DownloadData, _context: P2PContext
     ) -> averaging_pb2.DownloadData:
         """One at a time, the same for all who have asked before it is begun; empty if there is nothing to say."""
         if not self._vouches:
             return averaging_pb2.DownloadData()
         current_kind.set("state")
+        epoch = read_epoch(request)
         clock = asyncio.get_running_loop().time
         asked_at = clock()
         async with self._sketching:
-            if self._sketched_at < asked_at:
-                self._sketched_at = clock()
+            if self._sketched_at < asked_at or self._sketched_of != epoch:
+                self._sketched_at, self._sketched_of = clock(), epoch
                 self._sketched = await self._sketch()
             return averaging_pb2.DownloadData(metadata=self._sketched)
 
@@ -122,7 +141,7 @@ class StateVouching(DecentralizedAverager):
         while True:
             try:
                 async with asyncio.timeout(silence):
-                    answer = await stub.rpc_sketch_state(averaging_pb2.DownloadRequest())
+                    answer = await stub.rpc_sketch_state(request_of(epoch))
             except Exception as error:  # noqa: BLE001 - it is away, or too old to serve this
                 log.info("%r says nothing of its state: %r", peer, error)
                 return None

@@ -1,6 +1,6 @@
 """A member of averaging groups: a real averager of gradients in this process."""
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import Any
@@ -11,6 +11,7 @@ from hivemind import DHT
 from hivemind.averaging.control import StepControl
 
 from core.swarm.averaging.gradient_averager import EpochGradientAverager
+from core.swarm.averaging.group_formation import Expected
 from core.swarm.dht.peer import LOOPBACK, join_swarm
 
 TIMEOUT = 60.0
@@ -29,6 +30,8 @@ class Member:
         *,
         matchmaking_time: float = 1.0,
         expected: Callable[[], Mapping[bytes, float]] | None = None,
+        leaders: Callable[[], Collection[bytes]] | None = None,
+        apart_from: Callable[[], Collection[bytes]] = tuple,
         sizes: Sequence[int] = (3,),
         kind: type[EpochGradientAverager] = EpochGradientAverager,
         part_timeout: float = TIMEOUT,
@@ -40,6 +43,10 @@ class Member:
         parameters = [torch.nn.Parameter(torch.zeros(size)) for size in sizes]
         for parameter in parameters:
             parameter.grad = torch.full_like(parameter, value)
+
+        def expectation() -> Expected:
+            return Expected((expected or dict)(), leaders() if leaders is not None else None, apart_from())
+
         self.dht: DHT = join_swarm(contact, folder / f"{value:g}.key", listen)
         opened.callback(self.dht.shutdown)
         self.averager = kind(
@@ -47,7 +54,7 @@ class Member:
             parameters=parameters,
             dht=self.dht,
             prefix="run",
-            expected_peers=expected,
+            expected=expectation if expected is not None else None,
             min_matchmaking_time=matchmaking_time,
             request_timeout=0.9,
             allreduce_timeout=TIMEOUT,

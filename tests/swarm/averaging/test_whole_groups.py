@@ -4,14 +4,18 @@ import asyncio
 import gc
 import time
 from collections.abc import Iterator
-from contextlib import ExitStack
+from contextlib import ExitStack, contextmanager
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 import pytest
+import torch
 from hivemind.averaging.control import AveragingStage, StepControl
+from hivemind.compression import Float16Compression
 
 from core.swarm.averaging.gradient_averager import EpochGradientAverager
+from core.swarm.averaging.group_formation import count_of_groups
 from core.swarm.connectivity.ping import SILENCE
 from core.swarm.dht.peer import LOOPBACK, own_addresses
 from core.swarm.state.update_chain import ChainedUpdate, UpdateChain
@@ -151,36 +155,126 @@ def test_a_peer_that_missed_an_update_gets_its_average_if_it_continues_its_own(m
     assert fetch((FIRST, SECOND), 3) is None
 
 
-def test_each_backbone_has_a_group_of_its_own_where_one_cannot_hold_all(short_folder: Path) -> None:
-    values = (1.0, 2.0, 3.0, 4.0, 5.0, 6.0)
+def test_the_last_two_averages_are_kept_in_as_many_bits_as_they_were_averaged_in(short_folder: Path) -> None:
+    with installed(short_folder), ExitStack() as opened:
+        giver = Member(short_folder, 1.0, [], opened, compression=Float16Compression())
+        taker = Member(short_folder, 2.0, own_addresses(giver.dht), opened, compression=Float16Compression())
+        chain = tuple(ChainedUpdate(epoch, 2, f"{epoch:016x}") for epoch in range(1, 5))
+        for epoch in (2, 3, 4):
+            with giver.averager.get_tensors() as tensors:
+                tensors[0].fill_(1e5 * (epoch - 2) + epoch)
+            giver.averager.keep_average()
+            giver.averager.offer_update(epoch, chain[:epoch])
+
+        def fetched(epoch: int) -> list[torch.Tensor] | None:
+            donors = [(giver.dht.peer_id, 4)]
+            missed = taker.averager.fetch_update(donors, chain[: epoch - 1], epoch, lambda: False)
+            return None if missed is None else missed.average
+
+        assert fetched(2) is None
+        for epoch in (3, 4):
+            (average,) = fetched(epoch) or [torch.zeros(0)]
+            assert average.dtype == torch.float16
+            assert set(average.tolist()) == {65504.0}  # the largest one; a round would give no more
+        assert giver.averager.average_size == 3 * 2
+
+
+@contextmanager
+def run_of(
+    folder: Path, backbones: int, callers: int, size: int, patience: float = PATIENCE, **options: Any
+) -> Iterator[list[Member]]:
+    """Backbones, which are the first, and peers that nobody can call; groups of `size` if there are leaders enough."""
     made: list[Member] = []
 
-    def others_than(value: float) -> dict[bytes, float]:
-        return {other.dht.peer_id.to_bytes(): 0.0 for other in made if other.value != value}
+    def ids(value: float, most: int | None = None) -> list[bytes]:
+        return [other.dht.peer_id.to_bytes() for other in made[:most] if other.value != value]
 
-    def backbones(value: float) -> list[bytes]:
-        return list(others_than(value))[:1] if value <= 2 else []
+    def reports(value: float) -> dict[bytes, float]:
+        return dict.fromkeys(ids(value), 0.0)
 
-    with installed(short_folder), ExitStack() as opened:
-        for value in values:
+    with installed(folder), ExitStack() as opened:
+        for number in range(backbones + callers):
+            value, is_backbone = number + 1.0, number < backbones
             made.append(
                 Member(
-                    *(short_folder, value, own_addresses(made[0].dht) if made else [], opened),
-                    matchmaking_time=PATIENCE,
-                    expected=partial(others_than, value),
-                    target_group_size=3,
-                    # The first two are backbones; nobody can call the others.
-                    apart_from=partial(backbones, value),
-                    adds_samples=value > 2,
-                    listen=LOOPBACK if value <= 2 else None,
+                    *(folder, value, own_addresses(made[0].dht) if made else [], opened),
+                    matchmaking_time=patience,
+                    expected=partial(reports, value),
+                    leaders=partial(ids, value, backbones),
+                    target_group_size=size,
+                    apart_from=partial(ids, value, backbones if is_backbone else 0),
+                    adds_samples=not is_backbone,
+                    listen=LOOPBACK if is_backbone else None,
+                    **options,
                 )
             )
+        yield made
+
+
+def sizes_in(members: list[Member], epoch: int) -> list[int]:
+    """Of the group of each of them in a round of that epoch."""
+    for member in members:
+        member.epoch = epoch
+    controls = [member.begin() for member in members]
+    for control in controls:
+        control.allow_allreduce()
+    return [len(control.result(PATIENCE + 5.0)) for control in controls]
+
+
+def test_each_backbone_has_a_group_of_its_own_where_one_cannot_hold_all(short_folder: Path) -> None:
+    with run_of(short_folder, 2, 4, size=3) as members:
         for epoch in range(3):
-            for member in made:
-                member.epoch = epoch
-            controls = [member.begin() for member in made]
-            for control in controls:
-                control.allow_allreduce()
-            assert [len(control.result(PATIENCE + 5.0)) for control in controls] == [3] * len(made)
-            own, other = (set(controls[number].result()) for number in range(2))
-            assert own.isdisjoint(other)
+            assert sizes_in(members, epoch) == [3] * 6
+
+
+def test_callers_for_whom_there_is_no_room_in_any_group_make_the_group_of_their_only_backbone_larger(
+    short_folder: Path,
+) -> None:
+    with run_of(short_folder, 1, 4, size=3) as members:
+        for epoch in range(3):
+            began = time.monotonic()
+            assert sizes_in(members, epoch) == [5] * 5
+            assert time.monotonic() - began < LEFT_OUT_WITHIN
+
+
+def test_groups_are_of_the_same_size_and_none_waits_for_a_member_that_another_one_has(short_folder: Path) -> None:
+    with run_of(short_folder, 2, 5, size=5) as members:
+        for epoch in range(3):
+            began = time.monotonic()
+            assert sorted(sizes_in(members, epoch)) == [3] * 3 + [4] * 4
+            assert time.monotonic() - began < LEFT_OUT_WITHIN
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(400)
+@pytest.mark.parametrize(("backbones", "sizes"), [(1, [21]), (2, [11, 11])])
+def test_twenty_callers_find_room_at_one_backbone_or_at_two(
+    short_folder: Path, backbones: int, sizes: list[int]
+) -> None:
+    with run_of(short_folder, backbones, 20, size=16) as members:
+        for epoch in range(3):
+            began = time.monotonic()
+            found = sizes_in(members, epoch)
+            print(f"{backbones} backbones: groups of {sorted(set(found))} after {time.monotonic() - began:.1f} s")
+            assert sorted(found) == [size for size in sizes for _ in range(size)]
+
+
+def test_a_backbone_takes_no_more_than_its_organiser_lets_it(short_folder: Path) -> None:
+    with run_of(short_folder, 1, 3, size=2, patience=LEFT_OUT_WITHIN, most_members=3) as members:
+        for member in members:
+            member.epoch = 1
+        controls = [member.begin(timeout=LEFT_OUT_WITHIN + 1.0) for member in members]
+        for control in controls:
+            control.allow_allreduce()
+        assert len(controls[0].result(LEFT_OUT_WITHIN)) == 3
+        assert sorted(control.exception(PATIENCE) is None for control in controls) == [False, True, True, True]
+
+
+@pytest.mark.parametrize(
+    ("peers", "leaders", "groups"),
+    [(16, 1, 1), (17, 1, 1), (17, 2, 2), (21, 1, 1), (22, 2, 2), (60, 6, 4), (60, 2, 2), (5, 0, 1)],
+)
+def test_peers_form_as_few_groups_as_have_room_for_them_and_a_leader_each(
+    peers: int, leaders: int, groups: int
+) -> None:
+    assert count_of_groups(peers, leaders, 16) == groups

@@ -13,7 +13,7 @@ from core.swarm.state.giving import Turns
 from tests.swarm.state_swarm import Swarm, digest, take
 
 # hivemind reads the annotations of a call.
-Request: TypeAlias = averaging_pb2.DownloadRequest
+Request: TypeAlias = averaging_pb2.DownloadData
 Response: TypeAlias = AsyncIterator[averaging_pb2.DownloadData]
 
 
@@ -41,7 +41,7 @@ class Pulled(CheckedStateAverager):
 
     async def _pull(self, donor: bytes, future: MPFuture) -> None:
         stream = await self.get_stub(self._p2p, PeerID(donor), namespace=self.prefix).rpc_download_state(
-            averaging_pb2.DownloadRequest()
+            averaging_pb2.DownloadData()
         )
         future.set_result(sum([len(message.tensor_part.buffer) async for message in stream]))
 

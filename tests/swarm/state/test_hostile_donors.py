@@ -14,7 +14,7 @@ from core.swarm.averaging.state_averager import CheckedStateAverager
 from tests.swarm.state_swarm import EPOCH, SIZE, Swarm, digest, take
 
 # hivemind reads the annotations of a call.
-Request: TypeAlias = averaging_pb2.DownloadRequest
+Request: TypeAlias = averaging_pb2.DownloadData
 Response: TypeAlias = AsyncIterator[averaging_pb2.DownloadData]
 
 

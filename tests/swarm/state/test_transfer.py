@@ -18,7 +18,7 @@ from core.swarm.traffic.link import Link
 from tests.swarm.state_swarm import EPOCH, Swarm, digest, take, train
 
 # hivemind reads the annotations of a call.
-Request: TypeAlias = averaging_pb2.DownloadRequest
+Request: TypeAlias = averaging_pb2.DownloadData
 Response: TypeAlias = AsyncIterator[averaging_pb2.DownloadData]
 
 CEILING = 240_000

@@ -12,7 +12,7 @@ from tests.swarm.state.test_hostile_donors import Lying
 from tests.swarm.state_swarm import EPOCH, Swarm, digest, take, train
 
 # hivemind reads the annotations of a call.
-Request: TypeAlias = averaging_pb2.DownloadRequest
+Request: TypeAlias = averaging_pb2.DownloadData
 Response: TypeAlias = AsyncIterator[averaging_pb2.DownloadData]
 
 
