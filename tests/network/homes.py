@@ -87,6 +87,11 @@ class Home:
         rule = f"nft add rule inet filter forward meta nfproto ipv6 tcp dport {port} accept"
         _run(self.router, *rule.split())
 
+    def speak_no_nat_pmp(self) -> None:
+        """The router drops requests of NAT-PMP from now on: version 0 of the protocol whose version 2 is PCP."""
+        rule = f"nft insert rule inet filter input iifname {INSIDE} udp dport 5351 @th,64,8 0 drop"
+        _run(self.router, *rule.split())
+
     def dial_in_again(self) -> None:
         """The router has another address outside from now on, and knows no connection any more."""
         ip("-n", self.router.namespace, "address", "flush", "dev", INTERFACE)

@@ -93,6 +93,21 @@ def test_a_router_that_knows_nat_pmp_alone_maps_a_port_too_and_forgets_it_soon(
         wait_for(lambda: not mapped_ports(home.router), LEASE + 15.0, "the router forgets it")
 
 
+@pytest.mark.parametrize("port", [0, PORT])
+def test_a_router_that_knows_pcp_alone_maps_a_port_too_until_the_peer_ends(
+    start: Start, short_folder: Path, port: int
+) -> None:
+    with homes(1) as (far, (home,)), mapping_service(home.router, short_folder, enable_upnp="no"):
+        home.speak_no_nat_pmp()
+        contact = start(far, BACKBONE_PORT, False).says()
+        peer = start(home.computer, port, True, *outside(contact, far))
+        assert peer.says() == {"reachability": "router", "client": False}
+        [place] = mapped_ports(home.router).values()
+        assert place.startswith(home.computer.address)
+        peer.end()
+        assert mapped_ports(home.router) == {}
+
+
 @pytest.mark.parametrize(
     ("port", "maps_port", "found"), [(0, True, "no_mapping"), (PORT, False, "blocked"), (0, False, "outgoing")]
 )
