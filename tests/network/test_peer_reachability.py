@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from tests.end_to_end.machine import wait_for
-from tests.network.homes import INSIDE, Home, homes, mapped_ports, mapping_service
+from tests.network.homes import INSIDE, Home, homes, mapped_ports, mapping_service, vpn
 from tests.network.namespaces import INTERFACE, Host, ip
 from tests.network.peer_process import start_peer
 
@@ -204,6 +204,31 @@ def test_a_peer_whose_connections_lead_nowhere_makes_new_ones(start: Start, chan
         wait_for(peer.is_near, 100.0, "the backbone answers")
         print(f"{change}: {time.monotonic() - began:.1f} s")
         assert time.monotonic() - began < SURVIVED_WITHIN
+
+
+def test_a_peer_survives_that_a_vpn_begins_and_ends(start: Start) -> None:
+    with homes(2) as (far, (home, provider)):
+        contact = start(far, BACKBONE_PORT, False).says()
+        peer = start(home.computer, 0, False, *outside(contact, far))
+        assert peer.says() == {"reachability": "outgoing", "client": True}
+        assert peer.is_near()
+        with vpn(home.computer, provider.router):
+            answers_through(peer, provider.router, far)
+        answers_through(peer, home.router, far)
+
+
+def answers_through(peer: ReachabilityPeer, router: Host, far: Host) -> None:
+    """The peer's backbone, which is on the far host, soon after a change of the way to it."""
+    began = time.monotonic()
+    wait_for(lambda: peer.is_near() and connects(router, far), 100.0, "the backbone answers")
+    print(f"the backbone answers through {router.namespace} after {time.monotonic() - began:.1f} s")
+    assert time.monotonic() - began < SURVIVED_WITHIN
+
+
+def connects(router: Host, far: Host) -> bool:
+    """Whether the far host has a connection with the address of this router."""
+    command = far.command("ss", "-Htn", "state", "established")
+    return f"{router.address}:" in subprocess.run(command, capture_output=True, text=True, check=True).stdout
 
 
 def let_in(home: Home) -> str:
