@@ -102,7 +102,7 @@ def assemble(chosen: argparse.Namespace, project: Project, session_folder: Path)
 
 def _join(chosen: argparse.Namespace, project: Project, state: Path) -> DHT:
     """Join the other backbones; start alone if none answers, because peers then need this one."""
-    others, here = project.host.extra_peers, (state / "identity.key", _listen(chosen, state), chosen.announce)
+    others, here = project.host.extra_peers, (state / "identity.key", _listen(chosen, state), chosen.announce or ())
     try:
         return join_swarm(others, *here)
     except WorldError as error:

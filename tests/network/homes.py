@@ -87,11 +87,39 @@ class Home:
         rule = f"nft add rule inet filter forward meta nfproto ipv6 tcp dport {port} accept"
         _run(self.router, *rule.split())
 
+    def speak_no_nat_pmp(self) -> None:
+        """The router drops requests of NAT-PMP from now on: version 0 of the protocol whose version 2 is PCP."""
+        rule = f"nft insert rule inet filter input iifname {INSIDE} udp dport 5351 @th,64,8 0 drop"
+        _run(self.router, *rule.split())
+
     def dial_in_again(self) -> None:
         """The router has another address outside from now on, and knows no connection any more."""
         ip("-n", self.router.namespace, "address", "flush", "dev", INTERFACE)
         network, _, number = self.router.address.rpartition(".")
         ip("-n", self.router.namespace, "address", "add", f"{network}.{int(number) + 100}/24", "dev", INTERFACE)
+
+
+@contextmanager
+def vpn(computer: Host, provider: Host) -> Iterator[None]:
+    """All that the computer sends goes through this provider, which is a router, while the block runs.
+
+    As with real ones, more specific routes hide the default one, what comes from another address than the tunnel's is
+    dropped, and the interface vanishes at the end.
+    """
+    own, other = "10.99.0.2", "10.99.0.1"
+    tunnel = ["type", "veth", "peer", "name", "tun0", "netns", computer.namespace]
+    ip("-n", provider.namespace, "link", "add", "vpn0", *tunnel)
+    for host, name, address in ((provider, "vpn0", other), (computer, "tun0", own)):
+        ip("-n", host.namespace, "address", "add", f"{address}/24", "dev", name)
+        ip("-n", host.namespace, "link", "set", name, "up")
+    rule = "nft add rule inet filter forward iifname vpn0 ip saddr 10.99.0.0/24 accept"
+    _run(provider, *rule.split())
+    try:
+        for half in ("0.0.0.0/1", "128.0.0.0/1"):
+            ip("-n", computer.namespace, "route", "add", half, "via", other, "dev", "tun0")
+        yield
+    finally:
+        ip("-n", computer.namespace, "link", "del", "tun0")
 
 
 def _skip_without(command: str, package: str) -> None:

@@ -11,7 +11,7 @@ import pytest
 
 from tests.end_to_end.machine import Machine, Participant, wait_for
 from tests.end_to_end.organiser import Organiser
-from tests.network.homes import homes
+from tests.network.homes import homes, vpn
 from tests.network.namespaces import Host
 from tests.network.sessions import organiser_on, published_by, volunteer_on
 
@@ -63,6 +63,27 @@ def test_a_session_survives_that_its_computer_moves_to_another_network(machine: 
         wait_for(lambda: ann.progress()["peers"] == 2, 10.0, "the moved volunteer sees the backbone and the other one")
         for volunteer in (ann, ben):
             assert volunteer.run("quit").returncode == 0
+
+
+def test_a_session_survives_that_a_vpn_begins_and_ends(machine: Machine) -> None:
+    with homes(3) as (far, (here, other, provider)):
+        organiser = organiser_on(far, machine)
+        ann, ben = (volunteer_on(home.computer, machine) for home in (here, other))
+        contribute([ann, ben], organiser, 2)
+        session = ann.status()["session"]
+        with vpn(here.computer, provider.router):
+            goes_on_soon(ann, "the VPN began")
+        goes_on_soon(ann, "the VPN ended")
+        assert ann.status()["session"] == session
+        for volunteer in (ann, ben):
+            assert volunteer.run("quit").returncode == 0
+
+
+def goes_on_soon(volunteer: Participant, after: str) -> None:
+    """Two more epochs; the first one may have been complete before the change."""
+    reached, began = volunteer.progress()["epoch"], time.monotonic()
+    wait_for(partial(contributes, volunteer, reached + 2), SURVIVED_WITHIN, f"two epochs after {after}")
+    print(f"two epochs {time.monotonic() - began:.1f} s after {after}")
 
 
 def contribute(volunteers: list[Participant], organiser: Organiser, epoch: int) -> list[float]:

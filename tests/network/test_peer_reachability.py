@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from tests.end_to_end.machine import wait_for
-from tests.network.homes import INSIDE, Home, homes, mapped_ports, mapping_service
+from tests.network.homes import INSIDE, Home, homes, mapped_ports, mapping_service, vpn
 from tests.network.namespaces import INTERFACE, Host, ip
 from tests.network.peer_process import start_peer
 
@@ -91,6 +91,21 @@ def test_a_router_that_knows_nat_pmp_alone_maps_a_port_too_and_forgets_it_soon(
         peer.end()
         # The daemon's library for NAT-PMP withdraws nothing; what it asked for lasts a minute.
         wait_for(lambda: not mapped_ports(home.router), LEASE + 15.0, "the router forgets it")
+
+
+@pytest.mark.parametrize("port", [0, PORT])
+def test_a_router_that_knows_pcp_alone_maps_a_port_too_until_the_peer_ends(
+    start: Start, short_folder: Path, port: int
+) -> None:
+    with homes(1) as (far, (home,)), mapping_service(home.router, short_folder, enable_upnp="no"):
+        home.speak_no_nat_pmp()
+        contact = start(far, BACKBONE_PORT, False).says()
+        peer = start(home.computer, port, True, *outside(contact, far))
+        assert peer.says() == {"reachability": "router", "client": False}
+        [place] = mapped_ports(home.router).values()
+        assert place.startswith(home.computer.address)
+        peer.end()
+        assert mapped_ports(home.router) == {}
 
 
 @pytest.mark.parametrize(
@@ -189,6 +204,31 @@ def test_a_peer_whose_connections_lead_nowhere_makes_new_ones(start: Start, chan
         wait_for(peer.is_near, 100.0, "the backbone answers")
         print(f"{change}: {time.monotonic() - began:.1f} s")
         assert time.monotonic() - began < SURVIVED_WITHIN
+
+
+def test_a_peer_survives_that_a_vpn_begins_and_ends(start: Start) -> None:
+    with homes(2) as (far, (home, provider)):
+        contact = start(far, BACKBONE_PORT, False).says()
+        peer = start(home.computer, 0, False, *outside(contact, far))
+        assert peer.says() == {"reachability": "outgoing", "client": True}
+        assert peer.is_near()
+        with vpn(home.computer, provider.router):
+            answers_through(peer, provider.router, far)
+        answers_through(peer, home.router, far)
+
+
+def answers_through(peer: ReachabilityPeer, router: Host, far: Host) -> None:
+    """The peer's backbone, which is on the far host, soon after a change of the way to it."""
+    began = time.monotonic()
+    wait_for(lambda: peer.is_near() and connects(router, far), 100.0, "the backbone answers")
+    print(f"the backbone answers through {router.namespace} after {time.monotonic() - began:.1f} s")
+    assert time.monotonic() - began < SURVIVED_WITHIN
+
+
+def connects(router: Host, far: Host) -> bool:
+    """Whether the far host has a connection with the address of this router."""
+    command = far.command("ss", "-Htn", "state", "established")
+    return f"{router.address}:" in subprocess.run(command, capture_output=True, text=True, check=True).stdout
 
 
 def let_in(home: Home) -> str:

@@ -1,11 +1,12 @@
 """Finds out how others reach a peer before it takes part: others would wait for one that they cannot call."""
 
+import ipaddress
 import logging
 import socket
 import threading
 import time
-from collections.abc import Callable, Collection, Sequence
-from contextlib import ExitStack, closing
+from collections.abc import Callable, Collection, Iterator, Sequence
+from contextlib import ExitStack, closing, contextmanager
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -16,8 +17,8 @@ from hivemind.utils.multiaddr import Multiaddr
 
 from core.api.snapshot import Reachability
 from core.swarm.connectivity.dial_back import MOST_PORTS, PAUSE, Answer, ask_to_be_called
-from core.swarm.connectivity.pinhole import Pinholes
-from core.swarm.dht.peer import LOOPBACK, join_swarm, listen_addresses, port_of
+from core.swarm.connectivity.port_control import PortControl, Version
+from core.swarm.dht.peer import LOOPBACK, join_swarm, listen_addresses, multiaddress, port_of
 
 CALLABLE: tuple[Reachability, ...] = ("open_port", "router", "ipv6")
 
@@ -50,7 +51,7 @@ def join_reachable(
 ) -> tuple[DHT, Reachability | None]:
     """Join the swarm as a peer that others call, or that only calls others if it has no port or no call arrives.
 
-    What the router lets in by IPv6 is withdrawn when `opened` closes.
+    What the router lets in is withdrawn when `opened` closes.
 
     The second value is None where nothing can be known: on loopback, or without an answer from a backbone.
 
@@ -62,8 +63,7 @@ def join_reachable(
         return join_swarm(initial_peers, identity, listen), None if listen else "outgoing"
     with ExitStack() as tried:
         if settings.maps_port:
-            pinholes = tried.enter_context(closing(Pinholes(port_of(listen))))
-            pinholes.start()
+            tried.enter_context(_port_control(listen, 6))
         dht = join_swarm(initial_peers, identity, listen, maps_port=settings.maps_port)
         found = find_reachability(dht, initial_peers, settings)
         log.info("others reach this peer: %s", found)
@@ -71,7 +71,38 @@ def join_reachable(
             opened.push(tried.pop_all())
             return dht, found
     dht.shutdown()
+    if settings.maps_port and found is not None and (joined := _join_by_pcp(initial_peers, identity, listen, opened)):
+        return joined
     return join_swarm(initial_peers, identity, None), found
+
+
+def _join_by_pcp(
+    initial_peers: Sequence[str], identity: Path, listen: Sequence[str], opened: ExitStack
+) -> tuple[DHT, Reachability] | None:
+    """Join as a peer that others call by IPv4 through a router that knows neither UPnP nor NAT-PMP. None if it lets no
+    call in this way either, or none arrives."""
+    port = port_of(listen)
+    with ExitStack() as tried:
+        control = tried.enter_context(_port_control(listen, 4))
+        if not control.granted:
+            return None
+        outside = {(grant.address, grant.port) for grant in control.granted}
+        announced = outside | {(address, port) for address in own_ip_addresses() if _is_of_a_network(address)}
+        dht = join_swarm(initial_peers, identity, listen, [multiaddress(*each) for each in announced])
+        found = find_reachability(dht, initial_peers, PortSettings(port))
+        log.info("others reach this peer by PCP: %s", found)
+        if found in CALLABLE:
+            opened.push(tried.pop_all())
+            return dht, found
+    dht.shutdown()
+    return None
+
+
+@contextmanager
+def _port_control(listen: Sequence[str], version: Version) -> Iterator[PortControl]:
+    with closing(PortControl(port_of(listen), version)) as control:
+        control.start()
+        yield control
 
 
 def find_reachability(dht: DHT, backbone: Sequence[str], settings: PortSettings) -> Reachability | None:
@@ -122,6 +153,12 @@ def own_ip_addresses() -> set[str]:
     families = (socket.AF_INET, socket.AF_INET6)
     interfaces = psutil.net_if_addrs().values()
     return {one.address.partition("%")[0] for found in interfaces for one in found if one.family in families}
+
+
+def _is_of_a_network(address: str) -> bool:
+    """Whether it is known beyond this computer and its cable."""
+    own = ipaddress.ip_address(address)
+    return not own.is_loopback and not own.is_link_local
 
 
 class ReachabilityMonitor(threading.Thread):

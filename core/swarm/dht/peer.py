@@ -44,11 +44,12 @@ def join_swarm(
     initial_peers: Sequence[str],
     identity: Path,
     listen: str | Sequence[str] | None = LOOPBACK,
-    announce: str | None = None,
+    announce: str | Sequence[str] = (),
     *,
     maps_port: bool = False,
 ) -> DHT:
-    """Start a peer. `listen` has the multiaddresses to serve on; None reaches out only (client mode).
+    """Start a peer. `listen` has the multiaddresses to serve on; None reaches out only (client mode). Others are told
+    those in `announce`, or else where it listens.
 
     With `maps_port` the daemon asks the router for a port by UPnP or NAT-PMP, renews that three times a minute, and
     gives it back when it ends; killed, the router forgets it after a minute.
@@ -59,7 +60,7 @@ def join_swarm(
         WorldError: the daemon does not start, or none of `initial_peers` answers.
     """
     _ensure_identity(identity)
-    addresses = [listen] if isinstance(listen, str) else list(listen or ())
+    addresses = _listed(listen or ())
     client_mode = not addresses
     dht = DHT(
         initial_peers=list(initial_peers) or None,
@@ -67,7 +68,7 @@ def join_swarm(
         client_mode=client_mode,
         host_maddrs=addresses,
         no_listen=client_mode,
-        announce_maddrs=[announce] if announce else None,
+        announce_maddrs=_listed(announce) or None,
         identity_path=str(identity),
         check_if_identity_free=False,
         num_replicas=REPLICAS,
@@ -124,6 +125,15 @@ def listen_addresses(initial_peers: Sequence[str], port: int, *, maps_port: bool
 def on_all_interfaces(port: int) -> tuple[str, ...]:
     """On all addresses of this computer. Where there is no IPv6, the daemon leaves that out."""
     return f"/ip4/0.0.0.0/tcp/{port}", f"/ip6/::/tcp/{port}"
+
+
+def multiaddress(address: str, port: int) -> str:
+    """Of a TCP port at an IP address."""
+    return f"/ip{6 if ':' in address else 4}/{address}/tcp/{port}"
+
+
+def _listed(addresses: str | Sequence[str]) -> list[str]:
+    return [addresses] if isinstance(addresses, str) else list(addresses)
 
 
 def port_of(listen: Sequence[str]) -> int:
