@@ -12,8 +12,9 @@ headers not counted. "Group" is the time from the request of all peers for a gro
 Frames are segmented after the line is shaped, as network cards do, so that two processors suffice for several peers;
 the lines are charged for every header all the same. TCP's congestion control is cubic, as on most computers.
 
-Needs root. Run it with `.venv/bin/python -m benchmarks.rounds PARAMETERS ROUNDS LINE LINE ...`, a line being
-`[+-]UP/DOWN`, for example `9000000 5 200/200 100/100 50/50 50/50`.
+Needs root. Run it with `.venv/bin/python -m benchmarks.rounds PARAMETERS ROUNDS [KINDS] LINE LINE ...`, a line being
+`[+-]UP/DOWN`, for example `9000000 5 200/200 100/100 50/50 50/50`. KINDS are `product,mean,plain`, or some of them
+where memory does not suffice for all.
 """
 
 import statistics
@@ -25,6 +26,8 @@ from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from typing import Any
 
+import psutil
+
 from benchmarks.peer_processes import Peer, PeerProcesses
 from benchmarks.round_peer import MEAN, PLAIN, PRODUCT
 from core.swarm.all_reduce import line_worth
@@ -33,6 +36,10 @@ from tests.network.namespaces import INTERFACE, Host, hosts
 
 _BYTES_PER_MBIT = 125_000
 _PORTS = {PRODUCT: 31001, MEAN: 31002, PLAIN: 31003}
+_BEFORE_AUDIT = 1.5
+"""Seconds until an audit has begun."""
+_REST, _RESTING = 0.5, 0.2
+"""Seconds for which peers are watched, and the share of one processor below which they rest."""
 _FRAMES = 32_000
 """Bytes that are segmented at once; the shaper takes no more than its burst."""
 
@@ -96,9 +103,25 @@ class Swarm:
         found = max(end["found"] for end in ended)
         return found - asked, max(end["done"] for end in ended) - found
 
+    def rest(self) -> None:
+        """Wait until the round's audits have ended, which would take the processors of the next round."""
+        processes = [process for peer in self._peers for process in psutil.Process(peer.pid).children(recursive=True)]
+        time.sleep(_BEFORE_AUDIT)
+        while True:
+            before = _worked(processes)
+            time.sleep(_REST)
+            if _worked(processes) - before < _RESTING * _REST:
+                return
+
     def _start(self, host: Host, task: dict[str, Any], *, listens: bool) -> Peer:
         listen = f"/ip4/{host.address}/tcp/{_PORTS[self._kind]}" if listens else ""
         return self._processes.start(host, "benchmarks.round_peer", self._kind, listen, task=task)
+
+
+def _worked(processes: list[psutil.Process]) -> float:
+    """Seconds of a processor."""
+    times = [process.cpu_times() for process in processes]
+    return sum(time.user + time.system for time in times)
 
 
 @contextmanager
@@ -113,16 +136,22 @@ def homes(lines: list[Line]) -> Iterator[list[Host]]:
         yield places
 
 
-def main(parameters: int, rounds: int, lines: list[Line]) -> None:
+def main(parameters: int, rounds: int, kinds: list[str], lines: list[Line]) -> None:
     with ExitStack() as opened:
         places = opened.enter_context(homes(lines))
-        swarms = {kind: Swarm(opened, kind, parameters, lines, places) for kind in (PRODUCT, MEAN, PLAIN)}
+        swarms = {kind: Swarm(opened, kind, parameters, lines, places) for kind in kinds}
         least = least_time(2 * parameters, [line_worth.Line(line.bandwidth, line.can_be_called) for line in lines])
         print(f"{2 * parameters / 1e6:.1f} MB; at least {least:.2f} s")
         for kind, swarm in swarms.items():
             # It opens the connections, and nobody has learned a bandwidth yet.
-            print(f"{kind}: first round {swarm.round()[1]:.2f} s")
-        ended = [{kind: swarm.round() for kind, swarm in swarms.items()} for _round in range(rounds)]
+            print(f"{kind}: first round {swarm.round()[1]:.2f} s", flush=True)
+            swarm.rest()
+        ended = list[dict[str, tuple[float, float]]]()
+        for _round in range(rounds):
+            ended.append({})
+            for kind, swarm in swarms.items():
+                ended[-1][kind] = swarm.round()
+                swarm.rest()
         for kind in swarms:
             found, took = zip(*(results[kind] for results in ended), strict=True)
             best, median = min(took), statistics.median(took)
@@ -133,4 +162,6 @@ def main(parameters: int, rounds: int, lines: list[Line]) -> None:
 
 
 if __name__ == "__main__":
-    main(int(sys.argv[1]), int(sys.argv[2]), [Line.parse(text) for text in sys.argv[3:]])
+    given = sys.argv[3:]
+    chosen = list(_PORTS) if "/" in given[0] else given.pop(0).split(",")
+    main(int(sys.argv[1]), int(sys.argv[2]), chosen, [Line.parse(text) for text in given])

@@ -3,9 +3,14 @@
 import math
 from collections.abc import Sequence
 
-_HALF = 0.5
-"""Of the vector: the largest share that a claim alone gives."""
+_MOST = 0.55
+"""Of the vector: the largest share that a claim alone gives. Half, and what two equal lines seem to differ by."""
 _LONGER = 1.125
+_LITTLE_ROOM = 0.1
+"""Of the largest room."""
+_LITTLE = 1.03
+"""By how much a round may last longer with fewer reducers: bandwidths are estimates, and a slow peer that reduces
+little carries twice as much of it."""
 
 
 def shares(bandwidths: Sequence[float]) -> list[float]:
@@ -40,31 +45,51 @@ def shares(bandwidths: Sequence[float]) -> list[float]:
     return [max(0.0, ready * bandwidth - 1) / (group - 2) for bandwidth in bandwidths]
 
 
+def by_few(bandwidths: Sequence[float]) -> list[float]:
+    """The shares of as few reducers as make the round last little longer."""
+    best = shares(bandwidths)
+    for least in sorted(set(bandwidths), reverse=True):
+        few = shares([bandwidth if bandwidth >= least else 0.0 for bandwidth in bandwidths])
+        if _ready(few, bandwidths) <= _LITTLE * _ready(best, bandwidths):
+            return few
+    return best
+
+
 def spread(shares: Sequence[float], bandwidths: Sequence[float]) -> list[float]:
-    """The shares without one that is larger than half, as far as that makes the round an eighth longer at most.
+    """The shares without one that is larger than `_MOST`, as far as that makes the round an eighth longer at most.
 
     Bandwidths are claims. By the optimum, the single claim of a bandwidth as large as that of all others together gets
     the whole vector, and its peer all averages into its hand.
     """
     group, largest = len(shares), max(shares)
     top = list(shares).index(largest)
-    if group <= 2 or largest <= _HALF:
+    if group <= 2 or largest <= _MOST:
         return list(shares)
-
-    def load(share: float) -> float:
-        return 1 + (group - 2) * share
-
-    ready = max(load(share) / bandwidth for share, bandwidth in zip(shares, bandwidths, strict=True) if bandwidth > 0)
-    rooms = [
-        0.0 if peer == top else max(0.0, (_LONGER * ready * bandwidth - 1) / (group - 2) - share)
-        for peer, (share, bandwidth) in enumerate(zip(shares, bandwidths, strict=True))
-    ]
+    ready, wanted = _ready(shares, bandwidths), largest - _MOST
+    rooms = _rooms(shares, bandwidths, top, ready)
+    if math.fsum(rooms) < wanted:
+        rooms = _rooms(shares, bandwidths, top, _LONGER * ready)
     room = math.fsum(rooms)
-    given = min(largest - _HALF, room)
+    given = min(wanted, room)
     return [
         share - given if peer == top else share + (given * rooms[peer] / room if room else 0.0)
         for peer, share in enumerate(shares)
     ]
+
+
+def _rooms(shares: Sequence[float], bandwidths: Sequence[float], top: int, until: float) -> list[float]:
+    """What each but `top` could reduce more and be ready then; nothing of those that could little."""
+    rooms = [
+        0.0 if peer == top else max(0.0, (until * bandwidth - 1) / (len(shares) - 2) - share)
+        for peer, (share, bandwidth) in enumerate(zip(shares, bandwidths, strict=True))
+    ]
+    return [room if room >= _LITTLE_ROOM * max(rooms) else 0.0 for room in rooms]
+
+
+def _ready(shares: Sequence[float], bandwidths: Sequence[float]) -> float:
+    """When the last one is that can be called."""
+    others = len(shares) - 2
+    return max((1 + others * share) / line for share, line in zip(shares, bandwidths, strict=True) if line > 0)
 
 
 def load_balance(size: int, bandwidths: Sequence[float | None], smallest: int = 0) -> tuple[int, ...]:
@@ -77,7 +102,7 @@ def load_balance(size: int, bandwidths: Sequence[float | None], smallest: int = 
     known = [bandwidth for bandwidth in bandwidths if bandwidth]
     mean = math.fsum(known) / len(known) if known else 1.0
     counted = [mean if bandwidth is None else bandwidth for bandwidth in bandwidths]
-    wanted = spread(shares(counted), counted)
+    wanted = spread(by_few(counted), counted)
     enough = [share if share * size >= smallest else 0.0 for share in wanted]
     return _whole(size, enough if any(enough) else wanted)
 

@@ -9,7 +9,6 @@ import os
 import random
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from itertools import accumulate
 from typing import Annotated, Any
 
 import msgspec
@@ -30,6 +29,8 @@ AUDITORS = 4
 """Members that audit a round, in the mean: all others answer each of them."""
 _MOST_NUMBERS = 1 << 27
 """In a round that is audited: what is kept takes four bytes for each."""
+_BEGINS = 1.0
+"""Seconds after a round until its audit begins: for some members it still goes on, and sums take processors."""
 _KEPT = 30.0
 """Seconds after a round in which questions about it are answered: members end it at different moments."""
 
@@ -47,10 +48,16 @@ class _Round:
 
     group: GroupInfo
     weight: float
-    brought: list[list[torch.Tensor]]
-    received: list[list[torch.Tensor]] = field(default_factory=list)
     has_ended: asyncio.Event = field(default_factory=asyncio.Event)
     asked: set[PeerID] = field(default_factory=set)
+
+    def __post_init__(self) -> None:
+        self.brought, self.received = ([list[torch.Tensor]() for _peer in self.group.peer_ids] for _vector in range(2))
+
+    def keep(self, reducer: int, brought: torch.Tensor, received: torch.Tensor) -> None:
+        """A part. To be called when it comes: before or after the round, all members would wait for a copy of all."""
+        self.brought[reducer].append(brought.detach().to(torch.bfloat16, copy=True))
+        self.received[reducer].append(received.detach().to(torch.bfloat16, copy=True))
 
     def tell(self, seed: bytes) -> Account:
         return Account(self.weight, sums_of(self.brought, seed), sums_of(self.received, seed))
@@ -81,13 +88,12 @@ class AuditedAverager(GuardedAverager):
         if not (self._is_robust and is_audited):
             await super()._run_allreduce_inplace_(tensors, group_info, **options)
             return
-        made = self._audited = _Round(group_info, weight, await asyncio.to_thread(_copied, tensors, peer_fractions))
+        made = self._audited = _Round(group_info, weight)
         try:
-            await super()._run_allreduce_inplace_(tensors, group_info, **options)
+            await super()._run_allreduce_inplace_(tensors, group_info, keep=made.keep, **options)
         except BaseException:  # also cancelled: a round without an average has nothing to audit
             self._forget(made)
             raise
-        made.received = await asyncio.to_thread(_copied, tensors, peer_fractions)
         made.has_ended.set()
         asyncio.get_running_loop().call_later(_KEPT, self._forget, made)
         if random.random() * (len(group_info.peer_ids) - 1) < AUDITORS:
@@ -113,6 +119,7 @@ class AuditedAverager(GuardedAverager):
         return averaging_pb2.DownloadData(metadata=account.packed())
 
     async def _audit_round(self, made: _Round) -> None:
+        await asyncio.sleep(_BEGINS)
         # Drawn only now: the reducers are bound by what they have sent.
         seed, peers = os.urandom(16), made.group.peer_ids
         own, question = peers.index(self.peer_id), msgspec.msgpack.encode(Question(made.group.group_id, seed))
@@ -152,16 +159,3 @@ def question_in(data: bytes) -> Question | None:
 def _can_be_called(group: GroupInfo, peer: PeerID) -> bool:
     claim = read_claim(group.gathered[group.peer_ids.index(peer)])
     return claim is not None and claim.mode != AveragingMode.CLIENT.value
-
-
-def _copied(tensors: Sequence[torch.Tensor], counts: Sequence[int]) -> list[list[torch.Tensor]]:
-    """Of tensors none of which belongs to two reducers: each reducer's, of so many numbers."""
-    left, shares = iter(tensors), list[list[torch.Tensor]]()
-    for end, count in zip(accumulate(counts), counts, strict=True):
-        begin, share = end - count, list[torch.Tensor]()
-        while begin < end:
-            tensor = next(left)
-            share.append(tensor.detach().to(torch.bfloat16, copy=True))
-            begin += tensor.numel()
-        shares.append(share)
-    return shares

@@ -15,6 +15,7 @@ Of two members no median says which one is right: each is shortened to at most `
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import chain
 
 import numpy as np
 import torch
@@ -36,10 +37,14 @@ class CollectedParts:
         self._nothing = nothing
         self._parts: list[torch.Tensor] = []
         self._weights: list[float] = []
+        self._distances: list[list[float]] = []
+        """Of each part to those before it."""
 
     def add_(self, part: torch.Tensor, *, alpha: float) -> None:
-        """The part of one more member."""
+        """The part of one more member; what can be computed is, because all members wait once the last one has come."""
         if alpha > 0:
+            part = part.detach().float()
+            self._distances.append([float(torch.dist(part, other)) for other in self._parts])
             self._parts.append(part)
             self._weights.append(alpha)
 
@@ -47,27 +52,38 @@ class CollectedParts:
         """The centre; without samples the mean that hivemind makes of nothing, which is not finite."""
         if not self._parts:
             return self._nothing.div_(total)
-        return centered_clip(self._parts, self._weights)
+        shares = self._shares()
+        # By the largest, so that equal shares are exactly 1 and the order of the sum does not matter.
+        centre, largest = torch.zeros_like(self._parts[0]), shares.max()
+        for part, share in zip(self._parts, shares, strict=True):
+            centre.add_(part, alpha=float(share / largest))
+        return centre.mul_(float(largest))
+
+    def _shares(self) -> np.ndarray:
+        weights = np.array(self._weights)
+        if len(weights) <= 2:
+            return _of_two(np.array([float(part.norm()) for part in self._parts]), weights)
+        squares = np.zeros((len(weights), len(weights)))
+        squares[np.tril_indices(len(weights), -1)] = np.square(list(chain(*self._distances)))
+        return shares_of(squares + squares.T, weights)
 
 
 def centered_clip(parts: Sequence[torch.Tensor], weights: Sequence[float]) -> torch.Tensor:
     """The centre of finite parts of one shape; weights are above zero."""
-    points = torch.stack([part.detach().float().flatten() for part in parts])
-    shares = shares_of(points, np.array(weights))
-    return (torch.from_numpy(shares).float() @ points).view(parts[0].shape)
+    collected = CollectedParts(torch.empty(0))
+    for part, weight in zip(parts, weights, strict=True):
+        collected.add_(part, alpha=weight)
+    return collected.div_(sum(weights))
 
 
-def shares_of(points: torch.Tensor, weights: np.ndarray) -> np.ndarray:
-    """How much of the centre each point is."""
-    if len(points) <= 2:
-        return _of_two(points.double().norm(dim=1).numpy(), weights)
-    squares = _squared_distances(points)
+def shares_of(squares: np.ndarray, weights: np.ndarray) -> np.ndarray:
+    """How much of the centre each of at least three points is, from the squares of the distances between them."""
     clip = clip_of(squares, weights)
     shares: np.ndarray = clip.weights / clip.weights.sum()
     if (clip.factors(_distances(squares, shares)) == 1)[clip.weights > 0].all():
         return shares
     # From where most of the others are near.
-    shares = np.eye(len(points))[clip.start]
+    shares = np.eye(len(weights))[clip.start]
     for _ in range(_MOST_STEPS):
         before, shares = shares, clip.weights * clip.factors(_distances(squares, shares))
         shares /= shares.sum()
@@ -123,13 +139,6 @@ def _distances(squares: np.ndarray, shares: np.ndarray) -> np.ndarray:
     towards = squares @ shares
     distances: np.ndarray = np.sqrt(np.maximum(0.0, towards - shares @ towards / 2))
     return distances
-
-
-def _squared_distances(points: torch.Tensor) -> np.ndarray:
-    count = len(points)
-    squares = np.zeros((count, count))
-    squares[np.triu_indices(count, 1)] = torch.pdist(points).double().numpy() ** 2
-    return squares + squares.T
 
 
 def _of_two(norms: np.ndarray, weights: np.ndarray) -> np.ndarray:

@@ -1,7 +1,9 @@
 """Checks of what members of a round send each other: every part is looked at before it is added to anything."""
 
 import math
-from collections.abc import Callable
+from collections.abc import AsyncIterator, Callable
+from functools import reduce
+from itertools import islice
 from typing import Any
 
 import torch
@@ -19,6 +21,11 @@ _LARGEST_AVERAGE = 4 * LARGEST
 """Some send differences between averages and parts."""
 _SMALLEST_WEIGHT = 1e-3
 """But for zero. Sums of smaller ones would be rounded to zero."""
+
+_NOTHING = torch.empty(0)
+
+Keep = Callable[[int, torch.Tensor, torch.Tensor], None]
+"""Is given the number of a reducer, a part that this peer brought, and its average."""
 
 
 def decoded(part: runtime_pb2.Tensor) -> torch.Tensor:
@@ -114,7 +121,7 @@ class CheckedReducer(TensorPartReducer):
 
 
 class CheckedParts(TensorPartContainer):
-    """Looks at each average when it comes: at the end of a round all members would wait for it.
+    """Looks at each average that comes, and puts it in its place: at the end of a round all members would wait for it.
 
     An average that is broken is replaced until the round ends, which then fails for this peer: others may have got good
     ones and still need its parts. With its own values in place of the average it would go on from another state than
@@ -124,13 +131,41 @@ class CheckedParts(TensorPartContainer):
     is_sound = True
     on_fault: Callable[[int, Offence], None]
     """Called with the index of the reducer."""
+    keep: Keep | None = None
+    _result: torch.Tensor | None = None
+    """All tensors one after the other. hivemind keeps parts, and puts them together when the last one has come."""
 
     def register_processed_part(self, peer_index: int, part_index: int, part: torch.Tensor) -> None:
         own = self._input_parts_by_peer[peer_index][part_index][0]
         if fault := fault_in(part, own.shape, _LARGEST_AVERAGE):
             self.is_sound, part = False, torch.zeros_like(own)
             self.on_fault(peer_index, fault)
-        super().register_processed_part(peer_index, part_index, part)
+        if self.keep is not None:
+            self.keep(peer_index, own, own + part if self.return_deltas else part)
+        if self._result is None:
+            self._begin_result()
+        self._places[peer_index][part_index].copy_(part)
+        super().register_processed_part(peer_index, part_index, _NOTHING)
+
+    def _begin_result(self) -> None:
+        parts = [len(own) for peer in self._input_parts_by_peer for own, _info in peer]
+        precision = reduce(torch.promote_types, (tensor.dtype for tensor in self.local_tensors))
+        self._result = torch.empty(sum(parts), dtype=precision)
+        places = iter(self._result.split(parts))
+        self._places = [list(islice(places, count)) for count in self.num_parts_by_peer]
+
+    async def iterate_output_tensors(self) -> AsyncIterator[torch.Tensor]:
+        """See hivemind; here no tensor comes before all are complete."""
+        for peer, count in enumerate(self.num_parts_by_peer):
+            while self._outputs_registered_by_peer[peer] < count:
+                self._output_part_available[peer].clear()
+                await self._output_part_available[peer].wait()
+                if self.finished.is_set():
+                    raise AllreduceException("the round was ended")
+        if self._result is not None:
+            sizes = [tensor.numel() for tensor in self.local_tensors]
+            for tensor, average in zip(self.local_tensors, self._result.split(sizes), strict=True):
+                yield average.view(tensor.shape)
 
     def is_fit_to_send(self) -> bool:
         """Whether this peer's own values can be averaged."""

@@ -4,7 +4,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 from scipy.optimize import linprog  # type: ignore[import-untyped]
 
-from core.swarm.all_reduce.load_balancing import load_balance, shares, spread
+from core.swarm.all_reduce.load_balancing import by_few, load_balance, shares, spread
 
 lines = st.lists(st.one_of(st.just(0.0), st.floats(1.0, 1e9)), min_size=3, max_size=16).filter(any)
 
@@ -73,6 +73,19 @@ def test_every_value_is_reduced_by_exactly_one_peer(size: int, bandwidths: list[
 
 def test_a_share_too_small_to_be_worth_it_goes_to_the_others() -> None:
     assert load_balance(1000, [100.0, 100.0, 60.0], smallest=300)[2] == 0
+
+
+@given(lines)
+def test_as_few_reduce_as_make_the_round_little_longer(bandwidths: list[float]) -> None:
+    best, few = shares(bandwidths), by_few(bandwidths)
+    assert sum(few) == pytest.approx(1.0)
+    assert sum(map(bool, few)) <= sum(map(bool, best))
+    assert time_of(few, bandwidths) <= 1.0301 * time_of(best, bandwidths)
+
+
+@pytest.mark.parametrize("fast", [98.0, 100.0, 150.0, 200.0])
+def test_a_line_that_all_wait_for_carries_nothing_more_while_others_have_room(fast: float) -> None:
+    assert load_balance(1_000_000, [fast, 100.0, 50.5, 50.0])[2:] == (0, 0)
 
 
 @given(lines)

@@ -4,13 +4,14 @@ import asyncio
 
 import pytest
 import torch
+from hivemind.averaging.partition import AllreduceException, TensorPartContainer
 from hivemind.compression import CompressionBase, CompressionInfo, Float16Compression, NoCompression
 from hivemind.compression import Uniform8BitQuantization as Uniform8Bit
 from hivemind.proto import runtime_pb2
 from hypothesis import given
 from hypothesis import strategies as st
 
-from core.swarm.trust.parts import LARGEST, CheckedReducer, decoded, fault_in
+from core.swarm.trust.parts import LARGEST, CheckedParts, CheckedReducer, decoded, fault_in
 
 SHAPE = torch.Size((64,))
 VALUES = torch.randn(SHAPE, generator=torch.Generator().manual_seed(0))
@@ -70,3 +71,33 @@ def test_sizes_types_and_codecs_of_any_kind_are_decoded_or_are_a_fault(
 @pytest.mark.parametrize("part", PARTS)
 def test_an_honest_part_has_no_fault(part: runtime_pb2.Tensor) -> None:
     assert fault_in(decoded(part), SHAPE) is None
+
+
+def test_averages_that_come_in_any_order_come_to_their_places_and_to_whoever_keeps_them() -> None:
+    brought = [torch.arange(5.0), torch.arange(7.0)]
+    kept = list[tuple[int, list[float], list[float]]]()
+
+    async def averaged() -> list[torch.Tensor]:
+        parts = TensorPartContainer(brought, (5, 7), part_size_bytes=16)
+        parts.__class__ = CheckedParts
+        parts.keep = lambda reducer, own, average: kept.append((reducer, own.tolist(), average.tolist()))
+        for reducer in (1, 0):
+            for number, part in enumerate(parts._input_parts_by_peer[reducer]):
+                parts.register_processed_part(reducer, number, torch.full_like(part[0], 10.0))
+        return [tensor async for tensor in parts.iterate_output_tensors()]
+
+    assert [tensor.tolist() for tensor in asyncio.run(averaged())] == [[10.0] * 5, [10.0] * 7]
+    assert [reducer for reducer, _own, _average in kept] == [1, 1, 0, 0]
+    assert all(average == [10.0 + value for value in own] for _reducer, own, average in kept)
+
+
+def test_a_round_that_ends_early_hands_out_no_averages() -> None:
+    async def averaged() -> list[torch.Tensor]:
+        parts = TensorPartContainer([torch.zeros(8)], (8,), part_size_bytes=16)
+        parts.__class__ = CheckedParts
+        parts.register_processed_part(0, 0, torch.zeros(4))
+        asyncio.get_running_loop().call_soon(parts.finalize)
+        return [tensor async for tensor in parts.iterate_output_tensors()]
+
+    with pytest.raises(AllreduceException):
+        asyncio.run(averaged())
