@@ -28,7 +28,7 @@ from core.swarm.liveness import ended, processes_of
 from core.swarm.state.checks import State
 from core.swarm.traffic.bottleneck import nominal_bandwidth
 from core.swarm.trust.distrust import Drop
-from core.swarm.trust.validation import MOST_LATE
+from core.swarm.trust.validation import MOST_LATE, Wanted
 
 log = logging.getLogger(__name__)
 
@@ -81,7 +81,7 @@ class AuxiliaryPeer(threading.Thread):
         self._returning_to: State | None = None
         self.validation: Validation | None = None
         self._recent: dict[int, list[torch.Tensor]] = {}
-        self._watching: frozenset[str] | None = None
+        self._watching: Wanted | None = None
         self.held = False
         self._stopped = threading.Event()
         self._drops: deque[Drop] = deque(maxlen=_MOST_DROPS)
@@ -154,8 +154,8 @@ class AuxiliaryPeer(threading.Thread):
             self._recent = {**kept, epoch: values}
         for evidence in averager.read_evidence():
             self.validation.offer(evidence, self._recent)
-        if self.validation.suspects != self._watching:
-            self._watching = self.validation.suspects
+        if self.validation.wanted != self._watching:
+            self._watching = self.validation.wanted
             averager.watch(self._watching)
 
     def ban(self, peer: str, until: float, now: float) -> None:

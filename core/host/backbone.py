@@ -21,6 +21,7 @@ from core.host.control import EvaluationStopped
 from core.host.curve import Curve
 from core.host.loss_jump import JumpDetector
 from core.host.project import Host
+from core.host.validation import Validation
 from core.host.web.published import DroppedPeer, Jump, PublishedRun, RunStatus
 from core.learning import checkpoints
 from core.swarm.dht.organiser import LONGEST_BAN, RunRecordPublisher
@@ -91,7 +92,17 @@ class Backbone:
             self.auxiliary.hold(held)
             self._update_companion()
 
-    def ban(self, evidence: Evidence) -> None:
+    def validate_by(self, validation: Validation) -> None:
+        """From now on. To be called before the auxiliary peer is started."""
+        validation.on_verdict, validation.on_guilty = self._note_verdict, self._ban
+        self.auxiliary.validation = validation
+        validation.start()
+
+    def _note_verdict(self, evidence: Evidence, _deviation: float, is_good: bool) -> None:
+        if is_good:
+            self.record.add_validated(PeerID.from_base58(evidence.peer).to_bytes())
+
+    def _ban(self, evidence: Evidence) -> None:
         """A trainer brought something else than its samples give: all leave it out, and it gets no credit for its
         latest rounds. What it did to the model stays: no average can be undone. From any thread."""
         now, peer = time.time(), PeerID.from_base58(evidence.peer).to_bytes()

@@ -95,7 +95,8 @@ def assemble(chosen: argparse.Namespace, project: Project, session_folder: Path)
             companion=_companion(chosen, manifest, url, state, session_folder),
         )
         opened.callback(backbone.close)
-        backbone.auxiliary.validation = _validation(chosen, project, backbone, session_folder)
+        if validation := _validation(chosen, project, backbone, session_folder):
+            backbone.validate_by(validation)
         _remember_port(state, manifest)
         backbone.resume()
         backbone.auxiliary.start()
@@ -158,9 +159,7 @@ def _validation(
         return None
     tokenizer = _path_of(project, manifest.tokenizer)
     setup = Setup(manifest, str(tokenizer) if tokenizer else None, shards)
-    validation = Validation(setup, WorkRecords(backbone.dht, manifest.run_id), session_folder, backbone.ban)
-    validation.start()
-    return validation
+    return Validation(setup, WorkRecords(backbone.dht, manifest.run_id), session_folder)
 
 
 def _companion(

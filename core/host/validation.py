@@ -24,7 +24,7 @@ from core.client.engine_client import core_command, core_environment
 from core.host.recomputation import Answer, Job, Setup
 from core.learning.order import Piece
 from core.swarm.dht.work_records import WorkRecords
-from core.swarm.trust.validation import MOST_LATE, Evidence, Verdicts, tolerance_of
+from core.swarm.trust.validation import MOST_LATE, Evidence, Verdicts, Wanted, tolerance_of
 
 log = logging.getLogger(__name__)
 
@@ -48,7 +48,6 @@ class Validation(threading.Thread):
     Parameters:
         work: what peers say of their work.
         folder: for parameters, while a case is computed.
-        on_guilty: called, on this thread, with what a peer sent that has failed again.
         program: in place of the process that computes.
     """
 
@@ -57,23 +56,25 @@ class Validation(threading.Thread):
         setup: Setup,
         work: WorkRecords,
         folder: Path,
-        on_guilty: Callable[[Evidence], None],
         program: Sequence[str] = (),
     ) -> None:
         super().__init__(name="validation", daemon=True)
-        self._setup, self._work, self._folder, self._on_guilty = setup, work, folder, on_guilty
+        self._setup, self._work, self._folder = setup, work, folder
         self._tolerance = tolerance_of(setup.manifest.averaging.compression)
         self._program = program or core_command("core.host.recomputation")
         self._process: subprocess.Popen[bytes] | None = None
         self._cases: queue.SimpleQueue[_Case | None] = queue.SimpleQueue()
         self._verdicts, self._is_busy, self._stopped = Verdicts(), False, threading.Event()
-        self.on_verdict: Callable[[Evidence, float], None] = lambda _evidence, _deviation: None
-        """Called, on this thread, with what a peer sent and how far that is from what its samples give."""
+        self.on_verdict: Callable[[Evidence, float, bool], None] = lambda _evidence, _deviation, _is_good: None
+        """Called, on this thread, with what a peer sent, how far that is from what its samples give, and whether that
+        is near enough."""
+        self.on_guilty: Callable[[Evidence], None] = lambda _evidence: None
+        """Called likewise if the peer has failed again."""
 
     @property
-    def suspects(self) -> frozenset[str] | None:
-        """Who is to be watched first in the next round; None if nobody is to be watched."""
-        return None if self._is_busy else self._verdicts.suspects
+    def wanted(self) -> Wanted | None:
+        """Who is to be watched in the next round; None if nobody is."""
+        return None if self._is_busy else Wanted(self._verdicts.suspects, self._verdicts.passed)
 
     def offer(self, evidence: Evidence, parameters: Mapping[int, Parameters]) -> None:
         """Validate this, unless something else is being validated. `parameters` has those of the latest epochs."""
@@ -106,15 +107,16 @@ class Validation(threading.Thread):
         deviation = self._deviation(case)
         if deviation is None:
             return
-        self.on_verdict(evidence, deviation)
         is_good = deviation <= self._tolerance
         log.log(
             logging.INFO if is_good else logging.WARNING,
             *("epoch %d: %s brought %d samples, which differ by %.3g of their norm from what they give",),
             *(evidence.epoch, evidence.peer, evidence.weight, deviation),
         )
-        if self._verdicts.add(evidence.peer, is_good=is_good):
-            self._on_guilty(evidence)
+        is_guilty = self._verdicts.add(evidence.peer, is_good=is_good)
+        self.on_verdict(evidence, deviation, is_good)
+        if is_guilty:
+            self.on_guilty(evidence)
 
     def _deviation(self, case: _Case) -> float | None:
         """None if nothing can be said."""

@@ -49,6 +49,7 @@ from core.swarm.dht.peer import join_swarm, own_addresses, peer_id_of
 from core.swarm.dht.work_records import WorkRecords
 from core.swarm.patches import install
 from core.swarm.traffic.link import Link
+from core.swarm.trust.validation import Evidence
 from core.system.priority import PROMPTLY
 from core.trainer.microbatch import Microbatches
 from tests.end_to_end.machine import PRACTICE
@@ -94,17 +95,21 @@ def serve(folder: Path) -> None:
         record=RunRecordPublisher(dht, manifest.run_id, folder / "backbone.key"),
     )
     shards = tuple(str(files[shard.sha256]) for shard in manifest.data.shards)
-    validation = backbone.auxiliary.validation = Validation(
+    validation = Validation(
         Setup(manifest, str(files[manifest.tokenizer.sha256]), shards),
         WorkRecords(dht, manifest.run_id),
         folder,
-        backbone.ban,
         core_command("core.host.recomputation", PROMPTLY),
     )
-    validation.on_verdict = lambda evidence, deviation: say(
-        validated=evidence.peer, epoch=evidence.epoch, deviation=min(deviation, 1e9)
-    )
-    for thread in (validation, backbone.auxiliary, backbone.auditor):
+    backbone.validate_by(validation)
+    note = validation.on_verdict
+
+    def on_verdict(evidence: Evidence, deviation: float, is_good: bool) -> None:
+        note(evidence, deviation, is_good)
+        say(validated=evidence.peer, epoch=evidence.epoch, deviation=min(deviation, 1e9))
+
+    validation.on_verdict = on_verdict
+    for thread in (backbone.auxiliary, backbone.auditor):
         thread.start()
     write(folder / "address", own_addresses(dht)[0])
     said = 0

@@ -70,6 +70,7 @@ class RunOptimizer(hivemind.Optimizer):
             status_loglevel=self.status_loglevel,
             extrapolate=self._extrapolate,
             organiser=lambda: self._backbone.run_epoch,
+            validated=lambda: self._backbone.validated,
             refused=lambda: self.distrust.peers(get_dht_time()),
             start=True,
             **options,

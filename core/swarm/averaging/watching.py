@@ -2,8 +2,7 @@
 
 import asyncio
 import multiprocessing
-import random
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 from contextlib import suppress
 from typing import Any
 
@@ -14,7 +13,7 @@ from hivemind.p2p import PeerID
 
 from core.swarm.trust.claims import added_by
 from core.swarm.trust.parts import Watched
-from core.swarm.trust.validation import Evidence, Facts, evidence_of
+from core.swarm.trust.validation import Evidence, Facts, Wanted, evidence_of
 
 
 class WatchingAverager(DecentralizedAverager):
@@ -24,9 +23,9 @@ class WatchingAverager(DecentralizedAverager):
         self._evidence_in, self._evidence_out = multiprocessing.Pipe(duplex=False)
         super().__init__(*args, **options)
 
-    def watch(self, suspects: Collection[str] | None) -> None:
-        """Watch a member of the next round, if possible one of the suspects; None watches nobody."""
-        self._outer_pipe.send(("_watch", [suspects], {}))
+    def watch(self, wanted: Wanted | None) -> None:
+        """Watch a member of each round from now on; None watches nobody."""
+        self._outer_pipe.send(("_watch", [wanted], {}))
 
     def read_evidence(self) -> list[Evidence]:
         """Of rounds that have succeeded since the last time."""
@@ -37,10 +36,10 @@ class WatchingAverager(DecentralizedAverager):
 
     # What follows runs in the averager's process.
 
-    _suspects: Collection[str] | None = None
+    _wanted: Wanted | None = None
 
-    async def _watch(self, suspects: Collection[str] | None) -> None:
-        self._suspects = suspects
+    async def _watch(self, wanted: Wanted | None) -> None:
+        self._wanted = wanted
 
     async def _run_allreduce_inplace_(
         self,
@@ -64,10 +63,8 @@ class WatchingAverager(DecentralizedAverager):
                     self._evidence_out.send(evidence)
 
     def _chosen(self, group: GroupInfo) -> PeerID | None:
-        if self._suspects is None:
+        if self._wanted is None:
             return None
         trainers = [peer for peer in group.peer_ids if peer != self.peer_id and added_by(peer, group)[2]]
-        suspects = [peer for peer in trainers if str(peer) in self._suspects]
-        chosen = suspects or trainers
-        # Nobody may guess who it is.
-        return random.SystemRandom().choice(chosen) if chosen else None
+        chosen = self._wanted.choice([str(peer) for peer in trainers])
+        return PeerID.from_base58(chosen) if chosen is not None else None

@@ -29,6 +29,8 @@ _LASTS = 120.0
 """Seconds for which a record is believed after the backbone has fallen silent."""
 _LARGEST = 8192
 _MOST_BANS = 64
+MOST_VALIDATED = 64
+"""Peers lately validated that a record names."""
 LONGEST_BAN = 2 * 86_400.0
 """Seconds."""
 _SHA256_MULTIHASH = bytes((0x12, 32))
@@ -39,10 +41,13 @@ _HASH = hashes.SHA256()
 _log = logging.getLogger(__name__)
 
 
+_Peer = Annotated[bytes, Meta(min_length=1, max_length=64)]
+
+
 class Ban(msgspec.Struct, frozen=True, array_like=True, forbid_unknown_fields=True):
     """Who is taken into no group until then, UTC seconds."""
 
-    peer: Annotated[bytes, Meta(min_length=1, max_length=64)]
+    peer: _Peer
     until: float
 
 
@@ -55,6 +60,10 @@ class RunRecord(msgspec.Struct, frozen=True, array_like=True, forbid_unknown_fie
     at: float
     """When this was said, UTC seconds: the latest record counts."""
     bans: Annotated[tuple[Ban, ...], Meta(max_length=_MOST_BANS)] = ()
+    validated: Annotated[tuple[Annotated[bytes, Meta(max_length=64)], ...], Meta(max_length=MOST_VALIDATED)] | None = (
+        None
+    )
+    """Peers whose gradients were computed again lately; None: nobody's are."""
 
 
 class _Signed(msgspec.Struct, frozen=True, array_like=True, forbid_unknown_fields=True):
@@ -114,10 +123,13 @@ class OrganiserRecords:
         self._latest: RunRecord | None = None
         self._banned_until: dict[bytes, float] = {}
 
-    def publish(self, epoch: int, key: RSAPrivateKey, bans: Sequence[Ban] = ()) -> None:
+    def publish(
+        self, epoch: int, key: RSAPrivateKey, bans: Sequence[Ban] = (), validated: Sequence[bytes] | None = None
+    ) -> None:
         """Vouch for `epoch`, without waiting for the peers that keep the record."""
         now = get_dht_time()
-        record = sign(RunRecord(self._run_id, epoch, now, tuple(bans)), key)
+        named = None if validated is None else tuple(validated)
+        record = sign(RunRecord(self._run_id, epoch, now, tuple(bans), named), key)
         self._dht.store(self._key, record, now + _LASTS, subkey=self._own_subkey, return_future=True)
 
     def read(self) -> RunRecord | None:
@@ -153,6 +165,12 @@ class RunRecordPublisher:
         self._key = identity_key(identity)
         self._published = (-1, 0.0)
         self._bans: dict[bytes, float] = {}
+        self._validated: dict[bytes, None] | None = None
+
+    def add_validated(self, peer: bytes) -> None:
+        """The peer's gradients are those of its samples. From any thread."""
+        known = {other: None for other in self._validated or () if other != peer}
+        self._validated = dict.fromkeys([*known, peer][-MOST_VALIDATED:])
 
     def ban(self, peer: bytes, until: float) -> None:
         """Published with the next record. From any thread."""
@@ -165,7 +183,8 @@ class RunRecordPublisher:
         if epoch != before or not at <= now < at + _LASTS / 6:
             self._published = epoch, now
             lasting = [Ban(peer, until) for peer, until in self._bans.items() if until > now]
-            self._records.publish(epoch, self._key, lasting[-_MOST_BANS:])
+            validated = None if self._validated is None else tuple(self._validated)
+            self._records.publish(epoch, self._key, lasting[-_MOST_BANS:], validated)
 
     def is_found(self) -> bool:
         """Whether the DHT has kept a record that still counts. Waits for the DHT."""

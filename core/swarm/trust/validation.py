@@ -12,6 +12,7 @@ to itself.
 
 import math
 import os
+import random
 from collections.abc import Sequence
 from itertools import pairwise
 from typing import NamedTuple
@@ -28,6 +29,9 @@ An attack that gains anything sends another vector: it is off by about its whole
 _COARSE = 0.9
 """Where averages are sent in 8 bits a number, which lose more than half of a gradient with a few large numbers."""
 _SUMS = 128
+_NEW_FIRST = 0.75
+"""Chance that one is chosen that has not passed yet, if there is any."""
+_MOST_KNOWN = 4096
 _FAILURES = 2
 """In a row until a member is guilty: the state of one may be off once."""
 MOST_LATE = 1
@@ -106,25 +110,47 @@ def _least_norm(vector: torch.Tensor, count: int) -> float:
 
 
 class Verdicts:
-    """Who has failed validations, one after the other."""
+    """Who has failed validations, one after the other, and who has passed one."""
 
     def __init__(self) -> None:
         self._failures: dict[str, int] = {}
+        self._passed: dict[str, None] = {}
 
     @property
     def suspects(self) -> frozenset[str]:
         """Validated first."""
         return frozenset(self._failures)
 
+    @property
+    def passed(self) -> frozenset[str]:
+        """Validated last, but now and then: anybody may change."""
+        return frozenset(self._passed)
+
     def add(self, peer: str, *, is_good: bool) -> bool:
         """Whether the peer is guilty now."""
+        failures = 0 if is_good else self._failures.get(peer, 0) + 1
+        self._failures.pop(peer, None)
+        self._passed.pop(peer, None)
         if is_good:
-            self._failures.pop(peer, None)
-            return False
-        self._failures[peer] = self._failures.get(peer, 0) + 1
-        while len(self._failures) > 4096:
-            del self._failures[next(iter(self._failures))]
-        if self._failures[peer] < _FAILURES:
-            return False
-        del self._failures[peer]
-        return True
+            self._passed[peer] = None
+        elif failures < _FAILURES:
+            self._failures[peer] = failures
+        for known in (self._failures, self._passed):
+            while len(known) > _MOST_KNOWN:
+                del known[next(iter(known))]
+        return failures >= _FAILURES
+
+
+class Wanted(NamedTuple):
+    """Whom to watch in the next round."""
+
+    suspects: frozenset[str]
+    passed: frozenset[str]
+
+    def choice(self, peers: Sequence[str]) -> str | None:
+        """One of the peers, by chance so that nobody can guess: a suspect; or, mostly, one that is new; or any."""
+        chance = random.SystemRandom()
+        suspects = [peer for peer in peers if peer in self.suspects]
+        new = [peer for peer in peers if peer not in self.passed]
+        among = suspects or (new if chance.random() < _NEW_FIRST else []) or list(peers)
+        return chance.choice(among) if among else None

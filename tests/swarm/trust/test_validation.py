@@ -10,6 +10,7 @@ from core.swarm.trust.validation import (
     Evidence,
     Facts,
     Verdicts,
+    Wanted,
     evidence_of,
     tolerance_of,
 )
@@ -108,3 +109,20 @@ def test_who_passes_in_between_is_no_suspect_any_more() -> None:
     assert not verdicts.add("a", is_good=True)
     assert not verdicts.suspects
     assert not verdicts.add("a", is_good=False)
+
+
+def test_who_passes_is_known_to_have_passed_until_it_fails() -> None:
+    verdicts = Verdicts()
+    verdicts.add("a", is_good=True)
+    assert verdicts.passed == {"a"}
+    verdicts.add("a", is_good=False)
+    assert not verdicts.passed
+
+
+def test_suspects_are_watched_first_and_then_mostly_newcomers_and_everybody_now_and_then() -> None:
+    peers = ["old", "new", "suspect"]
+    assert Wanted(frozenset({"suspect"}), frozenset({"old"})).choice(peers) == "suspect"
+    wanted = Wanted(frozenset({"away"}), frozenset({"old"}))
+    chosen = [wanted.choice(peers[:2]) for _ in range(400)]
+    assert 300 < chosen.count("new") < 395
+    assert wanted.choice([]) is None
