@@ -92,7 +92,7 @@ class GuardedAverager(DecentralizedAverager):
     ) -> None:
         self._limits, self._reported = limits, set()
         self._refused = frozenset(map(PeerID.from_base58, refused))
-        self._matchmaking.refuse(self._refused, self._accuse)
+        self._matchmaking.refuse(self._refused, self._accuse, limits.proven)
         if reports is not None:
             await self._matchmaking.expect(reports, apart_from)
 
