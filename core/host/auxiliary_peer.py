@@ -16,6 +16,7 @@ from core.api.project.manifest import Manifest
 from core.api.session_settings import Limits
 from core.host.control import EvaluationStopped
 from core.host.project import Host
+from core.host.validation import Validation
 from core.learning.tasks.task import Evaluation
 from core.swarm.averaging.auxiliary import AuxiliaryOptimizer
 from core.swarm.averaging.group import Update
@@ -27,6 +28,7 @@ from core.swarm.liveness import ended, processes_of
 from core.swarm.state.checks import State
 from core.swarm.traffic.bottleneck import nominal_bandwidth
 from core.swarm.trust.distrust import Drop
+from core.swarm.trust.validation import MOST_LATE, Wanted
 
 log = logging.getLogger(__name__)
 
@@ -41,6 +43,9 @@ _BEYOND = 3
 looks for an update first."""
 _HOUR = 3600.0
 _MOST_DROPS = 256
+_RECENT = 1 + MOST_LATE
+"""Epochs before the present one whose parameters are kept for validation: those of the last round, and older ones that
+its samples may have."""
 _STOP_TIMEOUT = 10.0
 """Seconds in which a round is left."""
 
@@ -74,6 +79,9 @@ class AuxiliaryPeer(threading.Thread):
         self.model = model
         self._evaluate, self._evaluating = evaluate, threading.Lock()
         self._returning_to: State | None = None
+        self.validation: Validation | None = None
+        self._recent: dict[int, list[torch.Tensor]] = {}
+        self._watching: Wanted | None = None
         self.held = False
         self._stopped = threading.Event()
         self._drops: deque[Drop] = deque(maxlen=_MOST_DROPS)
@@ -129,6 +137,7 @@ class AuxiliaryPeer(threading.Thread):
             try:
                 if self._returning_to is None:
                     self._optimizer.follow()
+                    self._validate()
                 else:
                     self._return_to(self._returning_to)
             except (RoundFailed, EvaluationStopped) as error:
@@ -139,6 +148,25 @@ class AuxiliaryPeer(threading.Thread):
             except Exception:  # top level of the thread: the main one sees whether a process has ended
                 log.exception("epoch %d: the round broke", self.epoch)
                 self._stopped.wait(_WAIT)
+
+    def _validate(self) -> None:
+        """Keep the parameters of the latest epochs, and hand over what was seen of a trainer."""
+        if self.validation is None:
+            return
+        epoch, averager = self.epoch, self._optimizer.grad_averager
+        if epoch not in self._recent:
+            values = [value.detach().clone() for value in self._optimizer.state_averager.main_parameters]
+            kept = {known: values for known, values in self._recent.items() if epoch - _RECENT <= known < epoch}
+            self._recent = {**kept, epoch: values}
+        for evidence in averager.read_evidence():
+            self.validation.offer(evidence, self._recent)
+        if self.validation.wanted != self._watching:
+            self._watching = self.validation.wanted
+            averager.watch(self._watching)
+
+    def ban(self, peer: str, until: float, now: float) -> None:
+        """Take a peer into no group whose gradients are not those of its samples. From any thread."""
+        self._optimizer.distrust.ban(peer, "gradient_wrong", until, now)
 
     def _tell_of_update(self, update: Update) -> None:
         self.on_update(update)
@@ -217,6 +245,8 @@ class AuxiliaryPeer(threading.Thread):
 
     def shutdown(self) -> None:
         self.stop()
+        if self.validation is not None:
+            self.validation.stop()
         self._optimizer.shutdown()
 
 

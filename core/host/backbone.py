@@ -3,10 +3,12 @@
 import logging
 import threading
 import time
+from collections import Counter
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from hivemind import DHT
+from hivemind.p2p import PeerID
 
 from core.api.errors import WorldError
 from core.api.project.manifest import Manifest
@@ -19,14 +21,19 @@ from core.host.control import EvaluationStopped
 from core.host.curve import Curve
 from core.host.loss_jump import JumpDetector
 from core.host.project import Host
+from core.host.validation import Validation
 from core.host.web.published import DroppedPeer, Jump, PublishedRun, RunStatus
 from core.learning import checkpoints
-from core.swarm.dht.organiser import RunRecordPublisher
+from core.swarm.dht.organiser import LONGEST_BAN, RunRecordPublisher
 from core.swarm.dht.run_monitor import RunProgress
 from core.swarm.state.checks import State
 from core.swarm.state.metadata_text import from_text, to_text
+from core.swarm.trust.validation import Evidence
 
 log = logging.getLogger(__name__)
+
+_FIRST_BAN = 3600.0
+"""Seconds; each further one of the same peer lasts twice as long."""
 
 
 @dataclass
@@ -59,10 +66,12 @@ class Backbone:
             lambda: self.auxiliary.epoch,
             is_dht_working=self.record.is_found,
         )
+        self._audit = audit
         self._last_checkpoint = self._last_evaluation = 0
         self._jumps = JumpDetector()
         self._jump: Jump | None = None
         self._held = False
+        self._bans = Counter[bytes]()
         self._lock = threading.Lock()
 
     def resume(self) -> None:
@@ -81,6 +90,27 @@ class Backbone:
             self._held = self.auditor.held = held
             self.auxiliary.hold(held)
             self._update_companion()
+
+    def validate_by(self, validation: Validation) -> None:
+        """From now on. To be called before the auxiliary peer is started."""
+        validation.on_verdict, validation.on_guilty = self._note_verdict, self._ban
+        self.auxiliary.validation = validation
+        validation.start()
+
+    def _note_verdict(self, evidence: Evidence, _deviation: float, is_good: bool) -> None:
+        if is_good:
+            self.record.add_validated(PeerID.from_base58(evidence.peer).to_bytes())
+
+    def _ban(self, evidence: Evidence) -> None:
+        """A trainer brought something else than its samples give: all leave it out, and it gets no credit for its
+        latest rounds. What it did to the model stays: no average can be undone. From any thread."""
+        now, peer = time.time(), PeerID.from_base58(evidence.peer).to_bytes()
+        self._bans[peer] = self._bans.get(peer, 0) + 1
+        until = now + min(LONGEST_BAN / 2, _FIRST_BAN * 2 ** (self._bans[peer] - 1))
+        log.error("epoch %d: %s is banned: what it brought is not what its samples give", evidence.epoch, evidence.peer)
+        self.auxiliary.ban(evidence.peer, until, now)
+        self.record.ban(peer, until)
+        self._audit.disown(evidence.slot)
 
     def apply_to_companion(self, settings: SessionSettings) -> None:
         """What the companion may use of this computer, live. May be called from any thread."""

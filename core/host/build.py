@@ -22,6 +22,8 @@ from core.host.contribution_audit import MOST_TOGETHER
 from core.host.contribution_store import ContributionStore
 from core.host.curve import Curve
 from core.host.project import Project
+from core.host.recomputation import Setup
+from core.host.validation import Validation
 from core.host.web.published import PublishedRun
 from core.host.web.server import Web
 from core.learning.data import source_for
@@ -32,6 +34,7 @@ from core.learning.tasks.task import Evaluation
 from core.swarm.connectivity.dial_back import serve_dial_backs
 from core.swarm.dht.organiser import RunRecordPublisher
 from core.swarm.dht.peer import LOOPBACK, join_swarm, own_addresses
+from core.swarm.dht.work_records import WorkRecords
 from core.swarm.patches import install
 from core.swarm.traffic.link import Link
 from core.swarm.traffic.wire_monitor import WireMonitor
@@ -92,6 +95,8 @@ def assemble(chosen: argparse.Namespace, project: Project, session_folder: Path)
             companion=_companion(chosen, manifest, url, state, session_folder),
         )
         opened.callback(backbone.close)
+        if validation := _validation(chosen, project, backbone, session_folder):
+            backbone.validate_by(validation)
         _remember_port(state, manifest)
         backbone.resume()
         backbone.auxiliary.start()
@@ -139,6 +144,22 @@ def _evaluation(project: Project, manifest: Manifest, model: PreTrainedModel) ->
 def _path_of(project: Project, file: File | None) -> Path | None:
     """The organiser's path of a file of the manifest."""
     return None if file is None else next(own.path for own in project.files.values() if own.sha256 == file.sha256)
+
+
+def _validation(
+    chosen: argparse.Namespace, project: Project, backbone: Backbone, session_folder: Path
+) -> Validation | None:
+    """None where nothing is to be validated, or the data are not here."""
+    manifest, files = backbone.manifest, {own.sha256: own.path for own in project.files.values()}
+    shards = tuple(str(files[shard.sha256]) for shard in manifest.data.shards if shard.sha256 in files)
+    if chosen.embedded or not (project.host.validation and project.host.averaging):
+        return None
+    if len(shards) < len(manifest.data.shards):
+        log.warning("Nobody's gradients are validated: the data are elsewhere.")
+        return None
+    tokenizer = _path_of(project, manifest.tokenizer)
+    setup = Setup(manifest, str(tokenizer) if tokenizer else None, shards)
+    return Validation(setup, WorkRecords(backbone.dht, manifest.run_id), session_folder)
 
 
 def _companion(

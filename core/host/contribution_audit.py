@@ -61,6 +61,7 @@ class Audit:
         self._judged: dict[bytes, set[int]] = {}
         self._last: dict[bytes, bytes] = {}
         self._logged: dict[bytes, set[tuple[str, int]]] = {}
+        self._disowned = frozenset[bytes]()
         self.epoch = 0
 
     def add_round(self, epoch: int, slots: frozenset[bytes], *, may_be_others: bool) -> None:
@@ -68,6 +69,12 @@ class Audit:
         that others can have made the update in a group of their own. From any thread."""
         self._rounds = {known: group for known, group in self._rounds.items() if known > epoch - _BEHIND}
         self._rounds[epoch] = slots, may_be_others
+
+    def disown(self, slot: bytes) -> None:
+        """Take back what the slot's peer was credited with lately, and credit it with nothing more. From any thread."""
+        self._disowned |= {slot}
+        for claim in self._store.claims_of(slot.hex(), self._made - _BEHIND):
+            self._store.withdraw(claim)
 
     def observe(self, progress: RunProgress, epoch: int, now: float) -> None:
         """Record peers' present reports. `epoch` is one that the run has certainly reached."""
@@ -141,6 +148,9 @@ class Audit:
     def _claim(self, done: Round, volunteer: str, slot: Slot, now: float) -> Claim | None:
         key = bytes.fromhex(slot.id)
         if done.epoch in self._judged.get(key, ()):
+            return None
+        if key in self._disowned:
+            self._refuse(key, volunteer, "of wrong gradients", done.epoch)
             return None
         if done.epoch > self.epoch + _AHEAD:
             self._reject(key, "ahead of the run", done.epoch)

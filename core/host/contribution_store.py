@@ -154,6 +154,11 @@ class ContributionStore(StateDatabase):
         the smallest."""
         return [Claim(*row) for row in self.rows(_CLAIMS, epoch)]
 
+    def claims_of(self, slot: str, since: int) -> list[Claim]:
+        """Those of a slot that were accepted for updates after the epoch `since`."""
+        found = self.rows("SELECT * FROM claim WHERE slot = ? AND epoch > ? AND samples > 0", slot, since)
+        return [Claim(*row) for row in found]
+
     def leaders(self) -> list[Entry]:
         """The volunteers with the most samples, in order."""
         return [

@@ -47,6 +47,8 @@ class Host(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """Take part in each averaging round without samples: peers that only call others need one that can be called."""
     largest_group: Annotated[int, Meta(ge=2, le=1024)] = 64
     """Members of a group that this backbone leads, itself among them."""
+    validation: bool = True
+    """Compute what trainers bring to the rounds again, one after the other, and ban those that bring something else."""
     upload_limit: Annotated[int, Meta(ge=0, le=1 << 53)] = 0
     """Bytes per second that averaging and giving the state may send; 0 is no ceiling. The web server is not counted."""
     download_limit: Annotated[int, Meta(ge=0, le=1 << 53)] = 0

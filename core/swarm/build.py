@@ -26,7 +26,7 @@ _PROGRESS_LASTS = 30.0
 """Seconds for which the others believe a peer that fell silent. hivemind's 60 would be two averaging time-outs in which
 they wait for one that was killed."""
 _NO_LIMITS = Limits()
-_COMPRESSIONS: dict[str, type[CompressionBase]] = {
+COMPRESSIONS: dict[str, type[CompressionBase]] = {
     "none": NoCompression,
     "float16": Float16Compression,
     "uniform8bit": Uniform8BitQuantization,
@@ -51,7 +51,7 @@ def make_optimizer(
     **options: Any,
 ) -> CollaborativeOptimizer:
     """The optimizer of one run as its manifest describes it. Must be called on the main thread (hivemind)."""
-    compression = _COMPRESSIONS[averaging.compression]
+    compression = COMPRESSIONS[averaging.compression]
     parameters = list(parameters)
     optimizer = kind(
         backbone=backbone,

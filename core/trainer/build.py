@@ -1,6 +1,5 @@
 """Builds a session, and closes its parts in the reverse order, also after errors."""
 
-import hashlib
 import logging
 import os
 from collections.abc import Callable, Iterator
@@ -22,8 +21,9 @@ from core.learning.data.download import Client, StoppedError
 from core.learning.data.fetch import Fetcher
 from core.learning.data.source import stream
 from core.learning.model import build_model, count_parameters
+from core.learning.order import Order
 from core.learning.tasks import task_for
-from core.learning.tasks.task import Batch, Task
+from core.learning.tasks.task import Task
 from core.swarm.all_reduce.bandwidth import min_bandwidth
 from core.swarm.averaging.group import Update
 from core.swarm.averaging.optimizer import CollaborativeOptimizer
@@ -229,10 +229,9 @@ def _session(
     status = SessionStatus(process.measurements, run, "joining")
     reporter.report(status.report)
     copy = LocalCopy(Path(start.copies), manifest.run_id) if start.copies is not None else None
-    batches = _batches(prepared, start, peer.dht, optimizer)
     return Session(
         optimizer=optimizer,
-        microbatches=Microbatches(prepared.task, prepared.model, batches, training.microbatch_size, prepared.device),
+        microbatches=Microbatches(_order(prepared, start, peer.dht), prepared.model, prepared.device),
         state_sync=StateSync(optimizer, copy, status, control, lambda remark: reporter.send(Remark(remark))),
         throttle=Throttle(reader_of(start.settings.gpu), contention=Contention()),
         run=run,
@@ -247,12 +246,10 @@ def _session(
     )
 
 
-def _batches(prepared: _Prepared, start: Start, dht: DHT, optimizer: CollaborativeOptimizer) -> Iterator[Batch]:
-    """In an order that differs between peers and sessions: the seed is chosen at the first batch, after catching up."""
-    digest = hashlib.sha256(dht.peer_id.to_bytes() + optimizer.local_epoch.to_bytes(8, "big")).digest()
-    seed = int.from_bytes(digest[:7], "big")
-    samples = stream(source_for(start.manifest.data), prepared.shards, seed)
-    yield from prepared.task.batches(samples, start.manifest.training.microbatch_size, seed)
+def _order(prepared: _Prepared, start: Start, dht: DHT) -> Order:
+    manifest, source = start.manifest, source_for(start.manifest.data)
+    samples = partial(stream, source, prepared.shards)
+    return Order(prepared.task, samples, manifest.training.microbatch_size, manifest.run_id, dht.peer_id.to_bytes())
 
 
 def _end_process(control: Control, reporter: Reporter, name: str) -> None:

@@ -2,7 +2,6 @@
 
 import logging
 import time
-from collections.abc import Iterator
 from dataclasses import dataclass
 
 import torch
@@ -10,7 +9,8 @@ from transformers.modeling_utils import PreTrainedModel
 
 from core.api.errors import WorldError
 from core.learning.flops import counting
-from core.learning.tasks.task import Batch, Task
+from core.learning.order import Order, Piece, Samples, loss_of
+from core.learning.tasks.task import Batch
 
 log = logging.getLogger(__name__)
 
@@ -20,11 +20,15 @@ _NEWEST_COUNTS = 0.3
 
 @dataclass(frozen=True)
 class Microbatch:
-    samples: int
+    piece: Piece
     loss: float
     seconds: float
     flops_per_sample: float | None = None
     """Of forward and backward pass; None if it could not be counted."""
+
+    @property
+    def samples(self) -> int:
+        return self.piece.count
 
 
 class Size:
@@ -62,63 +66,51 @@ class Size:
 class Microbatches:
     """Computes gradients into the model's parameters."""
 
-    def __init__(
-        self, task: Task, model: PreTrainedModel, batches: Iterator[Batch], largest: int, device: torch.device
-    ) -> None:
-        self._task, self._model, self._batches, self._device = task, model, batches, device
-        self._size = Size(largest)
-        self._rest: Batch = {}
+    def __init__(self, order: Order, model: PreTrainedModel, device: torch.device) -> None:
+        self._order, self._model, self._device = order, model, device
+        self._samples, self._size = Samples(order), Size(order.size)
         self._flops_per_sample: float | None = None
         """Counted in the first microbatch only: all samples have the same length."""
 
-    def compute(self, latency_target: int) -> Microbatch:
-        """Forward and backward pass over the next samples.
+    def compute(self, epoch: int, latency_target: int) -> Microbatch:
+        """Forward and backward pass over the next samples of the epoch, whose parameters the model has.
 
         Raises:
             WorldError: the GPU fails, or has too little memory.
         """
         while True:
-            batch, begin = self._take(self._size.next(latency_target)), time.perf_counter()
-            samples = _rows(batch)
+            piece, batch = self._samples.take(epoch, self._size.next(latency_target))
+            begin = time.perf_counter()
             try:
-                loss = self._gradients(batch)
+                loss = self._gradients(piece, batch)
             except torch.OutOfMemoryError:
                 self._put_back(batch)
-                self._size.halve(samples)
+                self._size.halve(piece.count)
                 continue
             except torch.AcceleratorError as error:
                 raise WorldError("gpu_failed", detail=str(error).splitlines()[0]) from error
             seconds = time.perf_counter() - begin
-            self._size.record(samples, seconds)
-            return Microbatch(samples, loss, seconds, self._flops_per_sample)
+            self._size.record(piece.count, seconds)
+            return Microbatch(piece, loss, seconds, self._flops_per_sample)
 
-    def _gradients(self, batch: Batch) -> float:
+    def _gradients(self, piece: Piece, batch: Batch) -> float:
         if self._flops_per_sample is not None:
-            return self._compute(batch)
+            return self._compute(piece, batch)
         with counting() as counted:
-            loss = self._compute(batch)
-        self._flops_per_sample = counted() / _rows(batch)
+            loss = self._compute(piece, batch)
+        self._flops_per_sample = counted() / piece.count
         log.info("start: first samples computed")
         return loss
 
-    def _compute(self, batch: Batch) -> float:
-        loss = self._task.loss(self._model, {name: value.to(self._device) for name, value in batch.items()})
+    def _compute(self, piece: Piece, batch: Batch) -> float:
+        loss = loss_of(self._order, self._model, piece, {name: value.to(self._device) for name, value in batch.items()})
         loss.backward()
         # Waits for the GPU, so that the measured time includes its work.
         return loss.item()
 
-    def _take(self, size: int) -> Batch:
-        batch = self._rest if _rows(self._rest) else next(self._batches)
-        self._rest = {name: value[size:] for name, value in batch.items()}
-        return {name: value[:size] for name, value in batch.items()}
-
     def _put_back(self, batch: Batch) -> None:
         """After a failure, discard partial gradients and free memory."""
-        self._rest = {name: torch.cat((value, self._rest[name])) for name, value in batch.items()}
+        self._samples.put_back(batch)
         self._model.zero_grad()
         if self._device.type == "cuda":
             torch.cuda.empty_cache()
-
-
-def _rows(batch: Batch) -> int:
-    return next((len(value) for value in batch.values()), 0)

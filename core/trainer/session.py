@@ -69,13 +69,13 @@ class Session:
                 self._hold()
                 continue
             settings = self._apply_settings()
-            done = self.microbatches.compute(settings.latency_target)
+            done = self.microbatches.compute(self.optimizer.local_epoch, settings.latency_target)
             gpu_seconds = done.seconds if settings.gpu else 0.0
             if not self.state_sync.is_good(done.loss):
                 self.optimizer.zero_grad()
                 continue
             counters.add_microbatch(done.samples, done.loss, gpu_seconds, done.flops_per_sample)
-            self._with_peers(partial(self.optimizer.step, batch_size=done.samples))
+            self._with_peers(partial(self.optimizer.step_with, done.piece))
             self.optimizer.zero_grad()
             self._rest(done.seconds)
             counters.joules = self.throttle.joules

@@ -9,6 +9,7 @@ from tests.end_to_end.machine import ROOT
 
 _SESSION = """
 import sys, tempfile
+from functools import partial
 from pathlib import Path
 from core.learning.light_imports import loading
 with loading():
@@ -20,6 +21,7 @@ from core.learning.data import source_for
 from core.learning.data.source import once, stream
 from core.learning.model import build_model
 from core.learning.optimizers import optimizer_factory, scheduler_factory
+from core.learning.order import Order
 from core.learning.tasks import task_for
 from core.trainer.microbatch import Microbatches
 
@@ -31,10 +33,10 @@ task = task_for(manifest, model.config, practice / "tokenizer.json")
 optimizer = optimizer_factory(manifest.training.optimizer)(model.parameters())
 scheduler = scheduler_factory(manifest.training.schedule)(optimizer)
 source = source_for(manifest.data)
-batches = task.batches(stream(source, sorted(practice.glob("train-*.txt")), 1), 4, 1)
-microbatches = Microbatches(task, model, batches, 4, torch.device("cpu"))
+samples = partial(stream, source, sorted(practice.glob("train-*.txt")))
+microbatches = Microbatches(Order(task, samples, 4, "run", b"peer"), model, torch.device("cpu"))
 for _ in range(2):
-    assert microbatches.compute(0).flops_per_sample
+    assert microbatches.compute(0, 0).flops_per_sample
     optimizer.step()
     scheduler.step()
     optimizer.zero_grad()

@@ -6,6 +6,7 @@ import pytest
 import torch
 
 from core.api.errors import WorldError
+from core.learning.order import Order
 from core.learning.tasks.task import Batch
 from core.trainer.microbatch import Microbatches, Size
 
@@ -74,27 +75,28 @@ class Numbers:
 
 def microbatches(task: Numbers, model: torch.nn.Module | None = None) -> Microbatches:
     model = model or torch.nn.Linear(1, 1, bias=False)
-    return Microbatches(task, model, task.batches(), 16, CPU)  # type: ignore[arg-type]  # any module will do
+    order = Order(task, lambda _seed: (), 16, "run", b"peer")  # type: ignore[arg-type]  # it has no example
+    return Microbatches(order, model, CPU)  # type: ignore[arg-type]  # any module will do
 
 
 def test_every_sample_is_computed_once_and_in_order_whatever_the_sizes() -> None:
     task = Numbers()
     work = microbatches(task)
     for target in [0, 100, 100, 0, 1, 1, 0, 100]:
-        assert work.compute(target).samples == task.sizes[-1]
+        assert work.compute(0, target).samples == task.sizes[-1]
     assert task.seen == list(range(len(task.seen)))
 
 
 def test_too_little_memory_halves_the_microbatch_and_loses_no_sample() -> None:
     task = Numbers(room=5)
     work = microbatches(task)
-    assert [work.compute(0).samples for _ in range(5)] == [4, 4, 4, 4, 4]
+    assert [work.compute(0, 0).samples for _ in range(5)] == [4, 4, 4, 4, 4]
     assert task.seen == list(range(20))
 
 
 def test_too_little_memory_for_one_sample_is_a_failure_of_its_own() -> None:
     with pytest.raises(WorldError, match="gpu_memory_full"):
-        microbatches(Numbers(room=0)).compute(0)
+        microbatches(Numbers(room=0)).compute(0, 0)
 
 
 def test_a_gpu_that_fails_is_a_failure_of_its_own() -> None:
@@ -103,12 +105,12 @@ def test_a_gpu_that_fails_is_a_failure_of_its_own() -> None:
             raise torch.AcceleratorError("CUDA error: unspecified launch failure\nmore\nlines")
 
     with pytest.raises(WorldError, match=r"^gpu_failed detail=CUDA error: unspecified launch failure$"):
-        microbatches(Failing()).compute(0)
+        microbatches(Failing()).compute(0, 0)
 
 
 def test_gradients_of_a_failed_try_are_gone() -> None:
     model = torch.nn.Linear(1, 1, bias=False)
     work = microbatches(Numbers(room=8), model)
-    work.compute(0)
+    work.compute(0, 0)
     assert model.weight.grad is not None
     assert model.weight.grad.item() == pytest.approx(3.5)

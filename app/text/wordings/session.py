@@ -34,6 +34,8 @@ WORDINGS = {
     "weight_invalid": N_("it sent a weight that is not possible"),
     "average_wrong": N_("it gave a wrong average"),
     "claim_malformed": N_("what it said about itself cannot be read"),
+    "gradient_wrong": N_("what it sent is not what its samples give"),
+    "banned": N_("the organiser has banned it"),
     "fell_silent": N_("it joined rounds and fell silent in them"),
     # Failures.
     "recorded_text": "{text}",

@@ -1,6 +1,5 @@
 """Reads shards of any kind of data as an endless stream of samples."""
 
-from array import array
 from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import accumulate, count
@@ -24,23 +23,30 @@ class Source(Protocol):
 def stream(source: Source, shards: Sequence[Path], seed: int) -> Iterator[str]:
     """Endless samples: each pass has all of them once, with blocks in a different order.
 
-    The same shards and seed give the same stream. Memory holds one block, and four bytes for each block.
+    The same shards and seed give the same stream. Memory holds one block, and a number for each block that was read.
 
     Raises:
         WorldError: a shard is missing, or no shard has a sample.
     """
     ends = list(accumulate(-(-size_of(shard) // source.block) for shard in shards))
-    order = array("I", range(ends[-1] if ends else 0))
     for number in count():
-        Random(f"{seed} {number}").shuffle(order)
         empty = True
-        for index in order:
+        for index in _shuffled(ends[-1] if ends else 0, Random(f"{seed} {number}")):
             shard = bisect_right(ends, index)
             for sample in _read(source, shards[shard], index - (ends[shard - 1] if shard else 0)):
                 empty = False
                 yield sample
         if empty:
             raise WorldError("data_without_text")
+
+
+def _shuffled(count: int, chance: Random) -> Iterator[int]:
+    """The numbers below `count` in random order (Fisher and Yates): an epoch needs only a few of them."""
+    moved = dict[int, int]()
+    for left in range(count, 0, -1):
+        drawn = chance.randrange(left)
+        yield moved.get(drawn, drawn)
+        moved[drawn] = moved.pop(left - 1, left - 1)
 
 
 def once(source: Source, shard: Path) -> Iterator[str]:

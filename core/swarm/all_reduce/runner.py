@@ -29,7 +29,7 @@ from core.swarm.all_reduce.send_window import SendWindow
 from core.swarm.connectivity.ping import until_silent
 from core.swarm.traffic.lingering_close import first
 from core.swarm.trust.distrust import Offence
-from core.swarm.trust.parts import CheckedParts, CheckedReducer, Keep
+from core.swarm.trust.parts import CheckedParts, CheckedReducer, Keep, Watched
 
 _ANSWERS = 16
 """Averages that wait for a member to take them, before no more of its parts are taken."""
@@ -112,6 +112,7 @@ class AtomicAllReduce(AllReduceRunner):
         is_robust: whether the parts that this peer reduces become the centre of what members send, and not the mean.
         accuse: called with a member that sent broken data.
         keep: called with each average that comes.
+        watched: gets what one of the members sends to this one.
     """
 
     def __init__(
@@ -125,6 +126,7 @@ class AtomicAllReduce(AllReduceRunner):
         accuse: Callable[[PeerID, Offence], None],
         is_robust: bool = False,
         keep: Keep | None = None,
+        watched: Watched | None = None,
         **options: Any,
     ) -> None:
         super().__init__(tensors=tensors, compression=compression, **options)
@@ -143,6 +145,8 @@ class AtomicAllReduce(AllReduceRunner):
         self._is_exact = isinstance(compression, NoCompression)
         self.tensor_part_container.return_deltas = not self._is_exact
         self._guard(self.tensor_part_reducer, most_weight)
+        if watched is not None:
+            self.tensor_part_reducer.watched = self.sender_peer_ids.index(watched.peer), watched
         if is_robust:
             self.tensor_part_reducer.make_robust()
         counts = list(self.tensor_part_container.num_parts_by_peer)

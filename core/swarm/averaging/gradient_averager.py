@@ -9,16 +9,19 @@ from hivemind.averaging.group_info import GroupInfo
 from hivemind.optim.grad_averager import GradientAverager
 from hivemind.p2p import PeerID
 
+from core.learning.order import Piece
 from core.swarm.all_reduce.line_worth import Line
 from core.swarm.averaging.group import is_member_at, to_gather
 from core.swarm.averaging.run_averager import RunAverager
+from core.swarm.averaging.watching import WatchingAverager
 from core.swarm.dht.contributions import slot_of
 from core.swarm.dht.records import own_subkey
 from core.swarm.state.update_transfer import UpdateTransfer
 from core.swarm.trust.claims import added_by
+from core.swarm.trust.validation import MOST_LATE
 
 
-class EpochGradientAverager(GradientAverager, UpdateTransfer, RunAverager):
+class EpochGradientAverager(GradientAverager, UpdateTransfer, WatchingAverager, RunAverager):
     """Finds a group among peers of the same epoch, sends it a random number, and gives the last average away.
 
     hivemind's groups form under the run's name alone: a peer that returns after an absence then meets peers that are an
@@ -33,9 +36,13 @@ class EpochGradientAverager(GradientAverager, UpdateTransfer, RunAverager):
     _samples_apart: int | None = None
     _apart: tuple[torch.Tensor, ...] | None = None
     """A second set of accumulators, made when it is first needed."""
+    next_piece: Piece | None = None
+    """Whose gradients are accumulated next; None if they are none that anybody could compute again."""
+    _pieces_apart: int | None = None
 
     def __init__(self, *args: Any, epoch: Callable[[], int], adds_samples: bool = True, **kwargs: Any) -> None:
         self._epoch, self._adds_samples = epoch, adds_samples
+        self._pieces: list[Piece] = []
         super().__init__(*args, allow_state_sharing=False, **kwargs)
 
     def load(self, average: list[torch.Tensor]) -> None:
@@ -52,6 +59,9 @@ class EpochGradientAverager(GradientAverager, UpdateTransfer, RunAverager):
         """
         super().accumulate_grads_(batch_size)
         self._count_times()
+        if self.next_piece is not None:
+            self._pieces.append(self.next_piece)
+            self.next_piece = None
 
     def _count_times(self) -> None:
         self.local_times_accumulated = self.local_samples_accumulated / (self._anchor_batch_size or 1)
@@ -60,6 +70,16 @@ class EpochGradientAverager(GradientAverager, UpdateTransfer, RunAverager):
     def samples_of_round(self) -> int:
         """That the present round averages, or the next one if there is none."""
         return int(self.local_samples_accumulated if self._samples_apart is None else self._samples_apart)
+
+    @property
+    def pieces_of_round(self) -> list[Piece]:
+        """The same samples by name."""
+        return self._pieces[: self._pieces_apart]
+
+    def forget_if_late(self) -> None:
+        """Before a round: drop samples of parameters so old that no validator has them any more."""
+        if self._pieces and not self.is_apart and self._pieces[0].epoch < self._epoch() - MOST_LATE:
+            self.reset_accumulated_grads_()
 
     @property
     def is_apart(self) -> bool:
@@ -71,7 +91,7 @@ class EpochGradientAverager(GradientAverager, UpdateTransfer, RunAverager):
         if self._apart is None:
             self._apart = tuple(map(torch.zeros_like, self._grad_accumulators()))
         self._local_accumulators, self._apart = self._apart, self._local_accumulators
-        self._samples_apart = self.local_samples_accumulated
+        self._samples_apart, self._pieces_apart = self.local_samples_accumulated, len(self._pieces)
 
     def take_back(self) -> None:
         """What was kept apart counts in the next round, because this one failed."""
@@ -82,6 +102,7 @@ class EpochGradientAverager(GradientAverager, UpdateTransfer, RunAverager):
 
     def reset_accumulated_grads_(self) -> None:
         """Forget what has been averaged: what was kept apart, or else all."""
+        del self._pieces[: self._pieces_apart]
         if self._samples_apart is None:
             super().reset_accumulated_grads_()
         else:
@@ -92,7 +113,7 @@ class EpochGradientAverager(GradientAverager, UpdateTransfer, RunAverager):
     def _forget_apart(self) -> None:
         for apart in self._apart or ():
             apart.zero_()
-        self._samples_apart = None
+        self._samples_apart = self._pieces_apart = None
 
     def step(self, *args: Any, reset_accumulators: bool = True, **kwargs: Any) -> Any:
         """Average what was accumulated, and keep it until the update is made: a round that fails costs no samples."""

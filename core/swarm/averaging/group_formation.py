@@ -14,7 +14,7 @@ lead one, groups are larger than the project asks for: to be in none costs more.
 """
 
 import asyncio
-from collections.abc import Callable, Collection, Iterable, Mapping
+from collections.abc import AsyncIterator, Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -25,6 +25,8 @@ from hivemind.p2p import P2P, P2PContext, PeerID
 from hivemind.proto import averaging_pb2
 
 from core.swarm.connectivity.ping import SEARCH_INTERVAL, until_silent
+from core.swarm.dht.addresses import PeerAddresses
+from core.swarm.trust.admission import admits
 from core.swarm.trust.claims import as_counted, is_sound, is_whole
 from core.swarm.trust.distrust import Offence
 
@@ -70,6 +72,8 @@ class ExpectedGroup(Matchmaking):
         self._fits: Callable[[Any, Any], bool] = kwargs["servicer_type"].fits
         self._refused: frozenset[PeerID] = frozenset()
         self._accuse: Callable[[PeerID, Offence], None] = lambda _peer, _offence: None
+        self._proven: Collection[bytes] | None = None
+        self._addresses, self._address_of = PeerAddresses(), dict[PeerID, str]()
         self._leaving_out: asyncio.Task[None] | None = None
         self._largest_size: int | None = kwargs["target_group_size"]
         self._most: int | None = None
@@ -92,9 +96,15 @@ class ExpectedGroup(Matchmaking):
         self._met &= self._expected.keys()
         await self._fit()
 
-    def refuse(self, peers: frozenset[PeerID], accuse: Callable[[PeerID, Offence], None]) -> None:
-        """Take these into no group; `accuse` is called with who sends a malformed claim."""
-        self._refused, self._accuse = peers, accuse
+    def refuse(
+        self,
+        peers: frozenset[PeerID],
+        accuse: Callable[[PeerID, Offence], None],
+        proven: Collection[bytes] | None = None,
+    ) -> None:
+        """Take these into no group; `accuse` is called with who sends a malformed claim. For `proven`, see
+        `core.swarm.trust.admission`."""
+        self._refused, self._accuse, self._proven = peers, accuse, proven
 
     async def leave_out(self, peers: Iterable[PeerID]) -> None:
         """Do not wait for these until they report again."""
@@ -142,11 +152,31 @@ class ExpectedGroup(Matchmaking):
             request.cancel()
             await asyncio.gather(request, return_exceptions=True)
 
+    async def rpc_join_group(
+        self, request: averaging_pb2.JoinRequest, context: P2PContext
+    ) -> AsyncIterator[averaging_pb2.MessageFromLeader]:
+        """See hivemind, which takes whoever comes."""
+        peer = context.remote_id
+        self._address_of[peer] = await self._addresses.of(self._p2p, peer)
+        try:
+            async for message in super().rpc_join_group(request, context):
+                yield message
+        finally:
+            self._address_of.pop(peer, None)
+
+    def _has_place_for(self, peer: PeerID) -> bool:
+        members = {member.to_bytes(): self._address_of.get(member, "") for member in self.current_followers}
+        places = self.target_group_size if self._count > self.target_group_size else None
+        return admits(peer.to_bytes(), self._address_of.get(peer, ""), members, self._proven, places)
+
     def _check_reasons_to_reject(
         self, request: averaging_pb2.JoinRequest, context: P2PContext
     ) -> averaging_pb2.MessageFromLeader | None:
         reason: averaging_pb2.MessageFromLeader | None = super()._check_reasons_to_reject(request, context)
         peer = context.remote_id
+        if reason is None and not self._has_place_for(peer):
+            self._leaving_out = asyncio.create_task(self.leave_out([peer]))
+            return averaging_pb2.MessageFromLeader(code=averaging_pb2.GROUP_IS_FULL)
         if reason is None and peer not in self._refused:
             if self._is_sound(request.gather):
                 return None

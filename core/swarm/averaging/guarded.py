@@ -88,7 +88,7 @@ class GuardedAverager(DecentralizedAverager):
     async def _expect(self, expected: Expected | None, refused: Collection[str], limits: WeightLimits) -> None:
         self._limits, self._reported = limits, set()
         self._refused = frozenset(map(PeerID.from_base58, refused))
-        self._matchmaking.refuse(self._refused, self._accuse)
+        self._matchmaking.refuse(self._refused, self._accuse, limits.proven)
         if expected is not None:
             await self._matchmaking.expect(expected, self._most_members)
 

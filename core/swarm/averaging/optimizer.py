@@ -7,6 +7,7 @@ from hivemind.averaging.control import AveragingStage, StepControl
 from hivemind.p2p import PeerID
 
 from core.api.snapshot import Phase
+from core.learning.order import Piece
 from core.swarm.all_reduce.line_worth import LineWorth
 from core.swarm.averaging.group import Group, Update, group_of, group_of_one
 from core.swarm.averaging.round_control import give_up, has_group, is_searching, phase_of, wait_for_group
@@ -14,6 +15,7 @@ from core.swarm.averaging.run_optimizer import RunOptimizer
 from core.swarm.averaging.run_state import RunState
 from core.swarm.connectivity.backbone_monitor import BackboneMonitor
 from core.swarm.connectivity.isolation import IsolationGuard
+from core.swarm.dht.work_records import WorkRecords
 from core.swarm.errors import Interrupted, RoundFailed
 from core.swarm.state.checks import State
 from core.swarm.state.fork_detection import ForkDetector
@@ -44,6 +46,7 @@ class CollaborativeOptimizer(RunOptimizer):
             self.dht, self.run_id, shares_state=not self.client_mode, is_one_group=lambda: self.is_one_group
         )
         self._forks.start()
+        self._work = WorkRecords(self.dht, self.run_id)
         self.run_state = RunState(
             self.tracker,
             self.grad_averager,
@@ -56,6 +59,11 @@ class CollaborativeOptimizer(RunOptimizer):
         self._line_worth = LineWorth(self.tracker.target_batch_size)
 
     # -- the step ------------------------------------------------------------------------------------------------
+
+    def step_with(self, piece: Piece) -> None:
+        """See `step`. The gradients are those of the piece, so that others can compute them again."""
+        self.grad_averager.next_piece = piece
+        self.step(batch_size=piece.count)
 
     @property
     def own_samples(self) -> int:
@@ -145,9 +153,12 @@ class CollaborativeOptimizer(RunOptimizer):
         # What members may weigh, as it is known now.
         self.grad_averager.update_expected_peers()
         self.tracker.begin_round()
+        self.grad_averager.forget_if_late()
         began = bool(super()._begin_averaging_gradients(grad_scaler))
         if not began and self._has_partners:
             raise RoundFailed("round_not_started")
+        if began and self._adds_samples:
+            self._work.publish(self.local_epoch, self.grad_averager.pieces_of_round)
         if self._yielding():
             # Asked for just before there was a search to end.
             self.interrupt()

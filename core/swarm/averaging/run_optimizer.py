@@ -1,11 +1,12 @@
 """hivemind's optimizer, made of a run's own tracker and averagers."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import hivemind
 from hivemind.averaging.control import StepControl
 from hivemind.compression import Float16Compression, NoCompression
+from hivemind.p2p import PeerID
 from hivemind.utils import get_dht_time
 
 from core.swarm.averaging.gradient_averager import EpochGradientAverager
@@ -54,6 +55,7 @@ class RunOptimizer(hivemind.Optimizer):
         self._backbone, self._extrapolate, self._group_options = backbone, extrapolate, group_options
         self._bytes_per_value, self._most_members = bytes_per_value, most_members
         self.distrust = Distrust(on_drop, spared=[str(peer) for peer in backbone.peers])
+        backbone.on_bans = self._follow_bans
         self._is_exact = isinstance(options["grad_compression"], NoCompression)
         self._is_fine = isinstance(options["grad_compression"], NoCompression | Float16Compression)
         self._stepping = False
@@ -71,6 +73,7 @@ class RunOptimizer(hivemind.Optimizer):
             status_loglevel=self.status_loglevel,
             extrapolate=self._extrapolate,
             organiser=lambda: self._backbone.run_epoch,
+            validated=lambda: self._backbone.validated,
             refused=lambda: self.distrust.peers(get_dht_time()),
             start=True,
             **options,
@@ -117,6 +120,11 @@ class RunOptimizer(hivemind.Optimizer):
         return Expected(
             tracker.expected_peers, tracker.callable_peers, () if self._adds_samples else tracker.auxiliary_peers
         )
+
+    def _follow_bans(self, bans: Mapping[bytes, float]) -> None:
+        now = get_dht_time()
+        for peer, until in bans.items():
+            self.distrust.ban(str(PeerID(peer)), "banned", until, now)
 
     def _expected_for_state(self) -> Expected:
         """During an update, those who have averaged their gradients for it: all of them, and nobody else, then average

@@ -8,7 +8,7 @@ So the backbone is pinged regularly.
 import asyncio
 import logging
 import threading
-from collections.abc import Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from functools import partial
 
 from hivemind import DHT
@@ -35,6 +35,10 @@ class BackboneMonitor(threading.Thread):
 
     run_epoch: int | None = None
     """That the organiser vouches for, as read the last time; None if its record cannot be had."""
+    validated: Collection[bytes] | None = None
+    """Peers whose gradients the organiser has computed again; None if it does that with nobody's."""
+    on_bans: Callable[[Mapping[bytes, float]], None] = staticmethod(lambda _bans: None)
+    """Called, on this thread, with the peers that the organiser has banned, and until when (UTC seconds)."""
 
     def __init__(self, dht: DHT, backbone: Sequence[PeerID], run_id: str | None = None) -> None:
         super().__init__(name="backbone monitor", daemon=True)
@@ -79,6 +83,8 @@ class BackboneMonitor(threading.Thread):
             log.info("the organiser's record cannot be read: %r", error)
         else:
             self.run_epoch = record.epoch if record is not None else None
+            self.validated = record.validated if record is not None else None
+            self.on_bans(self._records.bans())
 
     def run(self) -> None:
         self._read_record()

@@ -21,11 +21,14 @@ _LONGEST = 120.0
 """Seconds that a record may still last: an honest one is renewed long before."""
 _NEAR = 16
 """Epochs that a single peer may be ahead of all that is known otherwise: the organiser's record may be some behind."""
-NEWCOMER = 2.0
+NEWCOMER = 1.0
 """All newcomers together count at most as much as this many average peers that have proved themselves: keys cost
 nothing, so a hundred of them must not count more than one."""
 _PROBATION = 3
 """Updates that a newcomer has to have come to, if this peer has made as many with others."""
+_UNVALIDATED = 16
+"""Updates likewise of one that the organiser has not validated, where it validates; and the epoch until which nobody
+has to be validated, because all are new."""
 _FASTEST_EPOCH = 0.25
 """Seconds: no peer counts as one that computes a whole batch alone in less."""
 _LEFT_OUT_AFTER = 2
@@ -127,9 +130,14 @@ def supported_epoch(reports: Iterable[PeerReport], organiser: int | None) -> int
 
 
 class PeerHistory:
-    """Which peers came to the updates that this peer made, and so can be believed to have samples."""
+    """Which peers came to the updates that this peer made, and so can be believed to have samples.
 
-    def __init__(self) -> None:
+    Parameters:
+        validated: peers whose gradients the organiser has computed again; None if it does that with nobody's.
+    """
+
+    def __init__(self, validated: Callable[[], Collection[bytes] | None] = lambda: None) -> None:
+        self._validated = validated
         self._partners: frozenset[bytes] = frozenset()
         self._absences: dict[bytes, int] = {}
         """Updates in a row that were made without a peer that was there."""
@@ -184,8 +192,13 @@ class PeerHistory:
 
     def has_proved_itself(self, report: PeerReport) -> bool:
         """Whether it is of a peer that came to enough updates to be no newcomer any more."""
-        needed = max(1, min(_PROBATION, self._made))
+        needed = max(1, min(self._probation(report), self._made))
         return self._rounds.get(report.peer_id, 0) >= needed and self._slots.get(report.peer_id) == report.slot
+
+    def _probation(self, report: PeerReport) -> int:
+        validated = self._validated()
+        is_validated = validated is None or report.epoch < _UNVALIDATED or report.peer_id in validated
+        return _PROBATION if is_validated else _UNVALIDATED
 
     def _counts(self, report: PeerReport) -> bool:
         return self.is_known(report) and self.has_proved_itself(report)

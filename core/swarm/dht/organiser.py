@@ -1,4 +1,5 @@
-"""The epoch of the run, as its organiser reports it: a record in the DHT, signed with the backbone's identity.
+"""The epoch of the run, and who is banned from it, as its organiser says: a record in the DHT, signed with the
+backbone's identity.
 
 Everybody can write into the DHT. What counts here is the signature: the peer id of a backbone, which is the hash of its
 public key, is in the manifest's `initial_peers`.
@@ -7,7 +8,7 @@ public key, is in the manifest's `initial_peers`.
 import hashlib
 import logging
 import math
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from pathlib import Path
 from typing import Annotated
 
@@ -26,13 +27,28 @@ from core.swarm.dht.records import own_subkey, read_records
 
 _LASTS = 120.0
 """Seconds for which a record is believed after the backbone has fallen silent."""
-_LARGEST = 2048
+_LARGEST = 8192
+_MOST_BANS = 64
+MOST_VALIDATED = 64
+"""Peers lately validated that a record names."""
+LONGEST_BAN = 2 * 86_400.0
+"""Seconds."""
 _SHA256_MULTIHASH = bytes((0x12, 32))
 _PURPOSE = b"idlehive organiser 1\n"
 _PADDING = padding.PSS(padding.MGF1(hashes.SHA256()), padding.PSS.DIGEST_LENGTH)
 _HASH = hashes.SHA256()
 
 _log = logging.getLogger(__name__)
+
+
+_Peer = Annotated[bytes, Meta(min_length=1, max_length=64)]
+
+
+class Ban(msgspec.Struct, frozen=True, array_like=True, forbid_unknown_fields=True):
+    """Who is taken into no group until then, UTC seconds."""
+
+    peer: _Peer
+    until: float
 
 
 class RunRecord(msgspec.Struct, frozen=True, array_like=True, forbid_unknown_fields=True):
@@ -43,13 +59,18 @@ class RunRecord(msgspec.Struct, frozen=True, array_like=True, forbid_unknown_fie
     """That the run has reached at least; 0: it has not begun."""
     at: float
     """When this was said, UTC seconds: the latest record counts."""
+    bans: Annotated[tuple[Ban, ...], Meta(max_length=_MOST_BANS)] = ()
+    validated: Annotated[tuple[Annotated[bytes, Meta(max_length=64)], ...], Meta(max_length=MOST_VALIDATED)] | None = (
+        None
+    )
+    """Peers whose gradients were computed again lately; None: nobody's are."""
 
 
 class _Signed(msgspec.Struct, frozen=True, array_like=True, forbid_unknown_fields=True):
     public_key: Annotated[bytes, Meta(max_length=1024)]
     """As libp2p encodes it."""
     signature: Annotated[bytes, Meta(max_length=1024)]
-    body: Annotated[bytes, Meta(max_length=1024)]
+    body: Annotated[bytes, Meta(max_length=6144)]
 
 
 def identity_key(file: Path) -> RSAPrivateKey:
@@ -100,23 +121,40 @@ class OrganiserRecords:
         # Nobody else may write over the record, and so put it out of sight.
         self._own_subkey = own_subkey(dht.peer_id)
         self._latest: RunRecord | None = None
+        self._banned_until: dict[bytes, float] = {}
 
-    def publish(self, epoch: int, key: RSAPrivateKey) -> None:
+    def publish(
+        self, epoch: int, key: RSAPrivateKey, bans: Sequence[Ban] = (), validated: Sequence[bytes] | None = None
+    ) -> None:
         """Vouch for `epoch`, without waiting for the peers that keep the record."""
         now = get_dht_time()
-        record = sign(RunRecord(self._run_id, epoch, now), key)
+        named = None if validated is None else tuple(validated)
+        record = sign(RunRecord(self._run_id, epoch, now, tuple(bans), named), key)
         self._dht.store(self._key, record, now + _LASTS, subkey=self._own_subkey, return_future=True)
 
     def read(self) -> RunRecord | None:
         """The latest record that an organiser has signed and that still counts; None if there is none."""
         for found in read_records(self._dht, self._key).values():
             record = verify(found.value, self._organisers, self._run_id)
-            if record is not None and (self._latest is None or record.at > self._latest.at):
+            if record is None:
+                continue
+            for ban in record.bans:
+                self._banned_until[ban.peer] = max(ban.until, self._banned_until.get(ban.peer, 0.0))
+            if self._latest is None or record.at > self._latest.at:
                 self._latest = record
         now = get_dht_time()
         if self._latest is not None and not now - _LASTS <= self._latest.at <= now + _LASTS:
             return None
         return self._latest
+
+    def bans(self) -> dict[bytes, float]:
+        """Until when each peer is banned that any of the organiser's backbones has banned, as read last."""
+        now = get_dht_time()
+        # No clock is so wrong, and no organiser so angry.
+        self._banned_until = {
+            peer: until for peer, until in self._banned_until.items() if now < until <= now + LONGEST_BAN
+        }
+        return dict(self._banned_until)
 
 
 class RunRecordPublisher:
@@ -126,13 +164,27 @@ class RunRecordPublisher:
         self._records = OrganiserRecords(dht, run_id, (dht.peer_id,))
         self._key = identity_key(identity)
         self._published = (-1, 0.0)
+        self._bans: dict[bytes, float] = {}
+        self._validated: dict[bytes, None] | None = None
+
+    def add_validated(self, peer: bytes) -> None:
+        """The peer's gradients are those of its samples. From any thread."""
+        known = {other: None for other in self._validated or () if other != peer}
+        self._validated = dict.fromkeys([*known, peer][-MOST_VALIDATED:])
+
+    def ban(self, peer: bytes, until: float) -> None:
+        """Published with the next record. From any thread."""
+        self._bans = {**self._bans, peer: until}
+        self._published = (-1, 0.0)
 
     def publish(self, epoch: int, now: float) -> None:
         """Vouch for `epoch`, if that is new or was published a while ago. `now` is UTC seconds."""
         before, at = self._published
         if epoch != before or not at <= now < at + _LASTS / 6:
             self._published = epoch, now
-            self._records.publish(epoch, self._key)
+            lasting = [Ban(peer, until) for peer, until in self._bans.items() if until > now]
+            validated = None if self._validated is None else tuple(self._validated)
+            self._records.publish(epoch, self._key, lasting[-_MOST_BANS:], validated)
 
     def is_found(self) -> bool:
         """Whether the DHT has kept a record that still counts. Waits for the DHT."""

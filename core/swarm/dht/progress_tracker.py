@@ -52,6 +52,7 @@ class SwarmProgressTracker(ProgressTracker):
         extrapolate: hivemind lets a peer begin an update at the *estimated* end of the epoch, so that nobody waits for
             reports; False waits until the samples are really reported.
         organiser: the epoch that the organiser vouches for; None if it is not known.
+        validated: see `PeerHistory`.
         refused: peers that are taken into no group: their reports do not count.
     """
 
@@ -60,13 +61,14 @@ class SwarmProgressTracker(ProgressTracker):
         *args: Any,
         extrapolate: bool = True,
         organiser: Callable[[], int | None] = lambda: None,
+        validated: Callable[[], Collection[bytes] | None] = lambda: None,
         refused: Callable[[], Collection[str]] = frozenset,
         start: bool,
         **kwargs: Any,
     ) -> None:
         self._extrapolate, self._organiser, self._refused = extrapolate, organiser, refused
         self._epoch, self._epoch_began, self._round_began = -1, 0.0, 0.0
-        self._history, self._disbelief, self._failed_loads = PeerHistory(), Disbelief(), 0
+        self._history, self._disbelief, self._failed_loads = PeerHistory(validated), Disbelief(), 0
         self._others: list[PeerReport] = []
         self._credible: list[PeerReport] = []
         self._held = False

@@ -30,6 +30,11 @@ class WeightLimits:
     crowd: Growing = (math.inf, 0.0)
     """Of all members together that have not proved themselves."""
 
+    @property
+    def proven(self) -> frozenset[bytes] | None:
+        """Who is no newcomer; None if nobody is known."""
+        return None if self.crowd[0] == math.inf else frozenset(self.supported)
+
     def most(self, peer: bytes, members: Collection[bytes], now: float) -> float:
         """What a member of a group may weigh: newcomers share, so another key brings nobody more."""
 

@@ -23,6 +23,8 @@ Offence = Literal[
     "average_wrong",
     "claim_malformed",
     "fell_silent",
+    "gradient_wrong",
+    "banned",
 ]
 OFFENCES: tuple[Offence, ...] = get_args(Offence)
 
@@ -73,6 +75,15 @@ class Distrust:
             drop = self._dropped(peer, offence, now)
         if drop is not None:
             self._on_drop(drop)
+
+    def ban(self, peer: str, offence: Offence, until: float, now: float) -> None:
+        """Take the peer into no group until then, whatever it did before."""
+        with self._lock:
+            known, lasted = self._until.get(peer, (0.0, _FIRST / 2))
+            self._until[peer] = max(known, until), lasted
+            _forget_oldest(self._until)
+        if known < until and now < until:
+            self._on_drop(Drop(peer, offence, now, until - now))
 
     def add_round(self, peers: Iterable[str]) -> None:
         """These have averaged together with this peer."""

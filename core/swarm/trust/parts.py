@@ -9,6 +9,7 @@ from typing import Any
 import torch
 from hivemind.averaging.partition import AllreduceException, TensorPartContainer, TensorPartReducer
 from hivemind.compression import deserialize_torch_tensor
+from hivemind.p2p import PeerID
 from hivemind.proto import runtime_pb2
 
 from core.swarm.trust.centered_clip import CollectedParts
@@ -55,6 +56,22 @@ class _Average(torch.Tensor):
         return self.as_subclass(torch.Tensor)
 
 
+class Watched:
+    """What one member sends to this one in a round, in 16 bits a number."""
+
+    def __init__(self, peer: PeerID) -> None:
+        self.peer, self.weight = peer, 0.0
+        self._parts: dict[int, torch.Tensor] = {}
+
+    def add(self, part_index: int, part: torch.Tensor, weight: float) -> None:
+        self.weight = weight
+        self._parts[part_index] = part.to(torch.bfloat16, copy=True)
+
+    def in_order(self) -> list[torch.Tensor]:
+        """Its parts."""
+        return [self._parts[index] for index in sorted(self._parts)]
+
+
 class CheckedReducer(TensorPartReducer):
     """Adds a part only after it was checked, with a weight that counts.
 
@@ -75,12 +92,15 @@ class CheckedReducer(TensorPartReducer):
     on_fault: Callable[[int, Offence], None]
     """Called with the index of the sender."""
     dropped: set[int]
+    watched: tuple[int, Watched] | None = None
+    """By index of the sender."""
     has_samples = False
     """Whether anything was added that has a weight."""
 
     async def accumulate_part(
         self, sender_index: int, part_index: int, tensor_part: torch.Tensor, weight: float = 1.0
     ) -> torch.Tensor:
+        sent_weight = weight
         if sender_index != self.own_index:
             if fault := self._fault_in(part_index, tensor_part, weight):
                 self.drop(sender_index, fault)
@@ -89,6 +109,8 @@ class CheckedReducer(TensorPartReducer):
             raise AllreduceException("there are no more parts")
         if is_dropped := sender_index in self.dropped:
             tensor_part, weight = torch.zeros(self.part_shapes[part_index]), 0.0
+        elif self.watched is not None and self.watched[0] == sender_index:
+            self.watched[1].add(part_index, tensor_part, sent_weight)
         self.has_samples |= weight > 0
         average: torch.Tensor = await super().accumulate_part(sender_index, part_index, tensor_part, weight)
         return average.as_subclass(_Average) if is_dropped or self.hands_out_averages else average

@@ -33,6 +33,7 @@ class Line:
     ) -> None:
         self._is_robust = is_robust
         self.drops: list[Drop] = []
+        self.limits = WeightLimits(newcomers={}, crowd=(2.0 * len(HONEST), 0.0))
         self.members: list[Member] = []
         for value in HONEST:
             self._add(folder, opened, value, distrust=Distrust(self.drops.append))
@@ -46,8 +47,7 @@ class Line:
         def expected() -> Mapping[bytes, float]:
             return {other.dht.peer_id.to_bytes(): 0.0 for other in self.members if other.value != value}
 
-        limits = WeightLimits(crowd=(2.0 * len(HONEST), 0.0))
-        options = {"weight_limits": lambda: limits, "expected": expected, **OPTIONS, **options}
+        options = {"weight_limits": lambda: self.limits, "expected": expected, **OPTIONS, **options}
         options["is_robust"] = self._is_robust
         made = Member(folder, value, contact, opened, matchmaking_time=PATIENCE, **options)
         self.members.append(made)

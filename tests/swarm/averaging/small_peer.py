@@ -5,6 +5,7 @@ import os
 import subprocess
 import sys
 import threading
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -19,7 +20,43 @@ def hostile_environment(when: Path) -> dict[str, str]:
     return {"PYTHONPATH": str(ROOT / "tests" / "network" / "hostile"), "HOSTILE_WHEN": str(when)}
 
 
-class Peer:
+class Process:
+    """A peer in a process of its own, that prints what happens in lines of JSON and ends with its stdin."""
+
+    def __init__(
+        self, folder: Path, name: str, module: str, arguments: Sequence[str], environment: dict[str, str] | None = None
+    ) -> None:
+        subreaper = [sys.executable, "-m", "core.system.subreaper", str(folder / f"subreaper-{name}"), "--"]
+        with (folder / f"{name}.log").open("wb") as log:
+            self._process = subprocess.Popen(
+                [*subreaper, sys.executable, "-m", module, *arguments],
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=log,
+                text=True,
+                env=os.environ | environment if environment else None,
+            )
+        self.events: list[dict[str, Any]] = []
+        threading.Thread(target=self._listen, daemon=True).start()
+
+    def _listen(self) -> None:
+        assert self._process.stdout is not None
+        self.events.extend(map(json.loads, self._process.stdout))
+
+    def those_with(self, key: str) -> list[dict[str, Any]]:
+        """The events that say this."""
+        assert self._process.poll() is None, "it has ended"
+        return [event for event in list(self.events) if key in event]
+
+    @property
+    def updates(self) -> dict[int, dict[str, Any]]:
+        return {event["epoch"]: event for event in self.those_with("epoch")}
+
+    def leave(self) -> None:
+        self._process.communicate(timeout=60)
+
+
+class Peer(Process):
     """`churn_peer` in a process of its own."""
 
     def __init__(
@@ -33,35 +70,14 @@ class Peer:
         hostile_when: Path | None = None,
     ) -> None:
         """One that is hostile sends what is not finite, once the file `hostile_when` is there."""
-        subreaper = [sys.executable, "-m", "core.system.subreaper", str(folder / f"subreaper-{name}"), "--"]
         arguments = [str(folder), name, LOOPBACK if listens else "", str(pause), *([contact] if contact else [])]
-        with (folder / f"{name}.log").open("wb") as log:
-            self._process = subprocess.Popen(
-                [*subreaper, sys.executable, "-m", "tests.network.churn_peer", *arguments],
-                stdin=subprocess.PIPE,
-                stdout=subprocess.PIPE,
-                stderr=log,
-                text=True,
-                env=os.environ | hostile_environment(hostile_when) if hostile_when else None,
-            )
-        self.events: list[dict[str, Any]] = []
-        threading.Thread(target=self._listen, daemon=True).start()
-
-    def _listen(self) -> None:
-        assert self._process.stdout is not None
-        self.events.extend(map(json.loads, self._process.stdout))
+        environment = hostile_environment(hostile_when) if hostile_when else None
+        super().__init__(folder, name, "tests.network.churn_peer", arguments, environment)
 
     @property
     def address(self) -> str:
         wait_for(lambda: self.events, 120.0, "it has joined", every=0.1)
         return str(self.events[0]["address"])
 
-    @property
-    def updates(self) -> dict[int, dict[str, Any]]:
-        return {event["epoch"]: event for event in list(self.events) if "epoch" in event}
-
     def until(self, epoch: int, seconds: float = 150.0) -> None:
         wait_for(lambda: max(self.updates, default=0) >= epoch, seconds, f"epoch {epoch}")
-
-    def leave(self) -> None:
-        self._process.communicate(timeout=60)

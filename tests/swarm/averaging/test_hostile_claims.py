@@ -10,6 +10,8 @@ from typing import Any
 import pytest
 from hivemind.utils import MSGPackSerializer
 
+from core.swarm.averaging.gradient_averager import EpochGradientAverager
+from core.swarm.dht.weight_limits import WeightLimits
 from tests.swarm.averaging.attackers import Claim, claiming
 from tests.swarm.averaging.line import MEAN, PATIENCE, Line
 from tests.swarm.installed import installed
@@ -50,3 +52,17 @@ def test_a_malformed_claim_costs_the_others_no_round(line: Callable[..., Line], 
     assert made.gradients == [MEAN] * 3
     assert {peer for peer, _ in made.offences()} <= {made.attacker}
     assert time.monotonic() - began < 2 * PATIENCE
+
+
+def test_newcomers_of_one_address_take_no_more_places_than_they_may(
+    line: Callable[..., Line], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # Before the averagers are forked.
+    monkeypatch.setattr("core.swarm.trust.admission.PER_ADDRESS", 0)
+    # It cannot lead a group of its own.
+    made = line(EpochGradientAverager, listen=None)
+    proven = {member.dht.peer_id.to_bytes(): (1.0, 0.0) for member in made.honest}
+    made.limits = WeightLimits(supported=proven, crowd=(1.0, 0.0))
+    assert [end for end in made.round() if isinstance(end, Exception)] == []
+    assert made.gradients == [MEAN] * 3, "the newcomer, at the same address, had no place"
+    assert made.offences() == []

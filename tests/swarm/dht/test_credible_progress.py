@@ -89,10 +89,10 @@ def test_samples_count_as_far_as_their_peer_has_come_to_a_round() -> None:
     assert history.limited([report("a", samples=60), ghost], own)[1].samples_accumulated == 1500, "nothing is known yet"
     history.add_round([b"a"], is_one_group=True)
     a, held = history.limited([report("a", samples=60), ghost], own)
-    assert (a.samples_accumulated, held.samples_accumulated) == (60, 160)
+    assert (a.samples_accumulated, held.samples_accumulated) == (60, 80)
     history.add_round([b"a"], is_one_group=True)
     assert not history.limited([report("a", samples=60), ghost], own)[1].adds_samples
-    for held_to in (116, 116, 1500):
+    for held_to in (58, 58, 1500):
         history.add_round([b"a", b"ghost"], is_one_group=True)
         assert history.limited([report("a"), ghost], own)[1].samples_accumulated == held_to
 
@@ -105,10 +105,41 @@ def test_a_hundred_newcomers_count_together_as_much_as_one_until_they_have_come_
     crowd = [report(f"x{number}", samples=1500) for number in range(100)]
     counted = history.limited([known, *crowd], own)
     assert counted[0] == known
-    assert sum(each.samples_accumulated for each in counted[1:]) <= 160
-    assert sum(each.samples_per_second for each in counted[1:]) <= 2.01 * known.samples_per_second
+    assert sum(each.samples_accumulated for each in counted[1:]) <= 80
+    assert sum(each.samples_per_second for each in counted[1:]) <= 1.01 * known.samples_per_second
     (alone,) = history.limited([known, crowd[0]], own)[1:]
-    assert alone.samples_accumulated == 160
+    assert alone.samples_accumulated == 80
+
+
+def test_a_peer_that_the_organiser_has_not_validated_stays_a_newcomer_for_longer() -> None:
+    validated: list[bytes] = [b"a"]
+    history, own = PeerHistory(lambda: validated), report("own", epoch=40, samples=100)
+    known, other = report("a", epoch=40, samples=60), report("b", epoch=40, samples=900)
+
+    def counted() -> int:
+        return history.limited([known, other], own)[1].samples_accumulated
+
+    for partners in [[b"a"]] * 20 + [[b"a", b"b"]] * 10:
+        history.limited([known, *([other] if b"b" in partners else [])], own)
+        history.add_round(partners, is_one_group=True)
+    assert history.has_proved_itself(known)
+    assert counted() == 80
+    assert history.has_proved_itself(replace(other, epoch=5)), "in the first epochs of a run all are new"
+    validated.append(b"b")
+    assert counted() == 900
+    validated.remove(b"b")
+    for _ in range(6):
+        history.add_round([b"a", b"b"], is_one_group=True)
+    assert counted() == 900, "at last it counts anyhow"
+
+
+def test_without_a_validator_nobody_waits_for_it() -> None:
+    history = PeerHistory()
+    known = report("a", epoch=40, samples=60)
+    for _ in range(3):
+        history.limited([known], report("own", epoch=40))
+        history.add_round([b"a"], is_one_group=True)
+    assert history.has_proved_itself(known)
 
 
 def test_who_stays_away_for_a_while_is_no_newcomer_again() -> None:
@@ -160,7 +191,7 @@ def test_a_newcomer_is_believed_where_all_known_trainers_have_left() -> None:
     history.limited([gone], auxiliary)
     history.add_round([b"gone"], is_one_group=True)
     here, away = [gone, newcomer], [newcomer]
-    assert history.limited(here, auxiliary)[1].samples_accumulated == 16
+    assert history.limited(here, auxiliary)[1].samples_accumulated == 8
     assert history.limited(here, auxiliary, lambda report: report is not gone)[1].samples_accumulated == 300
     assert history.limited(away, auxiliary)[0].samples_accumulated == 300
 
@@ -170,7 +201,7 @@ def test_nobody_gets_anothers_credit_by_naming_its_peer_id() -> None:
     history.limited([report("a", samples=60)], own)
     history.add_round([b"a"], is_one_group=True)
     thief = report("a", samples=1500, slot="thief")
-    assert [each.samples_accumulated for each in history.limited([thief, report("a", samples=60)], own)] == [160, 60]
+    assert [each.samples_accumulated for each in history.limited([thief, report("a", samples=60)], own)] == [80, 60]
 
 
 plain = st.recursive(

@@ -1,0 +1,141 @@
+"""Which samples a peer computes, in which order and with which random choices.
+
+All of it follows from the names of run and peer and from the epoch, so anybody can compute a peer's gradients again.
+"""
+
+import hashlib
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, field
+from itertools import groupby
+from typing import Annotated, Any
+
+import msgspec
+import torch
+from msgspec import Meta
+
+from core.learning.tasks.task import Batch, Task
+
+_PURPOSE = b"idlehive order 1\n"
+
+
+class BadWork(Exception):
+    """Nobody can have computed this."""
+
+
+class Piece(msgspec.Struct, frozen=True, array_like=True, forbid_unknown_fields=True):
+    """Samples that were computed at once."""
+
+    epoch: Annotated[int, Meta(ge=0, le=1 << 53)]
+    """Of the parameters, and of the order."""
+    first: Annotated[int, Meta(ge=0, le=1 << 32)]
+    """Samples before it in this epoch."""
+    count: Annotated[int, Meta(ge=1, le=1 << 32)]
+
+
+@dataclass(frozen=True)
+class Order:
+    """Of one peer in one run.
+
+    Parameters:
+        samples: the endless stream of the data's samples that a seed gives.
+        size: samples of a microbatch, as the project declares it.
+        peer: its id.
+    """
+
+    task: Task
+    samples: Callable[[int], Iterable[Any]]
+    size: int
+    run_id: str
+    peer: bytes
+
+    def batches(self, epoch: int) -> Iterator[Batch]:
+        """Those of an epoch, from its first sample on."""
+        seed = self.seed(epoch)
+        return self.task.batches(self.samples(seed), self.size, seed)
+
+    def seed(self, epoch: int, place: int = 0) -> int:
+        """Of an epoch's order; and, from 1 on, of random choices at a place in it."""
+        digest = hashlib.sha256(_PURPOSE + self.run_id.encode() + b"\n" + self.peer)
+        digest.update(epoch.to_bytes(8, "big") + place.to_bytes(8, "big"))
+        return int.from_bytes(digest.digest()[:7], "big")
+
+
+@dataclass
+class Samples:
+    """Takes the samples of an order one after the other, and begins again with each epoch."""
+
+    order: Order
+    _epoch: int = -1
+    _taken: int = 0
+    _rest: Batch = field(default_factory=dict)
+    _batches: Iterator[Batch] = field(default_factory=lambda: iter(()))
+
+    def take(self, epoch: int, most: int) -> tuple[Piece, Batch]:
+        """The next samples of the epoch: no more than `most`, and of one batch of the order."""
+        if epoch != self._epoch:
+            self._epoch, self._taken, self._rest, self._batches = epoch, 0, {}, self.order.batches(epoch)
+        batch = self._rest if rows(self._rest) else next(self._batches)
+        self._rest = {name: value[most:] for name, value in batch.items()}
+        taken = {name: value[:most] for name, value in batch.items()}
+        piece = Piece(epoch, self._taken, rows(taken))
+        self._taken += piece.count
+        return piece, taken
+
+    def put_back(self, batch: Batch) -> None:
+        """What was taken last is taken again next."""
+        self._rest = {name: torch.cat((value, self._rest[name])) for name, value in batch.items()}
+        self._taken -= rows(batch)
+
+
+def loss_of(order: Order, model: torch.nn.Module, piece: Piece, batch: Batch) -> torch.Tensor:
+    """The mean loss of a piece. Dropout is that of the piece: the same on processors of one kind, not on a GPU."""
+    torch.manual_seed(order.seed(piece.epoch, piece.first + 1))
+    return order.task.loss(model, batch)
+
+
+def compute_again(
+    order: Order, model: torch.nn.Module, pieces: Iterable[Piece], prepare: Callable[[int], None]
+) -> torch.Tensor:
+    """The mean gradient of a peer's pieces, as one vector in the order of the parameters.
+
+    Args:
+        prepare: gives the model the parameters of an epoch.
+
+    Raises:
+        BadWork: the order has no such pieces.
+    """
+    parameters = list(model.parameters())
+    total = torch.zeros(sum(parameter.numel() for parameter in parameters))
+    computed = 0
+    for epoch, of_epoch in groupby(pieces, key=lambda piece: piece.epoch):
+        prepare(epoch)
+        for piece, batch in _found(order, epoch, of_epoch):
+            model.zero_grad()
+            loss_of(order, model, piece, batch).backward()
+            total += piece.count * torch.cat([_gradient(parameter) for parameter in parameters])
+            computed += piece.count
+    return total / max(1, computed)
+
+
+def _found(order: Order, epoch: int, pieces: Iterable[Piece]) -> Iterator[tuple[Piece, Batch]]:
+    samples, at = Samples(order), 0
+    for piece in pieces:
+        if piece.first < at:
+            raise BadWork("samples_twice")
+        while at < piece.first:
+            at += samples.take(epoch, piece.first - at)[0].count
+        found, batch = samples.take(epoch, piece.count)
+        at += found.count
+        if found != piece:
+            raise BadWork("pieces_across_batches")
+        yield piece, batch
+
+
+def _gradient(parameter: torch.Tensor) -> torch.Tensor:
+    gradient = parameter.grad
+    return torch.zeros(parameter.numel()) if gradient is None else gradient.detach().flatten().float().cpu()
+
+
+def rows(batch: Batch) -> int:
+    """Samples of a batch."""
+    return next((len(value) for value in batch.values()), 0)

@@ -1,0 +1,156 @@
+"""Whether a member brought to a round what its own samples give, which a validator computes again. Pure.
+
+A member publishes which samples it brought (`core.learning.order`). It does not choose them: its name and the epoch do.
+A validator is one of those who reduced a share of the round. Before the round it has chosen a member, by chance and
+without telling anybody, and keeps *sums* of what that one sends it: the numbers of its share with random signs in
+`_SUMS` heaps, of which nobody else knows the signs. Distances between sums are those between the vectors, give or take
+a tenth. So nothing that the member could say about its gradients would help it, and nothing more has to be said.
+
+This is BTARD's validation (Gorbunov et al. 2022, section 3.1) without its hashes: each validator judges what was sent
+to itself.
+"""
+
+import math
+import os
+import random
+from collections.abc import Sequence
+from itertools import pairwise
+from typing import NamedTuple
+
+import msgspec
+import numpy as np
+import torch
+
+from core.learning.order import Piece
+
+_TOLERANCES = {"none": 0.2, "float16": 0.2}
+"""How far what was sent may be from what is computed again, as a share of its norm; measured in docs/measurements.md.
+An attack that gains anything sends another vector: it is off by about its whole norm."""
+_COARSE = 0.9
+"""Where averages are sent in 8 bits a number, which lose more than half of a gradient with a few large numbers."""
+_SUMS = 128
+_NEW_FIRST = 0.75
+"""Chance that one is chosen that has not passed yet, if there is any."""
+_MOST_KNOWN = 4096
+_FAILURES = 2
+"""In a row until a member is guilty: the state of one may be off once."""
+MOST_LATE = 1
+"""Epochs that parameters may be older than those of the round."""
+
+
+def tolerance_of(compression: str) -> float:
+    """Deviation from which what was sent is another vector, where averages are compressed like that."""
+    return _TOLERANCES.get(compression, _COARSE)
+
+
+class Evidence(msgspec.Struct, frozen=True):
+    """What a member sent to this one in a round."""
+
+    peer: str
+    slot: bytes
+    """Its place in the DHT, which it named to the group."""
+    epoch: int
+    weight: float
+    begin: int
+    """Of the share, in the vector of all parameters."""
+    end: int
+    norm: float
+    """Of the share."""
+    sums: tuple[float, ...]
+    seed: bytes
+
+    def is_supported_by(self, pieces: Sequence[Piece]) -> bool:
+        """Whether these can be the samples that weigh so much in this round."""
+        epochs = [piece.epoch for piece in pieces]
+        in_order = all((one.epoch, one.first + one.count) <= (two.epoch, two.first) for one, two in pairwise(pieces))
+        is_new = bool(epochs) and self.epoch - MOST_LATE <= min(epochs) and max(epochs) <= self.epoch
+        return in_order and is_new and sum(piece.count for piece in pieces) == self.weight
+
+    def deviation(self, vector: torch.Tensor) -> float:
+        """How far what was sent is from the vector, as a share of the larger norm of both."""
+        share = vector[self.begin : self.end]
+        norm = max(self.norm, float(torch.linalg.vector_norm(share)), _least_norm(vector, len(share)))
+        distance = float(np.linalg.norm(np.subtract(self.sums, sums_of([share], self.seed))))
+        return distance / norm if norm else 0.0
+
+
+class Facts(NamedTuple):
+    """See `Evidence`."""
+
+    peer: str
+    slot: bytes
+    epoch: int
+    weight: float
+    begin: int
+    end: int
+
+
+def evidence_of(facts: Facts, parts: Sequence[torch.Tensor]) -> Evidence | None:
+    """Of the parts of a share, in order; None if some are missing."""
+    if sum(part.numel() for part in parts) != facts.end - facts.begin or not parts:
+        return None
+    seed = os.urandom(16)
+    norm = float(sum(float(part.float().square().sum()) for part in parts) ** 0.5)
+    return Evidence(*facts, norm, sums_of(parts, seed), seed)
+
+
+def sums_of(parts: Sequence[torch.Tensor], seed: bytes) -> tuple[float, ...]:
+    """Of all numbers of the parts, one after the other."""
+    signs, flat = np.random.PCG64(int.from_bytes(seed, "big")), torch.cat([part.flatten() for part in parts])
+    count = flat.numel()
+    drawn = np.unpackbits(signs.random_raw(-(-count // 64)).view(np.uint8), count=count).view(np.int8)
+    signed = torch.zeros(-(-count // _SUMS) * _SUMS)
+    torch.mul(flat.float(), 1 - 2 * torch.from_numpy(drawn), out=signed[:count])
+    return tuple(signed.view(-1, _SUMS).sum(0, dtype=torch.float64).tolist())
+
+
+def _least_norm(vector: torch.Tensor, count: int) -> float:
+    """A share whose gradients are nothing but rounding says nothing."""
+    return 0.01 * float(torch.linalg.vector_norm(vector)) * math.sqrt(count / max(1, len(vector)))
+
+
+class Verdicts:
+    """Who has failed validations, one after the other, and who has passed one."""
+
+    def __init__(self) -> None:
+        self._failures: dict[str, int] = {}
+        self._passed: dict[str, None] = {}
+
+    @property
+    def suspects(self) -> frozenset[str]:
+        """Validated first."""
+        return frozenset(self._failures)
+
+    @property
+    def passed(self) -> frozenset[str]:
+        """Validated last, but now and then: anybody may change."""
+        return frozenset(self._passed)
+
+    def add(self, peer: str, *, is_good: bool) -> bool:
+        """Whether the peer is guilty now."""
+        failures = 0 if is_good else self._failures.get(peer, 0) + 1
+        self._failures.pop(peer, None)
+        self._passed.pop(peer, None)
+        if is_good:
+            self._passed[peer] = None
+        elif failures < _FAILURES:
+            self._failures[peer] = failures
+        for known in (self._failures, self._passed):
+            while len(known) > _MOST_KNOWN:
+                del known[next(iter(known))]
+        return failures >= _FAILURES
+
+
+class Wanted(NamedTuple):
+    """Whom to watch in the next round."""
+
+    suspects: frozenset[str]
+    passed: frozenset[str]
+
+    def choice(self, peers: Sequence[str]) -> str | None:
+        """One of the peers, by chance so that nobody can guess: a suspect; or, mostly, one that is new; or any."""
+        chance = random.SystemRandom()
+        suspects = [peer for peer in peers if peer in self.suspects]
+        new = [peer for peer in peers if peer not in self.passed]
+        among = suspects or (new if chance.random() < _NEW_FIRST else []) or list(peers)
+        return chance.choice(among) if among else None

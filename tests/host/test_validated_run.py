@@ -1,0 +1,59 @@
+"""A run of real peers, one of whom brings what its samples do not give: it is found out and left out."""
+
+from collections.abc import Iterator
+from contextlib import ExitStack
+from pathlib import Path
+
+import pytest
+
+from tests.swarm.averaging.small_peer import Process
+from tests.waiting import wait_for
+
+pytestmark = [pytest.mark.slow, pytest.mark.timeout(400)]
+
+WITHIN = 40
+"""Updates after which the liar is banned at the latest. In the mean it is validated after three, and once more then;
+the validator lets rounds pass while it computes."""
+BEYOND = 5
+"""Updates that the honest ones make without it."""
+FAR = 0.2
+
+
+@pytest.fixture
+def opened() -> Iterator[ExitStack]:
+    with ExitStack() as stack:
+        yield stack
+
+
+@pytest.mark.parametrize("lie", ["labels", "sign", "delay", "little", "nothing"])
+def test_who_brings_other_gradients_than_its_samples_give_is_banned_and_nobody_else(
+    short_folder: Path, opened: ExitStack, lie: str
+) -> None:
+    def start(name: str, lie: str = "") -> Process:
+        peer = Process(short_folder, name, "tests.host.validated_peer", [str(short_folder), name, lie])
+        opened.callback(peer.leave)
+        return peer
+
+    backbone, honest, liar = start("backbone"), [start("ann"), start("ben")], start("liar", lie)
+    wait_for(lambda: backbone.those_with("banned"), 300.0, "somebody is banned", every=0.2)
+    [ban] = backbone.those_with("banned")
+    [own] = liar.those_with("peer")
+    assert ban["banned"] == [own["peer"]]
+    assert ban["epoch"] <= WITHIN
+
+    told = {"dropped": own["peer"], "offence": "banned"}
+    wait_for(lambda: all(told in each.events for each in honest), 60.0, "they are told")
+    last = max(max(each.updates) for each in honest) + BEYOND
+    wait_for(lambda: all(max(each.updates) >= last for each in honest), 120.0, "they go on", every=0.2)
+    late = [update for each in honest for update in each.updates.values() if update["epoch"] > last - 2]
+    assert not any(own["peer"] in update["partners"] for update in late)
+    wait_for(lambda: len({each["validated"] for each in backbone.those_with("validated")}) == 3, 120.0, "all validated")
+    assert backbone.those_with("banned") == [ban], "nobody else"
+
+    found = backbone.those_with("validated")
+    print(lie, ban, [(each["epoch"], each["validated"][-4:], f"{each['deviation']:.3g}") for each in found])
+    assert {each["validated"] for each in found if each["deviation"] > FAR} == {own["peer"]}
+    credit = backbone.those_with("credit")[-1]["credit"]
+    assert credit["ann"] > 0
+    assert credit["ben"] > 0
+    assert "liar" not in credit, "what it was credited with is taken back"

@@ -1,0 +1,128 @@
+"""What a member brought to a round is compared with what its samples give."""
+
+from collections.abc import Sequence
+
+import pytest
+import torch
+
+from core.learning.order import Piece
+from core.swarm.trust.validation import (
+    Evidence,
+    Facts,
+    Verdicts,
+    Wanted,
+    evidence_of,
+    tolerance_of,
+)
+
+SIZE, BEGIN, END = 40_000, 10_000, 30_000
+TOLERANCE = tolerance_of("float16")
+
+
+def gradient(seed: int) -> torch.Tensor:
+    return torch.randn(SIZE, generator=torch.Generator().manual_seed(seed)) * 1e-3
+
+
+def sent(vector: torch.Tensor, weight: float = 48.0, epoch: int = 5) -> Evidence:
+    parts = vector[BEGIN:END].to(torch.float16).float().split(4096)
+    found = evidence_of(Facts("peer", b"slot", epoch, weight, BEGIN, END), parts)
+    assert found is not None
+    return found
+
+
+def test_rounding_is_no_deviation() -> None:
+    assert sent(gradient(1)).deviation(gradient(1)) < 0.01
+
+
+@pytest.mark.parametrize(
+    "lie",
+    [
+        lambda own, _: -own,
+        lambda own, _: torch.zeros_like(own),
+        lambda _, others: others.mean(0) - 0.7 * others.std(0),
+        lambda _, others: -0.1 * others.mean(0),
+        lambda own, _: 0.6 * own,
+        lambda _, others: others[0],
+    ],
+    ids=["negated", "nothing", "a little is enough", "inner product", "shortened", "another one's"],
+)
+def test_whatever_else_is_sent_deviates(lie: object) -> None:
+    assert callable(lie)
+    others = torch.stack([gradient(seed) for seed in range(2, 11)])
+    assert sent(lie(gradient(1), others)).deviation(gradient(1)) > TOLERANCE
+
+
+def test_a_lie_outside_the_share_is_for_whoever_reduces_that() -> None:
+    lie = gradient(1)
+    lie[:BEGIN] *= -1
+    lie[END:] *= -1
+    assert sent(lie).deviation(gradient(1)) < 0.01
+
+
+def test_a_share_that_is_nothing_but_rounding_deviates_from_nothing() -> None:
+    vector = gradient(1)
+    vector[BEGIN:END] *= 1e-5
+    noise = vector.clone()
+    noise[BEGIN:END] *= -1
+    assert sent(noise).deviation(vector) < TOLERANCE
+
+
+def test_parts_that_are_missing_are_no_evidence() -> None:
+    facts = Facts("peer", b"slot", 5, 48.0, BEGIN, END)
+    assert evidence_of(facts, [gradient(1)[BEGIN : END - 1]]) is None
+    assert evidence_of(facts._replace(end=BEGIN), []) is None
+
+
+@pytest.mark.parametrize(
+    ("pieces", "supports"),
+    [
+        ([Piece(5, 0, 16), Piece(5, 16, 16), Piece(5, 32, 16)], True),
+        ([Piece(4, 64, 16), Piece(5, 0, 32)], True),
+        ([Piece(5, 0, 16), Piece(5, 32, 32)], True),
+        ([Piece(5, 0, 16), Piece(5, 16, 16)], False),
+        ([Piece(5, 0, 32), Piece(5, 16, 16)], False),
+        ([Piece(5, 0, 32), Piece(4, 0, 16)], False),
+        ([Piece(3, 0, 48)], False),
+        ([Piece(6, 0, 48)], False),
+        ([], False),
+    ],
+    ids=["all", "computed during a round", "some left out", "too few", "twice", "in no order", "old", "ahead", "none"],
+)
+def test_samples_support_a_weight_if_they_are_of_this_epoch_and_counted_once(
+    pieces: Sequence[Piece], supports: bool
+) -> None:
+    assert sent(gradient(1)).is_supported_by(pieces) is supports
+
+
+def test_who_fails_twice_in_a_row_is_guilty() -> None:
+    verdicts = Verdicts()
+    assert not verdicts.add("a", is_good=False)
+    assert verdicts.suspects == {"a"}
+    assert not verdicts.add("b", is_good=False)
+    assert verdicts.add("a", is_good=False)
+    assert verdicts.suspects == {"b"}
+
+
+def test_who_passes_in_between_is_no_suspect_any_more() -> None:
+    verdicts = Verdicts()
+    assert not verdicts.add("a", is_good=False)
+    assert not verdicts.add("a", is_good=True)
+    assert not verdicts.suspects
+    assert not verdicts.add("a", is_good=False)
+
+
+def test_who_passes_is_known_to_have_passed_until_it_fails() -> None:
+    verdicts = Verdicts()
+    verdicts.add("a", is_good=True)
+    assert verdicts.passed == {"a"}
+    verdicts.add("a", is_good=False)
+    assert not verdicts.passed
+
+
+def test_suspects_are_watched_first_and_then_mostly_newcomers_and_everybody_now_and_then() -> None:
+    peers = ["old", "new", "suspect"]
+    assert Wanted(frozenset({"suspect"}), frozenset({"old"})).choice(peers) == "suspect"
+    wanted = Wanted(frozenset({"away"}), frozenset({"old"}))
+    chosen = [wanted.choice(peers[:2]) for _ in range(400)]
+    assert 300 < chosen.count("new") < 395
+    assert wanted.choice([]) is None
