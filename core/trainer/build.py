@@ -17,10 +17,9 @@ from core.api.message import Message
 from core.api.session import Fault, Remark, Start
 from core.api.session_settings import SessionSettings
 from core.api.snapshot import Transfer
-from core.learning.data import source_for
+from core.learning.data import training_samples
 from core.learning.data.download import Client, StoppedError
 from core.learning.data.fetch import Fetcher
-from core.learning.data.source import stream
 from core.learning.model import build_model, count_parameters
 from core.learning.tasks import task_for
 from core.learning.tasks.task import Batch, Task
@@ -251,7 +250,7 @@ def _batches(prepared: _Prepared, start: Start, dht: DHT, optimizer: Collaborati
     """In an order that differs between peers and sessions: the seed is chosen at the first batch, after catching up."""
     digest = hashlib.sha256(dht.peer_id.to_bytes() + optimizer.local_epoch.to_bytes(8, "big")).digest()
     seed = int.from_bytes(digest[:7], "big")
-    samples = stream(source_for(start.manifest.data), prepared.shards, seed)
+    samples = training_samples(start.manifest.data, prepared.shards, seed)
     yield from prepared.task.batches(samples, start.manifest.training.microbatch_size, seed)
 
 

@@ -47,7 +47,7 @@ def main() -> None:
     deadline = time.monotonic() + DEADLINE
     for epoch in range(epochs):
         for microbatch in range(index, MICROBATCHES, peers):
-            microbatch_loss(model, epoch, microbatch).backward()
+            microbatch_loss(model, epoch, microbatch, sys.argv[5]).backward()
             with contextlib.suppress(RoundFailed):
                 optimizer.step(batch_size=MICROBATCH)
             optimizer.zero_grad()
