@@ -18,9 +18,9 @@ import msgspec
 import torch
 
 from core.api.project.manifest import Manifest
+from core.api.project.projects import Figure
 from core.host.project import Project, load
-from core.learning.data import source_for
-from core.learning.data.source import once, stream
+from core.learning.data import held_out_samples, training_samples
 from core.learning.model import build_model, count_parameters
 from core.learning.optimizers import optimizer_factory, scheduler_factory
 from core.learning.tasks import task_for
@@ -55,13 +55,12 @@ def learn(
     """(epoch, evaluation) of one run that begins from this seed."""
     training = msgspec.structs.replace(manifest.training, seed=seed)
     model = build_model(msgspec.structs.replace(manifest, training=training))
-    paths = {file.sha256: file.path for file in project.files.values()}
-    tokenizer, held_out = manifest.tokenizer, manifest.data.held_out
-    task = task_for(manifest, model.config, paths[tokenizer.sha256] if tokenizer else None)
-    source = source_for(manifest.data)
+    tokenizer = project.path_of(manifest.tokenizer) if manifest.tokenizer else None
+    task = task_for(manifest, model.config, tokenizer)
+    held_out = held_out_samples(manifest.data, project.path_of)
     if held_out is None:
         raise SystemExit("The project has nothing to evaluate on.")
-    samples = stream(source, [paths[shard.sha256] for shard in manifest.data.shards], seed)
+    samples = training_samples(manifest.data, [project.path_of(shard) for shard in manifest.data.shards], seed)
     batches = task.batches(samples, training.microbatch_size, seed)
     optimizer = optimizer_factory(training.optimizer)(model.parameters())
     scheduler = scheduler_factory(training.schedule)(optimizer)
@@ -70,7 +69,9 @@ def learn(
     model.train()
     for epoch in range(epochs + 1):
         if epoch % every == 0:
-            yield epoch, task.evaluate(model, once(source, paths[held_out.sha256]))
+            found = task.evaluate(model, held_out())
+            print(f"seed {seed}, epoch {epoch}: loss {found.loss:.3f}, {found.figure.value:.4g}", flush=True)
+            yield epoch, found
         gradients, turns = list[torch.Tensor](), turns_of(steps, peers or 1)
         for turn in turns:
             for _ in range(turn):
@@ -108,11 +109,13 @@ def average(model: torch.nn.Module, gradients: list[torch.Tensor], weights: list
 
 
 def report(epoch: int, found: list[Evaluation]) -> None:
-    losses, figures = [each.loss for each in found], [each.figure.value for each in found]
-    print(
-        f"epoch {epoch:4}: loss {statistics.median(losses):.3f} ({min(losses):.3f} to {max(losses):.3f}), "
-        f"{found[0].figure.kind} {statistics.median(figures):.4g} ({min(figures):.4g} to {max(figures):.4g})"
-    )
+    measured = [[Figure("loss", each.loss), each.figure, *each.others] for each in found]
+    columns = ([figure.value for figure in column] for column in zip(*measured, strict=True))
+    texts = [
+        f"{figure.kind} {statistics.median(values):.4g} ({min(values):.4g} to {max(values):.4g})"
+        for figure, values in zip(measured[0], columns, strict=True)
+    ]
+    print(f"epoch {epoch:4}: {', '.join(texts)}", flush=True)
 
 
 if __name__ == "__main__":

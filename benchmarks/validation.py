@@ -21,8 +21,7 @@ from transformers import PreTrainedModel
 
 from core.api.project.manifest import Manifest
 from core.host.project import Project, load
-from core.learning.data import source_for
-from core.learning.data.source import stream
+from core.learning.data import training_samples
 from core.learning.model import build_model
 from core.learning.optimizers import optimizer_factory
 from core.learning.order import Order, Piece, compute_again
@@ -90,7 +89,7 @@ def brought(model: PreTrainedModel, microbatches: Microbatches, epoch: int) -> t
 def order_of(project: Project, manifest: Manifest, model: PreTrainedModel) -> Order:
     paths = {file.sha256: file.path for file in project.files.values()}
     task = task_for(manifest, model.config, paths[manifest.tokenizer.sha256] if manifest.tokenizer else None)
-    samples = partial(stream, source_for(manifest.data), [paths[shard.sha256] for shard in manifest.data.shards])
+    samples = partial(training_samples, manifest.data, [paths[shard.sha256] for shard in manifest.data.shards])
     return Order(task, samples, manifest.training.microbatch_size, manifest.run_id, b"peer")
 
 

@@ -9,6 +9,7 @@ def task(name: str) -> str:
     """What is learned, by the task's name in a manifest."""
     words = {
         "masked_language_modelling": tr("predict masked tokens of a text"),
+        "sentence_order_prediction": tr("predict masked tokens and the order of sentences"),
         "causal_language_modelling": tr("predict the next token of a text"),
     }
     return words.get(name, name.replace("_", " "))

@@ -13,7 +13,7 @@ from hivemind import DHT
 from transformers.modeling_utils import PreTrainedModel
 
 from core.api.errors import WorldError, os_errors_as
-from core.api.project.manifest import File, Manifest
+from core.api.project.manifest import Manifest
 from core.api.project.manifest_reading import parse
 from core.host.auxiliary_peer import AuxiliaryPeer, limits_of
 from core.host.backbone import Backbone
@@ -26,8 +26,7 @@ from core.host.recomputation import Setup
 from core.host.validation import Validation
 from core.host.web.published import PublishedRun
 from core.host.web.server import Web
-from core.learning.data import source_for
-from core.learning.data.source import once
+from core.learning.data import held_out_samples
 from core.learning.model import build_model
 from core.learning.tasks import task_for
 from core.learning.tasks.task import Evaluation
@@ -133,17 +132,10 @@ def _claimed(state: Path) -> Iterator[None]:
 
 
 def _evaluation(project: Project, manifest: Manifest, model: PreTrainedModel) -> Callable[[], Evaluation] | None:
-    task = task_for(manifest, model.config, _path_of(project, manifest.tokenizer))
-    held_out = _path_of(project, manifest.data.held_out)
-    if held_out is None:
-        return None
-    source = source_for(manifest.data)
-    return lambda: task.evaluate(model, once(source, held_out))
-
-
-def _path_of(project: Project, file: File | None) -> Path | None:
-    """The organiser's path of a file of the manifest."""
-    return None if file is None else next(own.path for own in project.files.values() if own.sha256 == file.sha256)
+    tokenizer = project.path_of(manifest.tokenizer) if manifest.tokenizer else None
+    task = task_for(manifest, model.config, tokenizer)
+    samples = held_out_samples(manifest.data, project.path_of)
+    return None if samples is None else lambda: task.evaluate(model, samples())
 
 
 def _validation(
@@ -157,7 +149,7 @@ def _validation(
     if len(shards) < len(manifest.data.shards):
         log.warning("Nobody's gradients are validated: the data are elsewhere.")
         return None
-    tokenizer = _path_of(project, manifest.tokenizer)
+    tokenizer = project.path_of(manifest.tokenizer) if manifest.tokenizer else None
     setup = Setup(manifest, str(tokenizer) if tokenizer else None, shards)
     return Validation(setup, WorkRecords(backbone.dht, manifest.run_id), session_folder)
 

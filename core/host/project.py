@@ -19,7 +19,7 @@ from msgspec import Meta
 
 from core.api.errors import ManifestError, UsageError, WorldError
 from core.api.project import manifest_reading
-from core.api.project.manifest import Manifest, Positive
+from core.api.project.manifest import File, Manifest, Positive
 from core.api.project.peer_address import is_peer_address
 from core.api.project.plain_json import check as check_plain
 from core.system.atomic_file import write_atomically
@@ -92,6 +92,10 @@ class Project:
         run_id = run_id_of(self.template.id, state) if self.own_run_id else self.template.run_id
         every_peer = tuple(dict.fromkeys((*peers, *self.host.extra_peers)))
         return msgspec.structs.replace(self.template, run_id=run_id, initial_peers=every_peer)
+
+    def path_of(self, file: File) -> Path:
+        """The organiser's own copy of a file of the manifest."""
+        return next(own.path for own in self.files.values() if own.sha256 == file.sha256)
 
     def state(self) -> Path:
         """Where this backbone keeps its state unless the command line says otherwise."""
@@ -188,28 +192,42 @@ def _publish(table: dict[str, Any], folder: Path) -> list[ServedFile]:
         publish(table, "tokenizer", "$.tokenizer", text=True)
     if "picture" in table:
         publish(table, "picture", "$.picture", text=False)
-    data = table.get("data")
-    if isinstance(data, dict) and "shards" in data:
+    collections = list(_collections(table.get("data"), "$.data"))
+    for data, field in collections:
         if "held_out" in data:
-            publish(data, "held_out", "$.data.held_out", text=True)
-        shards = [_published(shard, field, text=True) for shard, field in _shards(data["shards"], folder)]
-        held_out = {file.sha256 for file in published}
+            publish(data, "held_out", f"{field}.held_out", text=True)
+    held_out = {file.sha256 for file in published}
+    for data, field in collections:
+        found = _shards(data["shards"], folder, f"{field}.shards")
+        shards = [_published(shard, place, text=True) for shard, place in found]
         if twice := [shard for shard in shards if shard.sha256 in held_out]:
-            raise ManifestError("shard_is_held_out", "$.data.shards", path=twice[0].path.name)
+            raise ManifestError("shard_is_held_out", f"{field}.shards", path=twice[0].path.name)
         data["shards"] = [_entry(shard) for shard in shards]
         published += shards
     return published
+
+
+def _collections(data: object, field: str) -> Iterator[tuple[dict[str, Any], str]]:
+    """Every table with shards: the data, or those of the parts of a mixture. What is wrong is refused later."""
+    if not isinstance(data, dict):
+        return
+    if "shards" in data:
+        yield data, field
+    parts = data.get("parts")
+    for index, part in enumerate(parts if isinstance(parts, list) else ()):
+        if isinstance(part, dict):
+            yield from _collections(part.get("data"), f"{field}.parts[{index}].data")
 
 
 def _entry(file: ServedFile) -> dict[str, Any]:
     return {"url": f"data/{file.name}", "sha256": file.sha256, "size": file.size}
 
 
-def _shards(patterns: object, folder: Path) -> Iterator[tuple[Path, str]]:
+def _shards(patterns: object, folder: Path, place: str) -> Iterator[tuple[Path, str]]:
     if not isinstance(patterns, list):
-        raise ManifestError("shards_not_a_list", "$.data.shards")
+        raise ManifestError("shards_not_a_list", place)
     for index, pattern in enumerate(patterns):
-        field = f"$.data.shards[{index}]"
+        field = f"{place}[{index}]"
         if not isinstance(pattern, str) or not re.search(r"[*?\[]", pattern):
             yield _local(pattern, folder, field), field
             continue

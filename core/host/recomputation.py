@@ -48,8 +48,7 @@ class Answer(msgspec.Struct, frozen=True):
 class Recomputer:
     def __init__(self, setup: Setup) -> None:
         with loading():
-            from core.learning.data import source_for
-            from core.learning.data.source import stream
+            from core.learning.data import training_samples
             from core.learning.model import build_model
             from core.learning.tasks import task_for
 
@@ -57,7 +56,7 @@ class Recomputer:
         self._model = build_model(manifest)
         self._model.train()
         task = task_for(manifest, self._model.config, Path(setup.tokenizer) if setup.tokenizer else None)
-        samples = partial(stream, source_for(manifest.data), [Path(shard) for shard in setup.shards])
+        samples = partial(training_samples, manifest.data, [Path(shard) for shard in setup.shards])
         self._order = partial(Order, task, samples, manifest.training.microbatch_size, manifest.run_id)
 
     def answer(self, job: Job) -> Answer:

@@ -16,10 +16,9 @@ from core.api.message import Message
 from core.api.session import Fault, Remark, Start
 from core.api.session_settings import SessionSettings
 from core.api.snapshot import Transfer
-from core.learning.data import source_for
+from core.learning.data import training_samples
 from core.learning.data.download import Client, StoppedError
 from core.learning.data.fetch import Fetcher
-from core.learning.data.source import stream
 from core.learning.model import build_model, count_parameters
 from core.learning.order import Order
 from core.learning.tasks import task_for
@@ -247,8 +246,8 @@ def _session(
 
 
 def _order(prepared: _Prepared, start: Start, dht: DHT) -> Order:
-    manifest, source = start.manifest, source_for(start.manifest.data)
-    samples = partial(stream, source, prepared.shards)
+    manifest = start.manifest
+    samples = partial(training_samples, manifest.data, prepared.shards)
     return Order(prepared.task, samples, manifest.training.microbatch_size, manifest.run_id, dht.peer_id.to_bytes())
 
 

@@ -10,7 +10,7 @@ import pytest
 
 from app.text.messages import sentence
 from core.api.errors import UsageError, WorldError
-from core.api.project.manifest import CausalLanguageModelling
+from core.api.project.manifest import CausalLanguageModelling, Mixture, TextData
 from core.api.project.manifest_reading import parse
 from core.host.project import Host, load, run_id_of
 
@@ -157,6 +157,7 @@ def test_the_practice_project_is_right(tmp_path: Path) -> None:
     manifest = practice.manifest(tmp_path, [PEER])
     assert parse(msgspec.json.encode(manifest), "http://127.0.0.1:1/").id == "shakespeare"
     assert len(manifest.data.shards) == 4
+    assert isinstance(manifest.data, TextData)
     assert manifest.data.held_out
     assert practice.state() == PRACTICE / "shakespeare-state"
 
@@ -166,6 +167,38 @@ def test_the_example_of_the_second_task_is_right(tmp_path: Path) -> None:
     assert parse(msgspec.json.encode(manifest), "http://127.0.0.1:1/").task == manifest.task
     assert isinstance(manifest.task, CausalLanguageModelling)
     assert len(manifest.data.shards) == 4
+
+
+MIXTURE = """data = { type = "mixture", parts = [
+    { weight = 1, data = { type = "text", shards = ["train-0.txt"], held_out = "held out ü.txt" } },
+    { weight = 3, data = { type = "json_lines", shards = ["train-1.txt"] } },
+] }"""
+DATA = 'data = { shards = ["train-*.txt"], held_out = "held out ü.txt" }'
+
+
+def test_the_files_of_every_part_of_a_mixture_are_published(project: Path, tmp_path: Path) -> None:
+    loaded = load(rewritten(project, DATA, MIXTURE))
+    manifest = loaded.manifest(tmp_path / "state", [PEER])
+    assert parse(msgspec.json.encode(manifest), "http://192.0.2.1/manifest.json").data != manifest.data
+    assert isinstance(manifest.data, Mixture)
+    assert [loaded.path_of(shard).name for shard in manifest.data.shards] == ["train-0.txt", "train-1.txt"]
+    assert len(loaded.files) == 4
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "message"),
+    [
+        ('"train-1.txt"', '"train-9.txt"', "data.parts[1].data.shards[0]"),
+        ('"train-1.txt"', '"held out ü.txt"', "data.parts[1].data.shards"),
+        ("weight = 3", "weight = 0", "data.parts[1].weight"),
+        ('"json_lines"', '"mixture"', "data.parts[1].data.type"),
+    ],
+)
+def test_a_wrong_part_of_a_mixture_is_named(project: Path, old: str, new: str, message: str) -> None:
+    assert old in MIXTURE
+    with pytest.raises(UsageError) as raised:
+        load(rewritten(project, DATA, MIXTURE.replace(old, new)))
+    assert raised.value.message.params["field"] == message
 
 
 def test_the_practice_tokenizer_is_the_one_its_script_makes() -> None:

@@ -33,8 +33,7 @@ from core.host.project import Host, Project, load
 from core.host.recomputation import Setup
 from core.host.validation import Validation
 from core.host.web.published import PublishedRun
-from core.learning.data import source_for
-from core.learning.data.source import stream
+from core.learning.data import training_samples
 from core.learning.model import build_model
 from core.learning.order import Order
 from core.learning.tasks import task_for
@@ -171,7 +170,7 @@ def order_of(project: Project, manifest: Manifest, model: PreTrainedModel, peer:
     files = {file.sha256: file.path for file in project.files.values()}
     assert manifest.tokenizer is not None
     task: Task = task_for(manifest, model.config, files[manifest.tokenizer.sha256])
-    samples = partial(stream, source_for(manifest.data), [files[shard.sha256] for shard in manifest.data.shards])
+    samples = partial(training_samples, manifest.data, [files[shard.sha256] for shard in manifest.data.shards])
     return Order(task, samples, manifest.training.microbatch_size, manifest.run_id, peer)
 
 
@@ -211,7 +210,7 @@ def flip_labels() -> None:
 
     def flipped(self: Task, model: torch.nn.Module, batch: dict[str, torch.Tensor]) -> torch.Tensor:
         labels = batch["labels"]
-        return loss(self, model, {**batch, "labels": labels.where(labels < 0, self.vocabulary - 1 - labels)})
+        return loss(self, model, {**batch, "labels": labels.where(labels < 0, self.masking.vocabulary - 1 - labels)})
 
     Task.loss = flipped  # type: ignore[method-assign]
 

@@ -10,8 +10,7 @@ import torch
 from transformers import PreTrainedModel
 
 from core.host.project import load
-from core.learning.data import source_for
-from core.learning.data.source import stream
+from core.learning.data import training_samples
 from core.learning.model import build_model
 from core.learning.order import BadWork, Order, Piece, Samples, compute_again
 from core.learning.tasks import task_for
@@ -35,7 +34,7 @@ def model() -> PreTrainedModel:
 def order(model: PreTrainedModel, peer: bytes = b"peer", run: str = "run") -> Order:
     manifest = load(PRACTICE / "project.toml").manifest(Path("/nowhere"), ())
     task = task_for(manifest, model.config, PRACTICE / "tokenizer.json")
-    samples = partial(stream, source_for(manifest.data), sorted(PRACTICE.glob("train-*.txt")))
+    samples = partial(training_samples, manifest.data, sorted(PRACTICE.glob("train-*.txt")))
     return Order(task, samples, 16, run, peer)
 
 

@@ -18,7 +18,7 @@ from core.swarm.errors import RoundFailed
 from core.swarm.patches import install
 from core.swarm.traffic.link import Link
 from tests.fakes.backbone import ScriptedBackbone
-from tests.swarm.fixed_data import AVERAGING, MICROBATCH, MICROBATCHES, TRAINING, make_model, microbatch_loss
+from tests.swarm.fixed_data import MICROBATCH, MICROBATCHES, TRAINING, averaging_of, make_model, microbatch_loss
 
 DEADLINE = 120.0
 
@@ -40,14 +40,14 @@ def main() -> None:
         run_id="equivalence",
         parameters=model.parameters(),
         training=TRAINING,
-        averaging=AVERAGING,
+        averaging=averaging_of(sys.argv[5]),
         backbone=ScriptedBackbone(),
         extrapolate=False,
     )
     deadline = time.monotonic() + DEADLINE
     for epoch in range(epochs):
         for microbatch in range(index, MICROBATCHES, peers):
-            microbatch_loss(model, epoch, microbatch).backward()
+            microbatch_loss(model, epoch, microbatch, sys.argv[5]).backward()
             with contextlib.suppress(RoundFailed):
                 optimizer.step(batch_size=MICROBATCH)
             optimizer.zero_grad()

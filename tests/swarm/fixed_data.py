@@ -1,5 +1,9 @@
 """The same data and model for a swarm and for one process, so that their parameters can be compared."""
 
+from collections.abc import Callable
+from functools import partial
+
+import msgspec
 import torch
 
 from core.api.project.manifest import Averaging, Optimizer, Schedule, Training
@@ -19,17 +23,28 @@ TRAINING = Training(
 AVERAGING = Averaging(compression="none", matchmaking_time=1.0, averaging_timeout=30.0, average_state_every=2)
 
 
+MEAN = msgspec.structs.replace(AVERAGING, reducer="mean")
+"""Where CenteredClip would act on honest peers: it looks at each tensor by itself, and with four samples the gradients
+of the two values of a sentence order's bias are many times as large at one peer as at the other."""
+
+
+def averaging_of(task: str) -> Averaging:
+    """How the peers of the equivalence test average."""
+    return AVERAGING if task in ("masked", "causal") else MEAN
+
+
 def make_model(task: str = "masked") -> torch.nn.Module:
-    """Of masked or of causal language modelling."""
+    """Of one of the tasks in `_MODELS`."""
     torch.manual_seed(0)
     return _MODELS[task]()
 
 
-def _masked() -> torch.nn.Module:
-    from transformers import AlbertConfig, AlbertForMaskedLM
+def _albert(architecture: str) -> torch.nn.Module:
+    from transformers.models.albert import modeling_albert
 
-    return AlbertForMaskedLM(
-        AlbertConfig(
+    kind = getattr(modeling_albert, architecture)
+    model: torch.nn.Module = kind(
+        kind.config_class(
             vocab_size=VOCABULARY,
             embedding_size=16,
             hidden_size=32,
@@ -39,8 +54,10 @@ def _masked() -> torch.nn.Module:
             max_position_embeddings=LENGTH,
             hidden_dropout_prob=0.0,
             attention_probs_dropout_prob=0.0,
+            classifier_dropout_prob=0.0,
         )
     )
+    return model
 
 
 def _causal() -> torch.nn.Module:
@@ -62,14 +79,19 @@ def _causal() -> torch.nn.Module:
     )
 
 
-_MODELS = {"masked": _masked, "causal": _causal}
+_MODELS: dict[str, Callable[[], torch.nn.Module]] = {
+    "masked": partial(_albert, "AlbertForMaskedLM"),
+    "sentence_order": partial(_albert, "AlbertForPreTraining"),
+    "causal": _causal,
+}
 
 
-def microbatch_loss(model: torch.nn.Module, epoch: int, index: int) -> torch.Tensor:
+def microbatch_loss(model: torch.nn.Module, epoch: int, index: int, task: str = "masked") -> torch.Tensor:
     """The loss of one microbatch: `index` of MICROBATCHES in `epoch`."""
     generator = torch.Generator().manual_seed(epoch * MICROBATCHES + index)
     tokens = torch.randint(VOCABULARY, (MICROBATCH, LENGTH), generator=generator)
-    loss: torch.Tensor = model(input_ids=tokens, labels=tokens).loss
+    order = {"sentence_order_label": tokens[:, 0] % 2} if task == "sentence_order" else {}
+    loss: torch.Tensor = model(input_ids=tokens, labels=tokens, **order).loss
     return loss
 
 
@@ -80,7 +102,7 @@ def train_alone(epochs: int, task: str = "masked") -> torch.nn.Module:
     scheduler = scheduler_factory(TRAINING.schedule)(optimizer)
     for epoch in range(epochs):
         for index in range(MICROBATCHES):
-            (microbatch_loss(model, epoch, index) / MICROBATCHES).backward()
+            (microbatch_loss(model, epoch, index, task) / MICROBATCHES).backward()
         optimizer.step()
         scheduler.step()
         optimizer.zero_grad()

@@ -18,6 +18,7 @@ WORDINGS = {
     "number_too_large": N_("It is larger than {most:count}."),
     # Data.
     "data_without_text": N_("The project's data holds no text."),
+    "data_without_sentences": N_("The texts of the project's data have only one sentence each."),
     "shard_not_readable": N_("The data shard {path} cannot be read: {detail}."),
     "cache_too_small": N_("The data needs {needed:size} of cache, but your limit allows {allowed:size}."),
     "cache_not_usable": N_("The cache folder {folder} cannot be used: {detail}."),

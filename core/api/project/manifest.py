@@ -75,6 +75,13 @@ class MaskedLanguageModelling(TextTask, frozen=True, tag="masked_language_modell
     """Share of the tokens to predict."""
 
 
+class SentenceOrderPrediction(TextTask, frozen=True, tag="sentence_order_prediction"):
+    """ALBERT's objective (Lan et al. 2020): masked tokens, and whether two segments of a text are in their order."""
+
+    mask_probability: Annotated[float, Meta(gt=0, lt=1)] = 0.15
+    """Share of the tokens to predict."""
+
+
 class CausalLanguageModelling(TextTask, frozen=True, tag="causal_language_modelling"):
     """Predict each token from those before it (Radford et al. 2019)."""
 
@@ -82,7 +89,7 @@ class CausalLanguageModelling(TextTask, frozen=True, tag="causal_language_modell
     """Token of the tokenizer that ends each text, such as <|endoftext|>; None: texts follow each other directly."""
 
 
-Task = MaskedLanguageModelling | CausalLanguageModelling
+Task = MaskedLanguageModelling | SentenceOrderPrediction | CausalLanguageModelling
 """By `type`. How each learns is in `core.learning.tasks`."""
 
 
@@ -98,6 +105,9 @@ class Shards(msgspec.Struct, frozen=True, forbid_unknown_fields=True, tag_field=
 class TextData(Shards, frozen=True, tag="text"):
     """UTF-8 text, in lines."""
 
+    block: Annotated[int, Meta(ge=256, le=1 << 20)] = 2048
+    """Bytes of a text: it has the whole lines of about so many."""
+
 
 class JsonLinesData(Shards, frozen=True, tag="json_lines"):
     """One JSON object a line, as many text collections are published; each line is a text."""
@@ -106,7 +116,28 @@ class JsonLinesData(Shards, frozen=True, tag="json_lines"):
     """Of the object, that holds the text."""
 
 
-Data = TextData | JsonLinesData
+class Part(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """A collection of a mixture."""
+
+    weight: Annotated[float, Meta(gt=0, le=1e6)]
+    """Its share of the texts is this number divided by the sum of all."""
+    data: TextData | JsonLinesData
+    """By its type."""
+
+
+class Mixture(msgspec.Struct, frozen=True, forbid_unknown_fields=True, tag_field="type", tag="mixture"):
+    """Several collections at once: each next text is from one of them, chosen at random by weight."""
+
+    parts: Annotated[tuple[Part, ...], Meta(min_length=1, max_length=64)]
+    """The collections."""
+
+    @property
+    def shards(self) -> tuple[File, ...]:
+        """Of all parts, in their order."""
+        return tuple(shard for part in self.parts for shard in part.data.shards)
+
+
+Data = TextData | JsonLinesData | Mixture
 """By `type`, `text` if it is missing. How each is read is in `core.learning.data`."""
 
 

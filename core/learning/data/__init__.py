@@ -1,16 +1,45 @@
 """A project's data: download, cache with a size limit, and reading. Each kind of data has a file, listed here."""
 
+from collections.abc import Callable, Iterator, Sequence
+from itertools import islice
+from pathlib import Path
+from random import Random
 from typing import Any
 
-from core.api.project.manifest import Data, JsonLinesData, TextData
+from core.api.project.manifest import Data, File, JsonLinesData, Mixture, TextData
 from core.learning.data.json_lines import JsonLinesSource
-from core.learning.data.source import Source
+from core.learning.data.source import Source, once, stream
 from core.learning.data.text import TextSource
 
 _SOURCES: dict[type, Any] = {TextData: TextSource, JsonLinesData: JsonLinesSource}
 
 
 def source_for(declared: Data) -> Source:
-    """The reader of the manifest's kind of data."""
+    """The reader of one kind of data; a mixture has several."""
     source: Source = _SOURCES[type(declared)](declared)
     return source
+
+
+def training_samples(declared: Data, shards: Sequence[Path], seed: int) -> Iterator[Any]:
+    """Endless samples of the shards, which are in the manifest's order; the same seed gives the same samples.
+
+    Raises:
+        WorldError: a shard is missing, or no shard has a sample.
+    """
+    if not isinstance(declared, Mixture):
+        return stream(source_for(declared), shards, seed)
+    paths = iter(shards)
+    parts = [stream(source_for(part.data), list(islice(paths, len(part.data.shards))), seed) for part in declared.parts]
+    return _mixed(parts, [part.weight for part in declared.parts], Random(seed))
+
+
+def _mixed(parts: Sequence[Iterator[Any]], weights: Sequence[float], chance: Random) -> Iterator[Any]:
+    while True:
+        yield next(chance.choices(parts, weights)[0])
+
+
+def held_out_samples(declared: Data, path_of: Callable[[File], Path]) -> Callable[[], Iterator[Any]] | None:
+    """A function that gives the held-out samples in their order; None if there is no such file."""
+    kinds = [part.data for part in declared.parts] if isinstance(declared, Mixture) else [declared]
+    files = [(source_for(kind), path_of(kind.held_out)) for kind in kinds if kind.held_out is not None]
+    return (lambda: (sample for source, path in files for sample in once(source, path))) if files else None

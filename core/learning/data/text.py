@@ -7,8 +7,8 @@ from core.api.project.manifest import TextData
 
 
 class TextSource:
-    def __init__(self, _declared: TextData, block: int = 2048) -> None:
-        self.block = block
+    def __init__(self, declared: TextData, block: int | None = None) -> None:
+        self.block = block or declared.block
 
     def read(self, file: BinaryIO, begin: int) -> Iterator[str]:
         """The lines that begin in the block, as one text; nothing if they are blank."""

@@ -4,13 +4,20 @@ from pathlib import Path
 
 from transformers.configuration_utils import PretrainedConfig
 
-from core.api.project.manifest import CausalLanguageModelling, Manifest, MaskedLanguageModelling
+from core.api.project.manifest import (
+    CausalLanguageModelling,
+    Manifest,
+    MaskedLanguageModelling,
+    SentenceOrderPrediction,
+)
 from core.learning.tasks.causal_language_modelling import CausalLanguageModellingTask
 from core.learning.tasks.masked_language_modelling import MaskedLanguageModellingTask
+from core.learning.tasks.sentence_order_prediction import SentenceOrderPredictionTask
 from core.learning.tasks.task import Task
 
 TASKS: dict[type, type[Task]] = {
     MaskedLanguageModelling: MaskedLanguageModellingTask,
+    SentenceOrderPrediction: SentenceOrderPredictionTask,
     CausalLanguageModelling: CausalLanguageModellingTask,
 }
 

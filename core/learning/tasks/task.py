@@ -21,6 +21,8 @@ class Evaluation:
     loss: float
     figure: Figure
     """The usual measure of models for this task."""
+    others: tuple[Figure, ...] = ()
+    """Further measures, which only logs and benchmarks show."""
 
 
 class Task(Protocol):

@@ -2,8 +2,9 @@
 
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
-from itertools import islice
+from itertools import cycle, islice
 from pathlib import Path
+from typing import TypeVar
 
 import torch
 from tokenizers import Tokenizer
@@ -12,6 +13,8 @@ from transformers.configuration_utils import PretrainedConfig
 from core.api.errors import ManifestError
 from core.api.project.manifest import TextTask
 from core.learning.tasks.task import Batch, Task
+
+Row = TypeVar("Row")
 
 _EVALUATION_SEED = 0
 _EVALUATION_BATCH = 32
@@ -79,14 +82,24 @@ def packed(
 
 def in_batches(rows: Iterable[list[int]], size: int) -> Iterator[torch.Tensor]:
     """`size` rows at a time; the last batch may be smaller."""
+    yield from map(torch.tensor, chunks(rows, size))
+
+
+def chunks(rows: Iterable[Row], size: int) -> Iterator[list[Row]]:
+    """`size` rows at a time; the last chunk may be smaller."""
     rows = iter(rows)
     while chunk := list(islice(rows, size)):
-        yield torch.tensor(chunk)
+        yield chunk
+
+
+def mean(total: float, count: int) -> float:
+    """Not a number without samples."""
+    return total / count if count else float("nan")
 
 
 def evaluation_batches(task: Task, texts: Iterable[str], device: torch.device) -> Iterator[Batch]:
-    """The first batches of held-out text, the same every time, on the model's device."""
-    batches = task.batches(texts, _EVALUATION_BATCH, _EVALUATION_SEED)
+    """The first batches of held-out text, the same every time, on the model's device. A short text is read again."""
+    batches = task.batches(cycle(texts), _EVALUATION_BATCH, _EVALUATION_SEED)
     for batch in islice(batches, _EVALUATION_SAMPLES // _EVALUATION_BATCH):
         yield {name: value.to(device) for name, value in batch.items()}
 

@@ -1,5 +1,6 @@
 """Samples of a project's shards, by kind of data."""
 
+from collections import Counter
 from itertools import islice
 from pathlib import Path
 from typing import get_args
@@ -7,8 +8,8 @@ from typing import get_args
 import pytest
 
 from core.api.errors import WorldError
-from core.api.project.manifest import Data, File, JsonLinesData, TextData
-from core.learning.data import source_for
+from core.api.project.manifest import Data, File, JsonLinesData, Mixture, Part, TextData
+from core.learning.data import held_out_samples, source_for, training_samples
 from core.learning.data.json_lines import JsonLinesSource
 from core.learning.data.source import once, stream
 from core.learning.data.text import TextSource
@@ -90,5 +91,39 @@ def test_json_lines_give_each_text_once_and_leave_out_what_is_none(tmp_path: Pat
 
 
 def test_every_kind_of_data_of_a_manifest_has_a_source() -> None:
-    for kind in get_args(Data):
+    for kind in get_args(Part.__annotations__["data"]):
         assert source_for(kind(FILES)).block > 0
+    assert set(get_args(Data)) - set(get_args(Part.__annotations__["data"])) == {Mixture}
+
+
+@pytest.fixture
+def mixture(tmp_path: Path) -> tuple[Mixture, list[Path]]:
+    """Shards of one letter each: a and b are three times as frequent as c."""
+    paths = [tmp_path / name for name in "abc"]
+    for path in paths:
+        path.write_text(f"{path.name}\n" * 5000)
+    part = TextData(FILES, block=256)
+    return Mixture((Part(3.0, TextData(FILES * 2, held_out=FILES[0], block=256)), Part(1.0, part))), paths
+
+
+def test_a_mixture_takes_its_texts_by_weight_from_each_collection(mixture: tuple[Mixture, list[Path]]) -> None:
+    declared, paths = mixture
+    assert len(declared.shards) == len(paths)
+    drawn = Counter(text[0] for text in islice(training_samples(declared, paths, seed=1), 4000))
+    assert drawn["a"] + drawn["b"] == pytest.approx(3000, abs=120)
+    assert drawn["a"] == pytest.approx(drawn["b"], abs=150)
+    assert drawn["c"] == pytest.approx(1000, abs=120)
+
+
+def test_a_seed_decides_what_a_mixture_draws(mixture: tuple[Mixture, list[Path]]) -> None:
+    first, again, other = (list(islice(training_samples(*mixture, seed), 50)) for seed in (1, 1, 2))
+    assert first == again
+    assert first != other
+
+
+def test_held_out_samples_are_those_of_every_part_that_has_some(mixture: tuple[Mixture, list[Path]]) -> None:
+    declared, paths = mixture
+    samples = held_out_samples(declared, lambda _: paths[1])
+    assert samples is not None
+    assert "".join(samples()) == "".join(samples()) == paths[1].read_text()
+    assert held_out_samples(TextData(FILES), lambda _: paths[1]) is None

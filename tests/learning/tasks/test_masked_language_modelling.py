@@ -37,8 +37,8 @@ def test_sequences_are_packed_between_their_marks_and_nothing_of_the_text_is_los
     [batch] = islice(task.batches([TEXT], 8, seed=1), 1)
     tokens, labels = batch["input_ids"], batch["labels"]
     assert tokens.shape == labels.shape == (8, 16)
-    assert (tokens[:, 0] == task.start).all()
-    assert (tokens[:, -1] == task.end).all()
+    assert (tokens[:, 0] == task.masking.start).all()
+    assert (tokens[:, -1] == task.masking.end).all()
     original = torch.where(labels == -100, tokens, labels)[:, 1:-1].flatten()
     assert original.tolist() == task.tokenizer.encode(TEXT).ids[: 8 * 14]
 
@@ -57,7 +57,7 @@ def test_of_the_tokens_to_predict_most_are_masked_some_replaced_and_some_unchang
         asked = batch["labels"] != -100
         chosen += int(asked.sum())
         total += asked[:, 1:-1].numel()
-        masked += int((batch["input_ids"][asked] == task.mask).sum())
+        masked += int((batch["input_ids"][asked] == task.masking.mask).sum())
         unchanged += int((batch["input_ids"] == batch["labels"]).sum())
     assert chosen / total == pytest.approx(0.15, abs=0.01)
     assert masked / chosen == pytest.approx(0.8, abs=0.02)

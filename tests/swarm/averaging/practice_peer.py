@@ -18,8 +18,7 @@ from hivemind import DHT
 
 from core.api.session_settings import Limits
 from core.host.project import load
-from core.learning.data import source_for
-from core.learning.data.source import once, stream
+from core.learning.data import held_out_samples, training_samples
 from core.learning.model import build_model
 from core.learning.tasks import task_for
 from core.learning.tasks.task import Batch
@@ -47,19 +46,19 @@ class Practice:
         self.training = msgspec.structs.replace(manifest.training, seed=seed, target_batch_size=BATCH)
         self.model = build_model(msgspec.structs.replace(manifest, training=self.training))
         self.model.train()
-        self._data, self._files = manifest.data, {file.sha256: file.path for file in project.files.values()}
+        self._data, self._path_of = manifest.data, project.path_of
         assert manifest.tokenizer is not None
-        self.task = task_for(manifest, self.model.config, self._files[manifest.tokenizer.sha256])
-        self._source = source_for(self._data)
+        self.task = task_for(manifest, self.model.config, project.path_of(manifest.tokenizer))
 
     def batches(self, seed: int) -> Iterator[Batch]:
-        samples = stream(self._source, [self._files[shard.sha256] for shard in self._data.shards], seed)
+        samples = training_samples(self._data, [self._path_of(shard) for shard in self._data.shards], seed)
         return self.task.batches(samples, self.training.microbatch_size, seed)
 
     def loss(self) -> float:
         """On the held-out data."""
-        assert self._data.held_out is not None
-        return self.task.evaluate(self.model, once(self._source, self._files[self._data.held_out.sha256])).loss
+        held_out = held_out_samples(self._data, self._path_of)
+        assert held_out is not None
+        return self.task.evaluate(self.model, held_out()).loss
 
 
 def join(folder: Path, number: int, rate: int) -> DHT:

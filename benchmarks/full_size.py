@@ -1,0 +1,57 @@
+"""One step of a published project at its full size on this machine: parameters, memory and time.
+
+    .venv/bin/python -m benchmarks.full_size resources/projects/sahajbert
+
+A microbatch of the manifest's size and shape, without contents (all zeros, which cost the same), forward and backward,
+then the optimizer's step. Files that an organiser has to bring are not needed. Memory is the largest
+resident size of the process.
+"""
+
+import argparse
+import resource
+import tempfile
+import time
+from pathlib import Path
+
+import torch
+
+from core.learning.flops import counting
+from core.learning.model import build_model, count_parameters
+from core.learning.optimizers import optimizer_factory
+from core.learning.tasks import TASKS
+from tests.host.published_projects import complete
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("project", type=Path, help="folder of a project.toml in resources/projects")
+    chosen = parser.parse_args()
+    torch.set_num_threads(1)
+    with tempfile.TemporaryDirectory(prefix="hive") as folder:
+        manifest = complete(chosen.project.name, Path(folder)).manifest(Path(folder), ())
+    model = build_model(manifest)
+    size, kind = manifest.training.microbatch_size, TASKS[type(manifest.task)]
+    batch = {
+        name: value.repeat(size, *(1,) * (value.dim() - 1))
+        for name, value in kind.example(manifest.task, model.config).items()
+    }
+    print(f"{chosen.project.name}: {count_parameters(model):,} parameters, {memory():.2f} GB when built", flush=True)
+    optimizer = optimizer_factory(manifest.training.optimizer)(model.parameters())
+    model.train()
+    begin = time.perf_counter()
+    with counting() as flops:
+        model(**batch).loss.backward()
+    computed = time.perf_counter()
+    print(f"microbatch of {size}: {computed - begin:.1f} s, {flops() / 1e12:.2f} TFLOP, {memory():.2f} GB", flush=True)
+    optimizer.step()
+    print(f"optimizer: {time.perf_counter() - computed:.1f} s, {memory():.2f} GB")
+    share = manifest.training.target_batch_size / size
+    print(f"an epoch of {manifest.training.target_batch_size} samples: {share * (computed - begin) / 3600:.1f} h here")
+
+
+def memory() -> float:
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1e6
+
+
+if __name__ == "__main__":
+    main()
