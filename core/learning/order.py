@@ -5,6 +5,7 @@ All of it follows from the names of run and peer and from the epoch, so anybody 
 
 import hashlib
 from collections.abc import Callable, Iterable, Iterator
+from contextlib import nullcontext
 from dataclasses import dataclass, field
 from itertools import groupby
 from typing import Annotated, Any
@@ -13,6 +14,7 @@ import msgspec
 import torch
 from msgspec import Meta
 
+from core.learning.dropout import ReproducibleDropout, has_dropout
 from core.learning.tasks.task import Batch, Task
 
 _PURPOSE = b"idlehive order 1\n"
@@ -88,9 +90,11 @@ class Samples:
 
 
 def loss_of(order: Order, model: torch.nn.Module, piece: Piece, batch: Batch) -> torch.Tensor:
-    """The mean loss of a piece. Dropout is that of the piece: the same on processors of one kind, not on a GPU."""
+    """The mean loss of a piece. Dropout is that of the piece, on any kind of device."""
     torch.manual_seed(order.seed(piece.epoch, piece.first + 1))
-    return order.task.loss(model, batch)
+    # torch asks it at every operation.
+    with ReproducibleDropout() if has_dropout(model) else nullcontext():
+        return order.task.loss(model, batch)
 
 
 def compute_again(
