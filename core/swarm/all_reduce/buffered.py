@@ -9,22 +9,24 @@ Item = TypeVar("Item")
 
 async def buffered(source: AsyncGenerator[Item, None], count: int) -> AsyncIterator[Item]:
     """The items of `source`, up to `count` of which wait here; an error of it comes after them."""
-    entries = asyncio.Queue[tuple[Item] | Exception | None](count)
+    entries, room = asyncio.Queue[tuple[Item] | BaseException | None](), asyncio.Semaphore(count)
 
     async def fill() -> None:
         try:
             async for item in source:
-                await entries.put((item,))
-        except Exception as error:  # noqa: BLE001 - whatever it is, it is for whoever reads the stream
-            await entries.put(error)
+                await room.acquire()
+                entries.put_nowait((item,))
+        except BaseException as error:  # noqa: BLE001 - for whoever reads: a round that ends cancels what it waits for
+            entries.put_nowait(error)
         else:
-            await entries.put(None)
+            entries.put_nowait(None)
 
     filling = asyncio.create_task(fill())
     try:
         while (entry := await entries.get()) is not None:
-            if isinstance(entry, Exception):
+            if isinstance(entry, BaseException):
                 raise entry
+            room.release()
             yield entry[0]
     finally:
         filling.cancel()

@@ -219,8 +219,10 @@ class AtomicAllReduce(AllReduceRunner):
                 return average.result()
             if lost := [peer for watch, peer in watches.items() if watch.done()]:
                 raise MembersLost(lost)
-            # Nothing that still comes could mend it, and some may never come.
-            await asyncio.wait({average}, timeout=_GRACE)
+            # Nothing that still comes could mend it, and some may never come. Who is lost is worth knowing.
+            await asyncio.wait({average, *watches}, timeout=_GRACE, return_when=asyncio.FIRST_COMPLETED)
+            if lost := [peer for watch, peer in watches.items() if watch.done()]:
+                raise MembersLost(lost)
             raise AllreduceException(_PART_LOST)
         finally:
             # Streams that end from now on are ended by this peer.

@@ -16,11 +16,14 @@ lead one, groups are larger than the project asks for: to be in none costs more.
 import asyncio
 from collections.abc import AsyncIterator, Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any
 
+from hivemind import DHT
 from hivemind.averaging.control import StepControl
 from hivemind.averaging.group_info import GroupInfo
 from hivemind.averaging.matchmaking import Matchmaking, MatchmakingException
+from hivemind.dht.node import DHTNode
 from hivemind.p2p import P2P, P2PContext, PeerID
 from hivemind.proto import averaging_pb2
 
@@ -53,6 +56,12 @@ class Expected:
 def count_of_groups(peers: int, leaders: int, size: int) -> int:
     """Groups that so many peers form, of `size` at most unless they have too few `leaders`."""
     return max(1, min(-(-peers // size), leaders))
+
+
+async def _avoid(_dht: DHT, node: DHTNode, peers: Collection[PeerID]) -> None:
+    """Runs in the DHT's process. Each lookup would wait three seconds for them until it knows."""
+    for peer in peers:
+        node.blacklist.register_failure(peer)
 
 
 class BrokenGroup(MatchmakingException):
@@ -112,6 +121,12 @@ class ExpectedGroup(Matchmaking):
             self._lost |= {peer: self._expected[peer] for peer in peers if peer in self._expected}
             await self._fit()
 
+    async def lose(self, peers: Collection[PeerID]) -> None:
+        """These have fallen silent: they are not waited for, also where the DHT is asked for those that look for a
+        group."""
+        await self.leave_out(peers)
+        self.group_key_manager.dht.run_coroutine(partial(_avoid, peers=tuple(peers)), return_future=True)
+
     async def look_for_group(self, step: StepControl) -> GroupInfo | None:
         watch = asyncio.create_task(self._watch_missing())
         try:
@@ -141,7 +156,7 @@ class ExpectedGroup(Matchmaking):
         try:
             await asyncio.wait({request, silence}, return_when=asyncio.FIRST_COMPLETED)
             if not request.done():
-                await self.leave_out([leader])
+                await self.lose([leader])
                 return None
             return request.result()
         except BrokenGroup:
@@ -249,7 +264,7 @@ class ExpectedGroup(Matchmaking):
 
     async def _leave_out_if_silent(self, peer: PeerID) -> None:
         await until_silent(self._p2p, peer, interval=SEARCH_INTERVAL)
-        await self.leave_out([peer])
+        await self.lose([peer])
 
     async def _missing(self) -> set[PeerID]:
         """Of those that this peer, as the leader, waits for and knows."""

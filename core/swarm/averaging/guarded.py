@@ -103,7 +103,7 @@ class GuardedAverager(DecentralizedAverager):
         try:
             await super()._run_allreduce_inplace_(tensors, group_info, **options)
         except MembersLost as error:
-            await self._matchmaking.leave_out(error.peers)
+            await self._matchmaking.lose(error.peers)
             self._accuse_silent(error.peers, group_info)
             raise
         except BaseException:  # however it ends, also cancelled by a deadline, somebody may have fallen silent

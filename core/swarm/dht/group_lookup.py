@@ -8,6 +8,7 @@ has announced itself, and a peer that announces itself later asks to join.
 import asyncio
 import math
 import time
+from contextlib import suppress
 from typing import Any
 
 from hivemind.averaging.group_info import GroupInfo
@@ -23,6 +24,8 @@ _LONGEST_INTERVAL = 6.0
 """Between later ones, each time twice as long: who comes now asks this peer. Not where nobody can call it."""
 _NODES = 2
 """Nodes asked, of the three that hold each announcement: those nearest to its key."""
+_WITHDRAWN_WITHIN = 0.5
+"""Seconds for which the group that was found waits for that: if a node has vanished it would be three."""
 _WORTH_WITHDRAWING = 0.5
 """Seconds that an announcement must last, so that others would ask this peer for nothing."""
 
@@ -44,10 +47,15 @@ class PacedKeyManager(GroupKeyManager):
                 return True
             # A record is replaced by one that expires later.
             expiration_time = math.nextafter(expiration_time, math.inf)
-        stored = await self.dht.store(
+        stored = self.dht.store(
             group_key, looking_for_group, expiration_time, subkey=own_subkey(peer_id), return_future=True
         )
-        return bool(stored)
+        if looking_for_group:
+            return bool(await stored)
+        with suppress(TimeoutError):
+            async with asyncio.timeout(_WITHDRAWN_WITHIN):
+                await asyncio.shield(asyncio.wrap_future(stored))
+        return True
 
     async def update_key_on_group_assembled(self, group_info: GroupInfo) -> None:
         """All look under one key: hivemind's change of it fails where a group is larger than its target size."""

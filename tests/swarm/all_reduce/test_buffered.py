@@ -45,6 +45,23 @@ async def test_an_error_comes_after_what_was_made_before_it() -> None:
 
 
 @in_a_loop
+async def test_who_reads_does_not_wait_for_a_source_that_is_cancelled() -> None:
+    """As by hivemind's reducer, for what a round that has failed still waits for."""
+    averaged = asyncio.get_running_loop().create_future()
+
+    async def waiting() -> AsyncGenerator[int, None]:
+        yield 0
+        yield await averaged
+
+    stream = buffered(waiting(), 1)
+    assert await anext(stream) == 0
+    asyncio.get_running_loop().call_later(0.01, averaged.cancel)
+    with pytest.raises(asyncio.CancelledError):
+        async with asyncio.timeout(1.0):
+            await anext(stream)
+
+
+@in_a_loop
 async def test_a_stream_that_is_not_read_to_its_end_closes_its_source() -> None:
     source = Source(100)
     stream = buffered(source.items(), 2)

@@ -39,6 +39,8 @@ class Member:
         adds_samples: bool = True,
         **options: Any,
     ) -> None:
+        self.reported_at = 0.0
+        """As the others know it."""
         self.epoch, self.value, self.weight = 0, value, float(adds_samples)
         parameters = [torch.nn.Parameter(torch.zeros(size)) for size in sizes]
         for parameter in parameters:
@@ -88,5 +90,7 @@ class Member:
     @property
     def gradient(self) -> float:
         with self.averager.get_tensors() as tensors:
-            (value,) = set(torch.cat([tensor.flatten() for tensor in tensors]).tolist())
+            values = torch.cat([tensor.flatten() for tensor in tensors]).double()
+            # The last bits of a sum depend on the order in which parts came, and each reducer has its own.
+            (value,) = set(values.round(decimals=6).tolist())
             return float(value)

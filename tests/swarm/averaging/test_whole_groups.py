@@ -190,7 +190,7 @@ def run_of(
         return [other.dht.peer_id.to_bytes() for other in made[:most] if other.value != value]
 
     def reports(value: float) -> dict[bytes, float]:
-        return dict.fromkeys(ids(value), 0.0)
+        return {other.dht.peer_id.to_bytes(): other.reported_at for other in made if other.value != value}
 
     with installed(folder), ExitStack() as opened:
         for number in range(backbones + callers):
@@ -257,6 +257,40 @@ def test_twenty_callers_find_room_at_one_backbone_or_at_two(
             found = sizes_in(members, epoch)
             print(f"{backbones} backbones: groups of {sorted(set(found))} after {time.monotonic() - began:.1f} s")
             assert sorted(found) == [size for size in sizes for _ in range(size)]
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(300)
+@pytest.mark.parametrize("lost", [1, 7], ids=["a backbone", "a caller"])
+@pytest.mark.parametrize("peers", [8, 16])
+def test_a_peer_that_vanishes_costs_a_large_group_no_more_than_a_small_one(
+    short_folder: Path, peers: int, lost: int
+) -> None:
+    """Two backbones reduce for the others. One is lost while a group forms, and another time in a round."""
+    with run_of(short_folder, 2, peers - 2, size=peers) as members:
+        assert round_of(members)[0] == peers
+        others = [member for number, member in enumerate(members) if number != lost]
+        with members[lost].vanished():
+            size, seconds = round_of(others)
+            print(f"{peers} peers, one lost while a group forms: {seconds:.1f} s")
+            assert (size, seconds < LEFT_OUT_WITHIN) == (peers - 1, True)
+        # It is expected again once it reports.
+        for member in members:
+            member.epoch = 1
+            member.reported_at = 1.0
+        controls = [member.begin() for member in members]
+        wait_for(lambda: all(control.stage == AveragingStage.AWAITING_TRIGGER for control in controls), PATIENCE)
+        with members[lost].vanished():
+            began = time.monotonic()
+            for number, control in enumerate(controls):
+                if number != lost:
+                    control.allow_allreduce()
+            failed = [control.exception(PATIENCE) for control in controls if control is not controls[lost]]
+            if all(failed):
+                assert round_of(others)[0] == peers - 1
+            seconds = time.monotonic() - began
+            print(f"{peers} peers, one lost in a round: {seconds:.1f} s until the others have an average")
+            assert seconds < LEFT_OUT_WITHIN
 
 
 def test_a_backbone_takes_no_more_than_its_organiser_lets_it(short_folder: Path) -> None:
