@@ -9,7 +9,7 @@ import pytest
 from tests.end_to_end.machine import Machine, wait_for
 from tests.end_to_end.organiser import Organiser
 from tests.network import interface_log as log_module
-from tests.network.interface_log import InterfaceLog, carried, interface_log, mean_rate, worst_window
+from tests.network.interface_log import Direction, InterfaceLog, carried, interface_log, mean_rate, worst_window
 from tests.network.namespaces import INTERFACE, Host, hosts
 from tests.network.sessions import published_by, volunteer_on
 
@@ -54,11 +54,12 @@ def test_two_backbones_share_the_work_and_one_of_them_can_go(machine: Machine) -
         reach(volunteers[0].progress()["epoch"] + 2)
 
 
-def test_a_backbones_ceiling_holds_while_it_reduces_for_all(machine: Machine) -> None:
+@pytest.mark.parametrize(("limit", "direction"), [("upload_limit", "up"), ("download_limit", "down")])
+def test_a_backbones_ceiling_holds_while_it_reduces_for_all(machine: Machine, limit: str, direction: Direction) -> None:
     with hosts(3) as (far, *homes), ExitStack() as opened:
         organiser = Organiser(machine, "organiser", at=far.command(), address=far.address)
         text = organiser.description.read_text()
-        organiser.description.write_text(text.replace("[host]", f"[host]\nupload_limit = {CEILING}", 1))
+        organiser.description.write_text(text.replace("[host]", f"[host]\n{limit} = {CEILING}", 1))
         organiser.start()
         log = log_of(far, machine, opened)
         volunteers = [volunteer_on(host, machine) for host in homes]
@@ -68,7 +69,7 @@ def test_a_backbones_ceiling_holds_while_it_reduces_for_all(machine: Machine) ->
         begin = time.monotonic()
         time.sleep(SECONDS)  # the time that is measured
         readings = log.around(begin, time.monotonic())
-        worst, mean = (rate / CEILING for rate in (worst_window(readings, "up"), mean_rate(readings, "up")))
+        worst, mean = (rate / CEILING for rate in (worst_window(readings, direction), mean_rate(readings, direction)))
         print(f"{worst:.3f} of the ceiling in the busiest ten seconds, {mean:.3f} on average")
         assert worst <= MOST
         assert mean > MOST / 2, "the ceiling was not what the rounds waited for"

@@ -9,8 +9,10 @@ not know this is slowed down by not being read.
 import asyncio
 import contextlib
 import struct
+import time
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 from hivemind.p2p import P2P, PeerID
@@ -22,6 +24,8 @@ from core.swarm.traffic.token_bucket import TokenBucket
 _TENSOR_STREAMS = (".rpc_aggregate_part", ".rpc_download_state")
 _PERIOD = 0.4
 """Seconds between two checks whether the announced shares are still right."""
+_TOGETHER = 0.05
+"""Seconds after a new stream in which others count as opened with it."""
 _WORTH_ANNOUNCING = 0.02
 """Smallest change of a share, as part of it."""
 _ANSWER_TIMEOUT = 2.0
@@ -50,7 +54,10 @@ class RateNegotiation:
     def __init__(self, link: Link) -> None:
         self._link = link
         self._streams: list[_IncomingStream] = []
+        self._promised: dict[PeerID, float] = {}
+        """Peers that were told our ceiling and have not opened their stream, and until when that is waited for."""
         self._watch: asyncio.Task[None] | None = None
+        self._has_changed = asyncio.Event()
         self._ceilings: dict[PeerID, TokenBucket] = {}
 
     def rate_for(self, writer: asyncio.StreamWriter) -> float:
@@ -67,9 +74,12 @@ class RateNegotiation:
     def _ceiling_of(self, writer: asyncio.StreamWriter) -> TokenBucket | None:
         return self._ceilings.get(getattr(writer, "remote_peer", None))
 
-    async def answer(self, request: bytes, peer: PeerID) -> bytes:
-        """A peer announces its ceiling before or while a stream is open between us, and gets ours."""
+    async def answer(self, request: bytes, peer: PeerID, *, sends: bool = True) -> bytes:
+        """A peer announces its ceiling before or while a stream is open between us, and gets ours. All members of a
+        group ask at the same moment: each is counted from then on if it `sends`."""
         self._set_ceiling(peer, request)
+        if sends and not self._streams_from(peer):
+            self._promised[peer] = time.monotonic() + _ANSWER_TIMEOUT
         return _RATE.pack(self._share(max(1, self._streams_from(peer))))
 
     def _set_ceiling(self, peer: PeerID, announced: bytes) -> None:
@@ -93,6 +103,7 @@ class RateNegotiation:
         return stream
 
     def accept(self, p2p: P2P, peer: PeerID, name: str, writer: asyncio.StreamWriter) -> None:
+        self._promised.pop(peer, None)
         self._add(_IncomingStream(p2p, peer, name, writer))
 
     def drop(self, stream: _IncomingStream) -> None:
@@ -102,6 +113,7 @@ class RateNegotiation:
     def _add(self, stream: _IncomingStream) -> None:
         self._streams.append(stream)
         self._link.count_incoming(+1)
+        self._has_changed.set()
         if self._watch is None or self._watch.done():
             self._watch = asyncio.create_task(self._keep_announced())
 
@@ -109,11 +121,18 @@ class RateNegotiation:
         while self._streams:
             for stream in [stream for stream in self._streams if stream.writer and stream.writer.is_closing()]:
                 self.drop(stream)
-            await asyncio.gather(*map(self._announce_if_changed, self._streams), asyncio.sleep(_PERIOD))
+            self._has_changed.clear()
+            await asyncio.gather(*map(self._announce_if_changed, self._streams))
+            with contextlib.suppress(TimeoutError):
+                async with asyncio.timeout(_PERIOD):
+                    await self._has_changed.wait()
+            await asyncio.sleep(_TOGETHER)
 
     def _share(self, streams: int) -> float:
         """Bytes per second for so many of the streams on which tensors come in."""
-        return self._link.rate_for_streams * streams / max(streams, self._link.incoming)
+        now = time.monotonic()
+        self._promised = {peer: until for peer, until in self._promised.items() if now < until}
+        return self._link.rate_for_streams * streams / max(streams, self._link.incoming + len(self._promised))
 
     def _streams_from(self, peer: PeerID) -> int:
         return sum(stream.peer == peer for stream in self._streams)
@@ -168,7 +187,8 @@ def negotiated_serve(add_handler: Serve, rate_negotiation: RateNegotiation) -> S
                 rate_negotiation.accept(p2p, info.peer_id, name, writer)
             await handler(info, reader, writer)
 
-        await p2p._client.add_unary_handler(_call_name(name), rate_negotiation.answer)
+        answer = partial(rate_negotiation.answer, sends=not name.endswith(".rpc_download_state"))
+        await p2p._client.add_unary_handler(_call_name(name), answer)
         return await add_handler(p2p, name, noted, balanced=balanced)
 
     return served
