@@ -120,6 +120,11 @@ class _Version(argparse.Action):
         parser.exit()
 
 
+def command_line() -> Parser:
+    """The parser of all verbs."""
+    return _parser("")
+
+
 def _parser(verb: str) -> Parser:
     """Knows this verb; if there is none such, all of them."""
     parser = Parser(
