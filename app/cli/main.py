@@ -48,6 +48,7 @@ _VERBS = {
     "disk": "disk",
     "events": "events",
     "log": "log",
+    "runtime": "runtime",
     "doctor": "doctor.doctor",
 }
 """Each verb's module. Only that of the chosen one is imported: scripts ask for the status again and again."""

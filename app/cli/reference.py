@@ -1,4 +1,4 @@
-"""`python -m app.cli.reference man|bash|zsh|fish`: the manual page and the completions, from the command line's own help."""
+"""`python -m app.cli.reference man|bash|zsh|fish`: manual page and completions, made from the verbs' help."""
 
 import argparse
 import re

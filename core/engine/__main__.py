@@ -9,11 +9,11 @@ import logging
 import signal
 import sys
 import time
+from functools import partial
 
 import msgspec
 
 from core.api.errors import IdlehiveError, os_errors_as
-from core.client.engine_client import core_command
 from core.client.profile import Profile
 from core.conditions.machine import Machine, this_machine
 from core.conditions.sleep.watch import announcer_here
@@ -22,6 +22,7 @@ from core.engine.machine import profile_lock
 from core.engine.machine.logs import open_logs
 from core.engine.server.server import Server
 from core.engine.session.commands import Programs
+from core.engine.session.compute_runtime import torch_of
 from core.store.database import StoreError
 from core.store.store import Store
 from core.system import orphans
@@ -29,11 +30,8 @@ from core.system import orphans
 _log = logging.getLogger("core.engine")
 
 
-PROGRAMS = Programs(trainer=core_command("core.trainer"), host=core_command("core.host"))
-
-
-def main(programs: Programs = PROGRAMS, machine: Machine | None = None) -> int:
-    """Run the engine to its end with these programs, on a machine with these sensors; None: those of this one."""
+def main(programs: Programs | None = None, machine: Machine | None = None) -> int:
+    """Run the engine to its end with these programs, on a machine with these sensors; None: the usual ones."""
     profile = Profile.from_environment()
     try:
         with contextlib.ExitStack() as closing:
@@ -43,7 +41,8 @@ def main(programs: Programs = PROGRAMS, machine: Machine | None = None) -> int:
                 _log.warning("%s processes of an engine that was killed were still there and are ended now.", killed)
             store = Store(profile.database)
             closing.callback(_close, store)
-            engine = Engine(profile, store, programs, machine or this_machine(), time.time, announcer=announcer_here())
+            parts = programs or Programs.of(profile), machine or this_machine(partial(torch_of, profile))
+            engine = Engine(profile, store, *parts, time.time, announcer=announcer_here())
             asyncio.run(_serve(profile, engine, closing))
     except IdlehiveError as error:
         # The parent process reads it; standard error is for logs.

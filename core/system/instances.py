@@ -12,7 +12,7 @@ from collections.abc import Iterable
 import psutil
 
 PATIENCE = 30.0
-_OF_WINDOWS = ([], ["--in-tray"], ["open"])
+_OF_WINDOWS: tuple[list[str], ...] = ([], ["--in-tray"], ["open"])
 RESTART = signal.SIGUSR1
 """Windows and engines then start again from their files; a session ends in order before, and continues afterwards."""
 

@@ -5,6 +5,7 @@ It must parse on older Pythons too, so that they can look for a newer one.
 """
 
 import os
+import runpy
 import shutil
 import sys
 
@@ -19,9 +20,7 @@ def main() -> None:
     os.environ["PYTHONPATH"] = os.path.join(here, "lib")  # noqa: PTH118
     os.environ["PYTHONNOUSERSITE"] = "1"
     sys.path[:0] = [here, os.environ["PYTHONPATH"]]
-    from app.cli import main as idlehive
-
-    sys.exit(idlehive())
+    runpy.run_module("app", run_name="__main__")
 
 
 def start_with_another_python(launcher: str) -> None:

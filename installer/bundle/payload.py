@@ -31,7 +31,8 @@ _QT_LIBRARIES = (
 _QT_PLUGINS = (
     "iconengines", "imageformats/libqgif", "imageformats/libqico", "imageformats/libqjpeg", "imageformats/libqsvg",
     "imageformats/libqwebp", "platforminputcontexts/libcompose", "platforminputcontexts/libibus",
-    "platforms/libqminimal.", "platforms/libqoffscreen", "platforms/libqwayland", "platforms/libqxcb", "platformthemes", "tls",
+    "platforms/libqminimal.", "platforms/libqoffscreen", "platforms/libqwayland", "platforms/libqxcb",
+    "platformthemes", "tls",
     "wayland-decoration-client", "wayland-graphics-integration-client", "wayland-shell-integration/libxdg-shell",
     "xcbglintegrations",
 )  # fmt: skip

@@ -78,10 +78,11 @@ def test_lintian_finds_no_error(checkout: Checkout, tmp_path: Path) -> None:
 def test_desktop_entry_and_metainfo_are_valid(checkout: Checkout, tmp_path: Path) -> None:
     subprocess.run(["dpkg-deb", "-x", _deb(checkout, tmp_path, "1.2", BUILT), tmp_path / "root"], check=True)
     share = tmp_path / "root" / "usr" / "share"
-    for command in (
+    commands: tuple[list[str | Path], ...] = (
         ["desktop-file-validate", "--no-hints", share / "applications" / "idlehive.desktop"],
         ["appstreamcli", "validate", "--no-net", share / "metainfo" / "org.idlehive.Idlehive.metainfo.xml"],
-    ):
+    )
+    for command in commands:
         checked = subprocess.run(command, capture_output=True, text=True, check=False)
         assert checked.returncode == 0, checked.stdout + checked.stderr
 
