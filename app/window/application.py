@@ -26,8 +26,10 @@ from app.window.main_window import MainWindow
 from app.window.notification_policy import NotificationPolicy
 from app.window.quit import QuitDialog
 from app.window.tray import Tray
+from core.api.compute_runtime import InstallRuntime
 from core.api.errors import WorldError, os_errors_as
 from core.api.protocol import Command, Event
+from core.api.snapshot import Snapshot
 from core.client.profile import Profile
 
 if TYPE_CHECKING:
@@ -89,6 +91,7 @@ class WindowApp(QObject):
         self._focus_ring = FocusRing(application)
         self._compact: CompactWindow | None = None
         self._instance = instance
+        self._runtime_asked = False
         self._connect()
         QShortcut(QKeySequence("Ctrl+Q"), self.window, self.quit_dialog.ask)
         if started := os.environ.get("IDLEHIVE_TIMING"):
@@ -126,10 +129,20 @@ class WindowApp(QObject):
         self.host.missed.connect(self._stay_in_reach)
         self.quit_dialog.kept.connect(self.window.hide_or_minimise)
         self.link.event_came.connect(self._on_event)
+        self.link.snapshot_changed.connect(self._install_runtime)
         self.quit_dialog.leaving.connect(self.host.stop)
         self.quit_dialog.leaving.connect(self.window.hide)
         # Not quit(): that asks the windows first, and they only hide.
         self.quit_dialog.done.connect(lambda: self._application.exit(0))
+
+    def _install_runtime(self, snapshot: Snapshot) -> None:
+        """Once, at the first start of a package; afterwards the engine and the volunteer decide."""
+        if self._runtime_asked:
+            return
+        self._runtime_asked = True
+        found = snapshot.compute
+        if not (found.ready or found.step or found.removed):
+            self.link.ask(InstallRuntime())
 
     def _show_compact(self) -> None:
         """In the place of the large window."""
