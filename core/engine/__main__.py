@@ -6,6 +6,7 @@ If it cannot start, it writes the reason to standard output (a `Message` as one 
 import asyncio
 import contextlib
 import logging
+import os
 import signal
 import sys
 import time
@@ -14,6 +15,7 @@ from functools import partial
 import msgspec
 
 from core.api.errors import IdlehiveError, os_errors_as
+from core.client.engine_client import core_command, core_environment
 from core.client.profile import Profile
 from core.conditions.machine import Machine, this_machine
 from core.conditions.sleep.watch import announcer_here
@@ -43,16 +45,19 @@ def main(programs: Programs | None = None, machine: Machine | None = None) -> in
             closing.callback(_close, store)
             parts = programs or Programs.of(profile), machine or this_machine(partial(torch_of, profile))
             engine = Engine(profile, store, *parts, time.time, announcer=announcer_here())
-            asyncio.run(_serve(profile, engine, closing))
+            restart = asyncio.run(_serve(profile, engine, closing))
     except IdlehiveError as error:
         # The parent process reads it; standard error is for logs.
         sys.stdout.buffer.write(msgspec.json.encode(error.message) + b"\n")
         return 1
+    if restart:
+        os.execve(sys.executable, core_command("core.engine"), core_environment())
     return 0
 
 
-async def _serve(profile: Profile, engine: Engine, closing: contextlib.ExitStack) -> None:
-    quitting, over = asyncio.Event(), asyncio.Event()
+async def _serve(profile: Profile, engine: Engine, closing: contextlib.ExitStack) -> bool:
+    """Serve until the end; True: start again, because the files of Idlehive were replaced."""
+    restart, quitting, over = asyncio.Event(), asyncio.Event(), asyncio.Event()
 
     async def on_quit() -> None:
         quitting.set()
@@ -62,6 +67,7 @@ async def _serve(profile: Profile, engine: Engine, closing: contextlib.ExitStack
     loop = asyncio.get_running_loop()
     for number in (signal.SIGTERM, signal.SIGINT):
         loop.add_signal_handler(number, quitting.set)
+    loop.add_signal_handler(signal.SIGUSR1, _set_all, restart, quitting)
     with os_errors_as("socket_unusable", path=str(profile.socket)):
         await server.start()
     _log.info("Ready.")
@@ -77,6 +83,12 @@ async def _serve(profile: Profile, engine: Engine, closing: contextlib.ExitStack
     await asyncio.sleep(0)
     await server.close()
     _log.info("Ended.")
+    return restart.is_set()
+
+
+def _set_all(*events: asyncio.Event) -> None:
+    for event in events:
+        event.set()
 
 
 def _close(store: Store) -> None:

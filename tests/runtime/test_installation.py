@@ -82,7 +82,7 @@ def test_what_is_installed_is_tested_and_then_used(package: Package) -> None:
 
 def test_after_a_power_cut_the_next_start_uses_what_was_fetched(package: Package) -> None:
     process = package.start(UV_HANGS="1")
-    wait_for(lambda: (package.store.cache / "torch").exists())
+    wait_for((package.store.cache / "torch").exists)
     os.killpg(process.pid, signal.SIGKILL)
     process.communicate()
     assert package.store.current is None
@@ -123,15 +123,15 @@ def test_after_removal_nothing_is_left_but_the_wish(package: Package) -> None:
 @pytest.mark.parametrize(
     ("said", "kind", "host"),
     [
-        ("error: Failed to fetch: `https://pack.example/simple/torch/`\n  cause: dns error", "runtime_offline", "pack.example"),
-        ("  cause: error sending request for url (https://a.example/x)\n  cause: tunnel error: unsuccessful", "runtime_proxy", "a.example"),
-        ("error sending request for url (https://a.example/)\n cause: invalid peer certificate: UnknownIssuer", "runtime_certificate", "a.example"),
+        ("error: Failed to fetch: `https://a.example/simple/`\n  cause: dns error", "runtime_offline", "a.example"),
+        ("error sending request for url (https://a.example/)\n cause: tunnel error", "runtime_proxy", "a.example"),
+        ("error sending (https://a.example/)\n cause: UnknownIssuer", "runtime_certificate", "a.example"),
         ("error: Failed to extract archive\n  cause: No space left on device (os error 28)", "disk_full", None),
         ("  cause: Hash mismatch for `torch==2.13.0`", "runtime_garbage", None),
         ("error: Failed to parse metadata from `https://a.example/x.whl`", "runtime_garbage", None),
         ("thread panicked", "runtime_failed", None),
     ],
-)  # fmt: skip
+)
 def test_each_cause_has_its_own_message(package: Package, said: str, kind: str, host: str | None) -> None:
     failure = package.install(UV_SAYS=said)["failure"]
     assert failure["kind"] == kind
