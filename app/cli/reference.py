@@ -40,7 +40,7 @@ def _walk(path: tuple[str, ...], parser: argparse.ArgumentParser) -> Iterator[Co
         if isinstance(action, argparse._SubParsersAction):
             parts |= action.choices
             verbs += [Word(choice.dest, choice.help or "") for choice in action._choices_actions]
-        else:
+        elif action.help != argparse.SUPPRESS:
             options += [Word(name, action.help or "") for name in action.option_strings]
     yield Command(path, parser, tuple(verbs), tuple(options))
     for name, part in parts.items():

@@ -23,12 +23,13 @@ your identity first if you want to keep them.
 def add(verbs: Verbs) -> None:
     parser = add_verb(verbs, "remove-everything", "delete all that is stored for you", TEXT, run)
     parser.add_argument("--yes", action="store_true", help="do not ask")
+    parser.add_argument("--keep-window", action="store_true", help=argparse.SUPPRESS)  # it shows the list
 
 
 def run(arguments: argparse.Namespace, profile: Profile) -> int:
     if not arguments.yes and not _agrees(profile):
         return 1
-    removed = removal.remove_everything(profile)
+    removed = removal.remove_everything(profile, with_front_ends=not arguments.keep_window)
     print(words.describe(removed))
     return 1 if removed.kept else 0
 

@@ -19,8 +19,8 @@ _LONGEST_LEAVE = 60.0
 _LONGEST = 120.0
 
 
-def remove_everything(profile: Profile) -> Removed:
-    """End the engine and the window, then delete; what was deleted.
+def remove_everything(profile: Profile, *, with_front_ends: bool) -> Removed:
+    """End the engine (and the window), then delete; what was deleted.
 
     Raises:
         WorldError: it could not be done.
@@ -32,7 +32,7 @@ def remove_everything(profile: Profile) -> Removed:
     if login is not None and login.is_on:
         login.set(False)
         extra.append(str(login.path))
-    _end_engine(profile)
+    _end_engine(profile, with_front_ends=with_front_ends)
     command = core_command("core.engine.remove_everything")
     environment = {**core_environment(), "IDLEHIVE_HOME": str(profile.path)}
     done = subprocess.run(command, capture_output=True, timeout=_LONGEST, check=False, env=environment)
@@ -44,10 +44,10 @@ def remove_everything(profile: Profile) -> Removed:
     return msgspec.structs.replace(removed, paths=(*extra, *removed.paths))
 
 
-def _end_engine(profile: Profile) -> None:
+def _end_engine(profile: Profile, *, with_front_ends: bool) -> None:
     try:
         with EngineClient.connect(profile) as engine:
-            engine.request(Quit(with_front_ends=True), NoneType, timeout=_LONGEST_LEAVE)
+            engine.request(Quit(with_front_ends), NoneType, timeout=_LONGEST_LEAVE)
     except EngineGone:
         return
     # The process ends right after its answer, and holds the profile's lock until then.

@@ -12,6 +12,7 @@ from app.settings import about
 from app.settings.disk_card import DiskCard
 from app.settings.doctor_card import DoctorCard
 from app.settings.identity_card import IdentityCard
+from app.settings.removal_card import RemovalCard
 from app.settings.runtime_card import RuntimeCard
 from app.settings.setting_row import SettingRow
 from app.text import i18n
@@ -65,6 +66,7 @@ class SettingsPage(Page):
             self.disk,
             self._updates(),
             self.doctor,
+            RemovalCard(self._link),
             self._about(),
         )
         self.fill(Label(tr("Settings"), Type.HEADLINE), self._problem, *cards, None)
