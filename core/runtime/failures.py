@@ -41,4 +41,4 @@ def _cause(output: str) -> str:
     """The last line that names a cause; uv writes the outer error first."""
     lines = [line.strip(" ×╰─▶├│\t") for line in output.splitlines() if line.strip()]
     named = [line for line in lines if line.lower().startswith(("cause", "error", "because"))]
-    return (named or lines or [""])[-1].rstrip(".")[:300]
+    return re.sub(r"^(cause|error): ", "", (named or lines or [""])[-1]).rstrip(".")[:300]
