@@ -87,7 +87,7 @@ class GpuSensor:
         gpus = self._nvml.read()
         present = tuple(self._state_of(gpu) for gpu in gpus.present)
         here = {gpu.uuid for gpu in gpus.present}
-        self._can_learn = self._can_learn or (bool(present) and can_learn(self._torch()))
+        self._can_learn = self._can_learn or can_learn(self._torch())
         gone = tuple(past.last for uuid, past in self._past.items() if uuid not in here)
         self._value = GpuStates(present, gone, gpus.failure, self._can_learn)
         return self._value

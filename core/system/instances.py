@@ -8,6 +8,7 @@ import os
 import signal
 import sys
 from collections.abc import Iterable
+from pathlib import Path
 
 import psutil
 
@@ -57,12 +58,15 @@ def _arguments(process: psutil.Process) -> list[str] | None:
 
 
 def _is_of(process: psutil.Process, folder: str) -> bool:
-    if any(word == "/usr/bin/idlehive" or word.startswith(f"{folder}/") for word in _command(process)[:3]):
-        return True
+    """A program in a container or another root has other files under the same names."""
     try:
-        return folder in process.environ().get("PYTHONPATH", "").split(os.pathsep)
+        if Path(f"/proc/{process.pid}/root").readlink() != Path("/proc/self/root").readlink():
+            return False
+        programs = [os.path.realpath(word) for word in _command(process)[:3] if word.startswith("/")]
+        libraries = process.environ().get("PYTHONPATH", "").split(os.pathsep)
     except (psutil.Error, OSError):
         return False
+    return folder in libraries or any(program.startswith(f"{folder}/") for program in programs)
 
 
 def _command(process: psutil.Process) -> list[str]:

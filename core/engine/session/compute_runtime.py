@@ -41,7 +41,7 @@ class RuntimeInstaller:
         self._store = RuntimeStore(profile.compute)
         self._changed = changed
         self._clock = clock
-        self._task: asyncio.Task[None] | None = None
+        self.task: asyncio.Task[None] | None = None
         self._sweeping: asyncio.Task[None] | None = None
         self._child: Child | None = None
         self._failures = 0
@@ -49,12 +49,12 @@ class RuntimeInstaller:
 
     @property
     def is_installing(self) -> bool:
-        return self._task is not None and not self._task.done()
+        return self.task is not None and not self.task.done()
 
     def begin(self, *, repair: bool = False) -> None:
         """Install what is missing; with `repair` also what is there."""
         if not self.is_installing and (repair or not self.status.ready):
-            self._task = asyncio.ensure_future(self._install())
+            self.task = asyncio.ensure_future(self._install())
 
     async def remove(self) -> None:
         """Use it no more. It is deleted by the next `follow` without a session."""
@@ -115,8 +115,8 @@ class RuntimeInstaller:
     async def _stop(self) -> None:
         if self._child is not None:
             self._child.kill()
-        if self._task is not None:
-            await self._task
+        if self.task is not None:
+            await self.task
 
     def _on_line(self, line: bytes) -> None:
         try:
