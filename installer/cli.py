@@ -1,12 +1,16 @@
 """The verbs of `python3 -m installer`."""
 
+import argparse
 import os
 import subprocess
 import sys
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from pathlib import Path
 
 from installer import checks, environment
+from installer.bundle import build as packaging
+from installer.bundle import locks
 from installer.checkout import Checkout, this_checkout
 from installer.failure import SetUpFailed
 
@@ -77,6 +81,26 @@ def screenshots(checkout: Checkout, arguments: list[str]) -> int:
     )
 
 
+def build(checkout: Checkout, arguments: list[str]) -> int:
+    parser = argparse.ArgumentParser(prog="python3 -m installer build")
+    parser.add_argument("kind", choices=packaging.KINDS)
+    parser.add_argument("--out", type=Path, default=checkout.root / "dist", help="where the package is written (dist)")
+    parser.add_argument("--version", help="another version than the project's, to try an upgrade")
+    asked = parser.parse_args(arguments)
+    environment.ensure(checkout, set(), sys.stderr)
+    made = packaging.build(checkout, asked.kind, asked.out, asked.version)
+    print(f"{made} ({made.stat().st_size / 1e6:.1f} MB)")
+    return 0
+
+
+def lock(checkout: Checkout, arguments: list[str]) -> int:
+    if arguments:
+        return _takes_none("lock", arguments)
+    environment.ensure(checkout, set(), sys.stderr)
+    locks.renew(checkout)
+    return 0
+
+
 def has_display(system: str, variables: Mapping[str, str]) -> bool:
     """Whether a window can be opened; `system` is as in `sys.platform`."""
     return system == "darwin" or bool(variables.get("DISPLAY") or variables.get("WAYLAND_DISPLAY"))
@@ -102,5 +126,7 @@ VERBS = {
     "run": Verb("run [ARGUMENT ...]", "set up, then open Idlehive (no display: contribute in the terminal)", run),
     "test": Verb("test [--all] [PYTEST ARGUMENT ...]", "set up, then run all checks; --all adds the slow tests", test),
     "setup": Verb("setup", "set up only", setup),
+    "build": Verb("build deb|portable [--out FOLDER]", "set up, then build a package for volunteers into dist/", build),
+    "lock": Verb("lock", "renew the locks of what packages carry and of the compute runtime", lock),
     "screenshots": Verb("screenshots", "set up, then take screenshots of all pages and a practice run", screenshots),
 }

@@ -47,12 +47,17 @@ QT_LIBRARIES = {
 }
 TEST_PROGRAMS = {
     "Xvfb": "xvfb",
+    "appstreamcli": "appstream",
     "chromium": "chromium",
     "dbus-run-session": "dbus",
     "desktop-file-validate": "desktop-file-utils",
     "dex": "dex",
     "dunst": "dunst",
+    "fish": "fish",
     "import": "imagemagick",
+    "lintian": "lintian",
+    "man": "man-db",
+    "mmdebstrap": "mmdebstrap",
     "miniupnpd": "miniupnpd-nftables",
     "nft": "nftables",
     "openbox": "openbox",
@@ -63,6 +68,7 @@ TEST_PROGRAMS = {
     "xfce4-panel": "xfce4-panel",
     "xfconf-query": "xfconf",
     "xwininfo": "x11-utils",
+    "zsh": "zsh",
 }
 # Mock desktop services. Installed for the system's Python, so no import here can find it.
 DBUS_MOCK = (Path("/usr/lib/python3/dist-packages/dbusmock"), "python3-dbusmock")

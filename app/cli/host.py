@@ -11,7 +11,8 @@ from core.api import hosting
 from core.api.errors import UsageError, WorldError
 from core.api.message import Message
 from core.api.session import Fault
-from core.client.engine_client import core_command, core_environment
+from core.client.engine_client import compute_command, core_environment
+from core.client.profile import Profile
 
 _WRONG_USE = 2
 
@@ -22,7 +23,8 @@ def run(arguments: list[str]) -> int:
     Raises:
         UsageError, WorldError: it cannot serve.
     """
-    process = subprocess.Popen(core_command("core.host", *arguments), stdout=subprocess.PIPE, env=core_environment())
+    command = compute_command(Profile.from_environment(), "core.host", *arguments)
+    process = subprocess.Popen(command, stdout=subprocess.PIPE, env=core_environment())
 
     def pass_on(number: int, _frame: FrameType | None) -> None:
         process.send_signal(number)

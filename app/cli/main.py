@@ -48,6 +48,9 @@ _VERBS = {
     "disk": "disk",
     "events": "events",
     "log": "log",
+    "runtime": "runtime",
+    "service": "service",
+    "remove-everything": "remove_everything",
     "doctor": "doctor.doctor",
 }
 """Each verb's module. Only that of the chosen one is imported: scripts ask for the status again and again."""
@@ -90,7 +93,7 @@ def _drop_output() -> None:
 
 def _run(arguments: list[str]) -> int:
     match arguments:
-        case [] | ["--in-tray"]:
+        case [] | ["--in-tray"] | ["open", *_]:
             from app.cli import window
 
             return window.run(arguments)
@@ -120,6 +123,11 @@ class _Version(argparse.Action):
         parser.exit()
 
 
+def command_line() -> Parser:
+    """The parser of all verbs."""
+    return _parser("")
+
+
 def _parser(verb: str) -> Parser:
     """Knows this verb; if there is none such, all of them."""
     parser = Parser(
@@ -134,6 +142,7 @@ def _parser(verb: str) -> Parser:
     modules = [_VERBS[verb]] if verb in _VERBS else list(dict.fromkeys(_VERBS.values()))
     for module in modules:
         import_module(f"app.cli.{module}").add(verbs)
+    verbs.add_parser("open", help="open the window, with a project's link or file", add_help=False)
     verbs.add_parser("host", help="run the backbone of a project, as its organiser", add_help=False)
     return parser
 

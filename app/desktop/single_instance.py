@@ -3,19 +3,22 @@
 import os
 import socket
 from contextlib import suppress
+from functools import partial
 
 from PySide6.QtCore import QLockFile, QObject, Signal
-from PySide6.QtNetwork import QLocalServer
+from PySide6.QtNetwork import QLocalServer, QLocalSocket
 
 from core.client.profile import Profile
 
 _ANSWER_SECONDS = 3.0
+_LONGEST_LINE = 16 << 10
 
 
 class SingleInstance(QObject):
-    """Held by the first window. `raised` is emitted when another one was started."""
+    """Held by the first window. `raised` is emitted when another one was started, `opened` if with a project."""
 
     raised = Signal()
+    opened = Signal(str)
 
     def __init__(self, profile: Profile) -> None:
         super().__init__()
@@ -35,11 +38,12 @@ class SingleInstance(QObject):
         QLocalServer.removeServer(self._path)
         self._server.listen(self._path)
 
-    def raise_first(self) -> bool:
-        """Raise the window that runs already; False if it does not answer."""
+    def raise_first(self, project: str = "") -> bool:
+        """Raise the window that runs already, and have it offer `project`; False if it does not answer."""
         with socket.socket(socket.AF_UNIX) as connection, suppress(OSError):
             connection.settimeout(_ANSWER_SECONDS)
             connection.connect(os.fspath(self._path))
+            connection.sendall(f"{project}\n".encode())
             return connection.recv(16) == b"here\n"
         return False
 
@@ -51,6 +55,14 @@ class SingleInstance(QObject):
         while self._server.hasPendingConnections():
             other = self._server.nextPendingConnection()
             other.disconnected.connect(other.deleteLater)
-            other.write(b"here\n")
-            other.disconnectFromServer()
-            self.raised.emit()
+            other.readyRead.connect(partial(self._on_line, other))
+
+    def _on_line(self, other: QLocalSocket) -> None:
+        if not other.canReadLine():
+            return
+        project = bytes(other.readLine(_LONGEST_LINE).data()).decode(errors="replace").strip()
+        other.write(b"here\n")
+        other.disconnectFromServer()
+        self.raised.emit()
+        if project:
+            self.opened.emit(project)

@@ -1,4 +1,4 @@
-"""SIGTERM and SIGINT in Qt's loop. Python's own handlers only run when some Python code does, which may be never."""
+"""Unix signals in Qt's loop. Python's own handlers only run when some Python code does, which may be never."""
 
 import signal
 import socket
@@ -6,18 +6,20 @@ from collections.abc import Callable
 
 from PySide6.QtCore import QObject, QSocketNotifier
 
+_HANDLED = (signal.SIGTERM, signal.SIGINT, signal.SIGUSR1)
+
 
 class UnixSignals(QObject):
-    """Calls `end` when the process is asked to end."""
+    """Calls `end` when the process is asked to end, `restart` at SIGUSR1: the files of Idlehive were replaced."""
 
-    def __init__(self, end: Callable[[], None], parent: QObject | None = None) -> None:
+    def __init__(self, end: Callable[[], None], restart: Callable[[], None], parent: QObject | None = None) -> None:
         super().__init__(parent)
-        self._end = end
+        self._end, self._restart = end, restart
         self._ours, self._pythons = socket.socketpair()
         for side in (self._ours, self._pythons):
             side.setblocking(False)
         signal.set_wakeup_fd(self._pythons.fileno())
-        for which in (signal.SIGTERM, signal.SIGINT):
+        for which in _HANDLED:
             signal.signal(which, lambda *_: None)
         self._notifier = QSocketNotifier(self._ours.fileno(), QSocketNotifier.Type.Read, self)
         self._notifier.activated.connect(self._on_signal)
@@ -26,11 +28,11 @@ class UnixSignals(QObject):
         """Restore the earlier handlers."""
         self._notifier.setEnabled(False)
         signal.set_wakeup_fd(-1)
-        for which in (signal.SIGTERM, signal.SIGINT):
+        for which in _HANDLED:
             signal.signal(which, signal.SIG_DFL)
         self._ours.close()
         self._pythons.close()
 
     def _on_signal(self) -> None:
-        self._ours.recv(16)
-        self._end()
+        came = self._ours.recv(16)
+        (self._restart if signal.SIGUSR1 in came else self._end)()

@@ -11,6 +11,7 @@ from app.home.contribute_button import ContributeButton
 from app.home.day_strip import DayStrip
 from app.home.epoch_ring import EpochRing
 from app.home.port_question import PortQuestion
+from app.home.runtime_notice import RuntimeNotice
 from app.home.step_chips import StepChips
 from app.home.tiles import Tiles
 from app.link.engine_link import EngineLink, Link
@@ -70,6 +71,7 @@ class HomePage(Page):
         self.place.setVisible(bool(self.place.text()))
         self.button.show_snapshot(snapshot)
         self.port_question.show_snapshot(snapshot)
+        self.runtime_notice.show_snapshot(snapshot)
         self._show_remedy(status.remedy(snapshot))
         self.button.set_enabled(self._link.state is Link.UP)
         self._show_words()
@@ -117,9 +119,11 @@ class HomePage(Page):
         self._left = Label(kind=Type.CAPTION, role="muted")
         self._reward, self._problem = Notice("notice-frame"), Notice("problem-frame")
         self.port_question = PortQuestion(self.perform)
+        self.runtime_notice = RuntimeNotice(self.perform)
         self.button = ContributeButton(self.perform)
         state = layouts.row(self._dot, (self._caption, 1), spacing=theme.UNIT * 2)
-        sentences = self._title, self._explanation, self._reward, self._problem, self.port_question
+        notices = self._reward, self._problem, self.runtime_notice, self.port_question
+        sentences = self._title, self._explanation, *notices
         self.remedy = Button(tr("Change this limit…"), "link", lambda: self.limit_opened.emit(self._remedy))
         self.remedy.hide()
         actions = layouts.row(self.button, (self._left, 1), spacing=theme.UNIT * 3)

@@ -106,6 +106,12 @@ class ProjectsPage(LivePage):
             event.acceptProposedAction()
             self.add(source)
 
+    def offer(self, source: str) -> None:
+        """Fill in what could be added; nothing is read before the volunteer agrees."""
+        self.add_panel.show()
+        self.add_panel.field.setText(source)
+        self.add_panel.submit.setFocus()
+
     def add(self, source: str) -> None:
         """Have the engine read a manifest from a URL or file."""
         self.add_panel.show()

@@ -12,6 +12,8 @@ from app.settings import about
 from app.settings.disk_card import DiskCard
 from app.settings.doctor_card import DoctorCard
 from app.settings.identity_card import IdentityCard
+from app.settings.removal_card import RemovalCard
+from app.settings.runtime_card import RuntimeCard
 from app.settings.setting_row import SettingRow
 from app.text import i18n
 from app.text.i18n import tr
@@ -55,13 +57,16 @@ class SettingsPage(Page):
         self._problem = Notice("problem-frame")
         self.identity = IdentityCard(self._link)
         self.disk, self.doctor = DiskCard(self._link), DoctorCard()
+        self.runtime = RuntimeCard(self._link)
         cards = (
             self._desktop(),
             self._appearance(),
             self.identity,
+            self.runtime,
             self.disk,
             self._updates(),
             self.doctor,
+            RemovalCard(self._link),
             self._about(),
         )
         self.fill(Label(tr("Settings"), Type.HEADLINE), self._problem, *cards, None)
@@ -150,6 +155,7 @@ class SettingsPage(Page):
         self.disk.refresh()
 
     def _on_snapshot(self, snapshot: Snapshot) -> None:
+        self.runtime.show_snapshot(snapshot)
         if snapshot.version == self._engine:
             return  # reads files
         self._engine = snapshot.version

@@ -14,6 +14,7 @@ from PySide6.QtWidgets import QApplication
 
 from app.desktop import language
 from app.desktop.autostart import IN_TRAY
+from app.desktop.links import project_in
 from app.desktop.notifications import Notifications
 from app.desktop.single_instance import SingleInstance
 from app.desktop.tray_host import TrayHost
@@ -26,8 +27,10 @@ from app.window.main_window import MainWindow
 from app.window.notification_policy import NotificationPolicy
 from app.window.quit import QuitDialog
 from app.window.tray import Tray
+from core.api.compute_runtime import InstallRuntime
 from core.api.errors import WorldError, os_errors_as
 from core.api.protocol import Command, Event
+from core.api.snapshot import Snapshot
 from core.client.profile import Profile
 
 if TYPE_CHECKING:
@@ -44,16 +47,23 @@ def open_app(argv: list[str]) -> int:
     with os_errors_as("profile_unusable", path=str(profile.path)):
         profile.prepare()
     instance = SingleInstance(profile)
+    target = project_in(argv)
     if not instance.is_first():
-        if not instance.raise_first():
+        if not instance.raise_first(target):
             raise WorldError("window_silent")
         return 0
     application = make_application(argv)
     app = WindowApp(application, profile, instance)
+    if target:
+        app.offer_project(target)
     try:
-        return app.run(IN_TRAY in argv)
+        code = app.run(IN_TRAY in argv)
     finally:
         instance.release()
+    if app.restarts:
+        hidden = [IN_TRAY] if not app.window.isVisible() else []
+        os.execv(sys.executable, [sys.executable, *sys.orig_argv[1 : len(sys.orig_argv) - len(argv)], *hidden])
+    return code
 
 
 def make_application(argv: list[str]) -> QApplication:
@@ -89,6 +99,9 @@ class WindowApp(QObject):
         self._focus_ring = FocusRing(application)
         self._compact: CompactWindow | None = None
         self._instance = instance
+        self._runtime_asked = False
+        self.restarts = False
+        """After the end of `run`: the files of Idlehive were replaced."""
         self._connect()
         QShortcut(QKeySequence("Ctrl+Q"), self.window, self.quit_dialog.ask)
         if started := os.environ.get("IDLEHIVE_TIMING"):
@@ -103,7 +116,7 @@ class WindowApp(QObject):
             # The engine starts after the first picture: on two cores it would delay it.
             self.window.painted.connect(self.link.open, Qt.ConnectionType.QueuedConnection)
             self.window.show()
-        signals = UnixSignals(self.quit_dialog.end_after_signal, self)
+        signals = UnixSignals(self.quit_dialog.end_after_signal, self._restart, self)
         code = self._application.exec()
         signals.stop()
         self.host.stop()
@@ -116,6 +129,7 @@ class WindowApp(QObject):
     def _connect(self) -> None:
         self.settings.changed.connect(self._on_setting)
         self._instance.raised.connect(self.window.bring_up)
+        self._instance.opened.connect(self.offer_project)
         self.tray.toggled.connect(self.window.toggle)
         self.tray.opened.connect(self.window.bring_up)
         self.tray.compact_asked.connect(self._show_compact)
@@ -126,10 +140,29 @@ class WindowApp(QObject):
         self.host.missed.connect(self._stay_in_reach)
         self.quit_dialog.kept.connect(self.window.hide_or_minimise)
         self.link.event_came.connect(self._on_event)
+        self.link.snapshot_changed.connect(self._install_runtime)
         self.quit_dialog.leaving.connect(self.host.stop)
         self.quit_dialog.leaving.connect(self.window.hide)
         # Not quit(): that asks the windows first, and they only hide.
         self.quit_dialog.done.connect(lambda: self._application.exit(0))
+
+    def _install_runtime(self, snapshot: Snapshot) -> None:
+        """Once, at the first start of a package; afterwards the engine and the volunteer decide."""
+        if self._runtime_asked:
+            return
+        self._runtime_asked = True
+        found = snapshot.compute
+        if not (found.ready or found.step or found.removed):
+            self.link.ask(InstallRuntime())
+
+    def _restart(self) -> None:
+        """The engine starts again by itself."""
+        self.restarts = True
+        self._application.exit(0)
+
+    def offer_project(self, source: str) -> None:
+        """Show a project that another program opened; the volunteer decides whether to add it."""
+        self.window.offer_project(source)
 
     def _show_compact(self) -> None:
         """In the place of the large window."""

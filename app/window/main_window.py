@@ -1,6 +1,6 @@
 """The window: the sidebar, the pages, and a notice above them while the engine does not answer."""
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 from PySide6.QtCore import QEvent, Qt, Signal
 from PySide6.QtGui import QCloseEvent, QPaintEvent, QResizeEvent
@@ -18,6 +18,7 @@ from app.window.sidebar import Sidebar
 from core.api.snapshot import Snapshot
 
 if TYPE_CHECKING:
+    from app.projects.page import ProjectsPage
     from app.welcome.page import WelcomePage
 
 
@@ -59,6 +60,11 @@ class MainWindow(QMainWindow):
     def open_named(self, name: str) -> None:
         """Show a page by its word."""
         self.open_page([page.word for page in self._pages].index(name))
+
+    def offer_project(self, source: str) -> None:
+        """Show the projects page with an address or file that could be added."""
+        self.open_named("projects")
+        cast("ProjectsPage", self._stack.currentWidget()).offer(source)
 
     def welcome(self) -> None:
         """Show the welcome page, once for a profile."""

@@ -8,6 +8,7 @@ from typing import Any, Literal
 
 import msgspec
 
+from core.api.compute_runtime import RuntimeCommand
 from core.api.disk import DiskCommand
 from core.api.identity import IdentityCommand
 from core.api.intent import IntentCommand
@@ -45,6 +46,7 @@ Command = (
     | HistoryCommand
     | IdentityCommand
     | DiskCommand
+    | RuntimeCommand
 )
 
 

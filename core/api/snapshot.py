@@ -7,6 +7,7 @@ from typing import Literal
 
 import msgspec
 
+from core.api.compute_runtime import ComputeRuntime
 from core.api.message import Message
 from core.api.preferences.schedule import ScheduleState
 from core.api.reasons import Reason
@@ -180,6 +181,8 @@ class Snapshot(msgspec.Struct, frozen=True, tag=True):
     today: Today = Today()
     place: Place | None = None
     """In `project`; None: not known, or nothing is published."""
+    compute: ComputeRuntime = ComputeRuntime(ready=True)
+    """The libraries that training needs; always ready in a checkout."""
     changes: int = 0
     """Grows whenever preferences, the list of projects or its order have changed: what was fetched of them is old."""
     engine_pid: int = 0

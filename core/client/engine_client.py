@@ -28,6 +28,7 @@ from core.api import protocol
 from core.api.errors import EngineGone, UsageError, WorldError, os_errors_as
 from core.api.message import Message
 from core.api.snapshot import Snapshot
+from core.client.installation import package
 from core.client.profile import Profile
 
 Result = TypeVar("Result")
@@ -198,6 +199,13 @@ def _await_answer(profile: Profile, process: subprocess.Popen[bytes], log: Path,
 def core_command(module: str, *arguments: str) -> list[str]:
     """The command line that runs a module of core from any folder, with `core_environment`."""
     return [sys.executable, "-P", "-m", module, *arguments]
+
+
+def compute_command(profile: Profile, module: str, *arguments: str) -> list[str]:
+    """The command line that runs a module of core which computes: in a package, with the profile's compute runtime."""
+    if package() is None:
+        return core_command(module, *arguments)
+    return core_command("core.runtime.launch", str(profile.compute), module, *arguments)
 
 
 def core_environment() -> dict[str, str]:

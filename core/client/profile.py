@@ -25,6 +25,8 @@ class Profile:
         """Local copies of the runs' states, so that the next session need not fetch them."""
         self.practice = path / "practice"
         """State of the embedded backbone of the practice project."""
+        self.compute = path / "compute"
+        """The compute runtime of a package: the libraries of a session, installed here."""
         self.logs = path / "logs"
         self.identity = path / "identity.key"
         """This machine's private key as a peer."""

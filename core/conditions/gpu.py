@@ -10,7 +10,7 @@ from pathlib import Path
 
 from core.api.message import Message
 from core.api.sensors import IN_USE, Attempt, SensorInfo
-from core.conditions.nvml import Gpu, Nvml, Program, can_learn
+from core.conditions.nvml import Gpu, Nvml, Program, can_learn, installed_torch
 from core.conditions.source import Latch
 from core.system.subreaper import TAG
 
@@ -68,12 +68,17 @@ class GpuSensor:
         clock: Callable[[], float] = time.time,
         tick: Callable[[], float] = time.monotonic,
         is_other: Callable[[int], bool] | None = None,
+        torch: Callable[[], Path | None] = installed_torch,
     ) -> None:
-        """`clock` gives UTC seconds; `is_other` says whether a process id belongs to another program."""
+        """`clock` gives UTC seconds; `is_other` says whether a process id belongs to another program.
+
+        `torch` finds the folder of the PyTorch that sessions use; it may be installed later.
+        """
         self._clock, self._tick = clock, tick
         self._nvml = Nvml()
         self._is_other = is_other or is_other_program
-        self._can_learn = can_learn()
+        self._torch = torch
+        self._can_learn = False
         self._past: dict[str, _Past] = {}
         self._warmth: dict[str, deque[tuple[float, int]]] = {}
         self._value = GpuStates()
@@ -82,6 +87,7 @@ class GpuSensor:
         gpus = self._nvml.read()
         present = tuple(self._state_of(gpu) for gpu in gpus.present)
         here = {gpu.uuid for gpu in gpus.present}
+        self._can_learn = self._can_learn or can_learn(self._torch())
         gone = tuple(past.last for uuid, past in self._past.items() if uuid not in here)
         self._value = GpuStates(present, gone, gpus.failure, self._can_learn)
         return self._value

@@ -4,6 +4,7 @@ import logging
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any, Protocol
 
 from core.api.sensors import SensorInfo
@@ -20,6 +21,7 @@ from core.conditions.network import (
     NoRoute,
     Route,
 )
+from core.conditions.nvml import installed_torch
 from core.conditions.power import Power, PowerSensor, System, UPower
 from core.conditions.presence import Presence, PresenceSensor
 from core.conditions.processor import Processor, ProcessorSensor
@@ -104,8 +106,8 @@ class Machine:
             entry.failed = True
 
 
-def this_machine() -> Machine:
-    """This computer with all its sensors."""
+def this_machine(torch: Callable[[], Path | None] = installed_torch) -> Machine:
+    """This computer with all its sensors; `torch` finds the folder of the PyTorch that sessions use."""
     clock, tick = time.time, time.monotonic
     session_bus, system_bus, x11 = Bus("SESSION"), Bus("SYSTEM"), X11()
     online: list[Source[bool]] = [Route(), NetworkManagerState(system_bus), NoRoute()]
@@ -117,6 +119,6 @@ def this_machine() -> Machine:
             "processor": ProcessorSensor(tick),
             "power": PowerSensor([UPower(system_bus), System()], tick),
             "network": NetworkSensor(online, [NetworkManagerMetered(system_bus)], tick),
-            "gpus": GpuSensor(clock, tick),
+            "gpus": GpuSensor(clock, tick, torch=torch),
         }
     )

@@ -111,16 +111,36 @@ class Nvml:
         return Gpus(tuple(found), failure)
 
 
-def can_learn() -> bool:
-    """Whether the installed PyTorch is built for NVIDIA's GPUs. Found without importing it."""
+def installed_torch() -> Path | None:
+    """The folder of the PyTorch that this process would import."""
     found = importlib.util.find_spec("torch")
-    if found is None or found.origin is None:
+    return Path(found.origin).parent if found is not None and found.origin else None
+
+
+def can_learn(torch: Path | None) -> bool:
+    """Whether the PyTorch in a folder is built for NVIDIA's GPUs. Found without importing it."""
+    if torch is None:
         return False
     try:
-        text = (Path(found.origin).parent / "version.py").read_text(encoding="utf-8")
+        text = (torch / "version.py").read_text(encoding="utf-8")
     except OSError:
         return False
     return any(line.startswith("cuda") and not line.endswith("None") for line in text.splitlines())
+
+
+def driver_cuda() -> tuple[int, int] | None:
+    """The newest CUDA version that the driver supports; None: there is no driver, or it fails."""
+    if not _has_driver():
+        return None
+    import pynvml
+
+    try:
+        pynvml.nvmlInit()
+        number = int(pynvml.nvmlSystemGetCudaDriverVersion_v2())
+        pynvml.nvmlShutdown()
+    except pynvml.NVMLError:
+        return None
+    return number // 1000, number % 1000 // 10
 
 
 def get_power_limit(number: int) -> float:

@@ -6,14 +6,16 @@ If it cannot start, it writes the reason to standard output (a `Message` as one 
 import asyncio
 import contextlib
 import logging
+import os
 import signal
 import sys
 import time
+from functools import partial
 
 import msgspec
 
 from core.api.errors import IdlehiveError, os_errors_as
-from core.client.engine_client import core_command
+from core.client.engine_client import core_command, core_environment
 from core.client.profile import Profile
 from core.conditions.machine import Machine, this_machine
 from core.conditions.sleep.watch import announcer_here
@@ -22,6 +24,7 @@ from core.engine.machine import profile_lock
 from core.engine.machine.logs import open_logs
 from core.engine.server.server import Server
 from core.engine.session.commands import Programs
+from core.engine.session.compute_runtime import torch_of
 from core.store.database import StoreError
 from core.store.store import Store
 from core.system import orphans
@@ -29,11 +32,8 @@ from core.system import orphans
 _log = logging.getLogger("core.engine")
 
 
-PROGRAMS = Programs(trainer=core_command("core.trainer"), host=core_command("core.host"))
-
-
-def main(programs: Programs = PROGRAMS, machine: Machine | None = None) -> int:
-    """Run the engine to its end with these programs, on a machine with these sensors; None: those of this one."""
+def main(programs: Programs | None = None, machine: Machine | None = None) -> int:
+    """Run the engine to its end with these programs, on a machine with these sensors; None: the usual ones."""
     profile = Profile.from_environment()
     try:
         with contextlib.ExitStack() as closing:
@@ -43,17 +43,21 @@ def main(programs: Programs = PROGRAMS, machine: Machine | None = None) -> int:
                 _log.warning("%s processes of an engine that was killed were still there and are ended now.", killed)
             store = Store(profile.database)
             closing.callback(_close, store)
-            engine = Engine(profile, store, programs, machine or this_machine(), time.time, announcer=announcer_here())
-            asyncio.run(_serve(profile, engine, closing))
+            parts = programs or Programs.of(profile), machine or this_machine(partial(torch_of, profile))
+            engine = Engine(profile, store, *parts, time.time, announcer=announcer_here())
+            restart = asyncio.run(_serve(profile, engine, closing))
     except IdlehiveError as error:
         # The parent process reads it; standard error is for logs.
         sys.stdout.buffer.write(msgspec.json.encode(error.message) + b"\n")
         return 1
+    if restart:
+        os.execve(sys.executable, core_command("core.engine"), core_environment())
     return 0
 
 
-async def _serve(profile: Profile, engine: Engine, closing: contextlib.ExitStack) -> None:
-    quitting, over = asyncio.Event(), asyncio.Event()
+async def _serve(profile: Profile, engine: Engine, closing: contextlib.ExitStack) -> bool:
+    """Serve until the end; True: start again, because the files of Idlehive were replaced."""
+    restart, quitting, over = asyncio.Event(), asyncio.Event(), asyncio.Event()
 
     async def on_quit() -> None:
         quitting.set()
@@ -63,6 +67,7 @@ async def _serve(profile: Profile, engine: Engine, closing: contextlib.ExitStack
     loop = asyncio.get_running_loop()
     for number in (signal.SIGTERM, signal.SIGINT):
         loop.add_signal_handler(number, quitting.set)
+    loop.add_signal_handler(signal.SIGUSR1, _set_all, restart, quitting)
     with os_errors_as("socket_unusable", path=str(profile.socket)):
         await server.start()
     _log.info("Ready.")
@@ -78,6 +83,12 @@ async def _serve(profile: Profile, engine: Engine, closing: contextlib.ExitStack
     await asyncio.sleep(0)
     await server.close()
     _log.info("Ended.")
+    return restart.is_set()
+
+
+def _set_all(*events: asyncio.Event) -> None:
+    for event in events:
+        event.set()
 
 
 def _close(store: Store) -> None:

@@ -44,6 +44,7 @@ from core.engine.projects.ranking import Ranking
 from core.engine.recorder import Recorder, ending, why
 from core.engine.session.backbone import Backbone
 from core.engine.session.commands import Programs
+from core.engine.session.compute_runtime import RuntimeInstaller
 from core.engine.session.session import Services, SessionEvent
 from core.engine.session.sessions import Sessions
 from core.engine.snapshot import build_snapshot
@@ -89,6 +90,7 @@ class Engine:
         self._power_limit = PowerLimit(
             profile.path / "gpu-power-limit.json", lambda refusal: self.publish(Event("warning", refusal, clock()))
         )
+        self.runtime = RuntimeInstaller(profile, self.update, clock)
         self._recorder = Recorder(store, self.publish)
         self._intent = StoredIntent(store.journal, resume=self.preferences["resume_at_start"])
         self._asked_at: float | None = None
@@ -154,6 +156,7 @@ class Engine:
         self._recorder.set_zone(self.weekly_schedule.zone(now), now)
         self._recorder.flush(now)
         self._sessions.pause_backbone()
+        self.runtime.follow(now, wanted=self.decision.wanted, in_session=self.active_project is not None)
         project = self.catalogue.get(self._state.project) if isinstance(self._state, Contributing) else None
         self.ranking.is_published = self.preferences["publish_contributions"]
         self._set_alarm(now, self.ranking.update(project, now))
@@ -182,6 +185,7 @@ class Engine:
             data_month=DataMonth(self._seen.conditions.network.used, cap) if cap else None,
             today=self._recorder.today(now),
             place=self.ranking.get(selected) if selected else None,
+            compute=self.runtime.status,
             changes=self.catalogue.changes + self._changes,
         )
         report, shown = self._sessions.report, self._sessions.shown
@@ -214,6 +218,7 @@ class Engine:
         await self._stopped.wait()
         await self._sessions.close()
         self._proxy.close()
+        await self.runtime.close()
         if self._alarms is not None:
             self._alarms.close()
         self.sensor_thread.close()
@@ -237,6 +242,7 @@ class Engine:
                 machine=self.sensor_thread.readings,
                 network=network_rules.network_use(self.preferences, used, now, zone),
                 near_sleep=self._sleep.now.near,
+                compute_ready=self.runtime.status.ready,
             ),
         )
 
@@ -302,6 +308,7 @@ class Engine:
 
     def _set_alarm(self, now: float, place_at: float | None) -> None:
         own = moments(self._seen, self.decision, self.selection, self._state)
-        moments_known = [moment for moment in (*own, self._recorder.next_moment(now), place_at) if moment is not None]
+        mine = (*own, self._recorder.next_moment(now), place_at, self.runtime.status.retry_at)
+        moments_known = [moment for moment in mine if moment is not None]
         if self._alarms is not None:
             self._alarms.set(min(moments_known, default=None))

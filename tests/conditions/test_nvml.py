@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from core.conditions.nvml import Gpus, Nvml, Program, can_learn, get_power_limit, set_power_limit
+from core.conditions.nvml import Gpus, Nvml, Program, can_learn, get_power_limit, installed_torch, set_power_limit
 from tests.fakes.nvml.stand_in import Driver
 
 
@@ -108,7 +108,7 @@ def test_whether_the_installed_pytorch_knows_gpus_is_read_without_loading_it(
     package.mkdir()
     (package / "__init__.py").write_text("raise SystemExit('it was loaded')")
     (package / "version.py").write_text(f"__version__ = '2'\n{line}\nhip: Optional[str] = None\n")
-    code = "from core.conditions.nvml import can_learn; print(can_learn())"
+    code = "from core.conditions.nvml import can_learn, installed_torch; print(can_learn(installed_torch()))"
     environment = {**os.environ, "PYTHONPATH": str(tmp_path)}
     asked = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, env=environment)
     assert asked.stdout.strip() == str(can)
@@ -117,4 +117,4 @@ def test_whether_the_installed_pytorch_knows_gpus_is_read_without_loading_it(
 def test_it_is_looked_up_here_too() -> None:
     import torch
 
-    assert can_learn() == (torch.version.cuda is not None)
+    assert can_learn(installed_torch()) == (torch.version.cuda is not None)

@@ -9,6 +9,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from app.desktop.autostart.login_file import LoginFile
+from core.client.installation import package
 from core.client.profile import Profile
 
 IN_TRAY = "--in-tray"
@@ -20,7 +21,7 @@ def for_this_system(
 ) -> LoginFile | None:
     """The file of this profile; None on an unsupported system."""
     user = user or Path.home()
-    command, is_named = _command(), bool(environment.get("IDLEHIVE_HOME"))
+    command, is_named = [*program(), IN_TRAY], bool(environment.get("IDLEHIVE_HOME"))
     name = f"idlehive-{profile.path.name}" if is_named else "idlehive"
     variables = {"IDLEHIVE_HOME": str(profile.path)} if is_named else {}
     if system.startswith("linux"):
@@ -38,6 +39,9 @@ def for_this_system(
     return None
 
 
-def _command() -> Sequence[str]:
+def program() -> Sequence[str]:
+    """The command line that starts this Idlehive."""
+    if installed := package():
+        return [str(installed.launcher)]
     script = Path(sys.executable).with_name("idlehive")
-    return [str(script), IN_TRAY] if script.exists() else [sys.executable, "-m", "app", IN_TRAY]
+    return [str(script)] if script.exists() else [sys.executable, "-m", "app"]

@@ -32,6 +32,11 @@ REASONS: dict[str, Words] = {
     ),
     Kind.NO_PROJECT: Words(N_("no project"), N_("You have not joined a project yet.")),
     # The computer.
+    "no_compute_runtime": Words(
+        N_("libraries missing"),
+        N_("The libraries that training needs are not installed yet."),
+        N_("Waiting: the libraries for training are being installed"),
+    ),
     "in_use": Words(
         N_("computer in use"),
         N_("You are using the computer; contributing resumes {wait:duration} after the last input."),

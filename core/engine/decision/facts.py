@@ -51,6 +51,8 @@ class Conditions:
     """The computer is about to sleep."""
     slept: bool = False
     """It has slept since the session began, so the session and its peers have outdated information about each other."""
+    compute_ready: bool = True
+    """The libraries that a session needs are installed."""
 
 
 @dataclass(frozen=True)

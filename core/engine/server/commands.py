@@ -5,6 +5,7 @@ from typing import Any
 
 import msgspec
 
+from core.api.compute_runtime import InstallRuntime, RemoveRuntime
 from core.api.disk import FreeSpace, GetDiskUse
 from core.api.errors import UsageError
 from core.api.identity import ExportIdentity, GetIdentity, IdentityInfo, ImportIdentity
@@ -65,6 +66,8 @@ class Commands:
             record.DeleteHistory: history.delete,
             GetDiskUse: lambda _: disk.use(in_session=engine.active_project is not None),
             FreeSpace: lambda _: disk.free(in_session=engine.active_project is not None),
+            InstallRuntime: lambda command: engine.runtime.begin(repair=command.repair),
+            RemoveRuntime: lambda _: engine.runtime.remove(),
             GetIdentity: lambda _: engine.identity.info(),
             ExportIdentity: lambda command: engine.identity.export(command.passphrase),
             ImportIdentity: self._import_identity,

@@ -4,6 +4,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from core.client.engine_client import compute_command
+from core.client.profile import Profile
+
 
 @dataclass(frozen=True)
 class Programs:
@@ -11,6 +14,11 @@ class Programs:
 
     trainer: Sequence[str]
     host: Sequence[str]
+
+    @classmethod
+    def of(cls, profile: Profile) -> "Programs":
+        """Those of this installation."""
+        return cls(compute_command(profile, "core.trainer"), compute_command(profile, "core.host"))
 
     def host_for(self, project: Path, state: Path) -> list[str]:
         """The backbone of the practice project, with a companion as a second peer."""

@@ -55,8 +55,9 @@ CAUSES: dict[str, dict[str, Any]] = {
     "gpu_missing": {"gpu": {}, "in_use": "GPU-gone"},
     "gpu_memory": {"gpu": {}, "needs": 16 << 30},
     "gpu_changed": {"gpu": {}, "in_use": ""},
-    Kind.GOING_TO_SLEEP: {"sleep": {"near_sleep": True}},
-    Kind.WOKEN: {"sleep": {"slept": True}},
+    Kind.GOING_TO_SLEEP: {"conditions": {"near_sleep": True}},
+    Kind.WOKEN: {"conditions": {"slept": True}},
+    "no_compute_runtime": {"conditions": {"compute_ready": False}},
     Kind.NO_PROJECT: {"membership": None},
     Kind.BACKING_OFF: {"trouble": BACKING_OFF},
     Kind.GAVE_UP: {"trouble": GAVE_UP},
@@ -96,8 +97,8 @@ def facts_of(*kinds: str) -> Facts:
     line = NetworkUse(**{k: v for cause in causes for k, v in cause.get("line", {}).items()})
     of_gpu = gpu_conditions(causes)
     machine = replace(readings(causes), gpus=of_gpu.machine.gpus)
-    sleep = {name: value for cause in causes for name, value in cause.get("sleep", {}).items()}
-    conditions = Conditions(failure, of_gpu.session_gpu, machine, line, **sleep)
+    others = {name: value for cause in causes for name, value in cause.get("conditions", {}).items()}
+    conditions = Conditions(failure, of_gpu.session_gpu, machine, line, **others)
     return Facts(intent, conditions, membership, NOW, chosen(causes), week=week)
 
 

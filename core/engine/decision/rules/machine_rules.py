@@ -20,6 +20,8 @@ def reasons(facts: Facts) -> Iterator[Reason]:
     if not facts.intent.wanted:
         return
     readings, effective = facts.conditions.machine, facts.effective
+    if not facts.conditions.compute_ready:
+        yield Reason("no_compute_runtime", hold=False, severity=Severity.NOTICE)
     wait, last = _idle_wait(effective, uses_gpu=facts.uses_gpu), readings.presence.last_input
     if wait and last is not None and facts.now - last < wait:
         yield Reason("in_use", hold=True, params={"wait": wait})

@@ -1,0 +1,40 @@
+"""remove-everything: delete the profile and all that belongs to it."""
+
+import argparse
+import sys
+
+from app.cli.console.parser import Verbs, add_verb
+from app.desktop import removal
+from app.text import removal as words
+from core.api.errors import UsageError
+from core.client.profile import Profile
+
+TEXT = """
+Delete all that Idlehive has stored for you on this computer: history, limits,
+projects, your identity, the libraries for training, invites in the keyring,
+start at login and the service. It cannot be undone; export your history and
+your identity first if you want to keep them.
+
+  idlehive remove-everything           asks first
+  idlehive remove-everything --yes
+"""
+
+
+def add(verbs: Verbs) -> None:
+    parser = add_verb(verbs, "remove-everything", "delete all that is stored for you", TEXT, run)
+    parser.add_argument("--yes", action="store_true", help="do not ask")
+    parser.add_argument("--keep-window", action="store_true", help=argparse.SUPPRESS)  # it shows the list
+
+
+def run(arguments: argparse.Namespace, profile: Profile) -> int:
+    if not arguments.yes and not _agrees(profile):
+        return 1
+    removed = removal.remove_everything(profile, with_front_ends=not arguments.keep_window)
+    print(words.describe(removed))
+    return 1 if removed.kept else 0
+
+
+def _agrees(profile: Profile) -> bool:
+    if not sys.stdin.isatty():
+        raise UsageError("removal_needs_yes")
+    return input(f"Delete {profile.path} and all that belongs to it? Type “yes”: ").strip().lower() == "yes"

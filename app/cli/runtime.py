@@ -1,0 +1,110 @@
+"""runtime: the libraries that training needs, which a package installs into the profile."""
+
+import argparse
+import sys
+from types import NoneType
+
+from app.cli.console import output
+from app.cli.console.connection import ask
+from app.cli.console.parser import Verbs, add_json, add_part, add_verb
+from app.text import compute_runtime
+from core.api.compute_runtime import ComputeRuntime, InstallRuntime, RemoveRuntime
+from core.api.errors import WorldError
+from core.api.protocol import GetSnapshot
+from core.api.snapshot import Snapshot
+from core.client.engine_client import EngineClient, ensure_engine
+from core.client.profile import Profile
+
+TEXT = """
+The libraries that training needs (torch, hivemind and others), for this
+computer: with support for its graphics card, or for the processor alone. A
+package installs them into the profile; a checkout has its own.
+
+  idlehive runtime                 what is installed
+  idlehive runtime install         install them, with progress
+  idlehive runtime repair          install them again
+  idlehive runtime remove          delete them
+
+UV_INDEX, UV_DEFAULT_INDEX and UV_FIND_LINKS name other sources of packages,
+HTTPS_PROXY a proxy, SSL_CERT_FILE its certificate.
+"""
+
+_TICK = 0.5
+
+
+def add(verbs: Verbs) -> None:
+    parser = add_verb(verbs, "runtime", "the libraries that training needs", TEXT, status)
+    add_json(parser)
+    parts = parser.add_subparsers(title="what to do", metavar="status|install|repair|remove")
+    add_part(parts, "status", "what is installed", "What is installed.", status)
+    add_part(
+        parts,
+        "install",
+        "install what is missing",
+        "Install what is missing. Ctrl-C stops; the next run goes on.",
+        install,
+    )
+    add_part(parts, "repair", "install them again", "Install them again; what is there is used until then.", repair)
+    add_part(
+        parts, "remove", "delete them", "Delete them. Contributing then waits until they are installed again.", remove
+    )
+
+
+def status(arguments: argparse.Namespace, profile: Profile) -> int:
+    found = ask(profile, GetSnapshot(), Snapshot).compute
+    return output.answer(arguments, found, compute_runtime.describe(found))
+
+
+def install(arguments: argparse.Namespace, profile: Profile) -> int:
+    return _install(arguments, profile, InstallRuntime())
+
+
+def repair(arguments: argparse.Namespace, profile: Profile) -> int:
+    return _install(arguments, profile, InstallRuntime(repair=True))
+
+
+def remove(arguments: argparse.Namespace, profile: Profile) -> int:
+    ask(profile, RemoveRuntime(), NoneType)
+    return status(arguments, profile)
+
+
+def _install(arguments: argparse.Namespace, profile: Profile, command: InstallRuntime) -> int:
+    started = ensure_engine(profile)
+    with EngineClient.connect(profile) as engine:
+        try:
+            engine.request(command, NoneType)
+            found = _follow(engine)
+        finally:
+            if started:
+                from core.api.protocol import Quit
+
+                engine.request(Quit(), NoneType)
+    return output.answer(arguments, found, compute_runtime.describe(found))
+
+
+def _follow(engine: EngineClient) -> ComputeRuntime:
+    """Print the progress until it is installed. Raises WorldError: it failed."""
+    shown = ""
+    for message in engine.messages(_TICK):
+        if not isinstance(message, Snapshot):
+            continue
+        found = message.compute
+        if found.step is None:
+            if shown and sys.stderr.isatty():
+                print(file=sys.stderr)
+            if found.failure:
+                raise WorldError(found.failure)
+            return found
+        if (text := compute_runtime.progress(found)) != shown:
+            shown = text
+            _print_progress(text)
+    raise AssertionError("the messages end by an error")
+
+
+def _print_progress(text: str) -> None:
+    print(
+        f"\r\033[K{text}" if sys.stderr.isatty() else text,
+        end="" if sys.stderr.isatty() else "\n",
+        file=sys.stderr,
+        flush=True,
+    )

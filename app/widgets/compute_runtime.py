@@ -1,0 +1,41 @@
+"""The libraries for training: what there is of them, the progress of their installation, and what can be done."""
+
+from collections.abc import Callable
+
+from PySide6.QtWidgets import QProgressBar, QWidget
+
+from app.text import compute_runtime
+from app.text.i18n import tr
+from app.widgets import layouts, theme
+from app.widgets.basic import Button, Label
+from core.api.compute_runtime import ComputeRuntime, InstallRuntime, RemoveRuntime
+
+_STEPS = 1000
+
+
+class RuntimeView(QWidget):
+    """`perform` gets the command of a button."""
+
+    def __init__(self, perform: Callable[[InstallRuntime | RemoveRuntime], None]) -> None:
+        super().__init__()
+        self.text = Label("", wrap=True)
+        self.bar = QProgressBar()
+        self.bar.setRange(0, _STEPS)
+        self.bar.setTextVisible(False)
+        self.bar.setAccessibleName(tr("Progress of the installation"))
+        self.install = Button(tr("Install"), "secondary", lambda: perform(InstallRuntime()))
+        self.repair = Button(tr("Repair"), "secondary", lambda: perform(InstallRuntime(repair=True)))
+        self.remove = Button(tr("Remove"), "secondary", lambda: perform(RemoveRuntime()))
+        buttons = layouts.row(self.install, self.repair, self.remove, None, spacing=theme.UNIT * 2)
+        layouts.column(self.text, self.bar, buttons, spacing=theme.UNIT * 2, of=self)
+
+    def show_runtime(self, runtime: ComputeRuntime) -> None:
+        installing = runtime.step is not None
+        self.text.setText(compute_runtime.describe(runtime))
+        self.bar.setVisible(installing)
+        self.bar.setValue(round(_STEPS * compute_runtime.share(runtime)))
+        self.install.setText(tr("Try again") if runtime.failure else tr("Install"))
+        self.install.setVisible(not installing and not runtime.ready)
+        self.repair.setVisible(not installing and runtime.ready)
+        self.remove.setVisible(installing or runtime.ready)
+        self.remove.setText(tr("Stop") if installing else tr("Remove"))

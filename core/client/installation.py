@@ -1,0 +1,33 @@
+"""How Idlehive came onto this machine: as a package, or as a checkout with its own environment."""
+
+import functools
+from pathlib import Path
+
+import msgspec
+
+ROOT = Path(__file__).resolve().parents[2]
+"""The folder of `app`, `core` and `resources`."""
+
+
+class Package(msgspec.Struct, frozen=True):
+    """What `package.json` says beside the sources of a package."""
+
+    kind: str
+    """deb or portable."""
+
+    @property
+    def launcher(self) -> Path:
+        return ROOT / "idlehive"
+
+    @property
+    def uv(self) -> Path:
+        return ROOT / "bin" / "uv"
+
+
+@functools.cache
+def package() -> Package | None:
+    """None: a checkout, whose environment has all libraries."""
+    try:
+        return msgspec.json.decode((ROOT / "package.json").read_bytes(), type=Package)
+    except FileNotFoundError:
+        return None

@@ -1,0 +1,64 @@
+"""`python -m core.engine.remove_everything`: delete the profile with all that belongs to it, and print its list.
+
+Its engine and windows must have ended. The record says which secrets the keyring holds, so they go first.
+"""
+
+import asyncio
+import contextlib
+import os
+import shutil
+import sys
+from pathlib import Path
+
+import msgspec
+
+from core.api.errors import IdlehiveError
+from core.api.removal import Removed
+from core.client.profile import Profile
+from core.engine.machine import profile_lock
+from core.engine.projects.credentials import Credentials
+from core.store.database import Database, StoreError
+from core.store.projects import Keeper, Projects
+
+
+def remove(profile: Profile) -> Removed:
+    """Delete everything.
+
+    Raises:
+        WorldError: an engine uses the profile, or it cannot be written.
+    """
+    if not profile.path.exists():
+        return Removed()
+    with profile_lock.held(profile):
+        secrets = asyncio.run(_forget_secrets(profile))
+        folders = [path for path in (profile.path, profile.runtime) if path.exists()]
+        found = [str(path) for folder in folders for path in (*sorted(folder.iterdir()), folder)]
+    for folder in folders:
+        shutil.rmtree(folder, ignore_errors=True)
+    gone = [path for path in dict.fromkeys(found) if not os.path.lexists(path)]
+    return Removed(tuple(gone), tuple(secrets), tuple(path for path in dict.fromkeys(found) if path not in gone))
+
+
+async def _forget_secrets(profile: Profile) -> list[str]:
+    """The ids of the projects whose secrets were in the keyring."""
+    if not profile.database.exists():
+        return []
+    with contextlib.suppress(StoreError), contextlib.closing(Database(profile.database, to_read=True)) as database:
+        keyring: Keeper = "keyring"
+        projects = [project for project in Projects(database).all() if project.secret == keyring]
+        credentials = Credentials(profile.path)
+        for project in projects:
+            await credentials.forget(project.id, keyring)
+        return [project.id for project in projects]
+    return []
+
+
+if __name__ == "__main__":
+    # The folder from which it was started may be deleted.
+    os.chdir(Path.home() if Path.home().is_dir() else "/")
+    try:
+        answer: object = remove(Profile.from_environment())
+    except IdlehiveError as error:
+        sys.stdout.buffer.write(msgspec.json.encode(error.message))
+        sys.exit(1)
+    sys.stdout.buffer.write(msgspec.json.encode(answer))

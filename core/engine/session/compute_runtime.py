@@ -1,0 +1,145 @@
+"""Installs and removes the compute runtime while the engine runs; sessions wait for it.
+
+The installation is a process of its own (`core.runtime`), so that it can be killed at any moment.
+"""
+
+import asyncio
+import logging
+from collections.abc import Callable
+from contextlib import suppress
+from functools import partial
+from pathlib import Path
+
+import msgspec
+
+from core.api.compute_runtime import Build, ComputeRuntime
+from core.api.errors import WorldError
+from core.api.message import Message
+from core.client.engine_client import core_command
+from core.client.installation import package
+from core.client.profile import Profile
+from core.conditions.nvml import installed_torch
+from core.engine.machine.threads import in_thread
+from core.engine.session.child_process import Child, start_child
+from core.runtime.store import RuntimeStore
+from core.system.backoff import backoff
+
+_LONGEST_SWEEP = 120.0
+_log = logging.getLogger(__name__)
+
+
+def torch_of(profile: Profile) -> Path | None:
+    """The folder of the PyTorch that sessions use."""
+    return installed_torch() if package() is None else RuntimeStore(profile.compute).library("torch")
+
+
+class RuntimeInstaller:
+    """Used in the event loop only; `changed` is called when `status` has another value."""
+
+    def __init__(self, profile: Profile, changed: Callable[[], None], clock: Callable[[], float]) -> None:
+        self._profile = profile
+        self._store = RuntimeStore(profile.compute)
+        self._changed = changed
+        self._clock = clock
+        self.task: asyncio.Task[None] | None = None
+        self._sweeping: asyncio.Task[None] | None = None
+        self._child: Child | None = None
+        self._failures = 0
+        self.status = self._present()
+
+    @property
+    def is_installing(self) -> bool:
+        return self.task is not None and not self.task.done()
+
+    def begin(self, *, repair: bool = False) -> None:
+        """Install what is missing; with `repair` also what is there."""
+        if not self.is_installing and (repair or not self.status.ready):
+            self.task = asyncio.ensure_future(self._install())
+
+    async def remove(self) -> None:
+        """Use it no more. It is deleted by the next `follow` without a session."""
+        await self._stop()
+        self._store.remove()
+        self._set(self._present())
+
+    def follow(self, now: float, *, wanted: bool, in_session: bool) -> None:
+        """Install what is wanted, try again what failed, and delete what no session uses any more."""
+        status = self.status
+        if wanted and not status.ready and not status.removed and self._is_due(now):
+            self.begin()
+        if not in_session and not self.is_installing and self._needs_sweep():
+            self._sweeping = asyncio.ensure_future(self._sweep())
+
+    async def close(self) -> None:
+        await self._stop()
+        if self._sweeping is not None:
+            with suppress(TimeoutError):
+                await self._sweeping
+
+    def _is_due(self, now: float) -> bool:
+        retry_at = self.status.retry_at
+        return not self.is_installing and (self.status.failure is None or (retry_at is not None and now >= retry_at))
+
+    def _needs_sweep(self) -> bool:
+        unswept = self._sweeping is None or self._sweeping.done()
+        return unswept and not self.status.failure and self._store.has_leftovers
+
+    async def _sweep(self) -> None:
+        with suppress(TimeoutError, OSError):
+            await in_thread(
+                partial(self._store.sweep, keep_cache=not self.status.ready and not self.status.removed), _LONGEST_SWEEP
+            )
+
+    async def _install(self) -> None:
+        self._set(msgspec.structs.replace(self._present(), step="preparing", removed=False))
+        try:
+            self._child = await start_child(
+                core_command("core.runtime", str(self._profile.compute)),
+                self._profile.runtime,
+                self._on_line,
+                "runtime",
+            )
+            await self._child.ended.wait()
+        except WorldError as error:
+            self._fail(error.message)
+            return
+        finally:
+            self._child = None
+        if self.status.failure is not None:
+            self._fail(self.status.failure)
+        elif not self.status.ready or self.status.step is not None:
+            self._fail(Message("runtime_interrupted"))
+        else:
+            self._failures = 0
+
+    async def _stop(self) -> None:
+        if self._child is not None:
+            self._child.kill()
+        if self.task is not None:
+            await self.task
+
+    def _on_line(self, line: bytes) -> None:
+        try:
+            self._set(msgspec.json.decode(line, type=ComputeRuntime))
+        except msgspec.DecodeError as error:
+            _log.warning("The installation of the compute runtime sent a line that is no status: %s", error)
+
+    def _fail(self, failure: Message) -> None:
+        self._failures += 1
+        retry_at = self._clock() + backoff(self._failures) if failure.kind in _ENDS_BY_ITSELF else None
+        self._set(msgspec.structs.replace(self._present(), failure=failure, retry_at=retry_at))
+
+    def _present(self) -> ComputeRuntime:
+        if package() is None:
+            return ComputeRuntime(ready=True)
+        current = self._store.current
+        build: Build = "cuda" if current is not None and current.name.startswith("cuda") else "cpu"
+        return ComputeRuntime(ready=current is not None, build=build, removed=self._store.is_removed)
+
+    def _set(self, status: ComputeRuntime) -> None:
+        if status != self.status:
+            self.status = status
+            self._changed()
+
+
+_ENDS_BY_ITSELF = {"runtime_offline", "runtime_proxy", "runtime_interrupted", "runtime_garbage"}

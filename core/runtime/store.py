@@ -1,0 +1,83 @@
+"""The runtimes in a profile's folder `compute`: the current one, one that is being installed, and the package cache.
+
+`current` is a link to the folder of the runtime in use; replacing it is one atomic step. A folder that it does not name
+is unfinished or old.
+"""
+
+import secrets
+import shutil
+import sys
+from pathlib import Path
+
+from core.api.compute_runtime import Build
+from core.runtime import plan
+
+PYTHON = f"{sys.version_info.major}.{sys.version_info.minor}"
+LOCKS = Path(__file__).resolve().parents[2] / "resources" / "runtime"
+
+
+def locks() -> tuple[plan.Lock, ...]:
+    """Those that this version of Idlehive comes with."""
+    builds: tuple[Build, ...] = ("cpu", "cuda")
+    return tuple(plan.read(build, (LOCKS / f"{build}.lock").read_text(encoding="utf-8")) for build in builds)
+
+
+class RuntimeStore:
+    """Paths and changes; raises OSError where the disk refuses."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self.cache = folder / "cache"
+        self._link = folder / "current"
+        self._removed = folder / "removed"
+
+    @property
+    def current(self) -> Path | None:
+        """The folder of the runtime in use; None if there is none that this version can use."""
+        try:
+            found = self._link.readlink().name
+        except OSError:
+            return None
+        usable = plan.will_do(found, locks(), PYTHON) and (self.folder / found / "bin" / "python").exists()
+        return self.folder / found if usable else None
+
+    def library(self, name: str) -> Path | None:
+        """The folder of a library of the runtime in use."""
+        return None if self.current is None else next(self.current.glob(f"lib/python3*/site-packages/{name}"), None)
+
+    @property
+    def is_removed(self) -> bool:
+        """The volunteer has removed it."""
+        return self._removed.exists()
+
+    @property
+    def has_leftovers(self) -> bool:
+        """Whether `sweep` would delete something."""
+        kept = {self.current, self._link, self._removed}
+        return self.folder.is_dir() and any(entry not in kept for entry in self.folder.iterdir())
+
+    def begin(self, lock: plan.Lock) -> Path:
+        """The path for a new runtime; unfinished ones are deleted, what was downloaded for them stays."""
+        self.folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        self._removed.unlink(missing_ok=True)
+        return self.folder / f"{plan.name(lock, PYTHON)}-{secrets.token_hex(2)}"
+
+    def switch_to(self, runtime: Path) -> None:
+        """Use this runtime from now on."""
+        new = self.folder / f"link-{secrets.token_hex(4)}"
+        new.symlink_to(runtime.name)
+        new.replace(self._link)
+
+    def remove(self) -> None:
+        """Use none from now on; `sweep` deletes it."""
+        self.folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        self._removed.touch()
+        self._link.unlink(missing_ok=True)
+
+    def sweep(self, *, keep_cache: bool) -> None:
+        """Delete all that is not in use; no session may run with it."""
+        current = self.current
+        for entry in list(self.folder.iterdir()) if self.folder.is_dir() else []:
+            if entry in (current, self._link, self._removed) or (keep_cache and entry == self.cache):
+                continue
+            shutil.rmtree(entry, ignore_errors=True) if entry.is_dir() and not entry.is_symlink() else entry.unlink()

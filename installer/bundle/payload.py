@@ -1,0 +1,130 @@
+"""The tree that every package carries.
+
+idlehive            starts the app; makes the rest importable
+app/ core/ resources/
+lib/                the libraries of `app.lock`, for every Python that is supported, side by side
+bin/uv              installs the compute runtime
+package.json        kind and version of the package
+"""
+
+import filecmp
+import json
+import re
+import shutil
+import tempfile
+from pathlib import Path
+
+from installer.bundle.locks import locks
+from installer.bundle.target import GLIBC, PYTHONS
+from installer.checkout import Checkout
+from installer.failure import SetUpFailed
+from installer.programs import Programs
+
+_SOURCES = ("app", "core", "resources")
+_LEFT_OUT = ("__pycache__", ".gitignore", "make_tokenizer.py", "*.po", "*.pot")
+_QT_MODULES = ("QtCore", "QtDBus", "QtGui", "QtNetwork", "QtSvg", "QtWidgets")
+_QT_LIBRARIES = (
+    "libQt6Core", "libQt6DBus", "libQt6Gui", "libQt6Network", "libQt6OpenGL", "libQt6Svg",
+    "libQt6WaylandClient", "libQt6Widgets",
+    "libQt6WlShellIntegration", "libQt6XcbQpa", "libicudata", "libicui18n", "libicuuc",
+)  # fmt: skip
+_QT_PLUGINS = (
+    "iconengines", "imageformats/libqgif", "imageformats/libqico", "imageformats/libqjpeg", "imageformats/libqsvg",
+    "imageformats/libqwebp", "platforminputcontexts/libcompose", "platforminputcontexts/libibus",
+    "platforms/libqminimal.", "platforms/libqoffscreen", "platforms/libqwayland", "platforms/libqxcb",
+    "platformthemes", "tls",
+    "wayland-decoration-client", "wayland-graphics-integration-client", "wayland-shell-integration/libxdg-shell",
+    "xcbglintegrations",
+)  # fmt: skip
+_QT_LANGUAGES = ("de",)
+
+
+def make(checkout: Checkout, root: Path, kind: str, version: str) -> None:
+    """Fill the folder `root`, which does not exist. Raises CommandFailed."""
+    root.mkdir(parents=True)
+    for name in _SOURCES:
+        shutil.copytree(checkout.root / name, root / name, ignore=shutil.ignore_patterns(*_LEFT_OUT))
+    install_libraries(checkout, root)
+    (root / "package.json").write_text(json.dumps({"kind": kind}) + "\n", encoding="utf-8")
+    _add_metadata(checkout, root / "lib", version)
+    shutil.copyfile(Path(__file__).with_name("launcher.py"), root / "idlehive")
+    (root / "idlehive").chmod(0o755)
+
+
+def install_libraries(checkout: Checkout, root: Path) -> None:
+    """Install what `app.lock` names into `lib` and `bin`.
+
+    Modules compiled for one Python have its version in their names (PEP 3149), so that those for all Pythons lie in one
+    folder, beside the sources that they share.
+    """
+    programs, library = Programs(checkout.log, checkout.root), root / "lib"
+    for python in PYTHONS:
+        with tempfile.TemporaryDirectory(dir=root) as folder:
+            _install(programs, checkout, python, Path(folder))
+            _merge(Path(folder), library)
+    (root / "bin").mkdir()
+    shutil.move(library / "bin" / "uv", root / "bin" / "uv")
+    trim(library)
+
+
+def _add_metadata(checkout: Checkout, library: Path, version: str) -> None:
+    """What Python's importlib.metadata says of Idlehive."""
+    about = library / f"idlehive-{version}.dist-info"
+    about.mkdir()
+    lines = ["Metadata-Version: 2.4", "Name: idlehive", f"Version: {version}", "License-Expression: Apache-2.0"]
+    lines += [f"Requires-Dist: {pin}" for pin in checkout.pyproject["project"]["dependencies"]]
+    (about / "METADATA").write_text("\n".join(lines) + "\n", encoding="utf-8")
+
+
+def _install(programs: Programs, checkout: Checkout, python: str, folder: Path) -> None:
+    target = ["--python-version", python, "--python-platform", f"x86_64-manylinux_{GLIBC}", "--target", str(folder)]
+    uv = [str(checkout.venv / "bin" / "uv"), "pip", "install", "--python", str(checkout.python), *target]
+    lock = ["--no-deps", "--require-hashes", "--link-mode", "copy", "-r", str(locks(checkout).app)]
+    programs.run([*uv, *lock], {"UV_PYTHON_DOWNLOADS": "never"})
+
+
+def _merge(folder: Path, library: Path) -> None:
+    """Move what `library` lacks into it. A source that is another one for another Python cannot be shared: it fails."""
+    for path in sorted(path for path in folder.rglob("*") if path.is_file()):
+        target = library / path.relative_to(folder)
+        if not target.exists():
+            target.parent.mkdir(parents=True, exist_ok=True)
+            shutil.move(path, target)
+        elif _is_shared(str(path.relative_to(folder))) and not filecmp.cmp(path, target, shallow=False):
+            raise SetUpFailed(f"{path.relative_to(folder)} is not the same for all Pythons.")
+
+
+def _is_shared(path: str) -> bool:
+    return is_needed(path) and ".dist-info/" not in path
+
+
+def trim(library: Path) -> None:
+    """Remove what neither app nor engine needs: other parts of Qt, programs, annotations, installation records."""
+    for path in sorted(library.rglob("*"), reverse=True):
+        relative = path.relative_to(library).as_posix()
+        if path.is_dir():
+            if not any(path.iterdir()):
+                path.rmdir()
+        elif not is_needed(relative):
+            path.unlink()
+
+
+def is_needed(path: str) -> bool:
+    """Whether a file of the libraries is carried; `path` is relative to their folder."""
+    if re.match(
+        r"bin/|.*\.(pyi|c|h|pxd|pyx)$|.*/(RECORD|INSTALLER|REQUESTED|direct_url\.json|uv_build\.json|uv_cache\.json)$",
+        path,
+    ):
+        return False
+    if not path.startswith("PySide6/"):
+        return not path.startswith("uv/") and "/include/" not in path and "/tests/" not in path
+    inside = path.removeprefix("PySide6/")
+    if inside.startswith("Qt/lib/"):
+        return inside.removeprefix("Qt/lib/").split(".")[0] in _QT_LIBRARIES
+    if inside.startswith("Qt/plugins/"):
+        return inside.removeprefix("Qt/plugins/").startswith(_QT_PLUGINS)
+    if inside.startswith("Qt/translations/"):
+        return inside.removeprefix("Qt/translations/") in {f"qtbase_{language}.qm" for language in _QT_LANGUAGES}
+    if "/" in inside:
+        return False
+    return inside.endswith(".py") or inside.startswith("libpyside6.") or inside.split(".")[0] in _QT_MODULES

@@ -1,0 +1,133 @@
+"""What the packages hold, and that the same sources give the same bytes."""
+
+import os
+import subprocess
+import sys
+import tarfile
+from pathlib import Path
+
+import pytest
+
+from installer.bundle import build, deb
+from installer.bundle.launcher import SUPPORTED
+from installer.bundle.payload import is_needed
+from installer.bundle.target import PYTHONS
+from installer.checkout import Checkout
+from tests.installer.bundle.conftest import ROOT
+
+BUILT = 1_750_000_000
+
+
+def contents(package: Path) -> dict[str, str]:
+    """Rights and owner of each file of a .deb."""
+    listing = subprocess.run(["dpkg-deb", "-c", package], capture_output=True, text=True, check=True).stdout
+    fields = [line.split(maxsplit=5) for line in listing.splitlines()]
+    return {field[5]: f"{field[0]} {field[1]} {field[3]}" for field in fields}
+
+
+def test_two_builds_of_the_same_sources_give_the_same_bytes(checkout: Checkout, tmp_path: Path) -> None:
+    made = []
+    for number, mask in ((1, 0o022), (2, 0o077)):
+        before = os.umask(mask)
+        try:
+            made.append([kind(checkout, tmp_path / str(number), "1.2", BUILT) for kind in (_deb, _portable)])
+        finally:
+            os.umask(before)
+    for first, second in zip(*made, strict=True):
+        assert first.name == second.name
+        assert first.read_bytes() == second.read_bytes()
+
+
+def _deb(checkout: Checkout, out: Path, version: str, built: int) -> Path:
+    out.mkdir(exist_ok=True)
+    return deb.build(checkout, out, version, built)
+
+
+def _portable(checkout: Checkout, out: Path, version: str, built: int) -> Path:
+    from installer.bundle import portable
+
+    return portable.build(checkout, out, version, built)
+
+
+def test_the_package_has_what_desktop_and_shells_read_and_belongs_to_root(checkout: Checkout, tmp_path: Path) -> None:
+    found = contents(_deb(checkout, tmp_path, "1.2", BUILT))
+    for path in (
+        "applications/idlehive.desktop",
+        "bash-completion/completions/idlehive",
+        "doc/idlehive/copyright",
+        "fish/vendor_completions.d/idlehive.fish",
+        "icons/hicolor/scalable/apps/idlehive.svg",
+        "man/man1/idlehive.1.gz",
+        "metainfo/org.idlehive.Idlehive.metainfo.xml",
+        "mime/packages/idlehive.xml",
+        "zsh/vendor-completions/_idlehive",
+    ):
+        assert found[f"./usr/share/{path}"] == "-rw-r--r-- root/root 2025-06-15"
+    assert found["./usr/lib/idlehive/bin/uv"].startswith("-rwxr-xr-x")
+    assert found["./usr/lib/idlehive/lib/PySide6/QtCore.abi3.so"].startswith("-rw-r--r--")
+    assert "./usr/bin/idlehive -> ../lib/idlehive/idlehive" in found
+    assert not [path for path in found if "__pycache__" in path or "torch" in path]
+
+
+def test_lintian_finds_no_error(checkout: Checkout, tmp_path: Path) -> None:
+    package = _deb(checkout, tmp_path, "1.2", BUILT)
+    checked = subprocess.run(["lintian", "--fail-on", "error", package], capture_output=True, text=True, check=False)
+    assert checked.returncode == 0, checked.stdout
+
+
+def test_desktop_entry_and_metainfo_are_valid(checkout: Checkout, tmp_path: Path) -> None:
+    subprocess.run(["dpkg-deb", "-x", _deb(checkout, tmp_path, "1.2", BUILT), tmp_path / "root"], check=True)
+    share = tmp_path / "root" / "usr" / "share"
+    commands: tuple[list[str | Path], ...] = (
+        ["desktop-file-validate", "--no-hints", share / "applications" / "idlehive.desktop"],
+        ["appstreamcli", "validate", "--no-net", share / "metainfo" / "org.idlehive.Idlehive.metainfo.xml"],
+    )
+    for command in commands:
+        checked = subprocess.run(command, capture_output=True, text=True, check=False)
+        assert checked.returncode == 0, checked.stdout + checked.stderr
+
+
+def test_qts_libraries_are_recommended_and_any_supported_python_will_do() -> None:
+    fields = dict(line.split(": ", 1) for line in deb.control_text("1.2", 10).splitlines() if not line.startswith(" "))
+    assert "libegl1" in fields["Recommends"]
+    assert "libegl1" not in fields["Depends"]
+    assert fields["Depends"].startswith("python3 (>= 3.11) | python3.11 |")
+
+
+def test_the_launcher_and_the_packages_support_the_same_pythons() -> None:
+    assert tuple(f"{major}.{minor}" for major, minor in SUPPORTED) == PYTHONS
+
+
+def test_the_launcher_starts_the_command_line_from_any_folder(checkout: Checkout, tmp_path: Path) -> None:
+    with tarfile.open(_portable(checkout, tmp_path, "1.2", BUILT)) as archive:
+        archive.extractall(tmp_path / "there", filter="data")
+    launcher = next((tmp_path / "there").glob("*/idlehive"))
+    asked = subprocess.run([sys.executable, "-I", launcher, "--version"], capture_output=True, text=True, check=False)
+    assert asked.stdout == "idlehive 1.2\n", asked.stderr
+
+
+@pytest.mark.parametrize(
+    ("path", "needed"),
+    [
+        ("PySide6/QtCore.abi3.so", True),
+        ("PySide6/QtQuick.abi3.so", False),
+        ("PySide6/Qt/lib/libQt6Core.so.6", True),
+        ("PySide6/Qt/lib/libQt6Quick.so.6", False),
+        ("PySide6/Qt/plugins/platforms/libqxcb.so", True),
+        ("PySide6/Qt/qml/QtQuick/qmldir", False),
+        ("PySide6/designer", False),
+        ("msgspec/_core.cpython-314-x86_64-linux-gnu.so", True),
+        ("msgspec/__init__.pyi", False),
+        ("keyring-25.7.0.dist-info/entry_points.txt", True),
+    ],
+)
+def test_only_used_parts_of_the_libraries_are_carried(path: str, needed: bool) -> None:
+    assert is_needed(path) is needed
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(1500)
+def test_the_real_package_is_reproducible_and_below_100_mb(tmp_path: Path) -> None:
+    made = [build.build(Checkout(ROOT), "deb", tmp_path / name) for name in ("a", "b")]
+    assert made[0].stat().st_size < 100e6
+    assert made[0].read_bytes() == made[1].read_bytes()

@@ -1,0 +1,157 @@
+"""The installation as a process, with a stand-in for uv that does what each case says."""
+
+import json
+import os
+import shutil
+import signal
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from core.runtime import failures
+from core.runtime.store import RuntimeStore
+from tests.waiting import wait_for
+
+ROOT = Path(__file__).resolve().parents[2]
+UV = """#!/bin/sh
+if [ "$1" = venv ]; then
+    mkdir -p "$4/bin"
+    printf '#!/bin/sh\\necho "test of $0"\\nexit ${TEST_FAILS:-0}\\n' > "$4/bin/python"
+    chmod +x "$4/bin/python"
+else
+    echo "$@" >> "$UV_CACHE_DIR.asked"
+    mkdir -p "$UV_CACHE_DIR"
+    echo fetched >> "$UV_CACHE_DIR/torch"
+    [ -n "$UV_SAYS" ] && echo "$UV_SAYS" && exit 1
+    [ -n "$UV_HANGS" ] && exec sleep 600
+    true
+fi
+"""
+
+
+class Package:
+    """A package whose uv is the stand-in."""
+
+    def __init__(self, folder: Path) -> None:
+        self.root = folder / "package"
+        self.store = RuntimeStore(folder / "compute")
+        shutil.copytree(ROOT / "core", self.root / "core", ignore=shutil.ignore_patterns("__pycache__"))
+        shutil.copytree(ROOT / "resources" / "runtime", self.root / "resources" / "runtime")
+        (self.root / "package.json").write_text('{"kind": "deb"}')
+        (self.root / "bin").mkdir()
+        (self.root / "bin" / "uv").write_text(UV)
+        (self.root / "bin" / "uv").chmod(0o755)
+
+    def start(self, **variables: str) -> subprocess.Popen[str]:
+        return subprocess.Popen(
+            [sys.executable, "-P", "-m", "core.runtime", str(self.store.folder)],
+            env={**os.environ, "PYTHONPATH": str(self.root), **variables},
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+            text=True,
+            start_new_session=True,
+        )
+
+    def install(self, **variables: str) -> dict[str, Any]:
+        """The last status that the installation reports."""
+        output, _ = self.start(**variables).communicate(timeout=60)
+        last: dict[str, Any] = json.loads(output.splitlines()[-1])
+        return last
+
+    def folders(self) -> list[str]:
+        return sorted(entry.name.split("-")[0] for entry in self.store.folder.iterdir())
+
+
+@pytest.fixture
+def package(tmp_path: Path) -> Package:
+    return Package(tmp_path)
+
+
+def test_what_is_installed_is_tested_and_then_used(package: Package) -> None:
+    assert package.install()["ready"] is True
+    assert package.store.current is not None
+    # Neither unfinished runtimes nor what was fetched for them stays.
+    assert package.folders() == ["cache.asked", "cpu", "current"]
+    asked = (package.store.folder / "cache.asked").read_text()
+    assert "--require-hashes" in asked
+    assert "--no-build" in asked
+
+
+def test_after_a_power_cut_the_next_start_uses_what_was_fetched(package: Package) -> None:
+    process = package.start(UV_HANGS="1")
+    wait_for((package.store.cache / "torch").exists)
+    os.killpg(process.pid, signal.SIGKILL)
+    process.communicate()
+    assert package.store.current is None
+    assert (package.store.cache / "torch").read_text() == "fetched\n"
+    assert package.install()["ready"] is True
+    assert package.folders() == ["cache.asked", "cpu", "current"]
+
+
+def test_a_runtime_that_fails_its_test_does_not_replace_the_one_in_use(package: Package) -> None:
+    package.install()
+    before = package.store.current
+    failed = package.install(TEST_FAILS="1")
+    assert failed["failure"]["kind"] == "runtime_failed"
+    assert package.store.current == before
+
+
+def test_repair_replaces_the_runtime_and_the_old_one_stays_until_no_session_uses_it(package: Package) -> None:
+    package.install()
+    before = package.store.current
+    package.install()
+    assert package.store.current not in (None, before)
+    assert package.store.has_leftovers
+    package.store.sweep(keep_cache=False)
+    assert before is not None
+    assert not before.exists()
+    assert not package.store.has_leftovers
+
+
+def test_after_removal_nothing_is_left_but_the_wish(package: Package) -> None:
+    package.install()
+    package.store.remove()
+    assert package.store.current is None
+    package.store.sweep(keep_cache=False)
+    assert package.folders() == ["removed"]
+    assert package.store.is_removed
+
+
+@pytest.mark.parametrize(
+    ("said", "kind", "host"),
+    [
+        ("error: Failed to fetch: `https://a.example/simple/`\n  cause: dns error", "runtime_offline", "a.example"),
+        ("error sending request for url (https://a.example/)\n cause: tunnel error", "runtime_proxy", "a.example"),
+        ("error sending (https://a.example/)\n cause: UnknownIssuer", "runtime_certificate", "a.example"),
+        ("error: Failed to extract archive\n  cause: No space left on device (os error 28)", "disk_full", None),
+        ("  cause: Hash mismatch for `torch==2.13.0`", "runtime_garbage", None),
+        ("error: Failed to parse metadata from `https://a.example/x.whl`", "runtime_garbage", None),
+        ("thread panicked", "runtime_failed", None),
+    ],
+)
+def test_each_cause_has_its_own_message(package: Package, said: str, kind: str, host: str | None) -> None:
+    failure = package.install(UV_SAYS=said)["failure"]
+    assert failure["kind"] == kind
+    assert failure["params"].get("host") == host
+    assert package.install()["ready"] is True
+
+
+def test_a_disk_that_is_too_small_is_noticed_first(package: Package, monkeypatch: pytest.MonkeyPatch) -> None:
+    small = package.root / "sitecustomize.py"
+    small.write_text("import shutil\nshutil.disk_usage = lambda path: type('Usage', (), {'free': 5_000_000})\n")
+    failure = package.install()["failure"]
+    assert (failure["kind"], failure["params"]["free"]) == ("runtime_needs_space", 5_000_000)
+    assert not (package.store.folder / "cache.asked").exists()
+
+
+def test_a_folder_that_cannot_be_written_is_named(package: Package) -> None:
+    package.store.folder.parent.joinpath("compute").write_text("a file is in the way")
+    assert package.install()["failure"]["params"]
+
+
+def test_credentials_in_an_address_are_not_repeated() -> None:
+    message = failures.explain("error: Failed to fetch: `https://me:secret@pack.example/x`", "/compute")
+    assert "secret" not in str(message)

@@ -1,0 +1,60 @@
+"""Finding and ending what runs from a folder."""
+
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from core.system import instances
+from tests.waiting import wait_for
+
+_FRONT_END = """
+import pathlib, signal, sys
+signal.signal(signal.SIGUSR1, lambda *_: pathlib.Path(sys.argv[0] + ".restarted").touch())
+pathlib.Path(sys.argv[0] + "." + "-".join(sys.argv[1:])).touch()
+while True:
+    signal.pause()
+"""
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    (tmp_path / "idlehive").write_text(_FRONT_END)
+    return tmp_path
+
+
+@pytest.fixture
+def window(folder: Path) -> Iterator["subprocess.Popen[bytes]"]:
+    process = subprocess.Popen([sys.executable, "-I", folder / "idlehive", "--in-tray"])
+    wait_for((folder / "idlehive.--in-tray").exists)
+    yield process
+    process.kill()
+    process.wait()
+
+
+def test_what_runs_from_the_folder_is_asked_to_end(folder: Path, window: "subprocess.Popen[bytes]") -> None:
+    assert [process.pid for process in instances.running(str(folder))] == [window.pid]
+    assert instances.end(str(folder)) == 1
+    assert instances.running(str(folder)) == []
+
+
+def test_a_window_starts_again_and_a_command_goes_on(folder: Path, window: "subprocess.Popen[bytes]") -> None:
+    command = subprocess.Popen([sys.executable, "-I", folder / "idlehive", "contribute"])
+    try:
+        wait_for((folder / "idlehive.contribute").exists)
+        assert instances.restart(str(folder)) == 1
+        wait_for((folder / "idlehive.restarted").exists)
+        assert command.poll() is None
+    finally:
+        command.kill()
+        command.wait()
+
+
+def test_other_programs_are_left_alone(folder: Path, tmp_path: Path, window: "subprocess.Popen[bytes]") -> None:
+    assert shutil.which("sleep")
+    with subprocess.Popen(["sleep", "60"], cwd=folder) as other:
+        assert other.pid not in [process.pid for process in instances.running(str(folder))]
+        other.kill()
