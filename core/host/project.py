@@ -113,9 +113,7 @@ def load(path: Path) -> Project:
         check_plain(table)
         host = _host(table.pop("host", {}))
         files = _publish(table, path.parent)
-        template = _template(table)
-        if host.validation and not template.task.is_reproducible:
-            raise ManifestError("work_not_reproducible", "$.host.validation")
+        template = _template(table, host)
     except ManifestError as error:
         raise _wrong(path, error) from None
     return Project(path, template, host, {file.name: file for file in files}, "run_id" not in table)
@@ -152,7 +150,7 @@ def _table(path: Path) -> dict[str, Any]:
         raise UsageError("file_not_toml", path=str(path), detail=str(error)) from None
 
 
-def _template(plain: dict[str, Any]) -> Manifest:
+def _template(plain: dict[str, Any], host: Host) -> Manifest:
     if "initial_peers" in plain:
         raise ManifestError("initial_peers_given", "initial_peers")
     template = manifest_reading.check(
@@ -160,6 +158,8 @@ def _template(plain: dict[str, Any]) -> Manifest:
     )
     if len(msgspec.json.encode(template)) > manifest_reading.LARGEST - _ROOM_FOR_PEERS:
         raise ManifestError("shards_too_many", "data.shards")
+    if host.validation and not template.task.is_reproducible:
+        raise ManifestError("work_not_reproducible", "$.host.validation")
     return template
 
 
