@@ -75,7 +75,7 @@ def learn(
         gradients, turns = list[torch.Tensor](), turns_of(steps, peers or 1)
         for turn in turns:
             for _ in range(turn):
-                (task.loss(model, next(batches)) / (turn if peers else steps)).backward()
+                (task.loss(model, next(batches), epoch) / (turn if peers else steps)).backward()
             if peers:
                 gradients.append(torch.nn.utils.parameters_to_vector(gradients_of(model)))
                 optimizer.zero_grad()

@@ -16,7 +16,9 @@ def schema() -> dict[str, Any]:
     for name, definition in made["$defs"].items():
         for declared in _declared_here(getattr(manifest, name)):
             for field, text in _field_docs(declared).items():
-                definition["properties"][field]["description"] = text
+                # Not a constant of the class.
+                if field in definition["properties"]:
+                    definition["properties"][field]["description"] = text
     # Older manifests have no type here.
     made["$defs"]["TextData"]["required"].remove("type")
     heading = {"$schema": "https://json-schema.org/draft/2020-12/schema", "title": "Manifest of an Idlehive project"}

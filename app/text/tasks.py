@@ -10,6 +10,7 @@ def task(name: str) -> str:
     words = {
         "masked_language_modelling": tr("predict masked tokens of a text"),
         "sentence_order_prediction": tr("predict masked tokens and the order of sentences"),
+        "swav": tr("find groups of similar pictures, without labels"),
         "causal_language_modelling": tr("predict the next token of a text"),
     }
     return words.get(name, name.replace("_", " "))
@@ -20,6 +21,8 @@ def figure(measured: Figure) -> str:
     match measured.kind:
         case "perplexity":
             return tr("perplexity {value}", value=numbers.figure(measured.value))
+        case "probe_accuracy":
+            return tr("{share} of the pictures recognised", share=numbers.percent(measured.value))
         case "masked_accuracy":
             return tr("{share} of the masked tokens right", share=numbers.percent(measured.value))
     return f"{measured.kind.replace('_', ' ')} {numbers.figure(measured.value)}"

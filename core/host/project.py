@@ -19,7 +19,7 @@ from msgspec import Meta
 
 from core.api.errors import ManifestError, UsageError, WorldError
 from core.api.project import manifest_reading
-from core.api.project.manifest import File, Manifest, Positive
+from core.api.project.manifest import File, ImageTarData, Manifest, Positive
 from core.api.project.peer_address import is_peer_address
 from core.api.project.plain_json import check as check_plain
 from core.system.atomic_file import write_atomically
@@ -113,7 +113,7 @@ def load(path: Path) -> Project:
         check_plain(table)
         host = _host(table.pop("host", {}))
         files = _publish(table, path.parent)
-        template = _template(table)
+        template = _template(table, host)
     except ManifestError as error:
         raise _wrong(path, error) from None
     return Project(path, template, host, {file.name: file for file in files}, "run_id" not in table)
@@ -150,7 +150,7 @@ def _table(path: Path) -> dict[str, Any]:
         raise UsageError("file_not_toml", path=str(path), detail=str(error)) from None
 
 
-def _template(plain: dict[str, Any]) -> Manifest:
+def _template(plain: dict[str, Any], host: Host) -> Manifest:
     if "initial_peers" in plain:
         raise ManifestError("initial_peers_given", "initial_peers")
     template = manifest_reading.check(
@@ -158,6 +158,8 @@ def _template(plain: dict[str, Any]) -> Manifest:
     )
     if len(msgspec.json.encode(template)) > manifest_reading.LARGEST - _ROOM_FOR_PEERS:
         raise ManifestError("shards_too_many", "data.shards")
+    if host.validation and not template.task.is_reproducible:
+        raise ManifestError("work_not_reproducible", "$.host.validation")
     return template
 
 
@@ -195,11 +197,11 @@ def _publish(table: dict[str, Any], folder: Path) -> list[ServedFile]:
     collections = list(_collections(table.get("data"), "$.data"))
     for data, field in collections:
         if "held_out" in data:
-            publish(data, "held_out", f"{field}.held_out", text=True)
+            publish(data, "held_out", f"{field}.held_out", text=_is_text(data))
     held_out = {file.sha256 for file in published}
     for data, field in collections:
         found = _shards(data["shards"], folder, f"{field}.shards")
-        shards = [_published(shard, place, text=True) for shard, place in found]
+        shards = [_published(shard, place, text=_is_text(data)) for shard, place in found]
         if twice := [shard for shard in shards if shard.sha256 in held_out]:
             raise ManifestError("shard_is_held_out", f"{field}.shards", path=twice[0].path.name)
         data["shards"] = [_entry(shard) for shard in shards]
@@ -217,6 +219,10 @@ def _collections(data: object, field: str) -> Iterator[tuple[dict[str, Any], str
     for index, part in enumerate(parts if isinstance(parts, list) else ()):
         if isinstance(part, dict):
             yield from _collections(part.get("data"), f"{field}.parts[{index}].data")
+
+
+def _is_text(data: dict[str, Any]) -> bool:
+    return data.get("type") != ImageTarData.__struct_config__.tag
 
 
 def _entry(file: ServedFile) -> dict[str, Any]:

@@ -51,8 +51,9 @@ def _architecture(manifest: Manifest) -> Any:
 
 
 def architecture_named(name: str, kind: str) -> Any:
-    """The class of a task's `architectures`; only its model's own module is loaded."""
-    return getattr(import_module(f"transformers.models.{model_type_to_module_name(kind)}"), name)
+    """The class of a task's `architectures`: of transformers, or of a module of our own. Only this module is loaded."""
+    module = kind if kind.startswith("core.") else f"transformers.models.{model_type_to_module_name(kind)}"
+    return getattr(import_module(module), name)
 
 
 def _config(architecture: Any, values: dict[str, Any]) -> PretrainedConfig:

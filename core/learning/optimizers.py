@@ -1,5 +1,6 @@
 """Optimizers and learning-rate schedules by name, from well-kept packages."""
 
+import math
 from collections.abc import Callable, Iterable
 from functools import partial
 from typing import Any
@@ -32,6 +33,28 @@ class ReferenceLamb(Lamb):
         return loss
 
 
+class LarcSgd(torch.optim.SGD):
+    """SGD with layer-wise adaptive rates (LARC, You et al. 2017), without an upper bound for them, as SwAV uses it."""
+
+    def __init__(self, parameters: list[Any], rate: float, momentum: float, decay: float, trust: float) -> None:
+        super().__init__(parameters, rate, momentum)
+        self._decay, self._trust = decay, trust
+
+    @torch.no_grad()
+    def step(self, closure: Any = None) -> Any:
+        for group in self.param_groups:
+            for parameter in group["params"]:
+                if parameter.grad is not None:
+                    self._scale(parameter, parameter.grad)
+        return super().step(closure)
+
+    def _scale(self, parameter: torch.Tensor, gradient: torch.Tensor) -> None:
+        norm, steepness = parameter.norm(), gradient.norm()
+        if norm > 0 and steepness > 0:
+            gradient.add_(parameter, alpha=self._decay)
+            gradient.mul_(self._trust * norm / (steepness + self._decay * norm + 1e-8))
+
+
 def optimizer_factory(declared: Optimizer) -> OptimizerFactory:
     """A function that makes the declared optimizer for given parameters, with its state.
 
@@ -58,6 +81,8 @@ def _make(declared: Optimizer, parameters: list[Any]) -> torch.optim.Optimizer:
             )
         case "adamw":
             return torch.optim.AdamW(parameters, rate, declared.betas, declared.epsilon, decay)
+        case "sgd" if declared.trust is not None:
+            return LarcSgd(parameters, rate, declared.momentum, decay, declared.trust)
         case "sgd":
             return torch.optim.SGD(parameters, rate, declared.momentum, weight_decay=decay)
 
@@ -90,13 +115,16 @@ def _clip(norm: float, optimizer: torch.optim.Optimizer, _args: object, _kwargs:
 
 
 def learning_rate_factor(schedule: Schedule, epoch: int) -> float:
-    """The factor of the base learning rate in `epoch`: warm-up, then constant or linear to zero."""
+    """The factor of the base learning rate in `epoch`: warm-up, then constant, linear or cosine."""
     if epoch < schedule.warmup_epochs:
-        return (epoch + 1) / schedule.warmup_epochs
+        return schedule.begin + (1 - schedule.begin) * (epoch + 1) / schedule.warmup_epochs
     if schedule.type == "constant":
         return 1.0
-    left = schedule.total_epochs - epoch
-    return max(0.0, left / max(1, schedule.total_epochs - schedule.warmup_epochs))
+    left = (schedule.total_epochs - epoch) / max(1, schedule.total_epochs - schedule.warmup_epochs)
+    left = min(1.0, max(0.0, left))
+    if schedule.type == "cosine":
+        left = (1 - math.cos(math.pi * left)) / 2
+    return schedule.end + (1 - schedule.end) * left
 
 
 def scheduler_factory(schedule: Schedule) -> SchedulerFactory:

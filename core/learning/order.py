@@ -73,10 +73,15 @@ class Samples:
     _batches: Iterator[Batch] = field(default_factory=lambda: iter(()))
 
     def take(self, epoch: int, most: int) -> tuple[Piece, Batch]:
-        """The next samples of the epoch: no more than `most`, and of one batch of the order."""
+        """The next samples of the epoch: no more than `most`, and of one batch of the order.
+
+        It is the rest of the batch if less than the task's least would remain.
+        """
         if epoch != self._epoch:
             self._epoch, self._taken, self._rest, self._batches = epoch, 0, {}, self.order.batches(epoch)
         batch = self._rest if rows(self._rest) else next(self._batches)
+        if rows(batch) - most < self.order.task.least_samples:
+            most = rows(batch)
         self._rest = {name: value[most:] for name, value in batch.items()}
         taken = {name: value[:most] for name, value in batch.items()}
         piece = Piece(epoch, self._taken, rows(taken))
@@ -94,7 +99,7 @@ def loss_of(order: Order, model: torch.nn.Module, piece: Piece, batch: Batch) ->
     torch.manual_seed(order.seed(piece.epoch, piece.first + 1))
     # torch asks it at every operation.
     with ReproducibleDropout() if has_dropout(model) else nullcontext():
-        return order.task.loss(model, batch)
+        return order.task.loss(model, batch, piece.epoch)
 
 
 def compute_again(

@@ -34,9 +34,9 @@ class Microbatch:
 class Size:
     """Chooses the number of samples of the next microbatch."""
 
-    def __init__(self, largest: int) -> None:
-        """`largest` is the project's size."""
-        self._largest = largest
+    def __init__(self, largest: int, least: int = 1) -> None:
+        """`largest` is the project's size, `least` the task's, unless the project's is smaller."""
+        self._largest, self._least = largest, min(least, largest)
         self._per_sample: float | None = None
 
     def next(self, latency_target: int) -> int:
@@ -44,8 +44,8 @@ class Size:
         if not latency_target:
             return self._largest
         if self._per_sample is None:
-            return 1
-        return max(1, min(self._largest, int(latency_target / 1000 / self._per_sample)))
+            return self._least
+        return max(self._least, min(self._largest, int(latency_target / 1000 / self._per_sample)))
 
     def record(self, samples: int, seconds: float) -> None:
         newest = seconds / samples
@@ -56,9 +56,9 @@ class Size:
         """Halve the size, because memory was too small for `samples`.
 
         Raises:
-            WorldError: memory is too small even for one sample.
+            WorldError: memory is too small even for the least samples.
         """
-        if samples == 1:
+        if samples < 2 * self._least:
             raise WorldError("gpu_memory_full")
         self._largest = samples // 2
 
@@ -68,7 +68,7 @@ class Microbatches:
 
     def __init__(self, order: Order, model: PreTrainedModel, device: torch.device) -> None:
         self._order, self._model, self._device = order, model, device
-        self._samples, self._size = Samples(order), Size(order.size)
+        self._samples, self._size = Samples(order), Size(order.size, order.task.least_samples)
         self._flops_per_sample: float | None = None
         """Counted in the first microbatch only: all samples have the same length."""
 

@@ -15,7 +15,7 @@ def complete(name: str, folder: Path) -> Project:
     shutil.copytree(PROJECTS.parent, folder / "resources", ignore=shutil.ignore_patterns("locale", "icons"))
     here = folder / "resources" / "projects" / name
     toml = here / "project.toml"
-    for file in re.findall(r'"([^"\s]+\.(?:txt|jsonl|json))"', toml.read_text(encoding="utf-8")):
+    for file in re.findall(r'"([^"\s]+\.(?:txt|jsonl|json|tar))"', toml.read_text(encoding="utf-8")):
         path = here / file.replace("*", "0")
         if not list(here.glob(file)):
             path.write_text(f"{path.name}\n")

@@ -6,6 +6,8 @@ from pathlib import Path
 import pytest
 import torch
 
+from core.api.errors import UsageError
+from core.host.project import load
 from core.learning.model import architecture_named, build_model, count_parameters
 from core.learning.tasks import TASKS
 from tests.host.published_projects import NAMES, complete
@@ -28,3 +30,11 @@ def test_a_published_project_is_complete_and_its_model_has_the_size_that_it_says
 @pytest.mark.parametrize("name", NAMES)
 def test_the_model_of_a_published_project_can_be_built(name: str, tmp_path: Path) -> None:
     build_model(complete(name, tmp_path).manifest(tmp_path / "state", ()))
+
+
+def test_a_project_whose_work_nobody_can_compute_again_is_refused_with_validation(tmp_path: Path) -> None:
+    project = complete("swav-resnet50", tmp_path)
+    project.path.write_text(project.path.read_text().replace("validation = false", "validation = true"))
+    with pytest.raises(UsageError) as raised:
+        load(project.path)
+    assert raised.value.message.params["field"] == "host.validation"

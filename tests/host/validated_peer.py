@@ -208,9 +208,10 @@ def flip_labels() -> None:
 
     loss = Task.loss
 
-    def flipped(self: Task, model: torch.nn.Module, batch: dict[str, torch.Tensor]) -> torch.Tensor:
+    def flipped(self: Task, model: torch.nn.Module, batch: dict[str, torch.Tensor], epoch: int = 0) -> torch.Tensor:
         labels = batch["labels"]
-        return loss(self, model, {**batch, "labels": labels.where(labels < 0, self.masking.vocabulary - 1 - labels)})
+        others = labels.where(labels < 0, self.masking.vocabulary - 1 - labels)
+        return loss(self, model, {**batch, "labels": others}, epoch)
 
     Task.loss = flipped  # type: ignore[method-assign]
 

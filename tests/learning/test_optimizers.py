@@ -12,6 +12,7 @@ DECLARED = [
     Optimizer("lamb", 0.1, weight_decay=0.01, gradient_norm=1.0),
     Optimizer("adamw", 0.1, weight_decay=0.01),
     Optimizer("sgd", 0.1, weight_decay=0.01, momentum=0.9),
+    Optimizer("sgd", 0.1, weight_decay=0.01, momentum=0.9, trust=0.01),
 ]
 
 
@@ -26,7 +27,7 @@ def descend(model: torch.nn.Module, optimizer: torch.optim.Optimizer) -> None:
     optimizer.step()
 
 
-@pytest.mark.parametrize("declared", DECLARED, ids=lambda declared: declared.type)
+@pytest.mark.parametrize("declared", DECLARED, ids=lambda declared: declared.type + "-larc" * bool(declared.trust))
 def test_making_the_state_moves_no_parameter(declared: Optimizer) -> None:
     model, untouched = layer(), layer()
     optimizer = optimizer_factory(declared)(model.parameters())
@@ -34,7 +35,7 @@ def test_making_the_state_moves_no_parameter(declared: Optimizer) -> None:
     assert all(float(value.abs().sum()) == 0 for state in optimizer.state.values() for value in state.values())
 
 
-@pytest.mark.parametrize("declared", DECLARED, ids=lambda declared: declared.type)
+@pytest.mark.parametrize("declared", DECLARED, ids=lambda declared: declared.type + "-larc" * bool(declared.trust))
 def test_the_state_has_the_same_tensors_before_and_after_steps(declared: Optimizer) -> None:
     """Peers hand it around as a row of tensors, and a newcomer expects those of its own fresh optimizer."""
     model = layer()
@@ -76,3 +77,30 @@ def test_the_schedule_scales_the_declared_rate() -> None:
     optimizer = optimizer_factory(DECLARED[1])(layer().parameters())
     scheduler_factory(Schedule("linear", warmup_epochs=4, total_epochs=12))(optimizer)
     assert optimizer.param_groups[0]["lr"] == pytest.approx(0.025)
+
+
+def test_larc_scales_the_step_of_each_tensor_by_its_norm() -> None:
+    """The step is learning rate times trust times the tensor's norm, in the direction of the decayed gradient."""
+    model = layer()
+    optimizer = optimizer_factory(Optimizer("sgd", 2.0, weight_decay=0.1, momentum=0.0, trust=0.01))(model.parameters())
+    before = model.weight.detach().clone()
+    model(torch.ones(2, 4)).square().mean().backward()
+    assert model.weight.grad is not None
+    gradient = model.weight.grad.clone()
+    optimizer.step()
+    rate = 0.01 * before.norm() / (gradient.norm() + 0.1 * before.norm())
+    assert torch.allclose(before - model.weight, 2.0 * rate * (gradient + 0.1 * before), atol=1e-6)
+
+
+def test_larc_leaves_a_tensor_without_gradient_as_it_is() -> None:
+    model = layer()
+    optimizer = optimizer_factory(Optimizer("sgd", 2.0, weight_decay=0.1, trust=0.01))(model.parameters())
+    model.weight.grad = torch.zeros_like(model.weight)
+    optimizer.step()
+    assert torch.equal(model.weight, layer().weight)
+
+
+def test_the_schedule_of_swav_rises_from_its_beginning_and_falls_along_a_cosine_to_its_end() -> None:
+    schedule = Schedule("cosine", begin=0.125, end=0.002, warmup_epochs=500, total_epochs=5000)
+    factors = [learning_rate_factor(schedule, epoch) for epoch in (0, 250, 499, 500, 2750, 5000, 6000)]
+    assert factors == pytest.approx([0.125, 0.5625, 1.0, 1.0, 0.501, 0.002, 0.002], abs=0.005)

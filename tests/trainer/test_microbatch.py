@@ -6,7 +6,7 @@ import pytest
 import torch
 
 from core.api.errors import WorldError
-from core.learning.order import Order
+from core.learning.order import Order, Samples
 from core.learning.tasks.task import Batch
 from core.trainer.microbatch import Microbatches, Size
 
@@ -48,8 +48,21 @@ def test_one_slow_microbatch_does_not_change_much() -> None:
     assert size.next(100) >= 7
 
 
+def test_it_never_falls_below_the_least_that_the_task_can_use() -> None:
+    size = Size(64, least=16)
+    assert size.next(100) == 16
+    size.record(16, 16.0)
+    assert size.next(100) == 16
+    size.halve(32)
+    assert size.next(0) == 16
+    with pytest.raises(WorldError):
+        size.halve(16)
+
+
 class Numbers:
     """A task whose model learns nothing and tells which samples it saw; more than `room` at a time do not fit."""
+
+    least_samples = 1
 
     def __init__(self, room: int = 1000) -> None:
         self.seen: list[int] = []
@@ -60,7 +73,7 @@ class Numbers:
         for start in range(0, 10_000, 16):
             yield {"x": torch.arange(start, start + 16)}
 
-    def loss(self, model: torch.nn.Module, batch: Batch) -> torch.Tensor:
+    def loss(self, model: torch.nn.Module, batch: Batch, _epoch: int) -> torch.Tensor:
         rows = batch["x"]
         if len(rows) > self._room:
             raise torch.OutOfMemoryError("CUDA out of memory.")
@@ -87,6 +100,14 @@ def test_every_sample_is_computed_once_and_in_order_whatever_the_sizes() -> None
     assert task.seen == list(range(len(task.seen)))
 
 
+def test_no_microbatch_leaves_fewer_samples_of_its_batch_than_the_task_can_use() -> None:
+    task = Numbers()
+    task.least_samples = 5
+    samples = Samples(Order(task, lambda _seed: (), 16, "run", b"peer"))  # type: ignore[arg-type]  # it has no example
+    taken = [samples.take(0, 6)[0].count for _ in range(4)]
+    assert taken == [6, 10, 6, 10], "after 6 more, 4 would remain"
+
+
 def test_too_little_memory_halves_the_microbatch_and_loses_no_sample() -> None:
     task = Numbers(room=5)
     work = microbatches(task)
@@ -101,7 +122,7 @@ def test_too_little_memory_for_one_sample_is_a_failure_of_its_own() -> None:
 
 def test_a_gpu_that_fails_is_a_failure_of_its_own() -> None:
     class Failing(Numbers):
-        def loss(self, model: torch.nn.Module, batch: Batch) -> torch.Tensor:
+        def loss(self, model: torch.nn.Module, batch: Batch, _epoch: int) -> torch.Tensor:
             raise torch.AcceleratorError("CUDA error: unspecified launch failure\nmore\nlines")
 
     with pytest.raises(WorldError, match=r"^gpu_failed detail=CUDA error: unspecified launch failure$"):

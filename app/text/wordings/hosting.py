@@ -17,6 +17,7 @@ WORDINGS = {
     "pattern_not_relative": N_("The pattern must be relative to the folder of the project file."),
     "shards_not_a_list": N_('Expected a list of files or patterns, like ["train-*.txt"].'),
     "shards_too_many": N_("There are too many for one manifest; join files."),
+    "work_not_reproducible": N_("Set it to false: with this task nobody can compute a trainer's samples again."),
     "shard_is_held_out": N_("{path} is the held-out text itself."),
     "initial_peers_given": N_("The backbone adds itself; name other backbones in host.extra_peers."),
     "listen_address_invalid": N_("“{address}” is not HOST:PORT, like 127.0.0.1:8080."),

@@ -6,7 +6,7 @@ explains the fields, `python -m tests.manifest_schema` makes `docs/manifest.sche
 """
 
 from collections.abc import Iterator
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, ClassVar, Literal
 
 import msgspec
 from msgspec import Meta
@@ -56,12 +56,16 @@ class Model(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 class TextTask(msgspec.Struct, frozen=True, forbid_unknown_fields=True, tag_field="type"):
     """What every task on text needs of a manifest."""
 
+    is_reproducible: ClassVar[bool] = True
+    """Whether the gradients of a microbatch follow from its samples and the parameters alone."""
     sequence_length: Annotated[int, Meta(ge=8, le=4096, description="tokens in one sample")]
 
     def mismatches(self, manifest: "Manifest") -> Iterator[tuple[str, Message]]:
         """(field, problem) of what the rest of the manifest lacks for this task."""
         if manifest.tokenizer is None:
             yield "$.tokenizer", Message("field_missing")
+        if not manifest.data.is_text:
+            yield "$.data.type", Message("data_of_another_kind")
         for name in ("max_position_embeddings", "n_positions"):
             positions = manifest.model.config.get(name)
             if isinstance(positions, int) and positions < self.sequence_length:
@@ -89,13 +93,62 @@ class CausalLanguageModelling(TextTask, frozen=True, tag="causal_language_modell
     """Token of the tokenizer that ends each text, such as <|endoftext|>; None: texts follow each other directly."""
 
 
-Task = MaskedLanguageModelling | SentenceOrderPrediction | CausalLanguageModelling
+Share = Annotated[float, Meta(gt=0, le=1)]
+Crop = Annotated[int, Meta(ge=8, le=512, description="pixels of each side of a view")]
+
+
+class Swav(msgspec.Struct, frozen=True, forbid_unknown_fields=True, tag_field="type", tag="swav"):
+    """Views of one picture are assigned to the same prototypes, without labels (SwAV; Caron et al. 2020)."""
+
+    large_crop: Crop = 224
+    """Of the two large views, which are also assigned."""
+    small_crop: Crop = 96
+    """Of the small views."""
+    small_crops: Annotated[int, Meta(ge=0, le=16)] = 6
+    """Small views of one picture."""
+    large_share: tuple[Share, Share] = (0.14, 1.0)
+    """Least and most of the picture's area in a large view."""
+    small_share: tuple[Share, Share] = (0.05, 0.14)
+    """Likewise, in a small view."""
+    temperature: Annotated[float, Meta(gt=0, le=10)] = 0.1
+    """Of the softmax over the prototypes."""
+    epsilon: Annotated[float, Meta(ge=0.01, le=1)] = 0.05
+    """Entropy regularisation of the assignment by Sinkhorn and Knopp: the larger, the more even."""
+    iterations: Annotated[int, Meta(ge=1, le=20)] = 3
+    """Of Sinkhorn and Knopp."""
+    queue_length: Annotated[int, Meta(ge=0, le=1 << 16)] = 0
+    """Earlier samples of the same peer that are assigned together with a microbatch; 0: none."""
+    queue_from_epoch: Epochs = 0
+    """The first epoch that uses the queue: early features say little."""
+    freeze_prototypes: Epochs = 0
+    """Epochs at the beginning in which the prototypes do not change."""
+
+    @property
+    def is_reproducible(self) -> bool:
+        """A queue has samples of earlier microbatches."""
+        return self.queue_length == 0
+
+    def mismatches(self, manifest: "Manifest") -> Iterator[tuple[str, Message]]:
+        """(field, problem) of what does not fit this task."""
+        if manifest.data.is_text:
+            yield "$.data.type", Message("data_of_another_kind")
+        if self.small_crop > self.large_crop:
+            yield "$.task.small_crop", Message("crop_too_large", {"most": self.large_crop})
+        for name in ("large_share", "small_share"):
+            least, most = getattr(self, name)
+            if least > most:
+                yield f"$.task.{name}", Message("shares_in_wrong_order")
+
+
+Task = MaskedLanguageModelling | SentenceOrderPrediction | CausalLanguageModelling | Swav
 """By `type`. How each learns is in `core.learning.tasks`."""
 
 
 class Shards(msgspec.Struct, frozen=True, forbid_unknown_fields=True, tag_field="type"):
     """What every kind of data has: files to learn from, and one that is only evaluated on."""
 
+    is_text: ClassVar[bool] = True
+    """Whether the samples are texts."""
     shards: Annotated[tuple[File, ...], Meta(min_length=1, max_length=100_000)]
     """Files to learn from; every peer reads them in an order of its own."""
     held_out: File | None = None
@@ -116,6 +169,12 @@ class JsonLinesData(Shards, frozen=True, tag="json_lines"):
     """Of the object, that holds the text."""
 
 
+class ImageTarData(Shards, frozen=True, tag="image_tar"):
+    """Pictures in tar files (WebDataset): PNG, JPEG or WebP, with a label in a `.cls` file of the same name if any."""
+
+    is_text: ClassVar[bool] = False
+
+
 class Part(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """A collection of a mixture."""
 
@@ -128,6 +187,7 @@ class Part(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 class Mixture(msgspec.Struct, frozen=True, forbid_unknown_fields=True, tag_field="type", tag="mixture"):
     """Several collections at once: each next text is from one of them, chosen at random by weight."""
 
+    is_text: ClassVar[bool] = True
     parts: Annotated[tuple[Part, ...], Meta(min_length=1, max_length=64)]
     """The collections."""
 
@@ -137,7 +197,7 @@ class Mixture(msgspec.Struct, frozen=True, forbid_unknown_fields=True, tag_field
         return tuple(shard for part in self.parts for shard in part.data.shards)
 
 
-Data = TextData | JsonLinesData | Mixture
+Data = TextData | JsonLinesData | ImageTarData | Mixture
 """By `type`, `text` if it is missing. How each is read is in `core.learning.data`."""
 
 
@@ -156,19 +216,25 @@ class Optimizer(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """Of lamb and adamw: added to the denominator."""
     momentum: Decay = 0.9
     """Of sgd."""
+    trust: Annotated[float, Meta(gt=0, le=1)] | None = None
+    """Of sgd: trust coefficient of LARC (You et al. 2017), which scales a tensor's step by its norm; None: no LARC."""
     gradient_norm: Annotated[float, Meta(gt=0)] | None = None
     """Averaged gradients are clipped to this norm before the step; None does not clip."""
 
 
 class Schedule(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """Learning rate by epoch: linear warm-up, then linear decay or constant."""
+    """Learning rate by epoch: linear warm-up, then decay or constant."""
 
-    type: Literal["linear", "constant"] = "constant"
-    """What follows the warm-up: decay to 0 at total_epochs, or no change."""
+    type: Literal["linear", "cosine", "constant"] = "constant"
+    """What follows the warm-up: decay along a line or half a cosine until total_epochs, or no change."""
+    begin: Fraction = 0.0
+    """Share of the learning rate with which the warm-up begins."""
+    end: Fraction = 0.0
+    """Share of the learning rate that is left at total_epochs, of linear and cosine."""
     warmup_epochs: Epochs = 0
     """Epochs until the learning rate has grown to its largest."""
     total_epochs: Positive = 1_000_000
-    """Epoch at which the linear decay reaches 0."""
+    """Epoch at which the decay ends."""
 
 
 class Training(msgspec.Struct, frozen=True, forbid_unknown_fields=True):

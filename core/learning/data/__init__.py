@@ -6,12 +6,13 @@ from pathlib import Path
 from random import Random
 from typing import Any
 
-from core.api.project.manifest import Data, File, JsonLinesData, Mixture, TextData
+from core.api.project.manifest import Data, File, ImageTarData, JsonLinesData, Mixture, TextData
+from core.learning.data.image_tar import ImageTarSource
 from core.learning.data.json_lines import JsonLinesSource
 from core.learning.data.source import Source, once, stream
 from core.learning.data.text import TextSource
 
-_SOURCES: dict[type, Any] = {TextData: TextSource, JsonLinesData: JsonLinesSource}
+_SOURCES: dict[type, Any] = {TextData: TextSource, JsonLinesData: JsonLinesSource, ImageTarData: ImageTarSource}
 
 
 def source_for(declared: Data) -> Source:

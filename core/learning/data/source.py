@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import accumulate, count
 from pathlib import Path
 from random import Random
-from typing import BinaryIO, Protocol
+from typing import Any, BinaryIO, Protocol
 
 from core.api.errors import WorldError, os_errors_as
 
@@ -16,11 +16,11 @@ class Source(Protocol):
     block: int
     """Bytes of a block; samples are in order within it."""
 
-    def read(self, file: BinaryIO, begin: int) -> Iterable[str]:
+    def read(self, file: BinaryIO, begin: int) -> Iterable[Any]:
         """The samples that begin in the block of bytes at `begin`."""
 
 
-def stream(source: Source, shards: Sequence[Path], seed: int) -> Iterator[str]:
+def stream(source: Source, shards: Sequence[Path], seed: int) -> Iterator[Any]:
     """Endless samples: each pass has all of them once, with blocks in a different order.
 
     The same shards and seed give the same stream. Memory holds one block, and a number for each block that was read.
@@ -49,7 +49,7 @@ def _shuffled(count: int, chance: Random) -> Iterator[int]:
         moved[drawn] = moved.pop(left - 1, left - 1)
 
 
-def once(source: Source, shard: Path) -> Iterator[str]:
+def once(source: Source, shard: Path) -> Iterator[Any]:
     """The samples of one shard in their order, once.
 
     Raises:
@@ -59,7 +59,7 @@ def once(source: Source, shard: Path) -> Iterator[str]:
         yield from _read(source, shard, index)
 
 
-def _read(source: Source, shard: Path, index: int) -> list[str]:
+def _read(source: Source, shard: Path, index: int) -> list[Any]:
     with os_errors_as("shard_not_readable", path=str(shard)), shard.open("rb") as file:
         return list(source.read(file, index * source.block))
 

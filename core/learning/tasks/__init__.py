@@ -9,16 +9,19 @@ from core.api.project.manifest import (
     Manifest,
     MaskedLanguageModelling,
     SentenceOrderPrediction,
+    Swav,
 )
 from core.learning.tasks.causal_language_modelling import CausalLanguageModellingTask
 from core.learning.tasks.masked_language_modelling import MaskedLanguageModellingTask
 from core.learning.tasks.sentence_order_prediction import SentenceOrderPredictionTask
+from core.learning.tasks.swav import SwavTask
 from core.learning.tasks.task import Task
 
 TASKS: dict[type, type[Task]] = {
     MaskedLanguageModelling: MaskedLanguageModellingTask,
     SentenceOrderPrediction: SentenceOrderPredictionTask,
     CausalLanguageModelling: CausalLanguageModellingTask,
+    Swav: SwavTask,
 }
 
 

@@ -29,6 +29,8 @@ class CausalLanguageModellingTask:
         "Qwen2ForCausalLM": "qwen2",
     }
 
+    least_samples: ClassVar[int] = 1
+
     tokenizer: Tokenizer
     sequence_length: int
     separator: tuple[int, ...]
@@ -49,7 +51,8 @@ class CausalLanguageModellingTask:
         for tokens in text.in_batches(text.packed(self.tokenizer, samples, self.sequence_length, self.separator), size):
             yield _batch(tokens)
 
-    def loss(self, model: torch.nn.Module, batch: Batch) -> torch.Tensor:
+    def loss(self, model: torch.nn.Module, batch: Batch, epoch: int = 0) -> torch.Tensor:
+        del epoch  # always the same objective
         # Only generation needs the cache of keys and values.
         loss: torch.Tensor = model(**batch, use_cache=False).loss
         return loss

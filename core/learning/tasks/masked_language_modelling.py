@@ -26,6 +26,8 @@ class MaskedLanguageModellingTask:
         name: kind for kind, name in modeling_auto.MODEL_FOR_MASKED_LM_MAPPING_NAMES.items()
     }
 
+    least_samples: ClassVar[int] = 1
+
     tokenizer: Tokenizer
     sequence_length: int
     masking: Masking
@@ -47,7 +49,8 @@ class MaskedLanguageModellingTask:
         for tokens in text.in_batches(([self.masking.start, *row, self.masking.end] for row in rows), size):
             yield self.masking.masked(tokens, generator)
 
-    def loss(self, model: torch.nn.Module, batch: Batch) -> torch.Tensor:
+    def loss(self, model: torch.nn.Module, batch: Batch, epoch: int = 0) -> torch.Tensor:
+        del epoch  # always the same objective
         loss: torch.Tensor = model(**batch).loss
         return loss
 

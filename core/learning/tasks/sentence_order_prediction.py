@@ -39,6 +39,7 @@ class SentenceOrderPredictionTask:
     """Sequences have `sequence_length` tokens, with padding after the second segment."""
 
     architectures: ClassVar[Mapping[str, str]] = {"AlbertForPreTraining": "albert"}
+    least_samples: ClassVar[int] = 1
 
     tokenizer: Tokenizer
     sequence_length: int
@@ -74,7 +75,8 @@ class SentenceOrderPredictionTask:
                 "sentence_order_label": order,
             }
 
-    def loss(self, model: torch.nn.Module, batch: Batch) -> torch.Tensor:
+    def loss(self, model: torch.nn.Module, batch: Batch, epoch: int = 0) -> torch.Tensor:
+        del epoch  # always the same objective
         loss: torch.Tensor = model(**batch).loss
         return loss
 

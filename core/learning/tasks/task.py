@@ -27,7 +27,10 @@ class Evaluation:
 
 class Task(Protocol):
     architectures: ClassVar[Mapping[str, str]]
-    """Names of the transformers classes that can learn the task, with the type of model that each belongs to."""
+    """Names of the classes that can learn the task, with the type of model in transformers, or our own module."""
+
+    least_samples: ClassVar[int]
+    """Samples below which a microbatch teaches nothing; more than 1 where samples are compared with each other."""
 
     @classmethod
     def example(cls, declared: Any, config: PretrainedConfig) -> Batch:
@@ -48,8 +51,8 @@ class Task(Protocol):
     def batches(self, samples: Iterable[Any], size: int, seed: int) -> Iterator[Batch]:
         """Training batches of `size` samples from a stream of the data's samples; random choices follow `seed`."""
 
-    def loss(self, model: torch.nn.Module, batch: Batch) -> torch.Tensor:
-        """The mean loss over the batch, a scalar."""
+    def loss(self, model: torch.nn.Module, batch: Batch, epoch: int = 0) -> torch.Tensor:
+        """The mean loss over the batch, a scalar; some objectives differ from epoch to epoch."""
 
     def evaluate(self, model: torch.nn.Module, samples: Iterable[Any]) -> Evaluation:
         """The model's results on held-out samples, with the same random choices every time."""
