@@ -70,7 +70,10 @@ class Validation(threading.Thread):
     @property
     def wanted(self) -> Wanted | None:
         """Who is to be watched in the next round; None if nobody is."""
-        return None if self._is_busy else Wanted(self._verdicts.suspects, self._verdicts.passed - self._accused)
+        if self._is_busy:
+            return None
+        passed = tuple(peer for peer in self._verdicts.passed if peer not in self._accused)
+        return Wanted(self._verdicts.suspects, passed)
 
     def offer(self, evidence: Evidence, parameters: Mapping[int, Parameters]) -> None:
         """Validate this, unless something else is being validated. `parameters` has those of the latest epochs."""
