@@ -67,6 +67,8 @@ class Session:
         while not self.control.leaving.is_set():
             if self.run.has_lost_its_port:
                 raise WorldError("port_lost")
+            if self.optimizer.is_banned:
+                raise WorldError("banned_from_run")
             if self.control.held:
                 self._hold()
                 continue

@@ -60,6 +60,7 @@ def test_who_brings_other_gradients_than_its_samples_give_is_banned_and_nobody_e
 
     told = {"dropped": own["peer"], "offence": "banned"}
     wait_for(lambda: all(told in each.events for each in honest), 60.0, "they are told")
+    wait_for(lambda: liar.those_with("excluded"), 60.0, "so is the liar")
     last = max(max(each.updates) for each in honest) + BEYOND
     wait_for(lambda: all(max(each.updates) >= last for each in honest), 120.0, "they go on", every=0.2)
     late = [update for each in honest for update in each.updates.values() if update["epoch"] > last - 2]

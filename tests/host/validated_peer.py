@@ -162,7 +162,7 @@ def train(folder: Path, name: str, lie: Lie, share: float | None) -> None:
     validation = PeerValidation(
         optimizer, model, order, tolerance=tolerance_of("float16"), share=SHARE if share is None else share
     )
-    while True:
+    while not optimizer.is_banned:
         done = microbatches.compute(optimizer.local_epoch, 0)
         bring(model, lie)
         try:
@@ -172,6 +172,9 @@ def train(folder: Path, name: str, lie: Lie, share: float | None) -> None:
                 optimizer.follow()
         optimizer.zero_grad()
         validation.step()
+    say(excluded=True)
+    while True:
+        time.sleep(1.0)
 
 
 def order_of(project: Project, manifest: Manifest, model: PreTrainedModel, peer: bytes) -> Order:
