@@ -10,7 +10,10 @@ is the loss on held-out data after the last step, the mean of SEEDS runs (3):
 - mean: the same mean; nobody lies about samples;
 - checked: the mean of this product; attackers claim as in the first column and count twice;
 - clipped: CenteredClip; nobody lies about samples;
-- two: CenteredClip; two attackers of 16, who claim as in the first column.
+- two: CenteredClip; two attackers of 16, who claim as in the first column;
+- validated: CenteredClip; 7 attackers; nobody lies about samples, and the backbone computes the gradients of one peer
+  again in every second step. Whoever fails twice in a row is left out. Beside the loss are the steps from the first
+  attack until all attackers are left out, for each seed.
 
 Then each of the 16 reduces a share, and some give all members the negated average. The figures are the rounds until
 all honest members leave these out, and how many honest reducers somebody leaves out in 60 rounds.
@@ -20,7 +23,7 @@ import asyncio
 import random
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from dataclasses import dataclass
 from statistics import NormalDist
 
@@ -33,6 +36,7 @@ from core.swarm.averaging.audited import AUDITORS, AuditedAverager
 from core.swarm.trust.audit import Account, sums_of, wrong_reducers
 from core.swarm.trust.centered_clip import centered_clip
 from core.swarm.trust.parts import CheckedReducer
+from core.swarm.trust.validation import Facts, Verdicts, Wanted, evidence_of, tolerance_of
 
 PEERS, HOSTILE, REDUCERS = 16, 7, 4
 STEPS, FROM, _AUDITED = 150, 50, 60
@@ -44,6 +48,8 @@ _MOST = 2.0
 """Times its samples that a peer may weigh; see `core.swarm.dht.weight_limits`."""
 _USUAL = NormalDist().inv_cdf((PEERS - HOSTILE - (PEERS // 2 + 1 - HOSTILE)) / (PEERS - HOSTILE))
 """Standard deviations that hide among those of the honest (Baruch et al. 2019)."""
+
+_VALIDATE_EVERY, _FLOAT16 = 2, 65_504.0
 
 Gradients = torch.Tensor
 """A row for each peer."""
@@ -81,6 +87,7 @@ class Defence:
     is_checked: bool = True
     is_robust: bool = False
     claimed: float = 1.0
+    is_validated: bool = False
 
     def reducer(self, shape: torch.Size) -> TensorPartReducer:
         if not self.is_checked:
@@ -93,12 +100,14 @@ class Defence:
             reducer.make_robust()
         return reducer
 
-    async def average(self, gradients: Gradients, *, is_attacked: bool) -> torch.Tensor:
+    async def average(self, gradients: Gradients, *, is_attacked: bool, banned: Collection[int] = ()) -> torch.Tensor:
         claimed = _BATCH * (self.claimed if is_attacked else 1.0)
 
         async def of_share(parts: Gradients) -> torch.Tensor:
             reducer = self.reducer(parts[0].shape)
             weights = [claimed if peer < self.hostile else float(_BATCH) for peer in range(PEERS)]
+            for peer in banned:
+                reducer.drop(peer, "gradient_wrong")
             answers = await asyncio.gather(
                 *(reducer.accumulate_part(peer, 0, parts[peer], weights[peer]) for peer in range(PEERS))
             )
@@ -114,7 +123,31 @@ DEFENCES = {
     "checked": Defence(claimed=_CLAIMED),
     "clipped": Defence(is_robust=True),
     "two": Defence(hostile=2, is_robust=True, claimed=_CLAIMED),
+    "validated": Defence(is_robust=True, is_validated=True),
 }
+
+
+class Validator:
+    """The backbone's: it reduces a share, and knows what each peer should have sent."""
+
+    def __init__(self) -> None:
+        self._verdicts = Verdicts()
+        self.banned: set[int] = set()
+
+    def validate(self, sent: Gradients, honest: Gradients) -> None:
+        """One of the peers that are left."""
+        peers = [str(peer) for peer in range(PEERS) if peer not in self.banned]
+        chosen = Wanted(self._verdicts.suspects, self._verdicts.passed).choice(peers)
+        if chosen is None:
+            return
+        peer, end = int(chosen), sent.shape[1] // REDUCERS
+        part = sent[peer, :end].clamp(-_FLOAT16, _FLOAT16).to(torch.float16).to(torch.bfloat16)
+        evidence = evidence_of(Facts(chosen, b"", 0, float(_BATCH), 0, end), [part])
+        if evidence is None:
+            return
+        is_good = evidence.deviation(honest[peer]) <= tolerance_of("float16")
+        if self._verdicts.add(chosen, is_good=is_good):
+            self.banned.add(peer)
 
 
 class Run:
@@ -136,12 +169,16 @@ class Run:
         self._gradients = vmap(grad(self._loss), in_dims=(None, 0, 0))
 
     def final_loss(self, attack: str, defence: Defence) -> float:
+        """On held-out data. `banned_after` then has the steps until all attackers are left out, if they ever are."""
+        validator = Validator()
+        self.banned_after: int | None = None
         vector, momentum = self._vector, torch.zeros_like(self._vector)
         direction = torch.randn(len(vector), generator=self._chance)
         direction /= direction.norm()
         earlier = list[Gradients]()
         for step in range(STEPS):
             gradients, inputs, labels = self._step(vector)
+            computed = gradients
             earlier.append(gradients)
             is_attacked = step >= FROM and attack != "none"
             if is_attacked:
@@ -150,9 +187,16 @@ class Run:
                 honest, own, before = gradients[count:], gradients[:count], earlier[step - FROM][:count]
                 gradients = gradients.clone()
                 gradients[:count] = ATTACKS[attack](Moment(honest, own, flipped, before, direction))
-            average = asyncio.run(defence.average(gradients, is_attacked=is_attacked))
+            average = asyncio.run(
+                defence.average(gradients, is_attacked=is_attacked, banned=frozenset(validator.banned))
+            )
+            if defence.is_validated and step % _VALIDATE_EVERY == 0:
+                validator.validate(gradients, computed)
+                if self.banned_after is None and validator.banned == set(range(defence.hostile)):
+                    self.banned_after = step + 1 - FROM
             momentum = 0.9 * momentum + average
             vector = vector - 0.02 * momentum
+        self.wrongly_banned = len(validator.banned - set(range(defence.hostile)))
         return float(self._loss(vector, *self._held_out))
 
     def audits(self, hostile: int) -> tuple[int, int]:
@@ -196,11 +240,14 @@ def main(seeds: int) -> None:
     began = time.monotonic()
     print(f"{'attack':26}" + "".join(f"{name:>12}" for name in DEFENCES))
     for attack in ATTACKS:
-        losses = [
-            sum(Run(seed).final_loss(attack, defence) for seed in range(seeds)) / seeds for defence in DEFENCES.values()
-        ]
-        print(f"{attack:26}" + "".join(f"{loss:12.3g}" for loss in losses), flush=True)
-    for hostile in (0, 1, 2, 4):
+        print(f"{attack:26}", end="")
+        for defence in DEFENCES.values():
+            runs = [Run(seed) for seed in range(seeds)]
+            loss = sum(run.final_loss(attack, defence) for run in runs) / seeds
+            print(f"{loss:12.3g}", end="", flush=True)
+            if defence.is_validated:
+                print(f"  {[run.banned_after for run in runs]}, honest {[run.wrongly_banned for run in runs]}")
+    for hostile in (0, 1, 2, 4, HOSTILE):
         rounds, blamed = zip(*(Run(seed).audits(hostile) for seed in range(seeds)), strict=True)
         print(
             f"{hostile} hostile reducers: not all left out for {rounds} rounds, honest ones left out: {blamed}",

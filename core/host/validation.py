@@ -8,7 +8,6 @@ import queue
 import subprocess
 import tempfile
 import threading
-import time
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
@@ -22,15 +21,10 @@ from safetensors.torch import save_file
 
 from core.client.engine_client import core_command, core_environment
 from core.host.recomputation import Answer, Job, Setup
-from core.learning.order import Piece
 from core.swarm.dht.work_records import WorkRecords
 from core.swarm.trust.validation import MOST_LATE, Evidence, Verdicts, Wanted, tolerance_of
 
 log = logging.getLogger(__name__)
-
-_PATIENCE = 10.0
-"""Seconds within which a peer's record of its work has to be found."""
-_LOOK_EVERY = 1.0
 
 Parameters = Sequence[torch.Tensor]
 
@@ -64,6 +58,8 @@ class Validation(threading.Thread):
         self._program = program or core_command("core.host.recomputation")
         self._process: subprocess.Popen[bytes] | None = None
         self._cases: queue.SimpleQueue[_Case | None] = queue.SimpleQueue()
+        self._accused = frozenset[str]()
+        """Validated like newcomers: accusing costs nothing."""
         self._verdicts, self._is_busy, self._stopped = Verdicts(), False, threading.Event()
         self.on_verdict: Callable[[Evidence, float, bool], None] = lambda _evidence, _deviation, _is_good: None
         """Called, on this thread, with what a peer sent, how far that is from what its samples give, and whether that
@@ -74,7 +70,10 @@ class Validation(threading.Thread):
     @property
     def wanted(self) -> Wanted | None:
         """Who is to be watched in the next round; None if nobody is."""
-        return None if self._is_busy else Wanted(self._verdicts.suspects, self._verdicts.passed)
+        if self._is_busy:
+            return None
+        passed = tuple(peer for peer in self._verdicts.passed if peer not in self._accused)
+        return Wanted(self._verdicts.suspects, passed)
 
     def offer(self, evidence: Evidence, parameters: Mapping[int, Parameters]) -> None:
         """Validate this, unless something else is being validated. `parameters` has those of the latest epochs."""
@@ -94,6 +93,7 @@ class Validation(threading.Thread):
         while (case := self._cases.get()) is not None:
             try:
                 self._judge(case)
+                self._accused = self._work.accused()
             except Exception:
                 if self._stopped.is_set():
                     break
@@ -123,7 +123,7 @@ class Validation(threading.Thread):
         evidence = case.evidence
         if not all(evidence.epoch - late in case.parameters for late in range(min(MOST_LATE, evidence.epoch) + 1)):
             return None
-        pieces = self._pieces(evidence)
+        pieces = self._work.wait_for(evidence.slot, evidence.epoch, self._stopped.wait)
         if pieces is None or not evidence.is_supported_by(pieces):
             return float("inf")
         with tempfile.TemporaryDirectory(dir=self._folder, prefix="validation-") as folder:
@@ -134,13 +134,6 @@ class Validation(threading.Thread):
             peer = PeerID.from_base58(evidence.peer).to_bytes()
             answer = self._ask(Job(evidence, peer, tuple(pieces), files))
         return answer.deviation
-
-    def _pieces(self, evidence: Evidence) -> list[Piece] | None:
-        give_up = time.monotonic() + _PATIENCE
-        while True:
-            pieces = self._work.read(evidence.slot, evidence.epoch)
-            if pieces is not None or time.monotonic() > give_up or self._stopped.wait(_LOOK_EVERY):
-                return pieces
 
     def _ask(self, job: Job) -> Answer:
         if self._process is None:

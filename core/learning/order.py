@@ -4,7 +4,7 @@ All of it follows from the names of run and peer and from the epoch, so anybody 
 """
 
 import hashlib
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass, field
 from itertools import groupby
@@ -102,42 +102,68 @@ def loss_of(order: Order, model: torch.nn.Module, piece: Piece, batch: Batch) ->
         return order.task.loss(model, batch, piece.epoch)
 
 
-def compute_again(
-    order: Order, model: torch.nn.Module, pieces: Iterable[Piece], prepare: Callable[[int], None]
-) -> torch.Tensor:
-    """The mean gradient of a peer's pieces, as one vector in the order of the parameters.
+class Recomputation:
+    """Computes the mean gradient of a peer's pieces, one after the other.
 
-    Args:
-        prepare: gives the model the parameters of an epoch.
-
-    Raises:
-        BadWork: the order has no such pieces.
+    Parameters:
+        prepare: gives the model the parameters of an epoch; called before each piece.
     """
-    parameters = list(model.parameters())
-    total = torch.zeros(sum(parameter.numel() for parameter in parameters))
-    computed = 0
+
+    def __init__(
+        self, order: Order, model: torch.nn.Module, pieces: Sequence[Piece], prepare: Callable[[int], None]
+    ) -> None:
+        self._order, self._model, self._pieces, self._prepare = order, model, _found(order, pieces), prepare
+        self._parameters = list(model.parameters())
+        self._total = torch.zeros(sum(parameter.numel() for parameter in self._parameters))
+        self._samples = sum(piece.count for piece in pieces)
+
+    def step(self) -> bool:
+        """Compute the next piece; False if there is none.
+
+        Raises:
+            BadWork: the order has no such piece.
+        """
+        found = next(self._pieces, None)
+        if found is None:
+            return False
+        piece, batch = found
+        self._prepare(piece.epoch)
+        device = self._parameters[0].device
+        self._model.zero_grad()
+        loss_of(self._order, self._model, piece, {name: value.to(device) for name, value in batch.items()}).backward()
+        self._total += piece.count * torch.cat([_gradient(parameter) for parameter in self._parameters])
+        self._model.zero_grad()
+        return True
+
+    @property
+    def vector(self) -> torch.Tensor:
+        """In the order of the parameters, once there is no further piece."""
+        return self._total / max(1, self._samples)
+
+
+def compute_again(
+    order: Order, model: torch.nn.Module, pieces: Sequence[Piece], prepare: Callable[[int], None]
+) -> torch.Tensor:
+    """All of a `Recomputation`."""
+    recomputation = Recomputation(order, model, pieces, prepare)
+    while recomputation.step():
+        pass
+    return recomputation.vector
+
+
+def _found(order: Order, pieces: Iterable[Piece]) -> Iterator[tuple[Piece, Batch]]:
     for epoch, of_epoch in groupby(pieces, key=lambda piece: piece.epoch):
-        prepare(epoch)
-        for piece, batch in _found(order, epoch, of_epoch):
-            model.zero_grad()
-            loss_of(order, model, piece, batch).backward()
-            total += piece.count * torch.cat([_gradient(parameter) for parameter in parameters])
-            computed += piece.count
-    return total / max(1, computed)
-
-
-def _found(order: Order, epoch: int, pieces: Iterable[Piece]) -> Iterator[tuple[Piece, Batch]]:
-    samples, at = Samples(order), 0
-    for piece in pieces:
-        if piece.first < at:
-            raise BadWork("samples_twice")
-        while at < piece.first:
-            at += samples.take(epoch, piece.first - at)[0].count
-        found, batch = samples.take(epoch, piece.count)
-        at += found.count
-        if found != piece:
-            raise BadWork("pieces_across_batches")
-        yield piece, batch
+        samples, at = Samples(order), 0
+        for piece in of_epoch:
+            if piece.first < at:
+                raise BadWork("samples_twice")
+            while at < piece.first:
+                at += samples.take(epoch, piece.first - at)[0].count
+            found, batch = samples.take(epoch, piece.count)
+            at += found.count
+            if found != piece:
+                raise BadWork("pieces_across_batches")
+            yield piece, batch
 
 
 def _gradient(parameter: torch.Tensor) -> torch.Tensor:

@@ -37,6 +37,7 @@ from core.swarm.patches import install
 from core.swarm.traffic.link import Link
 from core.swarm.traffic.throttled_download import ThrottledDownload
 from core.swarm.traffic.wire_monitor import WireMonitor
+from core.swarm.trust.validation import tolerance_of
 from core.system.cache import Cache
 from core.system.reach import reach_of
 from core.trainer.control import Control
@@ -46,6 +47,7 @@ from core.trainer.machine.contention import Contention
 from core.trainer.machine.device import device_of, reader_of
 from core.trainer.machine.throttle import Throttle
 from core.trainer.microbatch import Microbatches
+from core.trainer.peer_validation import PeerValidation
 from core.trainer.reporter import Reporter
 from core.trainer.session import Session, apply_settings
 from core.trainer.session_status import BeforeJoining, Joined, Measurements, SessionStatus
@@ -227,10 +229,14 @@ def _session(
     )
     status = SessionStatus(process.measurements, run, "joining")
     reporter.report(status.report)
+    order = _order(prepared, start, peer.dht)
     copy = LocalCopy(Path(start.copies), manifest.run_id) if start.copies is not None else None
     return Session(
         optimizer=optimizer,
-        microbatches=Microbatches(_order(prepared, start, peer.dht), prepared.model, prepared.device),
+        microbatches=Microbatches(order, prepared.model, prepared.device),
+        peer_validation=PeerValidation(
+            optimizer, prepared.model, order, tolerance=tolerance_of(manifest.averaging.compression)
+        ),
         state_sync=StateSync(optimizer, copy, status, control, lambda remark: reporter.send(Remark(remark))),
         throttle=Throttle(reader_of(start.settings.gpu), contention=Contention()),
         run=run,

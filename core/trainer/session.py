@@ -21,6 +21,7 @@ from core.trainer.control import Control
 from core.trainer.machine.device import cap_memory
 from core.trainer.machine.throttle import Throttle
 from core.trainer.microbatch import Microbatches
+from core.trainer.peer_validation import PeerValidation
 from core.trainer.reporter import Reporter
 from core.trainer.session_status import Joined, Measurements, SessionStatus
 from core.trainer.state_sync import StateSync
@@ -39,6 +40,7 @@ class Session:
 
     optimizer: CollaborativeOptimizer
     microbatches: Microbatches
+    peer_validation: PeerValidation
     state_sync: StateSync
     throttle: Throttle
     run: Joined
@@ -65,6 +67,8 @@ class Session:
         while not self.control.leaving.is_set():
             if self.run.has_lost_its_port:
                 raise WorldError("port_lost")
+            if self.optimizer.is_banned:
+                raise WorldError("banned_from_run")
             if self.control.held:
                 self._hold()
                 continue
@@ -77,6 +81,9 @@ class Session:
             counters.add_microbatch(done.samples, done.loss, gpu_seconds, done.flops_per_sample)
             self._with_peers(partial(self.optimizer.step_with, done.piece))
             self.optimizer.zero_grad()
+            if not settings.latency_target:
+                # Others may have computed more at once than this peer may.
+                self.peer_validation.step()
             self._rest(done.seconds)
             counters.joules = self.throttle.joules
             self.state_sync.copy_if_due()

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from contextlib import ExitStack
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -25,15 +26,31 @@ def opened() -> Iterator[ExitStack]:
         yield stack
 
 
+def _start(folder: Path, opened: ExitStack, name: str, *options: str) -> Process:
+    peer = Process(folder, name, "tests.host.validated_peer", [str(folder), name, *(options or ("",))])
+    opened.callback(peer.leave)
+    return peer
+
+
+def test_volunteers_find_it_out_where_no_backbone_does(short_folder: Path, opened: ExitStack) -> None:
+    start = partial(_start, short_folder, opened)
+    share = "0.5"
+    backbone, liar = start("backbone", "", share), start("liar", "sign", share)
+    honest = [start("ann", "", share), start("ben", "", share)]
+    wait_for(lambda: all(each.those_with("dropped") for each in honest), 300.0, "both have found out", every=0.2)
+    [own] = liar.those_with("peer")
+    found = [event for each in honest for event in each.those_with("dropped") if event["offence"] == "gradient_wrong"]
+    print(found, [max(each.updates) for each in honest])
+    assert found
+    assert {event["dropped"] for event in found} == {own["peer"]}
+    assert not backbone.those_with("banned")
+
+
 @pytest.mark.parametrize("lie", ["labels", "sign", "delay", "little", "nothing"])
 def test_who_brings_other_gradients_than_its_samples_give_is_banned_and_nobody_else(
     short_folder: Path, opened: ExitStack, lie: str
 ) -> None:
-    def start(name: str, lie: str = "") -> Process:
-        peer = Process(short_folder, name, "tests.host.validated_peer", [str(short_folder), name, lie])
-        opened.callback(peer.leave)
-        return peer
-
+    start = partial(_start, short_folder, opened)
     backbone, honest, liar = start("backbone"), [start("ann"), start("ben")], start("liar", lie)
     wait_for(lambda: backbone.those_with("banned"), 300.0, "somebody is banned", every=0.2)
     [ban] = backbone.those_with("banned")
@@ -43,6 +60,7 @@ def test_who_brings_other_gradients_than_its_samples_give_is_banned_and_nobody_e
 
     told = {"dropped": own["peer"], "offence": "banned"}
     wait_for(lambda: all(told in each.events for each in honest), 60.0, "they are told")
+    wait_for(lambda: liar.those_with("excluded"), 60.0, "so is the liar")
     last = max(max(each.updates) for each in honest) + BEYOND
     wait_for(lambda: all(max(each.updates) >= last for each in honest), 120.0, "they go on", every=0.2)
     late = [update for each in honest for update in each.updates.values() if update["epoch"] > last - 2]

@@ -1,7 +1,8 @@
 """A backbone or a trainer of a small run, in a process of its own, that ends with its stdin.
 
-Usage: validated_peer.py FOLDER NAME LIE. NAME `backbone` validates the others and writes its address to FOLDER/address;
-others train, with the gradients that the LIE makes of theirs. Prints a line of JSON for each thing that happens.
+Usage: validated_peer.py FOLDER NAME LIE [SHARE]. NAME `backbone` validates the others, but not with a SHARE, and writes
+its address to FOLDER/address; others train, with the gradients that the LIE makes of theirs, and validate each other in
+that SHARE of their time. Prints a line of JSON for each thing that happens.
 """
 
 import json
@@ -48,9 +49,10 @@ from core.swarm.dht.peer import join_swarm, own_addresses, peer_id_of
 from core.swarm.dht.work_records import WorkRecords
 from core.swarm.patches import install
 from core.swarm.traffic.link import Link
-from core.swarm.trust.validation import Evidence
+from core.swarm.trust.validation import Evidence, tolerance_of
 from core.system.priority import PROMPTLY
 from core.trainer.microbatch import Microbatches
+from core.trainer.peer_validation import SHARE, PeerValidation
 from tests.end_to_end.machine import PRACTICE
 from tests.waiting import wait_for
 
@@ -75,7 +77,7 @@ def described(project: Project, folder: Path) -> Manifest:
     return msgspec.structs.replace(plain, model=model, training=training, run_id="validated")
 
 
-def serve(folder: Path) -> None:
+def serve(folder: Path, *, validates: bool) -> None:
     project = load(PRACTICE / "project.toml")
     manifest = described(project, folder)
     dht = join_swarm([], folder / "backbone.key")
@@ -100,7 +102,8 @@ def serve(folder: Path) -> None:
         folder,
         core_command("core.host.recomputation", PROMPTLY),
     )
-    backbone.validate_by(validation)
+    if validates:
+        backbone.validate_by(validation)
     note = validation.on_verdict
 
     def on_verdict(evidence: Evidence, deviation: float, is_good: bool) -> None:
@@ -122,7 +125,7 @@ def serve(folder: Path) -> None:
         time.sleep(0.5)
 
 
-def train(folder: Path, name: str, lie: Lie) -> None:
+def train(folder: Path, name: str, lie: Lie, share: float | None) -> None:
     project = load(PRACTICE / "project.toml")
     manifest = described(project, folder)
     wait_for((folder / "address").exists, 60.0, "the backbone's address")
@@ -154,8 +157,12 @@ def train(folder: Path, name: str, lie: Lie) -> None:
         on_drop=lambda drop: say(dropped=drop.peer, offence=drop.offence),
     )
     say(peer=str(dht.peer_id))
-    microbatches = Microbatches(order_of(project, manifest, model, dht.peer_id.to_bytes()), model, torch.device("cpu"))
-    while True:
+    order = order_of(project, manifest, model, dht.peer_id.to_bytes())
+    microbatches = Microbatches(order, model, torch.device("cpu"))
+    validation = PeerValidation(
+        optimizer, model, order, tolerance=tolerance_of("float16"), share=SHARE if share is None else share
+    )
+    while not optimizer.is_banned:
         done = microbatches.compute(optimizer.local_epoch, 0)
         bring(model, lie)
         try:
@@ -164,6 +171,10 @@ def train(folder: Path, name: str, lie: Lie) -> None:
             with suppress(IdlehiveError):
                 optimizer.follow()
         optimizer.zero_grad()
+        validation.step()
+    say(excluded=True)
+    while True:
+        time.sleep(1.0)
 
 
 def order_of(project: Project, manifest: Manifest, model: PreTrainedModel, peer: bytes) -> Order:
@@ -229,7 +240,7 @@ def end_with_stdin() -> None:
 
 
 def main() -> None:
-    folder, name, lie = Path(sys.argv[1]), sys.argv[2], sys.argv[3]
+    folder, name, lie, *share = Path(sys.argv[1]), *sys.argv[2:]
     logging.basicConfig(level=logging.INFO)
     torch.set_num_threads(1)
     threading.Thread(target=end_with_stdin, daemon=True).start()
@@ -239,9 +250,9 @@ def main() -> None:
     if lie == "labels":
         flip_labels()
     if name == "backbone":
-        serve(folder)
+        serve(folder, validates=not share)
     else:
-        train(folder, name, lies()[lie])
+        train(folder, name, lies()[lie], float(share[0]) if share else None)
 
 
 if __name__ == "__main__":

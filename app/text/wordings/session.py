@@ -69,6 +69,10 @@ WORDINGS = {
     "upload_too_slow": N_("This project needs at least {needed:rate} up, and your limit is {allowed:rate}."),
     "download_too_slow": N_("This project needs at least {needed:rate} down, and your limit is {allowed:rate}."),
     "no_peer_with_open_port": N_("None of the other peers can be called from here: one of them has to open a port."),
+    "banned_from_run": N_(
+        "The organiser has excluded this computer for a while: what it computed was not what its samples give."
+        " If that happens again, its memory or its graphics card may be faulty."
+    ),
     "port_lost": N_("Others cannot call this computer any more: a new session finds out how they reach it now."),
     "state_unavailable": N_("No peer offers the present state of the run."),
     "run_too_fast": N_(

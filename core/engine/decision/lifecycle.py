@@ -48,7 +48,7 @@ _NO_PROGRESS: dict[type[State], Message] = {
     Syncing: Message("no_progress_syncing"),
     Contributing: Message("no_progress_contributing"),
 }
-_COSTS_THE_OTHERS = {"line_too_slow", "run_too_fast"}
+_COSTS_THE_OTHERS = {"line_too_slow", "run_too_fast", "banned_from_run"}
 """Failures to which a soon retry leads again, while the other peers wait for this one."""
 _ENDED_BY_ITSELF = Message("session_ended")
 

@@ -46,7 +46,7 @@ class CollaborativeOptimizer(RunOptimizer):
             self.dht, self.run_id, shares_state=not self.client_mode, is_one_group=lambda: self.is_one_group
         )
         self._forks.start()
-        self._work = WorkRecords(self.dht, self.run_id)
+        self.work = WorkRecords(self.dht, self.run_id)
         self.run_state = RunState(
             self.tracker,
             self.grad_averager,
@@ -158,7 +158,7 @@ class CollaborativeOptimizer(RunOptimizer):
         if not began and self._has_partners:
             raise RoundFailed("round_not_started")
         if began and self._adds_samples:
-            self._work.publish(self.local_epoch, self.grad_averager.pieces_of_round)
+            self.work.publish(self.local_epoch, self.grad_averager.pieces_of_round)
         if self._yielding():
             # Asked for just before there was a search to end.
             self.interrupt()

@@ -40,6 +40,8 @@ class RunOptimizer(hivemind.Optimizer):
     scheduled_state: StepControl | None
     _adds_samples = True
     _averages = True
+    is_banned = False
+    """Whether the organiser has banned this peer."""
 
     def __init__(
         self,
@@ -123,6 +125,7 @@ class RunOptimizer(hivemind.Optimizer):
 
     def _follow_bans(self, bans: Mapping[bytes, float]) -> None:
         now = get_dht_time()
+        self.is_banned = self.dht.peer_id.to_bytes() in bans
         for peer, until in bans.items():
             self.distrust.ban(str(PeerID(peer)), "banned", until, now)
 

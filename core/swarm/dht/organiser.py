@@ -183,7 +183,8 @@ class RunRecordPublisher:
         if epoch != before or not at <= now < at + _LASTS / 6:
             self._published = epoch, now
             lasting = [Ban(peer, until) for peer, until in self._bans.items() if until > now]
-            validated = None if self._validated is None else tuple(self._validated)
+            # Nobody is to learn from their order whose turn it is.
+            validated = None if self._validated is None else sorted(self._validated)
             self._records.publish(epoch, self._key, lasting[-_MOST_BANS:], validated)
 
     def is_found(self) -> bool:

@@ -1,7 +1,8 @@
 """Which samples each peer brought to its latest rounds, in the DHT, signed with the session's key."""
 
+import time
 from collections import deque
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Annotated
 
 import msgspec
@@ -18,6 +19,15 @@ _MOST_RUNS = 2048
 _MOST_PIECES = 1 << 16
 _MOST_ROUNDS = 4
 _LARGEST = 12 << 10
+_MOST_ACCUSED = 4
+_PATIENCE = 10.0
+"""Seconds within which a peer's record has to be found."""
+_LOOK_EVERY = 1.0
+
+
+def _sleep(seconds: float) -> bool:
+    time.sleep(seconds)
+    return False
 
 
 class _Run(msgspec.Struct, frozen=True, array_like=True, forbid_unknown_fields=True):
@@ -93,6 +103,7 @@ class WorkRecords:
         self._dht, self._key = dht, f"{run_id}_work"
         self._own_subkey = own_subkey(dht.peer_id)
         self._works: deque[Work] = deque(maxlen=_MOST_ROUNDS)
+        self._accused: deque[str] = deque(maxlen=_MOST_ACCUSED)
 
     def publish(self, epoch: int, pieces: Sequence[Piece]) -> None:
         """What this peer brings to the round of an epoch, instead of what it brought to one that has failed."""
@@ -103,6 +114,27 @@ class WorkRecords:
         self._works.append(work_of(epoch, pieces))
         data, expiration_time = packed(list(self._works)), get_dht_time() + _LASTS
         self._dht.store(self._key, data, expiration_time, subkey=self._own_subkey, return_future=True)
+
+    def wait_for(self, slot: bytes, epoch: int, stop: Callable[[float], bool] = _sleep) -> list[Piece] | None:
+        """The same once it is found, for some seconds. `stop` waits, and says whether it is no longer wanted."""
+        give_up = time.monotonic() + _PATIENCE
+        while True:
+            pieces = self.read(slot, epoch)
+            if pieces is not None or time.monotonic() > give_up or stop(_LOOK_EVERY):
+                return pieces
+
+    def accuse(self, peer: str) -> None:
+        """Ask the organiser to validate a peer."""
+        self._accused.append(peer)
+        expiration_time = get_dht_time() + _LASTS
+        accused = list(self._accused)
+        self._dht.store(f"{self._key}_accused", accused, expiration_time, subkey=self._own_subkey, return_future=True)
+
+    def accused(self) -> frozenset[str]:
+        """Peers that others ask to validate. Anybody may ask."""
+        records = read_records(self._dht, f"{self._key}_accused").values()
+        lists = [record.value for record in records if isinstance(record.value, list)]
+        return frozenset(peer for named in lists for peer in named[:_MOST_ACCUSED] if isinstance(peer, str))
 
     def read(self, slot: bytes, epoch: int) -> list[Piece] | None:
         """What the peer at a place of the DHT brought to the round of an epoch; None if it says nothing."""

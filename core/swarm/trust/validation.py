@@ -29,8 +29,8 @@ An attack that gains anything sends another vector: it is off by about its whole
 _COARSE = 0.9
 """Where averages are sent in 8 bits a number, which lose more than half of a gradient with a few large numbers."""
 _SUMS = 128
-_NEW_FIRST = 0.75
-"""Chance that one is chosen that has not passed yet, if there is any."""
+_IN_TURN = 0.75
+"""Chance that one is chosen whose turn it is: all are validated soon, and nobody knows that it is not."""
 _MOST_KNOWN = 4096
 _FAILURES = 2
 """In a row until a member is guilty: the state of one may be off once."""
@@ -122,9 +122,9 @@ class Verdicts:
         return frozenset(self._failures)
 
     @property
-    def passed(self) -> frozenset[str]:
-        """Validated last, but now and then: anybody may change."""
-        return frozenset(self._passed)
+    def passed(self) -> tuple[str, ...]:
+        """The latest last."""
+        return tuple(self._passed)
 
     def add(self, peer: str, *, is_good: bool) -> bool:
         """Whether the peer is guilty now."""
@@ -145,12 +145,14 @@ class Wanted(NamedTuple):
     """Whom to watch in the next round."""
 
     suspects: frozenset[str]
-    passed: frozenset[str]
+    passed: tuple[str, ...]
 
     def choice(self, peers: Sequence[str]) -> str | None:
-        """One of the peers, by chance so that nobody can guess: a suspect; or, mostly, one that is new; or any."""
+        """One of the peers, by chance so that nobody can guess: a suspect; else mostly one that has never passed, or,
+        if there is none, of those that did not pass lately; else any."""
         chance = random.SystemRandom()
         suspects = [peer for peer in peers if peer in self.suspects]
         new = [peer for peer in peers if peer not in self.passed]
-        among = suspects or (new if chance.random() < _NEW_FIRST else []) or list(peers)
+        longest_ago = [peer for peer in self.passed if peer in peers][: (len(peers) + 1) // 2]
+        among = suspects or ((new or longest_ago) if chance.random() < _IN_TURN else list(peers))
         return chance.choice(among) if among else None

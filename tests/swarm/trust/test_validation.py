@@ -114,15 +114,22 @@ def test_who_passes_in_between_is_no_suspect_any_more() -> None:
 def test_who_passes_is_known_to_have_passed_until_it_fails() -> None:
     verdicts = Verdicts()
     verdicts.add("a", is_good=True)
-    assert verdicts.passed == {"a"}
+    assert verdicts.passed == ("a",)
     verdicts.add("a", is_good=False)
     assert not verdicts.passed
 
 
 def test_suspects_are_watched_first_and_then_mostly_newcomers_and_everybody_now_and_then() -> None:
     peers = ["old", "new", "suspect"]
-    assert Wanted(frozenset({"suspect"}), frozenset({"old"})).choice(peers) == "suspect"
-    wanted = Wanted(frozenset({"away"}), frozenset({"old"}))
+    assert Wanted(frozenset({"suspect"}), ("old",)).choice(peers) == "suspect"
+    wanted = Wanted(frozenset({"away"}), ("old",))
     chosen = [wanted.choice(peers[:2]) for _ in range(400)]
     assert 300 < chosen.count("new") < 395
     assert wanted.choice([]) is None
+
+
+def test_who_did_not_pass_lately_is_next_but_nobody_is_safe() -> None:
+    wanted = Wanted(frozenset(), ("a", "b", "c", "d"))
+    chosen = [wanted.choice(["d", "c", "b", "a"]) for _ in range(800)]
+    assert all(chosen.count(longest_ago) > 200 for longest_ago in "ab")
+    assert all(20 < chosen.count(lately) < 130 for lately in "cd")
