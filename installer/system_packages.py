@@ -53,7 +53,6 @@ TEST_PROGRAMS = {
     "desktop-file-validate": "desktop-file-utils",
     "dex": "dex",
     "dunst": "dunst",
-    "faketime": "faketime",
     "fish": "fish",
     "import": "imagemagick",
     "lintian": "lintian",

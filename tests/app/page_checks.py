@@ -1,12 +1,14 @@
 """What every page has to be: whole to the eye, named for those who cannot see it, and usable with the keyboard alone.
 
-`QT_SCALE_FACTOR=3 python -m tests.app.page_checks "Noto Sans"` prints what is cut off in the smallest window in this
-font, in both languages. `faketime` before it sets the clock.
+`QT_SCALE_FACTOR=3 python -m tests.app.page_checks "Noto Sans" "2026-09-30 23:30"` prints what is cut off in the
+smallest window in this font at this local time, in both languages.
 """
 
 import os
 import sys
+import time
 from collections.abc import Iterator
+from datetime import datetime
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -97,8 +99,10 @@ def _text_of(widget: QWidget) -> str:
     return widget.accessibleName()
 
 
-def main(font: str) -> int:
+def main(font: str, moment: str) -> int:
     """Every page in both languages, at the scale that the environment asks Qt for."""
+    real, ahead = time.time, datetime.fromisoformat(moment).timestamp() - time.time()
+    time.time = lambda: real() + ahead
     os.environ["QT_QPA_PLATFORM"] = "offscreen"
     from app.desktop import language
     from app.desktop.window_settings import Settings
@@ -141,4 +145,4 @@ def main(font: str) -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1]))
+    sys.exit(main(*sys.argv[1:]))
