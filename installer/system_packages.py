@@ -70,6 +70,13 @@ TEST_PROGRAMS = {
     "xwininfo": "x11-utils",
     "zsh": "zsh",
 }
+# Fonts of desktops, in which pages are checked: how the names of their files begin, and the Debian package of each.
+TEST_FONTS = {
+    "Cantarell": "fonts-cantarell",
+    "DejaVuSans": "fonts-dejavu-core",
+    "LiberationSans": "fonts-liberation2",
+    "NotoSans-": "fonts-noto-core",
+}
 # Mock desktop services. Installed for the system's Python, so no import here can find it.
 DBUS_MOCK = (Path("/usr/lib/python3/dist-packages/dbusmock"), "python3-dbusmock")
 FONT_PACKAGE = "fonts-dejavu-core"
@@ -84,6 +91,7 @@ def missing(parts: Iterable[str]) -> list[str]:
         packages += [] if _has_fonts() else [FONT_PACKAGE]
     if "development" in parts:
         packages += [package for program, package in TEST_PROGRAMS.items() if not _is_installed(program)]
+        packages += [package for beginning, package in TEST_FONTS.items() if not _has_fonts(beginning)]
         packages += [] if DBUS_MOCK[0].exists() else [DBUS_MOCK[1]]
     return sorted(set(packages))
 
@@ -159,6 +167,6 @@ def _loads(soname: str) -> bool:
     return True
 
 
-def _has_fonts() -> bool:
+def _has_fonts(beginning: str = "") -> bool:
     folders = [Path(folder).expanduser() for folder in _FONT_FOLDERS]
-    return any(next(folder.rglob("*.[to]tf"), None) for folder in folders)
+    return any(next(folder.rglob(f"{beginning}*.[to]tf"), None) for folder in folders)

@@ -10,6 +10,7 @@ from tempfile import TemporaryDirectory
 
 os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
 
+from PySide6.QtGui import QFont
 from PySide6.QtWidgets import QApplication
 
 from app.desktop import language
@@ -80,4 +81,8 @@ def _picture(window: MainWindow, file: Path) -> Path:
 if __name__ == "__main__":
     if len(sys.argv) != 2:
         sys.exit("Usage: python -m tests.gallery FOLDER")
-    print(f"{len(take(Path(sys.argv[1]), QApplication([])))} pictures in {sys.argv[1]}")
+    application = QApplication([])
+    system = QFont(application.font())
+    system.setPixelSize(14)
+    application.setFont(system)
+    print(f"{len(take(Path(sys.argv[1]), application))} pictures in {sys.argv[1]}")

@@ -20,7 +20,7 @@ from app.text.typed import periods
 from core.api.errors import EngineGone, UsageError, WorldError
 from core.api.intent import Contribute, GiveBack, Override
 from core.api.protocol import Event, GetSnapshot, Quit
-from core.api.reasons import Kind
+from core.api.reasons import OVERRIDABLE, Kind
 from core.api.snapshot import Snapshot
 from core.client.engine_client import EngineClient, ensure_engine
 from core.client.profile import Profile
@@ -34,6 +34,8 @@ afterwards restores what the engine did before.
                                                or the practice project
   idlehive contribute practice --for 2h        stops by itself in two hours
   idlehive contribute https://example.org/bees.json --until-epoch 500
+  idlehive contribute --anyway --for 1h        also on battery, while you use the
+                                               computer, or beyond your data cap
   idlehive contribute --by-schedule            only in the hours of the schedule
   idlehive contribute > contributing.log &     one line for each change
 
@@ -80,6 +82,7 @@ def add(verbs: Verbs) -> None:
     parser = add_verb(verbs, "contribute", "contribute in this terminal", TEXT, run)
     parser.add_argument("project", nargs="?", metavar="PROJECT", help="an id, a URL or a manifest file")
     parser.add_argument("--for", dest="duration", metavar="TIME", help="stop after this long: 90m, 2h, 1h30m")
+    parser.add_argument("--anyway", action="store_true", help="also where your limits say to wait")
     parser.add_argument("--by-schedule", action="store_true", help="do not override hours that are off")
     parser.add_argument("--until-epoch", metavar="N", help="stop when the run has reached this epoch")
 
@@ -94,7 +97,8 @@ def run(arguments: argparse.Namespace, profile: Profile) -> int:
         started = ensure_engine(profile)
         with EngineClient.connect(profile) as engine:
             override: Override = "none" if arguments.by_schedule else "next_edge"
-            command = Contribute(project, goal.seconds, goal.until_epoch, override, borrow=True)
+            anyway = tuple(sorted(OVERRIDABLE)) if arguments.anyway else ()
+            command = Contribute(project, goal.seconds, goal.until_epoch, override, anyway, borrow=True)
             return _contribute(engine, command, stop, started)
 
 

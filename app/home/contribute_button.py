@@ -6,7 +6,7 @@ from collections.abc import Callable
 from PySide6.QtGui import QAction, QPaintEvent
 from PySide6.QtWidgets import QMenu, QWidget
 
-from app.link.choices import main_choice, more_choices
+from app.link.choices import Choice, anyway_choices, main_choice, more_choices
 from app.text.i18n import tr
 from app.widgets import layouts, painting, theme
 from app.widgets.basic import Button
@@ -16,15 +16,34 @@ from core.api.snapshot import Snapshot
 Perform = Callable[[Command], None]
 
 
-def fill_menu(menu: QMenu, snapshot: Snapshot, perform: Perform) -> None:
+Choices = Callable[[Snapshot, float], tuple[Choice, ...]]
+
+
+def fill_menu(menu: QMenu, snapshot: Snapshot, perform: Perform, choices: Choices = more_choices) -> None:
     """Make a menu of the durations. The command is made when it is chosen: the menu may have been open for a while."""
     menu.clear()
-    for index, choice in enumerate(more_choices(snapshot, time.time())):
+    for index, choice in enumerate(choices(snapshot, time.time())):
         action = QAction(choice.text, menu)
-        action.triggered.connect(
-            lambda _checked, index=index: perform(more_choices(snapshot, time.time())[index].command)
-        )
+        action.triggered.connect(lambda _checked, index=index: perform(choices(snapshot, time.time())[index].command))
         menu.addAction(action)
+
+
+class AnywayButton(Button):
+    """Beside the reasons: contribute in spite of them, for how long. Hidden where the limits are not all of them."""
+
+    def __init__(self, perform: Perform) -> None:
+        super().__init__(tr("Contribute anyway…"), "link", self._open_menu)
+        self._snapshot, self._perform = Snapshot(state="idle"), perform
+        self.durations = QMenu(self)
+        self.hide()
+
+    def show_snapshot(self, snapshot: Snapshot) -> None:
+        self._snapshot = snapshot
+        self.setVisible(bool(anyway_choices(snapshot, time.time())))
+
+    def _open_menu(self) -> None:
+        fill_menu(self.durations, self._snapshot, self._perform, anyway_choices)
+        self.durations.popup(self.mapToGlobal(self.rect().bottomLeft()))
 
 
 class ContributeButton(QWidget):

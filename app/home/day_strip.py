@@ -70,7 +70,7 @@ class _Cells(QWidget):
             self.update()
 
     def paintEvent(self, _event: QPaintEvent) -> None:
-        local = datetime.now().astimezone()
+        local = datetime.fromtimestamp(time.time()).astimezone()
         painter = painting.smooth(self)
         painter.setPen(Qt.PenStyle.NoPen)
         width, top = self.width() / CELLS_A_DAY, (self.height() - _HEIGHT) / 2

@@ -7,7 +7,7 @@ from PySide6.QtGui import QHideEvent, QShowEvent
 from PySide6.QtWidgets import QVBoxLayout
 
 from app.desktop.window_settings import Settings
-from app.home.contribute_button import ContributeButton
+from app.home.contribute_button import AnywayButton, ContributeButton
 from app.home.day_strip import DayStrip
 from app.home.epoch_ring import EpochRing
 from app.home.port_question import PortQuestion
@@ -73,6 +73,7 @@ class HomePage(Page):
         self.port_question.show_snapshot(snapshot)
         self.runtime_notice.show_snapshot(snapshot)
         self._show_remedy(status.remedy(snapshot))
+        self.anyway.show_snapshot(snapshot)
         self.button.set_enabled(self._link.state is Link.UP)
         self._show_words()
         self._fetch_curve(snapshot)
@@ -98,6 +99,8 @@ class HomePage(Page):
         self._tiles.arrange(4 if roomy else 2)
         self._ring.set_diameter(232 if roomy else 132)
         self._state_row.setSpacing(theme.UNIT * (10 if roomy else 4))
+        # Room for more lines than there are: the button must not move under the pointer with each step.
+        self._explanation.setMinimumHeight((2 if roomy else 3) * self._explanation.fontMetrics().lineSpacing())
 
     def _build(self) -> None:
         self._ring, self._chips, self._tiles = EpochRing(), StepChips(), Tiles()
@@ -114,8 +117,6 @@ class HomePage(Page):
         self._caption = Label(kind=Type.STRONG, wrap=True)
         self._title = Label(kind=Type.HEADLINE, wrap=True)
         self._explanation = Label(wrap=True)
-        # Room for two lines also when there is one: the button must not move under the pointer with each step.
-        self._explanation.setMinimumHeight(2 * self._explanation.fontMetrics().lineSpacing())
         self._left = Label(kind=Type.CAPTION, role="muted")
         self._reward, self._problem = Notice("notice-frame"), Notice("problem-frame")
         self.port_question = PortQuestion(self.perform)
@@ -128,7 +129,8 @@ class HomePage(Page):
         self.remedy.hide()
         actions = layouts.row(self.button, (self._left, 1), spacing=theme.UNIT * 3)
         space = theme.UNIT * 2
-        below = layouts.row(self._chips, self.remedy, None)
+        self.anyway = AnywayButton(self.perform)
+        below = layouts.row(self._chips, self.remedy, self.anyway, None)
         return layouts.column(None, state, *sentences, theme.UNIT, below, space, actions, None, spacing=space)
 
     def _curve_card(self) -> Card:

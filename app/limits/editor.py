@@ -53,7 +53,7 @@ class Editor(QWidget):
 
 
 class NumberEditor(Editor):
-    """A slider over round values and an entry for any."""
+    """A slider over round values from little to much, an entry for any, and a switch for what 0 stands for."""
 
     def __init__(self, value: Any, of: Number, name: str, ask: Ask, show_problem: ShowProblem) -> None:
         super().__init__(value, name, ask, show_problem)
@@ -66,28 +66,48 @@ class NumberEditor(Editor):
         self.slider.sliderMoved.connect(self._on_dragged)
         self.slider.sliderReleased.connect(lambda: self._choose(self.slider.sliderPosition()))
         self.slider.actionTriggered.connect(self._on_key)
-        self.entry = Entry(self._on_typed, self._put_back)
+        self.entry = Entry(self._on_typed, self._put_back, longest=quantities.zero_word(of.zero))
         self.entry.setAccessibleName(name)
+        self.zero = Switch()
         if self._number.unit in _WITHOUT_SLIDER:
             self.slider.hide()
             self.row.addStretch(1)
         else:
             self.row.addWidget(self.slider, 1)
+            # So that all sliders of a page end at the same place.
+            layouts.keep_place(self.zero)
         self.row.addWidget(self.entry)
+        self.zero.setAccessibleName(f"{name}: {quantities.zero_word(of.zero)}")
+        self.zero.setToolTip(quantities.zero_word(of.zero))
+        self.zero.clicked.connect(self._on_zero)
+        self.row.addWidget(self.zero)
+        self.zero.setVisible(self._has_zero)
         self._show()
 
+    @property
+    def _has_zero(self) -> bool:
+        return bool(self._number.zero) and self._number.unit not in _WITHOUT_SLIDER
+
+    @property
+    def _is_zero(self) -> bool:
+        return self._has_zero and self._value == 0
+
     def show_live(self, value: float | None) -> None:
-        self.slider.set_live(None if value is None else stops.stop_of(value, self._stops, self._number))
+        self.slider.set_live(None if value is None else stops.stop_of(value, self._stops))
 
     def _show(self) -> None:
         written = quantities.write(self._value, self._number)
         if not self.slider.isSliderDown():
             self.slider.setValue(self._position())
             self.entry.show_text(written)
+        self.slider.set_idle(self._is_zero)
+        self.zero.setChecked(self._is_zero)
         self.slider.setAccessibleDescription(written)
 
     def _position(self) -> int:
-        return round(stops.stop_of(self._value, self._stops, self._number))
+        if self._is_zero:
+            return stops.stop_instead(self._number, self._stops)
+        return round(stops.stop_of(self._value, self._stops))
 
     def _on_dragged(self, position: int) -> None:
         self.entry.setText(quantities.write(self._stops[position], self._number))
@@ -98,10 +118,15 @@ class NumberEditor(Editor):
             self._choose(self.slider.sliderPosition())
 
     def _choose(self, position: int) -> None:
-        if position != self._position():
+        if position != self._position() or self._is_zero:
             self._ask(self._stops[position])
         else:
             self._show()
+
+    def _on_zero(self, on: bool) -> None:
+        # It stays where it was until the engine has said yes.
+        self._show()
+        self._ask(0 if on else self._stops[self._position()])
 
     def _on_typed(self, text: str) -> None:
         try:

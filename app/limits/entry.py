@@ -9,18 +9,28 @@ from PySide6.QtWidgets import QLineEdit
 from app.widgets import theme
 from app.widgets.theme import Type
 
+_FRAME = 20
+"""Pixels of frame and padding at both sides, by the style sheet."""
+
 
 class Entry(QLineEdit):
-    """Asks when Return is pressed or the focus goes; Escape gives up. Text that is being typed is left alone."""
+    """Asks when Return is pressed or the focus goes; Escape gives up. Text that is being typed is left alone.
 
-    def __init__(self, typed: Callable[[str], None], put_back: Callable[[], None], width: int = 10) -> None:
+    It has room for `width` figures, and for `longest` whatever the font.
+    """
+
+    def __init__(
+        self, typed: Callable[[str], None], put_back: Callable[[], None], width: int = 10, longest: str = ""
+    ) -> None:
         super().__init__()
         self._typed = typed
         self._put_back = put_back
-        theme.set_role(self, "value")
+        # In this order: a style sheet puts back the font that a widget has when it is first applied.
         self.setFont(theme.font(Type.TEXT))
+        theme.set_role(self, "value")
         self.setAlignment(Qt.AlignmentFlag.AlignRight)
-        self.setFixedWidth(width * self.fontMetrics().horizontalAdvance("0") + 20)
+        advance = self.fontMetrics().horizontalAdvance
+        self.setFixedWidth(max(width * advance("0"), advance(longest)) + _FRAME)
         self.editingFinished.connect(self._commit)
 
     def show_text(self, text: str) -> None:

@@ -76,7 +76,8 @@ class PreferenceRow(QWidget):
         live = preferences.live_value(self._family[0].name, snapshot)
         situation = preferences.situation(self._family[0], snapshot)
         self._situation.setText(situation)
-        self._situation.setVisible(bool(situation))
+        # Nothing must move under the pointer when values come and go.
+        self._situation.setVisible(bool(situation) or preferences.is_observed(self._family[0].name))
         restricted = self._family[0].effective != self._family[0].value
         theme.set_role(self._situation, "accent" if restricted else "muted")
         gentle_now = snapshot.schedule.level is Level.GENTLE
@@ -164,9 +165,7 @@ class _LevelMark(QWidget):
         swatch = Swatch(partial(level_colour, level or Level.OFF))
         layouts.row(swatch, self._name, spacing=theme.UNIT * 2, of=self)
         if level is None:
-            policy = swatch.sizePolicy()
-            policy.setRetainSizeWhenHidden(True)
-            swatch.setSizePolicy(policy)
+            layouts.keep_place(swatch)
             swatch.hide()
 
     def set_applies(self, applies: bool) -> None:

@@ -8,7 +8,7 @@ from app.widgets import painting, theme
 
 _GROOVE = 6.0
 _HANDLE = 9.0
-_NARROWEST = 110
+_NARROWEST = 80
 
 
 class LimitSlider(QSlider):
@@ -17,6 +17,7 @@ class LimitSlider(QSlider):
     def __init__(self) -> None:
         super().__init__(Qt.Orientation.Horizontal)
         self._live: float | None = None
+        self._idle = False
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
         self.setMinimumWidth(_NARROWEST)
         self.setCursor(Qt.CursorShape.PointingHandCursor)
@@ -28,6 +29,12 @@ class LimitSlider(QSlider):
         """The live value as a position; None: nothing is measured."""
         if position != self._live:
             self._live = position
+            self.update()
+
+    def set_idle(self, idle: bool) -> None:
+        """Whether no value applies: the handle is then pale, and can be taken all the same."""
+        if idle != self._idle:
+            self._idle = idle
             self.update()
 
     def wheelEvent(self, event: QWheelEvent) -> None:
@@ -54,10 +61,12 @@ class LimitSlider(QSlider):
         painter = painting.smooth(self)
         handle = self._place(self.sliderPosition())
         self._bar(painter, now.track, _HANDLE, self.width() - _HANDLE)
-        self._bar(painter, now.other_3, _HANDLE, handle)
+        if not self._idle:
+            self._bar(painter, now.other_3, _HANDLE, handle)
         if self._live:
-            self._bar(painter, now.accent, _HANDLE, min(self._place(self._live), handle))
-        painter.setBrush(QColor(now.text if self.isEnabled() else now.muted))
+            most = self.width() - _HANDLE if self._idle else handle
+            self._bar(painter, now.accent, _HANDLE, min(self._place(self._live), most))
+        painter.setBrush(QColor(now.text if self.isEnabled() and not self._idle else now.other_3))
         painter.setPen(QPen(QColor(now.card), 3))
         painter.drawEllipse(QPointF(handle, self.height() / 2), _HANDLE, _HANDLE)
 

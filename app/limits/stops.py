@@ -18,6 +18,7 @@ _RANGES: dict[Unit, tuple[int, int]] = {
     "bytes": (10**8, 10**12),
     "bytes/s": (12_500, 125_000_000),
     "watts": (20, 600),
+    "seconds": (60, 86_400),
     "price": (10, 600),
     "g/kWh": (10, 1000),
 }
@@ -25,28 +26,32 @@ _RANGES: dict[Unit, tuple[int, int]] = {
 
 
 def stops(number: Number) -> tuple[int, ...]:
-    """From strict to generous."""
+    """From little to much. What 0 stands for, if it has a word, is none of them."""
     begin, end = _RANGES.get(number.unit, (number.lowest, number.highest))
     lowest = min(max(number.smallest, begin), number.highest)
     highest = max(lowest, min(number.highest, end))
     between = _between(lowest, highest, number.unit)
-    values = (lowest, *(value for value in between if lowest < value < highest), highest)
-    if not number.zero:
-        return values
-    return (*values, 0) if number.zero == "unlimited" else (0, *values)
+    return (lowest, *(value for value in between if lowest < value < highest), highest)
 
 
-def stop_of(value: float, offered: tuple[int, ...], number: Number) -> float:
+def stop_of(value: float, offered: tuple[int, ...]) -> float:
     """The place of a value among the stops, also between two of them."""
-    if value == 0 and number.zero and 0 in offered:
-        return float(offered.index(0))
-    values = [stop for stop in offered if stop or not number.zero]
-    first = offered.index(values[0])
-    right = bisect.bisect_left(values, value)
-    if right in {0, len(values)}:
-        return float(first + min(right, len(values) - 1))
-    left = values[right - 1]
-    return first + right - 1 + (value - left) / (values[right] - left)
+    right = bisect.bisect_left(offered, value)
+    if right in {0, len(offered)}:
+        return float(min(right, len(offered) - 1))
+    left = offered[right - 1]
+    return right - 1 + (value - left) / (offered[right] - left)
+
+
+def stop_instead(number: Number, offered: tuple[int, ...]) -> int:
+    """Where the slider stands while 0 applies: what it begins with when the volunteer wants a value after all."""
+    match number.zero:
+        case "unlimited":
+            return len(offered) - 1
+        case "automatic":
+            return len(offered) // 2
+        case _:
+            return 0
 
 
 def _between(lowest: int, highest: int, unit: Unit) -> list[int]:

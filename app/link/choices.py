@@ -1,7 +1,10 @@
 """What the volunteer can do next, for the big button and the tray: pure functions of a snapshot and the time."""
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+
+from msgspec.structs import replace
 
 from app.text.formats import numbers, times
 from app.text.i18n import tr
@@ -9,7 +12,7 @@ from app.text.status import is_paused
 from core.api.intent import Contribute, Pause, Resume
 from core.api.preferences.schedule import Level
 from core.api.protocol import Command
-from core.api.reasons import Kind
+from core.api.reasons import OVERRIDABLE, Kind
 from core.api.snapshot import Snapshot
 
 MINUTE = 60.0
@@ -59,6 +62,29 @@ def waits_for_schedule(snapshot: Snapshot) -> bool:
     return by_schedule and snapshot.wanted and not is_paused(snapshot)
 
 
+def anyway_choices(snapshot: Snapshot, now: float) -> tuple[Choice, ...]:
+    """How long to contribute in spite of the volunteer's own limits; empty where they are not all that prevents it.
+
+    Hours that are off alone are overridden by the big button.
+    """
+    kinds = tuple(sorted({reason.kind for reason in snapshot.reasons}))
+    if is_paused(snapshot) or set(kinds) <= {Kind.OUTSIDE_SCHEDULE} or not OVERRIDABLE.issuperset(kinds):
+        return ()
+    known = {*snapshot.anyway, *kinds}
+    begun = Contribute(snapshot.pinned, anyway=tuple(sorted(known)))
+    choices = [Choice(text, replace(begun, seconds=seconds)) for text, seconds in _lengths(now)]
+    if snapshot.schedule.next_at is not None:
+        choices.append(Choice(_until_edge(snapshot.schedule.next_at, now), begun))
+    return (*choices, Choice(tr("Until I pause"), replace(begun, override="resumed")))
+
+
+def _lengths(now: float) -> Iterator[tuple[str, float]]:
+    """Of a contribution: what they are called, and seconds."""
+    for seconds in (HOUR, 2 * HOUR):
+        yield tr("For {time}", time=numbers.duration(seconds)), seconds
+    yield _until_morning(now), morning(now) - now
+
+
 def _pauses(snapshot: Snapshot, now: float) -> tuple[Choice, ...]:
     lengths = (
         Choice(tr("For {time}", time=numbers.duration(time)), Pause(time)) for time in (30 * MINUTE, HOUR, 2 * HOUR)
@@ -67,7 +93,9 @@ def _pauses(snapshot: Snapshot, now: float) -> tuple[Choice, ...]:
     if snapshot.schedule.next_at is not None:
         choices.append(Choice(_until_edge(snapshot.schedule.next_at, now), Pause(until="next_edge")))
     choices.append(Choice(tr("Until I resume"), Pause()))
-    if snapshot.schedule.overridden and not is_paused(snapshot):
+    if snapshot.anyway and not is_paused(snapshot):
+        choices.append(Choice(tr("Back to my limits"), Resume()))
+    elif snapshot.schedule.overridden and not is_paused(snapshot):
         choices.append(Choice(tr("Back to the schedule"), Resume()))
     return tuple(choices)
 
@@ -75,10 +103,7 @@ def _pauses(snapshot: Snapshot, now: float) -> tuple[Choice, ...]:
 def _contributions(snapshot: Snapshot, now: float) -> tuple[Choice, ...]:
     """In hours that are off, each of them overrides the schedule."""
     project, schedule = snapshot.pinned, snapshot.schedule
-    lengths = (
-        Choice(tr("For {time}", time=numbers.duration(time)), Contribute(project, time)) for time in (HOUR, 2 * HOUR)
-    )
-    choices = [*lengths, Choice(_until_morning(now), Contribute(project, morning(now) - now))]
+    choices = [Choice(text, Contribute(project, seconds)) for text, seconds in _lengths(now)]
     if schedule.level is not Level.OFF:
         return (*choices, Choice(tr("Until I pause"), Contribute(project)))
     if schedule.next_at is not None:

@@ -3,7 +3,7 @@
 A preference without words here is shown by its plain name, and fails a test.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import NamedTuple
 
 from app.text import messages
@@ -166,6 +166,24 @@ _OF_CARD = frozenset(name for name, declared in PREFERENCES.items() if declared.
 _OF_BATTERY = frozenset({"on_battery", "battery_level"})
 
 
+_MEASURED: Mapping[str, tuple[str, str]] = {
+    "battery_level": ("surroundings", "battery_level"),
+    "busy_processor": ("surroundings", "processor"),
+    "data_cap": ("data_month", "used"),
+    "upload_limit": ("traffic", "upload_rate"),
+    "download_limit": ("traffic", "download_rate"),
+    "processor_share": ("processor", "share"),
+    "memory_limit": ("processor", "memory"),
+    "gpu_share": ("gpu", "utilization"),
+    "gpu_temperature": ("gpu", "temperature"),
+    "gpu_power": ("gpu", "power"),
+    "gpu_memory": ("gpu", "memory_used"),
+}
+"""What is measured of a limit: the field of the snapshot, and the figure in it."""
+_NO_AMOUNT = frozenset({"on_battery", "metered", "gpu_use", "idle_gpu", "idle_processor"})
+"""Of which `_seen` says something."""
+
+
 def cause(why: Message) -> str:
     """Why another value applies than the one chosen."""
     limit = why.params.get("name")
@@ -175,19 +193,17 @@ def cause(why: Message) -> str:
 
 def live_value(name: str, snapshot: Snapshot) -> float | None:
     """What is measured now of what a limit is about, in its unit; None: nothing is."""
-    around = {"battery_level": snapshot.surroundings.battery_level, "busy_processor": snapshot.surroundings.processor}
-    if name in around:
-        return around[name]
-    plain, card, month = name.removeprefix(GENTLE), snapshot.gpu, snapshot.data_month
-    measured: dict[str, float | None] = {"data_cap": month.used if month else None}
-    if snapshot.session is not None:
-        measured |= {"upload_limit": snapshot.traffic.upload_rate, "download_limit": snapshot.traffic.download_rate}
-    if use := snapshot.processor:
-        measured |= {"processor_share": use.share, "memory_limit": use.memory or None}
-    if card is not None:
-        measured |= {"gpu_share": card.utilization, "gpu_temperature": card.temperature, "gpu_power": card.power}
-        measured["gpu_memory"] = card.memory_used
-    return measured.get(plain)
+    part, figure = _MEASURED.get(name.removeprefix(GENTLE), ("", ""))
+    known = getattr(snapshot, part, None)
+    if known is None or (part == "traffic" and snapshot.session is None):
+        return None
+    measured: float | None = getattr(known, figure)
+    return None if figure == "memory" and not measured else measured
+
+
+def is_observed(name: str) -> bool:
+    """Whether something can be said of what a preference is about, now or later."""
+    return name.removeprefix(GENTLE) in _MEASURED or name in _NO_AMOUNT
 
 
 def _seen(name: str, snapshot: Snapshot) -> str:
@@ -199,15 +215,15 @@ def _seen(name: str, snapshot: Snapshot) -> str:
             return known[around.on_battery]
         case "metered":
             known = {
-                None: tr("It is unknown whether this network is metered"),
-                True: tr("This network is metered"),
-                False: tr("This network is not metered"),
+                None: tr("Unknown whether metered"),
+                True: tr("Now metered"),
+                False: tr("Now not metered"),
             }
             return known[around.metered]
         case "gpu_use":
-            return "" if snapshot.settings.gpu else tr("No card is used now: the processor computes")
+            return "" if snapshot.settings.gpu else tr("The processor computes now")
         case "idle_gpu" | "idle_processor" if around.last_input is None:
-            return tr("This computer does not report whether you use mouse or keyboard")
+            return tr("Unknown on this computer")
         case _:
             return ""
 

@@ -41,7 +41,7 @@ def badges(info: ProjectInfo, members: int, state: State = "idle") -> list[tuple
     """(text, role) of each; `members` is the number of joined projects, `state` the engine's."""
     found = []
     if info.practice:
-        found.append((tr("Practice on this computer"), "badge"))
+        found.append((tr("For practice"), "badge"))
     if info.active and (words := _session(state)):
         found.append((words, "badge-own"))
     elif info.joined:

@@ -95,14 +95,18 @@ def place(known: Place | None) -> str:
 
 
 def time_left(snapshot: Snapshot, now: float) -> str:
-    """The time left of a pause or of an override of the schedule; empty without an end."""
+    """The time left of a pause, or of what overrides schedule and limits; empty without an end."""
     until = ends_at(snapshot)
     if until is None or until <= now:
         return ""
     if is_paused(snapshot):
         return tr("{time} left", time=numbers.duration(until - now))
-    overriding = snapshot.schedule.overridden and snapshot.state == "contributing"
-    return tr("{time} left, then by the schedule", time=numbers.duration(until - now)) if overriding else ""
+    left = numbers.duration(until - now)
+    if snapshot.state != "contributing":
+        return ""
+    if snapshot.anyway:
+        return tr("{time} left, then within your limits", time=left)
+    return tr("{time} left, then by the schedule", time=left) if snapshot.schedule.overridden else ""
 
 
 def ends_at(snapshot: Snapshot) -> float | None:

@@ -66,6 +66,13 @@ def add(box: QBoxLayout, *parts: Part) -> None:
             box.addWidget(item, place)
 
 
+def keep_place(widget: QWidget) -> None:
+    """Leave its place free while it is hidden, so that nothing else moves when it comes and goes."""
+    policy = widget.sizePolicy()
+    policy.setRetainSizeWhenHidden(True)
+    widget.setSizePolicy(policy)
+
+
 def clear(box: QBoxLayout) -> None:
     """Remove and delete every widget."""
     while item := box.takeAt(0):

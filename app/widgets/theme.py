@@ -33,6 +33,8 @@ HEADER_PADDING = 11
 _SMALLEST_TEXT = 14
 """Smallest size of ordinary text in pixels; a larger system font scales everything."""
 _scale = 1.0
+_has_style = False
+"""Whether style and font are set, which happens once."""
 
 Scheme = Literal["system", "light", "dark"]
 _chosen: Scheme = "system"
@@ -142,6 +144,11 @@ def font(kind: Type) -> QFont:
     return result
 
 
+def scaled(pixels: int) -> int:
+    """A length that grows with the texts."""
+    return round(pixels * _scale)
+
+
 def fixed_font() -> QFont:
     """The system's font with letters of equal width, at the size of captions."""
     result = QFontDatabase.systemFont(QFontDatabase.SystemFont.FixedFont)
@@ -170,8 +177,9 @@ def choose_scheme(application: QApplication, scheme: Scheme) -> None:
 
 def apply(application: QApplication, wanted: Tokens) -> None:
     """Use a theme for the whole program."""
-    global _scale
-    if application.style().name() != "fusion":
+    global _scale, _has_style
+    if not _has_style:
+        _has_style = True
         application.setStyle("fusion")
         _scale = max(1.0, _system_text_size() / _SMALLEST_TEXT)
         application.setFont(font(Type.TEXT))

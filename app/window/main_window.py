@@ -2,7 +2,7 @@
 
 from typing import TYPE_CHECKING, cast
 
-from PySide6.QtCore import QEvent, Qt, Signal
+from PySide6.QtCore import QEvent, QSize, Qt, Signal
 from PySide6.QtGui import QCloseEvent, QPaintEvent, QResizeEvent
 from PySide6.QtWidgets import QApplication, QMainWindow, QMessageBox, QStackedWidget, QSystemTrayIcon, QWidget
 
@@ -39,7 +39,8 @@ class MainWindow(QMainWindow):
         self.setWindowTitle("Idlehive")
         self.setWindowIcon(icons.logo())
         self._build()
-        self.setMinimumSize(800, 560)
+        smallest = QSize(theme.scaled(800), theme.scaled(560))
+        self.setMinimumSize(smallest.boundedTo(self.screen().availableSize()))
         self.resize(1080, 760)
         if settings.geometry:
             self.restoreGeometry(settings.geometry)

@@ -21,6 +21,9 @@ class Contribute(msgspec.Struct, frozen=True, tag=True):
     until_epoch: int | None = None
     override: Override = "next_edge"
     """Whether hours that are off are overridden: until the schedule's next change, until `Resume`, or not."""
+    anyway: tuple[str, ...] = ()
+    """Kinds of reasons (`core.api.reasons.OVERRIDABLE`) that do not count: for `seconds`, else as long as `override`
+    says. A volunteer who contributes already goes on afterwards, within the limits."""
     borrow: bool = False
     """At its end, by time, epoch or `GiveBack`, what applied before applies again. Other commands of the meantime
     count for both; a `Contribute` that borrows nothing ends it. Not kept when the engine ends."""
@@ -35,7 +38,7 @@ class Pause(msgspec.Struct, frozen=True, tag=True):
 
 
 class Resume(msgspec.Struct, frozen=True, tag=True):
-    """End a pause or, without one, an override of the schedule. Reply: null."""
+    """End a pause or, without one, what overrides schedule and limits. Reply: null."""
 
 
 class GiveBack(msgspec.Struct, frozen=True, tag=True):

@@ -28,6 +28,23 @@ class Kind(StrEnum):
     GAVE_UP = "gave_up"
 
 
+OVERRIDABLE = frozenset(
+    {
+        Kind.OUTSIDE_SCHEDULE,
+        "in_use",
+        "full_screen",
+        "program_running",
+        "processor_busy",
+        "on_battery",
+        "battery_low",
+        "metered",
+        "data_cap",
+        "network_hours",
+    }
+)
+"""Kinds of reasons that follow from the volunteer's own limits: the volunteer may contribute anyway for a while."""
+
+
 class Severity(StrEnum):
     """Whether the volunteer has to act."""
 

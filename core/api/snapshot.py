@@ -161,6 +161,8 @@ class Snapshot(msgspec.Struct, frozen=True, tag=True):
     traffic: Traffic = Traffic()
     settings: SessionSettings = SessionSettings()
     schedule: ScheduleState = ScheduleState()
+    anyway: tuple[str, ...] = ()
+    """Kinds of reasons that do not count until `schedule.override_until`: the volunteer contributes anyway."""
     surroundings: Surroundings = Surroundings()
     gpu: GpuUse | None = None
     """None: no session, or it uses the processor."""

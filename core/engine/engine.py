@@ -179,6 +179,7 @@ class Engine:
             goals_reached=self._intent.goals_reached,
             progress=self._sessions.known_progress(selected),
             schedule=msgspec.structs.replace(self.decision.schedule, zone=self.weekly_schedule.zone_name(now)),
+            anyway=self.intent.anyway,
             surroundings=machine_rules.surroundings(self.sensor_thread.readings),
             gpu=gpu_rules.gpu_use(self.sensor_thread.readings.gpus, self.decision.settings.gpu),
             processor=self._sessions.processor_use(self.decision.settings.limits),

@@ -10,6 +10,7 @@ os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
 
 import pytest
 from PySide6.QtCore import QLocale
+from PySide6.QtGui import QFont
 from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 
@@ -27,7 +28,10 @@ from tests.fakes.scripted_engine import ScriptedEngine
 
 @pytest.fixture(scope="session", autouse=True)
 def light(qapp: QApplication) -> None:
-    """The theme of the program, as `make_application` applies it."""
+    """The theme of the program at the usual text size, as `make_application` applies it."""
+    system = QFont(qapp.font())
+    system.setPixelSize(14)
+    qapp.setFont(system)
     theme.apply(qapp, theme.LIGHT)
 
 

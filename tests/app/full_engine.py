@@ -44,7 +44,7 @@ def fill(engine: ScriptedEngine, snapshot: Snapshot = CONTRIBUTING) -> None:
         samples=48_210,
         seconds=11_520.0,
         place=PLACE,
-        missing=("It needs 32.0 GiB of memory; this computer has 23.4 GiB.",),
+        missing=(Message("needs_memory", {"needed": 32 << 30, "present": 25_125_558_681}),),
     )
     engine.answer(ShowProject, lambda ask: replace(details, info=joined) if ask.project == joined.id else FITS)
     Chosen(engine).change("week", WEEK)

@@ -1,16 +1,19 @@
 """What every page has to be: whole to the eye, named for those who cannot see it, and usable with the keyboard alone.
 
-`QT_SCALE_FACTOR=3 python -m tests.app.page_checks` prints what is cut off in the smallest window, in both languages.
+`QT_SCALE_FACTOR=3 python -m tests.app.page_checks "Noto Sans" "2026-09-30 23:30"` prints what is cut off in the
+smallest window in this font at this local time, in both languages.
 """
 
 import os
 import sys
+import time
 from collections.abc import Iterator
+from datetime import datetime
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from PySide6.QtCore import QRect, QSize, Qt
-from PySide6.QtGui import QAccessible, QFontMetrics
+from PySide6.QtGui import QAccessible, QFont, QFontInfo, QFontMetrics
 from PySide6.QtWidgets import (
     QAbstractButton,
     QAbstractSlider,
@@ -96,8 +99,10 @@ def _text_of(widget: QWidget) -> str:
     return widget.accessibleName()
 
 
-def main() -> int:
+def main(font: str, moment: str) -> int:
     """Every page in both languages, at the scale that the environment asks Qt for."""
+    real, ahead = time.time, datetime.fromisoformat(moment).timestamp() - time.time()
+    time.time = lambda: real() + ahead
     os.environ["QT_QPA_PLATFORM"] = "offscreen"
     from app.desktop import language
     from app.desktop.window_settings import Settings
@@ -110,8 +115,11 @@ def main() -> int:
     from tests.fakes.scripted_engine import ScriptedEngine
 
     application = QApplication([])
+    system = QFont(font)
+    system.setPixelSize(14)
+    application.setFont(system)
     theme.apply(application, theme.LIGHT)
-    found = []
+    found = [] if QFontInfo(QApplication.font()).family() == font else [f"the font {font} is not there"]
     with TemporaryDirectory(prefix="hive") as folder:
         profile = Profile(Path(folder))
         profile.prepare()
@@ -137,4 +145,4 @@ def main() -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(main(*sys.argv[1:]))

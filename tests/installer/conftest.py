@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from installer.checkout import this_checkout
-from installer.system_packages import TEST_PROGRAMS
+from installer.system_packages import TEST_FONTS, TEST_PROGRAMS
 from tests.installer.machine import STUBS, Machine
 
 
@@ -20,7 +20,8 @@ def machine(tmp_path: Path) -> Machine:
     for name in ("pyproject.toml", "requirements.lock"):
         shutil.copy(here / name, machine.checkout.root / name)
     (tmp_path / "home" / ".fonts").mkdir(parents=True)
-    (tmp_path / "home" / ".fonts" / "some.ttf").touch()
+    for font in TEST_FONTS:
+        (tmp_path / "home" / ".fonts" / f"{font}.ttf").touch()
     machine.programs.mkdir()
     for name in ("apt-get", *TEST_PROGRAMS):
         machine.add_program(name)

@@ -50,6 +50,7 @@ WORDINGS = {
         "It needs a graphics card with {needed:size} of memory; the largest here has {present:size}."
     ),
     "needs_disk": N_("It needs {needed:size} of free disk space; {present:size} are free."),
+    "reason_not_overridable": N_("“{kind}” is nothing that can be overridden."),
     "epoch_too_small": N_("The epoch to stop at must be at least 1, not {epoch}."),
     "duration_out_of_range": N_("A duration must be more than 0 and at most a year, not {seconds} seconds."),
 }

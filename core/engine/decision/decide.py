@@ -72,7 +72,7 @@ def decide(
     return Decision(
         wanted=intent.wanted and membership is not None,
         project=membership.project if membership else None,
-        reasons=tuple(reason for rule in RULES for reason in rule(facts)),
+        reasons=tuple(reason for rule in RULES for reason in rule(facts) if reason.kind not in intent.anyway),
         settings=_settings(facts),
         uses_gpu=facts.uses_gpu,
         effective=effective,

@@ -20,6 +20,8 @@ class Intent(msgspec.Struct, frozen=True):
     """… or when the run has reached this epoch."""
     override: bool = False
     """Hours that are off count as full …"""
+    anyway: tuple[str, ...] = ()
+    """… and reasons of these kinds do not count …"""
     override_until: float | None = None
     """… until this time, None: until resumed."""
     before: "Intent | None" = None
@@ -32,18 +34,26 @@ class Intent(msgspec.Struct, frozen=True):
         until_epoch: int | None,
         *,
         override: Override = "next_edge",
+        anyway: tuple[str, ...] = (),
         week: Outlook = ALWAYS,
         borrow: bool = False,
     ) -> "Intent":
-        """Contribute `until` a time; `override`: whether hours that are off are overridden."""
+        """Contribute `until` a time; `override`: whether hours that are off are overridden; `anyway`: which reasons."""
         is_off, own = week.level is Level.OFF, self.given_back()
+        overrides = override != "none" and (is_off or until is not None or override == "resumed")
         # A volunteer on the schedule who asks for one more hour does not ask to stop for good after it.
-        stop_at = None if own.wanted and is_off and override != "none" and not borrow else until
-        begun = Intent(True, project, stop_at=stop_at, until_epoch=until_epoch, before=own if borrow else None)
-        if override == "none" or (override == "next_edge" and until is None and not is_off):
-            return begun
+        goes_on = own.wanted and ((is_off and overrides) or bool(anyway)) and not borrow
         end = until if until is not None else week.next_at if override == "next_edge" else None
-        return msgspec.structs.replace(begun, override=True, override_until=end)
+        return Intent(
+            True,
+            project,
+            stop_at=None if goes_on else until,
+            until_epoch=until_epoch,
+            override=overrides,
+            anyway=anyway,
+            override_until=end if overrides or anyway else None,
+            before=own if borrow else None,
+        )
 
     def given_back(self) -> "Intent":
         """What was borrowed has ended."""
@@ -59,15 +69,15 @@ class Intent(msgspec.Struct, frozen=True):
         return msgspec.structs.replace(self, paused=until is None, snoozed_until=until, before=before)
 
     def resume(self) -> "Intent":
-        """End a pause or, without one, an override."""
+        """End a pause or, without one, what overrides schedule and limits."""
         before = self.before and self.before.resume()
         if self.paused or self.snoozed_until is not None:
             return msgspec.structs.replace(self, paused=False, snoozed_until=None, before=before)
         return msgspec.structs.replace(self.scheduled(), before=before)
 
     def scheduled(self) -> "Intent":
-        """End an override of the schedule."""
-        return msgspec.structs.replace(self, override=False, override_until=None)
+        """End what overrides schedule and limits."""
+        return msgspec.structs.replace(self, override=False, anyway=(), override_until=None)
 
     def without(self, project: str) -> "Intent":
         """The intent after the volunteer left `project`: an intent for it ends."""

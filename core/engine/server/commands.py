@@ -16,6 +16,7 @@ from core.api.preferences.preferences import preference_named
 from core.api.preferences.value_types import Secret
 from core.api.project import projects
 from core.api.protocol import Command, Event, GetSnapshot
+from core.api.reasons import OVERRIDABLE
 from core.api.record import record
 from core.api.record.events import GetEvents
 from core.api.sensors import GetSensors
@@ -86,6 +87,8 @@ class Commands:
         seconds = _duration(command.seconds)
         if command.until_epoch is not None and command.until_epoch < 1:
             raise UsageError("epoch_too_small", epoch=command.until_epoch)
+        if unknown := set(command.anyway) - OVERRIDABLE:
+            raise UsageError("reason_not_overridable", kind=min(unknown))
         engine = self._engine
         project = await engine.catalogue.find(command.project)
         self._join(project)
@@ -97,6 +100,7 @@ class Commands:
             until,
             command.until_epoch,
             override=command.override,
+            anyway=command.anyway,
             week=week,
             borrow=command.borrow,
         )

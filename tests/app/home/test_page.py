@@ -24,8 +24,10 @@ from core.api.errors import WorldError
 from core.api.intent import Contribute, Pause, Resume
 from core.api.message import Message
 from core.api.preferences.commands import SetPreference
+from core.api.preferences.schedule import ScheduleState
 from core.api.project.projects import CurvePoint, GetCurve
 from core.api.protocol import Event
+from core.api.reasons import Reason
 from core.api.session_settings import SessionSettings
 from core.api.snapshot import GpuUse, Place, Snapshot
 from tests.app.snapshots import CONTRIBUTING, IDLE, PROGRESS, STARTING, failed, paused
@@ -52,8 +54,10 @@ def texts(page: QWidget) -> str:
     return "\n".join(label.text() for label in page.findChildren(Label) if label.isVisible())
 
 
-def test_contributing_shows_project_figures_and_step(page: HomePage, show: Show) -> None:
+def test_contributing_shows_project_figures_and_step(page: HomePage, show: Show, qtbot: QtBot) -> None:
     show(CONTRIBUTING)
+    # Qt shows what is new on a page a moment later.
+    qtbot.waitUntil(lambda: "2.1" in texts(page))
     shown = texts(page).replace("\N{NARROW NO-BREAK SPACE}", " ").replace("\N{NO-BREAK SPACE}", " ")
     for text in ("Contributing", "Birdsong", "14 peers are filling", "48 210", "152", "2.1", "3.4", "Mbit/s"):
         assert text in shown
@@ -291,3 +295,19 @@ def test_a_start_says_for_how_long_each_step_has_lasted(
     assert " ".join(page._left.text().split()) == "0 s so far"
     show(CONTRIBUTING)
     assert page._left.text() == ""
+
+
+def test_beside_a_limit_of_ones_own_is_a_menu_to_contribute_anyway(
+    page: HomePage, show: Show, engine: ScriptedEngine, qtbot: QtBot
+) -> None:
+    show(CONTRIBUTING)
+    assert page.anyway.isHidden()
+    show(replace(CONTRIBUTING, state="holding", reasons=(Reason("on_battery", hold=True),)))
+    assert page.anyway.isVisible()
+    assert page.remedy.isVisible()
+    page.anyway.click()
+    page.anyway.durations.actions()[0].trigger()
+    page.anyway.durations.close()
+    assert engine.wait_for(Contribute) == Contribute("birds", 3600.0, anyway=("on_battery",))
+    show(replace(CONTRIBUTING, anyway=("on_battery",), schedule=ScheduleState(override_until=time.time() + 3599)))
+    assert "1\N{NO-BREAK SPACE}h left, then within your limits" in texts(page)

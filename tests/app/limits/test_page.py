@@ -16,6 +16,7 @@ from app.window.main_window import MainWindow
 from core.api.errors import UsageError, WorldError
 from core.api.preferences.commands import ResetPreference, SetPreference
 from core.api.preferences.preferences import PREFERENCES
+from core.api.preferences.value_types import Number
 from tests.app.limits.parts import editor, line, shown, texts
 from tests.fakes.scripted_engine import ScriptedEngine
 from tests.preferences import Chosen
@@ -94,10 +95,10 @@ def test_arrow_keys_move_the_slider_stop_by_stop(
     page: LimitsPage, engine: ScriptedEngine, limits: Chosen, qtbot: QtBot
 ) -> None:
     slider = editor(page, "upload_limit", NumberEditor).slider
-    for _ in range(3):
+    for _ in range(2):
         QTest.keyClick(slider, Qt.Key.Key_Left)
-    asked = [engine.wait_for(SetPreference, number).value for number in (1, 2, 3)]
-    assert asked == [125_000_000, 100_000_000, 75_000_000]
+    asked = [engine.wait_for(SetPreference, number).value for number in (1, 2)]
+    assert asked == [100_000_000, 75_000_000]
     qtbot.waitUntil(lambda: shown(page, "upload_limit") == "600 Mbit/s")
 
 
@@ -224,3 +225,36 @@ def test_an_own_proxy_has_an_address_and_a_password_that_is_never_shown(
     assert engine.wait_for(SetPreference) == SetPreference("proxy_password", "s3cret")
     qtbot.waitUntil(lambda: (entry.text(), entry.placeholderText()) == ("", "set"))
     assert "pass no proxy" in texts(page.rows["proxy"])
+
+
+def test_every_slider_whose_zero_is_a_word_has_a_switch_for_it_beside_it(page: LimitsPage) -> None:
+    words = {}
+    for name, declared in PREFERENCES.items():
+        if not isinstance(declared.type, Number):
+            continue
+        found = editor(page, name, NumberEditor)
+        has_switch = not found.zero.isHidden()
+        assert has_switch == (bool(declared.type.zero) and not found.slider.isHidden()), name
+        if has_switch:
+            words[name] = found.zero.toolTip()
+    assert words["threads"] == words["memory_limit"] == "automatic"
+    assert words["upload_limit"] == words["data_cap"] == "unlimited"
+    assert words["idle_gpu"] == words["busy_processor"] == "do not wait"
+
+
+def test_the_switch_turns_a_limit_off_and_on_again(
+    page: LimitsPage, engine: ScriptedEngine, limits: Chosen, qtbot: QtBot
+) -> None:
+    found = editor(page, "upload_limit", NumberEditor)
+    assert (found.zero.isChecked(), shown(page, "upload_limit")) == (True, "unlimited")
+    QTest.mouseClick(found.zero, Qt.MouseButton.LeftButton)
+    assert engine.wait_for(SetPreference) == SetPreference("upload_limit", 125_000_000)
+    qtbot.waitUntil(lambda: not found.zero.isChecked())
+    assert shown(page, "upload_limit") == "1 Gbit/s"
+    QTest.mouseClick(found.zero, Qt.MouseButton.LeftButton)
+    qtbot.waitUntil(lambda: limits.now["upload_limit"].value == 0)
+    qtbot.waitUntil(found.zero.isChecked)
+    # The slider alone chooses a value too.
+    QTest.keyClick(found.slider, Qt.Key.Key_Left)
+    qtbot.waitUntil(lambda: not found.zero.isChecked())
+    assert shown(page, "upload_limit") not in {"unlimited", "1 Gbit/s"}

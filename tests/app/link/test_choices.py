@@ -5,10 +5,10 @@ from datetime import UTC, datetime
 import pytest
 from msgspec.structs import replace
 
-from app.link.choices import Choice, continues_by_itself, main_choice, more_choices, morning
+from app.link.choices import Choice, anyway_choices, continues_by_itself, main_choice, more_choices, morning
 from core.api.intent import Contribute, Pause, Resume
 from core.api.preferences.schedule import Level, ScheduleState
-from core.api.reasons import Kind, Reason
+from core.api.reasons import OVERRIDABLE, Kind, Reason
 from core.api.snapshot import Snapshot
 from tests.app.snapshots import CONTRIBUTING, IDLE, NOW, STARTING, failed, paused
 
@@ -109,3 +109,40 @@ def test_without_a_project_named_the_button_follows_the_order_of_preference() ->
     at_rest = replace(paused(), wanted=False, pinned=None)
     assert main_choice(at_rest).command == Contribute(None)
     assert more_choices(replace(at_rest, reasons=()), NOW)[0].command == Contribute(None, 3600)
+
+
+BATTERY = Reason("on_battery", hold=True)
+ON_BATTERY = replace(CONTRIBUTING, state="holding", reasons=(BATTERY,), schedule=ScheduleState(Level.FULL, None, EDGE))
+
+
+@pytest.mark.usefixtures("london")
+def test_ones_own_limits_can_be_overridden_for_a_while() -> None:
+    offered = anyway_choices(ON_BATTERY, NOW)
+    assert [choice.text for choice in offered] == [
+        "For 1\N{NO-BREAK SPACE}h",
+        "For 2\N{NO-BREAK SPACE}h",
+        "Until tomorrow morning (08:00)",
+        "Until the schedule changes (18:06)",
+        "Until I pause",
+    ]
+    assert offered[0].command == Contribute("birds", 3600.0, anyway=("on_battery",))
+    assert offered[3].command == Contribute("birds", anyway=("on_battery",))
+    assert offered[4].command == Contribute("birds", override="resumed", anyway=("on_battery",))
+
+
+@pytest.mark.parametrize("kind", sorted(OVERRIDABLE - {Kind.OUTSIDE_SCHEDULE}))
+def test_every_limit_of_the_volunteer_is_offered_to_be_overridden(kind: str) -> None:
+    reasons = (Reason(kind, hold=True), Reason(Kind.OUTSIDE_SCHEDULE, hold=False))
+    assert kind in anyway_choices(replace(ON_BATTERY, reasons=reasons), NOW)[0].command.anyway  # type: ignore[union-attr]
+
+
+@pytest.mark.parametrize("other", ["offline", "gpu_hot", Kind.PAUSED, Kind.BACKING_OFF])
+def test_where_something_else_prevents_it_too_nothing_is_offered(other: str) -> None:
+    assert anyway_choices(replace(ON_BATTERY, reasons=(BATTERY, Reason(other, hold=True))), NOW) == ()
+
+
+def test_who_contributes_anyway_gets_back_to_the_limits_and_keeps_what_is_overridden() -> None:
+    anyway = replace(ON_BATTERY, state="contributing", reasons=(), anyway=("on_battery",))
+    assert more_choices(anyway, NOW)[-1] == Choice("Back to my limits", Resume())
+    metered = replace(anyway, reasons=(Reason("metered", hold=False),))
+    assert anyway_choices(metered, NOW)[0].command == Contribute("birds", 3600.0, anyway=("metered", "on_battery"))

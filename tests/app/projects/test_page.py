@@ -28,8 +28,8 @@ from tests.fakes.scripted_engine import ScriptedEngine
 
 
 def test_the_practice_project_is_labelled_so(page: ProjectsPage) -> None:
-    assert "Practice on this computer" in texts(card(page, "practice"))
-    assert "Practice on this computer" not in texts(card(page))
+    assert "For practice" in texts(card(page, "practice"))
+    assert "For practice" not in texts(card(page))
 
 
 def test_joining_asks_the_engine_and_shows_it(page: ProjectsPage, engine: ScriptedEngine, qtbot: QtBot) -> None:

@@ -1,5 +1,7 @@
 """What a volunteer asks for by hand, against the schedule and through its edges."""
 
+from dataclasses import replace
+
 import pytest
 
 from core.api.errors import UsageError
@@ -7,6 +9,8 @@ from core.api.intent import Contribute, Pause, Resume
 from core.api.preferences.schedule import CELLS, Level
 from core.api.preferences.week_text import preset_cells
 from core.api.reasons import Kind
+from core.conditions.power import Power
+from core.conditions.programs import RunningPrograms
 from tests.engine.world import Play, World, berlin, kinds
 
 
@@ -93,3 +97,46 @@ def test_in_a_week_that_is_off_contributing_by_hand_lasts_until_resumed(play: Pl
         assert kinds(await world.tell(Resume())) == [Kind.OUTSIDE_SCHEDULE]
 
     play(scenario, "." * CELLS)
+
+
+def on_battery(world: World) -> None:
+    machine = world.engine.sensor_thread
+    machine.readings = replace(machine.readings, power=Power(on_battery=True, level=80))
+
+
+def test_contributing_anyway_overrides_the_named_reasons_for_as_long_as_was_asked(play: Play) -> None:
+    async def scenario(world: World) -> None:
+        world.engine.sensor_thread.close()
+        on_battery(world)
+        assert kinds(await world.tell(Contribute())) == ["on_battery"]
+        now = await world.tell(Contribute(seconds=3600.0, anyway=("on_battery",)))
+        assert (now.reasons, now.anyway, now.schedule.override_until) == ((), ("on_battery",), world.now + 3600.0)
+        machine = world.engine.sensor_thread
+        machine.readings = replace(machine.readings, programs=RunningPrograms(("doom",)))
+        assert kinds(world.at("2026-06-01T23:30")) == ["program_running"], "no other reason is overridden"
+        machine.readings = replace(machine.readings, programs=RunningPrograms())
+        after = world.at("2026-06-02T00:00")
+        assert (after.wanted, after.anyway, kinds(after)) == (True, (), ["on_battery"])
+
+    play(scenario)
+
+
+def test_contributing_anyway_ends_by_resume_and_stops_if_nothing_was_wanted_before(play: Play) -> None:
+    async def scenario(world: World) -> None:
+        world.engine.sensor_thread.close()
+        on_battery(world)
+        await world.tell(Contribute(seconds=3600.0, anyway=("on_battery",)))
+        assert not world.at("2026-06-02T00:00").wanted
+        assert kinds(await world.tell(Contribute(anyway=("on_battery",), override="resumed"))) == []
+        assert kinds(world.at("2026-06-04T23:00")) == []
+        assert kinds(await world.tell(Resume())) == ["on_battery"]
+
+    play(scenario)
+
+
+def test_only_the_volunteers_own_limits_can_be_overridden(play: Play) -> None:
+    async def scenario(world: World) -> None:
+        with pytest.raises(UsageError, match="reason_not_overridable"):
+            await world.tell(Contribute(anyway=("gpu_hot",)))
+
+    play(scenario)
