@@ -32,6 +32,8 @@ _LONGEST = 600.0
 def main(folder: str, kind: str, listen: str, task: str) -> None:
     """`listen` is the multiaddress to be called at, empty for a peer that only calls others."""
     torch.set_num_threads(1)
+    # By name, torch asks a process of its own for memory, which does not answer in time where dozens of peers begin.
+    torch.multiprocessing.set_sharing_strategy("file_descriptor")
     place = Path(folder)
     place.mkdir()
     described = json.loads(task)
