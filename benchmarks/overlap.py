@@ -2,11 +2,12 @@
 
 Volunteers on hosts of their own (network namespaces), each with a line shaped to UP/DOWN Mbit/s, as in
 `benchmarks.rounds`; the same volunteers on the same lines one way after the other. A microbatch takes a tenth of a
-second and no processor, as on a card, so that the figure is not that of a machine which all of them share. The state is
-averaged in every fifth epoch.
+second and no processor, as on a card, so that the figure is not that of a machine which all of them share; with
+`processor` it is work for one core. The state is averaged in every fifth epoch.
 
-Needs root. Run it with `.venv/bin/python -m benchmarks.overlap [PARAMETERS EPOCHS BATCH_SECONDS LINE LINE ...]`;
-BATCH_SECONDS is how long all together compute for a batch.
+Needs root. Run it with
+`.venv/bin/python -m benchmarks.overlap [card|processor WAYS PARAMETERS EPOCHS BATCH_SECONDS LINE LINE ...]`; WAYS are
+`never,always,auto` or some of them, and BATCH_SECONDS is how long all together compute for a batch.
 """
 
 import statistics
@@ -18,7 +19,7 @@ from benchmarks.peer_processes import Peer, PeerProcesses
 from benchmarks.rounds import Line, homes
 from tests.network.namespaces import Host
 
-DEFAULT = ("2000000", "20", "2.5", "20/100", "20/100")
+DEFAULT = ("card", "never,always", "2000000", "20", "2.5", "20/100", "20/100")
 _PORT = 31003
 
 
@@ -43,17 +44,18 @@ class Run:
         return self._processes.start(host, "benchmarks.overlap_peer", listen, task=task)
 
 
-def main(parameters: int, epochs: int, batch_seconds: float, lines: list[Line]) -> None:
+def main(task: dict[str, Any], ways: list[str], lines: list[Line]) -> None:
+    epochs = task["epochs"]
     with homes(lines) as places:
-        for overlap in ("never", "always"):
-            task = {"parameters": parameters, "epochs": epochs, "batch_seconds": batch_seconds, "overlap": overlap}
+        for overlap in ways:
             with ExitStack() as opened:
-                results = Run(opened, places, task).results()
+                results = Run(opened, places, {**task, "overlap": overlap}).results()
             shares = [result["computed"] / result["wall"] for result in results]
             print(
                 f"overlap {overlap}: computes in {statistics.fmean(shares):.1%} of the time"
                 f" ({', '.join(f'{share:.1%}' for share in shares)});"
                 f" {epochs} epochs of {statistics.fmean(result['wall'] for result in results) / epochs:.2f} s,"
+                f" batches of {sum(result['batches'] for result in results) / epochs:.3f} of the target,"
                 f" {sum(result['failed'] for result in results):.0f} failed rounds",
                 flush=True,
             )
@@ -61,4 +63,10 @@ def main(parameters: int, epochs: int, batch_seconds: float, lines: list[Line]) 
 
 if __name__ == "__main__":
     given = sys.argv[1:] or DEFAULT
-    main(int(given[0]), int(given[1]), float(given[2]), [Line.parse(text) for text in given[3:]])
+    described = {
+        "on_processor": given[0] == "processor",
+        "parameters": int(given[2]),
+        "epochs": int(given[3]),
+        "batch_seconds": float(given[4]),
+    }
+    main(described, given[1].split(","), [Line.parse(text) for text in given[5:]])

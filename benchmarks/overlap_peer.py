@@ -1,4 +1,4 @@
-"""A peer of `benchmarks.overlap`, whose microbatches take time and nothing else.
+"""A peer of `benchmarks.overlap`, whose microbatches take time and nothing else, or so much of a processor.
 
 Usage: overlap_peer.py FOLDER LISTEN TASK, the last a JSON object. It prints its address, and at the end how long the
 epochs took that it was asked for and in how much of that it computed.
@@ -28,6 +28,8 @@ from tests.fakes.backbone import ScriptedBackbone
 MICROBATCH = 8
 _SECONDS = 0.1
 """That a microbatch takes."""
+_WORK, _SIZE = 12, 512
+"""Products of matrices, and their size, that take about as long on one core."""
 _AVERAGING = Averaging("float16", matchmaking_time=10.0, averaging_timeout=120.0, average_state_every=5)
 _FIRST = 3
 """Updates before those that are measured: peers meet, and learn what their lines carry."""
@@ -38,9 +40,10 @@ class Trainer:
         self._epochs, self._peers = task["epochs"], task["peers"]
         self._parameter = torch.nn.Parameter(torch.zeros(task["parameters"]))
         self._parameter.grad = torch.randn(task["parameters"])
-        self._computed, self._failed = 0.0, 0
-        self._marks = dict[int, tuple[float, float]]()
-        batch = round(task["batch_seconds"] / _SECONDS) * MICROBATCH * self._peers
+        self._matrix = torch.randn(_SIZE, _SIZE) if task["on_processor"] else None
+        self._computed, self._failed, self._samples = 0.0, 0, 0
+        self._marks = dict[int, tuple[float, float, int]]()
+        self._batch = batch = round(task["batch_seconds"] / _SECONDS) * MICROBATCH * self._peers
         self.optimizer = make_optimizer(
             dht=dht,
             run_id="run",
@@ -61,12 +64,17 @@ class Trainer:
             time.sleep(0.1)
         while _FIRST + self._epochs not in self._marks:
             self._microbatch()
-        (began, before), (ended, after) = self._marks[_FIRST], self._marks[_FIRST + self._epochs]
-        return {"wall": ended - began, "computed": after - before, "failed": self._failed}
+        (began, before, had), (ended, after, has) = self._marks[_FIRST], self._marks[_FIRST + self._epochs]
+        batches = (has - had) / self._batch
+        return {"wall": ended - began, "computed": after - before, "failed": self._failed, "batches": batches}
 
     def _microbatch(self) -> None:
         began = time.monotonic()
-        time.sleep(_SECONDS)
+        if self._matrix is None:
+            time.sleep(_SECONDS)
+        else:
+            for _product in range(_WORK):
+                self._matrix @ self._matrix
         self._computed += time.monotonic() - began
         try:
             self.optimizer.step(batch_size=MICROBATCH)
@@ -74,7 +82,8 @@ class Trainer:
             self._failed += 1
 
     def _mark(self, update: Update) -> None:
-        self._marks[update.epoch] = time.monotonic(), self._computed
+        self._samples += update.own_samples
+        self._marks[update.epoch] = time.monotonic(), self._computed, self._samples
 
 
 def main(folder: str, listen: str, described: str) -> None:

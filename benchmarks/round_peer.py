@@ -4,6 +4,7 @@ CenteredClip or with its mean) or as hivemind."""
 import json
 import os
 import sys
+import tempfile
 import time
 from pathlib import Path
 from typing import Any
@@ -18,6 +19,8 @@ from hivemind.p2p import P2P
 from core.api.project.manifest import Averaging
 from core.swarm.all_reduce.bandwidth import part_size, part_timeout
 from core.swarm.averaging.gradient_averager import EpochGradientAverager
+from core.swarm.averaging.group import group_of
+from core.swarm.averaging.group_formation import Expected
 from core.swarm.dht.peer import join_swarm, own_addresses
 from core.swarm.patches import install
 from core.swarm.traffic.link import Link
@@ -32,8 +35,12 @@ _LONGEST = 600.0
 def main(folder: str, kind: str, listen: str, task: str) -> None:
     """`listen` is the multiaddress to be called at, empty for a peer that only calls others."""
     torch.set_num_threads(1)
+    # By name, torch asks a process of its own for memory, which does not answer in time where dozens of peers begin.
+    torch.multiprocessing.set_sharing_strategy("file_descriptor")
     place = Path(folder)
     place.mkdir()
+    # What is left there when this process ends goes with the folder.
+    tempfile.tempdir = folder
     described = json.loads(task)
     link = Link()
     if kind != PLAIN:
@@ -87,7 +94,7 @@ def _average(kind: str, dht: DHT, described: dict[str, Any], link: Link) -> None
             epoch=lambda: epoch,
             adds_samples=adds_samples,
             is_robust=kind == PRODUCT,
-            expected_peers=lambda: {str(number).encode(): 0.0 for number in range(described["group"] - 1)},
+            expected=lambda: Expected({str(number).encode(): 0.0 for number in range(described["group"] - 1)}),
             part_size_bytes=part_size(described["parameters"], _AVERAGING),
             **{**options, "bandwidth": link.bandwidth},
         )
@@ -103,8 +110,10 @@ def _average(kind: str, dht: DHT, described: dict[str, Any], link: Link) -> None
             time.sleep(0.002)
         found = time.monotonic()
         control.allow_allreduce()
-        group = len(control.result())
-        ended = {"found": found, "done": time.monotonic(), "group": group, "bandwidth": averager.bandwidth}
+        gathered = control.result()
+        ended = {"found": found, "done": time.monotonic(), "group": len(gathered), "bandwidth": averager.bandwidth}
+        if kind != PLAIN and (group := group_of(gathered, epoch)) is not None:
+            link.way_in.add_round(group.slowest_beside(dht.peer_id))
         print(json.dumps(ended), flush=True)
         epoch += 1
     averager.shutdown()

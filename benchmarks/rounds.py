@@ -100,6 +100,7 @@ class Swarm:
         ended = [self._processes.read(peer) for peer in self._peers]
         if {end["group"] for end in ended} != {len(self._peers)}:
             sys.exit(f"not all were in one group: {ended}")
+        self.bandwidths = [float(end["bandwidth"]) for end in ended]
         found = max(end["found"] for end in ended)
         return found - asked, max(end["done"] for end in ended) - found
 

@@ -3,17 +3,14 @@
 hivemind cuts each tensor into parts of one size and gives every part to one reducer. If a share ends within a part, a
 reducer gets up to half a part more or less than its bandwidth allows, and half a part is a lot of a small model.
 
-The first parts for each reducer are small: no average comes before all members have sent a whole part to its reducer,
-and until then nothing comes in.
+No smaller parts for the first averages to come sooner: the centre of members is taken part by part, and
+members differ more in a small part of a sparse gradient (see `centered_clip`).
 """
 
 from collections.abc import Sequence
 from itertools import accumulate
 
 import torch
-
-_FIRST = tuple(accumulate(1 << size for size in (13, 14, 15)))
-"""Values up to the ends of the first parts."""
 
 
 def pieces_of(tensors: Sequence[torch.Tensor], counts: Sequence[int]) -> list[Sequence[torch.Tensor]]:
@@ -22,7 +19,7 @@ def pieces_of(tensors: Sequence[torch.Tensor], counts: Sequence[int]) -> list[Se
     Args:
         counts: how many values each reducer has of all tensors, in their order.
     """
-    ends = sorted({begin + first for begin in accumulate(counts, initial=0) for first in (0, *_FIRST)})
+    ends = sorted(set(accumulate(counts)))
     pieces = list[Sequence[torch.Tensor]]()
     begin = 0
     for tensor in tensors:

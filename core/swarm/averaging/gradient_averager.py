@@ -33,6 +33,8 @@ class EpochGradientAverager(GradientAverager, UpdateTransfer, WatchingAverager, 
         adds_samples: False for a peer that only reduces for the others.
     """
 
+    computes_on: Callable[[], bool] = staticmethod(lambda: False)
+    """Whether this peer is going to add samples to the next update during its round."""
     _samples_apart: int | None = None
     _apart: tuple[torch.Tensor, ...] | None = None
     """A second set of accumulators, made when it is first needed."""
@@ -127,7 +129,8 @@ class EpochGradientAverager(GradientAverager, UpdateTransfer, WatchingAverager, 
         # The averager's process reads this before the round.
         self._outer_pipe.send(("_meet_in", [epoch], {}))
         line = Line(self._line_bandwidth(), can_reduce=not self.client_mode)
-        gather = to_gather(epoch, slot_of(own_subkey(self.peer_id)), line, adds_samples=self._adds_samples)
+        slot, computes_on = slot_of(own_subkey(self.peer_id)), self.computes_on()
+        gather = to_gather(epoch, slot, line, adds_samples=self._adds_samples, computes_on=computes_on)
         # The optimizer decides whether a failed round is repeated: it asks first how far the run is.
         return super().schedule_step(scheduled_time, gather=gather, allow_retries=False, **kwargs)
 

@@ -29,6 +29,13 @@ class Group:
     """Their places in the DHT."""
     lines: Mapping[bytes, Line] = field(default_factory=dict)
     """Of each member."""
+    computing_on: frozenset[str] = frozenset()
+    """Ids of those that add samples to the next update while this round runs."""
+
+    def slowest_beside(self, peer: PeerID) -> float:
+        """Bytes per second of the slowest line of the others; 0 if there are none."""
+        own = peer.to_bytes()
+        return min((line.bandwidth for member, line in self.lines.items() if member != own), default=0.0)
 
 
 @dataclass(frozen=True)
@@ -45,11 +52,13 @@ class Update:
     """The ids of the other trainers in the group."""
     slots: frozenset[bytes] = frozenset()
     """The places in the DHT of all of its trainers."""
+    slowest_partner: float = 0.0
+    """Bytes per second that the slowest line of the others carries, as they say; 0 if there are none."""
 
 
-def to_gather(epoch: int, slot: bytes, line: Line, *, adds_samples: bool) -> list[Any]:
+def to_gather(epoch: int, slot: bytes, line: Line, *, adds_samples: bool, computes_on: bool = False) -> list[Any]:
     """What a peer sends to the other members of its group. `slot` is its place in the DHT."""
-    return [epoch, os.urandom(_NONCE_SIZE), adds_samples, slot, line.bandwidth, line.can_reduce]
+    return [epoch, os.urandom(_NONCE_SIZE), adds_samples, slot, line.bandwidth, line.can_reduce, computes_on]
 
 
 def group_of(gathered: Mapping[PeerID, Any], epoch: int) -> Group | None:
@@ -58,8 +67,16 @@ def group_of(gathered: Mapping[PeerID, Any], epoch: int) -> Group | None:
         return None
     trainers = {str(peer): slot for peer, (_, _, adds_samples, slot, *_) in gathered.items() if adds_samples}
     nonces = tuple(nonce for _, nonce, *_ in gathered.values())
-    lines = {peer.to_bytes(): Line(bandwidth, reduces) for peer, (*_, bandwidth, reduces) in gathered.items()}
-    return Group(nonces, frozenset(lines), frozenset(trainers), frozenset(trainers.values()), lines)
+    lines = {peer.to_bytes(): Line(bandwidth, reduces) for peer, (*_, bandwidth, reduces, _) in gathered.items()}
+    computing_on = frozenset(str(peer) for peer, (*_, computes_on) in gathered.items() if computes_on)
+    return Group(
+        nonces,
+        frozenset(lines),
+        frozenset(trainers),
+        frozenset(trainers.values()),
+        lines,
+        computing_on & trainers.keys(),
+    )
 
 
 def group_of_one() -> Group:
@@ -70,7 +87,7 @@ def group_of_one() -> Group:
 def is_member_at(epoch: object, entry: object) -> bool:
     """Whether this is what a peer at `epoch` sends."""
     match entry:
-        case (int(its_epoch), bytes(nonce), bool(), bytes(slot), float(bandwidth), bool()):
+        case (int(its_epoch), bytes(nonce), bool(), bytes(slot), float(bandwidth), bool(), bool()):
             is_whole = len(nonce) == _NONCE_SIZE and len(slot) == _SLOT_SIZE and 0 <= bandwidth < math.inf
             return is_whole and its_epoch == epoch
     return False

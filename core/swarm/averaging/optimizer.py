@@ -8,7 +8,7 @@ from hivemind.p2p import PeerID
 
 from core.api.snapshot import Phase
 from core.learning.order import Piece
-from core.swarm.all_reduce.line_worth import LineWorth
+from core.swarm.all_reduce.line_worth import LineWorth, Speed
 from core.swarm.averaging.group import Group, Update, group_of, group_of_one
 from core.swarm.averaging.round_control import give_up, has_group, is_searching, phase_of, wait_for_group
 from core.swarm.averaging.run_optimizer import RunOptimizer
@@ -109,9 +109,10 @@ class CollaborativeOptimizer(RunOptimizer):
         finally:
             self._stepping = False
         partners = self._group.trainers - {str(self.dht.peer_id)}
-        self.tracker.add_round(partners, is_one_group=self.is_one_group)
+        self.tracker.add_round(partners, is_one_group=self.is_one_group, computing_on=self._group.computing_on)
         self.run_state.publish_update()
-        self._on_update(Update(self.local_epoch, own_samples, len(self._group.nonces), partners, self._group.slots))
+        slots, slowest = self._group.slots, self._group.slowest_beside(self.dht.peer_id)
+        self._on_update(Update(self.local_epoch, own_samples, len(self._group.nonces), partners, slots, slowest))
         if self._adds_samples:
             self._weigh_line()
 
@@ -129,14 +130,20 @@ class CollaborativeOptimizer(RunOptimizer):
         Raises:
             LineTooSlow: it has done so again and again.
         """
-        others = dict(self._group.lines)
+        me, others = str(self.dht.peer_id), dict(self._group.lines)
         own = others.pop(self.dht.peer_id.to_bytes(), None)
         own_speed = self.tracker.local_progress.samples_per_second
-        others_speed = self.tracker.swarm_samples_per_second - own_speed
+        others_speed = max(0.0, self.tracker.swarm_samples_per_second - own_speed)
         if own is None:
             return
+        partners, computing_on = self._group.trainers - {me}, self._group.computing_on
         self._line_worth.add_round(
-            self.bytes_per_update, own, list(others.values()), own_speed=own_speed, others_speed=max(0.0, others_speed)
+            self.bytes_per_update,
+            own,
+            list(others.values()),
+            Speed(own_speed, own_speed if me in computing_on else 0.0),
+            # Of each alone nothing is known that it could not make up.
+            Speed(others_speed, others_speed * len(computing_on & partners) / max(1, len(partners))),
         )
 
     def _is_alone_too_early(self) -> bool:

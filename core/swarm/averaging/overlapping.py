@@ -15,8 +15,8 @@ from typing import Any
 from hivemind.averaging.control import StepControl
 
 from core.swarm.averaging.optimizer import CollaborativeOptimizer
+from core.swarm.averaging.overlap_choice import Overlap, OverlapChoice
 from core.swarm.averaging.round_control import look_after
-from core.swarm.averaging.round_share import Overlap, RoundShare
 from core.swarm.errors import RoundFailed
 from core.swarm.state.checks import State
 
@@ -29,11 +29,12 @@ class OverlappingOptimizer(CollaborativeOptimizer):
     """
 
     def __init__(self, *, overlap: Overlap, **options: Any) -> None:
-        self._overlap, self._share = overlap, RoundShare()
+        self._overlap, self._choice = overlap, OverlapChoice()
         self._began = 0.0
         self._ended: float | None = None
         """When the present round began and ended, by the steady clock."""
         super().__init__(**options)
+        self.grad_averager.computes_on = self._computes_on
 
     @property
     def is_overlapping(self) -> bool:
@@ -66,17 +67,21 @@ class OverlappingOptimizer(CollaborativeOptimizer):
     def _make_update(self, grad_scaler: Any) -> None:
         if not self.is_overlapping:
             self._began, self._ended = time.monotonic(), None
-            if not self._is_alone and self._share.is_worth(self._overlap):
+            if not self._is_alone and self._computes_on():
                 self._begin_round(grad_scaler)
                 return
+        samples, overlapped = self.grad_averager.samples_of_round, self.is_overlapping
         try:
             super()._make_update(grad_scaler)
         finally:
             self.grad_averager.take_back()
         now = time.monotonic()
-        self._share.add_update((self._ended or now) - self._began, now)
+        self._choice.add_update((self._ended or now) - self._began, now, samples, overlapped=overlapped)
         if self.own_samples:
             self.tracker.report_unmeasured(self.local_epoch, self.own_samples)
+
+    def _computes_on(self) -> bool:
+        return self._choice.is_worth(self._overlap)
 
     def _begin_round(self, grad_scaler: Any) -> None:
         try:
@@ -126,7 +131,7 @@ class OverlappingOptimizer(CollaborativeOptimizer):
             super()._maybe_schedule_gradient_averaging()
 
     def _maybe_schedule_state_averaging(self) -> None:
-        if not self._share.is_worth(self._overlap):
+        if not self._computes_on():
             super()._maybe_schedule_state_averaging()
 
     # -- the run's state -----------------------------------------------------------------------------------------
@@ -158,5 +163,5 @@ class OverlappingOptimizer(CollaborativeOptimizer):
 
     def resume(self) -> None:
         """See `CollaborativeOptimizer.resume`."""
-        self._share.pause()
+        self._choice.pause()
         super().resume()

@@ -2,7 +2,8 @@
 
 import threading
 import time
-from collections.abc import Callable, Collection, Iterable
+from collections.abc import Callable, Collection
+from dataclasses import replace
 from typing import Any
 
 from hivemind.optim.progress_tracker import GlobalTrainingProgress, LocalTrainingProgress, ProgressTracker
@@ -45,6 +46,10 @@ class _PacedEvent(threading.Event):
             super().set()
 
 
+def _as_bytes(peer: str) -> bytes:
+    return bytes(PeerID.from_base58(peer).to_bytes())
+
+
 class SwarmProgressTracker(ProgressTracker):
     """Adds the swarm's speed, a pause that peers see, auxiliary peers, and steps at the exact batch for fixed data.
 
@@ -72,6 +77,8 @@ class SwarmProgressTracker(ProgressTracker):
         self._others: list[PeerReport] = []
         self._credible: list[PeerReport] = []
         self._held = False
+        self._computing_on: frozenset[bytes] = frozenset()
+        """Partners of the last update that computed on during its round."""
         self.swarm_samples_per_second = 0.0
         self.reported_epoch: int | None = None
         """The highest epoch that another trainer works on; None if there is none."""
@@ -184,10 +191,13 @@ class SwarmProgressTracker(ProgressTracker):
         """The round has failed."""
         self._round_began = 0.0
 
-    def add_round(self, partners: Iterable[str], *, is_one_group: bool) -> None:
-        """This peer has made an update with these peers; see `PeerHistory`."""
+    def add_round(
+        self, partners: Collection[str], *, is_one_group: bool, computing_on: Collection[str] = frozenset()
+    ) -> None:
+        """This peer has made an update with these peers, of whom some computed on during its round."""
         self._failed_loads = 0
-        self._history.add_round((PeerID.from_base58(peer).to_bytes() for peer in partners), is_one_group=is_one_group)
+        self._history.add_round(map(_as_bytes, partners), is_one_group=is_one_group)
+        self._computing_on = frozenset(_as_bytes(peer) for peer in partners if peer in computing_on)
 
     def weight_limits(self, smallest: int) -> WeightLimits:
         """What the others may weigh in an average; `smallest` is how many samples a peer adds at once."""
@@ -235,7 +245,8 @@ class SwarmProgressTracker(ProgressTracker):
         epoch = credible_epoch(self.local_progress.epoch, self._others, self._organiser(), self._disbelief.slots(now))
         self._credible = [report for report in self._others if report.epoch <= epoch]
         counting = self._history.limited(self._credible, self._own_report, self._is_alive)
-        counted = [*counting, *(report for report in reports if report.slot == slot)]
+        known = any(report.slot == slot for report in reports)
+        counted = [*map(self._with_samples_of_round, counting), *([self._own_report] if known else [])]
         progress = super()._parse_swarm_progress_data(
             {report.slot: ValueWithExpiration(report.record(), now) for report in counted}
         )
@@ -254,6 +265,12 @@ class SwarmProgressTracker(ProgressTracker):
         self.reported_epoch = max((report.epoch for report in trainers), default=None)
         self.callable_peers = frozenset(report.peer_id for report in partners if not report.client_mode)
         return progress
+
+    def _with_samples_of_round(self, report: PeerReport) -> PeerReport:
+        """What a partner has not reported yet that computed on during the round: all come from it at the same time."""
+        if report.peer_id in self._computing_on and report.epoch == self._epoch - 1:
+            return replace(report, epoch=self._epoch, samples_accumulated=0, time=self._epoch_began)
+        return report
 
     def _is_expected(self, report: PeerReport) -> bool:
         """One that is an epoch behind is about to follow. So is a partner of the last update, if its record is old."""

@@ -5,10 +5,12 @@ an averaging round asks it of the line, which all connections and all programs o
 how long something that was sent had not arrived yet. While that is so on all connections that carry much, the line is
 what they wait for, and what it carries then is all that it can. At other times it can carry at least that much.
 
-Only the way out is learned, the slower one of home lines. On the way in, a receiver cannot tell its own line from the
-lines of those who send.
+On the way in, a receiver cannot tell its own line from the lines of those who send: packets queue up here or there.
+But members of a group tell each other what their lines carry. A way in that seems to carry less than the slowest of
+them says is this peer's own.
 """
 
+import math
 from collections import deque
 from collections.abc import Mapping
 from statistics import median
@@ -24,6 +26,10 @@ _BUSY = 0.9
 """Share of the time between two readings."""
 _QUEUE = 8
 """Packets on the way from which a connection waits for the line, and not just for an answer to a short message."""
+_WAITS = 0.02
+"""Seconds in a queue from which a connection waits for a line."""
+_EXPLAINED = 0.8
+"""Share of the slowest other line from which the way in may seem slow because of that one."""
 _READINGS = 5
 """Of which the median counts: a second of a busy line."""
 _TRUST = 0.05
@@ -46,6 +52,37 @@ def is_limited(before: Mapping[bytes, Connection], after: Mapping[bytes, Connect
     much = [(then, now) for then, now in pairs if now.payload - then.payload > _CARRIES_MUCH * sent]
     is_busy = all(now.busy - then.busy >= _BUSY * seconds for then, now in much)
     return bool(much) and is_busy and sum(now.in_flight for _then, now in much) >= _QUEUE
+
+
+def is_limited_in(before: Mapping[bytes, Connection], after: Mapping[bytes, Connection]) -> bool:
+    """Whether all waited for a line, this peer's or their own, who sent to it between two readings."""
+    pairs = [(before[cookie], connection) for cookie, connection in after.items() if cookie in before]
+    came = sum(now.received - then.received for then, now in pairs)
+    much = [now for then, now in pairs if now.received - then.received > _CARRIES_MUCH * came]
+    return bool(much) and all(now.queued >= _WAITS for now in much)
+
+
+class WayIn:
+    """What the line carries in, as far as the lines of others do not explain it."""
+
+    def __init__(self) -> None:
+        self.value = math.inf
+        """Bytes per second; infinite unless this line is the one that the group waits for."""
+        self._estimate = BottleneckBandwidth()
+        self._known = math.inf
+        """Before the present round."""
+
+    def add(self, received: int, seconds: float, *, is_limited: bool) -> None:
+        """A reading; see `is_limited_in`."""
+        self._estimate.add(received, seconds, is_limited=is_limited)
+
+    def add_round(self, slowest: float) -> None:
+        """A round has ended, and so much the slowest other line carries by what its peer said when it began.
+
+        It could only know since the round before; so what seemed slow in that one is compared.
+        """
+        self.value = self._estimate.value if self._known < _EXPLAINED * slowest else math.inf
+        self._known = self._estimate.value
 
 
 class BottleneckBandwidth:

@@ -10,7 +10,7 @@ import multiprocessing
 import time
 
 from core.api.session_settings import Limits
-from core.swarm.traffic.bottleneck import NOMINAL
+from core.swarm.traffic.bottleneck import NOMINAL, WayIn
 from core.swarm.traffic.meter import Kind, TrafficMeter
 from core.swarm.traffic.tcp_info import Carried
 from core.swarm.traffic.token_bucket import TokenBucket
@@ -45,7 +45,9 @@ class Link:
         self.up = TokenBucket()
         self.down = TokenBucket()
         self.line_bandwidth = NOMINAL
-        """Bytes per second that the line is taken to carry, in this process only."""
+        """Bytes per second that the line is taken to carry out, in this process only."""
+        self.way_in = WayIn()
+        """What it carries in, in this process only."""
         self._incoming = multiprocessing.Value(ctypes.c_int)
         self._is_measured = multiprocessing.RawValue(ctypes.c_bool)
         """Whether the kernel reports what comes in."""
@@ -70,7 +72,7 @@ class Link:
 
     def bandwidth(self) -> float:
         """Bytes per second for DeDLOC's load balancing, which knows one number for both directions."""
-        return min(rate for rate in (self.up.rate, self.down.rate, self.line_bandwidth) if rate)
+        return min(rate for rate in (self.up.rate, self.down.rate, self.line_bandwidth, self.way_in.value) if rate)
 
     @property
     def rate_for_streams(self) -> float:

@@ -17,8 +17,10 @@ from pathlib import Path
 _INFO_SIZE = 216
 """Bytes of `struct tcp_info` up to `tcpi_bytes_retrans`: since Linux 4.19."""
 _OPTIONS, _TIMESTAMPS = 5, 1
-_IN_FLIGHT, _BYTES_RECEIVED, _SEGMENTS, _BUSY_TIME, _BYTES_SENT = 24, 128, 136, 168, 200
-"""Offsets in it: u32; u64; u32 sent, u32 received; u64 in microseconds; u64 with what was sent again."""
+_IN_FLIGHT, _ROUND_TRIP, _LEAST_ROUND_TRIP = 24, 68, 148
+"""Offsets in it of u32; times are in microseconds."""
+_BYTES_RECEIVED, _SEGMENTS, _BUSY_TIME, _BYTES_SENT = 128, 136, 168, 200
+"""And of u64; u32 sent, u32 received; u64 in microseconds; u64 with what was sent again."""
 
 _NETLINK_SOCK_DIAG, _SOCK_DIAG_BY_FAMILY, _REQUEST_DUMP = 4, 20, 0x301
 _DONE, _ERROR = 3, 2
@@ -61,6 +63,10 @@ class Connection:
     """Seconds in which something that was sent had not arrived yet."""
     in_flight: int
     """Packets of which that is so now."""
+    received: int = 0
+    """Bytes, without headers."""
+    queued: float = 0.0
+    """Seconds that a packet and its acknowledgement take beyond the least they took."""
 
 
 def connections(process: int) -> dict[bytes, Connection]:
@@ -88,12 +94,14 @@ def _parsed(info: bytes, family: int) -> Connection | None:
     # Of Ethernet, IP and TCP; the options of a packet are its timestamps, and seldom more.
     header = 14 + (40 if family == socket.AF_INET6 else 20) + 20 + (12 if info[_OPTIONS] & _TIMESTAMPS else 0)
     (in_flight,) = struct.unpack_from("=I", info, _IN_FLIGHT)
+    (round_trip,) = struct.unpack_from("=I", info, _ROUND_TRIP)
+    (least,) = struct.unpack_from("=I", info, _LEAST_ROUND_TRIP)
     (received,) = struct.unpack_from("=Q", info, _BYTES_RECEIVED)
     packets_sent, packets_received = struct.unpack_from("=II", info, _SEGMENTS)
     (busy,) = struct.unpack_from("=Q", info, _BUSY_TIME)
     (sent,) = struct.unpack_from("=Q", info, _BYTES_SENT)
     carried = Carried(sent + packets_sent * header, received + packets_received * header)
-    return Connection(carried, sent, busy / 1e6, in_flight)
+    return Connection(carried, sent, busy / 1e6, in_flight, received, max(0, round_trip - least) / 1e6)
 
 
 def _inodes(process: int) -> set[int]:

@@ -5,16 +5,22 @@ From the same readings it learns how much the line carries.
 
 import threading
 import time
+from collections import deque
 
 import psutil
 from hivemind import DHT
 
-from core.swarm.traffic.bottleneck import BottleneckBandwidth, is_limited
+from core.swarm.traffic.bottleneck import BottleneckBandwidth, is_limited, is_limited_in
 from core.swarm.traffic.link import Link
 from core.swarm.traffic.tcp_info import Carried, Connection, connections
 
 _PERIOD = 0.2
 """Seconds between two readings; a ceiling holds over such times."""
+_READINGS = 10
+"""In which connections are compared: a peer with a slow line takes all of its time and another one a moment now and
+then, in which the line of this peer shows that it carries more."""
+_IDLE = 10_000
+"""Bytes in a reading below which a peer does not average."""
 
 
 class WireMonitor(threading.Thread):
@@ -30,19 +36,29 @@ class WireMonitor(threading.Thread):
         self._open = dict[bytes, Connection]()
         self._closed = Carried()
         self._bottleneck = BottleneckBandwidth()
+        self._sending: deque[tuple[float, dict[bytes, Connection]]] = deque(maxlen=_READINGS)
+        """Readings since this peer began to send, and when each was."""
 
     def run(self) -> None:
-        last, before, open_before = time.monotonic(), Carried(), self._open
+        last, before, then = time.monotonic(), Carried(), self._open
+        self._sending.append((last, self._open))
         while self._daemon.is_running():
             time.sleep(_PERIOD)
             carried, now = self.read(), time.monotonic()
-            seconds = now - last
+            seconds, new = now - last, carried - before
             if self._open:
                 self._link.set_carried(carried, seconds)
-                limited = is_limited(open_before, self._open, seconds)
-                self._bottleneck.add((carried - before).up, seconds, is_limited=limited)
-                self._link.line_bandwidth = self._bottleneck.value
-            last, before, open_before = now, carried, self._open
+                self._link.way_in.add(new.down, seconds, is_limited=is_limited_in(then, self._open))
+                self._learn(new.up, seconds, now)
+            last, before, then = now, carried, self._open
+
+    def _learn(self, sent: int, seconds: float, now: float) -> None:
+        since, then = self._sending[0]
+        self._bottleneck.add(sent, seconds, is_limited=is_limited(then, self._open, now - since))
+        self._link.line_bandwidth = self._bottleneck.value
+        if sent < _IDLE:
+            self._sending.clear()
+        self._sending.append((now, self._open))
 
     def read(self) -> Carried:
         """All that the daemon's connections have carried, also those that have ended."""

@@ -2,7 +2,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from core.swarm.all_reduce.line_worth import Line, LineWorth, least_time
+from core.swarm.all_reduce.line_worth import Line, LineWorth, Speed, least_time
 from core.swarm.errors import LineTooSlow
 
 MBIT = 125_000.0
@@ -15,7 +15,7 @@ lines = st.builds(Line, st.floats(1.0, 1e9), st.booleans())
 
 def rounds(worth: LineWorth, own: Line, count: int, *, own_speed: float, others_speed: float = 100.0) -> None:
     for _round in range(count):
-        worth.add_round(SIZE, own, [FAST, FAST], own_speed=own_speed, others_speed=others_speed)
+        worth.add_round(SIZE, own, [FAST, FAST], Speed(own_speed), Speed(others_speed))
 
 
 def may_stay(worth: LineWorth, own: Line, count: int, *, own_speed: float, others_speed: float = 100.0) -> bool:
@@ -24,6 +24,16 @@ def may_stay(worth: LineWorth, own: Line, count: int, *, own_speed: float, other
     except LineTooSlow:
         return False
     return True
+
+
+def together(own: Speed, others: Speed) -> float:
+    """Seconds of an update with a slow line that is not worth it."""
+    worth = LineWorth(BATCH)
+    for _round in range(4):
+        worth.add_round(SIZE, SLOW, [FAST, FAST], own, others)
+    with pytest.raises(LineTooSlow) as raised:
+        worth.add_round(SIZE, SLOW, [FAST, FAST], own, others)
+    return float(str(raised.value.message.params["together"]))
 
 
 def test_a_slow_line_is_worth_its_time_if_the_computer_is_fast() -> None:
@@ -54,12 +64,26 @@ def test_of_two_peers_only_the_one_with_the_slower_line_leaves() -> None:
 
     def five_rounds(own: Line, other: Line) -> None:
         for _round in range(5):
-            worth.add_round(SIZE, own, [other], own_speed=10.0, others_speed=1000.0)
+            worth.add_round(SIZE, own, [other], Speed(10.0), Speed(1000.0))
 
     five_rounds(FAST, SLOW)
     five_rounds(SLOW, SLOW)
     with pytest.raises(LineTooSlow):
         five_rounds(SLOW, FAST)
+
+
+def test_only_time_counts_in_which_others_wait() -> None:
+    own, training = Speed(10.0, in_rounds=10.0), Speed(100.0, in_rounds=100.0)
+    # A round of ten seconds, as long as the others need for a batch: who computes meanwhile loses nothing.
+    worth = LineWorth(BATCH)
+    for _round in range(50):
+        worth.add_round(SIZE, SLOW, [FAST, FAST], own, training)
+    # Half of the others wait for it.
+    assert together(own, Speed(100.0, in_rounds=50.0)) == pytest.approx(10 + (BATCH - 10 * 60) / 110)
+
+
+def test_a_round_that_is_longer_than_the_batch_is_waited_for_by_all() -> None:
+    assert together(Speed(10.0, 10.0), Speed(1000.0, 1000.0)) == pytest.approx(10.0)
 
 
 def test_nobody_waits_for_the_only_one_who_computes() -> None:

@@ -30,12 +30,3 @@ def test_what_is_written_to_the_pieces_is_written_to_the_tensors() -> None:
     for number, piece in enumerate(chain(*pieces)):
         piece.fill_(number)
     assert [tensor.tolist() for tensor in tensors] == [[0, 0, 0, 1], [2, 2, 2]]
-
-
-def test_the_first_parts_for_each_reducer_are_small_so_that_the_first_averages_come_soon() -> None:
-    counts = [300_000, 0, 200_000]
-    pieces = list(chain(*pieces_of([torch.zeros(500_000)], counts)))
-    container = TensorPartContainer(pieces, counts, compression=Float16Compression(), part_size_bytes=1 << 17)
-    for reducer in (0, 2):
-        sizes = [len(part) for part in container.get_raw_input_parts(reducer)]
-        assert sizes[:4] == [8192, 16_384, 32_768, 65_536]

@@ -198,6 +198,25 @@ def test_samples_that_others_compute_during_a_round_may_weigh_in_the_next_one(sw
     assert may_weigh(1.0, fails=True) < 1.0
 
 
+def test_what_partners_compute_during_a_round_counts_before_they_have_reported_it(swarm: Swarm) -> None:
+    ann, ben = swarm.ann, swarm.ben.local_progress
+    swarm.ben.report_local_progress(ben.epoch, ben.samples_accumulated + 8)
+    swarm.see(lambda: any(report.samples_per_second > 1.0 for report in ann._credible))
+    ann.begin_round()
+    time.sleep(1.0)
+    with ann.pause_updates():
+        ann.update_epoch(ann.local_progress.epoch + 1)
+    partner = str(swarm.dhts[1].peer_id)
+
+    def end_of_epoch(*computing_on: str) -> float:
+        ann.add_round([partner], is_one_group=True, computing_on=computing_on)
+        ann.refresh()
+        return float(ann.global_progress.eta_next_epoch)
+
+    counted = (end_of_epoch() - end_of_epoch(partner)) * ann.swarm_samples_per_second
+    assert counted >= swarm.ben.local_progress.samples_per_second * 1.0
+
+
 def test_a_pause_is_still_one_when_the_update_of_a_round_is_made_in_it(swarm: Swarm) -> None:
     swarm.ann.hold(True, 8)
     swarm.ann.report_unmeasured(swarm.ann.local_progress.epoch, 8)

@@ -1,10 +1,11 @@
+import math
 from collections.abc import Iterable
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from core.swarm.traffic.bottleneck import NOMINAL, BottleneckBandwidth, is_limited
+from core.swarm.traffic.bottleneck import NOMINAL, BottleneckBandwidth, WayIn, is_limited, is_limited_in
 from core.swarm.traffic.tcp_info import Carried, Connection
 
 MBIT = 125_000.0
@@ -86,3 +87,39 @@ def test_short_messages_to_a_far_peer_do_not_wait_for_the_line() -> None:
 def test_a_connection_that_was_not_there_before_says_nothing() -> None:
     assert not is_limited({}, {b"new": sending(9000, busy=1.0)}, SECONDS)
     assert not is_limited({b"old": NOTHING}, {b"old": NOTHING}, SECONDS)
+
+
+def receiving(payload: int, *, queued: float) -> Connection:
+    return Connection(Carried(down=payload), 0, 0.0, 0, payload, queued)
+
+
+def test_who_sends_waits_for_a_line_if_everything_stands_in_a_queue_that_comes() -> None:
+    before = {b"one": NOTHING, b"two": NOTHING, b"rare": NOTHING}
+    queued = {b"one": receiving(50_000, queued=0.1), b"two": receiving(40_000, queued=0.1)}
+    assert is_limited_in(before, {**queued, b"rare": receiving(500, queued=0.0)})
+    assert not is_limited_in(before, {**queued, b"two": receiving(40_000, queued=0.001)})
+    assert not is_limited_in(before, {})
+
+
+def way_in(rates: Iterable[float], slowest: Iterable[float]) -> WayIn:
+    """After rounds in which as much came in and all waited, the slowest other line saying so much each time."""
+    learned = WayIn()
+    for rate, other in zip(rates, slowest, strict=True):
+        for _reading in range(5):
+            learned.add(round(rate * SECONDS), SECONDS, is_limited=True)
+        learned.add_round(other)
+    return learned
+
+
+def test_a_way_in_that_is_slower_than_all_other_lines_is_this_peers_own() -> None:
+    assert way_in([10 * MBIT] * 2, [NOMINAL] * 2).value == 10 * MBIT
+
+
+def test_a_way_in_that_another_line_explains_tells_nothing_of_this_one() -> None:
+    # In the first round that one did not know its line yet.
+    for rounds in (1, 2, 3):
+        assert way_in([10 * MBIT] * rounds, [NOMINAL, 10 * MBIT, 10 * MBIT][:rounds]).value == math.inf
+
+
+def test_a_way_in_counts_no_more_when_a_slower_line_comes() -> None:
+    assert way_in([10 * MBIT] * 3, [NOMINAL, NOMINAL, 5 * MBIT]).value == math.inf
