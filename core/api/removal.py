@@ -4,10 +4,10 @@ import msgspec
 
 
 class Removed(msgspec.Struct, frozen=True):
-    """Paths, and ids of projects."""
+    """What is gone, and what is not."""
 
     paths: tuple[str, ...] = ()
     secrets: tuple[str, ...] = ()
-    """Projects whose invites were in the keyring."""
+    """In the keyring: of projects by their id, of preferences by their name."""
     kept: tuple[str, ...] = ()
     """Paths that could not be deleted."""

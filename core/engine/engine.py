@@ -90,7 +90,7 @@ class Engine:
         self._power_limit = PowerLimit(
             profile.path / "gpu-power-limit.json", lambda refusal: self.publish(Event("warning", refusal, clock()))
         )
-        self.runtime = RuntimeInstaller(profile, self.update, clock)
+        self.runtime = RuntimeInstaller(profile, self.update, clock, self._proxy.current)
         self._recorder = Recorder(store, self.publish)
         self._intent = StoredIntent(store.journal, resume=self.preferences["resume_at_start"])
         self._asked_at: float | None = None

@@ -13,11 +13,14 @@ from pathlib import Path
 import msgspec
 
 from core.api.errors import IdlehiveError
+from core.api.preferences.preferences import preference_named
+from core.api.preferences.value_types import Secret
 from core.api.removal import Removed
 from core.client.profile import Profile
 from core.engine.machine import profile_lock
 from core.engine.projects.credentials import Credentials
 from core.store.database import Database, StoreError
+from core.store.preferences import StoredPreferences
 from core.store.projects import Keeper, Projects
 
 
@@ -40,17 +43,22 @@ def remove(profile: Profile) -> Removed:
 
 
 async def _forget_secrets(profile: Profile) -> list[str]:
-    """The ids of the projects whose secrets were in the keyring."""
+    """The names of those that were in the keyring: ids of projects and names of preferences."""
     if not profile.database.exists():
         return []
     with contextlib.suppress(StoreError), contextlib.closing(Database(profile.database, to_read=True)) as database:
         keyring: Keeper = "keyring"
-        projects = [project for project in Projects(database).all() if project.secret == keyring]
+        names = [project.id for project in Projects(database).all() if project.secret == keyring]
+        names += [name for name, kept in StoredPreferences(database).load().items() if _is_secret(name, kept, keyring)]
         credentials = Credentials(profile.path)
-        for project in projects:
-            await credentials.forget(project.id, keyring)
-        return [project.id for project in projects]
+        for name in names:
+            await credentials.forget(name, keyring)
+        return names
     return []
+
+
+def _is_secret(name: str, kept: object, keeper: Keeper) -> bool:
+    return kept == keeper and isinstance(preference_named(name).type, Secret)
 
 
 if __name__ == "__main__":

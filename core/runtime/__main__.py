@@ -1,7 +1,8 @@
 """`python -m core.runtime FOLDER`: install the runtime into `FOLDER`, with its progress as lines of JSON on stdout.
 
-Each line is a `ComputeRuntime`; the last one is ready or has a failure. Killed at any moment, the next run goes on: the
-runtime in use is only replaced when the new one has passed its test, and downloaded files stay in the cache.
+The first line of stdin is the `Proxy` to use, if there is one. Each line of stdout is a `ComputeRuntime`; the last one
+is ready or has a failure. Killed at any moment, the next run goes on: the runtime in use is only replaced when the new
+one has passed its test, and downloaded files stay in the cache.
 """
 
 import os
@@ -20,6 +21,7 @@ import msgspec
 from core.api.compute_runtime import ComputeRuntime, Step
 from core.api.errors import WorldError
 from core.api.message import Message
+from core.api.proxy import Proxy
 from core.client.engine_client import core_environment
 from core.client.installation import package
 from core.conditions.nvml import driver_cuda
@@ -31,11 +33,14 @@ _OWN_SOURCES = ("UV_DEFAULT_INDEX", "UV_FIND_LINKS", "UV_INDEX", "UV_INDEX_URL",
 """Variables by which a person names other sources of packages; torch's own index is then not asked."""
 
 
+_PROXIES = ("all_proxy", "http_proxy", "https_proxy", "no_proxy")
+
+
 class Installation:
     """One installation of a lock's packages."""
 
-    def __init__(self, store: RuntimeStore, lock: plan.Lock) -> None:
-        self._store = store
+    def __init__(self, store: RuntimeStore, lock: plan.Lock, proxy: Proxy) -> None:
+        self._store, self._proxy = store, proxy
         self._lock = lock
         self._status = ComputeRuntime(build=lock.build, total=lock.unpacked)
         self._printing = threading.Lock()
@@ -74,7 +79,7 @@ class Installation:
         found = package()
         if found is None:
             raise WorldError("runtime_not_needed")
-        self._run([str(found.uv), *arguments], environment(self._store.cache))
+        self._run([str(found.uv), *arguments], environment(self._store.cache, self._proxy))
 
     def _run(self, command: list[str], variables: dict[str, str]) -> None:
         done = subprocess.run(
@@ -121,12 +126,15 @@ def print_status(status: ComputeRuntime) -> None:
     sys.stdout.buffer.flush()
 
 
-def environment(cache: Path) -> dict[str, str]:
-    """uv's environment: the person's proxies, certificates and sources of packages, but none of our paths."""
-    inherited = {name: value for name, value in os.environ.items() if name not in {"PYTHONPATH", "VIRTUAL_ENV"}}
+def environment(cache: Path, proxy: Proxy) -> dict[str, str]:
+    """uv's environment: the person's proxy, certificates and sources of packages, but none of our paths."""
+    left_out = {"PYTHONPATH", "VIRTUAL_ENV"}
+    if proxy.choice != "system":
+        left_out |= {name for name in os.environ if name.lower() in _PROXIES}
     return {
         "UV_HTTP_TIMEOUT": "60",
-        **inherited,
+        **{name: value for name, value in os.environ.items() if name not in left_out},
+        **({"ALL_PROXY": proxy.url} if proxy.choice == "own" else {}),
         "UV_CACHE_DIR": str(cache),
         "UV_PYTHON_DOWNLOADS": "never",
         "UV_NO_PROGRESS": "1",
@@ -155,12 +163,14 @@ def size(folder: Path) -> int:
 
 
 def main(folder: Path) -> int:
+    line = sys.stdin.buffer.readline()
+    proxy = msgspec.json.decode(line, type=Proxy) if line else Proxy()
     lock = plan.choose(locks(), PYTHON, driver_cuda())
     if lock is None:
         print_status(ComputeRuntime(failure=Message("runtime_no_build", {"python": PYTHON})))
         return 1
     try:
-        Installation(RuntimeStore(folder), lock).run()
+        Installation(RuntimeStore(folder), lock, proxy).run()
     except WorldError as error:
         failure = error.message
     except OSError as error:

@@ -9,8 +9,10 @@ import sys
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import pytest
 
+from core.api.proxy import Proxy
 from core.runtime import failures
 from core.runtime.store import RuntimeStore
 from tests.waiting import wait_for
@@ -23,6 +25,7 @@ if [ "$1" = venv ]; then
     chmod +x "$4/bin/python"
 else
     echo "$@" >> "$UV_CACHE_DIR.asked"
+    echo "proxy $ALL_PROXY $HTTPS_PROXY" >> "$UV_CACHE_DIR.asked"
     mkdir -p "$UV_CACHE_DIR"
     echo fetched >> "$UV_CACHE_DIR/torch"
     [ -n "$UV_SAYS" ] && echo "$UV_SAYS" && exit 1
@@ -45,19 +48,24 @@ class Package:
         (self.root / "bin" / "uv").write_text(UV)
         (self.root / "bin" / "uv").chmod(0o755)
 
-    def start(self, **variables: str) -> subprocess.Popen[str]:
-        return subprocess.Popen(
+    def start(self, proxy: Proxy | None = None, **variables: str) -> subprocess.Popen[str]:
+        process = subprocess.Popen(
             [sys.executable, "-P", "-m", "core.runtime", str(self.store.folder)],
             env={**os.environ, "PYTHONPATH": str(self.root), **variables},
+            stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL,
             text=True,
             start_new_session=True,
         )
+        assert process.stdin is not None
+        process.stdin.write(msgspec.json.encode(proxy or Proxy()).decode() + "\n")
+        process.stdin.flush()
+        return process
 
-    def install(self, **variables: str) -> dict[str, Any]:
+    def install(self, proxy: Proxy | None = None, **variables: str) -> dict[str, Any]:
         """The last status that the installation reports."""
-        output, _ = self.start(**variables).communicate(timeout=60)
+        output, _ = self.start(proxy, **variables).communicate(timeout=60)
         last: dict[str, Any] = json.loads(output.splitlines()[-1])
         return last
 
@@ -78,6 +86,19 @@ def test_what_is_installed_is_tested_and_then_used(package: Package) -> None:
     asked = (package.store.folder / "cache.asked").read_text()
     assert "--require-hashes" in asked
     assert "--no-build" in asked
+
+
+@pytest.mark.parametrize(
+    ("proxy", "used"),
+    [
+        (Proxy(), "proxy  http://of-the-system.example:1"),
+        (Proxy("none"), "proxy  "),
+        (Proxy("own", "http://me@own.example:2", "se/cret"), "proxy http://me:se%2Fcret@own.example:2 "),
+    ],
+)
+def test_packages_come_through_the_proxy_that_the_volunteer_chose(package: Package, proxy: Proxy, used: str) -> None:
+    assert package.install(proxy, HTTPS_PROXY="http://of-the-system.example:1")["ready"] is True
+    assert used in (package.store.folder / "cache.asked").read_text().splitlines()
 
 
 def test_after_a_power_cut_the_next_start_uses_what_was_fetched(package: Package) -> None:

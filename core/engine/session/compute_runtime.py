@@ -5,7 +5,7 @@ The installation is a process of its own (`core.runtime`), so that it can be kil
 
 import asyncio
 import logging
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from contextlib import suppress
 from functools import partial
 from pathlib import Path
@@ -15,6 +15,7 @@ import msgspec
 from core.api.compute_runtime import Build, ComputeRuntime
 from core.api.errors import WorldError
 from core.api.message import Message
+from core.api.proxy import Proxy
 from core.client.engine_client import core_command
 from core.client.installation import package
 from core.client.profile import Profile
@@ -34,10 +35,17 @@ def torch_of(profile: Profile) -> Path | None:
 
 
 class RuntimeInstaller:
-    """Used in the event loop only; `changed` is called when `status` has another value."""
+    """Used in the event loop only; `changed` is called when `status` has another value, `proxy` before a download."""
 
-    def __init__(self, profile: Profile, changed: Callable[[], None], clock: Callable[[], float]) -> None:
+    def __init__(
+        self,
+        profile: Profile,
+        changed: Callable[[], None],
+        clock: Callable[[], float],
+        proxy: Callable[[], Awaitable[Proxy]],
+    ) -> None:
         self._profile = profile
+        self._proxy = proxy
         self._store = RuntimeStore(profile.compute)
         self._changed = changed
         self._clock = clock
@@ -93,12 +101,15 @@ class RuntimeInstaller:
     async def _install(self) -> None:
         self._set(msgspec.structs.replace(self._present(), step="preparing", removed=False))
         try:
+            proxy = await self._proxy()
             self._child = await start_child(
                 core_command("core.runtime", str(self._profile.compute)),
                 self._profile.runtime,
                 self._on_line,
                 "runtime",
             )
+            # Not as an argument: others can read those.
+            self._child.send(msgspec.json.encode(proxy) + b"\n")
             await self._child.ended.wait()
         except WorldError as error:
             self._fail(error.message)

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from core.api.proxy import Proxy
 from core.client.installation import Package
 from core.client.profile import Profile
 from core.engine.session import compute_runtime
@@ -31,10 +32,14 @@ def make(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Make]:
     def make(text: str) -> RuntimeInstaller:
         command = [sys.executable, "-c", _REPORTS, text]
         monkeypatch.setattr(compute_runtime, "core_command", lambda *_: command)
-        return RuntimeInstaller(profile, lambda: None, lambda: NOW)
+        return RuntimeInstaller(profile, lambda: None, lambda: NOW, system_proxy)
 
     yield make
     shutil.rmtree(profile.runtime)
+
+
+async def system_proxy() -> Proxy:
+    return Proxy()
 
 
 async def installed(installer: RuntimeInstaller) -> None:
@@ -106,5 +111,5 @@ def test_what_a_session_uses_is_deleted_after_it(make: Make, tmp_path: Path) -> 
 
 
 def test_a_checkout_has_its_own_libraries(tmp_path: Path) -> None:
-    installer = RuntimeInstaller(Profile(tmp_path), lambda: None, lambda: NOW)
+    installer = RuntimeInstaller(Profile(tmp_path), lambda: None, lambda: NOW, system_proxy)
     assert installer.status.ready
