@@ -181,7 +181,7 @@ class ExpectedGroup(Matchmaking):
 
     def _has_place_for(self, peer: PeerID) -> bool:
         members = {member.to_bytes(): self._address_of.get(member, "") for member in self.current_followers}
-        places = self.target_group_size if self._count > self.target_group_size else None
+        places = self.target_group_size if self._count > (self.target_group_size or self._count) else None
         return admits(peer.to_bytes(), self._address_of.get(peer, ""), members, self._proven, places)
 
     def _check_reasons_to_reject(

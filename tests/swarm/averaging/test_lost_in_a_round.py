@@ -2,11 +2,13 @@
 
 import time
 from collections.abc import Iterator
+from concurrent.futures import CancelledError
 from contextlib import ExitStack
 from pathlib import Path
 
 import pytest
 from hivemind.averaging.control import AveragingStage, StepControl
+from hivemind.averaging.matchmaking import MatchmakingException
 
 from core.swarm.connectivity.ping import SILENCE
 from core.swarm.dht.peer import own_addresses
@@ -80,7 +82,8 @@ def test_a_round_that_nobody_waits_for_is_ended_and_leaves_the_gradients_as_they
         assert time.monotonic() < deadline
         time.sleep(0.02)
     members[0].averager.drop_rounds()
-    with pytest.raises(Exception, match="Unable to run All-Reduce"):
+    # Cancelled, if its parts were not prepared yet.
+    with pytest.raises((MatchmakingException, CancelledError)):
         controls[0].result(TIMEOUT / 2)
     assert members[0].gradient == 1.0
 
