@@ -35,7 +35,7 @@ WORDINGS = {
     "average_wrong": N_("it gave a wrong average"),
     "claim_malformed": N_("what it said about itself cannot be read"),
     "gradient_wrong": N_("what it sent is not what its samples give"),
-    "banned": N_("the organiser has banned it"),
+    "banned_by_organiser": N_("the organiser has banned it"),
     "fell_silent": N_("it joined rounds and fell silent in them"),
     # Failures.
     "recorded_text": "{text}",

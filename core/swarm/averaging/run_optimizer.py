@@ -127,7 +127,7 @@ class RunOptimizer(hivemind.Optimizer):
         now = get_dht_time()
         self.is_banned = self.dht.peer_id.to_bytes() in bans
         for peer, until in bans.items():
-            self.distrust.ban(str(PeerID(peer)), "banned", until, now)
+            self.distrust.ban(str(PeerID(peer)), "banned_by_organiser", until, now)
 
     def _expected_for_state(self) -> Expected:
         """During an update, those who have averaged their gradients for it: all of them, and nobody else, then average

@@ -24,7 +24,7 @@ Offence = Literal[
     "claim_malformed",
     "fell_silent",
     "gradient_wrong",
-    "banned",
+    "banned_by_organiser",
 ]
 OFFENCES: tuple[Offence, ...] = get_args(Offence)
 
