@@ -78,7 +78,7 @@ def main(folder: Path) -> None:
         lambda: evidence_of(Facts("", b"", 0, 1.0, 0, len(share)), share.to(torch.bfloat16).split(_PART))
     )
     _, beginning = timed(lambda: Samples(order).take(_WARM, order.size))
-    record = len(packed([work_of(epoch, pieces) for epoch in range(4)]))
+    record = len(packed([work_of(epoch, pieces, order.size) for epoch in range(4)]))
     print(
         f"processor time: computing {seconds:.2f} s, again {seconds_again:.2f} s, an epoch's first {beginning:.4f} s,"
     )

@@ -158,6 +158,9 @@ class AuxiliaryPeer(threading.Thread):
             values = [value.detach().clone() for value in self._optimizer.state_averager.main_parameters]
             kept = {known: values for known, values in self._recent.items() if epoch - _RECENT <= known < epoch}
             self._recent = {**kept, epoch: values}
+        if not self._optimizer.is_one_group:
+            # The parameters of other groups are others.
+            self._recent = {}
         for evidence in averager.read_evidence():
             self.validation.offer(evidence, self._recent)
         if self.validation.wanted != self._watching:

@@ -93,7 +93,8 @@ class Backbone:
 
     def validate_by(self, validation: Validation) -> None:
         """From now on. To be called before the auxiliary peer is started."""
-        validation.on_verdict, validation.on_guilty = self._note_verdict, self._ban
+        validation.on_verdict, validation.on_guilty = self._note_verdict, self._ban_guilty
+        validation.on_silent = self._ban
         self.auxiliary.validation = validation
         validation.start()
 
@@ -101,16 +102,20 @@ class Backbone:
         if is_good:
             self.record.add_validated(PeerID.from_base58(evidence.peer).to_bytes())
 
+    def _ban_guilty(self, evidence: Evidence) -> None:
+        """A trainer brought something else than its samples give: it gets no credit for its latest rounds, either. What
+        it did to the model stays: no average can be undone. From any thread."""
+        self._ban(evidence)
+        self._audit.disown(evidence.slot)
+
     def _ban(self, evidence: Evidence) -> None:
-        """A trainer brought something else than its samples give: all leave it out, and it gets no credit for its
-        latest rounds. What it did to the model stays: no average can be undone. From any thread."""
+        """All leave a trainer out whose work cannot be validated. From any thread."""
         now, peer = time.time(), PeerID.from_base58(evidence.peer).to_bytes()
         self._bans[peer] = self._bans.get(peer, 0) + 1
         until = now + min(LONGEST_BAN / 2, _FIRST_BAN * 2 ** (self._bans[peer] - 1))
-        log.error("epoch %d: %s is banned: what it brought is not what its samples give", evidence.epoch, evidence.peer)
+        log.error("epoch %d: %s is banned", evidence.epoch, evidence.peer)
         self.auxiliary.ban(evidence.peer, until, now)
         self.record.ban(peer, until)
-        self._audit.disown(evidence.slot)
 
     def apply_to_companion(self, settings: SessionSettings) -> None:
         """What the companion may use of this computer, live. May be called from any thread."""

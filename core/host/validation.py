@@ -5,6 +5,7 @@ See `core.swarm.trust.validation` for how, `core.host.recomputation` for the pro
 
 import logging
 import queue
+import random
 import subprocess
 import tempfile
 import threading
@@ -21,10 +22,17 @@ from safetensors.torch import save_file
 
 from core.client.engine_client import core_command, core_environment
 from core.host.recomputation import Answer, Job, Setup
+from core.learning.order import Piece
 from core.swarm.dht.work_records import WorkRecords
 from core.swarm.trust.validation import MOST_LATE, Evidence, Verdicts, Wanted, tolerance_of
 
 log = logging.getLogger(__name__)
+
+_LONGEST_CASE = 3600.0
+"""Seconds in which a case is computed again, or given up."""
+
+_ASKED_FOR = 0.25
+"""Chance that the next validation heeds those who ask for one."""
 
 Parameters = Sequence[torch.Tensor]
 
@@ -58,21 +66,23 @@ class Validation(threading.Thread):
         self._program = program or core_command("core.host.recomputation")
         self._process: subprocess.Popen[bytes] | None = None
         self._cases: queue.SimpleQueue[_Case | None] = queue.SimpleQueue()
-        self._accused = frozenset[str]()
-        """Validated like newcomers: accusing costs nothing."""
+        self._asked_for: str | None = None
+        """Validated like a newcomer."""
         self._verdicts, self._is_busy, self._stopped = Verdicts(), False, threading.Event()
         self.on_verdict: Callable[[Evidence, float, bool], None] = lambda _evidence, _deviation, _is_good: None
         """Called, on this thread, with what a peer sent, how far that is from what its samples give, and whether that
         is near enough."""
         self.on_guilty: Callable[[Evidence], None] = lambda _evidence: None
         """Called likewise if the peer has failed again."""
+        self.on_silent: Callable[[Evidence], None] = lambda _evidence: None
+        """Called likewise if the peer again and again says nothing of its work that fits, while others do."""
 
     @property
     def wanted(self) -> Wanted | None:
         """Who is to be watched in the next round; None if nobody is."""
         if self._is_busy:
             return None
-        passed = tuple(peer for peer in self._verdicts.passed if peer not in self._accused)
+        passed = tuple(peer for peer in self._verdicts.passed if peer != self._asked_for)
         return Wanted(self._verdicts.suspects, passed)
 
     def offer(self, evidence: Evidence, parameters: Mapping[int, Parameters]) -> None:
@@ -93,7 +103,7 @@ class Validation(threading.Thread):
         while (case := self._cases.get()) is not None:
             try:
                 self._judge(case)
-                self._accused = self._work.accused()
+                self._asked_for = _now_and_then(self._work.accused())
             except Exception:
                 if self._stopped.is_set():
                     break
@@ -123,16 +133,23 @@ class Validation(threading.Thread):
         evidence = case.evidence
         if not all(evidence.epoch - late in case.parameters for late in range(min(MOST_LATE, evidence.epoch) + 1)):
             return None
-        pieces = self._work.wait_for(evidence.slot, evidence.epoch, self._stopped.wait)
-        if pieces is None or not evidence.is_supported_by(pieces):
-            return float("inf")
+        target, peer = self._setup.manifest.training.target_batch_size, PeerID.from_base58(evidence.peer)
+
+        def fits(epoch: int, pieces: Sequence[Piece]) -> bool:
+            return epoch == evidence.epoch and evidence.is_supported_by(pieces, target)
+
+        pieces, others = self._work.wait_for(peer, evidence.slot, fits, self._stopped.wait)
+        if pieces is None:
+            log.info("epoch %d: %s says nothing of its work that fits", evidence.epoch, evidence.peer)
+            if others and self._verdicts.add_silence(evidence.peer):
+                self.on_silent(evidence)
+            return None
         with tempfile.TemporaryDirectory(dir=self._folder, prefix="validation-") as folder:
             files = {epoch: f"{folder}/{epoch}" for epoch in {piece.epoch for piece in pieces}}
             for epoch, file in files.items():
                 numbered = enumerate(case.parameters[epoch])
                 save_file({str(number): value.contiguous() for number, value in numbered}, file)
-            peer = PeerID.from_base58(evidence.peer).to_bytes()
-            answer = self._ask(Job(evidence, peer, tuple(pieces), files))
+            answer = self._ask(Job(evidence, peer.to_bytes(), tuple(pieces), files))
         return answer.deviation
 
     def _ask(self, job: Job) -> Answer:
@@ -142,7 +159,13 @@ class Validation(threading.Thread):
             )
             _send(self._process, self._setup)
         _send(self._process, job)
-        return msgspec.json.decode(_pipes(self._process)[1].readline(), type=Answer)
+        # The line is empty if it is killed.
+        limit = threading.Timer(_LONGEST_CASE, self._process.kill)
+        limit.start()
+        try:
+            return msgspec.json.decode(_pipes(self._process)[1].readline(), type=Answer)
+        finally:
+            limit.cancel()
 
     def _end_process(self) -> None:
         if self._process is not None:
@@ -152,6 +175,11 @@ class Validation(threading.Thread):
                 with suppress(OSError):
                     pipe.close()
             self._process = None
+
+
+def _now_and_then(accused: frozenset[str]) -> str | None:
+    """Seldom, because accusing costs nothing."""
+    return random.choice(sorted(accused)) if accused and random.random() < _ASKED_FOR else None
 
 
 def _send(process: subprocess.Popen[bytes], message: Setup | Job) -> None:

@@ -118,14 +118,17 @@ class Recomputation:
         self._samples = sum(piece.count for piece in pieces)
 
     def step(self) -> bool:
-        """Compute the next piece; False if there is none.
+        """Compute the next piece, or pass over a batch before it; False if there is none.
 
         Raises:
             BadWork: the order has no such piece.
         """
-        found = next(self._pieces, None)
-        if found is None:
+        try:
+            found = next(self._pieces)
+        except StopIteration:
             return False
+        if found is None:
+            return True
         piece, batch = found
         self._prepare(piece.epoch)
         device = self._parameters[0].device
@@ -151,7 +154,8 @@ def compute_again(
     return recomputation.vector
 
 
-def _found(order: Order, pieces: Iterable[Piece]) -> Iterator[tuple[Piece, Batch]]:
+def _found(order: Order, pieces: Iterable[Piece]) -> Iterator[tuple[Piece, Batch] | None]:
+    """None for each batch before a piece: a peer can say that many are."""
     for epoch, of_epoch in groupby(pieces, key=lambda piece: piece.epoch):
         samples, at = Samples(order), 0
         for piece in of_epoch:
@@ -159,6 +163,7 @@ def _found(order: Order, pieces: Iterable[Piece]) -> Iterator[tuple[Piece, Batch
                 raise BadWork("samples_twice")
             while at < piece.first:
                 at += samples.take(epoch, piece.first - at)[0].count
+                yield None
             found, batch = samples.take(epoch, piece.count)
             at += found.count
             if found != piece:

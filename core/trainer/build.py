@@ -13,6 +13,7 @@ from hivemind import DHT
 from transformers.modeling_utils import PreTrainedModel
 
 from core.api.message import Message
+from core.api.project.manifest import Manifest
 from core.api.session import Fault, Remark, Start
 from core.api.session_settings import SessionSettings
 from core.api.snapshot import Transfer
@@ -235,9 +236,7 @@ def _session(
     return Session(
         optimizer=optimizer,
         microbatches=Microbatches(order, prepared.model, prepared.device),
-        peer_validation=PeerValidation(
-            optimizer, prepared.model, order, tolerance=tolerance_of(manifest.averaging.compression)
-        ),
+        peer_validation=_peer_validation(optimizer, prepared.model, order, manifest),
         state_sync=StateSync(optimizer, copy, status, control, lambda remark: reporter.send(Remark(remark))),
         throttle=Throttle(reader_of(start.settings.gpu), contention=Contention()),
         run=run,
@@ -250,6 +249,14 @@ def _session(
         device=prepared.device,
         applied=prepared.settings,
     )
+
+
+def _peer_validation(
+    optimizer: CollaborativeOptimizer, model: PreTrainedModel, order: Order, manifest: Manifest
+) -> PeerValidation | None:
+    if not manifest.task.is_reproducible:
+        return None
+    return PeerValidation(optimizer, model, order, tolerance=tolerance_of(manifest.averaging.compression))
 
 
 def _order(prepared: _Prepared, start: Start, dht: DHT) -> Order:

@@ -16,6 +16,8 @@ log = logging.getLogger(__name__)
 
 _NEWEST_COUNTS = 0.3
 """Weight of the last microbatch in the smoothed time per sample."""
+_SURELY = 1.25
+"""How many times as many samples have to fit until there are more."""
 
 
 @dataclass(frozen=True)
@@ -38,6 +40,7 @@ class Size:
         """`largest` is the project's size, `least` the task's, unless the project's is smaller."""
         self._largest, self._least = largest, min(least, largest)
         self._per_sample: float | None = None
+        self._chosen = self._least
 
     def next(self, latency_target: int) -> int:
         """`latency_target` is in milliseconds; 0: none."""
@@ -45,7 +48,11 @@ class Size:
             return self._largest
         if self._per_sample is None:
             return self._least
-        return max(self._least, min(self._largest, int(latency_target / 1000 / self._per_sample)))
+        fitting = latency_target / 1000 / self._per_sample
+        if not self._chosen <= fitting < max(self._chosen + 1, self._chosen * _SURELY):
+            # Not with every small change: what is said of equal pieces is short.
+            self._chosen = int(fitting)
+        return max(self._least, min(self._largest, self._chosen))
 
     def record(self, samples: int, seconds: float) -> None:
         newest = seconds / samples

@@ -9,7 +9,7 @@ import logging
 import random
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 import torch
@@ -28,6 +28,8 @@ SHARE = 0.02
 _FIRST_AFTER = 300.0
 """Seconds until the first validation, in the mean."""
 _LEFT_OUT_FOR = 3600.0
+_PACE = 0.1
+"""Of this peer's time, while it computes a case: a member with a faster computer brings more than this one computes."""
 _MOST_WATCHED = 16
 """Epochs after which watching is given up for a while: this peer may have no share of what is reduced."""
 
@@ -35,9 +37,10 @@ _MOST_WATCHED = 16
 class _Case:
     """What one member brought to a round, while its record is looked for and it is computed again."""
 
-    def __init__(self, evidence: Evidence, work: WorkRecords) -> None:
-        self.evidence = evidence
+    def __init__(self, evidence: Evidence, work: WorkRecords, target: int) -> None:
+        self.evidence, self._target = evidence, target
         self.pieces: list[Piece] | None = None
+        """None if the member says nothing that fits."""
         self.recomputation: Recomputation | None = None
         # The DHT may take seconds.
         self._search = threading.Thread(target=self._look, args=(work,), name="record of work", daemon=True)
@@ -45,11 +48,14 @@ class _Case:
 
     @property
     def is_found(self) -> bool:
-        """Whether it is known what the member says of its work, or that it says nothing."""
+        """Whether the record was found, or is not looked for any more."""
         return not self._search.is_alive()
 
     def _look(self, work: WorkRecords) -> None:
-        self.pieces = work.wait_for(self.evidence.slot, self.evidence.epoch)
+        self.pieces = work.wait_for(PeerID.from_base58(self.evidence.peer), self.evidence.slot, self._fits).pieces
+
+    def _fits(self, epoch: int, pieces: Sequence[Piece]) -> bool:
+        return epoch == self.evidence.epoch and self.evidence.is_supported_by(pieces, self._target)
 
 
 class PeerValidation:
@@ -81,6 +87,7 @@ class PeerValidation:
         self._case: _Case | None = None
         self._spent = 0.0
         """Seconds that the present validation has taken."""
+        self._has_new_suspect = False
         self._watched = 0
         """Epochs for which there was nothing to validate."""
         self._due_at = clock() + _FIRST_AFTER * SHARE / share * random.uniform(0.5, 1.5)
@@ -99,8 +106,11 @@ class PeerValidation:
         now = self._clock()
         self._spent += now - began
         if (case is not None and self._case is None) or self._has_waited_enough:
-            wait = 0.0 if self._verdicts.suspects else self._spent / self._share * random.uniform(0.5, 1.5)
+            wait = 0.0 if self._has_new_suspect else self._spent / self._share * random.uniform(0.5, 1.5)
             self._due_at, self._spent, self._recent, self._watched = now + wait, 0.0, {}, 0
+            self._has_new_suspect = False
+        elif self._case is not None and self._case.recomputation is not None:
+            self._due_at = now + (now - began) * (1 / max(_PACE, self._share) - 1)
 
     @property
     def _has_waited_enough(self) -> bool:
@@ -109,6 +119,9 @@ class PeerValidation:
     def _watch(self) -> None:
         """Keep parameters until a round was watched whose samples can be of no older ones."""
         averager, epoch = self._optimizer.grad_averager, self._optimizer.local_epoch
+        if not self._optimizer.is_one_group:
+            # The parameters of other groups are others.
+            self._recent = {}
         if epoch not in self._recent:
             values = [value.detach().clone() for value in self._optimizer.state_averager.main_parameters]
             self._recent = {at: kept for at, kept in self._recent.items() if at >= epoch - MOST_LATE - 1}
@@ -121,21 +134,23 @@ class PeerValidation:
             if self._is_watching and evidence.weight > 0 and self._has_parameters_for(evidence.epoch):
                 self._is_watching = False
                 averager.watch(None)
-                self._case = _Case(evidence, self._optimizer.work)
+                self._case = _Case(evidence, self._optimizer.work, self._optimizer.tracker.target_batch_size)
 
     def _has_parameters_for(self, epoch: int) -> bool:
         return all(at in self._recent for at in range(max(0, epoch - MOST_LATE), epoch + 1))
 
     def _compute(self, case: _Case) -> None:
         evidence, pieces = case.evidence, case.pieces
-        if pieces is None or not evidence.is_supported_by(pieces):
-            self._judge(evidence, float("inf"))
+        if pieces is None:
+            # Those who keep the record may have lost it: only the organiser's validator asks again and again.
+            self._case = None
             return
         if case.recomputation is None:
             order = replace(self._order, peer=PeerID.from_base58(evidence.peer).to_bytes())
             case.recomputation = Recomputation(order, self._model, pieces, self._take)
-        own = [value.detach().clone() for value in self._model.parameters()]
+        own: list[torch.Tensor] = []
         try:
+            own = [value.detach().clone() for value in self._model.parameters()]
             is_done = not case.recomputation.step()
         except BadWork:
             self._judge(evidence, float("inf"))
@@ -146,7 +161,8 @@ class PeerValidation:
             if is_done:
                 self._judge(evidence, evidence.deviation(case.recomputation.vector))
         finally:
-            self._put(own)
+            if own:
+                self._put(own)
             self._model.zero_grad()
 
     def _take(self, epoch: int) -> None:
@@ -161,7 +177,9 @@ class PeerValidation:
         self._case = None
         is_good = deviation <= self._tolerance
         log.info("epoch %d: what %s brought differs by %.3g of its norm", evidence.epoch, evidence.peer, deviation)
-        if self._verdicts.add(evidence.peer, is_good=is_good):
+        is_guilty = self._verdicts.add(evidence.peer, is_good=is_good)
+        self._has_new_suspect = not (is_good or is_guilty)
+        if is_guilty:
             now = get_dht_time()
             self._optimizer.distrust.ban(evidence.peer, "gradient_wrong", now + _LEFT_OUT_FOR, now)
             self._optimizer.work.accuse(evidence.peer)

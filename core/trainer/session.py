@@ -40,7 +40,8 @@ class Session:
 
     optimizer: CollaborativeOptimizer
     microbatches: Microbatches
-    peer_validation: PeerValidation
+    peer_validation: PeerValidation | None
+    """None where nobody can compute again what another peer has computed."""
     state_sync: StateSync
     throttle: Throttle
     run: Joined
@@ -81,7 +82,7 @@ class Session:
             counters.add_microbatch(done.samples, done.loss, gpu_seconds, done.flops_per_sample)
             self._with_peers(partial(self.optimizer.step_with, done.piece))
             self.optimizer.zero_grad()
-            if not settings.latency_target:
+            if self.peer_validation is not None and not settings.latency_target:
                 # Others may have computed more at once than this peer may.
                 self.peer_validation.step()
             self._rest(done.seconds)

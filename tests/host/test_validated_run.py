@@ -58,7 +58,7 @@ def test_who_brings_other_gradients_than_its_samples_give_is_banned_and_nobody_e
     assert ban["banned"] == [own["peer"]]
     assert ban["epoch"] <= WITHIN
 
-    told = {"dropped": own["peer"], "offence": "banned"}
+    told = {"dropped": own["peer"], "offence": "banned_by_organiser"}
     wait_for(lambda: all(told in each.events for each in honest), 60.0, "they are told")
     wait_for(lambda: liar.those_with("excluded"), 60.0, "so is the liar")
     last = max(max(each.updates) for each in honest) + BEYOND

@@ -46,7 +46,7 @@ class CollaborativeOptimizer(RunOptimizer):
             self.dht, self.run_id, shares_state=not self.client_mode, is_one_group=lambda: self.is_one_group
         )
         self._forks.start()
-        self.work = WorkRecords(self.dht, self.run_id)
+        self.work = WorkRecords(self.dht, self.run_id, self.averaging_timeout, self.batch_size_per_step or 1)
         self.run_state = RunState(
             self.tracker,
             self.grad_averager,

@@ -17,7 +17,9 @@ from core.swarm.trust.validation import Evidence, Facts, Wanted, evidence_of
 
 
 class WatchingAverager(DecentralizedAverager):
-    """Watches a member of its next round, if asked to."""
+    """Watches a member of a round, if asked to; then no other one until what was seen is read."""
+
+    _watching: Wanted | None = None
 
     def __init__(self, *args: Any, **options: Any) -> None:
         self._evidence_in, self._evidence_out = multiprocessing.Pipe(duplex=False)
@@ -25,6 +27,7 @@ class WatchingAverager(DecentralizedAverager):
 
     def watch(self, wanted: Wanted | None) -> None:
         """Watch a member of each round from now on; None watches nobody."""
+        self._watching = wanted
         self._outer_pipe.send(("_watch", [wanted], {}))
 
     def read_evidence(self) -> list[Evidence]:
@@ -32,6 +35,8 @@ class WatchingAverager(DecentralizedAverager):
         found = []
         while self._evidence_in.poll():
             found.append(self._evidence_in.recv())
+        if found:
+            self.watch(self._watching)
         return found
 
     # What follows runs in the averager's process.
@@ -59,6 +64,8 @@ class WatchingAverager(DecentralizedAverager):
             facts = Facts(str(peer), slot, epoch, watched.weight, begin, begin + count)
             evidence = await asyncio.to_thread(evidence_of, facts, watched.in_order())
             if evidence is not None:
+                # A pipe that nobody reads would be full some day, and sending would stop this process.
+                self._wanted = None
                 with suppress(OSError):  # the other process is ending
                     self._evidence_out.send(evidence)
 

@@ -2,19 +2,23 @@
 
 import time
 from collections import deque
-from collections.abc import Callable, Sequence
-from typing import Annotated
+from collections.abc import Callable, Iterator, Sequence
+from itertools import islice
+from typing import Annotated, NamedTuple
 
 import msgspec
 from hivemind import DHT
+from hivemind.p2p import PeerID
 from hivemind.utils import get_dht_time
 from msgspec import Meta
 
 from core.learning.order import Piece
 from core.swarm.dht.contributions import slot_of
-from core.swarm.dht.records import own_subkey, read_records
+from core.swarm.dht.records import announced_peer, own_subkey, read_records
 
-_LASTS = 300.0
+LASTS = 300.0
+"""Seconds for which a record is kept after its round should have ended."""
+_LONGEST = 900.0
 _MOST_RUNS = 2048
 _MOST_PIECES = 1 << 16
 _MOST_ROUNDS = 4
@@ -31,7 +35,7 @@ def _sleep(seconds: float) -> bool:
 
 
 class _Run(msgspec.Struct, frozen=True, array_like=True, forbid_unknown_fields=True):
-    """Pieces of one size that follow each other."""
+    """Pieces that follow each other, of one size but where a batch ends."""
 
     first: Piece
     times: Annotated[int, Meta(ge=1, le=_MOST_PIECES)]
@@ -42,6 +46,8 @@ class Work(msgspec.Struct, frozen=True, array_like=True, forbid_unknown_fields=T
 
     epoch: Annotated[int, Meta(ge=0, le=1 << 53)]
     """In which the round was."""
+    batch: Annotated[int, Meta(ge=1, le=1 << 32)]
+    """Samples of a batch of the order."""
     runs: Annotated[tuple[_Run, ...], Meta(max_length=_MOST_RUNS)]
 
     @property
@@ -50,30 +56,33 @@ class Work(msgspec.Struct, frozen=True, array_like=True, forbid_unknown_fields=T
 
     def pieces(self) -> list[Piece]:
         """In the order in which they were computed."""
-        return [
-            Piece(run.first.epoch, run.first.first + number * run.first.count, run.first.count)
-            for run in self.runs
-            for number in range(run.times)
-        ]
+        return [piece for run in self.runs for piece in islice(_pieces(run.first, self.batch), run.times)]
 
 
 _Works = Annotated[tuple[Work, ...], Meta(max_length=_MOST_ROUNDS)]
 
 
-def work_of(epoch: int, pieces: Sequence[Piece]) -> Work:
+def work_of(epoch: int, pieces: Sequence[Piece], batch: int) -> Work:
     """What a member publishes of its pieces."""
     runs = list[_Run]()
+    following: Iterator[Piece] = iter(())
     for piece in pieces:
-        last = runs[-1] if runs else None
-        if last is not None and piece == _next(last):
-            runs[-1] = _Run(last.first, last.times + 1)
+        if piece == next(following, None):
+            runs[-1] = _Run(runs[-1].first, runs[-1].times + 1)
         else:
             runs.append(_Run(piece, 1))
-    return Work(epoch, tuple(runs[-_MOST_RUNS:]))
+            following = islice(_pieces(piece, batch), 1, None)
+    return Work(epoch, batch, tuple(runs[-_MOST_RUNS:]))
 
 
-def _next(run: _Run) -> Piece:
-    return Piece(run.first.epoch, run.first.first + run.times * run.first.count, run.first.count)
+def _pieces(first: Piece, batch: int) -> Iterator[Piece]:
+    """This one and those after it, each of the same size or the rest of its batch."""
+    yield first
+    at = first.first + first.count
+    while True:
+        piece = Piece(first.epoch, at, min(first.count, batch - at % batch))
+        yield piece
+        at += piece.count
 
 
 def packed(works: Sequence[Work]) -> bytes:
@@ -96,37 +105,51 @@ def works_in(data: object) -> tuple[Work, ...]:
     return tuple(work for work in works if work.is_bounded)
 
 
-class WorkRecords:
-    """Of one run."""
+Fits = Callable[[int, Sequence[Piece]], bool]
+"""Whether so much of an epoch can be what a peer brought."""
 
-    def __init__(self, dht: DHT, run_id: str) -> None:
-        self._dht, self._key = dht, f"{run_id}_work"
+
+class Found(NamedTuple):
+    """What was found of a peer's work."""
+
+    pieces: list[Piece] | None
+    """None if the peer says nothing that fits."""
+    others: bool
+    """Whether any other peer says something: if none does, it is the DHT that is silent."""
+
+
+class WorkRecords:
+    """Of one run, whose rounds take `longest` seconds at most. `batch`: samples of a batch of this peer's order."""
+
+    def __init__(self, dht: DHT, run_id: str, longest: float = 0.0, batch: int = 1) -> None:
+        self._batch = batch
+        self._dht, self._key, self._lasts = dht, f"{run_id}_work", min(_LONGEST, LASTS + longest)
         self._own_subkey = own_subkey(dht.peer_id)
         self._works: deque[Work] = deque(maxlen=_MOST_ROUNDS)
         self._accused: deque[str] = deque(maxlen=_MOST_ACCUSED)
 
     def publish(self, epoch: int, pieces: Sequence[Piece]) -> None:
-        """What this peer brings to the round of an epoch, instead of what it brought to one that has failed."""
+        """What this peer brings to the round of an epoch. What it brought to a round that failed here stays: for others
+        that round may have succeeded."""
         if not pieces:
             return
-        while self._works and self._works[-1].epoch >= epoch:
-            self._works.pop()
-        self._works.append(work_of(epoch, pieces))
-        data, expiration_time = packed(list(self._works)), get_dht_time() + _LASTS
+        self._works.append(work_of(epoch, pieces, self._batch))
+        data, expiration_time = packed(list(self._works)), get_dht_time() + self._lasts
         self._dht.store(self._key, data, expiration_time, subkey=self._own_subkey, return_future=True)
 
-    def wait_for(self, slot: bytes, epoch: int, stop: Callable[[float], bool] = _sleep) -> list[Piece] | None:
-        """The same once it is found, for some seconds. `stop` waits, and says whether it is no longer wanted."""
+    def wait_for(self, peer: PeerID, slot: bytes, fits: Fits, stop: Callable[[float], bool] = _sleep) -> Found:
+        """What the peer at a place of the DHT says that it brought to a round, as soon as it `fits`. `stop` waits, and
+        says whether it is no longer wanted."""
         give_up = time.monotonic() + _PATIENCE
         while True:
-            pieces = self.read(slot, epoch)
-            if pieces is not None or time.monotonic() > give_up or stop(_LOOK_EVERY):
-                return pieces
+            found = self._read(peer, slot, fits)
+            if found.pieces is not None or time.monotonic() > give_up or stop(_LOOK_EVERY):
+                return found
 
     def accuse(self, peer: str) -> None:
         """Ask the organiser to validate a peer."""
         self._accused.append(peer)
-        expiration_time = get_dht_time() + _LASTS
+        expiration_time = get_dht_time() + LASTS
         accused = list(self._accused)
         self._dht.store(f"{self._key}_accused", accused, expiration_time, subkey=self._own_subkey, return_future=True)
 
@@ -136,9 +159,14 @@ class WorkRecords:
         lists = [record.value for record in records if isinstance(record.value, list)]
         return frozenset(peer for named in lists for peer in named[:_MOST_ACCUSED] if isinstance(peer, str))
 
-    def read(self, slot: bytes, epoch: int) -> list[Piece] | None:
-        """What the peer at a place of the DHT brought to the round of an epoch; None if it says nothing."""
+    def _read(self, peer: PeerID, slot: bytes, fits: Fits) -> Found:
+        others = False
         for subkey, record in read_records(self._dht, self._key).items():
-            if slot_of(subkey) == slot:
-                return next((work.pieces() for work in works_in(record.value) if work.epoch == epoch), None)
-        return None
+            if slot_of(subkey) != slot:
+                others |= bool(works_in(record.value))
+            elif announced_peer(subkey) == peer:
+                for work in works_in(record.value):
+                    pieces = work.pieces()
+                    if fits(work.epoch, pieces):
+                        return Found(pieces, others=True)
+        return Found(None, others)

@@ -96,13 +96,15 @@ class CheckedReducer(TensorPartReducer):
     """By index of the sender."""
     has_samples = False
     """Whether anything was added that has a weight."""
+    _weights: dict[int, float] | None = None
+    """By index of the sender."""
 
     async def accumulate_part(
         self, sender_index: int, part_index: int, tensor_part: torch.Tensor, weight: float = 1.0
     ) -> torch.Tensor:
         sent_weight = weight
         if sender_index != self.own_index:
-            if fault := self._fault_in(part_index, tensor_part, weight):
+            if fault := self._fault_in(sender_index, part_index, tensor_part, weight):
                 self.drop(sender_index, fault)
             weight = min(weight, self.most_weight(sender_index))
         if part_index >= self.num_parts:
@@ -134,10 +136,18 @@ class CheckedReducer(TensorPartReducer):
             self.dropped.add(sender_index)
             self.on_fault(sender_index, fault)
 
-    def _fault_in(self, part_index: int, part: torch.Tensor, weight: float) -> Offence | None:
+    def _weight_of(self, sender_index: int, weight: float) -> float:
+        """That of its first part: a validator looks at one of them."""
+        if self._weights is None:
+            self._weights = {}
+        return self._weights.setdefault(sender_index, weight)
+
+    def _fault_in(self, sender_index: int, part_index: int, part: torch.Tensor, weight: float) -> Offence | None:
         if part_index >= self.num_parts:
             return "parts_too_many"
-        if not (weight == 0 or _SMALLEST_WEIGHT <= weight < math.inf):
+        if not (weight == 0 or _SMALLEST_WEIGHT <= weight < math.inf) or weight != self._weight_of(
+            sender_index, weight
+        ):
             return "weight_invalid"
         return fault_in(part, self.part_shapes[part_index])
 

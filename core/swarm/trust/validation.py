@@ -26,14 +26,21 @@ from core.learning.order import Piece
 _TOLERANCES = {"none": 0.2, "float16": 0.2}
 """How far what was sent may be from what is computed again, as a share of its norm; measured in docs/measurements.md.
 An attack that gains anything sends another vector: it is off by about its whole norm."""
-_COARSE = 0.9
-"""Where averages are sent in 8 bits a number, which lose more than half of a gradient with a few large numbers."""
+_COARSE = 1.5
+"""Where averages are sent in 8 bits a number, which lose more than half of a gradient with a few large numbers: only
+what points the other way is another vector for sure."""
 _SUMS = 128
 _IN_TURN = 0.75
 """Chance that one is chosen whose turn it is: all are validated soon, and nobody knows that it is not."""
+_SUSPECTED = 0.5
+"""Chance likewise that it is one that has failed once: it may never come back."""
 _MOST_KNOWN = 4096
 _FAILURES = 2
 """In a row until a member is guilty: the state of one may be off once."""
+_SILENCES = 6
+"""Likewise of one whose record says nothing that fits: those who keep the record may have lost it."""
+_MOST_BATCHES = 8
+"""Of the project's target: samples that a peer computes in an epoch at most. To find the last one, all are read."""
 MOST_LATE = 1
 """Epochs that parameters may be older than those of the round."""
 
@@ -59,12 +66,13 @@ class Evidence(msgspec.Struct, frozen=True):
     sums: tuple[float, ...]
     seed: bytes
 
-    def is_supported_by(self, pieces: Sequence[Piece]) -> bool:
-        """Whether these can be the samples that weigh so much in this round."""
+    def is_supported_by(self, pieces: Sequence[Piece], target: int) -> bool:
+        """Whether these can be the samples that weigh so much in this round, where `target` are a batch of all."""
         epochs = [piece.epoch for piece in pieces]
         in_order = all((one.epoch, one.first + one.count) <= (two.epoch, two.first) for one, two in pairwise(pieces))
         is_new = bool(epochs) and self.epoch - MOST_LATE <= min(epochs) and max(epochs) <= self.epoch
-        return in_order and is_new and sum(piece.count for piece in pieces) == self.weight
+        is_near = all(piece.first + piece.count <= _MOST_BATCHES * target for piece in pieces)
+        return in_order and is_new and is_near and sum(piece.count for piece in pieces) == self.weight
 
     def deviation(self, vector: torch.Tensor) -> float:
         """How far what was sent is from the vector, as a share of the larger norm of both."""
@@ -114,6 +122,7 @@ class Verdicts:
 
     def __init__(self) -> None:
         self._failures: dict[str, int] = {}
+        self._silences: dict[str, int] = {}
         self._passed: dict[str, None] = {}
 
     @property
@@ -130,15 +139,28 @@ class Verdicts:
         """Whether the peer is guilty now."""
         failures = 0 if is_good else self._failures.get(peer, 0) + 1
         self._failures.pop(peer, None)
+        self._silences.pop(peer, None)
         self._passed.pop(peer, None)
         if is_good:
             self._passed[peer] = None
         elif failures < _FAILURES:
             self._failures[peer] = failures
-        for known in (self._failures, self._passed):
+        self._forget_some()
+        return failures >= _FAILURES
+
+    def add_silence(self, peer: str) -> bool:
+        """It says nothing of its work that fits, others do. Whether that was once too often."""
+        silences = self._silences.pop(peer, 0) + 1
+        self._passed.pop(peer, None)
+        if silences < _SILENCES:
+            self._silences[peer] = silences
+        self._forget_some()
+        return silences >= _SILENCES
+
+    def _forget_some(self) -> None:
+        for known in (self._failures, self._silences, self._passed):
             while len(known) > _MOST_KNOWN:
                 del known[next(iter(known))]
-        return failures >= _FAILURES
 
 
 class Wanted(NamedTuple):
@@ -148,10 +170,10 @@ class Wanted(NamedTuple):
     passed: tuple[str, ...]
 
     def choice(self, peers: Sequence[str]) -> str | None:
-        """One of the peers, by chance so that nobody can guess: a suspect; else mostly one that has never passed, or,
-        if there is none, of those that did not pass lately; else any."""
+        """One of the peers, by chance so that nobody can guess: often a suspect; else mostly one that has never passed,
+        or, if there is none, of those that did not pass lately; else any."""
         chance = random.SystemRandom()
-        suspects = [peer for peer in peers if peer in self.suspects]
+        suspects = [peer for peer in peers if peer in self.suspects] if chance.random() < _SUSPECTED else []
         new = [peer for peer in peers if peer not in self.passed]
         longest_ago = [peer for peer in self.passed if peer in peers][: (len(peers) + 1) // 2]
         among = suspects or ((new or longest_ago) if chance.random() < _IN_TURN else list(peers))

@@ -101,3 +101,17 @@ def test_a_round_that_ends_early_hands_out_no_averages() -> None:
 
     with pytest.raises(AllreduceException):
         asyncio.run(averaged())
+
+
+def test_a_member_that_changes_its_weight_within_a_round_is_dropped() -> None:
+    async def faults() -> list[str]:
+        reducer = CheckedReducer((SHAPE, SHAPE), num_senders=2)
+        found = list[str]()
+        reducer.own_index, reducer.dropped = 0, set()
+        reducer.most_weight, reducer.on_fault = lambda _sender: 16.0, lambda _sender, fault: found.append(fault)
+        for part, weight in enumerate((16.0, 0.0)):
+            own = reducer.accumulate_part(0, part, VALUES, 1.0)
+            await asyncio.gather(own, reducer.accumulate_part(1, part, VALUES, weight))
+        return found
+
+    assert asyncio.run(faults()) == ["weight_invalid"]
