@@ -66,7 +66,9 @@ _WORDS = {
         N_("For everything fetched by HTTP. Other peers are called directly: their connections pass no proxy."),
     ),
     "proxy_address": Words(N_("Address of the proxy"), N_("With your user name if it asks for one.")),
-    "proxy_password": Words(N_("Password of the proxy"), N_("Kept in the keyring of your system.")),
+    "proxy_password": Words(
+        N_("Password of the proxy"), N_("Kept in the keyring of your system, or in a file that only you can read.")
+    ),
     "idle_processor": Words(
         N_("Wait before using the processor"),
         N_("How long mouse and keyboard must have rested before the processor computes."),

@@ -154,7 +154,7 @@ class ProxyAddress(msgspec.Struct, frozen=True, tag="proxy_address"):
 
 
 class Secret(msgspec.Struct, frozen=True, tag="secret"):
-    """Something that only the keyring has. Its value is where it is kept; set it with the secret itself."""
+    """A password. Its value says where it is kept: in the keyring, or in a file. It is set with the password itself."""
 
     longest: int
     """Characters of the secret."""

@@ -164,7 +164,7 @@ class Verdicts:
 
 
 class Wanted(NamedTuple):
-    """Whom to watch in the next round."""
+    """The members to watch in the next round."""
 
     suspects: frozenset[str]
     passed: tuple[str, ...]
