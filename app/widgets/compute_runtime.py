@@ -18,6 +18,7 @@ class RuntimeView(QWidget):
 
     def __init__(self, perform: Callable[[InstallRuntime | RemoveRuntime], None]) -> None:
         super().__init__()
+        self._installing = False
         self.text = Label("", wrap=True)
         self.bar = QProgressBar()
         self.bar.setRange(0, _STEPS)
@@ -25,17 +26,17 @@ class RuntimeView(QWidget):
         self.bar.setAccessibleName(tr("Progress of the installation"))
         self.install = Button(tr("Install"), "secondary", lambda: perform(InstallRuntime()))
         self.repair = Button(tr("Repair"), "secondary", lambda: perform(InstallRuntime(repair=True)))
-        self.remove = Button(tr("Remove"), "secondary", lambda: perform(RemoveRuntime()))
+        self.remove = Button(tr("Remove"), "secondary", lambda: perform(RemoveRuntime(only_stop=self._installing)))
         buttons = layouts.row(self.install, self.repair, self.remove, None, spacing=theme.UNIT * 2)
         layouts.column(self.text, self.bar, buttons, spacing=theme.UNIT * 2, of=self)
 
     def show_runtime(self, runtime: ComputeRuntime) -> None:
-        installing = runtime.step is not None
+        self._installing = installing = runtime.step is not None
         self.text.setText(compute_runtime.describe(runtime))
         self.bar.setVisible(installing)
         self.bar.setValue(round(_STEPS * compute_runtime.share(runtime)))
-        self.install.setText(tr("Try again") if runtime.failure else tr("Install"))
+        self.install.set_text(tr("Try again") if runtime.failure else tr("Install"))
         self.install.setVisible(not installing and not runtime.ready)
         self.repair.setVisible(not installing and runtime.ready)
         self.remove.setVisible(installing or runtime.ready)
-        self.remove.setText(tr("Stop") if installing else tr("Remove"))
+        self.remove.set_text(tr("Stop") if installing else tr("Remove"))

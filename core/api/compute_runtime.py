@@ -43,7 +43,10 @@ class InstallRuntime(msgspec.Struct, frozen=True, tag=True):
 
 
 class RemoveRuntime(msgspec.Struct, frozen=True, tag=True):
-    """End the session and delete it. Reply: null, once it is no longer used."""
+    """End the session and delete it. Reply: null; it is deleted after the session."""
+
+    only_stop: bool = False
+    """Stop the installation that runs and keep what was installed before."""
 
 
 RuntimeCommand = InstallRuntime | RemoveRuntime

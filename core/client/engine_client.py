@@ -28,12 +28,11 @@ from core.api import protocol
 from core.api.errors import EngineGone, UsageError, WorldError, os_errors_as
 from core.api.message import Message
 from core.api.snapshot import Snapshot
-from core.client.installation import package
+from core.client.installation import ROOT, package
 from core.client.profile import Profile
 
 Result = TypeVar("Result")
 
-_SOURCES = Path(__file__).resolve().parents[2]
 _OTHERS_START = 1.0
 """Seconds in which another engine, to which this one gave way, has to answer."""
 
@@ -211,7 +210,7 @@ def compute_command(profile: Profile, module: str, *arguments: str) -> list[str]
 def core_environment() -> dict[str, str]:
     """The environment for `core_command`: `-P` hides a `core` folder of the present directory, this adds ours."""
     others = os.environ.get("PYTHONPATH")
-    return {**os.environ, "PYTHONPATH": f"{_SOURCES}{os.pathsep}{others}" if others else str(_SOURCES)}
+    return {**os.environ, "PYTHONPATH": f"{ROOT}{os.pathsep}{others}" if others else str(ROOT)}
 
 
 def _start(profile: Profile, log: Path, command: Sequence[str]) -> subprocess.Popen[bytes]:

@@ -43,7 +43,6 @@ class Installation:
         self._store, self._proxy = store, proxy
         self._lock = lock
         self._status = ComputeRuntime(build=lock.build, total=lock.unpacked)
-        self._printing = threading.Lock()
 
     def run(self) -> None:
         """Raises WorldError, OSError."""
@@ -58,7 +57,7 @@ class Installation:
         self._run([str(runtime / "bin" / "python"), "-P", "-m", "core.host.self_test"], core_environment())
         self._store.switch_to(runtime)
         shutil.rmtree(self._store.cache, ignore_errors=True)
-        self._print(ComputeRuntime(ready=True, build=self._lock.build))
+        print_status(ComputeRuntime(ready=True, build=self._lock.build))
 
     def _check_disk(self) -> None:
         needed = int(self._lock.unpacked * plan.HEADROOM) - size(self._store.cache)
@@ -115,10 +114,7 @@ class Installation:
 
     def _report(self, step: Step, done: int = 0, time_left: float | None = None) -> None:
         done = min(done, self._lock.unpacked)
-        self._print(msgspec.structs.replace(self._status, step=step, done=done, time_left=time_left))
-
-    def _print(self, status: ComputeRuntime) -> None:
-        print_status(status)
+        print_status(msgspec.structs.replace(self._status, step=step, done=done, time_left=time_left))
 
 
 def print_status(status: ComputeRuntime) -> None:

@@ -31,7 +31,7 @@ def explain(output: str, folder: str) -> Message:
     if _NETWORK.search(output) and not re.search(r"hash mismatch", output, re.IGNORECASE):
         return Message("runtime_proxy" if _PROXY.search(output) else "runtime_offline", {"host": host})
     if _GARBAGE.search(output):
-        return Message("runtime_garbage", {"detail": _cause(output)})
+        return Message("runtime_wrong_file", {"detail": _cause(output)})
     if _READ_ONLY.search(output):
         return Message("runtime_not_writable", {"path": folder})
     return Message("runtime_failed", {"detail": _cause(output)})

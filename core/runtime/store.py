@@ -4,18 +4,21 @@
 is unfinished or old.
 """
 
+import functools
 import secrets
 import shutil
 import sys
 from pathlib import Path
 
 from core.api.compute_runtime import Build
+from core.client.installation import ROOT
 from core.runtime import plan
 
 PYTHON = f"{sys.version_info.major}.{sys.version_info.minor}"
-LOCKS = Path(__file__).resolve().parents[2] / "resources" / "runtime"
+LOCKS = ROOT / "resources" / "runtime"
 
 
+@functools.cache
 def locks() -> tuple[plan.Lock, ...]:
     """Those that this version of Idlehive comes with."""
     builds: tuple[Build, ...] = ("cpu", "cuda")
@@ -50,14 +53,12 @@ class RuntimeStore:
         """The volunteer has removed it."""
         return self._removed.exists()
 
-    @property
-    def has_leftovers(self) -> bool:
+    def has_leftovers(self, *, keep_cache: bool) -> bool:
         """Whether `sweep` would delete something."""
-        kept = {self.current, self._link, self._removed}
-        return self.folder.is_dir() and any(entry not in kept for entry in self.folder.iterdir())
+        return bool(self._leftovers(keep_cache))
 
     def begin(self, lock: plan.Lock) -> Path:
-        """The path for a new runtime; unfinished ones are deleted, what was downloaded for them stays."""
+        """The path for a new runtime; it is no longer marked as removed."""
         self.folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         self._removed.unlink(missing_ok=True)
         return self.folder / f"{plan.name(lock, PYTHON)}-{secrets.token_hex(2)}"
@@ -76,8 +77,9 @@ class RuntimeStore:
 
     def sweep(self, *, keep_cache: bool) -> None:
         """Delete all that is not in use; no session may run with it."""
-        current = self.current
-        for entry in list(self.folder.iterdir()) if self.folder.is_dir() else []:
-            if entry in (current, self._link, self._removed) or (keep_cache and entry == self.cache):
-                continue
+        for entry in self._leftovers(keep_cache):
             shutil.rmtree(entry, ignore_errors=True) if entry.is_dir() and not entry.is_symlink() else entry.unlink()
+
+    def _leftovers(self, keep_cache: bool) -> list[Path]:
+        kept = {self.current, self._link, self._removed, self.cache if keep_cache else None}
+        return [entry for entry in self.folder.iterdir() if entry not in kept] if self.folder.is_dir() else []

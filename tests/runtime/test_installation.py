@@ -125,11 +125,11 @@ def test_repair_replaces_the_runtime_and_the_old_one_stays_until_no_session_uses
     before = package.store.current
     package.install()
     assert package.store.current not in (None, before)
-    assert package.store.has_leftovers
+    assert package.store.has_leftovers(keep_cache=True)
     package.store.sweep(keep_cache=False)
     assert before is not None
     assert not before.exists()
-    assert not package.store.has_leftovers
+    assert not package.store.has_leftovers(keep_cache=False)
 
 
 def test_after_removal_nothing_is_left_but_the_wish(package: Package) -> None:
@@ -148,8 +148,8 @@ def test_after_removal_nothing_is_left_but_the_wish(package: Package) -> None:
         ("error sending request for url (https://a.example/)\n cause: tunnel error", "runtime_proxy", "a.example"),
         ("error sending (https://a.example/)\n cause: UnknownIssuer", "runtime_certificate", "a.example"),
         ("error: Failed to extract archive\n  cause: No space left on device (os error 28)", "disk_full", None),
-        ("  cause: Hash mismatch for `torch==2.13.0`", "runtime_garbage", None),
-        ("error: Failed to parse metadata from `https://a.example/x.whl`", "runtime_garbage", None),
+        ("  cause: Hash mismatch for `torch==2.13.0`", "runtime_wrong_file", None),
+        ("error: Failed to parse metadata from `https://a.example/x.whl`", "runtime_wrong_file", None),
         ("thread panicked", "runtime_failed", None),
     ],
 )

@@ -12,7 +12,7 @@ WORDINGS = {
     "runtime_certificate": N_(
         "The libraries for training cannot be downloaded: the certificate of {host} is not trusted on this computer."
     ),
-    "runtime_garbage": N_("The source of packages sent something else than was asked for: {detail}."),
+    "runtime_wrong_file": N_("The source of packages sent something other than what was requested: {detail}."),
     "runtime_not_writable": N_("The libraries for training cannot be written to {path}."),
     "runtime_interrupted": N_("The installation of the libraries was interrupted."),
     "runtime_failed": N_("The libraries for training could not be installed: {detail}."),

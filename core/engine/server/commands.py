@@ -68,7 +68,7 @@ class Commands:
             GetDiskUse: lambda _: disk.use(in_session=engine.active_project is not None),
             FreeSpace: lambda _: disk.free(in_session=engine.active_project is not None),
             InstallRuntime: lambda command: engine.runtime.begin(repair=command.repair),
-            RemoveRuntime: lambda _: engine.runtime.remove(),
+            RemoveRuntime: lambda command: engine.runtime.remove(only_stop=command.only_stop),
             GetIdentity: lambda _: engine.identity.info(),
             ExportIdentity: lambda command: engine.identity.export(command.passphrase),
             ImportIdentity: self._import_identity,

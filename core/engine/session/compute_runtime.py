@@ -64,10 +64,14 @@ class RuntimeInstaller:
         if not self.is_installing and (repair or not self.status.ready):
             self.task = asyncio.ensure_future(self._install())
 
-    async def remove(self) -> None:
-        """Use it no more. It is deleted by the next `follow` without a session."""
+    async def remove(self, *, only_stop: bool = False) -> None:
+        """Use it no more. It is deleted by the next `follow` without a session.
+
+        With `only_stop` what is installed stays, and only the installation that runs is stopped.
+        """
         await self._stop()
-        self._store.remove()
+        if not only_stop or self._store.current is None:
+            self._store.remove()
         self._set(self._present())
 
     def follow(self, now: float, *, wanted: bool, in_session: bool) -> None:
@@ -90,13 +94,16 @@ class RuntimeInstaller:
 
     def _needs_sweep(self) -> bool:
         unswept = self._sweeping is None or self._sweeping.done()
-        return unswept and not self.status.failure and self._store.has_leftovers
+        return unswept and not self.status.failure and self._store.has_leftovers(keep_cache=self._keeps_cache)
+
+    @property
+    def _keeps_cache(self) -> bool:
+        """The next installation goes on with what was downloaded."""
+        return not self.status.ready and not self.status.removed
 
     async def _sweep(self) -> None:
         with suppress(TimeoutError, OSError):
-            await in_thread(
-                partial(self._store.sweep, keep_cache=not self.status.ready and not self.status.removed), _LONGEST_SWEEP
-            )
+            await in_thread(partial(self._store.sweep, keep_cache=self._keeps_cache), _LONGEST_SWEEP)
 
     async def _install(self) -> None:
         self._set(msgspec.structs.replace(self._present(), step="preparing", removed=False))
@@ -126,14 +133,19 @@ class RuntimeInstaller:
     async def _stop(self) -> None:
         if self._child is not None:
             self._child.kill()
+        elif self.task is not None:
+            self.task.cancel()  # it has not started the process yet
         if self.task is not None:
-            await self.task
+            await asyncio.wait([self.task])
 
     def _on_line(self, line: bytes) -> None:
         try:
-            self._set(msgspec.json.decode(line, type=ComputeRuntime))
+            status = msgspec.json.decode(line, type=ComputeRuntime)
         except msgspec.DecodeError as error:
             _log.warning("The installation of the compute runtime sent a line that is no status: %s", error)
+            return
+        # While it is repaired, sessions use the present one.
+        self._set(msgspec.structs.replace(status, ready=status.ready or self._store.current is not None))
 
     def _fail(self, failure: Message) -> None:
         self._failures += 1
@@ -153,4 +165,4 @@ class RuntimeInstaller:
             self._changed()
 
 
-_ENDS_BY_ITSELF = {"runtime_offline", "runtime_proxy", "runtime_interrupted", "runtime_garbage"}
+_ENDS_BY_ITSELF = {"runtime_offline", "runtime_proxy", "runtime_interrupted", "runtime_wrong_file"}

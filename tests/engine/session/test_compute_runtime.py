@@ -3,7 +3,7 @@
 import asyncio
 import shutil
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Awaitable, Callable, Iterator
 from pathlib import Path
 
 import pytest
@@ -13,26 +13,30 @@ from core.client.installation import Package
 from core.client.profile import Profile
 from core.engine.session import compute_runtime
 from core.engine.session.compute_runtime import RuntimeInstaller
+from core.runtime import plan
+from core.runtime.store import PYTHON, RuntimeStore, locks
 
 NOW = 1_000_000.0
-_REPORTS = "import sys; sys.stdout.write(sys.argv[1])"
+_REPORTS = "import sys; sys.stdout.write(sys.argv[1]); sys.stdout.flush(); sys.argv[2] == 'hangs' and sys.stdin.read()"
 _OFFLINE = '{"failure": {"kind": "runtime_offline", "params": {"host": "a.example"}}}\n'
 _NO_SPACE = '{"failure": {"kind": "runtime_needs_space", "params": {}}}\n'
 _PROGRESS = '{"step": "downloading", "done": 5, "total": 10}\n'
-Make = Callable[[str], RuntimeInstaller]
+Make = Callable[..., RuntimeInstaller]
 
 
 @pytest.fixture
 def make(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Make]:
-    """An installer whose process prints this text, in an installation that is a package."""
+    """An installer whose process prints this text (and then hangs), in an installation that is a package."""
     profile = Profile(tmp_path)
     profile.prepare()
     monkeypatch.setattr(compute_runtime, "package", lambda: Package("deb"))
 
-    def make(text: str) -> RuntimeInstaller:
-        command = [sys.executable, "-c", _REPORTS, text]
+    def make(
+        text: str, then: str = "", proxy: Callable[[], Awaitable[Proxy]] = system_proxy
+    ) -> RuntimeInstaller:
+        command = [sys.executable, "-c", _REPORTS, text, then]
         monkeypatch.setattr(compute_runtime, "core_command", lambda *_: command)
-        return RuntimeInstaller(profile, lambda: None, lambda: NOW, system_proxy)
+        return RuntimeInstaller(profile, lambda: None, lambda: NOW, proxy)
 
     yield make
     shutil.rmtree(profile.runtime)
@@ -40,6 +44,24 @@ def make(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Make]:
 
 async def system_proxy() -> Proxy:
     return Proxy()
+
+
+@pytest.fixture
+def current(tmp_path: Path) -> Path:
+    """A runtime that is installed."""
+    store = RuntimeStore(tmp_path / "compute")
+    runtime = store.folder / f"{plan.name(locks()[0], PYTHON)}-old"
+    (runtime / "bin").mkdir(parents=True)
+    (runtime / "bin" / "python").touch()
+    store.switch_to(runtime)
+    return runtime
+
+
+async def downloading(installer: RuntimeInstaller) -> None:
+    """Wait until the installation that runs has reported that it downloads."""
+    async with asyncio.timeout(20.0):
+        while installer.status.step != "downloading":
+            await asyncio.sleep(0.01)
 
 
 async def installed(installer: RuntimeInstaller) -> None:
@@ -94,6 +116,90 @@ def test_what_the_volunteer_removed_is_not_installed_again_by_itself(make: Make)
     asyncio.run(scenario())
 
 
+def test_the_present_libraries_are_used_while_they_are_repaired(make: Make, current: Path) -> None:
+    async def scenario() -> None:
+        installer = make(_PROGRESS, "hangs")
+        installer.begin(repair=True)
+        await downloading(installer)
+        assert installer.status.ready
+        await installer.close()
+
+    asyncio.run(scenario())
+
+
+def test_a_stopped_repair_leaves_what_is_installed(make: Make, current: Path) -> None:
+    async def scenario() -> None:
+        installer = make(_PROGRESS, "hangs")
+        installer.begin(repair=True)
+        await downloading(installer)
+        await installer.remove(only_stop=True)
+        status = installer.status
+        assert (status.ready, status.step, status.failure, status.removed) == (True, None, None, False)
+        installer.follow(NOW, wanted=True, in_session=False)
+        assert not installer.is_installing
+        await installer.close()
+
+    asyncio.run(scenario())
+    assert RuntimeStore(current.parent).current == current
+
+
+def test_a_stopped_first_installation_waits_for_the_volunteer(make: Make) -> None:
+    async def scenario() -> None:
+        installer = make(_PROGRESS, "hangs")
+        installer.begin()
+        await downloading(installer)
+        await installer.remove(only_stop=True)
+        assert (installer.status.step, installer.status.removed) == (None, True)
+        installer.follow(NOW + 3600.0, wanted=True, in_session=False)
+        assert not installer.is_installing
+        await installer.close()
+
+    asyncio.run(scenario())
+
+
+def test_an_engine_that_ends_does_not_wait_for_the_proxys_password_and_downloads_nothing(make: Make) -> None:
+    async def scenario() -> None:
+        asked = asyncio.Event()
+
+        async def locked_keyring() -> Proxy:
+            asked.set()
+            await asyncio.Event().wait()
+            raise AssertionError("it never answers")
+
+        installer = make(_PROGRESS, "hangs", locked_keyring)
+        installer.begin()
+        await asked.wait()
+        async with asyncio.timeout(5.0):
+            await installer.close()
+        assert not installer.is_installing
+        assert installer.status.step == "preparing"
+
+    asyncio.run(scenario())
+
+
+def test_an_engine_that_ends_while_the_installation_starts_leaves_no_process(make: Make) -> None:
+    async def scenario() -> None:
+        installer = make(_PROGRESS, "hangs")
+        installer.begin()
+        await asyncio.sleep(0)
+        async with asyncio.timeout(20.0):
+            await installer.close()
+        assert not installer.is_installing
+
+    asyncio.run(scenario())
+
+
+def test_an_interrupted_download_is_kept_and_not_swept_again_and_again(make: Make, tmp_path: Path) -> None:
+    (tmp_path / "compute" / "cache").mkdir(parents=True)
+
+    async def scenario() -> None:
+        installer = make("")
+        installer.follow(NOW, wanted=False, in_session=False)
+        assert installer._sweeping is None
+
+    asyncio.run(scenario())
+
+
 def test_what_a_session_uses_is_deleted_after_it(make: Make, tmp_path: Path) -> None:
     async def scenario() -> None:
         installer = make("")
@@ -101,8 +207,7 @@ def test_what_a_session_uses_is_deleted_after_it(make: Make, tmp_path: Path) -> 
         old.mkdir(parents=True)
         await installer.remove()
         installer.follow(NOW, wanted=False, in_session=True)
-        await asyncio.sleep(0)
-        assert old.exists()
+        assert installer._sweeping is None
         installer.follow(NOW, wanted=False, in_session=False)
         await installer.close()
         assert not old.exists()
