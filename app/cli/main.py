@@ -10,7 +10,7 @@ import os
 import sys
 from importlib import import_module
 
-from app.cli.console.parser import Layout, Parser
+from app.cli.console.parser import Layout, Parser, add_verb
 from app.text.messages import sentence
 from core.api.errors import IdlehiveError, UsageError
 from core.client.profile import Profile
@@ -27,6 +27,13 @@ Give your computer's idle time to open deep-learning collaborations.
   idlehive doctor                      what is missing on this computer
 
 `idlehive VERB --help` explains a verb and shows examples.
+"""
+
+OPEN_TEXT = """
+Open the window, with a project's address filled in.
+
+  idlehive open idlehive:https://example.org/project.json
+  idlehive open bees.idlehive
 """
 
 EPILOGUE = """
@@ -93,7 +100,7 @@ def _drop_output() -> None:
 
 def _run(arguments: list[str]) -> int:
     match arguments:
-        case [] | ["--in-tray"] | ["open", *_]:
+        case [] | ["--in-tray"] | ["open", *_] if not {"-h", "--help"} & set(arguments):
             from app.cli import window
 
             return window.run(arguments)
@@ -142,7 +149,9 @@ def _parser(verb: str) -> Parser:
     modules = [_VERBS[verb]] if verb in _VERBS else list(dict.fromkeys(_VERBS.values()))
     for module in modules:
         import_module(f"app.cli.{module}").add(verbs)
-    verbs.add_parser("open", help="open the window, with a project's link or file", add_help=False)
+    add_verb(verbs, "open", "open the window, with a project's link or file", OPEN_TEXT).add_argument(
+        "project", metavar="LINK_OR_FILE", nargs="?", help="its address is filled in; nothing is read before you add it"
+    )
     verbs.add_parser("host", help="run the backbone of a project, as its organiser", add_help=False)
     return parser
 

@@ -11,9 +11,9 @@ from core.client.profile import Profile
 
 TEXT = """
 Delete all that Idlehive has stored for you on this computer: history, limits,
-projects, your identity, the libraries for training, invites in the keyring,
-start at login and the service. It cannot be undone; export your history and
-your identity first if you want to keep them.
+projects, your identity, the libraries for training, invites and the proxy's
+password in the keyring, start at login and the service. It cannot be undone;
+export your history and your identity first if you want to keep them.
 
   idlehive remove-everything           asks first
   idlehive remove-everything --yes

@@ -5,14 +5,14 @@ import sys
 from types import NoneType
 
 from app.cli.console import output
-from app.cli.console.connection import ask
+from app.cli.console.connection import ask, borrowed
 from app.cli.console.parser import Verbs, add_json, add_part, add_verb
 from app.text import compute_runtime
 from core.api.compute_runtime import ComputeRuntime, InstallRuntime, RemoveRuntime
 from core.api.errors import WorldError
 from core.api.protocol import GetSnapshot
 from core.api.snapshot import Snapshot
-from core.client.engine_client import EngineClient, ensure_engine
+from core.client.engine_client import EngineClient
 from core.client.profile import Profile
 
 TEXT = """
@@ -69,16 +69,9 @@ def remove(arguments: argparse.Namespace, profile: Profile) -> int:
 
 
 def _install(arguments: argparse.Namespace, profile: Profile, command: InstallRuntime) -> int:
-    started = ensure_engine(profile)
-    with EngineClient.connect(profile) as engine:
-        try:
-            engine.request(command, NoneType)
-            found = _follow(engine)
-        finally:
-            if started:
-                from core.api.protocol import Quit
-
-                engine.request(Quit(), NoneType)
+    with borrowed(profile) as engine:
+        engine.request(command, NoneType)
+        found = _follow(engine)
     return output.answer(arguments, found, compute_runtime.describe(found))
 
 

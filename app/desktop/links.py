@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from pathlib import Path
-from urllib.parse import unquote, urlsplit
+from urllib.parse import SplitResult, unquote, urlsplit
 
 OPEN = "open"
 _SCHEME = "idlehive:"
@@ -22,10 +22,20 @@ def project_in(arguments: Sequence[str]) -> str:
         address = f"https:{address}" if address.startswith("//") else address
         return address if _is_address(address) else ""
     if named.startswith("file:"):
-        named = unquote(urlsplit(named).path)
+        named = unquote(_parts(named).path)
+    if not named:
+        return ""
     return named if _is_address(named) else str(Path(named).absolute())
 
 
 def _is_address(text: str) -> bool:
-    parts = urlsplit(text)
+    parts = _parts(text)
     return parts.scheme in {"http", "https"} and bool(parts.hostname) and len(text) <= _LONGEST and text.isprintable()
+
+
+def _parts(text: str) -> SplitResult:
+    """Empty parts where it is no address."""
+    try:
+        return urlsplit(text)
+    except ValueError:
+        return urlsplit("")

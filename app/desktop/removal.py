@@ -35,7 +35,10 @@ def remove_everything(profile: Profile, *, with_front_ends: bool) -> Removed:
     _end_engine(profile, with_front_ends=with_front_ends)
     command = core_command("core.engine.remove_everything")
     environment = {**core_environment(), "IDLEHIVE_HOME": str(profile.path)}
-    done = subprocess.run(command, capture_output=True, timeout=_LONGEST, check=False, env=environment)
+    try:
+        done = subprocess.run(command, capture_output=True, timeout=_LONGEST, check=False, env=environment)
+    except subprocess.TimeoutExpired:
+        raise WorldError("removal_late", seconds=_LONGEST, path=str(profile.path)) from None
     if done.returncode:
         with suppress(msgspec.DecodeError):
             raise WorldError(msgspec.json.decode(done.stdout, type=Message))

@@ -17,14 +17,15 @@ class RemovalCard(Card):
         super().__init__(tr("Remove everything"), spacing=theme.UNIT * 3)
         self._link = link
         text = tr(
-            "Deletes your history, limits, projects, identity, invites and the libraries for training from this "
-            "computer, and start at login."
+            "Deletes your history, limits, projects, identity, invites, the proxy's password and the libraries for "
+            "training from this computer, and start at login."
         )
         self.remove = Button(tr("Remove everything…"), "secondary", self._ask)
         self.add(Label(text, Type.CAPTION, "muted", wrap=True), layouts.row(self.remove, None))
         self._process = QProcess(self)
         self._process.setProcessChannelMode(QProcess.ProcessChannelMode.MergedChannels)
-        self._process.finished.connect(lambda *_: self._show_list())
+        self._process.finished.connect(self._show_result)
+        self._process.errorOccurred.connect(self._show_error)
         self.box: MessageDialog | None = None
 
     def _ask(self) -> None:
@@ -49,9 +50,18 @@ class RemovalCard(Card):
         program, *arguments = core_command("app", "remove-everything", "--yes", "--keep-window")
         self._process.start(program, arguments)
 
-    def _show_list(self) -> None:
-        deleted = bytes(self._process.readAllStandardOutput().data()).decode(errors="replace").strip()
-        self.box = box = MessageDialog(self.window(), tr("Everything is removed"), tr("Idlehive ends now."), deleted)
+    def _show_result(self, code: int, status: QProcess.ExitStatus) -> None:
+        done = status is QProcess.ExitStatus.NormalExit and code == 0
+        said = bytes(self._process.readAllStandardOutput().data()).decode(errors="replace").strip()
+        self._end_with(tr("Everything is removed") if done else tr("Not everything is removed"), said)
+
+    def _show_error(self, error: QProcess.ProcessError) -> None:
+        if error is QProcess.ProcessError.FailedToStart:  # all others are followed by `finished`
+            self._end_with(tr("Nothing is removed"), self._process.errorString())
+
+    def _end_with(self, title: str, details: str) -> None:
+        """The connection to the engine is closed already, so the program cannot go on."""
+        self.box = box = MessageDialog(self.window(), title, f"{title}. {tr('Idlehive ends now.')}", details)
         box.offer(tr("Quit"), QMessageBox.ButtonRole.AcceptRole, "primary")
         box.finished.connect(lambda _: QCoreApplication.exit(0))
         box.open()

@@ -20,10 +20,12 @@ class RuntimeCard(Card):
         self.view = RuntimeView(self._perform)
         self.problem = Notice("problem-frame")
         text = tr(
-            "Torch, hivemind and others, chosen for this computer. They are downloaded again when they are needed."
+            "Torch, hivemind and others, chosen for this computer. After Remove, contributing waits until you install "
+            "them again."
         )
         self.add(self.view, Label(text, Type.CAPTION, "muted", wrap=True), self.problem)
-        self.setVisible(package() is not None)
+        if package() is None:
+            self.hide()
 
     def show_snapshot(self, snapshot: Snapshot) -> None:
         self.view.show_runtime(snapshot.compute)

@@ -11,6 +11,7 @@ def kinds(use: DiskUse) -> list[tuple[str, int]]:
         (tr("Data of projects"), use.data),
         (tr("Copies of models"), use.copies),
         (tr("Practice project"), use.practice),
+        (tr("Libraries for training"), use.compute),
         (tr("History and settings"), use.record),
         (tr("Logs"), use.logs),
         (tr("Other files"), use.other),

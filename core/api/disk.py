@@ -26,6 +26,8 @@ class DiskUse(msgspec.Struct, frozen=True):
     to_free: int
     """What `FreeSpace` would delete now."""
     disk_free: int
+    compute: int = 0
+    """The libraries for training."""
 
 
 DiskCommand = GetDiskUse | FreeSpace

@@ -1,7 +1,7 @@
 """`python -m core.system.instances end|restart FOLDER`: the running windows, commands and engines of an installation.
 
-A package calls it as root before it is removed (end) and after it was replaced (restart). Ending is polite: engines end
-their sessions and write their record first; only what is left after `PATIENCE` seconds is killed.
+A package calls it as root before it is removed (end) and after it was replaced (restart). SIGTERM comes first: engines
+end their sessions and write their record; only what is left after `GRACE` seconds is killed.
 """
 
 import os
@@ -12,7 +12,7 @@ from pathlib import Path
 
 import psutil
 
-PATIENCE = 30.0
+GRACE = 30.0
 _OF_WINDOWS: tuple[list[str], ...] = ([], ["--in-tray"], ["open"])
 RESTART = signal.SIGUSR1
 """Windows and engines then start again from their files; a session ends in order before, and continues afterwards."""
@@ -24,13 +24,12 @@ def running(folder: str) -> list[psutil.Process]:
     return [process for process in psutil.process_iter() if process.pid not in own and _is_of(process, folder)]
 
 
-def end(folder: str, patience: float = PATIENCE) -> int:
+def end(folder: str, grace: float = GRACE) -> int:
     """End all instances; returns how many there were."""
     found = running(folder)
     _signal([process for process in found if _takes_signals(process)], signal.SIGTERM)
-    _, left = psutil.wait_procs(found, patience)
-    for process in left:
-        process.kill()
+    _, left = psutil.wait_procs(found, grace)
+    _signal(left, signal.SIGKILL)
     return len(found)
 
 

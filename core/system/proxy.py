@@ -1,6 +1,6 @@
 """The proxy of this process. It holds for everything that is fetched by HTTP, so that no request can forget it.
 
-It is no matter of peers: their connections are not HTTP and pass no proxy.
+It does not apply to connections to peers: they are not HTTP and pass no proxy.
 """
 
 from urllib.request import getproxies

@@ -10,7 +10,7 @@ from email.utils import format_datetime
 from pathlib import Path
 
 from installer.bundle import desktop, payload
-from installer.bundle.target import ARCHITECTURE, PYTHONS
+from installer.bundle.target import ARCHITECTURE, GLIBC, PYTHONS
 from installer.checkout import Checkout
 from installer.programs import Programs
 from installer.system_packages import FONT_PACKAGE, QT_LIBRARIES
@@ -98,7 +98,7 @@ Version: {version}
 Architecture: {ARCHITECTURE}
 Maintainer: {_MAINTAINER}
 Installed-Size: {kilobytes}
-Depends: {pythons}, libc6 (>= 2.34), libstdc++6, ca-certificates
+Depends: {pythons}, libc6 (>= {GLIBC}), libstdc++6, ca-certificates
 Recommends: {", ".join(screen)}
 Suggests: gnome-keyring, libxss1
 Section: science
@@ -109,7 +109,8 @@ Description: give your computer's idle time to open deep-learning collaborations
  and the network that you allow, and keeps a record of what you gave.
  .
  The libraries that it trains with are downloaded at the first start, into your
- own folder: 280 MB for the processor, 2.6 GB for an NVIDIA graphics card.
+ own folder: 280 MB with Python 3.11 and no NVIDIA graphics card, 2.6 GB
+ otherwise.
 """
 
 

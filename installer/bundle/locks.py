@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from installer import pip_settings
-from installer.bundle.target import GLIBC, PYTHONS
+from installer.bundle.target import PLATFORM, PYTHONS
 from installer.checkout import Checkout
 from installer.failure import CommandFailed, SetUpFailed, explain, is_missing_package
 from installer.packages import UV
@@ -122,7 +122,7 @@ class Resolver:
         with tempfile.TemporaryDirectory() as folder:
             requirements, lock = Path(folder) / "requirements.in", Path(folder) / "pylock.toml"
             requirements.write_text("\n".join(wanted), encoding="utf-8")
-            place = ["--python-version", python, "--python-platform", f"x86_64-manylinux_{GLIBC}"]
+            place = ["--python-version", python, "--python-platform", PLATFORM]
             constraints = ["-c", str(self._checkout.constraints)]
             self._uv(
                 ["compile", *place, *constraints, "--format", "pylock.toml", "-o", str(lock), str(requirements)],

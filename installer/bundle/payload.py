@@ -4,7 +4,7 @@ idlehive            starts the app; makes the rest importable
 app/ core/ resources/
 lib/                the libraries of `app.lock`, for every Python that is supported, side by side
 bin/uv              installs the compute runtime
-package.json        kind and version of the package
+package.json        kind of the package
 """
 
 import filecmp
@@ -15,13 +15,13 @@ import tempfile
 from pathlib import Path
 
 from installer.bundle.locks import locks
-from installer.bundle.target import GLIBC, PYTHONS
+from installer.bundle.target import PLATFORM, PYTHONS
 from installer.checkout import Checkout
 from installer.failure import SetUpFailed
 from installer.programs import Programs
 
 _SOURCES = ("app", "core", "resources")
-_LEFT_OUT = ("__pycache__", ".gitignore", "make_tokenizer.py", "*.po", "*.pot")
+_LEFT_OUT = ("__pycache__", ".gitignore", "make_*.py", "*.tar", "*.po", "*.pot")
 _QT_MODULES = ("QtCore", "QtDBus", "QtGui", "QtNetwork", "QtSvg", "QtWidgets")
 _QT_LIBRARIES = (
     "libQt6Core", "libQt6DBus", "libQt6Gui", "libQt6Network", "libQt6OpenGL", "libQt6Svg",
@@ -42,13 +42,18 @@ _QT_LANGUAGES = ("de",)
 def make(checkout: Checkout, root: Path, kind: str, version: str) -> None:
     """Fill the folder `root`, which does not exist. Raises CommandFailed."""
     root.mkdir(parents=True)
-    for name in _SOURCES:
-        shutil.copytree(checkout.root / name, root / name, ignore=shutil.ignore_patterns(*_LEFT_OUT))
+    copy_sources(checkout.root, root)
     install_libraries(checkout, root)
     (root / "package.json").write_text(json.dumps({"kind": kind}) + "\n", encoding="utf-8")
     _add_metadata(checkout, root / "lib", version)
     shutil.copyfile(Path(__file__).with_name("launcher.py"), root / "idlehive")
     (root / "idlehive").chmod(0o755)
+
+
+def copy_sources(checkout: Path, root: Path) -> None:
+    """What the program reads; not what makes its files, nor what git ignores."""
+    for name in _SOURCES:
+        shutil.copytree(checkout / name, root / name, ignore=shutil.ignore_patterns(*_LEFT_OUT))
 
 
 def install_libraries(checkout: Checkout, root: Path) -> None:
@@ -77,7 +82,7 @@ def _add_metadata(checkout: Checkout, library: Path, version: str) -> None:
 
 
 def _install(programs: Programs, checkout: Checkout, python: str, folder: Path) -> None:
-    target = ["--python-version", python, "--python-platform", f"x86_64-manylinux_{GLIBC}", "--target", str(folder)]
+    target = ["--python-version", python, "--python-platform", PLATFORM, "--target", str(folder)]
     uv = [str(checkout.venv / "bin" / "uv"), "pip", "install", "--python", str(checkout.python), *target]
     lock = ["--no-deps", "--require-hashes", "--link-mode", "copy", "-r", str(locks(checkout).app)]
     programs.run([*uv, *lock], {"UV_PYTHON_DOWNLOADS": "never"})

@@ -5,13 +5,13 @@ import shutil
 import tarfile
 from pathlib import Path
 
-from installer.bundle import deb, desktop, payload
-from installer.bundle.target import ARCHITECTURE
+from installer.bundle import deb, payload
+from installer.bundle.target import ARCHITECTURE, GLIBC
 from installer.checkout import Checkout
 
-_README = """Idlehive, portable
+README = f"""Idlehive, portable
 
-Start it with ./idlehive, in a terminal or by a double click. It needs Python 3.11 to 3.14 and glibc 2.34.
+Start it with ./idlehive, in a terminal or by a double click. It needs Python 3.11 to 3.14 and glibc {GLIBC}.
 Everything it stores is in ~/.local/share/idlehive, or in the folder that IDLEHIVE_HOME names.
 To remove it: ./idlehive remove-everything, then delete this folder.
 """
@@ -23,8 +23,7 @@ def build(checkout: Checkout, out: Path, version: str, built: int) -> Path:
     archive, root = out / f"{name}.tar.xz", out / name
     shutil.rmtree(root, ignore_errors=True)
     payload.make(checkout, root, "portable", version)
-    (root / "README").write_text(_README, encoding="utf-8")
-    (root / "idlehive.desktop").write_text(desktop.entry("idlehive"), encoding="utf-8")
+    (root / "README").write_text(README, encoding="utf-8")
     deb.set_times(root, built)
     with lzma.open(archive, "wb", preset=6) as compressed, tarfile.open(fileobj=compressed, mode="w") as tar:
         for path in [root, *sorted(root.rglob("*"))]:

@@ -11,7 +11,10 @@ from msgspec.structs import replace
 
 from app.cli.doctor import checks
 from app.cli.doctor import reachable as reachable_module
+from core.api.compute_runtime import ComputeRuntime
+from core.api.message import Message
 from core.api.session_settings import SessionSettings
+from core.client.installation import Package
 from core.client.profile import Profile
 from core.engine.projects.credentials import Credentials
 from tests.cli.conftest import RunCli
@@ -39,7 +42,7 @@ def test_what_is_wrong_has_an_advice_and_code_1(run_cli: RunCli) -> None:
 
 
 def test_a_running_engine_is_found(profile: Profile, engine: ScriptedEngine) -> None:
-    assert "Running" in checks.engine(profile).text
+    assert "Running" in checks.engine(profile)[1].text
 
 
 def test_an_engine_that_hangs_is_a_problem(
@@ -47,7 +50,27 @@ def test_an_engine_that_hangs_is_a_problem(
 ) -> None:
     monkeypatch.setattr(checks, "PATIENCE", 0.2)
     engine.hanging.set()
-    assert checks.engine(profile).level == "problem"
+    assert checks.engine(profile)[1].level == "problem"
+
+
+def test_a_package_has_the_libraries_for_training_in_the_profile(
+    profile: Profile, engine: ScriptedEngine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    installed = {"idlehive": "1.2", "msgspec": "0.19", "keyring": "25.7"}
+    monkeypatch.setattr(checks, "package", lambda: Package("deb"))
+    monkeypatch.setattr(checks, "_version", installed.get)
+    failure = Message("runtime_interrupted")
+    for runtime, level in (
+        (ComputeRuntime(ready=True), "ok"),
+        (ComputeRuntime(step="downloading"), "ok"),
+        (ComputeRuntime(failure=failure), "problem"),
+        (ComputeRuntime(removed=True), "warn"),
+    ):
+        engine.show(replace(ACTIVE, compute=runtime))
+        found = {finding.name: finding for finding in checks.examine(profile)}
+        assert found["packages"].level == "ok", found["packages"].text
+        assert found["libraries"].level == level
+        assert found["libraries"].text
 
 
 @pytest.mark.parametrize(

@@ -6,6 +6,7 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path
 
+import psutil
 import pytest
 
 from core.system import instances
@@ -13,6 +14,7 @@ from tests.waiting import wait_for
 
 _FRONT_END = """
 import pathlib, signal, sys
+signal.signal(signal.SIGTERM, signal.SIG_IGN if "--stubborn" in sys.argv else signal.SIG_DFL)
 signal.signal(signal.SIGUSR1, lambda *_: pathlib.Path(sys.argv[0] + ".restarted").touch())
 pathlib.Path(sys.argv[0] + "." + "-".join(sys.argv[1:])).touch()
 while True:
@@ -39,6 +41,30 @@ def test_what_runs_from_the_folder_is_asked_to_end(folder: Path, window: "subpro
     assert [process.pid for process in instances.running(str(folder))] == [window.pid]
     assert instances.end(str(folder)) == 1
     assert instances.running(str(folder)) == []
+
+
+def test_one_that_ends_in_the_last_moment_does_not_save_the_others(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    started = [subprocess.Popen([sys.executable, "-I", folder / "idlehive", "--stubborn"]) for _ in range(3)]
+    waited = psutil.wait_procs
+
+    def and_the_first_ends(found: list[psutil.Process], grace: float) -> object:
+        outcome = waited(found, grace)
+        started[0].kill()
+        started[0].wait()
+        return outcome
+
+    try:
+        wait_for(lambda: (folder / "idlehive.--stubborn").exists())
+        wait_for(lambda: len(instances.running(str(folder))) == 3)
+        monkeypatch.setattr(psutil, "wait_procs", and_the_first_ends)
+        assert instances.end(str(folder), 0.1) == 3
+        wait_for(lambda: all(process.poll() is not None for process in started))
+    finally:
+        for process in started:
+            process.kill()
+            process.wait()
 
 
 def test_a_window_starts_again_and_a_command_goes_on(folder: Path, window: "subprocess.Popen[bytes]") -> None:

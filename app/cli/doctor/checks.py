@@ -14,17 +14,22 @@ import msgspec
 
 from app.cli import window
 from app.cli.console.connection import running
+from app.text import compute_runtime
 from app.text.formats import numbers
 from app.text.messages import sentence
+from core.api.compute_runtime import ComputeRuntime
 from core.api.errors import IdlehiveError
 from core.api.protocol import GetSnapshot
 from core.api.snapshot import Snapshot
 from core.client import keyrings
+from core.client.installation import package
 from core.client.profile import Profile
 
 Level = Literal["ok", "warn", "problem"]
 
-_NEEDED = ("torch", "hivemind", "transformers", "tokenizers", "safetensors", "msgspec", "keyring")
+_NEEDED = ("msgspec", "keyring")
+_TO_TRAIN = ("torch", "hivemind", "transformers", "tokenizers", "safetensors")
+"""In a package, the compute runtime has them."""
 _LITTLE_SPACE = 5 * 10**9
 PATIENCE = 10.0
 _IN_A_FILE = "Invites would be kept in a file that only you can read."
@@ -45,8 +50,10 @@ class Finding(msgspec.Struct, frozen=True):
 
 def examine(profile: Profile) -> list[Finding]:
     """All findings; each check needs only what the checks before it cover."""
-    of_the_profile = profile_folder(profile), disk(profile), engine(profile)
-    return [python(), packages(), *of_the_profile, graphics(), secrets(), screen()]
+    snapshot, of_the_engine = engine(profile)
+    of_the_profile = profile_folder(profile), disk(profile), of_the_engine
+    compute = [] if package() is None or snapshot is None else [libraries(snapshot.compute)]
+    return [python(), packages(), *of_the_profile, *compute, graphics(), secrets(), screen()]
 
 
 def python() -> Finding:
@@ -56,9 +63,10 @@ def python() -> Finding:
 
 def packages() -> Finding:
     """The versions that are installed; nothing is imported, which would take seconds."""
-    found = {name: _version(name) for name in ("idlehive", *_NEEDED)}
+    needed = _NEEDED if package() is not None else (*_TO_TRAIN, *_NEEDED)
+    found = {name: _version(name) for name in ("idlehive", *needed)}
     text = ", ".join(f"{name} {number}" for name, number in found.items() if number) + "."
-    missing = [name for name in _NEEDED if not found[name]]
+    missing = [name for name in needed if not found[name]]
     if missing:
         lack = f"Missing: {', '.join(missing)}. There: {text}"
         return Finding("packages", "problem", lack, "Install Idlehive again.")
@@ -81,17 +89,27 @@ def disk(profile: Profile) -> Finding:
     return Finding("disk", "ok", text)
 
 
-def engine(profile: Profile) -> Finding:
+def engine(profile: Profile) -> tuple[Snapshot | None, Finding]:
+    """What it shows, if it runs and answers; and the finding."""
     try:
         with running(profile) as client:
             snapshot = client.request(GetSnapshot(), Snapshot, timeout=PATIENCE) if client else None
     except IdlehiveError as error:
-        return Finding(
-            "engine", "problem", sentence(error.message), "`idlehive log` may say why; ending the process helps."
-        )
+        advice = "`idlehive log` may say why; ending the process helps."
+        return None, Finding("engine", "problem", sentence(error.message), advice)
     if snapshot is None:
-        return Finding("engine", "ok", "Not running; it is started when needed.")
-    return Finding("engine", "ok", f"Running, process {snapshot.engine_pid}: {snapshot.state}.")
+        return None, Finding("engine", "ok", "Not running; it is started when needed.")
+    return snapshot, Finding("engine", "ok", f"Running, process {snapshot.engine_pid}: {snapshot.state}.")
+
+
+def libraries(runtime: ComputeRuntime) -> Finding:
+    """The compute runtime of a package."""
+    text = compute_runtime.describe(runtime)
+    if runtime.step or (runtime.ready and not runtime.failure):
+        return Finding("libraries", "ok", text)
+    if runtime.failure:
+        return Finding("libraries", "problem", text, "`idlehive runtime repair` installs them again.")
+    return Finding("libraries", "warn", text, "`idlehive runtime install` installs them.")
 
 
 def graphics() -> Finding:

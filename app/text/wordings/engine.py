@@ -6,6 +6,7 @@ WORDINGS = {
     "systemd_missing": N_("This system has no systemd, so it has no such service."),
     "systemd_refuses": N_("systemd did not do it: {detail}."),
     "removal_needs_yes": N_("Nothing is deleted without an answer: add --yes."),
+    "removal_late": N_("Removing took longer than {seconds:duration} and was stopped. Some of {path} may be left."),
     "runtime_needs_space": N_("The libraries for training need {needed:size} in {path}, and {free:size} are free."),
     "runtime_offline": N_("The libraries for training cannot be downloaded: {host} cannot be reached."),
     "runtime_proxy": N_("The libraries for training cannot be downloaded: the proxy {host} does not let them through."),

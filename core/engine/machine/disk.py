@@ -37,15 +37,15 @@ class Disk:
 
 def _use(profile: Profile, in_session: bool) -> DiskUse:
     database = _size(profile.path.glob(f"{profile.database.name}*"))
-    data, copies, practice, logs = (
-        _size(folder.rglob("*")) for folder in (profile.cache, profile.copies, profile.practice, profile.logs)
-    )
+    folders = profile.cache, profile.copies, profile.practice, profile.logs, profile.compute
+    data, copies, practice, logs, compute = (_size(folder.rglob("*")) for folder in folders)
     with closing(Cache(profile.cache, 0)) as cache:
         unused = _size(cache.unused())
     to_free = unused + _size(_old_logs(profile)) + (0 if in_session else copies)
-    known = data + copies + practice + logs + database
+    known = data + copies + practice + logs + compute + database
     other = max(0, _size(profile.path.rglob("*")) - known)
-    return DiskUse(data, copies, practice, database, logs, other, to_free, shutil.disk_usage(profile.path).free)
+    free = shutil.disk_usage(profile.path).free
+    return DiskUse(data, copies, practice, database, logs, other, to_free, free, compute)
 
 
 def _free(profile: Profile, in_session: bool) -> None:

@@ -16,6 +16,10 @@ from app.desktop.links import project_in
         ("https://example.org/bees.json", "https://example.org/bees.json"),
         ("file:///home/me/a%20project.idlehive", "/home/me/a project.idlehive"),
         ("bees.idlehive", str(Path("bees.idlehive").absolute())),
+        # Not addresses, says urlsplit by an exception.
+        ("idlehive:http://[", ""),
+        ("file://[", ""),
+        ("http://[", str(Path("http://[").absolute())),
         # A link comes from anywhere: no files, no other schemes, nothing that is hidden.
         ("idlehive:/etc/passwd", ""),
         ("idlehive:file:///etc/passwd", ""),

@@ -33,6 +33,9 @@ def _filled(profile: Profile) -> Iterator[Profile]:
     (profile.logs / "engine.log").write_bytes(b"x" * 20)
     (profile.logs / "engine.log.1").write_bytes(b"x" * 50)
     profile.database.write_bytes(b"x" * 7)
+    libraries = profile.compute / "cpu-3.11" / "lib"
+    libraries.mkdir(parents=True)
+    (libraries / "torch").write_bytes(b"x" * 5000)
     with closing(Cache(profile.cache, 10_000)) as cache:
         assert cache.find(File("https://example.org/a", USED, 1000))
         yield profile
@@ -41,7 +44,9 @@ def _filled(profile: Profile) -> Iterator[Profile]:
 def test_what_is_held_is_counted_by_kind(profile: Profile) -> None:
     use = asyncio.run(Disk(profile).use(in_session=False))
     assert (use.copies, use.record, use.logs, use.to_free) == (300, 7, 70, 1350)
+    assert use.compute == 5000
     assert use.data >= 2000
+    assert use.other < 5000
     assert use.disk_free > 0
 
 

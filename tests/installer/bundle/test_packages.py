@@ -1,6 +1,7 @@
 """What the packages hold, and that the same sources give the same bytes."""
 
 import os
+import shutil
 import subprocess
 import sys
 import tarfile
@@ -8,10 +9,10 @@ from pathlib import Path
 
 import pytest
 
-from installer.bundle import build, deb
+from installer.bundle import build, deb, payload, portable
 from installer.bundle.launcher import SUPPORTED
 from installer.bundle.payload import is_needed
-from installer.bundle.target import PYTHONS
+from installer.bundle.target import GLIBC, PYTHONS
 from installer.checkout import Checkout
 from tests.installer.bundle.conftest import ROOT
 
@@ -44,8 +45,6 @@ def _deb(checkout: Checkout, out: Path, version: str, built: int) -> Path:
 
 
 def _portable(checkout: Checkout, out: Path, version: str, built: int) -> Path:
-    from installer.bundle import portable
-
     return portable.build(checkout, out, version, built)
 
 
@@ -92,6 +91,22 @@ def test_qts_libraries_are_recommended_and_any_supported_python_will_do() -> Non
     assert "libegl1" in fields["Recommends"]
     assert "libegl1" not in fields["Depends"]
     assert fields["Depends"].startswith("python3 (>= 3.11) | python3.11 |")
+
+
+def test_the_papers_name_the_c_library_that_the_wheels_are_chosen_for() -> None:
+    assert f"libc6 (>= {GLIBC})" in deb.control_text("1.2", 10)
+    for text in (portable.README, (ROOT / "docs" / "installing.md").read_text(encoding="utf-8")):
+        assert f"glibc {GLIBC}" in text
+
+
+def test_packages_carry_no_file_that_git_ignores_and_none_that_makes_others(tmp_path: Path) -> None:
+    checkout, textures = tmp_path / "checkout", Path("resources/projects/textures")
+    shutil.copytree(ROOT / "resources", checkout / "resources")
+    for name in ("app", "core"):
+        (checkout / name).mkdir()
+    (checkout / textures / "train.tar").write_text("images")
+    payload.copy_sources(checkout, tmp_path / "package")
+    assert [path.name for path in (tmp_path / "package" / textures).iterdir()] == ["project.toml"]
 
 
 def test_the_launcher_and_the_packages_support_the_same_pythons() -> None:
