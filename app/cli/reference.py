@@ -118,25 +118,32 @@ _describe 'idlehive' choices || _files
 
 def fish() -> str:
     """Completion for fish."""
-    lines = ["function __idlehive_at", "    set -l at", "    for word in (commandline -opc)[2..-1]"]
-    lines += [
-        "        set -l next (string join ' ' $at $word)",
-        '        switch "$next"',
-        "            case " + " ".join(_quoted(" ".join(command.path)) for command in commands() if command.path),
-    ]
-    lines += ["                set at $next", "        end", "    end", '    test "$at" = "$argv"', "end"]
-    for command in commands():
-        condition = f"__idlehive_at {' '.join(command.path)}".strip()
-        for word in _words(command):
-            form = (
-                f"-l {word.name[2:]}"
-                if word.name.startswith("--")
-                else f"-s {word.name[1:]}"
-                if word.name.startswith("-")
-                else f"-f -a {word.name}"
-            )
-            lines.append(f"complete -c idlehive -n {_quoted(condition)} {form} -d {_quoted(_short(word.help))}")
-    return "\n".join(lines) + "\n"
+    paths = " ".join(_quoted(" ".join(command.path)) for command in commands() if command.path)
+    lines = "".join(_fish_line(command, word) for command in commands() for word in _words(command))
+    return f"""function __idlehive_at
+    set -l at
+    for word in (commandline -opc)[2..-1]
+        set -l next (string join ' ' $at $word)
+        switch "$next"
+            case {paths}
+                set at $next
+        end
+    end
+    test "$at" = "$argv"
+end
+{lines}"""
+
+
+def _fish_line(command: Command, word: Word) -> str:
+    condition = " ".join(("__idlehive_at", *command.path))
+    form, described = _fish_form(word.name), _quoted(_short(word.help))
+    return f"complete -c idlehive -n {_quoted(condition)} {form} -d {described}\n"
+
+
+def _fish_form(name: str) -> str:
+    if name.startswith("--"):
+        return f"-l {name[2:]}"
+    return f"-s {name[1:]}" if name.startswith("-") else f"-f -a {name}"
 
 
 def _words(command: Command) -> tuple[Word, ...]:

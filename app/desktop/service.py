@@ -25,7 +25,8 @@ def path(profile: Profile) -> Path:
 
 def text(profile: Profile) -> str:
     """The unit. SIGTERM ends a session in order; a failure is tried again after a minute."""
-    command = " ".join(_quoted(word) for word in [*autostart.program(), "contribute", "--by-schedule"])
+    words = [*autostart.program(), "contribute", "--by-schedule"]
+    command = " ".join(_quoted(word).replace("$", "$$") for word in words)  # variables begin with $ here alone
     home = f"Environment={_quoted(f'IDLEHIVE_HOME={profile.path}')}\n" if os.environ.get("IDLEHIVE_HOME") else ""
     return f"""[Unit]
 Description=Idlehive gives this computer's idle time to open deep-learning collaborations
@@ -99,6 +100,6 @@ def _run(*arguments: str) -> "subprocess.CompletedProcess[str]":
 
 
 def _quoted(word: str) -> str:
-    """systemd.service(5), "Command lines": specifiers begin with %, variables with $."""
-    escaped = word.replace("\\", "\\\\").replace('"', '\\"').replace("%", "%%").replace("$", "$$")
+    """systemd.syntax(7), "Quoting"; specifiers begin with %."""
+    escaped = word.replace("\\", "\\\\").replace('"', '\\"').replace("%", "%%")
     return f'"{escaped}"' if any(letter in word for letter in " \t'\"\\;") else escaped

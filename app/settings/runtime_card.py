@@ -20,8 +20,8 @@ class RuntimeCard(Card):
         self.view = RuntimeView(self._perform)
         self.problem = Notice("problem-frame")
         text = tr(
-            "Torch, hivemind and others, chosen for this computer. After Remove, contributing waits until you install "
-            "them again."
+            "Torch, hivemind and others, chosen for this computer. After “Remove”, contributing waits until you "
+            "install them again."
         )
         self.add(self.view, Label(text, Type.CAPTION, "muted", wrap=True), self.problem)
         if package() is None:

@@ -37,9 +37,7 @@ def test_the_status_is_told_without_the_other_verbs() -> None:
     assert not loaded & {"app.cli.contribute", "app.cli.projects", "app.cli.doctor", "importlib.metadata", "traceback"}
 
 
-def test_the_help_of_open_opens_no_window(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_the_help_of_open_opens_no_window(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
     monkeypatch.setattr(window, "run", lambda _: pytest.fail("the window was opened"))
     assert main(["open", "--help"]) == 0
     assert "\n  idlehive open bees.idlehive" in capsys.readouterr().out

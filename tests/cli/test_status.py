@@ -6,6 +6,7 @@ from typing import Any
 
 import msgspec
 
+from app.cli.console import output
 from core.api.message import Message
 from core.api.preferences.schedule import CELLS
 from core.api.reasons import Kind, Reason
@@ -138,3 +139,9 @@ def test_a_record_that_cannot_be_read_leaves_the_status_without_figures(profile:
     profile.prepare()
     profile.database.write_text("no record")
     assert json.loads(run_cli("status", "--json").stdout)["today"]["samples"] == 0
+
+
+def test_every_key_for_scripts_is_documented() -> None:
+    text = (ROOT / "docs" / "command-line.md").read_text(encoding="utf-8")
+    missing = [key for key in output.status_json(Snapshot(state="idle")) if f"`{key}`" not in text]
+    assert missing == []

@@ -46,7 +46,9 @@ def test_what_runs_from_the_folder_is_asked_to_end(folder: Path, window: "subpro
 def test_one_that_ends_in_the_last_moment_does_not_save_the_others(
     folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    started = [subprocess.Popen([sys.executable, "-I", folder / "idlehive", "--stubborn"]) for _ in range(3)]
+    started = [
+        subprocess.Popen([sys.executable, "-I", folder / "idlehive", "--stubborn", str(number)]) for number in range(3)
+    ]
     waited = psutil.wait_procs
 
     def and_the_first_ends(found: list[psutil.Process], grace: float) -> object:
@@ -56,8 +58,8 @@ def test_one_that_ends_in_the_last_moment_does_not_save_the_others(
         return outcome
 
     try:
-        wait_for(lambda: (folder / "idlehive.--stubborn").exists())
-        wait_for(lambda: len(instances.running(str(folder))) == 3)
+        for number in range(3):
+            wait_for((folder / f"idlehive.--stubborn-{number}").exists)
         monkeypatch.setattr(psutil, "wait_procs", and_the_first_ends)
         assert instances.end(str(folder), 0.1) == 3
         wait_for(lambda: all(process.poll() is not None for process in started))

@@ -31,9 +31,7 @@ def make(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Make]:
     profile.prepare()
     monkeypatch.setattr(compute_runtime, "package", lambda: Package("deb"))
 
-    def make(
-        text: str, then: str = "", proxy: Callable[[], Awaitable[Proxy]] = system_proxy
-    ) -> RuntimeInstaller:
+    def make(text: str, then: str = "", proxy: Callable[[], Awaitable[Proxy]] = system_proxy) -> RuntimeInstaller:
         command = [sys.executable, "-c", _REPORTS, text, then]
         monkeypatch.setattr(compute_runtime, "core_command", lambda *_: command)
         return RuntimeInstaller(profile, lambda: None, lambda: NOW, proxy)
@@ -59,9 +57,12 @@ def current(tmp_path: Path) -> Path:
 
 async def downloading(installer: RuntimeInstaller) -> None:
     """Wait until the installation that runs has reported that it downloads."""
+    changed = asyncio.Event()
+    installer._changed = changed.set
     async with asyncio.timeout(20.0):
         while installer.status.step != "downloading":
-            await asyncio.sleep(0.01)
+            changed.clear()
+            await changed.wait()
 
 
 async def installed(installer: RuntimeInstaller) -> None:
