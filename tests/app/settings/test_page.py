@@ -114,8 +114,8 @@ def test_the_doctor_is_run_and_copied_without_names(
     monkeypatch.setattr("app.settings.doctor_card.platform.node", lambda: "Python")
     assert not page.doctor.copy.isEnabled()
     page.doctor.check.click()
-    qtbot.waitUntil(page.doctor.copy.isEnabled, timeout=30_000)
-    assert "profile: " in texts(page)
+    # Qt shows a widget that is added to a visible page with the next event only.
+    qtbot.waitUntil(lambda: page.doctor.copy.isEnabled() and "profile: " in texts(page), timeout=30_000)
     page.doctor.copy.click()
     report = QGuiApplication.clipboard().text()
     assert "profile: ~." in report
