@@ -47,7 +47,7 @@ class Installation:
     def run(self) -> None:
         """Raises WorldError, OSError."""
         self._report("preparing")
-        self._store.sweep(keep_cache=True)
+        self._store.sweep_unfinished()
         runtime = self._store.begin(self._lock)
         self._check_disk()
         self._uv("venv", "--python", sys.executable, str(runtime))

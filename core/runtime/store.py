@@ -16,6 +16,8 @@ from core.runtime import plan
 
 PYTHON = f"{sys.version_info.major}.{sys.version_info.minor}"
 LOCKS = ROOT / "resources" / "runtime"
+_FINISHED = "finished"
+"""A file in each runtime that was ever in use."""
 
 
 @functools.cache
@@ -65,6 +67,7 @@ class RuntimeStore:
 
     def switch_to(self, runtime: Path) -> None:
         """Use this runtime from now on."""
+        (runtime / _FINISHED).touch()
         new = self.folder / f"link-{secrets.token_hex(4)}"
         new.symlink_to(runtime.name)
         new.replace(self._link)
@@ -78,8 +81,18 @@ class RuntimeStore:
     def sweep(self, *, keep_cache: bool) -> None:
         """Delete all that is not in use; no session may run with it."""
         for entry in self._leftovers(keep_cache):
-            shutil.rmtree(entry, ignore_errors=True) if entry.is_dir() and not entry.is_symlink() else entry.unlink()
+            _delete(entry)
+
+    def sweep_unfinished(self) -> None:
+        """Delete what installations have left that were interrupted. An older runtime may still be a session's."""
+        for entry in self._leftovers(keep_cache=True):
+            if not (entry / _FINISHED).exists():
+                _delete(entry)
 
     def _leftovers(self, keep_cache: bool) -> list[Path]:
         kept = {self.current, self._link, self._removed, self.cache if keep_cache else None}
         return [entry for entry in self.folder.iterdir() if entry not in kept] if self.folder.is_dir() else []
+
+
+def _delete(entry: Path) -> None:
+    shutil.rmtree(entry, ignore_errors=True) if entry.is_dir() and not entry.is_symlink() else entry.unlink()

@@ -132,6 +132,15 @@ def test_repair_replaces_the_runtime_and_the_old_one_stays_until_no_session_uses
     assert not package.store.has_leftovers(keep_cache=False)
 
 
+def test_what_a_session_may_use_stays_however_often_it_is_repaired(package: Package) -> None:
+    package.install()
+    of_session = package.store.current
+    assert of_session is not None
+    package.install()
+    package.install()
+    assert of_session.exists()
+
+
 def test_after_removal_nothing_is_left_but_the_wish(package: Package) -> None:
     package.install()
     package.store.remove()
