@@ -48,7 +48,7 @@ from core.trainer.machine.contention import Contention
 from core.trainer.machine.device import device_of, reader_of
 from core.trainer.machine.throttle import Throttle
 from core.trainer.microbatch import Microbatches
-from core.trainer.peer_validation import PeerValidation
+from core.trainer.peer_validation import NoPeerValidation, PeerValidation
 from core.trainer.reporter import Reporter
 from core.trainer.session import Session, apply_settings
 from core.trainer.session_status import BeforeJoining, Joined, Measurements, SessionStatus
@@ -236,7 +236,7 @@ def _session(
     return Session(
         optimizer=optimizer,
         microbatches=Microbatches(order, prepared.model, prepared.device),
-        peer_validation=_peer_validation(optimizer, prepared.model, order, manifest),
+        peer_validation=peer_validation_of(optimizer, prepared.model, order, manifest),
         state_sync=StateSync(optimizer, copy, status, control, lambda remark: reporter.send(Remark(remark))),
         throttle=Throttle(reader_of(start.settings.gpu), contention=Contention()),
         run=run,
@@ -251,11 +251,12 @@ def _session(
     )
 
 
-def _peer_validation(
+def peer_validation_of(
     optimizer: CollaborativeOptimizer, model: PreTrainedModel, order: Order, manifest: Manifest
-) -> PeerValidation | None:
+) -> PeerValidation | NoPeerValidation:
+    """A session's part in validating the others."""
     if not manifest.task.is_reproducible:
-        return None
+        return NoPeerValidation()
     return PeerValidation(optimizer, model, order, tolerance=tolerance_of(manifest.averaging.compression))
 
 

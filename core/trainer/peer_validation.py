@@ -58,6 +58,13 @@ class _Case:
         return epoch == self.evidence.epoch and self.evidence.is_supported_by(pieces, self._target)
 
 
+class NoPeerValidation:
+    """Where nobody can compute again what another peer has computed."""
+
+    def step(self) -> None:
+        """Nothing."""
+
+
 class PeerValidation:
     """For the training thread of one session. Call `step` between two microbatches.
 

@@ -21,7 +21,7 @@ from core.trainer.control import Control
 from core.trainer.machine.device import cap_memory
 from core.trainer.machine.throttle import Throttle
 from core.trainer.microbatch import Microbatches
-from core.trainer.peer_validation import PeerValidation
+from core.trainer.peer_validation import NoPeerValidation, PeerValidation
 from core.trainer.reporter import Reporter
 from core.trainer.session_status import Joined, Measurements, SessionStatus
 from core.trainer.state_sync import StateSync
@@ -40,8 +40,7 @@ class Session:
 
     optimizer: CollaborativeOptimizer
     microbatches: Microbatches
-    peer_validation: PeerValidation | None
-    """None where nobody can compute again what another peer has computed."""
+    peer_validation: PeerValidation | NoPeerValidation
     state_sync: StateSync
     throttle: Throttle
     run: Joined
@@ -82,7 +81,7 @@ class Session:
             counters.add_microbatch(done.samples, done.loss, gpu_seconds, done.flops_per_sample)
             self._with_peers(partial(self.optimizer.step_with, done.piece))
             self.optimizer.zero_grad()
-            if self.peer_validation is not None and not settings.latency_target:
+            if not settings.latency_target:
                 # Others may have computed more at once than this peer may.
                 self.peer_validation.step()
             self._rest(done.seconds)
