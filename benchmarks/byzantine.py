@@ -16,7 +16,7 @@ is the loss on held-out data after the last step, the mean of SEEDS runs (3):
   attack until all attackers are left out, for each seed.
 
 Then each of the 16 reduces a share, and some give all members the negated average. The figures are the rounds until
-all honest members leave these out, and how many honest reducers somebody leaves out in 60 rounds.
+all honest members leave these out, and how many honest reducers at least one member leaves out within 60 rounds.
 """
 
 import asyncio

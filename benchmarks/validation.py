@@ -82,7 +82,7 @@ def main(folder: Path) -> None:
     print(
         f"processor time: computing {seconds:.2f} s, again {seconds_again:.2f} s, an epoch's first {beginning:.4f} s,"
     )
-    print(f"sums of a fourth of the vector {watching:.4f} s; {record} bytes tell of four rounds")
+    print(f"sums of a fourth of the vector {watching:.4f} s; the record of four rounds takes {record} bytes")
 
 
 def brought(model: PreTrainedModel, microbatches: Microbatches, epoch: int) -> tuple[list[Piece], torch.Tensor]:

@@ -29,7 +29,8 @@ def test_a_published_project_is_complete_and_its_model_has_the_size_that_it_says
 @pytest.mark.timeout(300)
 @pytest.mark.parametrize("name", NAMES)
 def test_the_model_of_a_published_project_can_be_built(name: str, tmp_path: Path) -> None:
-    build_model(complete(name, tmp_path).manifest(tmp_path / "state", ()))
+    manifest = complete(name, tmp_path).manifest(tmp_path / "state", ())
+    assert type(build_model(manifest)).__name__ == manifest.model.architecture
 
 
 def test_a_project_whose_work_nobody_can_compute_again_is_refused_with_validation(tmp_path: Path) -> None:

@@ -52,7 +52,7 @@ def test_who_brings_other_gradients_than_its_samples_give_is_banned_and_nobody_e
 ) -> None:
     start = partial(_start, short_folder, opened)
     backbone, honest, liar = start("backbone"), [start("ann"), start("ben")], start("liar", lie)
-    wait_for(lambda: backbone.those_with("banned"), 300.0, "somebody is banned", every=0.2)
+    wait_for(lambda: backbone.those_with("banned"), 300.0, "a peer is banned", every=0.2)
     [ban] = backbone.those_with("banned")
     [own] = liar.those_with("peer")
     assert ban["banned"] == [own["peer"]]

@@ -1,4 +1,4 @@
-"""A clean Debian in a folder: packages are installed there as on somebody's computer."""
+"""A clean Debian in a folder: packages are installed there as on a volunteer's computer."""
 
 import os
 import shutil

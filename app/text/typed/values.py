@@ -22,8 +22,8 @@ from core.api.preferences.value_types import (
 
 _SHOWN_OPTIONS = 3
 _WORDS = (N_("ask"), N_("yes"), N_("no"), N_("system"), N_("none"), N_("own"))
-_ADDRESS = "http://proxy.example:3128"
 """Options that are words. The others, such as EUR, are the same in every language."""
+_ADDRESS = "http://proxy.example:3128"
 
 
 def write(value: Any, of: Type) -> str:

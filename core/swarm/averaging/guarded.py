@@ -106,7 +106,7 @@ class GuardedAverager(DecentralizedAverager):
             await self._matchmaking.lose(error.peers)
             self._accuse_silent(error.peers, group_info)
             raise
-        except BaseException:  # however it ends, also cancelled by a deadline, somebody may have fallen silent
+        except BaseException:  # also cancelled by a deadline: a member may have fallen silent
             if stopped := self._stopped_in(group_info):
                 self._search = asyncio.create_task(self._find_silent(group_info, stopped))
             raise

@@ -80,5 +80,5 @@ def test_what_a_peer_brought_is_found_by_what_fits_under_its_own_name_alone(shor
         assert samples(32).pieces == [Piece(5, 0, 16), Piece(5, 16, 16)]
         assert samples(16) == (None, True)
         assert samples(48, epoch=6) == (None, True)
-        # Whoever names the slot of somebody else has no record of its own there.
+        # A peer that names another one's slot has no record there.
         assert reader.wait_for(peers[1], slots[0], lambda *_: True, lambda _: True).pieces is None
