@@ -50,7 +50,8 @@ class Process:
 
     @property
     def updates(self) -> dict[int, dict[str, Any]]:
-        return {event["epoch"]: event for event in self.those_with("epoch")}
+        """By epoch; also those of a process that has ended."""
+        return {event["epoch"]: event for event in list(self.events) if "epoch" in event}
 
     def leave(self) -> None:
         self._process.communicate(timeout=60)
