@@ -43,7 +43,11 @@ class CollaborativeOptimizer(RunOptimizer):
         for averager in (self.state_averager, self.grad_averager):
             averager.backbone, averager.tolerance = backbone.peers, lambda: self._tolerance
         self._forks = ForkDetector(
-            self.dht, self.run_id, shares_state=not self.client_mode, is_one_group=lambda: self.is_one_group
+            self.dht,
+            self.run_id,
+            shares_state=not self.client_mode,
+            backbones=self._ids_of_backbones(backbone),
+            is_one_group=lambda: self.is_one_group,
         )
         self._forks.start()
         self.work = WorkRecords(self.dht, self.run_id, self.averaging_timeout, self.batch_size_per_step or 1)
@@ -59,6 +63,10 @@ class CollaborativeOptimizer(RunOptimizer):
         self._line_worth = LineWorth(self.tracker.target_batch_size)
 
     # -- the step ------------------------------------------------------------------------------------------------
+
+    def _ids_of_backbones(self, backbone: BackboneMonitor) -> list[bytes]:
+        own = [] if self._adds_samples else [self.dht.peer_id.to_bytes()]
+        return [*(peer.to_bytes() for peer in backbone.peers), *own]
 
     def step_with(self, piece: Piece) -> None:
         """See `step`. The gradients are those of the piece, so that others can compute them again."""

@@ -2,7 +2,7 @@
 
 import logging
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 
 import msgspec
 from hivemind import DHT
@@ -30,6 +30,7 @@ class ForkDetector(threading.Thread):
 
     Parameters:
         shares_state: whether this peer gives its state away.
+        backbones: ids of the run's backbones.
         is_one_group: whether all peers fit into one; otherwise chains fork in every round, and averaging states joins
             them again.
     """
@@ -40,11 +41,12 @@ class ForkDetector(threading.Thread):
         run_id: str,
         *,
         shares_state: bool,
+        backbones: Collection[bytes] = (),
         is_one_group: Callable[[], bool] = lambda: True,
     ) -> None:
         super().__init__(name="fork detection", daemon=True)
         self._dht, self._key, self._shares_state = dht, f"{run_id}_updates", shares_state
-        self._is_one_group = is_one_group
+        self._is_one_group, self._backbones = is_one_group, frozenset(backbones)
         self._own_subkey = own_subkey(dht.peer_id)
         dht.add_validators([SchemaValidator(_Schema, prefix=run_id)])
         self._updates: UpdateChain = ()
@@ -71,13 +73,17 @@ class ForkDetector(threading.Thread):
             try:
                 updates = self._updates
                 self._put(updates)
-                fork = canonical_fork_of(updates, self._others()) if has_changed and self._is_one_group() else None
+                fork = self._find(updates) if has_changed and self._is_one_group() else None
             except Exception:  # top level of the thread: the DHT may be ending, and training goes on without detection
                 log.exception("the other peers' updates cannot be read")
                 continue
             if fork is not None and updates == self._updates:
                 log.warning("the run forked at epoch %d, with %d peers", fork.first.epoch, fork.first.group_size)
                 self.canonical_fork = fork
+
+    def _find(self, updates: UpdateChain) -> CanonicalFork | None:
+        is_backbone = self._dht.peer_id.to_bytes() in self._backbones
+        return canonical_fork_of(updates, self._others(), self._backbones, is_backbone=is_backbone)
 
     def _put(self, updates: UpdateChain) -> None:
         record = msgspec.msgpack.encode(ReportedChain(self._dht.peer_id.to_bytes(), updates, self._shares_state))

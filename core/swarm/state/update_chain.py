@@ -7,7 +7,7 @@ two chains fork, all who see them come to the same judgement about which one is 
 """
 
 import hashlib
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Annotated
 
@@ -78,12 +78,15 @@ def is_continuation(updates: UpdateChain, own: UpdateChain) -> bool:
     return last is None or last in updates or all(update.epoch > last.epoch for update in updates)
 
 
-def canonical_fork_of(own: UpdateChain, reported: Sequence[ReportedChain]) -> CanonicalFork | None:
+def canonical_fork_of(
+    own: UpdateChain, reported: Sequence[ReportedChain], backbones: Collection[bytes] = (), *, is_backbone: bool = False
+) -> CanonicalFork | None:
     """The fork that this peer should change over to; None if its own is the run's.
 
     Forks are compared by their first updates. The newest update of a chain does not count yet: its group may not have
-    published it. A fork counts only if at least half of the group that began it is on it; then the larger group's is
-    the run's, and among equals the digest decides, so that no two peers change places.
+    published it. A fork counts only if at least half of the group that began it is on it; then that of a backbone is
+    the run's, because peers take over only states that it vouches for; else the larger group's, and among equals the
+    digest decides, so that no two peers change places.
     """
     best, best_rank = None, None
     for other in reported:
@@ -91,10 +94,15 @@ def canonical_fork_of(own: UpdateChain, reported: Sequence[ReportedChain]) -> Ca
         if forked is None:
             continue
         mine, theirs = forked
-        rank = _rank(theirs, reported)
+        rank = _rank(theirs, reported, backbones)
         # This peer is on its own fork, whether or not its record has arrived among the others.
         donors = frozenset(peer.peer for peer in reported if peer.shares_state and theirs in peer.updates)
-        if donors and rank[0] and rank > _rank(mine, reported, own=True) and (best_rank is None or rank > best_rank):
+        if (
+            donors
+            and rank[0]
+            and rank > _rank(mine, reported, backbones, own=True, vouches=is_backbone)
+            and (best_rank is None or rank > best_rank)
+        ):
             best, best_rank = CanonicalFork(theirs, donors), rank
     return best
 
@@ -106,6 +114,14 @@ def _first_difference(own: UpdateChain, other: UpdateChain) -> tuple[ChainedUpda
     return next(((a, b) for a, b in pairs if a != b), None)
 
 
-def _rank(update: ChainedUpdate, reported: Sequence[ReportedChain], *, own: bool = False) -> tuple[bool, int, str]:
-    backers = sum(update in peer.updates for peer in reported) + own
-    return 2 * backers >= update.group_size, update.group_size, update.digest
+def _rank(
+    update: ChainedUpdate,
+    reported: Sequence[ReportedChain],
+    backbones: Collection[bytes],
+    *,
+    own: bool = False,
+    vouches: bool = False,
+) -> tuple[bool, bool, int, str]:
+    backers = [peer.peer for peer in reported if update in peer.updates]
+    has_backbone = vouches or any(peer in backbones for peer in backers)
+    return 2 * (len(backers) + own) >= update.group_size, has_backbone, update.group_size, update.digest

@@ -51,6 +51,17 @@ def test_nobody_changes_over_while_all_make_the_same_updates() -> None:
         assert canonical_fork_of(run, others(reported(run, run, run[:-1], run), number)) is None
 
 
+def test_all_change_over_to_the_fork_of_a_backbone_and_the_backbone_stays() -> None:
+    common = chain(3)
+    large, small = chain(3, 3, common), chain(3, 1, common)
+    everybody, backbone = reported(large, large, large, small), bytes([3])
+    for number in range(3):
+        fork = canonical_fork_of(large, others(everybody, number), [backbone])
+        assert fork is not None
+        assert fork.first == small[3]
+    assert canonical_fork_of(small, others(everybody, 3), [backbone], is_backbone=True) is None
+
+
 def test_the_smaller_group_changes_over_to_the_larger_one() -> None:
     common = chain(3)
     large, small = chain(3, 3, common), chain(3, 1, common)
