@@ -55,9 +55,9 @@ _VERBS = {
     "disk": "disk",
     "events": "events",
     "log": "log",
-    "runtime": "runtime",
-    "service": "service",
-    "remove-everything": "remove_everything",
+    "runtime": "installation.runtime",
+    "service": "installation.service",
+    "remove-everything": "installation.remove_everything",
     "doctor": "doctor.doctor",
 }
 """Each verb's module. Only that of the chosen one is imported: scripts ask for the status again and again."""

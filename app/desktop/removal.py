@@ -9,9 +9,9 @@ import msgspec
 
 from app.desktop import autostart, service
 from core.api.errors import EngineGone, WorldError
+from core.api.installation.removal import Removed
 from core.api.message import Message
 from core.api.protocol import Quit
-from core.api.removal import Removed
 from core.client.engine_client import EngineClient, core_command, core_environment
 from core.client.profile import Profile
 

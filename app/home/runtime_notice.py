@@ -9,7 +9,7 @@ from app.widgets import layouts, theme
 from app.widgets.basic import Label
 from app.widgets.compute_runtime import RuntimeView
 from app.widgets.theme import Type
-from core.api.compute_runtime import InstallRuntime, RemoveRuntime
+from core.api.installation.compute_runtime import InstallRuntime, RemoveRuntime
 from core.api.snapshot import Snapshot
 
 

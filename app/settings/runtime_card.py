@@ -6,7 +6,7 @@ from app.widgets import theme
 from app.widgets.basic import Card, Label, Notice
 from app.widgets.compute_runtime import RuntimeView
 from app.widgets.theme import Type
-from core.api.compute_runtime import InstallRuntime, RemoveRuntime
+from core.api.installation.compute_runtime import InstallRuntime, RemoveRuntime
 from core.api.snapshot import Snapshot
 from core.client.installation import package
 

@@ -4,11 +4,11 @@ from collections.abc import Callable
 
 from PySide6.QtWidgets import QProgressBar, QWidget
 
-from app.text import compute_runtime
 from app.text.i18n import tr
+from app.text.installation import compute_runtime
 from app.widgets import layouts, theme
 from app.widgets.basic import Button, Label
-from core.api.compute_runtime import ComputeRuntime, InstallRuntime, RemoveRuntime
+from core.api.installation.compute_runtime import ComputeRuntime, InstallRuntime, RemoveRuntime
 
 _STEPS = 1000
 

@@ -27,8 +27,8 @@ from app.window.main_window import MainWindow
 from app.window.notification_policy import NotificationPolicy
 from app.window.quit import QuitDialog
 from app.window.tray import Tray
-from core.api.compute_runtime import InstallRuntime
 from core.api.errors import WorldError, os_errors_as
+from core.api.installation.compute_runtime import InstallRuntime
 from core.api.protocol import Command, Event
 from core.api.snapshot import Snapshot
 from core.client.profile import Profile

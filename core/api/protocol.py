@@ -8,9 +8,9 @@ from typing import Any, Literal
 
 import msgspec
 
-from core.api.compute_runtime import RuntimeCommand
 from core.api.disk import DiskCommand
 from core.api.identity import IdentityCommand
+from core.api.installation.compute_runtime import RuntimeCommand
 from core.api.intent import IntentCommand
 from core.api.message import Message
 from core.api.preferences.commands import PreferenceCommand

@@ -7,7 +7,7 @@ from typing import Literal
 
 import msgspec
 
-from core.api.compute_runtime import ComputeRuntime
+from core.api.installation.compute_runtime import ComputeRuntime
 from core.api.message import Message
 from core.api.preferences.schedule import ScheduleState
 from core.api.reasons import Reason

@@ -13,9 +13,9 @@ from pathlib import Path
 import msgspec
 
 from core.api.errors import IdlehiveError
+from core.api.installation.removal import Removed
 from core.api.preferences.preferences import preference_named
 from core.api.preferences.value_types import Secret
-from core.api.removal import Removed
 from core.client.profile import Profile
 from core.engine.machine import profile_lock
 from core.engine.projects.credentials import Credentials

@@ -18,8 +18,8 @@ from pathlib import Path
 
 import msgspec
 
-from core.api.compute_runtime import ComputeRuntime, Step
 from core.api.errors import WorldError
+from core.api.installation.compute_runtime import ComputeRuntime, Step
 from core.api.message import Message
 from core.api.proxy import Proxy
 from core.client.engine_client import core_environment

@@ -4,7 +4,7 @@ import hashlib
 import re
 from dataclasses import dataclass
 
-from core.api.compute_runtime import Build
+from core.api.installation.compute_runtime import Build
 
 HEADROOM = 1.5
 """Bytecode and the cache's own files too, as a multiple of the unpacked libraries."""

@@ -10,7 +10,7 @@ import shutil
 import sys
 from pathlib import Path
 
-from core.api.compute_runtime import Build
+from core.api.installation.compute_runtime import Build
 from core.client.installation import ROOT
 from core.runtime import plan
 

@@ -11,7 +11,7 @@ from msgspec.structs import replace
 
 from app.cli.doctor import checks
 from app.cli.doctor import reachable as reachable_module
-from core.api.compute_runtime import ComputeRuntime
+from core.api.installation.compute_runtime import ComputeRuntime
 from core.api.message import Message
 from core.api.session_settings import SessionSettings
 from core.client.installation import Package

@@ -14,11 +14,11 @@ import msgspec
 
 from app.cli import window
 from app.cli.console.connection import running
-from app.text import compute_runtime
 from app.text.formats import numbers
+from app.text.installation import compute_runtime
 from app.text.messages import sentence
-from core.api.compute_runtime import ComputeRuntime
 from core.api.errors import IdlehiveError
+from core.api.installation.compute_runtime import ComputeRuntime
 from core.api.protocol import GetSnapshot
 from core.api.snapshot import Snapshot
 from core.client import keyrings

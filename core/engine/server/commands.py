@@ -5,10 +5,10 @@ from typing import Any
 
 import msgspec
 
-from core.api.compute_runtime import InstallRuntime, RemoveRuntime
 from core.api.disk import FreeSpace, GetDiskUse
 from core.api.errors import UsageError
 from core.api.identity import ExportIdentity, GetIdentity, IdentityInfo, ImportIdentity
+from core.api.installation.compute_runtime import InstallRuntime, RemoveRuntime
 from core.api.intent import Contribute, GiveBack, Pause, Resume
 from core.api.message import Message
 from core.api.preferences.commands import ListPreferences, PreferenceInfo, ResetPreference, SetPreference

@@ -9,7 +9,7 @@ from app.link.engine_link import EngineLink
 from app.settings import runtime_card
 from app.settings.runtime_card import RuntimeCard
 from app.widgets.compute_runtime import RuntimeView
-from core.api.compute_runtime import ComputeRuntime, InstallRuntime, RemoveRuntime
+from core.api.installation.compute_runtime import ComputeRuntime, InstallRuntime, RemoveRuntime
 from core.client.installation import Package
 from core.client.profile import Profile
 

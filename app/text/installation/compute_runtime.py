@@ -3,7 +3,7 @@
 from app.text.formats import numbers
 from app.text.i18n import N_, tr, translate
 from app.text.messages import sentence
-from core.api.compute_runtime import ComputeRuntime
+from core.api.installation.compute_runtime import ComputeRuntime
 
 _STEPS = {
     "preparing": N_("Preparing"),

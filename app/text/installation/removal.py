@@ -2,8 +2,8 @@
 
 from app.text.i18n import tr
 from app.text.preferences import words
+from core.api.installation.removal import Removed
 from core.api.preferences.preferences import PREFERENCES
-from core.api.removal import Removed
 
 
 def describe(removed: Removed) -> str:

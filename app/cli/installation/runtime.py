@@ -7,9 +7,9 @@ from types import NoneType
 from app.cli.console import output
 from app.cli.console.connection import ask, borrowed
 from app.cli.console.parser import Verbs, add_json, add_part, add_verb
-from app.text import compute_runtime
-from core.api.compute_runtime import ComputeRuntime, InstallRuntime, RemoveRuntime
+from app.text.installation import compute_runtime
 from core.api.errors import WorldError
+from core.api.installation.compute_runtime import ComputeRuntime, InstallRuntime, RemoveRuntime
 from core.api.protocol import GetSnapshot
 from core.api.snapshot import Snapshot
 from core.client.engine_client import EngineClient

@@ -6,7 +6,7 @@ import pytest
 from msgspec.structs import replace
 
 from app.cli.console import connection
-from core.api.compute_runtime import ComputeRuntime, InstallRuntime, RemoveRuntime
+from core.api.installation.compute_runtime import ComputeRuntime, InstallRuntime, RemoveRuntime
 from core.api.message import Message
 from core.api.protocol import Quit
 from tests.cli.conftest import RunCli, StartCli

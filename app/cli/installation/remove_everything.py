@@ -5,7 +5,7 @@ import sys
 
 from app.cli.console.parser import Verbs, add_verb
 from app.desktop import removal
-from app.text import removal as words
+from app.text.installation import removal as words
 from core.api.errors import UsageError
 from core.client.profile import Profile
 

@@ -1,0 +1,1 @@
+"""This installation: the libraries for training, and removing everything."""
