@@ -7,14 +7,17 @@ from typing import Any
 
 import msgspec
 
-from core.api.project import manifest
+from core.api.project import data, fields, manifest, tasks
+
+_DECLARED_IN = (manifest, tasks, data, fields)
 
 
 def schema() -> dict[str, Any]:
     """The JSON Schema of a manifest, with the docstrings of the fields as their descriptions."""
     made = msgspec.json.decode(msgspec.json.encode(msgspec.json.schema(manifest.Manifest)).replace(rb"\\Z", b"$"))
     for name, definition in made["$defs"].items():
-        for declared in _declared_here(getattr(manifest, name)):
+        struct = next(getattr(module, name) for module in _DECLARED_IN if hasattr(module, name))
+        for declared in _declared_here(struct):
             for field, text in _field_docs(declared).items():
                 # Not a constant of the class.
                 if field in definition["properties"]:
@@ -27,7 +30,9 @@ def schema() -> dict[str, Any]:
 
 def _declared_here(struct: type) -> list[type]:
     """The class and the bases that its fields come from, bases first."""
-    return [base for base in reversed(struct.__mro__) if base.__module__ == manifest.__name__]
+    return [
+        base for base in reversed(struct.__mro__) if base.__module__ in {module.__name__ for module in _DECLARED_IN}
+    ]
 
 
 def _field_docs(struct: type) -> dict[str, str]:

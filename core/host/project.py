@@ -19,7 +19,9 @@ from msgspec import Meta
 
 from core.api.errors import ManifestError, UsageError, WorldError
 from core.api.project import manifest_reading
-from core.api.project.manifest import File, ImageTarData, Manifest, Positive
+from core.api.project.data import ImageTarData
+from core.api.project.fields import File, Positive
+from core.api.project.manifest import Manifest
 from core.api.project.peer_address import is_peer_address
 from core.api.project.plain_json import check as check_plain
 from core.system.atomic_file import write_atomically

@@ -15,7 +15,7 @@ from functools import partial
 from pathlib import Path
 
 from core.api.errors import WorldError, os_errors_as
-from core.api.project.manifest import File
+from core.api.project.fields import File
 
 _ENTRY = re.compile(r"(?P<sha256>[0-9a-f]{64})(\.part)?")
 

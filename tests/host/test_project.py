@@ -10,8 +10,9 @@ import pytest
 
 from app.text.messages import sentence
 from core.api.errors import UsageError, WorldError
-from core.api.project.manifest import CausalLanguageModelling, Mixture, TextData
+from core.api.project.data import Mixture, TextData
 from core.api.project.manifest_reading import parse
+from core.api.project.tasks import CausalLanguageModelling
 from core.host.project import Host, load, run_id_of
 
 PRACTICE = Path(__file__).parents[2] / "resources" / "practice"

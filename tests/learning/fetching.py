@@ -7,7 +7,7 @@ import pytest
 
 from app.text.messages import sentence
 from core.api.errors import WorldError
-from core.api.project.manifest import File
+from core.api.project.fields import File
 from core.learning.data.download import Client
 from core.learning.data.fetch import Fetcher
 from core.system.cache import Cache

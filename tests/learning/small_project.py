@@ -4,16 +4,10 @@ from typing import Any
 
 import msgspec
 
-from core.api.project.manifest import (
-    CausalLanguageModelling,
-    File,
-    Manifest,
-    MaskedLanguageModelling,
-    Model,
-    Optimizer,
-    TextData,
-    Training,
-)
+from core.api.project.data import TextData
+from core.api.project.fields import File
+from core.api.project.manifest import Manifest, Model, Optimizer, Training
+from core.api.project.tasks import CausalLanguageModelling, MaskedLanguageModelling
 
 
 def small_manifest(sequence_length: int = 16, vocabulary: int = 100, **config: Any) -> Manifest:

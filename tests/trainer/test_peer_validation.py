@@ -6,7 +6,7 @@ from unittest.mock import Mock
 import msgspec
 import pytest
 
-from core.api.project.manifest import MaskedLanguageModelling, Swav
+from core.api.project.tasks import MaskedLanguageModelling, Swav
 from core.trainer.build import peer_validation_of
 from core.trainer.peer_validation import NoPeerValidation, PeerValidation
 from tests.learning.small_project import small_manifest

@@ -10,7 +10,8 @@ from msgspec import Meta
 
 from core.api.errors import ManifestError
 from core.api.message import Message
-from core.api.project.manifest import Architecture, File, Id, Manifest, RunId, Sha256
+from core.api.project.fields import Architecture, File, Id, RunId, Sha256
+from core.api.project.manifest import Manifest
 from core.api.project.peer_address import is_peer_address
 from core.api.project.plain_json import printable, read
 

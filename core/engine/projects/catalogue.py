@@ -15,8 +15,9 @@ import core
 from core.api.decoding import decode
 from core.api.errors import UsageError, WorldError
 from core.api.project import manifest_reading
-from core.api.project.manifest import Manifest, Model, Task, Training
+from core.api.project.manifest import Manifest, Model, Training
 from core.api.project.projects import CurvePoint, ProjectDetails, ProjectInfo
+from core.api.project.tasks import Task
 from core.engine.machine.threads import in_thread
 from core.engine.projects import credentials, fetch, requirements
 from core.store.projects import Project

@@ -6,7 +6,7 @@ from functools import partial
 from pathlib import Path
 
 from core.api.errors import UsageError, WorldError
-from core.api.project.manifest import File
+from core.api.project.fields import File
 from core.api.project.projects import Picture
 from core.engine.machine.threads import in_thread
 from core.engine.projects import fetch

@@ -6,7 +6,8 @@ from pathlib import Path
 from random import Random
 from typing import Any
 
-from core.api.project.manifest import Data, File, ImageTarData, JsonLinesData, Mixture, TextData
+from core.api.project.data import Data, ImageTarData, JsonLinesData, Mixture, TextData
+from core.api.project.fields import File
 from core.learning.data.image_tar import ImageTarSource
 from core.learning.data.json_lines import JsonLinesSource
 from core.learning.data.source import Source, once, stream

@@ -18,7 +18,7 @@ import urllib3
 
 from core.api.errors import WorldError
 from core.api.message import Message
-from core.api.project.manifest import File
+from core.api.project.fields import File
 from core.api.project.plain_json import printable
 from core.system import web
 from core.system.reach import Reach, origin_of

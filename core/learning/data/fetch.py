@@ -10,7 +10,7 @@ from threading import Event, Thread
 from typing import BinaryIO
 
 from core.api.errors import os_errors_as
-from core.api.project.manifest import File
+from core.api.project.fields import File
 from core.learning.data.download import WAITS, Client, Download, StoppedError, UselessError
 from core.learning.data.source import size_of
 from core.system.cache import Cache

@@ -13,7 +13,7 @@ from typing import BinaryIO
 import torch
 
 from core.api.errors import WorldError
-from core.api.project.manifest import ImageTarData
+from core.api.project.data import ImageTarData
 
 _FORMATS = {".png": "PNG", ".jpg": "JPEG", ".jpeg": "JPEG", ".webp": "WEBP"}
 _LARGEST_FILE = 16 << 20

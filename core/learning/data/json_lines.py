@@ -5,7 +5,7 @@ from typing import Any, BinaryIO
 
 import msgspec
 
-from core.api.project.manifest import JsonLinesData
+from core.api.project.data import JsonLinesData
 
 _LONGEST = 1 << 20
 """Bytes of a line. A longer one is cut, is no JSON after that, and is skipped."""

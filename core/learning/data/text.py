@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from typing import BinaryIO
 
-from core.api.project.manifest import TextData
+from core.api.project.data import TextData
 
 
 class TextSource:

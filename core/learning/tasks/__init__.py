@@ -4,13 +4,8 @@ from pathlib import Path
 
 from transformers.configuration_utils import PretrainedConfig
 
-from core.api.project.manifest import (
-    CausalLanguageModelling,
-    Manifest,
-    MaskedLanguageModelling,
-    SentenceOrderPrediction,
-    Swav,
-)
+from core.api.project.manifest import Manifest
+from core.api.project.tasks import CausalLanguageModelling, MaskedLanguageModelling, SentenceOrderPrediction, Swav
 from core.learning.tasks.causal_language_modelling import CausalLanguageModellingTask
 from core.learning.tasks.masked_language_modelling import MaskedLanguageModellingTask
 from core.learning.tasks.sentence_order_prediction import SentenceOrderPredictionTask

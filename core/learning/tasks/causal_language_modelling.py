@@ -9,7 +9,7 @@ import torch
 from tokenizers import Tokenizer
 from transformers.configuration_utils import PretrainedConfig
 
-from core.api.project import manifest as declared
+from core.api.project import tasks as declared
 from core.api.project.manifest import Manifest
 from core.api.project.projects import Figure
 from core.learning.tasks import text

@@ -14,7 +14,7 @@ from typing import Any, ClassVar, Self, cast
 import torch
 from transformers.configuration_utils import PretrainedConfig
 
-from core.api.project import manifest as declared
+from core.api.project import tasks as declared
 from core.api.project.manifest import Manifest
 from core.api.project.projects import Figure
 from core.learning.data.image_tar import Picture

@@ -11,7 +11,7 @@ from tokenizers import Tokenizer
 from transformers.configuration_utils import PretrainedConfig
 
 from core.api.errors import ManifestError
-from core.api.project.manifest import TextTask
+from core.api.project.tasks import TextTask
 from core.learning.tasks.task import Batch, Task
 
 Row = TypeVar("Row")

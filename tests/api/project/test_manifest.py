@@ -12,8 +12,9 @@ from hypothesis import strategies as st
 from app.text.formats.numbers import size
 from app.text.messages import sentence
 from core.api.errors import ManifestError
-from core.api.project.manifest import CausalLanguageModelling, JsonLinesData, TextData
+from core.api.project.data import JsonLinesData, TextData
 from core.api.project.manifest_reading import LARGEST, parse, read_stored
+from core.api.project.tasks import CausalLanguageModelling
 
 PEER = "/ip4/192.0.2.1/tcp/31337/p2p/12D3KooWJ7TyrZcJ4BNrUdgCkHQKAzfAzfmAhp2bqMqXWzVvRxFL"
 HERE = "https://example.org/projects/manifest.json"

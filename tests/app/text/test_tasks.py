@@ -6,13 +6,13 @@ from typing import get_args
 import pytest
 
 from app.text import tasks
-from core.api.project import manifest
 from core.api.project.projects import Figure
+from core.api.project.tasks import Task
 
 
 def test_every_task_of_a_manifest_has_words() -> None:
-    assert isinstance(manifest.Task, UnionType)
-    for declared in get_args(manifest.Task):
+    assert isinstance(Task, UnionType)
+    for declared in get_args(Task):
         name = declared.__struct_config__.tag
         assert tasks.task(name) != name.replace("_", " ")
 

@@ -8,7 +8,7 @@ from tempfile import TemporaryDirectory
 
 import pytest
 
-from core.api.project.manifest import File
+from core.api.project.fields import File
 from core.client.profile import Profile
 from core.engine.machine.disk import Disk
 from core.system.cache import Cache

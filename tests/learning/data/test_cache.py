@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from core.api.errors import WorldError
-from core.api.project.manifest import File
+from core.api.project.fields import File
 from core.system.cache import Cache
 from tests.fakes.http_server import ranged, serving
 from tests.learning.fetching import CONTENT, GIB, described, fetcher, leftovers, refusal

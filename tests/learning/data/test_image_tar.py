@@ -8,7 +8,8 @@ import pytest
 from PIL import Image
 
 from core.api.errors import WorldError
-from core.api.project.manifest import File, ImageTarData
+from core.api.project.data import ImageTarData
+from core.api.project.fields import File
 from core.learning.data import source_for
 from core.learning.data.image_tar import Picture
 from core.learning.data.source import once, stream

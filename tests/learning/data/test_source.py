@@ -8,7 +8,8 @@ from typing import get_args
 import pytest
 
 from core.api.errors import WorldError
-from core.api.project.manifest import Data, File, JsonLinesData, Mixture, Part, TextData
+from core.api.project.data import Data, JsonLinesData, Mixture, Part, TextData
+from core.api.project.fields import File
 from core.learning.data import held_out_samples, source_for, training_samples
 from core.learning.data.json_lines import JsonLinesSource
 from core.learning.data.source import once, stream

@@ -10,7 +10,8 @@ import pytest
 import torch
 
 from core.api.errors import ManifestError
-from core.api.project.manifest import CausalLanguageModelling, Manifest, Model
+from core.api.project.manifest import Manifest, Model
+from core.api.project.tasks import CausalLanguageModelling
 from core.learning.model import build_model
 from core.learning.tasks import task_for
 from core.learning.tasks.causal_language_modelling import CausalLanguageModellingTask

@@ -10,7 +10,8 @@ import torch
 from transformers import AlbertConfig
 
 from core.api.errors import ManifestError, WorldError
-from core.api.project.manifest import Manifest, Model, SentenceOrderPrediction
+from core.api.project.manifest import Manifest, Model
+from core.api.project.tasks import SentenceOrderPrediction
 from core.learning.model import build_model
 from core.learning.tasks import task_for
 from core.learning.tasks.sentence_order_prediction import SentenceOrderPredictionTask

@@ -13,8 +13,11 @@ import torch
 from PIL import Image
 
 from core.api.errors import ManifestError
-from core.api.project.manifest import File, ImageTarData, Manifest, Model, Swav, TextData
+from core.api.project.data import ImageTarData, TextData
+from core.api.project.fields import File
+from core.api.project.manifest import Manifest, Model
 from core.api.project.manifest_reading import check
+from core.api.project.tasks import Swav
 from core.learning.data import source_for
 from core.learning.data.image_tar import Picture
 from core.learning.data.source import once

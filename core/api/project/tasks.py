@@ -1,0 +1,104 @@
+"""The tasks of a manifest: what each declares, and what it needs of the rest."""
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Annotated, ClassVar
+
+import msgspec
+from msgspec import Meta
+
+from core.api.message import Message
+from core.api.project.fields import Epochs, Text
+
+if TYPE_CHECKING:
+    from core.api.project.manifest import Manifest
+
+
+class TextTask(msgspec.Struct, frozen=True, forbid_unknown_fields=True, tag_field="type"):
+    """What every task on text needs of a manifest."""
+
+    is_reproducible: ClassVar[bool] = True
+    """Whether the gradients of a microbatch follow from its samples and the parameters alone."""
+    sequence_length: Annotated[int, Meta(ge=8, le=4096, description="tokens in one sample")]
+
+    def mismatches(self, manifest: "Manifest") -> Iterator[tuple[str, Message]]:
+        """(field, problem) of what the rest of the manifest lacks for this task."""
+        if manifest.tokenizer is None:
+            yield "$.tokenizer", Message("field_missing")
+        if not manifest.data.is_text:
+            yield "$.data.type", Message("data_of_another_kind")
+        for name in ("max_position_embeddings", "n_positions"):
+            positions = manifest.model.config.get(name)
+            if isinstance(positions, int) and positions < self.sequence_length:
+                yield "$.task.sequence_length", Message("sequence_too_long", {"most": positions})
+
+
+class MaskedLanguageModelling(TextTask, frozen=True, tag="masked_language_modelling"):
+    """Predict masked tokens (Devlin et al. 2018): of those to predict, 80 % are masked, 10 % random, 10 % unchanged."""
+
+    mask_probability: Annotated[float, Meta(gt=0, lt=1)] = 0.15
+    """Share of the tokens to predict."""
+
+
+class SentenceOrderPrediction(TextTask, frozen=True, tag="sentence_order_prediction"):
+    """ALBERT's objective (Lan et al. 2020): masked tokens, and whether two segments of a text are in their order."""
+
+    mask_probability: Annotated[float, Meta(gt=0, lt=1)] = 0.15
+    """Share of the tokens to predict."""
+
+
+class CausalLanguageModelling(TextTask, frozen=True, tag="causal_language_modelling"):
+    """Predict each token from those before it (Radford et al. 2019)."""
+
+    separator: Text | None = None
+    """Token of the tokenizer that ends each text, such as <|endoftext|>; None: texts follow each other directly."""
+
+
+Share = Annotated[float, Meta(gt=0, le=1)]
+Crop = Annotated[int, Meta(ge=8, le=512, description="pixels of each side of a view")]
+
+
+class Swav(msgspec.Struct, frozen=True, forbid_unknown_fields=True, tag_field="type", tag="swav"):
+    """Views of one picture are assigned to the same prototypes, without labels (SwAV; Caron et al. 2020)."""
+
+    large_crop: Crop = 224
+    """Of the two large views, which are also assigned."""
+    small_crop: Crop = 96
+    """Of the small views."""
+    small_crops: Annotated[int, Meta(ge=0, le=16)] = 6
+    """Small views of one picture."""
+    large_share: tuple[Share, Share] = (0.14, 1.0)
+    """Least and most of the picture's area in a large view."""
+    small_share: tuple[Share, Share] = (0.05, 0.14)
+    """Likewise, in a small view."""
+    temperature: Annotated[float, Meta(gt=0, le=10)] = 0.1
+    """Of the softmax over the prototypes."""
+    epsilon: Annotated[float, Meta(ge=0.01, le=1)] = 0.05
+    """Entropy regularisation of the assignment by Sinkhorn and Knopp: the larger, the more even."""
+    iterations: Annotated[int, Meta(ge=1, le=20)] = 3
+    """Of Sinkhorn and Knopp."""
+    queue_length: Annotated[int, Meta(ge=0, le=1 << 16)] = 0
+    """Earlier samples of the same peer that are assigned together with a microbatch; 0: none."""
+    queue_from_epoch: Epochs = 0
+    """The first epoch that uses the queue: early features say little."""
+    freeze_prototypes: Epochs = 0
+    """Epochs at the beginning in which the prototypes do not change."""
+
+    @property
+    def is_reproducible(self) -> bool:
+        """A queue has samples of earlier microbatches."""
+        return self.queue_length == 0
+
+    def mismatches(self, manifest: "Manifest") -> Iterator[tuple[str, Message]]:
+        """(field, problem) of what does not fit this task."""
+        if manifest.data.is_text:
+            yield "$.data.type", Message("data_of_another_kind")
+        if self.small_crop > self.large_crop:
+            yield "$.task.small_crop", Message("crop_too_large", {"most": self.large_crop})
+        for name in ("large_share", "small_share"):
+            least, most = getattr(self, name)
+            if least > most:
+                yield f"$.task.{name}", Message("shares_in_wrong_order")
+
+
+Task = MaskedLanguageModelling | SentenceOrderPrediction | CausalLanguageModelling | Swav
+"""By `type`. How each learns is in `core.learning.tasks`."""
