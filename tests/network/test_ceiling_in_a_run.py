@@ -14,9 +14,10 @@ from tests.network.measured_run import MeasuredRun, Seen, Volunteer, measured_ru
 
 LIMITS: dict[str, Direction] = {"upload_limit": "up", "download_limit": "down"}
 CEILINGS = [(limit, ceiling) for limit in LIMITS for ceiling in (60_000, 100_000, 1_000_000, 10_000_000)]
-BATCHES = {60_000: 480, 100_000: 288, 1_000_000: 96, 10_000_000: 96}
-"""Samples of an update: with less the others would wait longer for this line than its samples are worth, and who
-fetches a state would never have that of the present epoch."""
+BATCHES = {60_000: 1440, 100_000: 864, 1_000_000: 96, 10_000_000: 96}
+"""Samples of an update: with less the others would wait longer for this line than its samples are worth, or make an
+update while this one receives the last, so that it could never catch up: that takes 15 s at 60 kB/s, and the other
+volunteer alone computes 29 samples a second."""
 SHARE = 20
 """Per cent of the time in which both compute, so that a busy computer is not much slower."""
 SECONDS = 60.0
