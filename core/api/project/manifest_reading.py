@@ -160,7 +160,7 @@ def _absolute(url: str, base_url: str | None, field: str) -> str:
 def _contradictions(manifest: Manifest) -> Iterator[tuple[str, Message]]:
     """(field, problem) of contradictions between fields, in the order of the fields."""
     yield from _unsafe(manifest.model.config, "$.model.config")
-    yield from manifest.task.mismatches(manifest)
+    yield from manifest.task.mismatches(manifest.data, manifest.tokenizer, manifest.model.config)
     training = manifest.training
     if training.microbatch_size > training.target_batch_size:
         yield "$.training.microbatch_size", Message("microbatch_too_large", {"most": training.target_batch_size})

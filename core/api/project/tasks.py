@@ -1,16 +1,14 @@
 """The tasks of a manifest: what each declares, and what it needs of the rest."""
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Annotated, ClassVar
+from typing import Annotated, Any, ClassVar
 
 import msgspec
 from msgspec import Meta
 
 from core.api.message import Message
-from core.api.project.fields import Epochs, Text
-
-if TYPE_CHECKING:
-    from core.api.project.manifest import Manifest
+from core.api.project.data import Data
+from core.api.project.fields import Epochs, File, Text
 
 
 class TextTask(msgspec.Struct, frozen=True, forbid_unknown_fields=True, tag_field="type"):
@@ -20,14 +18,14 @@ class TextTask(msgspec.Struct, frozen=True, forbid_unknown_fields=True, tag_fiel
     """Whether the gradients of a microbatch follow from its samples and the parameters alone."""
     sequence_length: Annotated[int, Meta(ge=8, le=4096, description="tokens in one sample")]
 
-    def mismatches(self, manifest: "Manifest") -> Iterator[tuple[str, Message]]:
-        """(field, problem) of what the rest of the manifest lacks for this task."""
-        if manifest.tokenizer is None:
+    def mismatches(self, data: Data, tokenizer: File | None, config: dict[str, Any]) -> Iterator[tuple[str, Message]]:
+        """(field, problem) of what the rest of the manifest lacks for this task; `config` is the model's."""
+        if tokenizer is None:
             yield "$.tokenizer", Message("field_missing")
-        if not manifest.data.is_text:
+        if not data.is_text:
             yield "$.data.type", Message("data_of_another_kind")
         for name in ("max_position_embeddings", "n_positions"):
-            positions = manifest.model.config.get(name)
+            positions = config.get(name)
             if isinstance(positions, int) and positions < self.sequence_length:
                 yield "$.task.sequence_length", Message("sequence_too_long", {"most": positions})
 
@@ -88,9 +86,9 @@ class Swav(msgspec.Struct, frozen=True, forbid_unknown_fields=True, tag_field="t
         """A queue has samples of earlier microbatches."""
         return self.queue_length == 0
 
-    def mismatches(self, manifest: "Manifest") -> Iterator[tuple[str, Message]]:
+    def mismatches(self, data: Data, _tokenizer: File | None, _config: dict[str, Any]) -> Iterator[tuple[str, Message]]:
         """(field, problem) of what does not fit this task."""
-        if manifest.data.is_text:
+        if data.is_text:
             yield "$.data.type", Message("data_of_another_kind")
         if self.small_crop > self.large_crop:
             yield "$.task.small_crop", Message("crop_too_large", {"most": self.large_crop})
