@@ -8,7 +8,7 @@ import pytest
 from tests.end_to_end.machine import PRACTICE, Machine, Participant
 from tests.end_to_end.projects import manifest, project, site
 from tests.end_to_end.refusals import Spoil, failing, nothing_lost, published, refused, stop
-from tests.fakes.http_server import answer, closed_port, serving
+from tests.fakes.http_server import answer, refusing_port, serving
 
 pytestmark = pytest.mark.timeout(120)
 
@@ -35,8 +35,8 @@ def test_what_is_no_manifest_at_all_is_refused(machine: Machine, ann: Participan
 
 
 def test_a_project_that_cannot_be_reached_is_told(machine: Machine, ann: Participant) -> None:
-    url = f"http://127.0.0.1:{closed_port()}/manifest.json"
-    with nothing_lost(ann):
+    with nothing_lost(ann), refusing_port() as nobody:
+        url = f"http://127.0.0.1:{nobody}/manifest.json"
         for verb in (("contribute",), ("projects", "add")):
             told = refused(ann.run(*verb, url), 1)
             assert told == "idlehive: 127.0.0.1 cannot be reached. Check the address and the connection."

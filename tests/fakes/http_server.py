@@ -140,8 +140,16 @@ def redirect(target: str) -> Behaviour:
     return answer(302, location=target)
 
 
+@contextmanager
+def refusing_port() -> Iterator[int]:
+    """A port that refuses connections: it is taken, but nobody listens, so no other process can begin to."""
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        yield int(taken.getsockname()[1])
+
+
 def closed_port() -> int:
-    """A port on which nobody listens."""
+    """A port that was free a moment ago, for a server to listen on. Other processes may take it first."""
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         port: int = probe.getsockname()[1]

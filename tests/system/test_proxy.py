@@ -19,7 +19,7 @@ from core.api.proxy import Proxy
 from core.engine.projects import fetch
 from core.system import proxy, web
 from core.system.reach import Reach
-from tests.fakes.http_server import FakeServer, answer, closed_port, serving, stalled
+from tests.fakes.http_server import FakeServer, answer, refusing_port, serving, stalled
 from tests.fakes.proxy_server import proxy_to
 
 CAP = 1000
@@ -97,11 +97,12 @@ def test_a_proxy_that_refuses_is_named_without_the_password(server: FakeServer, 
 
 
 def test_without_its_proxy_nothing_is_asked_directly(server: FakeServer) -> None:
-    chosen = Proxy("own", f"http://127.0.0.1:{closed_port()}", "secret")
-    for proxied, kind in ((chosen, "proxy_unreachable"), (Proxy("own"), "proxy_missing")):
-        proxy.use(proxied)
-        with pytest.raises(WorldError, match=kind):
-            fetch.from_url(f"http://{NAME}:{port(server)}/m.json", CAP)
+    with refusing_port() as nobody:
+        chosen = Proxy("own", f"http://127.0.0.1:{nobody}", "secret")
+        for proxied, kind in ((chosen, "proxy_unreachable"), (Proxy("own"), "proxy_missing")):
+            proxy.use(proxied)
+            with pytest.raises(WorldError, match=kind):
+                fetch.from_url(f"http://{NAME}:{port(server)}/m.json", CAP)
     assert not server.seen
 
 

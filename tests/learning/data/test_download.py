@@ -17,11 +17,11 @@ from tests.fakes.http_server import (
     LOOPBACK,
     answer,
     chunked,
-    closed_port,
     cut,
     endless,
     ranged,
     redirect,
+    refusing_port,
     serving,
     stalled,
 )
@@ -128,8 +128,9 @@ def test_a_file_that_is_not_there_is_not_asked_for_again(cache: Cache) -> None:
 
 
 def test_a_server_that_is_not_there_is_named(cache: Cache) -> None:
-    address = f"127.0.0.1:{closed_port()}"
-    sentence = refusal(cache, described(f"http://{address}/train.txt"))
+    with refusing_port() as nobody:
+        address = f"127.0.0.1:{nobody}"
+        sentence = refusal(cache, described(f"http://{address}/train.txt"))
     assert sentence == f"train.txt cannot be fetched from {address}: the server cannot be reached."
 
 

@@ -12,7 +12,7 @@ from hivemind.dht.node import DHTNode
 
 from core.swarm.connectivity.dial_back import Answer, ask_to_be_called, serve_dial_backs
 from core.swarm.dht.peer import LOOPBACK, join_swarm, own_addresses
-from tests.fakes.http_server import closed_port
+from tests.fakes.http_server import refusing_port
 from tests.swarm.installed import installed
 
 Join = Callable[[str, str | None], DHT]
@@ -56,8 +56,9 @@ def port_of(dht: DHT) -> int:
 
 def test_a_peer_that_listens_is_reached_at_its_port_and_at_no_other(backbone: DHT, join: Join) -> None:
     peer = join("peer", LOOPBACK)
-    assert ask(peer, backbone, closed_port(), port_of(peer)) is True
-    assert ask(peer, backbone, closed_port()) is False
+    with refusing_port() as nobody:
+        assert ask(peer, backbone, nobody, port_of(peer)) is True
+        assert ask(peer, backbone, nobody) is False
 
 
 def test_another_peer_at_that_port_is_not_taken_for_it(backbone: DHT, join: Join) -> None:
@@ -67,14 +68,15 @@ def test_another_peer_at_that_port_is_not_taken_for_it(backbone: DHT, join: Join
 
 def test_a_second_daemon_asks_for_the_peer_by_ipv4(backbone: DHT, join: Join) -> None:
     peer = join("peer", LOOPBACK)
-    for port, reached in ((port_of(peer), True), (closed_port(), False)):
-        assert ask(peer, backbone, port, by_ipv4=True) is reached
+    with refusing_port() as nobody:
+        for port, reached in ((port_of(peer), True), (nobody, False)):
+            assert ask(peer, backbone, port, by_ipv4=True) is reached
 
 
 def test_nobody_makes_a_backbone_call_again_and_again(backbone: DHT, join: Join) -> None:
     peer = join("peer", None)
-    port = closed_port()
-    answers = [ask_to_be_called(peer, own_addresses(backbone), [port]) for _ in range(4)]
+    with refusing_port() as nobody:
+        answers = [ask_to_be_called(peer, own_addresses(backbone), [nobody]) for _ in range(4)]
     assert answers[1:] == [Answer("127.0.0.1", None)] * 3
 
 
