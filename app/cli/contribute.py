@@ -92,7 +92,7 @@ def run(arguments: argparse.Namespace, profile: Profile) -> int:
         periods.parse_duration(arguments.duration) if arguments.duration else None,
         _epoch(arguments.until_epoch) if arguments.until_epoch else None,
     )
-    project = source.resolve(arguments.project) if arguments.project else None
+    project = source.resolve(arguments.project, profile) if arguments.project else None
     with _stop_on_signals() as stop:
         started = ensure_engine(profile)
         with EngineClient.connect(profile) as engine:

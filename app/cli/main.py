@@ -25,6 +25,7 @@ Give your computer's idle time to open deep-learning collaborations.
   idlehive pause --for 1h              leave this computer alone for an hour
   idlehive projects                    what you can contribute to
   idlehive doctor                      what is missing on this computer
+  idlehive --machine lab status        the same of another machine
 
 `idlehive VERB --help` explains a verb and shows examples.
 """
@@ -55,12 +56,15 @@ _VERBS = {
     "disk": "disk",
     "events": "events",
     "log": "log",
+    "remote": "remote",
     "runtime": "installation.runtime",
     "service": "installation.service",
     "remove-everything": "installation.remove_everything",
     "doctor": "doctor.doctor",
 }
 """Each verb's module. Only that of the chosen one is imported: scripts ask for the status again and again."""
+_HERE_ONLY = frozenset({"contribute", "log", "remote", "service", "remove-everything", "doctor", "open", "host", ""})
+"""Verbs that use more of a computer than its engine, and the window itself."""
 _DISK_ERRORS = (errno.ENOSPC, errno.EDQUOT, errno.EIO, errno.EROFS)
 _FAILED = 1
 _WRONG_USE = 2
@@ -98,7 +102,8 @@ def _drop_output() -> None:
     os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
 
 
-def _run(arguments: list[str]) -> int:
+def _run(given: list[str]) -> int:
+    arguments, profile = _chosen_machine(given)
     match arguments:
         case [] | ["--in-tray"] | ["open", *_] if not {"-h", "--help"} & set(arguments):
             from app.cli import window
@@ -112,8 +117,29 @@ def _run(arguments: list[str]) -> int:
         parsed = _parser(arguments[0]).parse_args(arguments)
     except SystemExit as done:  # after --help and --version
         return done.code if isinstance(done.code, int) else 0
-    code: int = parsed.run(parsed, Profile.from_environment())
+    code: int = parsed.run(parsed, profile)
     return code
+
+
+def _chosen_machine(given: list[str]) -> tuple[list[str], Profile]:
+    """The arguments without `--machine NAME`, which may stand before or after the verb."""
+    profile = Profile.from_environment()
+    if not any(word.partition("=")[0] == "--machine" for word in given):
+        return given, profile
+    chooser = Parser(prog="idlehive", add_help=False, allow_abbrev=False)
+    _add_machine(chooser)
+    chosen, arguments = chooser.parse_known_args(given)
+    from core.client.machines import Machines
+
+    machine = Machines(profile).named(chosen.machine)
+    verb = arguments[0] if arguments else ""
+    if verb in _HERE_ONLY and not {"-h", "--help"} & set(arguments):
+        raise UsageError("machine_not_meant", verb=verb, host=machine.host)
+    return arguments, profile.at(machine)
+
+
+def _add_machine(parser: Parser) -> None:
+    parser.add_argument("--machine", metavar="NAME", help="use the engine of another machine (`idlehive remote`)")
 
 
 class _Version(argparse.Action):
@@ -145,6 +171,7 @@ def _parser(verb: str) -> Parser:
         allow_abbrev=False,
     )
     parser.add_argument("--version", action=_Version, nargs=0, help="show program's version number and exit")
+    _add_machine(parser)
     verbs = parser.add_subparsers(metavar="VERB", title="verbs", required=True, parser_class=Parser)
     modules = [_VERBS[verb]] if verb in _VERBS else list(dict.fromkeys(_VERBS.values()))
     for module in modules:

@@ -89,7 +89,7 @@ def run_order(arguments: argparse.Namespace, profile: Profile) -> int:
 
 
 def run_show(arguments: argparse.Namespace, profile: Profile) -> int:
-    command = api.ShowProject(source.resolve(arguments.project))
+    command = api.ShowProject(source.resolve(arguments.project, profile))
     with borrowed(profile) as engine:
         details = engine.request(command, api.ProjectDetails)
         state = engine.request(GetSnapshot(), Snapshot).state
@@ -97,22 +97,24 @@ def run_show(arguments: argparse.Namespace, profile: Profile) -> int:
 
 
 def run_add(arguments: argparse.Namespace, profile: Profile) -> int:
-    return _change(arguments, profile, api.AddProject(source.resolve(arguments.source)), "{} is now in the list.")
+    return _change(
+        arguments, profile, api.AddProject(source.resolve(arguments.source, profile)), "{} is now in the list."
+    )
 
 
 def run_join(arguments: argparse.Namespace, profile: Profile) -> int:
     invite = read_invite() if arguments.invite == _READ else arguments.invite
-    command = api.JoinProject(source.resolve(arguments.project), invite)
+    command = api.JoinProject(source.resolve(arguments.project, profile), invite)
     return _change(arguments, profile, command, "You are now a member of {}.")
 
 
 def run_leave(arguments: argparse.Namespace, profile: Profile) -> int:
-    command = api.LeaveProject(source.resolve(arguments.project))
+    command = api.LeaveProject(source.resolve(arguments.project, profile))
     return _change(arguments, profile, command, "You have left {}; what you gave stays in your history.")
 
 
 def run_remove(arguments: argparse.Namespace, profile: Profile) -> int:
-    which = source.resolve(arguments.project)
+    which = source.resolve(arguments.project, profile)
     ask(profile, api.RemoveProject(which), NoneType)
     return output.answer(arguments, None, f"{output.printable(which)} is no longer in the list; your history stays.")
 

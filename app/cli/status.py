@@ -68,7 +68,7 @@ def lines(snapshot: Snapshot, now: float) -> list[str]:
 
 def _at_rest(profile: Profile) -> Snapshot:
     """What the record and the schedule say without an engine. Read by a process of the core, which knows the file."""
-    if not profile.database.exists():
+    if profile.machine is not None or not profile.database.exists():
         return _NOTHING
     command, environment = core_command("core.engine.at_rest"), core_environment()
     try:
@@ -141,7 +141,7 @@ def _watch_json(profile: Profile) -> None:
 def _watched(profile: Profile) -> Iterator[Snapshot | Event | None]:
     """Messages of the engine, also of one that starts later; None is a tick."""
     while True:
-        with running(profile) as engine, suppress(EngineGone):
+        with running(profile) as engine, suppress(*([] if profile.machine else [EngineGone])):
             if engine:
                 yield from engine.messages(tick=1.0)
         yield _NOTHING

@@ -30,6 +30,8 @@ from core.api.message import Message
 from core.api.snapshot import Snapshot
 from core.client.installation import ROOT, package
 from core.client.profile import Profile
+from core.client.ssh import Tunnel
+from core.client.ssh import connect as connect_over_ssh
 
 Result = TypeVar("Result")
 
@@ -40,8 +42,9 @@ _OTHERS_START = 1.0
 class EngineClient:
     """A connection to a running engine; for one thread at a time."""
 
-    def __init__(self, connection: socket.socket) -> None:
+    def __init__(self, connection: socket.socket, tunnel: Tunnel | None = None) -> None:
         self._connection = connection
+        self._tunnel = tunnel
         self._received = bytearray()
         self._unread: deque[Snapshot | protocol.Event] = deque()
         self._requests = 0
@@ -49,26 +52,29 @@ class EngineClient:
 
     @classmethod
     def connect(cls, profile: Profile, timeout: float = 5.0) -> Self:
-        """Connect to the engine of a profile.
+        """Connect to the engine of a profile, or of the other machine that it names.
 
         Raises:
             EngineGone: none is running.
-            WorldError: the socket belongs to another user.
+            WorldError: the socket belongs to another user, or the machine cannot be reached.
         """
-        connection = socket.socket(socket.AF_UNIX)
-        connection.settimeout(timeout)
-        try:
-            _check_owner(profile.socket)
-            connection.connect(os.fspath(profile.socket))
-        except (FileNotFoundError, NotADirectoryError, ConnectionRefusedError):
-            connection.close()
-            raise EngineGone("engine_not_running") from None
-        except OSError as error:
-            connection.close()
-            raise WorldError(
-                "engine_unreachable", path=str(profile.socket), detail=error.strerror or str(error)
-            ) from None
-        return cls(connection)
+        if profile.machine is None:
+            return cls(connect_socket(profile, timeout))
+        tunnel = connect_over_ssh(profile.machine)
+        return cls(tunnel.connection, tunnel)
+
+    @classmethod
+    def open(cls, profile: Profile) -> tuple[Self, bool]:
+        """Connect, after starting the engine if none is running; and whether it was started.
+
+        Raises:
+            WorldError: it did not start, or cannot be reached.
+        """
+        if profile.machine is None:
+            started = ensure_engine(profile)
+            return cls.connect(profile), started
+        tunnel = connect_over_ssh(profile.machine, start=True)
+        return cls(tunnel.connection, tunnel), tunnel.hello is not None and tunnel.hello.started
 
     def __enter__(self) -> Self:
         return self
@@ -78,6 +84,8 @@ class EngineClient:
 
     def close(self) -> None:
         self._connection.close()
+        if self._tunnel is not None:
+            self._tunnel.close()
 
     def request(self, command: protocol.Command, result_type: type[Result], timeout: float | None = 60.0) -> Result:
         """Send a command and return its result; `result_type` is `NoneType` where the reply is null.
@@ -94,7 +102,7 @@ class EngineClient:
         try:
             return msgspec.convert(answer.result, result_type)
         except msgspec.ValidationError as error:
-            raise WorldError("engine_other_version") from error
+            raise self._other_version() from error
 
     def messages(self, tick: float | None = None) -> Iterator[Snapshot | protocol.Event | None]:
         """The present snapshot, then snapshots and events as they come.
@@ -114,7 +122,7 @@ class EngineClient:
         try:
             self._connection.sendall(data)
         except OSError as error:
-            raise EngineGone("engine_ended") from error
+            raise self._gone() from error
 
     def _answer(self, number: int, deadline: float | None) -> protocol.Reply | protocol.Refusal:
         while message := self._receive(deadline):
@@ -142,7 +150,7 @@ class EngineClient:
         try:
             message: protocol.EngineMessage = protocol.engine_decoder.decode(text)
         except msgspec.DecodeError as error:
-            raise WorldError("engine_other_version") from error
+            raise self._other_version() from error
         return message
 
     def _read(self, deadline: float | None) -> bytes | None:
@@ -153,10 +161,32 @@ class EngineClient:
         except TimeoutError:
             return None
         except OSError as error:
-            raise EngineGone("engine_ended") from error
+            raise self._gone() from error
         if not data:
-            raise EngineGone("engine_ended")
+            raise self._gone()
         return data
+
+    def _gone(self) -> EngineGone:
+        return self._tunnel.failure() if self._tunnel else EngineGone("engine_ended")
+
+    def _other_version(self) -> WorldError:
+        return self._tunnel.other_version() if self._tunnel else WorldError("engine_other_version")
+
+
+def connect_socket(profile: Profile, timeout: float = 5.0) -> socket.socket:
+    """A connection to the engine of a profile on this machine; raises as `EngineClient.connect`."""
+    connection = socket.socket(socket.AF_UNIX)
+    connection.settimeout(timeout)
+    try:
+        _check_owner(profile.socket)
+        connection.connect(os.fspath(profile.socket))
+    except (FileNotFoundError, NotADirectoryError, ConnectionRefusedError):
+        connection.close()
+        raise EngineGone("engine_not_running") from None
+    except OSError as error:
+        connection.close()
+        raise WorldError("engine_unreachable", path=str(profile.socket), detail=error.strerror or str(error)) from None
+    return connection
 
 
 def ensure_engine(profile: Profile, timeout: float = 20.0, command: Sequence[str] | None = None) -> bool:

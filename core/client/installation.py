@@ -31,3 +31,14 @@ def package() -> Package | None:
         return msgspec.json.decode((ROOT / "package.json").read_bytes(), type=Package)
     except FileNotFoundError:
         return None
+
+
+@functools.cache
+def version() -> str:
+    """Of Idlehive; empty if it was not installed in any way."""
+    from importlib import metadata  # slow to import, and most commands never ask
+
+    try:
+        return metadata.version("idlehive")
+    except metadata.PackageNotFoundError:
+        return ""

@@ -9,6 +9,8 @@ from pathlib import Path
 
 import platformdirs
 
+from core.api.machines import Machine
+
 # A Unix socket's path holds 108 bytes on Linux and 104 on macOS; of these a session's folder and hivemind need 52.
 _LONGEST_RUNTIME_PATH = 50
 
@@ -16,8 +18,10 @@ _LONGEST_RUNTIME_PATH = 50
 class Profile:
     """Paths of one profile. `prepare` creates the folders."""
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: Path, machine: Machine | None = None) -> None:
         self.path = path
+        self.machine = machine
+        """The other machine whose engine is meant in place of this profile's; None: its own."""
         self.database = path / "idlehive.sqlite"
         self.cache = path / "cache"
         """Verified data shards of all projects, limited by the disk cap."""
@@ -37,6 +41,10 @@ class Profile:
         self.runtime = _runtime(path)
         """Sockets and session folders; the path is short enough for a Unix socket."""
         self.socket = self.runtime / "engine.sock"
+
+    def at(self, machine: Machine) -> "Profile":
+        """This profile, with the engine of another machine."""
+        return Profile(self.path, machine)
 
     @classmethod
     def from_environment(cls) -> "Profile":

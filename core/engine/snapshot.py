@@ -1,7 +1,6 @@
 """Builds the snapshot from the state of the engine. Pure."""
 
 import os
-from importlib import metadata
 from typing import cast
 
 import msgspec
@@ -10,6 +9,7 @@ from core.api import snapshot as api
 from core.api.message import Message
 from core.api.reasons import Reason, Severity
 from core.api.session import Report
+from core.client.installation import version
 from core.engine.decision.decide import Decision
 from core.engine.decision.facts import Failure
 from core.engine.decision.states import Failed, Idle, Leaving, Starting, State, Syncing
@@ -18,14 +18,7 @@ _ADVISE_AFTER = 4
 """Failures in a row after which waiting alone is unlikely to help."""
 
 
-def _version() -> str:
-    try:
-        return metadata.version("idlehive")
-    except metadata.PackageNotFoundError:
-        return ""
-
-
-VERSION = _version()
+VERSION = version()
 
 
 def build_snapshot(

@@ -7,7 +7,7 @@ from typing import TypeVar
 
 from core.api.errors import EngineGone
 from core.api.protocol import Command, Quit
-from core.client.engine_client import EngineClient, ensure_engine
+from core.client.engine_client import EngineClient
 from core.client.profile import Profile
 
 Result = TypeVar("Result")
@@ -28,8 +28,8 @@ def running(profile: Profile) -> Iterator[EngineClient | None]:
 @contextmanager
 def borrowed(profile: Profile) -> Iterator[EngineClient]:
     """The engine; if none is running, it is started for one request and ended again."""
-    started = ensure_engine(profile)
-    with EngineClient.connect(profile) as client:
+    client, started = EngineClient.open(profile)
+    with client:
         try:
             yield client
         finally:
@@ -47,6 +47,6 @@ def ask(profile: Profile, command: Command, result_type: type[Result], timeout: 
 @contextmanager
 def needed(profile: Profile) -> Iterator[EngineClient]:
     """The engine, started if none is running, and left running."""
-    ensure_engine(profile)
-    with EngineClient.connect(profile) as client:
+    client, _ = EngineClient.open(profile)
+    with client:
         yield client

@@ -32,6 +32,7 @@ have one row for each session and hour; times there are UTC.
   idlehive history export given.json          all of it, to import elsewhere
   idlehive history export given.csv           the same as a table, for spreadsheets
   idlehive history import given.json          duplicates count once
+  idlehive history collect                    the same from all your machines
   idlehive history summary 2026.png           the year as a picture; or .svg
   idlehive history certificate given.pdf      to print
   idlehive history delete                     asks first
@@ -71,7 +72,7 @@ def add(verbs: Verbs) -> None:
     form.add_argument("--csv", action="store_true", help="print comma-separated values, for spreadsheets")
     record_files.add(
         parser.add_subparsers(
-            metavar="export|import|summary|certificate|delete", title="what to do", parser_class=Parser
+            metavar="export|import|collect|summary|certificate|delete", title="what to do", parser_class=Parser
         ),
         TEXT,
     )

@@ -5,24 +5,44 @@ import os
 import sys
 from datetime import datetime
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from types import NoneType
 
-from app.cli.console import output
+import msgspec
+
+from app.cli.console import output, source
 from app.cli.console.connection import ask
 from app.cli.console.parser import Verbs, add_part, add_verb
 from app.text.formats import amounts
-from core.api.errors import UsageError
+from app.text.messages import sentence
+from core.api.errors import UsageError, WorldError
+from core.api.machines import Machine
 from core.api.record.record import DeleteHistory, ExportHistory, GetOverview, ImportHistory, Overview, Written
+from core.client.collecting import collect
+from core.client.machines import Machines
 from core.client.profile import Profile
 
 _FILES = 600.0
 """Seconds in which a file is written or read."""
+
+
+class Collected(msgspec.Struct, frozen=True):
+    """What a machine's history brought, as `history collect --json` prints it."""
+
+    machine: str
+    hours: int
+    new_hours: int
+    failed: bool
+    text: str
+
+
 _CONFIRMATION = "delete"
 
 
 def add(parts: Verbs, text: str) -> None:
     export = add_part(parts, "export", "write the history into a file", text, run_export)
-    export.add_argument("file", metavar="FILE", help="ends in .json, or in .csv for spreadsheets")
+    export.add_argument("file", metavar="FILE", help="ends in .json, or in .csv for spreadsheets; - prints JSON")
+    add_part(parts, "collect", "add the history of your other machines", text, run_collect)
     taking = add_part(parts, "import", "add the contents of an exported file", text, run_import)
     taking.add_argument("file", metavar="FILE")
     summary = add_verb(parts, "summary", "a year as a picture", text, run_summary)
@@ -36,15 +56,48 @@ def add(parts: Verbs, text: str) -> None:
 
 
 def run_export(arguments: argparse.Namespace, profile: Profile) -> int:
+    if arguments.file == "-":
+        return _print_export(profile)
     path, form = _path(arguments.file, ".json", ".csv")
+    source.refuse_elsewhere(profile, path)
     written = ask(profile, ExportHistory(str(path), "csv" if form == ".csv" else "json"), Written, _FILES)
     return output.answer(arguments, written, f"{_contents(written)} written to {output.printable(str(path))}.")
 
 
 def run_import(arguments: argparse.Namespace, profile: Profile) -> int:
-    written = ask(profile, ImportHistory(str(_path(arguments.file)[0])), Written, _FILES)
+    path, _ = _path(arguments.file)
+    source.refuse_elsewhere(profile, path)
+    written = ask(profile, ImportHistory(str(path)), Written, _FILES)
     new = amounts.hours(written.new_hours) if written.new_hours else "nothing"
     return output.answer(arguments, written, f"{_contents(written)} read; {new} of it was new.")
+
+
+def run_collect(arguments: argparse.Namespace, profile: Profile) -> int:
+    found = [_collected(profile, machine) for machine in Machines(profile).all()]
+    if arguments.json:
+        output.print_json(found)
+    elif not found:
+        print("There are no other machines: `idlehive remote add NAME ssh://HOST` adds one.")
+    else:
+        print("\n".join(each.text for each in found))
+    return 1 if any(each.failed for each in found) else 0
+
+
+def _collected(profile: Profile, machine: Machine) -> Collected:
+    try:
+        written = collect(machine, lambda file: ask(profile, ImportHistory(str(file)), Written, _FILES))
+    except WorldError as error:
+        return Collected(machine.name, 0, 0, failed=True, text=sentence(error.message))
+    text = f"{machine.name}: {_contents(written)} read, {amounts.hours(written.new_hours)} of it new."
+    return Collected(machine.name, written.hours, written.new_hours, failed=False, text=text)
+
+
+def _print_export(profile: Profile) -> int:
+    with TemporaryDirectory(prefix="idlehive-") as folder:
+        path = Path(folder) / "history.json"
+        ask(profile, ExportHistory(str(path)), Written, _FILES)
+        sys.stdout.write(path.read_text(encoding="utf-8"))
+    return 0
 
 
 def run_summary(arguments: argparse.Namespace, profile: Profile) -> int:

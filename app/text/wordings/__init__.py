@@ -7,6 +7,7 @@ from app.text.wordings import (
     engine,
     hosting,
     learning,
+    machines,
     manifest,
     preferences,
     projects,
@@ -15,6 +16,6 @@ from app.text.wordings import (
     storage,
 )
 
-_AREAS = commands, engine, hosting, learning, manifest, preferences, projects, reasons, session, storage
+_AREAS = commands, engine, hosting, learning, machines, manifest, preferences, projects, reasons, session, storage
 WORDINGS: ChainMap[str, str] = ChainMap(*(area.WORDINGS for area in _AREAS))
 """Templates in English, by kind."""

@@ -1,0 +1,187 @@
+"""Connections to engines of other machines, over the system's OpenSSH.
+
+`ssh HOST idlehive remote dial-stdio` joins its standard input and output to the engine's socket there, as docker and
+podman do. No port is opened on either machine. SSH authenticates the host (known_hosts) and the volunteer (a key or an
+agent; passwords are not asked for); the engine's socket is open to its own user alone, as ever.
+"""
+
+import contextlib
+import socket
+import subprocess
+import tempfile
+import time
+from typing import IO
+
+import msgspec
+
+from core.api.errors import EngineGone, WorldError
+from core.api.machines import Hello, Machine, NoEngine
+from core.api.message import Message
+from core.client.installation import version
+
+CONNECT_TIMEOUT = 15
+"""Seconds in which a host has to answer."""
+_HELLO_TIMEOUT = 60.0
+"""Seconds in which Idlehive there has to answer; it may have to start its engine."""
+_SSH_FAILED, _NOT_FOUND, _NOT_EXECUTABLE, _WRONG_USE = 255, 127, 126, 2
+_LONGEST_GREETING = 1 << 16
+"""Bytes that a shell there may print before Idlehive does."""
+_OPTIONS = (
+    "BatchMode=yes",  # nobody is there to answer a question
+    "ClearAllForwardings=yes",
+    "RemoteCommand=none",
+    f"ConnectTimeout={CONNECT_TIMEOUT}",
+    "ServerAliveInterval=5",
+    "ServerAliveCountMax=3",
+    "LogLevel=ERROR",
+)
+# What OpenSSH writes, which is never translated.
+_FAILURES = {
+    "REMOTE HOST IDENTIFICATION HAS CHANGED": "machine_host_changed",
+    "Host key verification failed": "machine_host_unknown",
+    "Permission denied": "machine_key_refused",
+    "Could not resolve hostname": "machine_not_found",
+}
+
+_decoder = msgspec.json.Decoder(Hello | NoEngine)
+
+
+class Tunnel:
+    """A connection to the engine of another machine, and the ssh process that carries it."""
+
+    def __init__(
+        self, machine: Machine, connection: socket.socket, process: subprocess.Popen[bytes], errors: IO[bytes]
+    ):
+        self.machine = machine
+        self.connection = connection
+        self.hello: Hello | None = None
+        """None until the other machine has answered."""
+        self._process = process
+        self._errors = errors
+
+    def failure(self) -> EngineGone:
+        """Why the connection is closed."""
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            self._process.wait(1.0)
+        self._errors.seek(0)
+        written = self._errors.read(_LONGEST_GREETING).decode(errors="replace")
+        return EngineGone(_failure(self.machine, self._process.poll(), written, answered=self.hello is not None))
+
+    def other_version(self) -> WorldError:
+        """Its messages have another form."""
+        there = self.hello.version if self.hello else ""
+        return WorldError("machine_other_version", machine=self.machine.name, there=there, here=version())
+
+    def close(self) -> None:
+        self.connection.close()
+        self._process.terminate()
+        self._process.wait()
+        self._errors.close()
+
+
+def command(machine: Machine, *words: str) -> list[str]:
+    """The command line that runs `idlehive` with these words on the machine."""
+    options = [part for option in _OPTIONS for part in ("-o", option)]
+    user = ["-l", machine.user] if machine.user else []
+    port = ["-p", str(machine.port)] if machine.port else []
+    return ["ssh", "-T", "-x", "-a", *options, *user, *port, "--", machine.host, machine.program, *words]
+
+
+def connect(machine: Machine, start: bool = False) -> Tunnel:
+    """Connect to the engine of a machine; `start` starts it there if none is running. Blocks for seconds.
+
+    Raises:
+        EngineGone: none is running there.
+        WorldError: the machine cannot be reached, or has no Idlehive that can be used.
+    """
+    ours, theirs = socket.socketpair()
+    errors = tempfile.TemporaryFile()  # noqa: SIM115 - the tunnel closes it
+    words = ("remote", "dial-stdio", *(["--start"] if start else []))
+    pipe = theirs.fileno()
+    try:
+        process = subprocess.Popen(
+            command(machine, *words), stdin=pipe, stdout=pipe, stderr=errors, start_new_session=True
+        )
+    except OSError:
+        ours.close()
+        errors.close()
+        raise WorldError("ssh_missing") from None
+    finally:
+        theirs.close()
+    tunnel = Tunnel(machine, ours, process, errors)
+    try:
+        _read_hello(tunnel)
+    except BaseException:
+        tunnel.close()
+        raise
+    return tunnel
+
+
+def fetch(machine: Machine, *words: str, seconds: float) -> bytes:
+    """What `idlehive` prints with these words on the machine.
+
+    Raises:
+        WorldError: it failed.
+    """
+    try:
+        ended = subprocess.run(
+            command(machine, *words), stdin=subprocess.DEVNULL, capture_output=True, timeout=seconds, check=False
+        )
+    except OSError:
+        raise WorldError("ssh_missing") from None
+    except subprocess.TimeoutExpired:
+        raise WorldError("machine_silent", machine=machine.name) from None
+    if ended.returncode:
+        raise WorldError(_failure(machine, ended.returncode, ended.stderr.decode(errors="replace"), answered=False))
+    return ended.stdout
+
+
+def _read_hello(tunnel: Tunnel) -> None:
+    """Skips what the login shell prints before it."""
+    deadline = time.monotonic() + _HELLO_TIMEOUT
+    line = bytearray()
+    for _ in range(_LONGEST_GREETING):
+        tunnel.connection.settimeout(max(deadline - time.monotonic(), 0.001))
+        try:
+            byte = tunnel.connection.recv(1)  # no more: the engine's own lines follow
+        except TimeoutError:
+            raise WorldError("machine_silent", machine=tunnel.machine.name) from None
+        except OSError:
+            byte = b""
+        if not byte:
+            raise WorldError(tunnel.failure().message)
+        line += byte
+        if byte != b"\n":
+            continue
+        with contextlib.suppress(msgspec.DecodeError):
+            _take(tunnel, _decoder.decode(line))
+            tunnel.connection.settimeout(None)
+            return
+        line.clear()
+    raise WorldError("machine_silent", machine=tunnel.machine.name)
+
+
+def _take(tunnel: Tunnel, first: Hello | NoEngine) -> None:
+    if isinstance(first, Hello):
+        tunnel.hello = first
+    elif first.error.kind == "engine_not_running":
+        raise EngineGone("machine_engine_not_running", machine=tunnel.machine.name)
+    else:
+        raise WorldError("machine_engine_unusable", machine=tunnel.machine.name, problem=first.error)
+
+
+def _failure(machine: Machine, code: int | None, written: str, *, answered: bool) -> Message:
+    """Why ssh ended. Pure."""
+    named = {"machine": machine.name, "host": machine.host}
+    lines = [line.strip() for line in written.splitlines() if line.strip()]
+    detail = lines[-1].rstrip(".") if lines else ""
+    if answered:
+        return Message("machine_lost", named)
+    if code in (_NOT_FOUND, _NOT_EXECUTABLE):
+        return Message("machine_without_idlehive", {**named, "program": machine.program})
+    if code == _WRONG_USE:
+        return Message("machine_too_old", named)
+    for words, kind in _FAILURES.items():
+        if code == _SSH_FAILED and words in written:
+            return Message(kind, named)
+    return Message("machine_unreachable", {**named, "detail": detail})
