@@ -63,6 +63,8 @@ TEST_PROGRAMS = {
     "openbox": "openbox",
     "pdftoppm": "poppler-utils",
     "pdftotext": "poppler-utils",
+    "ssh": "openssh-client",
+    "sshd": "openssh-server",
     "tint2": "tint2",
     "xdotool": "xdotool",
     "xfce4-panel": "xfce4-panel",

@@ -78,6 +78,15 @@ class Settings(QObject):
         self._change("weeks", msgspec.json.encode(value).decode())
 
     @property
+    def machine(self) -> str:
+        """Name of the machine that the window shows; empty: this one."""
+        return str(self._file.value("machine", ""))
+
+    @machine.setter
+    def machine(self, value: str) -> None:
+        self._change("machine", value)
+
+    @property
     def notifications(self) -> bool:
         return str(self._file.value("notifications")) != "off"
 

@@ -9,6 +9,7 @@ from PySide6.QtGui import QAction, QDesktopServices
 from PySide6.QtWidgets import QFileDialog, QInputDialog, QMenu, QMessageBox, QWidget
 
 from app.history import certificate
+from app.history.other_machines import OtherMachines
 from app.history.time_range import midnight
 from app.link.engine_link import EngineLink
 from app.text.formats import numbers
@@ -34,13 +35,18 @@ class HistoryFiles:
         self, page: QWidget, link: EngineLink, refresh: Callable[[], None], complain: Callable[[str], None]
     ) -> None:
         self._page, self._link, self._refresh, self._show_problem = page, link, refresh, complain
+        self._others = OtherMachines(link.profile, page)
+        self._others.told.connect(self._show_done)
+        self._others.changed.connect(refresh)
         self.button = Button(tr("Files"), "menu")
         self.button.setToolTip(tr("Export, import, picture, certificate, delete"))
         self._menu = QMenu(self.button)
         self.actions: dict[str, QAction] = {}
-        self._add("export", tr("Export…"), self._ask_export)
-        self._add("import", tr("Import an export…"), self._ask_import)
-        self._menu.addSeparator()
+        if link.machine is None:  # the engine of another machine has other files
+            self._add("export", tr("Export…"), self._ask_export)
+            self._add("import", tr("Import an export…"), self._ask_import)
+            self._add("collect", tr("Add my other machines"), self._others.begin)
+            self._menu.addSeparator()
         self._add("summary", tr("Picture of the year…"), self._ask_summary)
         self._add("certificate", tr("Certificate to print…"), self._ask_certificate)
         self._menu.addSeparator()

@@ -21,6 +21,7 @@ from app.text.i18n import tr
 from app.text.messages import sentence
 from core.api import protocol
 from core.api.errors import EngineGone, IdlehiveError
+from core.api.machines import Machine
 from core.api.message import Message
 from core.api.snapshot import Snapshot
 from core.client.engine_client import ensure_engine
@@ -69,7 +70,7 @@ class EngineLink(QObject):
         self.state = Link.STARTING
         self.snapshot: Snapshot | None = None
         self._words: Words = str
-        self._profile = profile
+        self.profile = profile
         self._requests: dict[int, _Request] = {}
         self._last_id = 0
         self._may_start = False
@@ -84,6 +85,11 @@ class EngineLink(QObject):
         self._quiet = self._timer(_QUIET_MS, self._ping)
         self._silence = self._timer(_ANSWER_MS, self._on_silence)
         self._reconnect = self._timer(_RECONNECT_MS, self._connect)
+
+    @property
+    def machine(self) -> Machine | None:
+        """The other machine whose engine it is; None: this one."""
+        return self.profile.machine
 
     @property
     def sentence(self) -> str:
@@ -143,11 +149,11 @@ class EngineLink(QObject):
     def _connect(self) -> None:
         if self._starting or self._socket.state() is not QLocalSocket.LocalSocketState.UnconnectedState:
             return
-        if engine_process.is_of_another_user(self._profile):
-            path = self._profile.socket
+        if engine_process.is_of_another_user(self.profile):
+            path = self.profile.socket
             self._change(Link.GONE, lambda: tr("The engine's socket belongs to another user: {path}.", path=path))
             return
-        self._socket.connectToServer(str(self._profile.socket))
+        self._socket.connectToServer(str(self.profile.socket))
 
     def _on_connected(self) -> None:
         self._may_start = False
@@ -164,12 +170,7 @@ class EngineLink(QObject):
 
     def _lose(self, words: Words) -> None:
         """Without a connection: start the engine if that was requested, else offer it and watch the socket."""
-        self._quiet.stop()
-        self._silence.stop()
-        requests, self._requests = self._requests, {}
-        for request in requests.values():
-            if request.refused:
-                request.refused(words())
+        self._drop_requests(words)
         if self._ending:
             return
         if self._may_start:
@@ -178,6 +179,14 @@ class EngineLink(QObject):
             self._change(Link.GONE, self._words if self.state is Link.GONE else words)
             self._reconnect.start()
 
+    def _drop_requests(self, words: Words) -> None:
+        self._quiet.stop()
+        self._silence.stop()
+        requests, self._requests = self._requests, {}
+        for request in requests.values():
+            if request.refused:
+                request.refused(words())
+
     def _start_engine(self) -> None:
         self._may_start, self._starting = False, True
         threading.Thread(target=self._start_in_thread, name="engine start", daemon=True).start()
@@ -185,10 +194,10 @@ class EngineLink(QObject):
     def _start_in_thread(self) -> None:
         try:
             try:
-                ensure_engine(self._profile)
+                ensure_engine(self.profile)
             except EngineGone:  # connected to the old one while it was ending
                 time.sleep(_DYING_SECONDS)
-                ensure_engine(self._profile)
+                ensure_engine(self.profile)
         except IdlehiveError as error:
             self._start_ended.emit(error.message)
         else:
@@ -210,7 +219,7 @@ class EngineLink(QObject):
             try:
                 message = protocol.engine_decoder.decode(received)
             except msgspec.DecodeError:
-                self._drop(lambda: tr("The engine is of another version than this window: quit both and start again."))
+                self._drop(self._other_version)
                 return
             self._note_answer()
             self._handle(message)
@@ -264,6 +273,9 @@ class EngineLink(QObject):
         self._socket.blockSignals(False)
         self._quiet.stop()
         self._change(Link.GONE, words)
+
+    def _other_version(self) -> str:
+        return tr("The engine is of another version than this window: quit both and start again.")
 
     def _change(self, state: Link, words: Words = str) -> None:
         if state is not Link.UP:

@@ -13,9 +13,9 @@ from app.widgets.theme import Type
 
 
 class AddProject(Card):
-    """A panel with one field. `add` gets a URL or the path of a file."""
+    """A panel with one field. `add` gets a URL or, if it `takes_files`, the path of a file."""
 
-    def __init__(self, add: Callable[[str], None]) -> None:
+    def __init__(self, add: Callable[[str], None], takes_files: bool) -> None:
         super().__init__(name=tr("Add a project"))
         self._add = add
         self.field = Field(tr("Address or file of the project's manifest"), "https://…/project.json")
@@ -23,6 +23,7 @@ class AddProject(Card):
         self.submit = Button(tr("Add"), "primary", self._submit)
         self.problem = Notice("problem-frame")
         choose = Button(tr("Choose file…"), "secondary", self._choose)
+        choose.setVisible(takes_files)
         row = layouts.row((self.field, 1), choose, self.submit, spacing=theme.UNIT * 2)
         hint = tr(
             "Paste the address that the organiser gave you, or choose or drop the manifest file. The project "

@@ -119,7 +119,7 @@ class ProjectsPage(LivePage):
         self.link.ask(api.AddProject(source), self._on_added, self.add_panel.show_problem, kind=api.ProjectInfo)
 
     def _build(self) -> None:
-        self.add_panel = AddPanel(self.add)
+        self.add_panel = AddPanel(self.add, takes_files=self.link.machine is None)
         self.add_panel.hide()
         self._empty = Label(role="muted", wrap=True)
         self._empty.hide()

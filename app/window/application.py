@@ -110,6 +110,7 @@ class WindowApp(QObject):
     def run(self, in_tray: bool = False) -> int:
         """Run the program and return its exit code. `in_tray`: do not open the window."""
         self._instance.listen()
+        self.window.painted.connect(self.window.show_last_machine, Qt.ConnectionType.QueuedConnection)
         if in_tray:
             self.link.open()
         else:
@@ -121,6 +122,7 @@ class WindowApp(QObject):
         signals.stop()
         self.host.stop()
         self.link.close()
+        self.window.disconnect_machine()
         if self._compact is not None:
             self._compact.close()
         self.tray.icon.hide()
@@ -195,8 +197,11 @@ class WindowApp(QObject):
             self._compact = None
 
     def _perform(self, command: Command) -> None:
-        """On the current home page: a change of language replaces the page."""
-        self.window.home.perform(command)
+        """On the home page as it is now. Tray and compact window are always those of this computer."""
+        if self.window.shows_this_computer:
+            self.window.home.perform(command)
+        else:
+            self.link.ask(command)
 
     def _stay_in_reach(self) -> None:
         """A hidden window without a tray icon could not be opened again."""

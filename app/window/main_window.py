@@ -14,7 +14,9 @@ from app.widgets import icons, layouts, theme
 from app.widgets.basic import Notice
 from app.widgets.dialog import MessageDialog
 from app.window import pages
+from app.window.machine_switcher import MachineSwitcher
 from app.window.sidebar import Sidebar
+from core.api.machines import Machine
 from core.api.snapshot import Snapshot
 
 if TYPE_CHECKING:
@@ -31,7 +33,7 @@ class MainWindow(QMainWindow):
 
     def __init__(self, link: EngineLink, settings: Settings) -> None:
         super().__init__()
-        self._link = link
+        self._local = self._link = link
         self._settings = settings
         self._was_painted = False
         self._was_focused = False
@@ -44,9 +46,41 @@ class MainWindow(QMainWindow):
         self.resize(1080, 760)
         if settings.geometry:
             self.restoreGeometry(settings.geometry)
-        link.link_changed.connect(self._on_link)
-        link.snapshot_changed.connect(self._on_snapshot)
-        self._on_link(link.state, link.sentence)
+        self._follow(link)
+
+    @property
+    def shows_this_computer(self) -> bool:
+        return self._link is self._local
+
+    def show_machine(self, machine: Machine | None) -> None:
+        """Show another machine of the volunteer's, or this one: None. The open page stays open."""
+        if machine == self._link.machine:
+            return
+        self._link.link_changed.disconnect(self._on_link)
+        self._link.snapshot_changed.disconnect(self._on_snapshot)
+        self._link.forget_requests()
+        if not self.shows_this_computer:
+            self._link.close()
+        self._link = self._local
+        if machine is not None:
+            from app.link.remote_link import RemoteLink  # most people have one machine
+
+            self._link = RemoteLink(self._settings.profile, machine, self)
+        self._settings.machine = machine.name if machine else ""
+        self.setWindowTitle(f"{machine.name} – Idlehive" if machine else "Idlehive")
+        self._rebuild()
+        self._follow(self._link)
+        if machine is not None:
+            self._link.open()
+
+    def show_last_machine(self) -> None:
+        """The machine that was shown last, if it is still in the list."""
+        self.show_machine(self._machines.named(self._settings.machine))
+
+    def disconnect_machine(self) -> None:
+        """Before the end of the program."""
+        if not self.shows_this_computer:
+            self._link.close()
 
     def open_page(self, number: int) -> None:
         """Show a page by its place in the sidebar; make it the first time."""
@@ -138,18 +172,26 @@ class MainWindow(QMainWindow):
 
     def retranslate(self) -> None:
         """Build everything again in the current language; the open page stays open."""
+        self._link.forget_requests()
+        self._rebuild()
+        self._on_link(self._link.state, self._link.sentence)
+
+    def _follow(self, link: EngineLink) -> None:
+        link.link_changed.connect(self._on_link)
+        link.snapshot_changed.connect(self._on_snapshot)
+        self._on_link(link.state, link.sentence)
+
+    def _rebuild(self) -> None:
         open_page = self._stack.currentWidget()
         number = next((number for number, page in self._built.items() if page is open_page), None)
         if (focused := self.focusWidget()) is not None:
             focused.clearFocus()  # else the focus ring would be deleted with it
-        self._link.forget_requests()
         self._welcome = None
         self._build()
         if number is None:
             self._show_welcome()
         else:
             self.open_page(number)
-        self._on_link(self._link.state, self._link.sentence)
         if self._link.snapshot:
             self.home.show_snapshot(self._link.snapshot)
 
@@ -157,12 +199,14 @@ class MainWindow(QMainWindow):
         self.home = HomePage(self._link, self._settings)
         self.home.day.opened.connect(lambda: self.open_named("schedule"))
         self.home.limit_opened.connect(self._open_limit)
-        self._pages = pages.table(self.home, self._link, self._settings, self._show_welcome)
+        self._pages = pages.table(self.home, self._link, self._local, self._settings, self._show_welcome)
         self._built: dict[int, QWidget] = {}
-        self._sidebar = Sidebar([page.name for page in self._pages], self.quit_asked.emit)
+        self._machines = MachineSwitcher(self._settings.profile, self._link.machine, self.show_machine)
+        self._sidebar = Sidebar([page.name for page in self._pages], self._machines, self.quit_asked.emit)
         self._sidebar.arrange(self.width() >= theme.ROOMY_WINDOW)
         self._sidebar.chosen.connect(self.open_page)
-        self._notice = Notice("problem-frame", tr("Restart the engine"), self._link.restart)
+        again = tr("Restart the engine") if self.shows_this_computer else tr("Connect, and start it there")
+        self._notice = Notice("problem-frame", again, self._link.restart)
         self._stack = QStackedWidget()
         self._notice_row = layouts.row(self._notice)
         self._notice_row.setContentsMargins(theme.PAGE_MARGIN, 0, theme.PAGE_MARGIN, 0)
@@ -210,13 +254,14 @@ class MainWindow(QMainWindow):
         gone = state in {Link.SILENT, Link.GONE}
         self._notice.set_text(sentence if gone else "")
         self._notice_row.setContentsMargins(theme.PAGE_MARGIN, theme.UNIT * 5 if gone else 0, theme.PAGE_MARGIN, 0)
-        self._sidebar.show_link(state, self._link.snapshot.version if self._link.snapshot else "")
+        version = self._link.snapshot.version if self._link.snapshot else ""
+        self._sidebar.show_link(state, version, is_remote=not self.shows_this_computer)
 
     def _on_snapshot(self, snapshot: Snapshot) -> None:
         if not self._was_focused:
             # Only now: without an engine the button cannot have the focus.
             self._was_focused = True
             self.home.button.main.setFocus(Qt.FocusReason.OtherFocusReason)
-            if snapshot.project is None and not snapshot.wanted:
+            if snapshot.project is None and not snapshot.wanted and self.shows_this_computer:
                 self.welcome()
-        self._sidebar.show_link(self._link.state, snapshot.version)
+        self._on_link(self._link.state, self._link.sentence)

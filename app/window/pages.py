@@ -19,8 +19,12 @@ class PageRow(NamedTuple):
     make: Callable[[], QWidget]
 
 
-def table(home: QWidget, link: EngineLink, settings: Settings, welcome: Callable[[], None]) -> list[PageRow]:
-    """All pages, in the order of the sidebar. `welcome` shows the welcome page."""
+def table(
+    home: QWidget, link: EngineLink, local: EngineLink, settings: Settings, welcome: Callable[[], None]
+) -> list[PageRow]:
+    """All pages, in the order of the sidebar. `link` is of the machine that is shown; the settings are those of this
+    computer (`local`). `welcome` shows the welcome page.
+    """
     return [
         PageRow("home", tr("Home"), lambda: home),
         PageRow("projects", tr("Projects"), lambda: _load("projects").ProjectsPage(link)),
@@ -28,7 +32,7 @@ def table(home: QWidget, link: EngineLink, settings: Settings, welcome: Callable
         PageRow("limits", tr("Limits"), lambda: _load("limits").LimitsPage(link)),
         PageRow("history", tr("History"), lambda: _load("history").HistoryPage(link)),
         PageRow("log", tr("Log"), lambda: _load("log").LogPage(link, settings.profile)),
-        PageRow("settings", tr("Settings"), lambda: _load("settings").SettingsPage(link, settings, welcome)),
+        PageRow("settings", tr("Settings"), lambda: _load("settings").SettingsPage(local, settings, welcome)),
     ]
 
 

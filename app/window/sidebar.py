@@ -18,7 +18,7 @@ class Sidebar(QWidget):
 
     chosen = Signal(int)
 
-    def __init__(self, names: list[str], quit_program: Callable[[], object]) -> None:
+    def __init__(self, names: list[str], machines: QWidget, quit_program: Callable[[], object]) -> None:
         super().__init__()
         self.setObjectName("sidebar")
         self.setAttribute(Qt.WidgetAttribute.WA_StyledBackground)
@@ -31,7 +31,7 @@ class Sidebar(QWidget):
         quit_button = Button(tr("Quit"), "nav", quit_program, Type.TEXT)
         quit_button.setToolTip(QKeySequence("Ctrl+Q").toString(QKeySequence.SequenceFormat.NativeText))
         last = settings, quit_button, theme.UNIT, self._footer()
-        column = layouts.column(self._brand(), theme.UNIT * 2, *pages, None, *last, spacing=theme.UNIT, of=self)
+        column = layouts.column(self._brand(), machines, theme.UNIT, *pages, None, *last, spacing=theme.UNIT, of=self)
         column.setContentsMargins(theme.UNIT * 3, theme.UNIT * 4, theme.UNIT * 3, theme.UNIT * 5)
         self.show_page(0)
 
@@ -41,14 +41,20 @@ class Sidebar(QWidget):
     def arrange(self, roomy: bool) -> None:
         self.setFixedWidth(theme.SIDEBAR_WIDTH if roomy else theme.NARROW_SIDEBAR_WIDTH)
 
-    def show_link(self, state: Link, version: str = "") -> None:
-        words = {
+    def show_link(self, state: Link, version: str = "", *, is_remote: bool = False) -> None:
+        local = {
             Link.STARTING: (tr("Starting…"), "muted"),
             Link.UP: (tr("Engine running"), "text"),
             Link.SILENT: (tr("Engine not answering"), "problem"),
             Link.GONE: (tr("Engine stopped"), "problem"),
         }
-        text, role = words[state]
+        remote = {
+            Link.STARTING: (tr("Connecting…"), "muted"),
+            Link.UP: (tr("Connected"), "text"),
+            Link.SILENT: (tr("Not answering"), "problem"),
+            Link.GONE: (tr("Not connected"), "problem"),
+        }
+        text, role = (remote if is_remote else local)[state]
         self._engine.setText(text)
         theme.set_role(self._engine, role)
         if version:

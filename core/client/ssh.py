@@ -176,7 +176,7 @@ def _failure(machine: Machine, code: int | None, written: str, *, answered: bool
     lines = [line.strip() for line in written.splitlines() if line.strip()]
     detail = lines[-1].rstrip(".") if lines else ""
     if answered:
-        return Message("machine_lost", named)
+        return Message("machine_lost" if code else "machine_engine_ended", named)
     if code in (_NOT_FOUND, _NOT_EXECUTABLE):
         return Message("machine_without_idlehive", {**named, "program": machine.program})
     if code == _WRONG_USE:

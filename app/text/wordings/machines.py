@@ -39,5 +39,6 @@ WORDINGS = {
     "machine_other_version": N_("{machine} has Idlehive {there} and this computer {here}: update the older one."),
     "machine_engine_not_running": N_("No engine is running on {machine}."),
     "machine_engine_unusable": N_("The engine of {machine} cannot be used. {problem}"),
+    "machine_engine_ended": N_("The engine of {machine} has ended."),
     "machine_lost": N_("The connection to {machine} is lost."),
 }

@@ -1,0 +1,127 @@
+"""Which machine the window shows: this computer, or another one of the volunteer's."""
+
+from collections.abc import Callable
+from functools import partial
+
+from PySide6.QtCore import QPointF
+from PySide6.QtGui import QPaintEvent
+from PySide6.QtWidgets import QDialog, QMenu, QWidget
+
+from app.text.i18n import tr
+from app.text.messages import sentence
+from app.widgets import layouts, painting, theme
+from app.widgets.basic import Button, Field, Label, Notice
+from core.api.errors import IdlehiveError
+from core.api.machines import Machine
+from core.client.machines import Machines
+from core.client.profile import Profile
+
+Show = Callable[[Machine | None], None]
+
+
+class MachineSwitcher(Button):
+    """A menu of the machines. `show` shows one of them; None is this computer."""
+
+    def __init__(self, profile: Profile, shown: Machine | None, show: Show) -> None:
+        super().__init__(_name(shown), "machine")
+        self.setAccessibleName(tr("Machine: {name}", name=_name(shown)))
+        self.setToolTip(tr("Which machine the window shows"))
+        self._machines, self._shown, self._show = Machines(profile), shown, show
+        self.menu_of_machines = QMenu(self)
+        self.menu_of_machines.aboutToShow.connect(self.fill)
+        self.setMenu(self.menu_of_machines)
+
+    def named(self, name: str) -> Machine | None:
+        """None: there is none of that name."""
+        return next((machine for machine in self._known() if machine.name == name), None)
+
+    def fill(self) -> None:
+        """This computer first; what can be done with the list last."""
+        menu = self.menu_of_machines
+        menu.clear()
+        for machine in (None, *self._known()):
+            action = menu.addAction(_name(machine), partial(self._show, machine))
+            action.setCheckable(True)
+            action.setChecked(machine == self._shown)
+        menu.addSeparator()
+        menu.addAction(tr("Add a machine…"), self.add)
+        if self._shown is not None:
+            menu.addAction(tr("Rename {name}…", name=self._shown.name), partial(self.rename, self._shown))
+            menu.addAction(tr("Remove {name} from the list", name=self._shown.name), partial(self.remove, self._shown))
+
+    def add(self) -> "MachineDialog":
+        dialog = MachineDialog(self.window(), tr("Add a machine"), self._add)
+        dialog.open()
+        return dialog
+
+    def rename(self, machine: Machine) -> "MachineDialog":
+        dialog = MachineDialog(self.window(), tr("Rename {name}", name=machine.name), self._rename, machine)
+        dialog.open()
+        return dialog
+
+    def remove(self, machine: Machine) -> None:
+        """Nothing changes over there, and it can be added again."""
+        self._machines.remove(machine.name)
+        self._show(None)
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        super().paintEvent(event)
+        tip = QPointF(self.width() - 16.0, self.height() / 2)
+        painting.arrow_down(painting.smooth(self), tip, theme.tokens().muted, 2)
+
+    def _add(self, name: str, address: str) -> None:
+        self._show(self._machines.add(name, address))
+
+    def _rename(self, name: str, _address: str) -> None:
+        if self._shown is not None and name != self._shown.name:
+            self._show(self._machines.rename(self._shown.name, name))
+
+    def _known(self) -> list[Machine]:
+        try:
+            return self._machines.all()
+        except IdlehiveError as error:
+            self.setToolTip(sentence(error.message))
+            return []
+
+
+class MachineDialog(QDialog):
+    """Name and address of a machine; what is wrong with them is said here. It never blocks: call `open()`."""
+
+    def __init__(
+        self, parent: QWidget, title: str, then: Callable[[str, str], None], machine: Machine | None = None
+    ) -> None:
+        super().__init__(parent)
+        self.setWindowTitle(title)
+        self.finished.connect(self.deleteLater)
+        self._then = then
+        self.name = Field(tr("Name"), tr("Name, such as lab"))
+        self.address = Field(tr("Address"), "ssh://user@host")
+        if machine is not None:
+            self.name.setText(machine.name)
+            self.address.setText(machine.address)
+            self.address.setEnabled(False)
+        self.problem = Notice("problem-frame")
+        text = tr(
+            "Idlehive must be installed there, and `ssh HOST` must work without a question. No port is opened on"
+            " either machine."
+        )
+        self.accept_button = Button(title, "primary", self.submit)
+        self.accept_button.setDefault(True)
+        cancel = Button(tr("Cancel"), "secondary", self.reject)
+        buttons = layouts.row(None, cancel, self.accept_button, spacing=theme.UNIT * 2)
+        parts = Label(text, wrap=True), self.name, self.address, self.problem, buttons
+        column = layouts.column(*parts, spacing=theme.UNIT * 3, of=self)
+        column.setContentsMargins(*[theme.UNIT * 6] * 4)
+        self.setMinimumWidth(460)
+
+    def submit(self) -> None:
+        try:
+            self._then(self.name.text().strip(), self.address.text().strip())
+        except IdlehiveError as error:
+            self.problem.set_text(sentence(error.message))
+        else:
+            self.accept()
+
+
+def _name(machine: Machine | None) -> str:
+    return machine.name if machine else tr("This computer")

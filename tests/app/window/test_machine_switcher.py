@@ -1,0 +1,137 @@
+"""Several machines in one window."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from pytestqt.qtbot import QtBot
+
+from app.history.page import HistoryPage
+from app.link.engine_link import Link
+from app.window.main_window import MainWindow
+from core.api.errors import WorldError
+from core.api.intent import Pause
+from core.api.record.record import ImportHistory, Written
+from core.api.snapshot import Snapshot
+from core.client import collecting
+from core.client.machines import Machines
+from core.client.profile import Profile
+from tests.fakes.scripted_engine import ScriptedEngine
+from tests.fakes.ssh_server import SshServer, needs_sshd, serving_ssh
+
+
+@pytest.fixture
+def far(short_folder: Path) -> Profile:
+    profile = Profile(short_folder / "far")
+    profile.prepare()
+    return profile
+
+
+@pytest.fixture
+def server(tmp_path: Path, far: Profile, monkeypatch: pytest.MonkeyPatch) -> Iterator[SshServer]:
+    with serving_ssh(tmp_path / "ssh", far, monkeypatch) as running:
+        yield running
+
+
+def entries(window: MainWindow) -> list[str]:
+    window._machines.fill()
+    return [action.text() for action in window._machines.menu_of_machines.actions() if action.text()]
+
+
+def choose(window: MainWindow, beginning: str) -> None:
+    window._machines.fill()
+    actions = window._machines.menu_of_machines.actions()
+    next(action for action in actions if action.text().startswith(beginning)).trigger()
+
+
+@needs_sshd
+def test_the_window_shows_and_pauses_another_machine_and_comes_back(
+    window: MainWindow, engine: ScriptedEngine, server: SshServer, far: Profile, qtbot: QtBot
+) -> None:
+    engine.show(Snapshot("idle", project_name="Here"))
+    with ScriptedEngine(far) as there:
+        there.show(Snapshot("contributing", project="bees", project_name="Over there", wanted=True))
+        dialog = window._machines.add()
+        dialog.name.setText("workshop")
+        dialog.address.setText("ssh://lab")
+        dialog.submit()
+        link = window._link
+        qtbot.waitUntil(lambda: link.state is Link.UP and link.snapshot is not None, timeout=15_000)
+        assert window.windowTitle() == "workshop – Idlehive"
+        assert window._sidebar._engine.text() == "Connected"
+        assert window._settings.machine == "workshop"
+        window.open_named("limits")
+        window.home.perform(Pause())
+        qtbot.waitUntil(lambda: there.received(Pause) == [Pause()])
+        assert engine.received(Pause) == []
+        assert entries(window)[:2] == ["This computer", "workshop"]
+        choose(window, "This computer")
+        assert window.shows_this_computer
+        assert window._link.state is Link.UP
+        assert window._settings.machine == ""
+    window.disconnect_machine()
+
+
+@needs_sshd
+def test_the_machine_that_was_shown_last_is_shown_again(
+    window: MainWindow, server: SshServer, far: Profile, profile: Profile, qtbot: QtBot
+) -> None:
+    Machines(profile).add("workshop", "ssh://lab")
+    window._settings.machine = "workshop"
+    window.show_last_machine()
+    assert not window.shows_this_computer
+    qtbot.waitUntil(window._notice.isVisible, timeout=10_000)
+    assert window._notice.label.text() == "No engine is running on workshop."
+    assert window._notice.action.text() == "Connect, and start it there"
+    choose(window, "Remove workshop")
+    assert window.shows_this_computer
+    assert Machines(profile).all() == []
+    window._settings.machine = "gone"
+    window.show_last_machine()
+    assert window.shows_this_computer
+
+
+def test_a_machine_that_cannot_be_added_is_explained_in_the_dialog(window: MainWindow, profile: Profile) -> None:
+    dialog = window._machines.add()
+    dialog.name.setText("lab")
+    dialog.address.setText("http://lab")
+    dialog.submit()
+    assert "is not the address of a machine" in dialog.problem.label.text()
+    assert dialog.isVisible()
+    assert Machines(profile).all() == []
+    dialog.reject()
+
+
+def test_files_of_this_computer_are_not_offered_for_another_one(
+    window: MainWindow, profile: Profile, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PATH", "")
+    window.show_machine(Machines(profile).add("lab", "ssh://lab"))
+    window.open_named("history")
+    page = window._stack.currentWidget()
+    assert isinstance(page, HistoryPage)
+    assert set(page.files.actions) == {"summary", "certificate", "delete"}
+    window.open_named("log")
+    assert not window._stack.currentWidget().technical.isVisible()  # type: ignore[attr-defined]
+    window.show_machine(None)
+
+
+def test_the_history_of_all_machines_comes_together_and_who_failed_is_named(
+    window: MainWindow, engine: ScriptedEngine, profile: Profile, monkeypatch: pytest.MonkeyPatch, qtbot: QtBot
+) -> None:
+    for name in ("lab", "nas"):
+        Machines(profile).add(name, f"ssh://{name}")
+
+    def fetch(machine: object, *words: str, seconds: float) -> bytes:
+        if machine == Machines(profile).named("nas"):
+            raise WorldError("machine_silent", machine="nas")
+        return b"{}"
+
+    monkeypatch.setattr(collecting.ssh, "fetch", fetch)
+    engine.answer(ImportHistory, Written("/history.json", 2, 30, 7))
+    window.open_named("history")
+    page = window._stack.currentWidget()
+    assert isinstance(page, HistoryPage)
+    page.files.actions["collect"].trigger()
+    told = "Your other machines are read: 7 hours were new. nas does not answer."
+    qtbot.waitUntil(lambda: page.files.notice.label.text() == told, timeout=10_000)
