@@ -81,7 +81,8 @@ class LogPage(QWidget):
         self.events = EventsView(self._link)
         self.technical = ToggleButton(tr("Technical log"))
         self.technical.toggled.connect(self._choose)
-        self.technical.setVisible(self._link.machine is None)  # its files are over there
+        if self._link.machine is not None:  # its files are over there
+            self.technical.hide()
         head = layouts.row((heading, 1), self.technical)
         column = layouts.column(head, (self.events, 1), (self._technical, 1), spacing=theme.GAP, of=self)
         self._choose(technical=False)

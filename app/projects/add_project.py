@@ -23,7 +23,8 @@ class AddProject(Card):
         self.submit = Button(tr("Add"), "primary", self._submit)
         self.problem = Notice("problem-frame")
         choose = Button(tr("Choose file…"), "secondary", self._choose)
-        choose.setVisible(takes_files)
+        if not takes_files:
+            choose.hide()
         row = layouts.row((self.field, 1), choose, self.submit, spacing=theme.UNIT * 2)
         hint = tr(
             "Paste the address that the organiser gave you, or choose or drop the manifest file. The project "

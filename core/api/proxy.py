@@ -10,6 +10,8 @@ from core.api.errors import UsageError
 ProxyChoice = Literal["system", "none", "own"]
 CHOICES: tuple[str, ...] = get_args(ProxyChoice)
 """`system`: as the environment or the system's settings say."""
+SCHEMES = ("http", "https", "socks5", "socks5h")
+"""Of addresses that can be used. Both kinds of SOCKS5 leave it to the proxy to look up names."""
 PASSWORD = "proxy_password"  # noqa: S105 - the name of the preference
 
 
@@ -22,11 +24,17 @@ class Proxy(msgspec.Struct, frozen=True):
     @property
     def url(self) -> str:
         """The address with the password, as HTTP libraries take it."""
-        scheme, _, rest = self.address.partition("://")
+        scheme, _, rest = with_remote_names(self.address).partition("://")
         user, at, place = rest.rpartition("@")
         if not at or self.password is None:
-            return self.address
+            return f"{scheme}://{rest}" if rest else ""
         return f"{scheme}://{user}:{quote(self.password, safe='')}@{place}"
+
+
+def with_remote_names(url: str) -> str:
+    """SOCKS5 as HTTP libraries call it when the proxy looks up names: else each would be asked of the local DNS."""
+    scheme, separator, rest = url.partition("://")
+    return f"socks5h://{rest}" if separator and scheme in ("socks", "socks5") else url
 
 
 def checked_address(text: str) -> str:
@@ -43,7 +51,7 @@ def checked_address(text: str) -> str:
         raise UsageError("proxy_address_unclear", address=typed) from None
     if parts.password is not None:
         raise UsageError("proxy_with_password", name=PASSWORD)
-    if parts.scheme not in ("http", "https"):
+    if parts.scheme not in SCHEMES:
         raise UsageError("proxy_scheme", scheme=parts.scheme)
     extra = parts.path.strip("/") or parts.query or parts.fragment
     if not parts.hostname or port == 0 or extra or not typed.isprintable() or " " in typed:

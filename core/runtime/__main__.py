@@ -24,15 +24,19 @@ from core.api.message import Message
 from core.api.proxy import Proxy
 from core.client.engine_client import core_environment
 from core.client.installation import package
+from core.conditions.desktop_proxy import DesktopProxy
 from core.conditions.nvml import driver_cuda
 from core.runtime import failures, plan
 from core.runtime.store import LOCKS, PYTHON, RuntimeStore, locks
+from core.system.proxy import in_environment
 
 _POLL = 1.0
 _OWN_SOURCES = ("UV_DEFAULT_INDEX", "UV_FIND_LINKS", "UV_INDEX", "UV_INDEX_URL", "UV_TORCH_BACKEND")
 """Variables by which a person names other sources of packages; torch's own index is then not asked."""
 
 
+_ANY_SOURCE = "https://packages.example/"
+"""Stands for the sources of packages where the desktop is asked for their proxy."""
 _PROXIES = ("all_proxy", "http_proxy", "https_proxy", "no_proxy")
 
 
@@ -127,10 +131,13 @@ def environment(cache: Path, proxy: Proxy) -> dict[str, str]:
     left_out = {"PYTHONPATH", "VIRTUAL_ENV"}
     if proxy.choice != "system":
         left_out |= {name for name in os.environ if name.lower() in _PROXIES}
+    url = proxy.url if proxy.choice == "own" else ""
+    if proxy.choice == "system" and not in_environment():
+        url = DesktopProxy()(_ANY_SOURCE)
     return {
         "UV_HTTP_TIMEOUT": "60",
         **{name: value for name, value in os.environ.items() if name not in left_out},
-        **({"ALL_PROXY": proxy.url} if proxy.choice == "own" else {}),
+        **({"ALL_PROXY": url} if url else {}),
         "UV_CACHE_DIR": str(cache),
         "UV_PYTHON_DOWNLOADS": "never",
         "UV_NO_PROGRESS": "1",

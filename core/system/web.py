@@ -15,14 +15,17 @@ from typing import Any, Self
 from urllib.parse import urljoin, urlsplit
 
 import requests
+import socks
 from requests.adapters import HTTPAdapter
 from urllib3.connection import HTTPConnection, HTTPSConnection
 from urllib3.connectionpool import HTTPConnectionPool, HTTPSConnectionPool
+from urllib3.contrib.socks import SOCKSConnection, SOCKSHTTPSConnection
 from urllib3.exceptions import HTTPError, NameResolutionError
 from urllib3.poolmanager import ProxyManager
 
 from core.api.errors import WorldError
 from core.api.project.plain_json import printable
+from core.api.proxy import SCHEMES, with_remote_names
 from core.system import proxy
 from core.system.reach import Reach, host_in, is_nearby, literal
 
@@ -103,6 +106,10 @@ def ask(
         # Of a tunnel for https only the words of the error have the status.
         refuses = str(_REFUSES) in str(error)
         raise ProxyFailed("proxy_refuses" if refuses else "proxy_unreachable", proxy=host_in(through)) from None
+    except requests.ConnectionError as error:
+        if kind := _socks_failure(error):
+            raise ProxyFailed(kind, proxy=host_in(through)) from None
+        raise
     if through and response.status_code == _REFUSES:
         response.close()
         raise ProxyFailed("proxy_refuses", proxy=host_in(through))
@@ -120,12 +127,16 @@ def proxy_for(url: str) -> str:
         return ""
     if proxy.in_use().choice == "own":
         found = proxy.in_use().url
-    else:
+    elif proxy.in_environment():
         found = requests.utils.select_proxy(url, requests.utils.get_environ_proxies(url)) or ""
+    else:
+        found = proxy.of_desktop(url)
     if not found and proxy.in_use().choice == "own":
         raise WorldError("proxy_missing")
-    if found.startswith("socks"):
-        raise WorldError("proxy_scheme", scheme=found.partition(":")[0])
+    found = with_remote_names(found)
+    scheme, separator, _ = found.partition("://")
+    if separator and scheme not in SCHEMES:
+        raise WorldError("proxy_scheme", scheme=scheme)
     return found
 
 
@@ -150,6 +161,18 @@ def private(host: str) -> WorldError:
     return WorldError("private_address", host=printable(host))
 
 
+def _socks_failure(error: BaseException | None) -> str:
+    """What a SOCKS proxy itself failed at; empty: it works, and cannot reach the server."""
+    while error is not None and not isinstance(error, socks.ProxyError):
+        wrapped = error.args[0] if error.args and isinstance(error.args[0], BaseException) else None
+        error = wrapped or error.__cause__ or error.__context__
+    while isinstance(error, socks.ProxyError) and isinstance(error.socket_err, socks.ProxyError):
+        error = error.socket_err
+    if isinstance(error, socks.SOCKS5AuthError):
+        return "proxy_refuses"
+    return "proxy_unreachable" if isinstance(error, socks.ProxyConnectionError | socks.GeneralProxyError) else ""
+
+
 class _Session(requests.Session):
     """Does not follow redirects by itself: it would read the redirect's body first, however large."""
 
@@ -171,18 +194,24 @@ class _Adapter(HTTPAdapter):
 
     def proxy_manager_for(self, proxy: str, **kwargs: Any) -> ProxyManager:
         manager: ProxyManager = super().proxy_manager_for(proxy, **kwargs)
-        manager.pool_classes_by_scheme = _pools(partial(_watched, deadline=self._deadline))
+        watched = partial(_watched, deadline=self._deadline)
+        kinds = (SOCKSConnection, SOCKSHTTPSConnection) if proxy.startswith("socks") else ()
+        manager.pool_classes_by_scheme = _pools(watched, *kinds)
         return manager
 
 
-def _pools(connected: Callable[[HTTPConnection, Connect], socket.socket]) -> dict[str, type[HTTPConnectionPool]]:
+def _pools(
+    connected: Callable[[HTTPConnection, Connect], socket.socket],
+    plain: type[HTTPConnection] = HTTPConnection,
+    secure: type[HTTPSConnection] = HTTPSConnection,
+) -> dict[str, type[HTTPConnectionPool]]:
     """urllib3's pools, whose connections `connected` makes."""
 
-    class Plain(HTTPConnection):
+    class Plain(plain):  # type: ignore[misc, valid-type]  # a class is a value here
         def _new_conn(self) -> socket.socket:
             return connected(self, super()._new_conn)
 
-    class Secure(HTTPSConnection):
+    class Secure(secure):  # type: ignore[misc, valid-type]  # likewise
         def _new_conn(self) -> socket.socket:
             return connected(self, super()._new_conn)
 

@@ -8,6 +8,7 @@ import threading
 from core.api.errors import IdlehiveError, UsageError
 from core.api.message import Message
 from core.api.session import Fault
+from core.conditions.desktop_proxy import DesktopProxy
 from core.system import proxy
 from core.system.priority import PROMPTLY, lower_priority, start_promptly
 from core.trainer.control import Control, read_start
@@ -40,6 +41,7 @@ def main() -> int:
     if start is None:
         return 0
     proxy.use(start.proxy)
+    proxy.use_desktop(DesktopProxy())
     control = Control(wire, start.settings)
     control.start()
     while loading.is_alive() and not control.leaving.is_set():

@@ -23,7 +23,7 @@ from installer.torch_build import find_local_wheel
 
 APP = (
     "PySide6-Essentials", "apscheduler", "cryptography", "jeepney", "keyring", "msgspec", "nvidia-ml-py",
-    "platformdirs", "psutil", "requests", "rich", "tzlocal",
+    "platformdirs", "psutil", "pysocks", "requests", "rich", "tzlocal",
 )  # fmt: skip
 """What app and engine import; the other dependencies are the trainer's."""
 _HEADER = (

@@ -32,13 +32,17 @@ def proxy_to(port: int, user: str = "", password: str = "") -> Iterator[FakeServ
 
 
 def _join(handler: BaseHTTPRequestHandler, first: bytes, port: int) -> None:
-    """Pass bytes both ways until one side closes."""
+    """To the server, with `first` already read from the client."""
     with socket.create_connection(("127.0.0.1", port)) as server:
         server.sendall(first)
-        client = handler.connection
-        while True:
-            for ready in select.select([client, server], [], [])[0]:
-                data = ready.recv(65536)
-                if not data:
-                    return
-                (server if ready is client else client).sendall(data)
+        join(handler.connection, server)
+
+
+def join(client: socket.socket, server: socket.socket) -> None:
+    """Pass bytes both ways until one side closes."""
+    while True:
+        for ready in select.select([client, server], [], [])[0]:
+            data = ready.recv(65536)
+            if not data:
+                return
+            (server if ready is client else client).sendall(data)

@@ -21,6 +21,7 @@ from core.system import proxy, web
 from core.system.reach import Reach
 from tests.fakes.http_server import FakeServer, answer, refusing_port, serving, stalled
 from tests.fakes.proxy_server import proxy_to
+from tests.fakes.socks_server import socks_to
 
 CAP = 1000
 NAME = "project.example"
@@ -34,6 +35,8 @@ def own_choice(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
         monkeypatch.delenv(variable.upper(), raising=False)
     yield
     proxy.use(Proxy())
+    proxy.use_desktop(lambda _url: "")
+    proxy.of_desktop("")
 
 
 def own(server: FakeServer, user: str = "", password: str | None = None) -> Proxy:
@@ -106,8 +109,66 @@ def test_without_its_proxy_nothing_is_asked_directly(server: FakeServer) -> None
     assert not server.seen
 
 
+@pytest.mark.parametrize("scheme", ["socks5", "socks5h"])
+def test_a_socks_proxy_is_passed_with_name_and_password_and_looks_up_the_names(server: FakeServer, scheme: str) -> None:
+    with socks_to(port(server), "ann", "p@ss/word") as through:
+        proxy.use(Proxy("own", f"{scheme}://ann@127.0.0.1:{through.server_address[1]}", "p@ss/word"))
+        assert fetch.from_url(f"http://{NAME}/m.json", CAP)[0] == b"{}"
+        assert through.asked == [NAME]
+
+
+def test_https_passes_a_socks_proxy_and_the_certificate_is_the_servers(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    certificate = certified(tmp_path, NAME)
+    monkeypatch.setenv("REQUESTS_CA_BUNDLE", str(certificate))
+    with secure(certificate) as secure_port, socks_to(secure_port) as through, web.Deadline(5.0) as deadline:
+        proxy.use(Proxy("own", f"socks5://127.0.0.1:{through.server_address[1]}"))
+        assert web.ask(f"https://{NAME}/data.bin", Reach(), deadline, (2.0, 2.0), {}).content == b"secure"
+
+
+def test_each_fault_of_a_socks_proxy_is_told_from_that_of_the_server(server: FakeServer) -> None:
+    with socks_to(port(server), "ann", "right") as through, refusing_port() as nobody, socks_to(0) as cut_off:
+        for at, kind in (
+            (f"ann@127.0.0.1:{through.server_address[1]}", "proxy_refuses"),
+            (f"127.0.0.1:{nobody}", "proxy_unreachable"),
+            (f"127.0.0.1:{port(server)}", "proxy_unreachable"),
+            (f"127.0.0.1:{cut_off.server_address[1]}", "host_unreachable"),
+        ):
+            proxy.use(Proxy("own", f"socks5://{at}", "wrong"))
+            with pytest.raises(WorldError, match=kind):
+                fetch.from_url(f"http://{NAME}/m.json", CAP)
+
+
+def test_the_deadline_holds_behind_a_socks_proxy_too(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(fetch, "SECONDS", 0.5)
+    with serving(stalled(b"x" * 100, 10)) as slow, socks_to(port(slow)) as through:
+        proxy.use(Proxy("own", f"socks5://127.0.0.1:{through.server_address[1]}"))
+        began = time.monotonic()
+        with pytest.raises(WorldError, match="host_silent"):
+            fetch.from_url(f"http://{NAME}/m.json", CAP)
+        assert time.monotonic() - began < 3.0
+        slow.gone.set()
+
+
+def test_the_desktops_proxy_is_used_where_the_environment_names_none(
+    server: FakeServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with proxy_to(port(server)) as through, serving(answer(500)) as other:
+        proxy.use_desktop(lambda _url: through.url(""))
+        assert fetch.from_url(f"http://{NAME}/m.json", CAP)[0] == b"{}"
+        assert proxy.no_peers() == "no_peers_past_proxy"
+        monkeypatch.setenv("http_proxy", through.url(""))
+        proxy.use_desktop(lambda _url: other.url(""))
+        assert fetch.from_url(f"http://{NAME}/m.json", CAP)[0] == b"{}"
+        monkeypatch.delenv("http_proxy")
+        proxy.use(Proxy("none"))
+        assert proxy.no_peers() == "no_peers"
+        assert not other.seen
+
+
 def test_a_proxy_of_another_kind_is_refused_by_its_name(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("all_proxy", "socks5://127.0.0.1:1080")
+    monkeypatch.setenv("all_proxy", "socks4://127.0.0.1:1080")
     with pytest.raises(WorldError, match="proxy_scheme"):
         fetch.from_url(f"http://{NAME}/m.json", CAP)
 

@@ -20,7 +20,9 @@ WORDINGS = {
     "preference_unprintable": N_("{name} must hold only characters that can be seen."),
     "program_name_invalid": N_("“{name}” is not the name of a program, such as steam or blender."),
     "programs_too_many": N_("The list holds at most {most} programs, not {given}."),
-    "proxy_address_unclear": N_("“{address}” is not the address of a proxy: write http://proxy.example:3128."),
+    "proxy_address_unclear": N_(
+        "“{address}” is not the address of a proxy: write http://HOST:PORT, or socks5://HOST:PORT."
+    ),
     "proxy_with_password": N_("Leave the password out of the address, and set {name}."),
     "schedule_empty": N_("The schedule is empty: write a preset, or windows such as “{example}”."),
     "schedule_length": N_("A schedule has {needed} half hours, not {given}."),

@@ -21,7 +21,7 @@ WORDINGS = {
     "host_silent": N_("{host} does not answer."),
     "host_unreachable": N_("{host} cannot be reached. Check the address and the connection."),
     "proxy_missing": N_("Your own proxy is to be used, but its address is not set: see the limits."),
-    "proxy_scheme": N_("A proxy of the kind “{scheme}” is not supported: it must be one for HTTP."),
+    "proxy_scheme": N_("A proxy of the kind “{scheme}” is not supported: it must be one for HTTP or SOCKS5."),
     "proxy_unreachable": N_("The proxy {proxy} does not answer."),
     "proxy_refuses": N_("The proxy {proxy} refuses: it wants another user name or password."),
     "password_in_file": N_(

@@ -143,7 +143,7 @@ class Week(msgspec.Struct, frozen=True, tag="week"):
 
 
 class ProxyAddress(msgspec.Struct, frozen=True, tag="proxy_address"):
-    """The address of an HTTP proxy, without a password; empty: not set."""
+    """The address of a proxy, without a password; empty: not set."""
 
     default: str = ""
 

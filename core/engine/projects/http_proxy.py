@@ -7,6 +7,7 @@ from collections.abc import Callable
 from core.api.errors import WorldError
 from core.api.preferences.preferences import Values
 from core.api.proxy import PASSWORD, Proxy
+from core.conditions.desktop_proxy import DesktopProxy
 from core.engine.projects.credentials import Credentials
 from core.store.projects import Keeper
 from core.system import proxy
@@ -19,6 +20,7 @@ class HttpProxy:
 
     def __init__(self, credentials: Credentials, on_change: Callable[[Proxy], None]) -> None:
         self._credentials, self._on_change = credentials, on_change
+        proxy.use_desktop(DesktopProxy())
         self._task: asyncio.Task[None] | None = None
 
     def apply(self, preferences: Values) -> None:

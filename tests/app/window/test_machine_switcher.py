@@ -8,12 +8,13 @@ from pytestqt.qtbot import QtBot
 
 from app.history.page import HistoryPage
 from app.link.engine_link import Link
+from app.log.page import LogPage
 from app.window.main_window import MainWindow
 from core.api.errors import WorldError
 from core.api.intent import Pause
 from core.api.record.record import ImportHistory, Written
 from core.api.snapshot import Snapshot
-from core.client import collecting
+from core.client import ssh
 from core.client.machines import Machines
 from core.client.profile import Profile
 from tests.fakes.scripted_engine import ScriptedEngine
@@ -112,7 +113,9 @@ def test_files_of_this_computer_are_not_offered_for_another_one(
     assert isinstance(page, HistoryPage)
     assert set(page.files.actions) == {"summary", "certificate", "delete"}
     window.open_named("log")
-    assert not window._stack.currentWidget().technical.isVisible()  # type: ignore[attr-defined]
+    log = window._stack.currentWidget()
+    assert isinstance(log, LogPage)
+    assert not log.technical.isVisible()
     window.show_machine(None)
 
 
@@ -127,7 +130,7 @@ def test_the_history_of_all_machines_comes_together_and_who_failed_is_named(
             raise WorldError("machine_silent", machine="nas")
         return b"{}"
 
-    monkeypatch.setattr(collecting.ssh, "fetch", fetch)
+    monkeypatch.setattr(ssh, "fetch", fetch)
     engine.answer(ImportHistory, Written("/history.json", 2, 30, 7))
     window.open_named("history")
     page = window._stack.currentWidget()

@@ -5,10 +5,10 @@ import json
 import pytest
 from msgspec.structs import replace
 
-from app.cli.console import connection
 from core.api.installation.compute_runtime import ComputeRuntime, InstallRuntime, RemoveRuntime
 from core.api.message import Message
 from core.api.protocol import Quit
+from core.client import engine_client
 from tests.cli.conftest import RunCli, StartCli
 from tests.cli.given import ACTIVE, the_line
 from tests.fakes.scripted_engine import ScriptedEngine
@@ -49,7 +49,7 @@ def test_an_installation_that_fails_says_why(engine: ScriptedEngine, run_cli: Ru
 def test_an_engine_that_ends_before_its_last_reply_does_not_spoil_an_installation(
     engine: ScriptedEngine, run_cli: RunCli, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(connection, "ensure_engine", lambda _: True)
+    monkeypatch.setattr(engine_client, "ensure_engine", lambda _: True)
     engine.answer(InstallRuntime, lambda _: engine.show(READY))
     engine.answer(Quit, lambda _: engine.stop())
     done = run_cli("runtime", "install")

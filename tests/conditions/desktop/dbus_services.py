@@ -50,8 +50,9 @@ class Service:
         self._tell(self.path, "AddObject", "ssa{sv}a(ssss)", path, interface, values, [])
 
     def answer(self, path: str, interface: str, method: str, signature: str, code: str) -> None:
-        """What a method without arguments returns: `code` is Python that sets `ret`."""
-        self._tell(path, "AddMethod", "sssss", interface, method, "", signature, code)
+        """What a method returns: `code` is Python that sets `ret`. `signature` may begin with arguments: `s -> as`."""
+        takes, _, returns = signature.rpartition(" -> ")
+        self._tell(path, "AddMethod", "sssss", interface, method, takes, returns, code)
 
     def act(self, method: str, signature: str, *arguments: Any) -> None:
         """A method that the template has for tests."""

@@ -1,0 +1,80 @@
+"""The proxy of the desktop's settings: GNOME's and others' from the portal for programs, KDE's from its own file."""
+
+import os
+import threading
+import time
+from collections.abc import Iterable
+from configparser import ConfigParser, Error
+from pathlib import Path
+from urllib.parse import urlsplit
+
+from core.api.proxy import SCHEMES, with_remote_names
+from core.conditions.bus import Bus
+from core.conditions.source import NotAvailable
+
+_SERVICE, _PATH = "org.freedesktop.portal.Desktop", "/org/freedesktop/portal/desktop"
+_INTERFACE = "org.freedesktop.portal.ProxyResolver"
+_FRESH = 30.0
+"""Seconds in which an answer for a server counts."""
+_MANUAL = "1"
+"""KDE's ProxyType. Its scripts (2, 3) are not run; at 4 the environment has the proxy."""
+
+
+class DesktopProxy:
+    """Called with a URL: the first proxy that can be used, empty for none. For several threads."""
+
+    def __init__(self) -> None:
+        self._bus = Bus("SESSION")
+        self._lock = threading.Lock()
+        self._answers: dict[str, tuple[float, str]] = {}
+        """When, and what, by server."""
+
+    def __call__(self, url: str) -> str:
+        parts = urlsplit(url)
+        server = f"{parts.scheme}://{parts.netloc.rpartition('@')[2]}/"  # no more of the address leaves this process
+        with self._lock:
+            at, found = self._answers.get(server, (float("-inf"), ""))
+            if time.monotonic() > at + _FRESH:
+                found = of_kde(server) if _is_kde() else first_usable(self._of_portal(server))
+                self._answers[server] = time.monotonic(), found
+            return found
+
+    def _of_portal(self, server: str) -> list[str]:
+        try:
+            [offered] = self._bus.call(_SERVICE, _PATH, _INTERFACE, "Lookup", server)
+        except NotAvailable:
+            return []
+        return list(offered)
+
+
+def first_usable(offered: Iterable[str]) -> str:
+    """Of what the portal returned, best first; empty: none, or `direct://` is better. Pure."""
+    for url in map(with_remote_names, offered):
+        scheme = url.partition("://")[0]
+        if scheme == "direct":
+            return ""
+        if scheme in SCHEMES:
+            return url
+    return ""
+
+
+def of_kde(server: str) -> str:
+    """What is set by hand in KDE's system settings; empty: nothing, or not for this server."""
+    from requests.utils import should_bypass_proxies
+
+    folder = os.environ.get("XDG_CONFIG_HOME") or Path("~/.config").expanduser()
+    settings = ConfigParser(interpolation=None, strict=False)
+    try:
+        settings.read(Path(folder) / "kioslaverc", encoding="utf-8")
+        chosen = settings["Proxy Settings"]
+    except (Error, KeyError, OSError, UnicodeDecodeError):
+        return ""
+    if chosen.get("ProxyType") != _MANUAL or should_bypass_proxies(server, chosen.get("NoProxyFor") or "localhost"):
+        return ""
+    names = f"{urlsplit(server).scheme}Proxy", "socksProxy"
+    # KDE writes "http://proxy.example 3128".
+    return first_usable(chosen[name].strip().replace(" ", ":") for name in names if chosen.get(name, "").strip())
+
+
+def _is_kde() -> bool:
+    return "KDE" in os.environ.get("XDG_CURRENT_DESKTOP", "").split(":")
