@@ -3,8 +3,8 @@
 from collections.abc import Callable
 from functools import partial
 
-from PySide6.QtCore import QPointF
-from PySide6.QtGui import QPaintEvent
+from PySide6.QtCore import QPointF, Qt
+from PySide6.QtGui import QPaintEvent, QResizeEvent
 from PySide6.QtWidgets import QDialog, QMenu, QWidget
 
 from app.text.i18n import tr
@@ -16,6 +16,8 @@ from core.api.machines import Machine
 from core.client.machines import Machines
 from core.client.profile import Profile
 
+_AROUND = 44
+"""Pixels of padding and arrow."""
 Show = Callable[[Machine | None], None]
 
 
@@ -23,13 +25,12 @@ class MachineSwitcher(Button):
     """A menu of the machines. `show` shows one of them; None is this computer."""
 
     def __init__(self, profile: Profile, shown: Machine | None, show: Show) -> None:
-        super().__init__(_name(shown), "machine")
+        super().__init__(_name(shown), "machine", self._open)
         self.setAccessibleName(tr("Machine: {name}", name=_name(shown)))
-        self.setToolTip(tr("Which machine the window shows"))
+        self.setToolTip(tr("Machine: {name}", name=_name(shown)))
         self._machines, self._shown, self._show = Machines(profile), shown, show
         self.menu_of_machines = QMenu(self)
         self.menu_of_machines.aboutToShow.connect(self.fill)
-        self.setMenu(self.menu_of_machines)
 
     def named(self, name: str) -> Machine | None:
         """None: there is none of that name."""
@@ -64,10 +65,18 @@ class MachineSwitcher(Button):
         self._machines.remove(machine.name)
         self._show(None)
 
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        room = self.width() - _AROUND
+        self.setText(self.fontMetrics().elidedText(_name(self._shown), Qt.TextElideMode.ElideRight, room))
+
     def paintEvent(self, event: QPaintEvent) -> None:
         super().paintEvent(event)
         tip = QPointF(self.width() - 16.0, self.height() / 2)
         painting.arrow_down(painting.smooth(self), tip, theme.tokens().muted, 2)
+
+    def _open(self) -> None:
+        self.menu_of_machines.popup(self.mapToGlobal(self.rect().bottomLeft()))
 
     def _add(self, name: str, address: str) -> None:
         self._show(self._machines.add(name, address))
@@ -102,7 +111,7 @@ class MachineDialog(QDialog):
             self.address.setEnabled(False)
         self.problem = Notice("problem-frame")
         text = tr(
-            "Idlehive must be installed there, and `ssh HOST` must work without a question. No port is opened on"
+            "Idlehive must be installed there, and “ssh HOST” must work without a question. No port is opened on"
             " either machine."
         )
         self.accept_button = Button(title, "primary", self.submit)
@@ -119,6 +128,7 @@ class MachineDialog(QDialog):
             self._then(self.name.text().strip(), self.address.text().strip())
         except IdlehiveError as error:
             self.problem.set_text(sentence(error.message))
+            self.adjustSize()
         else:
             self.accept()
 

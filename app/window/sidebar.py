@@ -31,7 +31,9 @@ class Sidebar(QWidget):
         quit_button = Button(tr("Quit"), "nav", quit_program, Type.TEXT)
         quit_button.setToolTip(QKeySequence("Ctrl+Q").toString(QKeySequence.SequenceFormat.NativeText))
         last = settings, quit_button, theme.UNIT, self._footer()
-        column = layouts.column(self._brand(), machines, theme.UNIT, *pages, None, *last, spacing=theme.UNIT, of=self)
+        column = layouts.column(
+            self._brand(), theme.UNIT, machines, theme.UNIT, *pages, None, *last, spacing=theme.UNIT, of=self
+        )
         column.setContentsMargins(theme.UNIT * 3, theme.UNIT * 4, theme.UNIT * 3, theme.UNIT * 5)
         self.show_page(0)
 
