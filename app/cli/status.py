@@ -18,7 +18,7 @@ from app.text.typed import values
 from core.api.errors import EngineGone
 from core.api.preferences.preferences import PREFERENCES
 from core.api.protocol import Event, GetSnapshot
-from core.api.session_settings import Limits
+from core.api.session_settings import SessionSettings
 from core.api.snapshot import Snapshot
 from core.client.engine_client import core_command, core_environment
 from core.client.profile import Profile
@@ -103,7 +103,7 @@ def _details(snapshot: Snapshot, now: float) -> Iterator[str]:
     yield from _kept(snapshot, now)
     if snapshot.settings.gpu and snapshot.surroundings.last_input is None:
         yield "Idlehive cannot see whether you use the computer; `idlehive doctor` shows what it tried."
-    yield f"Limits: {_changed_limits(snapshot.settings.limits)}"
+    yield f"Limits: {_changed_limits(snapshot.settings)}"
 
 
 def _advice(snapshot: Snapshot) -> Iterator[str]:
@@ -113,9 +113,10 @@ def _advice(snapshot: Snapshot) -> Iterator[str]:
         yield "`idlehive limits set port_mapping yes` lets the router open a port."
 
 
-def _changed_limits(limits: Limits) -> str:
-    """Those that differ from their defaults."""
-    declared = [PREFERENCES[name] for name in limits.__struct_fields__]
+def _changed_limits(settings: SessionSettings) -> str:
+    """Those that differ from their defaults; a card's only where one is used."""
+    limits = settings.limits
+    declared = [PREFERENCES[name] for name in limits.__struct_fields__ if settings.gpu or not name.startswith("gpu_")]
     chosen = [each for each in declared if getattr(limits, each.name) != each.default]
     written = (f"{words(each.name).name} {values.write(getattr(limits, each.name), each.type)}" for each in chosen)
     return ", ".join(written) or "defaults"
