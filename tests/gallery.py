@@ -7,16 +7,19 @@ import os
 import sys
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from typing import cast
 
 os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
 
-from PySide6.QtGui import QFont
+from PySide6.QtCore import QPoint
+from PySide6.QtGui import QFont, QPainter, QPixmap
 from PySide6.QtWidgets import QApplication
 
 from app.desktop import language
 from app.desktop.window_settings import Language, Settings
 from app.link.engine_link import EngineLink
 from app.log.page import LogPage
+from app.projects.page import ProjectsPage
 from app.widgets import theme
 from app.window.main_window import MainWindow
 from core.client.profile import Profile
@@ -56,6 +59,7 @@ def take(folder: Path, application: QApplication) -> list[Path]:
                     language.apply(application, code)
                     window.retranslate()
                     taken += _pages(window, folder, f"{name}-{code}")
+                    taken += _tasks(window, folder, f"{name}-{code}")
             link.close()
     return taken
 
@@ -73,8 +77,29 @@ def _pages(window: MainWindow, folder: Path, look: str) -> list[Path]:
     return taken
 
 
-def _picture(window: MainWindow, file: Path) -> Path:
-    window.grab().save(str(file))
+def _tasks(window: MainWindow, folder: Path, look: str) -> list[Path]:
+    """What docs/compared.md shows beside the pages: adding a project, and pausing."""
+    window.open_named("projects")
+    projects = cast("ProjectsPage", window._stack.currentWidget())
+    projects.add_panel.show()
+    settle(window)
+    taken = [_picture(window, folder / f"add-{look}.png")]
+    projects.add_panel.hide()
+    window.open_named("home")
+    button = window.home.button
+    button.menu.aboutToShow.emit()
+    menu = button.menu.grab()
+    below = button.mapTo(window, button.rect().bottomLeft())
+    taken.append(_picture(window, folder / f"pause-{look}.png", menu, below))
+    return taken
+
+
+def _picture(window: MainWindow, file: Path, on_top: QPixmap | None = None, at: QPoint | None = None) -> Path:
+    picture = window.grab()
+    if on_top is not None and at is not None:
+        with QPainter(picture) as painter:
+            painter.drawPixmap(at, on_top)
+    picture.save(str(file))
     return file
 
 
