@@ -63,7 +63,9 @@ _VERBS = {
     "doctor": "doctor.doctor",
 }
 """Each verb's module. Only that of the chosen one is imported: scripts ask for the status again and again."""
-_HERE_ONLY = frozenset({"contribute", "log", "remote", "service", "remove-everything", "doctor", "open", "host", ""})
+_HERE_ONLY = frozenset(
+    {"contribute", "log", "remote", "service", "remove-everything", "doctor", "open", "host", "--in-tray"}
+)
 """Verbs that use more of a computer than its engine, and the window itself."""
 _DISK_ERRORS = (errno.ENOSPC, errno.EDQUOT, errno.EIO, errno.EROFS)
 _FAILED = 1
@@ -132,7 +134,7 @@ def _chosen_machine(given: list[str]) -> tuple[list[str], Profile]:
     from core.client.machines import Machines
 
     machine = Machines(profile).named(chosen.machine)
-    verb = arguments[0] if arguments else ""
+    verb = arguments[0] if arguments else "open"
     if verb in _HERE_ONLY and not {"-h", "--help"} & set(arguments):
         raise UsageError("machine_not_meant", verb=verb, host=machine.host)
     return arguments, profile.at(machine)
