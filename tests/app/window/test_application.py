@@ -134,7 +134,7 @@ def test_quitting_from_the_command_line_closes_the_window_too(start: Start, cont
     process = start()
     contributing.wait_for(GetCurve, seconds=15)
     began = time.monotonic()
+    # An engine that quits waits until its event is read; `stop` is the end of one that is killed.
     contributing.tell(Event("quitting", Message("quitting"), 1.0))
-    contributing.stop()
     assert process.wait(5) == 0
     assert time.monotonic() - began < 2.0
