@@ -122,6 +122,14 @@ def test_status_names_limits_as_the_page_does_and_says_how_to_change_one(
     assert "  Limits: Memory 2 GB\n" in said
 
 
+def test_limits_of_a_graphics_card_are_named_only_where_one_computes(engine: ScriptedEngine, run_cli: RunCli) -> None:
+    chosen = SessionSettings(limits=Limits(processor_share=50, gpu_temperature=70))
+    engine.show(msgspec.structs.replace(ACTIVE, settings=chosen))
+    assert "  Limits: Processor use 50 %\n" in run_cli("status").stdout
+    engine.show(msgspec.structs.replace(ACTIVE, settings=msgspec.structs.replace(chosen, gpu="GPU-0")))
+    assert "  Limits: Processor use 50 %, Temperature 70 °C\n" in run_cli("status").stdout
+
+
 def test_status_without_an_engine_knows_the_day_and_the_level_of_the_hour(profile: Profile, run_cli: RunCli) -> None:
     profile.prepare()
     store, now = Store(profile.database), time.time()
