@@ -79,6 +79,7 @@ def _serve(chosen: argparse.Namespace, ending: threading.Event, control: HostCon
 
     with loading():
         from core.host.build import assemble
+        from core.learning.layers import check_at_layers
     phases.info("start: libraries loaded")
 
     with assemble(chosen, project, Path(os.environ[TAG])) as (backbone, url):
@@ -88,8 +89,8 @@ def _serve(chosen: argparse.Namespace, ending: threading.Event, control: HostCon
         signal.signal(signal.SIGINT, lambda *_: ending.set())
         if control is not None:
             control.subscribe(backbone.hold, backbone.apply_to_companion)
-            # An evaluation takes seconds, so it can also pause or end between two batches.
-            backbone.auxiliary.model.register_forward_pre_hook(lambda *_: control.wait_while_held())
+            # An evaluation takes seconds, so it can also pause or end in the middle.
+            check_at_layers(backbone.auxiliary.model, control.wait_while_held)
         os.write(pipe, hosting.encode(hosting.Serving(url)))
         phases.info("start: serving")
         with contextlib.suppress(EvaluationStopped):

@@ -235,7 +235,7 @@ def _session(
     copy = LocalCopy(Path(start.copies), manifest.run_id) if start.copies is not None else None
     return Session(
         optimizer=optimizer,
-        microbatches=Microbatches(order, prepared.model, prepared.device),
+        microbatches=Microbatches(order, prepared.model, prepared.device, lambda: control.interrupted),
         peer_validation=peer_validation_of(optimizer, prepared.model, order, manifest),
         state_sync=StateSync(optimizer, copy, status, control, lambda remark: reporter.send(Remark(remark))),
         throttle=Throttle(reader_of(start.settings.gpu), contention=Contention()),

@@ -2,13 +2,16 @@
 
 import logging
 import time
+from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 
 import torch
 from transformers.modeling_utils import PreTrainedModel
 
 from core.api.errors import WorldError
 from core.learning.flops import counting
+from core.learning.layers import check_at_layers
 from core.learning.order import Order, Piece, Samples, loss_of
 from core.learning.tasks.task import Batch
 
@@ -18,6 +21,10 @@ _NEWEST_COUNTS = 0.3
 """Weight of the last microbatch in the smoothed time per sample."""
 _SURELY = 1.25
 """How many times as many samples have to fit until there are more."""
+
+
+class Stopped(Exception):
+    """A command asks to stop computing; a microbatch was given up in the middle."""
 
 
 @dataclass(frozen=True)
@@ -71,10 +78,17 @@ class Size:
 
 
 class Microbatches:
-    """Computes gradients into the model's parameters."""
+    """Computes gradients into the model's parameters. `is_unwanted` says whether a command asks to stop computing."""
 
-    def __init__(self, order: Order, model: PreTrainedModel, device: torch.device) -> None:
+    def __init__(
+        self,
+        order: Order,
+        model: PreTrainedModel,
+        device: torch.device,
+        is_unwanted: Callable[[], bool] = lambda: False,
+    ) -> None:
         self._order, self._model, self._device = order, model, device
+        check_at_layers(model, partial(_stop_if, is_unwanted))
         self._samples, self._size = Samples(order), Size(order.size, order.task.least_samples)
         self._flops_per_sample: float | None = None
         """Counted in the first microbatch only: all samples have the same length."""
@@ -84,6 +98,7 @@ class Microbatches:
 
         Raises:
             WorldError: the GPU fails, or has too little memory.
+            Stopped: the samples are computed next time.
         """
         while True:
             piece, batch = self._samples.take(epoch, self._size.next(latency_target))
@@ -94,6 +109,9 @@ class Microbatches:
                 self._put_back(batch)
                 self._size.halve(piece.count)
                 continue
+            except Stopped:
+                self._put_back(batch)
+                raise
             except torch.AcceleratorError as error:
                 raise WorldError("gpu_failed", detail=str(error).splitlines()[0]) from error
             seconds = time.perf_counter() - begin
@@ -121,3 +139,8 @@ class Microbatches:
         self._model.zero_grad()
         if self._device.type == "cuda":
             torch.cuda.empty_cache()
+
+
+def _stop_if(is_unwanted: Callable[[], bool]) -> None:
+    if is_unwanted():
+        raise Stopped

@@ -20,6 +20,7 @@ from core.learning.order import BadWork, Order, Piece, Recomputation
 from core.swarm.averaging.optimizer import CollaborativeOptimizer
 from core.swarm.dht.work_records import WorkRecords
 from core.swarm.trust.validation import MOST_LATE, Evidence, Verdicts, Wanted
+from core.trainer.microbatch import Stopped
 
 log = logging.getLogger(__name__)
 
@@ -164,6 +165,10 @@ class PeerValidation:
         except torch.OutOfMemoryError:
             # It has computed more at once than fits here.
             self._case = None
+        except Stopped:
+            # The gradients of this piece are missing.
+            self._case = None
+            raise
         else:
             if is_done:
                 self._judge(evidence, evidence.deviation(case.recomputation.vector))

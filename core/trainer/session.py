@@ -4,6 +4,7 @@ import logging
 import os
 import time
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
 
@@ -20,7 +21,7 @@ from core.swarm.liveness import Liveness
 from core.trainer.control import Control
 from core.trainer.machine.device import cap_memory
 from core.trainer.machine.throttle import Throttle
-from core.trainer.microbatch import Microbatches
+from core.trainer.microbatch import Microbatches, Stopped
 from core.trainer.peer_validation import NoPeerValidation, PeerValidation
 from core.trainer.reporter import Reporter
 from core.trainer.session_status import Joined, Measurements, SessionStatus
@@ -62,7 +63,6 @@ class Session:
         """
         self.state_sync.begin()
         log.info("start: state ready")
-        counters = self.measurements.counters
         self._start_counting()
         while not self.control.leaving.is_set():
             if self.run.has_lost_its_port:
@@ -72,23 +72,32 @@ class Session:
             if self.control.held:
                 self._hold()
                 continue
-            settings = self._apply_settings()
-            done = self.microbatches.compute(self.optimizer.local_epoch, settings.latency_target)
-            gpu_seconds = done.seconds if settings.gpu else 0.0
-            if not self.state_sync.is_good(done.loss):
-                self.optimizer.zero_grad()
-                continue
-            counters.add_microbatch(done.samples, done.loss, gpu_seconds, done.flops_per_sample)
-            self._with_peers(partial(self.optimizer.step_with, done.piece))
-            self.optimizer.zero_grad()
-            if not settings.latency_target:
-                # Others may have computed more at once than this peer may.
-                self.peer_validation.step()
-            self._rest(done.seconds)
-            counters.joules = self.throttle.joules
-            self.state_sync.copy_if_due()
+            with suppress(Stopped):
+                self._compute(self._apply_settings())
         self.optimizer.end_round()
-        counters.end(time.monotonic())
+        self.measurements.counters.end(time.monotonic())
+
+    def _compute(self, settings: SessionSettings) -> None:
+        """One microbatch, and what follows from it.
+
+        Raises:
+            Stopped: a command asks to stop computing.
+        """
+        counters = self.measurements.counters
+        done = self.microbatches.compute(self.optimizer.local_epoch, settings.latency_target)
+        gpu_seconds = done.seconds if settings.gpu else 0.0
+        if not self.state_sync.is_good(done.loss):
+            self.optimizer.zero_grad()
+            return
+        counters.add_microbatch(done.samples, done.loss, gpu_seconds, done.flops_per_sample)
+        self._with_peers(partial(self.optimizer.step_with, done.piece))
+        self.optimizer.zero_grad()
+        if not settings.latency_target:
+            # Others may have computed more at once than this peer may.
+            self.peer_validation.step()
+        self._rest(done.seconds)
+        counters.joules = self.throttle.joules
+        self.state_sync.copy_if_due()
 
     def on_update(self, update: Update) -> None:
         """Count and report a step of the collaboration."""

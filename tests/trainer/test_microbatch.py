@@ -8,7 +8,7 @@ import torch
 from core.api.errors import WorldError
 from core.learning.order import Order, Samples
 from core.learning.tasks.task import Batch
-from core.trainer.microbatch import Microbatches, Size
+from core.trainer.microbatch import Microbatches, Size, Stopped
 
 CPU = torch.device("cpu")
 
@@ -127,6 +127,37 @@ def test_a_gpu_that_fails_is_a_failure_of_its_own() -> None:
 
     with pytest.raises(WorldError, match=r"^gpu_failed detail=CUDA error: unspecified launch failure$"):
         microbatches(Failing()).compute(0, 0)
+
+
+class Layered(Numbers):
+    """Its loss is that of a model of several layers."""
+
+    def loss(self, model: torch.nn.Module, batch: Batch, _epoch: int) -> torch.Tensor:
+        super().loss(model, batch, _epoch)
+        loss: torch.Tensor = model(batch["x"].float()[:, None] / 16).square().mean()
+        return loss
+
+
+@pytest.mark.parametrize("at", range(1, 7))
+def test_a_command_ends_a_microbatch_at_its_next_layer_and_its_samples_come_next(at: int) -> None:
+    """Forward or backward; a pause must not wait for a second of computing."""
+    model = torch.nn.Sequential(*(torch.nn.Linear(1, 1) for _ in range(3)))
+    checks = iter(range(1, 100))
+    task, order = Layered(), Order(Layered(), lambda _seed: (), 16, "run", b"peer")  # type: ignore[arg-type]
+    undisturbed = Microbatches(order, model, CPU)  # type: ignore[arg-type]  # any module will do
+    expected = undisturbed.compute(0, 0)
+    gradients = [parameter.grad.clone() for parameter in model.parameters() if parameter.grad is not None]
+    model.zero_grad()
+    order = Order(task, lambda _seed: (), 16, "run", b"peer")  # type: ignore[arg-type]  # it has no example
+    work = Microbatches(order, model, CPU, lambda: next(checks) == at)  # type: ignore[arg-type]
+    with pytest.raises(Stopped):
+        work.compute(0, 0)
+    assert all(parameter.grad is None for parameter in model.parameters())
+    again = work.compute(0, 0)
+    assert (again.piece, again.loss) == (expected.piece, expected.loss)
+    assert task.seen == [*range(16), *range(16)]
+    for parameter, gradient in zip(model.parameters(), gradients, strict=True):
+        assert torch.equal(parameter.grad, gradient)  # type: ignore[arg-type]  # they are there
 
 
 def test_gradients_of_a_failed_try_are_gone() -> None:
