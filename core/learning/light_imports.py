@@ -5,12 +5,18 @@ What is needed after all loads then. A test fails when a library changes so that
 """
 
 import gc
-from collections.abc import Iterator
+import sys
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from importlib import import_module
 from importlib.metadata import version
-from typing import Any, Unpack
+from types import ModuleType
+from typing import Any, TypeVar, Unpack
 
 from core.system.deferred_imports import defer
+
+_META_KERNELS = "torch._meta_registrations"
+Built = TypeVar("Built")
 
 
 @contextmanager
@@ -36,6 +42,7 @@ def _defer_unused() -> None:
     defer("pytorch_optimizer.optimizer.utils")
     # hivemind divides a group's work with it, in a function that is replaced; transformers detects objects.
     defer("scipy.optimize", calls=("linear_sum_assignment",))
+    _torch_without_meta_kernels()
     import torch
 
     # torch's compiler, with SymPy. Where nothing is compiled, this is all that libraries ask of it.
@@ -49,6 +56,28 @@ def _defer_unused() -> None:
     # The shapes that it does not know yet, which torch asks for also where all are known.
     defer("torch.fx.experimental.symbolic_shapes", expect_true=bool)
     _without_distributed(torch.distributed)
+
+
+def _torch_without_meta_kernels() -> None:
+    """Import torch without what it has in Python for tensors that have a shape and no values: a tenth of a second and
+    12 MiB. The kernels in C++ are enough for most models; `with_meta_kernels` imports the others."""
+    if "torch" in sys.modules:
+        return
+    sys.modules[_META_KERNELS] = ModuleType(_META_KERNELS)
+    import torch
+
+    del sys.modules[_META_KERNELS], torch._meta_registrations
+    # They import it, and `torch.Generator` needs it.
+    import_module("torch._prims.rng_prims")
+
+
+def with_meta_kernels(build: Callable[[], Built]) -> Built:
+    """What `build` makes on torch's meta device, with all kernels if those that are loaded are not enough."""
+    try:
+        return build()
+    except NotImplementedError:
+        import_module(_META_KERNELS)
+        return build()
 
 
 def _undecorated(function: Any = None, *_: object, **_options: object) -> Any:

@@ -16,6 +16,7 @@ from transformers.initialization import no_init_weights
 from transformers.modeling_utils import PreTrainedModel
 
 from core.api.errors import ManifestError
+from core.learning.light_imports import with_meta_kernels
 
 _LARGEST_WIDTH = 1 << 24
 """Of any whole number in a configuration; the largest are vocabularies, with hundreds of thousands."""
@@ -52,7 +53,8 @@ def check_memory(build: Callable[[], PreTrainedModel], config: PretrainedConfig,
     most = psutil.virtual_memory().total
     logits = sequence_length * int(getattr(config, "vocab_size", 0) or 0)
     attention = sequence_length**2 * int(getattr(config, "num_attention_heads", 0) or 0)
-    needed = _FLOAT * (_COPIES * _parameters(build, most // (_FLOAT * _COPIES)) + logits + attention)
+    parameters = with_meta_kernels(lambda: _parameters(build, most // (_FLOAT * _COPIES)))
+    needed = _FLOAT * (_COPIES * parameters + logits + attention)
     if needed > most:
         raise _too_large(needed, most)
 

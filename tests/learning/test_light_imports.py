@@ -54,12 +54,31 @@ for task in TASKS.values():
         assert architecture_named(name, kind).__name__ == name
 """
 
+_META_KERNEL = """
+from core.learning.light_imports import loading
+with loading():
+    import torch
+    from core.learning.model_size import check_memory
+from transformers import PretrainedConfig
+
+class Distances(torch.nn.Module):
+    def __init__(self):
+        super().__init__()
+        corners = torch.ones(2, 2)
+        self.weight = torch.nn.Parameter(torch.cdist(corners, corners))
+    def tie_weights(self, **_): pass
+
+check_memory(Distances, PretrainedConfig(), 16)
+"""
+
 _UNUSED = (
     "pytorch_optimizer.optimizer.adamw",
     "scipy.linalg",
     "sympy",
+    "torch._decomp",
     "torch._dynamo.eval_frame",
     "torch._inductor",
+    "torch._meta_registrations",
     "torch.distributed.tensor",
     "transformers.feature_extraction_utils",
 )
@@ -86,6 +105,11 @@ def test_a_session_loads_nothing_that_it_does_not_use(loaded: set[str], module: 
 
 def test_it_has_what_it_uses(loaded: set[str]) -> None:
     assert {"transformers.models.albert.modeling_albert", "pytorch_optimizer.optimizer.lamb", "hivemind"} <= loaded
+
+
+def test_a_model_that_needs_a_rare_kernel_to_be_measured_can_be_measured() -> None:
+    """torch's are loaded without those for tensors that have no values; this model's constructor needs one of them."""
+    run(_META_KERNEL)
 
 
 def test_every_model_can_be_loaded_all_the_same() -> None:
