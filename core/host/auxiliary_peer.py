@@ -29,6 +29,7 @@ from core.swarm.state.checks import State
 from core.swarm.traffic.bottleneck import nominal_bandwidth
 from core.swarm.trust.distrust import Drop
 from core.swarm.trust.validation import MOST_LATE, Wanted
+from core.system import freed_memory
 
 log = logging.getLogger(__name__)
 
@@ -208,7 +209,10 @@ class AuxiliaryPeer(threading.Thread):
             with torch.no_grad():
                 for parameter, value in zip(self.model.parameters(), state[1], strict=False):
                     parameter.copy_(value)
-            return self._evaluate() if self._evaluate is not None else None
+            found = self._evaluate() if self._evaluate is not None else None
+        # It is seldom done.
+        freed_memory.give_back()
+        return found
 
     def _approve(self, state: State) -> None:
         """Everybody trusts the backbone's state: whatever others say of the state, it must not be far worse."""

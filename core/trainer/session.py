@@ -18,6 +18,7 @@ from core.swarm.averaging.optimizer import CollaborativeOptimizer
 from core.swarm.dht.contributions import Publisher, Round
 from core.swarm.errors import Interrupted, Isolated, RoundFailed, StateUnavailable
 from core.swarm.liveness import Liveness
+from core.system import freed_memory
 from core.trainer.control import Control
 from core.trainer.machine.device import cap_memory
 from core.trainer.machine.throttle import Throttle
@@ -168,6 +169,7 @@ class Session:
         self.measurements.counters.end(time.monotonic())
         self.status.enter("holding")
         self.optimizer.hold()
+        freed_memory.give_back()
         while self.control.wait_while_held(_HELD_PERIOD):
             self.optimizer.give_up_rounds()
         if not self.control.leaving.is_set():
