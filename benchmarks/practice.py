@@ -12,6 +12,7 @@ from types import NoneType
 import psutil
 
 from core.api.intent import Contribute
+from core.api.preferences.commands import PreferenceInfo, SetPreference
 from core.api.protocol import GetSnapshot, Quit
 from core.api.snapshot import Snapshot, State
 from core.client.engine_client import EngineClient, ensure_engine
@@ -57,6 +58,8 @@ def contributing() -> Iterator[Practice]:
     with EngineClient.connect(profile) as engine:
         practice = Practice(profile, engine)
         try:
+            # Also beside others who work on this computer.
+            engine.request(SetPreference("busy_processor", 0), PreferenceInfo)
             engine.request(Contribute(), NoneType)
             # This trainer and the backbone's: before that one of them is still starting.
             practice.until("contributing", peers=2)
