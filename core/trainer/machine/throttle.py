@@ -13,7 +13,7 @@ from core.api.session_settings import Limits
 from core.conditions.energy import Joules, Rapl
 from core.conditions.nvml import Gpu
 from core.trainer.machine.contention import Contention
-from core.trainer.machine.processor_time import ProcessorTime
+from core.trainer.machine.processor_time import ProcessorTime, with_shared_ones
 
 LONGEST_REST = 0.25
 """Seconds of one rest; a longer one is made of several, and the GPU is read again before each."""
@@ -130,9 +130,9 @@ class Throttle:
     """Applies the law to one session. `read` gives the session's GPU, None if it does not answer.
 
     The processor's share is taken of processor time, so that waiting for peers is no computing; the GPU's of the time
-    in which a microbatch is under way. `processor_time` gives seconds, over all threads and processes of the session.
-    `contention` knows when others want the processor; without it they are not considered. `rapl` is the
-    processor's counter.
+    in which a microbatch is under way. `processor_time` gives seconds, over all threads and processes of the session,
+    with its part of those that other sessions use, too. `contention` knows when others want the processor; without it
+    they are not considered. `rapl` is the processor's counter.
     """
 
     def __init__(
@@ -144,8 +144,9 @@ class Throttle:
         rapl: Rapl | None = None,
     ) -> None:
         self._read, self._clock, self._contention = read, clock, contention
-        self._processor_time = processor_time or ProcessorTime(clock).read
+        self._processor_time = processor_time or ProcessorTime(clock, with_shared_ones).read
         self._processor, self._gpu = Memory(), Memory()
+        self._share = 1.0
         self._rapl = rapl or Rapl()
         self._joules = Joules()
         self.begin()
@@ -170,6 +171,9 @@ class Throttle:
         passed, computed = now - self._then, (used - self._used) / threads
         self._then, self._used = now, used
         ceilings = Ceilings(share=limits.processor_share / 100)
+        if ceilings.share != self._share:
+            # What was too much for another ceiling is nothing to rest for now.
+            self._share, self._processor = ceilings.share, Memory()
         seconds, self._processor = rest(ceilings, Reading(), computed, passed, self._processor)
         if self._read is not None:
             seconds = max(seconds, self._rest_for_gpu(limits, busy, passed, now))

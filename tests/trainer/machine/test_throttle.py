@@ -167,6 +167,15 @@ def test_a_share_that_is_raised_counts_at_once() -> None:
     assert rests(throttle, time, Limits(processor_share=100), 0.0) < 2.0
 
 
+def test_what_was_too_much_for_a_low_share_is_no_debt_of_a_higher_one() -> None:
+    time = Time()
+    throttle = Throttle(None, lambda: time.now, lambda: time.processor)
+    throttle.rest(Limits(processor_share=5), 1)
+    time.compute(60.0)
+    assert throttle.rest(Limits(processor_share=5), 1) > 0
+    assert rests(throttle, time, Limits(processor_share=50), 0.0) < 1.0
+
+
 def test_the_gpu_has_its_own_share() -> None:
     time = Time()
     throttle = Throttle(lambda: GPU, lambda: time.now, lambda: time.processor)

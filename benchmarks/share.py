@@ -1,0 +1,55 @@
+"""Whether everything that runs for contributing keeps to the share of the processor that the volunteer allows.
+
+The practice project contributes. After each change of `processor_share`, all processes of the profile (engine,
+backbone, both trainers with their averagers and daemons) are watched for a minute.
+
+Run it with `.venv/bin/python -m benchmarks.share [--threads N] [SHARE ...]`; 10, 50 and 90 per cent if none is given.
+"""
+
+import argparse
+import time
+
+import psutil
+
+from benchmarks.practice import contributing
+from core.api.preferences.commands import PreferenceInfo, SetPreference
+
+SHARES = (10, 50, 90)
+_SETTLES, _WATCHED = 15.0, 60.0
+"""Seconds."""
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("shares", type=int, nargs="*", default=SHARES)
+    parser.add_argument("--threads", type=int, default=1)
+    chosen = parser.parse_args()
+    with contributing() as practice:
+        practice.engine.request(SetPreference("threads", chosen.threads), PreferenceInfo)
+        practice.until("contributing", peers=3)
+        engine = psutil.Process(practice.snapshot().engine_pid)
+        for share in chosen.shares:
+            practice.engine.request(SetPreference("processor_share", share), PreferenceInfo)
+            time.sleep(_SETTLES)
+            used = watch(engine)
+            allowed = share / 100 * chosen.threads
+            print(
+                f"{share:3} % of {chosen.threads}: {used:.3f} of a core, {used / allowed:.3f} of what is allowed",
+                flush=True,
+            )
+
+
+def watch(engine: psutil.Process) -> float:
+    """Cores in use by all processes."""
+    everybody = [engine, *engine.children(recursive=True)]
+    before, began = spent(everybody), time.monotonic()
+    time.sleep(_WATCHED)
+    return (spent(everybody) - before) / (time.monotonic() - began)
+
+
+def spent(processes: list[psutil.Process]) -> float:
+    return sum(sum(process.cpu_times()[:2]) for process in processes)
+
+
+if __name__ == "__main__":
+    main()
