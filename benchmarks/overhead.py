@@ -1,9 +1,10 @@
 """What taking part costs beside the computing itself.
 
 Side by side in one process and one run: microbatches of the practice project with everything the trainer does to them
-(data, loss, `optimizer.step` of a live peer far from its target batch, the ledger, reports twice a second), and through
-a bare PyTorch loop over the same model, microbatch and threads that even reuses one batch. The two take turns in short
-blocks, so that a noisy machine disturbs both.
+(data, loss, `optimizer.step` of a live peer far from its target batch, counters, pace, reports twice a second), and
+through a bare PyTorch loop over the same model, microbatch and threads that even reuses one batch. The two take turns
+in short blocks, so that a noisy machine disturbs both. The second ratio is that of the processor time of the loop's
+thread, which other programs disturb less.
 
 Run it with `.venv/bin/python -m benchmarks.overhead`.
 """
@@ -13,27 +14,35 @@ import statistics
 import tempfile
 import time
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 
 import msgspec
 import torch
 
+from core.api.session_settings import Limits
 from core.host.project import load
-from core.learning.data import source_for
-from core.learning.data.source import stream
+from core.learning.data import training_samples
 from core.learning.model import build_model
+from core.learning.order import Order
 from core.learning.tasks import task_for
 from core.swarm.build import make_optimizer
 from core.swarm.dht.peer import join_swarm
 from core.swarm.patches import install
 from core.swarm.traffic.link import Link
+from core.trainer.machine.contention import Contention
+from core.trainer.machine.throttle import Throttle
+from core.trainer.microbatch import Microbatches
 from core.trainer.reporter import Reporter
 from core.trainer.session_status import Joined, Measurements, SessionStatus
 from tests.fakes.backbone import ScriptedBackbone
 
+Block = tuple[float, float]
+"""Seconds, and processor seconds of its thread."""
 BLOCKS = 30
-MICROBATCHES = 8
+MICROBATCHES = 16
 """In one block: about a second."""
+_NO_LIMITS = Limits()
 
 
 def main() -> None:
@@ -49,7 +58,6 @@ def main() -> None:
         dht = join_swarm([], Path(folder) / "identity")
         shared, bare = build_model(manifest), build_model(manifest)
         task = task_for(manifest, shared.config, project / "tokenizer.json")
-        source = source_for(manifest.data)
         training = msgspec.structs.replace(manifest.training, target_batch_size=10**9)
         optimizer = make_optimizer(
             dht=dht,
@@ -62,15 +70,18 @@ def main() -> None:
         status = SessionStatus(measured, Joined(optimizer, training.target_batch_size, 0), "contributing")
         reporter = Reporter(os.open(os.devnull, os.O_WRONLY))
         reporter.report(status.report)
-        batches = task.batches(stream(source, shards, 1), size, 1)
-        held = next(task.batches(stream(source, shards, 2), size, 2))
+        samples = partial(training_samples, manifest.data, shards)
+        order = Order(task, samples, size, manifest.run_id, dht.peer_id.to_bytes())
+        microbatches = Microbatches(order, shared, torch.device("cpu"), lambda: False)
+        throttle = Throttle(contention=Contention())
+        held = next(order.batches(2))
 
         def with_peers() -> None:
-            loss = task.loss(shared, next(batches))
-            loss.backward()
-            measured.counters.add_microbatch(size, loss.item())
-            optimizer.step()
+            done = microbatches.compute(1, 0)
+            measured.counters.add_microbatch(size, done.loss)
+            optimizer.step_with(done.piece)
             optimizer.zero_grad()
+            throttle.rest(_NO_LIMITS, 1, done.seconds)
 
         def alone() -> None:
             task.loss(bare, held).backward()
@@ -82,8 +93,8 @@ def main() -> None:
         dht.shutdown()
 
 
-def measure(one: Callable[[], None], other: Callable[[], None]) -> list[tuple[float, float]]:
-    """Seconds of a block of each, in turns; the first pair warms up."""
+def measure(one: Callable[[], None], other: Callable[[], None]) -> list[tuple[Block, Block]]:
+    """A block of each, in turns; the first pair warms up."""
     pairs = []
     for number in range(BLOCKS + 1):
         if number % 2:
@@ -94,21 +105,22 @@ def measure(one: Callable[[], None], other: Callable[[], None]) -> list[tuple[fl
     return pairs[1:]
 
 
-def seconds(step: Callable[[], None]) -> float:
-    start = time.perf_counter()
+def seconds(step: Callable[[], None]) -> Block:
+    start, used = time.perf_counter(), time.thread_time()
     for _ in range(MICROBATCHES):
         step()
-    return time.perf_counter() - start
+    return time.perf_counter() - start, time.thread_time() - used
 
 
-def report(pairs: list[tuple[float, float]], size: int) -> None:
+def report(pairs: list[tuple[Block, Block]], size: int) -> None:
     samples = size * MICROBATCHES
-    ours, bare = (statistics.median(samples / pair[side] for pair in pairs) for side in (0, 1))
-    ratios = [pair[1] / pair[0] for pair in pairs]
+    ours, bare = (statistics.median(samples / pair[side][0] for pair in pairs) for side in (0, 1))
     print(f"trainer's loop  {ours:7.1f} samples/s (median of {BLOCKS} blocks)")
     print(f"bare PyTorch    {bare:7.1f} samples/s")
-    quartiles = statistics.quantiles(ratios, n=4)
-    print(f"ratio           {statistics.median(ratios):7.3f} (quartiles {quartiles[0]:.3f} to {quartiles[2]:.3f})")
+    for kind, name in enumerate(("ratio", "processor time")):
+        ratios = [other[kind] / one[kind] for one, other in pairs]
+        quartiles = statistics.quantiles(ratios, n=4)
+        print(f"{name:15} {statistics.median(ratios):7.3f} (quartiles {quartiles[0]:.3f} to {quartiles[2]:.3f})")
 
 
 if __name__ == "__main__":

@@ -26,7 +26,6 @@ def main() -> None:
     chosen = parser.parse_args()
     with contributing() as practice:
         practice.engine.request(SetPreference("threads", chosen.threads), PreferenceInfo)
-        practice.until("contributing", peers=3)
         engine = psutil.Process(practice.snapshot().engine_pid)
         for share in chosen.shares:
             practice.engine.request(SetPreference("processor_share", share), PreferenceInfo)

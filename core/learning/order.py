@@ -14,6 +14,7 @@ import msgspec
 import torch
 from msgspec import Meta
 
+from core.learning.ahead import Ahead
 from core.learning.dropout import ReproducibleDropout, has_dropout
 from core.learning.tasks.task import Batch, Task
 
@@ -64,9 +65,14 @@ class Order:
 
 @dataclass
 class Samples:
-    """Takes the samples of an order one after the other, and begins again with each epoch."""
+    """Takes the samples of an order one after the other, and begins again with each epoch.
+
+    Parameters:
+        ahead: prepare the next batch meanwhile.
+    """
 
     order: Order
+    ahead: bool = False
     _epoch: int = -1
     _taken: int = 0
     _rest: Batch = field(default_factory=dict)
@@ -78,7 +84,9 @@ class Samples:
         It is the rest of the batch if less than the task's least would remain.
         """
         if epoch != self._epoch:
-            self._epoch, self._taken, self._rest, self._batches = epoch, 0, {}, self.order.batches(epoch)
+            batches = self.order.batches(epoch)
+            self._batches = Ahead(batches) if self.ahead else batches
+            self._epoch, self._taken, self._rest = epoch, 0, {}
         batch = self._rest if rows(self._rest) else next(self._batches)
         if rows(batch) - most < self.order.task.least_samples:
             most = rows(batch)

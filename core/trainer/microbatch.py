@@ -89,7 +89,7 @@ class Microbatches:
     ) -> None:
         self._order, self._model, self._device = order, model, device
         check_at_layers(model, partial(_stop_if, is_unwanted))
-        self._samples, self._size = Samples(order), Size(order.size, order.task.least_samples)
+        self._samples, self._size = Samples(order, ahead=True), Size(order.size, order.task.least_samples)
         self._flops_per_sample: float | None = None
         """Counted in the first microbatch only: all samples have the same length."""
 
