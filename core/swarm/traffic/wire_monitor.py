@@ -12,15 +12,36 @@ from hivemind import DHT
 
 from core.swarm.traffic.bottleneck import BottleneckBandwidth, is_limited, is_limited_in
 from core.swarm.traffic.link import Link
+from core.swarm.traffic.meter import TrafficMeter
 from core.swarm.traffic.tcp_info import Carried, Connection, connections
 
 _PERIOD = 0.2
 """Seconds between two readings; a ceiling holds over such times."""
+_QUIET_PERIOD = 1.0
+"""Seconds between two while next to nothing goes through this program: each costs the kernel a third of a millisecond,
+which would be most of what a paused session takes of the processor."""
 _READINGS = 10
 """In which connections are compared: a peer with a slow line takes all of its time and another one a moment now and
 then, in which the line of this peer shows that it carries more."""
 _IDLE = 10_000
 """Bytes in a reading below which a peer does not average."""
+
+
+class Pace:
+    """When to read the kernel's counts: often while messages pass."""
+
+    def __init__(self, meter: TrafficMeter, now: float) -> None:
+        self._meter = meter
+        self.note_reading(now)
+
+    def note_reading(self, now: float) -> None:
+        self._at, self._counted = now, self._messages()
+
+    def is_due(self, now: float) -> bool:
+        return now >= self._at + _QUIET_PERIOD or self._messages() >= self._counted + _IDLE
+
+    def _messages(self) -> int:
+        return sum(map(sum, self._meter.by_kind().values()))
 
 
 class WireMonitor(threading.Thread):
@@ -41,9 +62,14 @@ class WireMonitor(threading.Thread):
 
     def run(self) -> None:
         last, before, then = time.monotonic(), Carried(), self._open
+        pace = Pace(self._link.meter, last)
         self._sending.append((last, self._open))
-        while self._daemon.is_running():
+        while True:
             time.sleep(_PERIOD)
+            if not pace.is_due(time.monotonic()):
+                continue
+            if not self._daemon.is_running():
+                return
             carried, now = self.read(), time.monotonic()
             seconds, new = now - last, carried - before
             if self._open:
@@ -51,6 +77,7 @@ class WireMonitor(threading.Thread):
                 self._link.way_in.add(new.down, seconds, is_limited=is_limited_in(then, self._open))
                 self._learn(new.up, seconds, now)
             last, before, then = now, carried, self._open
+            pace.note_reading(now)
 
     def _learn(self, sent: int, seconds: float, now: float) -> None:
         since, then = self._sending[0]
