@@ -6,8 +6,9 @@ from contextlib import suppress
 
 import psutil
 
-_EVERY = 5.0
-"""Seconds between two searches for new processes, each of which goes through every process of the computer."""
+_EVERY = 20.0
+"""Seconds between two searches for new processes, which seldom begin: each goes through every process of the computer.
+What one has computed before it is found counts then."""
 _OFTEN = 0.1
 """Seconds between two readings: reading all processes takes half a millisecond."""
 _PROGRAMS, _TRAINER, _SUBREAPER = "core.", "core.trainer", "core.system.subreaper"
