@@ -6,9 +6,14 @@ import subprocess
 from collections.abc import Iterable
 from pathlib import Path
 
+import psutil
+
 PERSON = "volunteer"
 _SKIPPED = ("proc", "sys", "dev", "tmp", "run", "wheels", "packages", "var/cache", "var/log", "var/lib/apt")
 """Folders that are no part of the installed system, or that apt itself keeps."""
+_CGROUPS = Path("/sys/fs/cgroup/cpu")
+_TIME_TO_END = 40.0
+"""Seconds that processes have after SIGTERM."""
 
 
 class CleanRoot:
@@ -17,6 +22,7 @@ class CleanRoot:
     def __init__(self, folder: Path, suite: str) -> None:
         self.folder = folder
         self._mounts: list[Path] = []
+        self._share = ProcessorShare()
         include = "--include=ca-certificates,procps,xvfb,xauth,xdotool,dbus,util-linux"
         command = ["mmdebstrap", "--variant=minbase", include, suite, str(folder)]
         subprocess.run(command, check=True, capture_output=True)
@@ -29,6 +35,8 @@ class CleanRoot:
         self.run("useradd", "--create-home", "--shell", "/bin/bash", PERSON)
 
     def close(self) -> None:
+        self.end_all()
+        self._share.close()
         for path in reversed(self._mounts):
             subprocess.run(["umount", "--lazy", path], check=False)
         shutil.rmtree(self.folder, ignore_errors=True)
@@ -72,15 +80,44 @@ class CleanRoot:
             found.update(os.path.normpath(f"{relative}/{name}") for name in (*folders, *names))
         return found
 
-    def processes(self) -> list[str]:
-        """Command lines of what runs in it as the person."""
-        listed = subprocess.run(["ps", "-eo", "user:20,args"], capture_output=True, text=True, check=True).stdout
-        number = self.run("id", "-u", PERSON).strip()
-        return [line for line in listed.splitlines() if line.startswith((number, PERSON)) and "idlehive" in line]
+    def start(self, *command: str, output: Path | None = None, **variables: str) -> "subprocess.Popen[bytes]":
+        """Start a command as an ordinary user; what it says goes to the file `output`."""
+        with (output or Path(os.devnull)).open("wb") as said:
+            return subprocess.Popen(
+                self._share.command(self.person_command(*command)),
+                env=self.environment(**variables),
+                stdin=subprocess.DEVNULL,
+                stdout=said,
+                stderr=subprocess.STDOUT,
+            )
+
+    def processes(self) -> list[psutil.Process]:
+        """What runs in it, whoever started it."""
+        return [process for process in psutil.process_iter() if self._has(process)]
+
+    def instances(self) -> list[list[str]]:
+        """Command lines of what runs of Idlehive."""
+        lines = [process.cmdline() for process in self.processes()]
+        return [line for line in lines if any("idlehive" in word for word in line)]
+
+    def end_all(self) -> None:
+        """End what runs in it, each by its number."""
+        found = self.processes()
+        for process in found:
+            process.terminate()
+        _, left = psutil.wait_procs(found, _TIME_TO_END)
+        for process in {*left, *self.processes()}:
+            process.kill()
+
+    def _has(self, process: psutil.Process) -> bool:
+        try:
+            return Path(f"/proc/{process.pid}/root").readlink() == self.folder
+        except OSError:  # it has ended
+            return False
 
     def _run(self, command: list[str], *, check: bool, **variables: str) -> str:
         done = subprocess.run(
-            command,
+            self._share.command(command),
             env=self.environment(**variables),
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,
@@ -98,6 +135,32 @@ class CleanRoot:
         if name in ("dev", "sys", "proc"):
             subprocess.run(["mount", "--make-rslave", target], check=True)
         self._mounts.append(target)
+
+
+class ProcessorShare:
+    """A fair part of the processors, as on a computer of its own, by a cgroup (cgroups(7)).
+
+    Sessions run at idle priority: beside other work of this machine they would not get on. Idle priority only counts
+    within a cgroup, so in this one they still give way to the window.
+    """
+
+    def __init__(self) -> None:
+        self._folder: Path | None = _CGROUPS / f"clean-root-{os.getpid()}"
+        try:
+            self._folder.mkdir(exist_ok=True)
+        except OSError:  # cgroups of version 2, or none: then only a quiet machine will do
+            self._folder = None
+
+    def command(self, command: list[str]) -> list[str]:
+        """The same command, which begins by entering the group."""
+        if self._folder is None:
+            return command
+        return ["sh", "-c", f'echo $$ > {self._folder}/cgroup.procs && exec "$@"', "sh", *command]
+
+    def close(self) -> None:
+        """When its processes have ended."""
+        if self._folder is not None:
+            self._folder.rmdir()
 
 
 def new(before: Iterable[str], after: Iterable[str]) -> list[str]:

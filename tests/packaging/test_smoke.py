@@ -2,7 +2,8 @@
 
     python -m pytest -m slow tests/packaging -s
 
-It needs root, a Debian mirror and the sources of the pinned packages.
+It needs root, a Debian mirror and the sources of the pinned packages. `SUITE=trixie` takes Debian 13 in place of 12;
+`PACKAGES` names a folder in which both versions of the package are already.
 """
 
 import json
@@ -11,6 +12,7 @@ import shutil
 import subprocess
 import time
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +22,7 @@ from installer import pip_settings
 from installer.bundle import build
 from installer.checkout import Checkout
 from tests.packaging.clean_root import PERSON, CleanRoot, new
+from tests.waiting import wait_for
 
 ROOT = Path(__file__).resolve().parents[2]
 pytestmark = [
@@ -37,14 +40,17 @@ from core.client.profile import Profile
 EngineClient.connect(Profile.from_environment()).request(Contribute("practice"), NoneType)
 """
 _PROFILE = f"home/{PERSON}/.local/share/idlehive"
+_OLD, _NEW = "0.1.0", "0.2.0"
+_LONG = 1500.0
+"""Seconds for what downloads or trains."""
 
 
 @pytest.fixture(scope="module")
 def packages(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
-    """The package in two versions. PACKAGES names a folder that has them already."""
+    """The package in two versions."""
     given = os.environ.get("PACKAGES")
     out = Path(given) if given else tmp_path_factory.mktemp("packages")
-    made = {version: out / f"idlehive_{version}_amd64.deb" for version in ("0.1.0", "0.2.0")}
+    made = {version: out / f"idlehive_{version}_amd64.deb" for version in (_OLD, _NEW)}
     for version, path in made.items():
         if not path.exists():
             build.build(Checkout(ROOT), "deb", out, version)
@@ -52,12 +58,120 @@ def packages(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
 
 
 @pytest.fixture
-def debian(tmp_path: Path) -> Iterator[CleanRoot]:
+def debian(tmp_path: Path, packages: dict[str, Path]) -> Iterator[CleanRoot]:
     root = CleanRoot(tmp_path / "root", os.environ.get("SUITE", "bookworm"))
     try:
+        root.lend(packages[_OLD].parent, "packages")
         yield root
     finally:
         root.close()
+
+
+def test_a_package_is_installed_used_upgraded_and_removed_without_a_trace(debian: CleanRoot, tmp_path: Path) -> None:
+    before = install_dependencies(debian)
+    install(debian, _OLD)
+    with window(debian, tmp_path / "window.log"):
+        wait_for_runtime(debian)
+        contribute_to_epoch_3(debian, tmp_path / "contribute.log")
+        upgrade_while_contributing(debian)
+        remove(debian)
+        purge(debian, before)
+
+
+def install_dependencies(root: CleanRoot) -> set[str]:
+    """All files afterwards: the package itself then makes the only difference."""
+    with measured("dependencies installed"):
+        root.run("apt-get", "update", "-q")
+        control = root.run("dpkg-deb", "-f", package(_OLD), "Depends", "Recommends")
+        needed = [
+            name.strip().split("|")[0].split("(")[0].strip()
+            for line in control.splitlines()
+            for name in line.split(":", 1)[1].split(",")
+        ]
+        root.run("apt-get", "install", "-q", "-y", "--no-install-recommends", *needed)
+    return root.files()
+
+
+def install(root: CleanRoot, version: str) -> None:
+    with measured(f"{version} installed"):
+        root.run("apt-get", "install", "-q", "-y", package(version))
+    assert root.as_person("idlehive", "--version") == f"idlehive {version}\n"
+
+
+@contextmanager
+def window(root: CleanRoot, log: Path) -> Iterator[None]:
+    """The window of an ordinary person under Xvfb; what it says is printed if the test fails."""
+    command = ("xvfb-run", "-a", "dbus-run-session", "idlehive")
+    screen = root.start(*command, output=log, **sources(root), QT_QPA_PLATFORM="xcb")
+    try:
+        wait_for((root.folder / _PROFILE / "idlehive.sqlite").exists, 120, "an engine", every=1)
+        yield
+    except BaseException:
+        print(f"the window: {log.read_text()}\nstatus: {root.as_person('idlehive', 'status', check=False)}")
+        print(root.as_person("idlehive", "log", check=False)[-6000:])
+        raise
+    finally:
+        root.end_all()
+        screen.wait(30)
+
+
+def wait_for_runtime(root: CleanRoot) -> None:
+    """The window installs it by itself; projects can be listed meanwhile."""
+    with measured("runtime installed"):
+        assert "practice" in root.as_person("idlehive", "projects")
+        wait_for(lambda: runtime(root)["ready"] or runtime(root)["failure"], _LONG, "a runtime", every=2)
+    print(json.dumps(runtime(root)))
+    assert runtime(root)["failure"] is None
+
+
+def contribute_to_epoch_3(root: CleanRoot, log: Path) -> None:
+    root.as_person("idlehive", "limits", "set", "busy_processor", "do not wait")
+    with measured("epoch 3 reached"):
+        command = root.start("idlehive", "contribute", "practice", "--until-epoch", "3", output=log)
+        wait_for(lambda: command.poll() is not None, _LONG, "epoch 3", every=1)
+    assert command.returncode == 0, log.read_text()
+
+
+def upgrade_while_contributing(root: CleanRoot) -> None:
+    """The record stays, and the session continues with the new version."""
+    given = history(root)
+    assert given
+    press_contribute(root)
+    wait_for(lambda: is_in_session(root), 180, "a session", every=1)
+    install(root, _NEW)
+    wait_for(lambda: _NEW in root.as_person("idlehive", "doctor"), 180, "an engine of the new version", every=1)
+    assert len(history(root)) >= len(given)
+    wait_for(lambda: is_in_session(root), 300, "a session after the upgrade", every=1)
+
+
+def remove(root: CleanRoot) -> None:
+    """What runs ends, and the data stays."""
+    with measured("removed"):
+        root.run("apt-get", "remove", "-q", "-y", "idlehive")
+    assert root.instances() == []
+    assert (root.folder / _PROFILE / "idlehive.sqlite").exists()
+
+
+def purge(root: CleanRoot, before: set[str]) -> None:
+    """Nothing of it is left; dpkg's own lists and the cache of file types change with every package."""
+    listed = root.run("apt-get", "purge", "-q", "-y", "idlehive")
+    assert f"Deleted /{_PROFILE}" in listed
+    kept = ("var/lib/dpkg", "usr/share/applications/mimeinfo")
+    left = [path for path in new(before, root.files()) if not path.startswith(kept)]
+    print(f"left: {left}")
+    assert [path for path in left if "idlehive" in path.lower()] == []
+
+
+@contextmanager
+def measured(what: str) -> Iterator[None]:
+    began = time.monotonic()
+    yield
+    print(f"\n{what}: {time.monotonic() - began:.0f} s", flush=True)
+
+
+def package(version: str) -> str:
+    """Its path in the root."""
+    return f"/packages/idlehive_{version}_amd64.deb"
 
 
 def sources(root: CleanRoot) -> dict[str, str]:
@@ -68,104 +182,20 @@ def sources(root: CleanRoot) -> dict[str, str]:
     return {"UV_FIND_LINKS": ",".join(lent)} if lent else {}
 
 
-def status(root: CleanRoot) -> dict[str, Any]:
-    found: dict[str, Any] = json.loads(root.as_person("idlehive", "status", "--json"))
+def runtime(root: CleanRoot) -> dict[str, Any]:
+    found: dict[str, Any] = json.loads(root.as_person("idlehive", "runtime", "--json"))
     return found
 
 
-def wait_until(reached: Any, what: str, seconds: float) -> None:
-    deadline = time.monotonic() + seconds
-    while not reached():
-        assert time.monotonic() < deadline, f"not within {seconds:g} s: {what}"
-        time.sleep(1.0)
+def history(root: CleanRoot) -> list[Any]:
+    found: list[Any] = json.loads(root.as_person("idlehive", "history", "--json"))
+    return found
 
 
-def test_a_package_is_installed_used_upgraded_and_removed_without_a_trace(
-    packages: dict[str, Path], debian: CleanRoot
-) -> None:
-    folder = debian.lend(packages["0.1.0"].parent, "packages")
-    variables = sources(debian)
-    debian.run("apt-get", "update", "-q")
-    # First what it depends on, so that afterwards only the package itself makes a difference.
-    control = debian.run("dpkg-deb", "-f", f"{folder}/idlehive_0.1.0_amd64.deb", "Depends", "Recommends")
-    needed = [
-        name.strip().split("|")[0].split("(")[0].strip()
-        for line in control.splitlines()
-        for name in line.split(":", 1)[1].split(",")
-    ]
-    debian.run("apt-get", "install", "-q", "-y", "--no-install-recommends", *needed)
-    before = debian.files()
-
-    began = time.monotonic()
-    debian.run("apt-get", "install", "-q", "-y", f"{folder}/idlehive_0.1.0_amd64.deb")
-    print(f"\ninstalled in {time.monotonic() - began:.0f} s")
-    assert debian.as_person("idlehive", "--version") == "idlehive 0.1.0\n"
-
-    screen = subprocess.Popen(
-        debian.person_command("xvfb-run", "-a", "dbus-run-session", "idlehive"),
-        env=debian.environment(**variables, QT_QPA_PLATFORM="xcb"),
-        stdout=subprocess.DEVNULL,
-        stderr=subprocess.DEVNULL,
-    )
-    try:
-        # The window installs the runtime by itself; projects can be listed meanwhile.
-        wait_until((debian.folder / _PROFILE / "idlehive.sqlite").exists, "an engine", 120)
-        assert "practice" in debian.as_person("idlehive", "projects")
-        wait_until(
-            lambda: status(debian)["state"] == "idle" and (debian.folder / _PROFILE / "compute/current").is_symlink(),
-            "a runtime",
-            1500,
-        )
-        print(f"runtime installed {time.monotonic() - began:.0f} s after the first click")
-
-        debian.as_person("idlehive", "limits", "set", "busy_processor", "do not wait")
-        contributing = subprocess.Popen(
-            debian.person_command("idlehive", "contribute", "practice", "--until-epoch", "3"),
-            env=debian.environment(**variables),
-        )
-        hurry(debian, contributing)
-        assert contributing.returncode == 0
-        print(f"epoch 3 reached {time.monotonic() - began:.0f} s after the first click")
-        given = json.loads(debian.as_person("idlehive", "history", "--json"))
-
-        press_contribute(debian)
-        wait_until(lambda: status(debian)["state"] not in ("idle", "failed"), "a session", 120)
-        debian.run("apt-get", "install", "-q", "-y", f"{folder}/idlehive_0.2.0_amd64.deb")
-        assert debian.as_person("idlehive", "--version") == "idlehive 0.2.0\n"
-        wait_until(lambda: "0.2.0" in debian.as_person("idlehive", "doctor"), "the new version", 120)
-        assert len(json.loads(debian.as_person("idlehive", "history", "--json"))) >= len(given) > 0
-        wait_until(lambda: status(debian)["state"] not in ("idle", "failed"), "a session after the upgrade", 180)
-
-        debian.run("apt-get", "remove", "-q", "-y", "idlehive")
-        assert debian.processes() == []
-        assert (debian.folder / _PROFILE / "idlehive.sqlite").exists()
-        listed = debian.run("apt-get", "purge", "-q", "-y", "idlehive")
-        assert f"Deleted /{_PROFILE}" in listed
-        left = [
-            path
-            for path in new(before, debian.files())
-            if not path.startswith(("var/lib/dpkg", "usr/share/applications/mimeinfo"))
-        ]
-        assert [path for path in left if "idlehive" in path.lower()] == []
-        print(f"left: {left}")
-    finally:
-        debian.run("pkill", "-u", PERSON, check=False)
-        screen.wait(30)
+def is_in_session(root: CleanRoot) -> bool:
+    return json.loads(root.as_person("idlehive", "status", "--json"))["state"] not in ("idle", "failed")
 
 
 def press_contribute(root: CleanRoot) -> None:
     """What the window's button sends to the engine."""
     root.as_person("python3", "-c", _PRESS, PYTHONPATH="/usr/lib/idlehive:/usr/lib/idlehive/lib")
-
-
-def hurry(root: CleanRoot, process: "subprocess.Popen[bytes]", seconds: float = 1500) -> None:
-    """Wait for the command. Sessions run at idle priority: on a busy machine they would never end."""
-    deadline = time.monotonic() + seconds
-    while process.poll() is None:
-        assert time.monotonic() < deadline
-        for number in subprocess.run(
-            ["pgrep", "-f", "compute/c.*core.(trainer|host)"], capture_output=True, text=True, check=False
-        ).stdout.split():
-            subprocess.run(["chrt", "--other", "--pid", "0", number], capture_output=True, check=False)
-            subprocess.run(["renice", "-n", "0", "-p", number], capture_output=True, check=False)
-        time.sleep(2)
