@@ -93,6 +93,12 @@ def build(checkout: Checkout, arguments: list[str]) -> int:
     return 0
 
 
+def release(checkout: Checkout, arguments: list[str]) -> int:
+    environment.ensure(checkout, set(), sys.stderr)
+    command = [str(checkout.python), "-m", "core.release.publish", *arguments]
+    return subprocess.run(command, cwd=checkout.root, check=False).returncode
+
+
 def lock(checkout: Checkout, arguments: list[str]) -> int:
     if arguments:
         return _takes_none("lock", arguments)
@@ -127,6 +133,7 @@ VERBS = {
     "test": Verb("test [--all] [PYTEST ARGUMENT ...]", "set up, then run all checks; --all adds the slow tests", test),
     "setup": Verb("setup", "set up only", setup),
     "build": Verb("build deb|portable [--out FOLDER]", "set up, then build a package for volunteers into dist/", build),
+    "release": Verb("release key|sign ...", "set up, then write a signing key, or sign the release file", release),
     "lock": Verb("lock", "renew the locks of what packages carry and of the compute runtime", lock),
     "screenshots": Verb("screenshots", "set up, then take screenshots of all pages and a practice run", screenshots),
 }

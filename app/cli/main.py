@@ -59,6 +59,7 @@ _VERBS = {
     "remote": "remote",
     "runtime": "installation.runtime",
     "service": "installation.service",
+    "update": "installation.update",
     "remove-everything": "installation.remove_everything",
     "doctor": "doctor.doctor",
 }

@@ -17,6 +17,7 @@ from app.home.tiles import Tiles
 from app.link.engine_link import EngineLink, Link
 from app.text import messages, preferences, status, steps
 from app.text.i18n import tr
+from app.text.installation import release
 from app.widgets import layouts, theme
 from app.widgets.basic import Button, Card, Dot, Label, Notice
 from app.widgets.learning_curve import CurveView, Legend
@@ -34,6 +35,7 @@ class HomePage(Page):
 
     limit_opened = Signal(str)
     """The volunteer wants to see the preference of this name."""
+    release_opened = Signal()
 
     def __init__(self, link: EngineLink, settings: Settings) -> None:
         super().__init__()
@@ -72,6 +74,7 @@ class HomePage(Page):
         self.button.show_snapshot(snapshot)
         self.port_question.show_snapshot(snapshot)
         self.runtime_notice.show_snapshot(snapshot)
+        self._show_offer(release.offered(snapshot.release))
         self._show_remedy(status.remedy(snapshot))
         self.anyway.show_snapshot(snapshot)
         self.button.set_enabled(self._link.state is Link.UP)
@@ -118,12 +121,15 @@ class HomePage(Page):
         self._title = Label(kind=Type.HEADLINE, wrap=True)
         self._explanation = Label(wrap=True)
         self._left = Label(kind=Type.CAPTION, role="muted")
+        self._release = Notice("notice-frame")
+        self._release.offer(Button(tr("Show…"), "secondary", self.release_opened.emit))
+        self._offered = ""
         self._reward, self._problem = Notice("notice-frame"), Notice("problem-frame")
         self.port_question = PortQuestion(self.perform)
         self.runtime_notice = RuntimeNotice(self.perform)
         self.button = ContributeButton(self.perform)
         state = layouts.row(self._dot, (self._caption, 1), spacing=theme.UNIT * 2)
-        notices = self._reward, self._problem, self.runtime_notice, self.port_question
+        notices = self._release, self._reward, self._problem, self.runtime_notice, self.port_question
         sentences = self._title, self._explanation, *notices
         self.remedy = Button(tr("Change this limit…"), "link", lambda: self.limit_opened.emit(self._remedy))
         self.remedy.hide()
@@ -138,6 +144,12 @@ class HomePage(Page):
         self.place.setToolTip(tr("As the project's backbone counts what volunteers say they gave."))
         head = layouts.row(Label(tr("Learning curve"), Type.LABEL, "muted"), None, Legend())
         return Card("", head, self.place, (self._curve, 1), name=tr("Learning curve"))
+
+    def _show_offer(self, sentence: str) -> None:
+        """Once for each version, until it is dismissed."""
+        if sentence != self._offered:
+            self._offered = sentence
+            self._release.set_text(sentence)
 
     def _show_remedy(self, preference: str | None) -> None:
         """In the place of the steps: there are none then."""

@@ -12,6 +12,7 @@ from app.settings import about
 from app.settings.disk_card import DiskCard
 from app.settings.doctor_card import DoctorCard
 from app.settings.identity_card import IdentityCard
+from app.settings.release_card import ReleaseCard
 from app.settings.removal_card import RemovalCard
 from app.settings.runtime_card import RuntimeCard
 from app.settings.setting_row import SettingRow
@@ -37,8 +38,6 @@ class SettingsPage(Page):
         self._welcome = welcome
         self._link = link
         self._settings = settings
-        self._engine: str | None = None
-        """The version that the page shows."""
         self._login = autostart.for_this_system(settings.profile)
         self._build()
         settings.changed.connect(self._show)
@@ -57,14 +56,14 @@ class SettingsPage(Page):
         self._problem = Notice("problem-frame")
         self.identity = IdentityCard(self._link)
         self.disk, self.doctor = DiskCard(self._link), DoctorCard()
-        self.runtime = RuntimeCard(self._link)
+        self.runtime, self.release = RuntimeCard(self._link), ReleaseCard(self._link)
         cards = (
             self._desktop(),
             self._appearance(),
             self.identity,
             self.runtime,
             self.disk,
-            self._updates(),
+            self.release,
             self.doctor,
             RemovalCard(self._link),
             self._about(),
@@ -97,14 +96,6 @@ class SettingsPage(Page):
         self.language.activated.connect(lambda _: setattr(self._settings, "language", self.language.currentData()))
         spoken = SettingRow(tr("Language"), tr("Of this window. The log stays in English."), self.language)
         return _card(tr("Appearance and language"), scheme, spoken)
-
-    def _updates(self) -> Card:
-        self._versions = Label("", Type.STRONG, wrap=True)
-        text = tr(
-            "Idlehive does not search for updates and does not replace itself. Get a new version where you got "
-            "this one, then start Idlehive again."
-        )
-        return _card(tr("Updates"), self._versions, Label(text, Type.CAPTION, "muted", wrap=True))
 
     def _about(self) -> Card:
         text = Label(tr("Idle time for open deep learning. Free software, Apache-2.0."), wrap=True)
@@ -153,17 +144,11 @@ class SettingsPage(Page):
     def _refresh(self) -> None:
         self.identity.refresh()
         self.disk.refresh()
+        self.release.refresh()
 
     def _on_snapshot(self, snapshot: Snapshot) -> None:
         self.runtime.show_snapshot(snapshot)
-        if snapshot.version == self._engine:
-            return  # reads files
-        self._engine = snapshot.version
-        own = about.version()
-        text = tr("This is Idlehive {version}.", version=own) if own else tr("This is Idlehive, from a checkout.")
-        if snapshot.version != own:
-            text += " " + tr("The running engine is {version}: quit both to change it.", version=snapshot.version)
-        self._versions.setText(text)
+        self.release.show_snapshot(snapshot)
 
 
 def _card(heading: str, *parts: layouts.Part) -> Card:

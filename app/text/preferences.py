@@ -104,6 +104,13 @@ _WORDS = {
     "display_name": Words(
         N_("Your name"), N_("Shown beside your figures on the projects' pages; without one, only your key is.")
     ),
+    "check_releases": Words(
+        N_("Look for new versions"),
+        N_("Once a day, where the publisher of your package says; nothing about you or this computer is sent."),
+    ),
+    "release_address": Words(
+        N_("Address of new versions"), N_("Of another copy of the signed release file; empty: that of your package.")
+    ),
     "energy_price": Words(N_("Price of a kWh"), N_("What you pay; the history then shows the cost.")),
     "currency": Words(N_("Currency"), N_("Of that price.")),
     "grid_factor": Words(N_("CO₂ of a kWh"), N_("Grams for each kWh; ask your provider or grid operator.")),

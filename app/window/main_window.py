@@ -199,6 +199,7 @@ class MainWindow(QMainWindow):
         self.home = HomePage(self._link, self._settings)
         self.home.day.opened.connect(lambda: self.open_named("schedule"))
         self.home.limit_opened.connect(self._open_limit)
+        self.home.release_opened.connect(lambda: self.open_named("settings"))
         self._pages = pages.table(self.home, self._link, self._local, self._settings, self._show_welcome)
         self._built: dict[int, QWidget] = {}
         self._machines = MachineSwitcher(self._settings.profile, self._link.machine, self.show_machine)

@@ -11,6 +11,7 @@ import msgspec
 from core.api.disk import DiskCommand
 from core.api.identity import IdentityCommand
 from core.api.installation.compute_runtime import RuntimeCommand
+from core.api.installation.release import ReleaseCommand
 from core.api.intent import IntentCommand
 from core.api.message import Message
 from core.api.preferences.commands import PreferenceCommand
@@ -47,6 +48,7 @@ Command = (
     | IdentityCommand
     | DiskCommand
     | RuntimeCommand
+    | ReleaseCommand
 )
 
 

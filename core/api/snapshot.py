@@ -8,6 +8,7 @@ from typing import Literal
 import msgspec
 
 from core.api.installation.compute_runtime import ComputeRuntime
+from core.api.installation.release import ReleaseStatus
 from core.api.message import Message
 from core.api.preferences.schedule import ScheduleState
 from core.api.reasons import Reason
@@ -185,6 +186,7 @@ class Snapshot(msgspec.Struct, frozen=True, tag=True):
     """In `project`; None: not known, or nothing is published."""
     compute: ComputeRuntime = ComputeRuntime(ready=True)
     """The libraries that training needs; always ready in a checkout."""
+    release: ReleaseStatus = ReleaseStatus()
     changes: int = 0
     """Grows whenever preferences, the list of projects or its order have changed: what was fetched of them is old."""
     engine_pid: int = 0

@@ -9,11 +9,21 @@ ROOT = Path(__file__).resolve().parents[2]
 """The folder of `app`, `core` and `resources`."""
 
 
+class Publisher(msgspec.Struct, frozen=True):
+    """Who publishes new versions of a package."""
+
+    address: str
+    """Of the signed release file; empty: the volunteer has to name one."""
+    keys: tuple[str, ...]
+    """Public keys (Ed25519, hexadecimal), of which one must have signed it."""
+
+
 class Package(msgspec.Struct, frozen=True):
     """What `package.json` says beside the sources of a package."""
 
     kind: str
     """deb or portable."""
+    publisher: Publisher | None = None
 
     @property
     def launcher(self) -> Path:

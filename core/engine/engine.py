@@ -42,6 +42,7 @@ from core.engine.projects.memberships import memberships
 from core.engine.projects.pictures import Pictures
 from core.engine.projects.ranking import Ranking
 from core.engine.recorder import Recorder, ending, why
+from core.engine.releases import Releases
 from core.engine.session.backbone import Backbone
 from core.engine.session.commands import Programs
 from core.engine.session.compute_runtime import RuntimeInstaller
@@ -91,6 +92,7 @@ class Engine:
             profile.path / "gpu-power-limit.json", lambda refusal: self.publish(Event("warning", refusal, clock()))
         )
         self.runtime = RuntimeInstaller(profile, self.update, clock, self._proxy.current)
+        self.releases = Releases(profile, store.journal, self.update, clock, self._proxy.current)
         self._recorder = Recorder(store, self.publish)
         self._intent = StoredIntent(store.journal, resume=self.preferences["resume_at_start"])
         self._asked_at: float | None = None
@@ -157,6 +159,7 @@ class Engine:
         self._recorder.flush(now)
         self._sessions.pause_backbone()
         self.runtime.follow(now, wanted=self.decision.wanted, in_session=self.active_project is not None)
+        self.releases.follow(now, self.preferences, online=self.sensor_thread.readings.network.online)
         project = self.catalogue.get(self._state.project) if isinstance(self._state, Contributing) else None
         self.ranking.is_published = self.preferences["publish_contributions"]
         self._set_alarm(now, self.ranking.update(project, now))
@@ -187,6 +190,7 @@ class Engine:
             today=self._recorder.today(now),
             place=self.ranking.get(selected) if selected else None,
             compute=self.runtime.status,
+            release=self.releases.status,
             changes=self.catalogue.changes + self._changes,
         )
         report, shown = self._sessions.report, self._sessions.shown
@@ -220,6 +224,7 @@ class Engine:
         await self._sessions.close()
         self._proxy.close()
         await self.runtime.close()
+        await self.releases.close()
         if self._alarms is not None:
             self._alarms.close()
         self.sensor_thread.close()

@@ -72,10 +72,20 @@ class Database:
         version = self._connection.execute("PRAGMA user_version").fetchone()[0]
         if version > len(MIGRATIONS):
             raise StoreError("record_newer", path=str(self.path))
+        if 0 < version < len(MIGRATIONS):
+            self._back_up(version)
         for number, script in enumerate(MIGRATIONS[version:], version + 1):
             self._connection.executescript(f"BEGIN IMMEDIATE; {script}; PRAGMA user_version = {number}; COMMIT;")
         # Refuse a read-only file now and not after an hour of work.
         self._connection.executescript("BEGIN IMMEDIATE; ROLLBACK;")
+
+    def _back_up(self, version: int) -> None:
+        """Keep the file as the older program left it, so that this program can be taken back."""
+        backup = self.path.with_name(f"{self.path.name}.version-{version}")
+        part = backup.with_name(f"{backup.name}.part")
+        part.unlink(missing_ok=True)
+        self._connection.execute("VACUUM INTO ?", (str(part),))
+        part.replace(backup)
 
     @contextlib.contextmanager
     def errors_as_data(self) -> Iterator[None]:

@@ -21,7 +21,7 @@ from installer.failure import SetUpFailed
 from installer.programs import Programs
 
 _SOURCES = ("app", "core", "resources")
-_LEFT_OUT = ("__pycache__", ".gitignore", "make_*.py", "*.tar", "*.po", "*.pot")
+_LEFT_OUT = ("__pycache__", ".gitignore", "make_*.py", "publish.py", "*.tar", "*.po", "*.pot")
 _QT_MODULES = ("QtCore", "QtDBus", "QtGui", "QtNetwork", "QtSvg", "QtWidgets")
 _QT_LIBRARIES = (
     "libQt6Core", "libQt6DBus", "libQt6Gui", "libQt6Network", "libQt6OpenGL", "libQt6Svg",
@@ -44,7 +44,9 @@ def make(checkout: Checkout, root: Path, kind: str, version: str) -> None:
     root.mkdir(parents=True)
     copy_sources(checkout.root, root)
     install_libraries(checkout, root)
-    (root / "package.json").write_text(json.dumps({"kind": kind}) + "\n", encoding="utf-8")
+    publisher = checkout.pyproject["tool"]["idlehive"]["publisher"]
+    about = {"kind": kind, "publisher": publisher} if publisher["keys"] else {"kind": kind}
+    (root / "package.json").write_text(json.dumps(about) + "\n", encoding="utf-8")
     _add_metadata(checkout, root / "lib", version)
     shutil.copyfile(Path(__file__).with_name("launcher.py"), root / "idlehive")
     (root / "idlehive").chmod(0o755)

@@ -33,6 +33,24 @@ class TestFile:
         assert connection.execute("PRAGMA user_version").fetchone() == (999,)
         connection.close()
 
+    def test_before_a_migration_the_file_is_kept_as_the_older_program_left_it(self, path: Path) -> None:
+        connection = sqlite3.connect(path, isolation_level=None)
+        for number, script in enumerate(MIGRATIONS[:-1], 1):
+            connection.executescript(f"BEGIN; {script}; PRAGMA user_version = {number}; COMMIT;")
+        connection.execute("INSERT INTO preference VALUES ('threads', 3)")
+        connection.close()
+        store = Store(path)
+        assert store.preferences.load()["threads"] == 3
+        store.close()
+        kept = [entry for entry in path.parent.iterdir() if ".version-" in entry.name]
+        assert [entry.name for entry in kept] == [f"{path.name}.version-{len(MIGRATIONS) - 1}"]
+        connection = sqlite3.connect(kept[0])
+        assert connection.execute("PRAGMA user_version").fetchone() == (len(MIGRATIONS) - 1,)
+        assert connection.execute("SELECT value FROM preference").fetchall() == [(3,)]
+        connection.close()
+        Store(path).close()  # nothing to migrate: no further copy
+        assert len([entry for entry in path.parent.iterdir() if ".version-" in entry.name]) == 1
+
     @pytest.mark.parametrize("offset", [0, 4096])
     def test_a_damaged_file_is_refused_with_what_to_do_and_left_as_it_is(self, path: Path, offset: int) -> None:
         Store(path).close()

@@ -6,6 +6,7 @@ from app.text.wordings import (
     commands,
     engine,
     hosting,
+    installation,
     learning,
     machines,
     manifest,
@@ -16,6 +17,19 @@ from app.text.wordings import (
     storage,
 )
 
-_AREAS = commands, engine, hosting, learning, machines, manifest, preferences, projects, reasons, session, storage
+_AREAS = (
+    commands,
+    engine,
+    hosting,
+    installation,
+    learning,
+    machines,
+    manifest,
+    preferences,
+    projects,
+    reasons,
+    session,
+    storage,
+)
 WORDINGS: ChainMap[str, str] = ChainMap(*(area.WORDINGS for area in _AREAS))
 """Templates in English, by kind."""

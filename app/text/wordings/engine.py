@@ -3,22 +3,6 @@
 from app.text.i18n import N_
 
 WORDINGS = {
-    "systemd_missing": N_("This system has no systemd, so it has no such service."),
-    "systemd_refuses": N_("systemd did not do it: {detail}."),
-    "removal_needs_yes": N_("Nothing is deleted without an answer: add --yes."),
-    "removal_late": N_("Removing took longer than {seconds:duration} and was stopped. Some of {path} may be left."),
-    "runtime_needs_space": N_("The libraries for training need {needed:size} in {path}, and {free:size} are free."),
-    "runtime_offline": N_("The libraries for training cannot be downloaded: {host} cannot be reached."),
-    "runtime_proxy": N_("The libraries for training cannot be downloaded: the proxy {host} does not let them through."),
-    "runtime_certificate": N_(
-        "The libraries for training cannot be downloaded: the certificate of {host} is not trusted on this computer."
-    ),
-    "runtime_wrong_file": N_("The source of packages sent something other than what was requested: {detail}."),
-    "runtime_not_writable": N_("The libraries for training cannot be written to {path}."),
-    "runtime_interrupted": N_("The installation of the libraries was interrupted."),
-    "runtime_failed": N_("The libraries for training could not be installed: {detail}."),
-    "runtime_no_build": N_("There are no libraries for Python {python} on this computer."),
-    "runtime_not_needed": N_("A checkout has its own libraries: `python3 -m installer setup` repairs them."),
     "engine_not_running": N_("The engine is not running."),
     "engine_unreachable": N_("The engine cannot be reached at {path}: {detail}."),
     "engine_other_version": N_("The running engine is of another version: end it with `idlehive quit` and try again."),

@@ -120,6 +120,8 @@ _DECLARED = (
     Preference("battery_level", "presence", Number("percent", 0, 100, 50)),
     Preference("publish_contributions", "privacy", Switch(True)),
     Preference("display_name", "privacy", DISPLAY_NAME),
+    Preference("check_releases", "privacy", Switch(True)),
+    Preference("release_address", "privacy", Text(longest=1000)),
     Preference("energy_price", "energy", Number("price", 0, 10_000_000, 0, zero="not set")),
     Preference("currency", "energy", Choice(CURRENCIES)),
     Preference("grid_factor", "energy", Number("g/kWh", 0, 3000, 0, zero="not set")),

@@ -9,6 +9,7 @@ from core.api.disk import FreeSpace, GetDiskUse
 from core.api.errors import UsageError
 from core.api.identity import ExportIdentity, GetIdentity, IdentityInfo, ImportIdentity
 from core.api.installation.compute_runtime import InstallRuntime, RemoveRuntime
+from core.api.installation.release import CheckRelease, InstallRelease
 from core.api.intent import Contribute, GiveBack, Pause, Resume
 from core.api.message import Message
 from core.api.preferences.commands import ListPreferences, PreferenceInfo, ResetPreference, SetPreference
@@ -69,6 +70,8 @@ class Commands:
             FreeSpace: lambda _: disk.free(in_session=engine.active_project is not None),
             InstallRuntime: lambda command: engine.runtime.begin(repair=command.repair),
             RemoveRuntime: lambda command: engine.runtime.remove(only_stop=command.only_stop),
+            CheckRelease: lambda _: engine.releases.check(),
+            InstallRelease: lambda _: engine.releases.install(),
             GetIdentity: lambda _: engine.identity.info(),
             ExportIdentity: lambda command: engine.identity.export(command.passphrase),
             ImportIdentity: self._import_identity,

@@ -16,11 +16,13 @@ from app.home.epoch_ring import EpochRing
 from app.home.page import HomePage
 from app.home.step_chips import StepChips
 from app.link.engine_link import EngineLink, Link
+from app.settings.page import SettingsPage
 from app.widgets import theme
 from app.widgets.basic import Label, Notice
 from app.widgets.learning_curve import CurveView
 from app.window.main_window import MainWindow
 from core.api.errors import WorldError
+from core.api.installation.release import Offer, ReleaseStatus
 from core.api.intent import Contribute, Pause, Resume
 from core.api.message import Message
 from core.api.preferences.commands import SetPreference
@@ -311,3 +313,16 @@ def test_beside_a_limit_of_ones_own_is_a_menu_to_contribute_anyway(
     assert engine.wait_for(Contribute) == Contribute("birds", 3600.0, anyway=("on_battery",))
     show(replace(CONTRIBUTING, anyway=("on_battery",), schedule=ScheduleState(override_until=time.time() + 3599)))
     assert "1\N{NO-BREAK SPACE}h left, then within your limits" in texts(page)
+
+
+def test_a_new_version_is_said_once_and_leads_to_the_settings(window: MainWindow, page: HomePage, show: Show) -> None:
+    offered = replace(IDLE, release=ReleaseStatus("portable", offer=Offer("0.2.0", "", 1)))
+    show(offered)
+    assert "Idlehive 0.2.0 is available." in texts(page)
+    next(button for button in page.findChildren(QAbstractButton) if button.text() == "Show…").click()
+    assert isinstance(window._stack.currentWidget(), SettingsPage)
+    window.open_named("home")
+    notice = next(notice for notice in page.findChildren(Notice) if "0.2.0" in notice.label.text())
+    notice.action.click()
+    show(replace(offered, changes=1))
+    assert "0.2.0" not in texts(page)

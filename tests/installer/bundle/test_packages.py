@@ -1,5 +1,6 @@
 """What the packages hold, and that the same sources give the same bytes."""
 
+import json
 import os
 import shutil
 import subprocess
@@ -66,6 +67,16 @@ def test_the_package_has_what_desktop_and_shells_read_and_belongs_to_root(checko
     assert found["./usr/lib/idlehive/lib/PySide6/QtCore.abi3.so"].startswith("-rw-r--r--")
     assert "./usr/bin/idlehive -> ../lib/idlehive/idlehive" in found
     assert not [path for path in found if "__pycache__" in path or "torch" in path]
+
+
+def test_a_package_names_its_publisher_if_there_is_one(checkout: Checkout, tmp_path: Path) -> None:
+    payload.make(checkout, tmp_path / "without", "deb", "1.2")
+    assert json.loads((tmp_path / "without" / "package.json").read_text()) == {"kind": "deb"}
+    publisher = {"address": "https://example.org/release.json", "keys": ["ab" * 32]}
+    checkout.pyproject["tool"]["idlehive"]["publisher"] = publisher
+    payload.make(checkout, tmp_path / "with", "deb", "1.2")
+    assert json.loads((tmp_path / "with" / "package.json").read_text()) == {"kind": "deb", "publisher": publisher}
+    assert not (tmp_path / "with" / "core" / "release" / "publish.py").exists()
 
 
 def test_lintian_finds_no_error(checkout: Checkout, tmp_path: Path) -> None:

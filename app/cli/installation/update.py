@@ -1,0 +1,102 @@
+"""update: new versions of Idlehive, from the publisher that the package names."""
+
+import argparse
+import sys
+from types import NoneType
+
+from app.cli.console import output
+from app.cli.console.connection import ask, borrowed
+from app.cli.console.parser import Verbs, add_json, add_part, add_verb
+from app.text.installation import release as words
+from core.api.errors import WorldError
+from core.api.installation.release import CheckRelease, InstallRelease, ReleaseStatus
+from core.api.preferences.commands import PreferenceInfo, SetPreference
+from core.api.protocol import GetSnapshot
+from core.api.snapshot import Snapshot
+from core.client.engine_client import EngineClient
+from core.client.profile import Profile
+
+TEXT = """
+New versions of Idlehive. Packages look for them once a day, at the address
+that their publisher has named; only what the publisher has signed is used.
+
+  idlehive update                  what is known
+  idlehive update check            look now
+  idlehive update install          replace a portable build and start it again;
+                                   or download the Debian package and show the
+                                   command that installs it
+  idlehive update off              look no more by itself
+  idlehive update on
+
+`idlehive limits set release_address URL` names another copy of the release
+file.
+"""
+
+_TICK = 0.5
+
+
+def add(verbs: Verbs) -> None:
+    parser = add_verb(verbs, "update", "new versions of Idlehive", TEXT, status)
+    add_json(parser)
+    parts = parser.add_subparsers(title="what to do", metavar="status|check|install|on|off")
+    add_part(parts, "status", "what is known", "What is known of new versions.", status)
+    add_part(parts, "check", "look now", "Look for a new version now.", check)
+    add_part(parts, "install", "install the new version", "Install the new version, if there is one.", install)
+    add_part(parts, "on", "look once a day", "Look for new versions once a day.", switch_on)
+    add_part(parts, "off", "look no more", "Look for new versions only when you ask.", switch_off)
+
+
+def status(arguments: argparse.Namespace, profile: Profile) -> int:
+    return _answer(arguments, ask(profile, GetSnapshot(), Snapshot).release)
+
+
+def check(arguments: argparse.Namespace, profile: Profile) -> int:
+    with borrowed(profile) as engine:
+        return _answer(arguments, _follow(engine, CheckRelease()))
+
+
+def install(arguments: argparse.Namespace, profile: Profile) -> int:
+    with borrowed(profile) as engine:
+        found = _follow(engine, CheckRelease())
+        if found.offer is not None:
+            found = _follow(engine, InstallRelease())
+    return _answer(arguments, found)
+
+
+def switch_on(arguments: argparse.Namespace, profile: Profile) -> int:
+    return _switch(arguments, profile, on=True)
+
+
+def switch_off(arguments: argparse.Namespace, profile: Profile) -> int:
+    return _switch(arguments, profile, on=False)
+
+
+def _switch(arguments: argparse.Namespace, profile: Profile, *, on: bool) -> int:
+    ask(profile, SetPreference("check_releases", on), PreferenceInfo)
+    text = "Idlehive looks for new versions once a day." if on else "Idlehive looks for new versions only when you ask."
+    return output.answer(arguments, {"check_releases": on}, text)
+
+
+def _answer(arguments: argparse.Namespace, found: ReleaseStatus) -> int:
+    lines = [words.describe(found), words.command(found)]
+    if found.offer and not found.file:
+        lines.append(f"\n{found.offer.changelog.strip()}\n\nidlehive update install")
+    return output.answer(arguments, found, "\n".join(filter(None, lines)))
+
+
+def _follow(engine: EngineClient, command: CheckRelease | InstallRelease) -> ReleaseStatus:
+    """Print the progress to the end. Raises WorldError: it failed."""
+    engine.request(command, NoneType)
+    shown = ""
+    for message in engine.messages(_TICK):
+        if not isinstance(message, Snapshot):
+            continue
+        found = message.release
+        if found.step is None:
+            if found.failure:
+                raise WorldError(found.failure)
+            return found
+        if found.step != "checking" and (text := words.progress(found)) != shown:
+            shown = text
+            print(text, file=sys.stderr, flush=True)
+    raise AssertionError("the messages end by an error")
