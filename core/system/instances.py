@@ -1,7 +1,8 @@
 """`python -m core.system.instances end|restart FOLDER`: the running windows, commands and engines of an installation.
 
 A package calls it as root before it is removed (end) and after it was replaced (restart). SIGTERM comes first: engines
-end their sessions and write their record; only what is left after `GRACE` seconds is killed.
+end their sessions and write their record; what is left after `GRACE` seconds is killed, with all that was started
+meanwhile.
 """
 
 import os
@@ -13,6 +14,8 @@ from pathlib import Path
 import psutil
 
 GRACE = 30.0
+_ROUNDS = 3
+"""A process that is killed may just have started another one."""
 _OF_WINDOWS: tuple[list[str], ...] = ([], ["--in-tray"], ["open"])
 RESTART = signal.SIGUSR1
 """Windows and engines then start again from their files; a session ends in order before, and continues afterwards."""
@@ -28,8 +31,11 @@ def end(folder: str, grace: float = GRACE) -> int:
     """End all instances; returns how many there were."""
     found = running(folder)
     _signal([process for process in found if _takes_signals(process)], signal.SIGTERM)
-    _, left = psutil.wait_procs(found, grace)
-    _signal(left, signal.SIGKILL)
+    psutil.wait_procs(found, grace)
+    for _ in range(_ROUNDS):
+        left = running(folder)
+        _signal(left, signal.SIGKILL)
+        psutil.wait_procs(left, 1.0)
     return len(found)
 
 

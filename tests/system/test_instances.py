@@ -21,6 +21,16 @@ while True:
     signal.pause()
 """
 
+_STARTS_ANOTHER = """
+import signal, subprocess, sys
+def end(*_):
+    subprocess.Popen([sys.executable, "-I", *sys.argv[1:3]])
+    sys.exit()
+signal.signal(signal.SIGTERM, end)
+print(flush=True)
+signal.pause()
+"""
+
 
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
@@ -40,6 +50,17 @@ def window(folder: Path) -> Iterator["subprocess.Popen[bytes]"]:
 def test_what_runs_from_the_folder_is_asked_to_end(folder: Path, window: "subprocess.Popen[bytes]") -> None:
     assert [process.pid for process in instances.running(str(folder))] == [window.pid]
     assert instances.end(str(folder)) == 1
+    assert instances.running(str(folder)) == []
+
+
+def test_what_is_started_while_all_end_is_ended_too(folder: Path) -> None:
+    (folder / "old").mkdir()
+    (folder / "old" / "idlehive").write_text(_STARTS_ANOTHER)
+    command = [sys.executable, "-I", folder / "old" / "idlehive", folder / "idlehive", "--stubborn"]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stdin=subprocess.DEVNULL) as process:
+        assert process.stdout is not None
+        process.stdout.readline()
+        assert instances.end(str(folder), 5.0) == 1
     assert instances.running(str(folder)) == []
 
 
