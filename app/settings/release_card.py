@@ -71,7 +71,7 @@ class ReleaseCard(Card):
         self.command.setVisible(bool(release.file))
         self.copy.setVisible(bool(release.file))
         self.install.set_text(tr("Install and start again") if release.package == "portable" else tr("Download"))
-        self.install.setVisible(release.offer is not None and not release.file)
+        self.install.setVisible(release.offer is not None and not release.file and not release.installed)
         self.check.setVisible(bool(release.package))
         for button in (self.check, self.install):
             button.setEnabled(release.step is None)

@@ -123,9 +123,10 @@ class Releases:
     async def _end(self, verb: str, done: Done) -> None:
         if done.release is not None:
             self._remember(replace(self._known, number=done.release.number, release=done.release))
-        self._set(replace(self._present(), failure=done.failure, file=done.file))
-        if verb == "install" and done.release is not None and not done.file:
-            _log.info("Version %s is installed; what runs starts again.", done.release.version)
+        replaced = verb == "install" and done.release is not None and not done.file
+        self._set(replace(self._present(), failure=done.failure, file=done.file, installed=replaced))
+        if replaced:
+            _log.info("A new version is installed; what runs starts again.")
             await in_thread(partial(instances.restart, str(ROOT)), _RESTART_TIMEOUT)
             os.kill(os.getpid(), signal.SIGUSR1)
 

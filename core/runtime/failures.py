@@ -10,6 +10,7 @@ _CERTIFICATE = re.compile(r"certificate verify failed|invalid peer certificate|u
 _PROXY = re.compile(r"proxy|tunnel error|\b407\b", re.IGNORECASE)
 _NETWORK = re.compile(
     r"error sending request|dns error|failed to fetch|could not connect|connection (?:refused|reset|timed out)"
+    r"|end of file before message length|error decoding response body"
     r"|timed? ?out|name resolution|network is unreachable|no route to host|request failed",
     re.IGNORECASE,
 )

@@ -2,18 +2,21 @@
 
 import argparse
 import sys
+from contextlib import suppress
 from types import NoneType
+
+from msgspec.structs import replace
 
 from app.cli.console import output
 from app.cli.console.connection import ask, borrowed
 from app.cli.console.parser import Verbs, add_json, add_part, add_verb
 from app.text.installation import release as words
-from core.api.errors import WorldError
+from core.api.errors import EngineGone, WorldError
 from core.api.installation.release import CheckRelease, InstallRelease, ReleaseStatus
 from core.api.preferences.commands import PreferenceInfo, SetPreference
-from core.api.protocol import GetSnapshot
+from core.api.protocol import GetSnapshot, Quit
 from core.api.snapshot import Snapshot
-from core.client.engine_client import EngineClient
+from core.client.engine_client import EngineClient, ensure_engine
 from core.client.profile import Profile
 
 TEXT = """
@@ -56,10 +59,15 @@ def check(arguments: argparse.Namespace, profile: Profile) -> int:
 
 
 def install(arguments: argparse.Namespace, profile: Profile) -> int:
-    with borrowed(profile) as engine:
+    started = ensure_engine(profile)
+    with EngineClient.connect(profile) as engine:
         found = _follow(engine, CheckRelease())
         if found.offer is not None:
             found = _follow(engine, InstallRelease())
+    if started:
+        ensure_engine(profile)  # a replaced build's engine starts again
+        with EngineClient.connect(profile) as engine, suppress(EngineGone):
+            engine.request(Quit(), NoneType)
     return _answer(arguments, found)
 
 
@@ -79,7 +87,7 @@ def _switch(arguments: argparse.Namespace, profile: Profile, *, on: bool) -> int
 
 def _answer(arguments: argparse.Namespace, found: ReleaseStatus) -> int:
     lines = [words.describe(found), words.command(found)]
-    if found.offer and not found.file:
+    if found.offer and not found.file and not found.installed:
         lines.append(f"\n{found.offer.changelog.strip()}\n\nidlehive update install")
     return output.answer(arguments, found, "\n".join(filter(None, lines)))
 
@@ -87,16 +95,21 @@ def _answer(arguments: argparse.Namespace, found: ReleaseStatus) -> int:
 def _follow(engine: EngineClient, command: CheckRelease | InstallRelease) -> ReleaseStatus:
     """Print the progress to the end. Raises WorldError: it failed."""
     engine.request(command, NoneType)
-    shown = ""
-    for message in engine.messages(_TICK):
-        if not isinstance(message, Snapshot):
-            continue
-        found = message.release
-        if found.step is None:
-            if found.failure:
-                raise WorldError(found.failure)
-            return found
-        if found.step != "checking" and (text := words.progress(found)) != shown:
-            shown = text
-            print(text, file=sys.stderr, flush=True)
-    raise AssertionError("the messages end by an error")
+    found, shown = ReleaseStatus(), ""
+    try:
+        for message in engine.messages(_TICK):
+            if not isinstance(message, Snapshot):
+                continue
+            found = message.release
+            if found.step is None:
+                break
+            if found.step != "checking" and (text := words.progress(found)) != shown:
+                shown = text
+                print(text, file=sys.stderr, flush=True)
+    except EngineGone:
+        if found.step != "installing":
+            raise
+        found = replace(found, step=None, installed=True)
+    if found.failure:
+        raise WorldError(found.failure)
+    return found

@@ -14,6 +14,8 @@ def describe(release: ReleaseStatus) -> str:
         return sentence(release.failure)
     if not release.package:
         return tr("Idlehive does not look for new versions here. Get them where you got this one.")
+    if release.installed and release.offer:
+        return tr("Idlehive {version} is installed and starts again.", version=release.offer.version)
     if release.file:
         return tr("The new version is downloaded and verified. This installs it:")
     if release.offer:
@@ -35,7 +37,9 @@ def progress(release: ReleaseStatus) -> str:
 
 def offered(release: ReleaseStatus) -> str:
     """For people who did not ask; empty: nothing is new."""
-    return tr("Idlehive {version} is available.", version=release.offer.version) if release.offer else ""
+    if release.offer is None or release.installed:
+        return ""
+    return tr("Idlehive {version} is available.", version=release.offer.version)
 
 
 def command(release: ReleaseStatus) -> str:

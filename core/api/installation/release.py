@@ -34,6 +34,8 @@ class ReleaseStatus(msgspec.Struct, frozen=True):
     """Of what runs."""
     done: int = 0
     """Bytes, of `offer.size`."""
+    installed: bool = False
+    """What was offered has replaced this build; all that runs starts again."""
     file: str = ""
     """Path of a downloaded and verified package, which an administrator installs."""
     failure: Message | None = None

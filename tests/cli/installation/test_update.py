@@ -60,6 +60,18 @@ def test_an_installation_checks_first_and_shows_its_progress(engine: ScriptedEng
     assert said.splitlines()[1] == "sudo apt install /home/me/idlehive_0.2.0_amd64.deb"
 
 
+def test_the_end_of_an_engine_that_was_replaced_is_no_failure(engine: ScriptedEngine, start_cli: StartCli) -> None:
+    engine.answer(CheckRelease, lambda _: engine.show(OFFERED))
+    installing = replace(OFFERED, release=replace(OFFERED.release, step="installing"))
+    engine.answer(InstallRelease, lambda _: engine.show(installing))
+    process = start_cli("update", "install")
+    assert process.stderr is not None
+    assert process.stderr.readline() == "Installing the new version…\n"
+    engine.stop()
+    said, _ = process.communicate(timeout=20)
+    assert (process.returncode, said) == (0, "Idlehive 0.2.0 is installed and starts again.\n")
+
+
 def test_without_a_newer_version_nothing_is_installed(engine: ScriptedEngine, run_cli: RunCli) -> None:
     engine.answer(CheckRelease, lambda _: engine.show(CURRENT))
     assert run_cli("update", "install").stdout.startswith("There is no newer version.")
