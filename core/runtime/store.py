@@ -34,7 +34,7 @@ class RuntimeStore:
         self.folder = folder
         self.cache = folder / "cache"
         self._link = folder / "current"
-        self._removed = folder / "removed"
+        self._removed, self._stopped = folder / "removed", folder / "stopped"
 
     @property
     def current(self) -> Path | None:
@@ -52,8 +52,13 @@ class RuntimeStore:
 
     @property
     def is_removed(self) -> bool:
-        """The volunteer has removed it."""
-        return self._removed.exists()
+        """The volunteer has removed it, or stopped its installation."""
+        return self._removed.exists() or self.is_stopped
+
+    @property
+    def is_stopped(self) -> bool:
+        """What was downloaded stays for the next installation."""
+        return self._stopped.exists()
 
     def has_leftovers(self, *, keep_cache: bool) -> bool:
         """Whether `sweep` would delete something."""
@@ -63,6 +68,7 @@ class RuntimeStore:
         """The path for a new runtime; it is no longer marked as removed."""
         self.folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         self._removed.unlink(missing_ok=True)
+        self._stopped.unlink(missing_ok=True)
         return self.folder / f"{plan.name(lock, PYTHON)}-{secrets.token_hex(2)}"
 
     def switch_to(self, runtime: Path) -> None:
@@ -72,10 +78,16 @@ class RuntimeStore:
         new.symlink_to(runtime.name)
         new.replace(self._link)
 
+    def stop(self) -> None:
+        """Install nothing until the volunteer asks for it."""
+        self.folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        self._stopped.touch()
+
     def remove(self) -> None:
         """Use none from now on; `sweep` deletes it."""
         self.folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         self._removed.touch()
+        self._stopped.unlink(missing_ok=True)
         self._link.unlink(missing_ok=True)
 
     def sweep(self, *, keep_cache: bool) -> None:
@@ -90,7 +102,7 @@ class RuntimeStore:
                 _delete(entry)
 
     def _leftovers(self, keep_cache: bool) -> list[Path]:
-        kept = {self.current, self._link, self._removed, self.cache if keep_cache else None}
+        kept = {self.current, self._link, self._removed, self._stopped, self.cache if keep_cache else None}
         return [entry for entry in self.folder.iterdir() if entry not in kept] if self.folder.is_dir() else []
 
 

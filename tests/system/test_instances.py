@@ -56,7 +56,7 @@ def test_what_runs_from_the_folder_is_asked_to_end(folder: Path, window: "subpro
 def test_what_is_started_while_all_end_is_ended_too(folder: Path) -> None:
     (folder / "old").mkdir()
     (folder / "old" / "idlehive").write_text(_STARTS_ANOTHER)
-    command = [sys.executable, "-I", folder / "old" / "idlehive", folder / "idlehive", "--stubborn"]
+    command = [sys.executable, "-I", str(folder / "old" / "idlehive"), str(folder / "idlehive"), "--stubborn"]
     with subprocess.Popen(command, stdout=subprocess.PIPE, stdin=subprocess.DEVNULL) as process:
         assert process.stdout is not None
         process.stdout.readline()

@@ -71,7 +71,11 @@ def remove(arguments: argparse.Namespace, profile: Profile) -> int:
 def _install(arguments: argparse.Namespace, profile: Profile, command: InstallRuntime) -> int:
     with borrowed(profile) as engine:
         engine.request(command, NoneType)
-        found = _follow(engine)
+        try:
+            found = _follow(engine)
+        except KeyboardInterrupt:
+            engine.request(RemoveRuntime(only_stop=True), NoneType)  # an engine of a window goes on
+            raise
     return output.answer(arguments, found, compute_runtime.describe(found))
 
 

@@ -70,8 +70,10 @@ class RuntimeInstaller:
         With `only_stop` what is installed stays, and only the installation that runs is stopped.
         """
         await self._stop()
-        if not only_stop or self._store.current is None:
+        if not only_stop:
             self._store.remove()
+        elif self._store.current is None:
+            self._store.stop()
         self._set(self._present())
 
     def follow(self, now: float, *, wanted: bool, in_session: bool) -> None:
@@ -99,7 +101,7 @@ class RuntimeInstaller:
     @property
     def _keeps_cache(self) -> bool:
         """The next installation goes on with what was downloaded."""
-        return not self.status.ready and not self.status.removed
+        return not self.status.ready and (self._store.is_stopped or not self.status.removed)
 
     async def _sweep(self) -> None:
         with suppress(TimeoutError, OSError):

@@ -1,6 +1,7 @@
 """`idlehive runtime`: what is installed, its installation with progress, its removal."""
 
 import json
+import signal
 
 import pytest
 from msgspec.structs import replace
@@ -36,6 +37,19 @@ def test_an_installation_is_followed_to_its_end(
     assert (process.returncode, said) == (0, "Installed, for the processor.\n")
     assert engine.received(InstallRuntime) == [command]
     assert not engine.received(Quit)
+
+
+def test_ctrl_c_stops_the_installation_of_an_engine_that_goes_on(engine: ScriptedEngine, start_cli: StartCli) -> None:
+    downloading = ComputeRuntime(step="downloading", done=5_000_000, total=10_000_000)
+    engine.answer(InstallRuntime, lambda _: engine.show(replace(ACTIVE, compute=downloading)))
+    engine.answer(RemoveRuntime, None)
+    process = start_cli("runtime", "install")
+    assert process.stderr is not None
+    process.stderr.readline()
+    process.send_signal(signal.SIGINT)
+    _, said = process.communicate(timeout=20)
+    assert (process.returncode, said) == (1, "idlehive: Interrupted.\n")
+    assert engine.received(RemoveRuntime) == [RemoveRuntime(only_stop=True)]
 
 
 def test_an_installation_that_fails_says_why(engine: ScriptedEngine, run_cli: RunCli) -> None:

@@ -158,6 +158,24 @@ def test_a_stopped_first_installation_waits_for_the_volunteer(make: Make) -> Non
     asyncio.run(scenario())
 
 
+def test_what_was_downloaded_stays_after_a_stop_and_goes_with_a_removal(make: Make, tmp_path: Path) -> None:
+    fetched = tmp_path / "compute" / "cache" / "torch"
+    fetched.parent.mkdir(parents=True)
+    fetched.touch()
+
+    async def scenario() -> None:
+        installer = make(_PROGRESS, "hangs")
+        for only_stop in (True, False):
+            await installer.remove(only_stop=only_stop)
+            installer.follow(NOW, wanted=False, in_session=False)
+            if installer._sweeping is not None:
+                await installer._sweeping
+            assert fetched.exists() is only_stop
+        await installer.close()
+
+    asyncio.run(scenario())
+
+
 def test_an_engine_that_ends_does_not_wait_for_the_proxys_password_and_downloads_nothing(make: Make) -> None:
     async def scenario() -> None:
         asked = asyncio.Event()

@@ -157,6 +157,6 @@ def test_the_real_package_is_reproducible_below_100_mb_and_clean_to_lintian(tmp_
     made = [build.build(Checkout(ROOT), "deb", tmp_path / name) for name in ("a", "b")]
     assert made[0].stat().st_size < 100e6
     assert made[0].read_bytes() == made[1].read_bytes()
-    lintian = ["lintian", "--fail-on", "error,warning", made[0]]
+    lintian = ["lintian", "--fail-on", "error,warning", str(made[0])]
     checked = subprocess.run(lintian, capture_output=True, text=True, check=False)
     assert checked.returncode == 0, checked.stdout
