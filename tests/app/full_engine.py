@@ -9,6 +9,7 @@ from PySide6.QtWidgets import QApplication, QWidget
 
 from app.link.engine_link import Link
 from app.window.main_window import MainWindow
+from core.api.installation.release import Offer, ReleaseStatus
 from core.api.message import Message
 from core.api.preferences.schedule import CELLS, Level, ScheduleState
 from core.api.project.projects import CurvePoint, GetCurve, ListProjects, ShowProject
@@ -31,6 +32,7 @@ SENSORS = {
     "power": Message("power_level", {"source": Message("plugged_in"), "level": 0.96}),
     "presence": Message("last_input", {"ago": 2.0}),
 }
+OFFER = ReleaseStatus("portable", 1_772_000_000.0, Offer("0.2.0", "- Rounds wait for less.\n- French.", 43_000_000))
 WEEK = (_NIGHT * 7)[:CELLS]
 
 

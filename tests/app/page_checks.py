@@ -12,6 +12,7 @@ from datetime import datetime
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
+from msgspec.structs import replace
 from PySide6.QtCore import QRect, QSize, Qt
 from PySide6.QtGui import QAccessible, QFont, QFontInfo, QFontMetrics
 from PySide6.QtWidgets import (
@@ -111,7 +112,8 @@ def main(font: str, moment: str) -> int:
     from app.widgets import theme
     from app.window.main_window import MainWindow
     from core.client.profile import Profile
-    from tests.app.full_engine import every_page, fill, settle
+    from tests.app.full_engine import OFFER, every_page, fill, settle
+    from tests.app.snapshots import CONTRIBUTING
     from tests.fakes.scripted_engine import ScriptedEngine
 
     application = QApplication([])
@@ -124,7 +126,7 @@ def main(font: str, moment: str) -> int:
         profile = Profile(Path(folder))
         profile.prepare()
         with ScriptedEngine(profile) as engine:
-            fill(engine)
+            fill(engine, replace(CONTRIBUTING, release=OFFER))
             link = EngineLink(profile)
             window = MainWindow(link, Settings(profile))
             link.open()

@@ -96,9 +96,9 @@ class CleanRoot:
         return [process for process in psutil.process_iter() if self._has(process)]
 
     def instances(self) -> list[list[str]]:
-        """Command lines of what runs of Idlehive."""
+        """Command lines of what runs of Idlehive, whose paths name it; not what it was started by."""
         lines = [process.cmdline() for process in self.processes()]
-        return [line for line in lines if any("idlehive" in word for word in line)]
+        return [line for line in lines if any("/idlehive" in word or word.startswith("core.") for word in line)]
 
     def end_all(self) -> None:
         """End what runs in it, each by its number."""
