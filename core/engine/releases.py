@@ -3,6 +3,7 @@
 import asyncio
 import logging
 import os
+import shutil
 import signal
 from collections.abc import Awaitable, Callable
 from functools import partial
@@ -61,6 +62,8 @@ class Releases:
         self._child: Child | None = None
         self.task: asyncio.Task[None] | None = None
         self.status = self._present()
+        if self.status.offer is None:
+            shutil.rmtree(self._folder, ignore_errors=True)  # a package that is installed by now
 
     def follow(self, now: float, preferences: Values, *, online: bool | None) -> None:
         """Check if a day has passed. Without a network the day's check waits."""
@@ -74,12 +77,14 @@ class Releases:
         at = self._known.checked_at
         return now if at is None or at > now else at + DAY
 
-    def check(self) -> None:
-        """Raises UsageError: nobody is named whom to ask."""
+    async def check(self) -> None:
+        """Begin, once what runs has ended. Raises UsageError: nobody is named whom to ask."""
+        await self._until_idle()
         self._begin("check")
 
-    def install(self) -> None:
-        """Raises UsageError: nothing is offered."""
+    async def install(self) -> None:
+        """Begin, once what runs has ended. Raises UsageError: nothing is offered."""
+        await self._until_idle()
         if self.status.offer is None:
             raise UsageError("release_none")
         self._begin("install")
@@ -88,6 +93,10 @@ class Releases:
         if self._child is not None:
             self._child.kill()
         if self.task is not None and self.task is not asyncio.current_task():
+            await asyncio.wait([self.task])
+
+    async def _until_idle(self) -> None:
+        while self.task is not None and not self.task.done():
             await asyncio.wait([self.task])
 
     def _begin(self, verb: str) -> None:
@@ -104,7 +113,11 @@ class Releases:
 
         def on_line(line: bytes) -> None:
             nonlocal done
-            message = answers.decode(line)
+            try:
+                message = answers.decode(line)
+            except msgspec.DecodeError as error:
+                _log.warning("The process for new versions sent a line that is no answer: %s", error)
+                return
             if isinstance(message, Done):
                 done = message
             else:

@@ -109,7 +109,7 @@ def test_it_does_not_ask_when_switched_off_nor_without_a_network(place: Place) -
             assert not await place.follow(found, check_releases=False)
             assert not await place.follow(found, online=False)
             assert server.seen == []
-            found.check()
+            await found.check()
             assert found.task is not None
             await found.task
             assert len(server.seen) == 1
@@ -155,9 +155,37 @@ def test_the_same_version_and_that_of_another_package_are_not_offered(place: Pla
             assert found.status.failure is None
             assert found.status.offer is None
             with pytest.raises(UsageError, match="release_none"):
-                found.install()
+                await found.install()
 
     run(scenario)
+
+
+def test_a_command_waits_for_the_check_that_runs_and_is_not_lost(place: Place) -> None:
+    async def scenario() -> None:
+        with serving(answer(200, signed(with_package("deb", CONTENT)))) as server:
+            server.behaviours *= 2
+            server.behaviours.append(answer(200, CONTENT))
+            found = place.releases(server.url("release.json"))
+            found.follow(place.now, DEFAULTS, online=True)
+            await found.install()
+            assert found.task is not None
+            await found.task
+            assert found.status.file
+
+    run(scenario)
+
+
+def test_a_package_that_is_installed_by_now_is_deleted(place: Place, monkeypatch: pytest.MonkeyPatch) -> None:
+    kept = place.profile.path / "release" / "idlehive_9.0.0_amd64.deb"
+    kept.parent.mkdir()
+    kept.touch()
+    known = msgspec.json.encode(releases.Known(NOW, 5, with_package("deb", CONTENT))).decode()
+    place.store.journal.setting("release", known)
+    place.releases("http://127.0.0.1:9/")
+    assert kept.exists()
+    monkeypatch.setattr(releases, "VERSION", "9.0.0")
+    place.releases("http://127.0.0.1:9/")
+    assert not kept.exists()
 
 
 def test_a_debian_package_is_downloaded_for_the_administrator(place: Place) -> None:
@@ -167,7 +195,7 @@ def test_a_debian_package_is_downloaded_for_the_administrator(place: Place) -> N
             server.behaviours.append(answer(200, CONTENT))
             found = place.releases(server.url("release.json"))
             assert await place.follow(found)
-            found.install()
+            await found.install()
             assert found.task is not None
             await found.task
             assert found.status.step is None
@@ -189,7 +217,7 @@ def test_after_a_portable_build_was_replaced_all_that_runs_starts_again(
         found = place.releases("http://127.0.0.1:9/", "portable")
         assert await place.follow(found)
         assert signals == []
-        found.install()
+        await found.install()
         assert found.task is not None
         await found.task
         assert signals == [str(ROOT), (os.getpid(), signal.SIGUSR1)]
@@ -219,6 +247,6 @@ def test_a_checkout_and_a_package_without_a_publisher_ask_nobody(place: Place, m
             assert not await place.follow(found, release_address="http://127.0.0.1:9/")
             assert found.status == ReleaseStatus()
             with pytest.raises(UsageError, match="release_no_publisher"):
-                found.check()
+                await found.check()
 
     run(scenario)

@@ -94,11 +94,12 @@ def _answer(arguments: argparse.Namespace, found: ReleaseStatus) -> int:
 
 def _follow(engine: EngineClient, command: CheckRelease | InstallRelease) -> ReleaseStatus:
     """Print the progress to the end. Raises WorldError: it failed."""
+    before = engine.request(GetSnapshot(), Snapshot).release.checked_at
     engine.request(command, NoneType)
     found, shown = ReleaseStatus(), ""
     try:
         for message in engine.messages(_TICK):
-            if not isinstance(message, Snapshot):
+            if not isinstance(message, Snapshot) or message.release.checked_at == before:
                 continue
             found = message.release
             if found.step is None:

@@ -1,6 +1,7 @@
 """`idlehive update`: what is offered, its installation with progress, on and off."""
 
 import json
+import threading
 
 from msgspec.structs import replace
 
@@ -13,6 +14,7 @@ from tests.fakes.scripted_engine import ScriptedEngine
 from tests.preferences import info
 
 CURRENT = replace(ACTIVE, release=ReleaseStatus("portable", checked_at=1_700_000_000.0))
+LATER = 1_700_000_900.0
 OFFERED = replace(ACTIVE, release=ReleaseStatus("portable", 1_700_000_000.0, Offer("0.2.0", "- Faster.", 43_000_000)))
 
 
@@ -31,14 +33,13 @@ def test_what_is_new_is_shown_with_the_command_that_installs_it(engine: Scripted
 
 
 def test_a_check_is_followed_to_its_end(engine: ScriptedEngine, run_cli: RunCli) -> None:
-    engine.show(CURRENT)
     engine.answer(CheckRelease, lambda _: engine.show(OFFERED))
     assert "0.2.0 is available" in run_cli("update", "check").stdout
     assert engine.received(CheckRelease) == [CheckRelease()]
 
 
 def test_a_check_that_fails_says_why(engine: ScriptedEngine, run_cli: RunCli) -> None:
-    failed = replace(ACTIVE, release=ReleaseStatus("deb", failure=Message("release_not_signed")))
+    failed = replace(ACTIVE, release=ReleaseStatus("deb", LATER, failure=Message("release_not_signed")))
     engine.answer(CheckRelease, lambda _: engine.show(failed))
     done = run_cli("update", "check")
     assert done.returncode == 1
@@ -47,13 +48,13 @@ def test_a_check_that_fails_says_why(engine: ScriptedEngine, run_cli: RunCli) ->
 
 def test_an_installation_checks_first_and_shows_its_progress(engine: ScriptedEngine, start_cli: StartCli) -> None:
     engine.answer(CheckRelease, lambda _: engine.show(OFFERED))
-    downloading = replace(OFFERED.release, step="downloading", done=5_000_000)
+    downloading = replace(OFFERED.release, checked_at=LATER, step="downloading", done=5_000_000)
     engine.answer(InstallRelease, lambda _: engine.show(replace(OFFERED, release=downloading)))
     process = start_cli("update", "install")
     assert process.stderr is not None
     line = process.stderr.readline().replace("\N{NO-BREAK SPACE}", " ")
     assert line == "Downloading the new version: 5.0 MB of 43.0 MB.\n"
-    there = replace(OFFERED.release, package="deb", file="/home/me/idlehive_0.2.0_amd64.deb")
+    there = replace(OFFERED.release, checked_at=LATER, package="deb", file="/home/me/idlehive_0.2.0_amd64.deb")
     engine.show(replace(OFFERED, release=there))
     said, _ = process.communicate(timeout=20)
     assert process.returncode == 0
@@ -62,7 +63,7 @@ def test_an_installation_checks_first_and_shows_its_progress(engine: ScriptedEng
 
 def test_the_end_of_an_engine_that_was_replaced_is_no_failure(engine: ScriptedEngine, start_cli: StartCli) -> None:
     engine.answer(CheckRelease, lambda _: engine.show(OFFERED))
-    installing = replace(OFFERED, release=replace(OFFERED.release, step="installing"))
+    installing = replace(OFFERED, release=replace(OFFERED.release, checked_at=LATER, step="installing"))
     engine.answer(InstallRelease, lambda _: engine.show(installing))
     process = start_cli("update", "install")
     assert process.stderr is not None
@@ -70,6 +71,18 @@ def test_the_end_of_an_engine_that_was_replaced_is_no_failure(engine: ScriptedEn
     engine.stop()
     said, _ = process.communicate(timeout=20)
     assert (process.returncode, said) == (0, "Idlehive 0.2.0 is installed and starts again.\n")
+
+
+def test_a_snapshot_from_before_the_check_does_not_count(engine: ScriptedEngine, start_cli: StartCli) -> None:
+    engine.show(CURRENT)
+    begun = threading.Event()
+    engine.answer(CheckRelease, lambda _: begun.set())
+    process = start_cli("update", "check")
+    assert begun.wait(20)
+    engine.show(replace(CURRENT, changes=1))
+    engine.show(replace(OFFERED, release=replace(OFFERED.release, checked_at=LATER)))
+    said, _ = process.communicate(timeout=20)
+    assert "0.2.0 is available" in said
 
 
 def test_without_a_newer_version_nothing_is_installed(engine: ScriptedEngine, run_cli: RunCli) -> None:
