@@ -74,7 +74,8 @@ class HomePage(Page):
         self.button.show_snapshot(snapshot)
         self.port_question.show_snapshot(snapshot)
         self.runtime_notice.show_snapshot(snapshot)
-        self._show_offer(release.offered(snapshot.release))
+        # The settings page, to which it leads, is this computer's.
+        self._show_offer("" if self._link.machine else release.offered(snapshot.release))
         self._show_remedy(status.remedy(snapshot))
         self.anyway.show_snapshot(snapshot)
         self.button.set_enabled(self._link.state is Link.UP)

@@ -16,7 +16,7 @@ from core.api.installation.release import CheckRelease, InstallRelease, ReleaseS
 from core.api.preferences.commands import PreferenceInfo, SetPreference
 from core.api.protocol import GetSnapshot, Quit
 from core.api.snapshot import Snapshot
-from core.client.engine_client import EngineClient, ensure_engine
+from core.client.engine_client import EngineClient
 from core.client.profile import Profile
 
 TEXT = """
@@ -59,14 +59,14 @@ def check(arguments: argparse.Namespace, profile: Profile) -> int:
 
 
 def install(arguments: argparse.Namespace, profile: Profile) -> int:
-    started = ensure_engine(profile)
-    with EngineClient.connect(profile) as engine:
+    client, started = EngineClient.open(profile)
+    with client as engine:
         found = _follow(engine, CheckRelease())
         if found.offer is not None:
             found = _follow(engine, InstallRelease())
     if started:
-        ensure_engine(profile)  # a replaced build's engine starts again
-        with EngineClient.connect(profile) as engine, suppress(EngineGone):
+        client, _ = EngineClient.open(profile)  # a replaced build's engine starts again
+        with client as engine, suppress(EngineGone):
             engine.request(Quit(), NoneType)
     return _answer(arguments, found)
 

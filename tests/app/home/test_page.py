@@ -24,6 +24,7 @@ from app.window.main_window import MainWindow
 from core.api.errors import WorldError
 from core.api.installation.release import Offer, ReleaseStatus
 from core.api.intent import Contribute, Pause, Resume
+from core.api.machines import Machine
 from core.api.message import Message
 from core.api.preferences.commands import SetPreference
 from core.api.preferences.schedule import ScheduleState
@@ -325,4 +326,12 @@ def test_a_new_version_is_said_once_and_leads_to_the_settings(window: MainWindow
     notice = next(notice for notice in page.findChildren(Notice) if "0.2.0" in notice.label.text())
     notice.action.click()
     show(replace(offered, changes=1))
+    assert "0.2.0" not in texts(page)
+
+
+def test_a_new_version_for_another_machine_is_not_offered_here(
+    page: HomePage, show: Show, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(EngineLink, "machine", Machine("lab", "ssh://lab.example"))
+    show(replace(IDLE, release=ReleaseStatus("portable", offer=Offer("0.2.0", "", 1))))
     assert "0.2.0" not in texts(page)
