@@ -30,7 +30,7 @@ from core.api.intent import Pause
 from core.api.project.manifest_reading import parse
 from core.api.protocol import GetSnapshot, Request, encode
 from core.client.profile import Profile
-from core.host.contribution_store import ContributionStore
+from core.host.contributions.store import ContributionStore
 from core.host.curve import Curve
 from core.host.web.published import PublishedRun
 from core.host.web.routes import answer

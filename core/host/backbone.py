@@ -15,8 +15,9 @@ from core.api.project.manifest import Manifest
 from core.api.session_settings import SessionSettings
 from core.host.auxiliary_peer import AuxiliaryPeer
 from core.host.companion import Companion
-from core.host.contribution_audit import Audit, ContributionAuditor
-from core.host.contribution_store import ContributionStore
+from core.host.contributions.audit import Audit
+from core.host.contributions.auditor import ContributionAuditor
+from core.host.contributions.store import ContributionStore
 from core.host.control import EvaluationStopped
 from core.host.curve import Curve
 from core.host.loss_jump import JumpDetector

@@ -18,8 +18,8 @@ from core.api.project.manifest_reading import parse
 from core.host.auxiliary_peer import AuxiliaryPeer, limits_of
 from core.host.backbone import Backbone
 from core.host.companion import Companion
-from core.host.contribution_audit import MOST_TOGETHER
-from core.host.contribution_store import ContributionStore
+from core.host.contributions.audit import MOST_TOGETHER
+from core.host.contributions.store import ContributionStore
 from core.host.curve import Curve
 from core.host.project import Project
 from core.host.recomputation import Setup

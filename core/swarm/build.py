@@ -5,7 +5,6 @@ from typing import Any
 
 import hivemind
 from hivemind.compression import (
-    BlockwiseQuantization,
     CompressionBase,
     Float16Compression,
     NoCompression,
@@ -30,7 +29,6 @@ COMPRESSIONS: dict[str, type[CompressionBase]] = {
     "none": NoCompression,
     "float16": Float16Compression,
     "uniform8bit": Uniform8BitQuantization,
-    "blockwise8bit": BlockwiseQuantization,
 }
 
 

@@ -7,8 +7,8 @@ import msgspec
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
 from core.api.project.manifest import Training
-from core.host.contribution_audit import Audit
-from core.host.contribution_store import ContributionStore
+from core.host.contributions.audit import Audit
+from core.host.contributions.store import ContributionStore
 from core.host.curve import Curve
 from core.swarm.dht.contributions import Found, Round, Statement, sign, slot_of
 from core.swarm.dht.credible_progress import PeerReport

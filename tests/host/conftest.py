@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from core.host.contribution_store import ContributionStore
+from core.host.contributions.store import ContributionStore
 from core.host.curve import Curve
 from core.host.project import load
 from core.host.web.published import PublishedRun, RunStatus

@@ -15,7 +15,7 @@ import torch
 
 from core.host.auxiliary_peer import AuxiliaryPeer
 from core.host.backbone import Backbone
-from core.host.contribution_store import ContributionStore
+from core.host.contributions.store import ContributionStore
 from core.host.curve import Curve
 from core.host.project import Host
 from core.host.web.published import PublishedRun

@@ -28,7 +28,7 @@ from core.api.project.manifest import Manifest
 from core.client.engine_client import core_command
 from core.host.auxiliary_peer import AuxiliaryPeer
 from core.host.backbone import Backbone
-from core.host.contribution_store import ContributionStore
+from core.host.contributions.store import ContributionStore
 from core.host.curve import Curve
 from core.host.project import Host, Project, load
 from core.host.recomputation import Setup

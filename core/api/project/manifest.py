@@ -88,7 +88,7 @@ class Training(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 class Averaging(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """How peers average (hivemind's words)."""
 
-    compression: Literal["none", "float16", "uniform8bit", "blockwise8bit"] = "float16"
+    compression: Literal["none", "float16", "uniform8bit"] = "float16"
     """Of gradients and parameters on the wire."""
     matchmaking_time: Seconds = 15.0
     """Most seconds that a group waits for its members: it begins as soon as all that are expected have joined."""

@@ -3,7 +3,7 @@
 import re
 from collections.abc import Sequence
 
-from core.host.contribution_store import Presence
+from core.host.contributions.store import Presence
 from core.host.curve import Point
 from core.host.web import charts, ranking
 from core.host.web.charts import Chart, Line, chart

@@ -12,7 +12,7 @@ from typing import Literal
 import msgspec
 
 from core.api.project.manifest import Manifest
-from core.host.contribution_store import ContributionStore
+from core.host.contributions.store import ContributionStore
 from core.host.curve import Curve
 from core.host.project import ServedFile
 from core.learning import checkpoints

@@ -5,7 +5,7 @@ from collections import Counter
 
 import msgspec
 
-from core.host.contribution_store import Presence
+from core.host.contributions.store import Presence
 from core.host.web.published import PublishedRun
 from core.host.web.templates import fill_in
 

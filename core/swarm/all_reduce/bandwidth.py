@@ -7,7 +7,7 @@ hivemind cuts tensors into parts on either side and compares them by number. Onl
 from core.api.project.manifest import Averaging
 from core.swarm.traffic.link import OVERHEAD
 
-BYTES_PER_VALUE = {"none": 4, "float16": 2, "uniform8bit": 1, "blockwise8bit": 1}
+BYTES_PER_VALUE = {"none": 4, "float16": 2, "uniform8bit": 1}
 """Of one value on the wire, by compression."""
 _USABLE = 0.8
 """Share of a round's time limit that is planned with."""

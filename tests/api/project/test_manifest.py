@@ -110,6 +110,7 @@ def test_a_sample_is_read_with_absolute_urls() -> None:
         ("name", "evil \x1b[2J", "$.name", "control character"),
         ("name", "\ud800", "$.name", "surrogate"),
         ("initial_peers", [], "$.initial_peers", "nobody could find the run"),
+        ("averaging", {"compression": "blockwise8bit"}, "$.averaging.compression", "blockwise8bit"),
         ("format", 2, "$.format", "newer Idlehive"),
         ("format", True, "$.format", "got bool"),
     ],

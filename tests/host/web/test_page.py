@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 import requests
 
-from core.host.contribution_store import Claim, ContributionStore
+from core.host.contributions.store import Claim, ContributionStore
 from core.host.curve import Curve
 from core.host.project import load
 from core.host.web.published import Jump, PublishedRun, RunStatus

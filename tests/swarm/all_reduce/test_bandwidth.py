@@ -17,11 +17,11 @@ def test_eighteen_million_parameters_need_more_than_the_bare_bytes() -> None:
 
 @pytest.mark.parametrize(("compression", "times"), [("none", 4), ("float16", 2), ("uniform8bit", 1)])
 def test_the_need_grows_with_the_bytes_of_a_value_and_shrinks_with_the_time(compression: str, times: int) -> None:
-    least = min_bandwidth(10**6, Averaging(compression="blockwise8bit", averaging_timeout=100))
+    least = min_bandwidth(10**6, Averaging(compression="uniform8bit", averaging_timeout=100))
     assert min_bandwidth(10**6, Averaging(compression=compression, averaging_timeout=100)) == pytest.approx(  # type: ignore[arg-type]
         times * least, rel=1e-4
     )
-    assert min_bandwidth(10**6, Averaging(compression="blockwise8bit", averaging_timeout=50)) == pytest.approx(
+    assert min_bandwidth(10**6, Averaging(compression="uniform8bit", averaging_timeout=50)) == pytest.approx(
         2 * least, 1
     )
 

@@ -19,8 +19,9 @@ from hivemind.dht.validation import DHTRecord
 from hivemind.p2p import PeerID
 from hivemind.utils import MSGPackSerializer, get_dht_time
 
-from core.host.contribution_audit import Audit, ContributionAuditor
-from core.host.contribution_store import ContributionStore
+from core.host.contributions.audit import Audit
+from core.host.contributions.auditor import ContributionAuditor
+from core.host.contributions.store import ContributionStore
 from core.host.curve import Curve
 from core.swarm.dht.contributions import Round, Statement, sign, slot_of
 from core.swarm.dht.peer import join_swarm, own_addresses

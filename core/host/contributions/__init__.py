@@ -1,0 +1,1 @@
+"""What volunteers are credited with: claims are read, judged and stored."""
