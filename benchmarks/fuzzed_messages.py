@@ -46,7 +46,7 @@ def averaging_messages() -> Iterator[tuple[Try, list[bytes]]]:
 
     def read(text: bytes) -> None:
         is_sound(text, own, EpochGradientAverager.fits)
-        account_in(text, 2, 16.0)
+        account_in(text, 2)
         question_in(text)
         for part in parts:
             loop.run_until_complete(reduce(averaging_pb2.AveragingData(tensor_part=_with(part, text), weight=1.0)))
@@ -64,8 +64,9 @@ def averaging_messages() -> Iterator[tuple[Try, list[bytes]]]:
     messages = [averaging_pb2.AveragingData(group_id=b"group", tensor_part=part, weight=2.0) for part in parts]
     valid = [own, *(part.buffer for part in parts), *(message.SerializeToString() for message in messages)]
     group = {"ordered_peer_ids": [b"honest", b"other"], "gathered": [own, own], "group_id": b"group"}
-    rows = np.ones((2, 16), np.float32)
-    valid += [Account(2.0, rows, rows).packed(), msgspec.msgpack.encode(Question(b"group", b"s" * 16))]
+    rows = np.ones((2, 16))
+    account = Account(2.0, rows, rows, rows[:, 0], rows[0])
+    valid += [account.packed(), msgspec.msgpack.encode(Question(b"group", b"s" * 16))]
     yield read, [*valid, averaging_pb2.MessageFromLeader(**group).SerializeToString()]
     loop.close()
 

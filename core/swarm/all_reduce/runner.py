@@ -29,7 +29,7 @@ from core.swarm.all_reduce.send_window import SendWindow
 from core.swarm.connectivity.ping import until_silent
 from core.swarm.traffic.lingering_close import first
 from core.swarm.trust.distrust import Offence
-from core.swarm.trust.parts import CheckedParts, CheckedReducer, Keep, Watched
+from core.swarm.trust.parts import CheckedParts, CheckedReducer, Record, Watched
 
 _ANSWERS = 16
 """Averages that wait for a member to take them, before no more of its parts are taken."""
@@ -111,7 +111,7 @@ class AtomicAllReduce(AllReduceRunner):
         most_weight: what a member may weigh.
         is_robust: whether the parts that this peer reduces become the centre of what members send, and not the mean.
         accuse: called with a member that sent broken data.
-        keep: called with each average that comes.
+        record: keeps what an audit needs.
         watched: gets what one of the members sends to this one.
     """
 
@@ -125,7 +125,7 @@ class AtomicAllReduce(AllReduceRunner):
         most_weight: Callable[[PeerID], float],
         accuse: Callable[[PeerID, Offence], None],
         is_robust: bool = False,
-        keep: Keep | None = None,
+        record: Record | None = None,
         watched: Watched | None = None,
         **options: Any,
     ) -> None:
@@ -141,10 +141,13 @@ class AtomicAllReduce(AllReduceRunner):
         # Both made by hivemind's constructor, which asks nobody for their classes.
         self.tensor_part_container.__class__ = CheckedParts
         self.tensor_part_container.on_fault = self._on_broken_average
-        self.tensor_part_container.keep = keep
+        self.tensor_part_container.record = record
         self._is_exact = isinstance(compression, NoCompression)
         self.tensor_part_container.return_deltas = not self._is_exact
         self._guard(self.tensor_part_reducer, most_weight)
+        if record is not None:
+            numbers = [self._index_of(peer) for peer in self.sender_peer_ids]
+            self.tensor_part_reducer.on_part = lambda sender, *part: record.keep_part(numbers[sender], *part)
         if watched is not None:
             self.tensor_part_reducer.watched = self.sender_peer_ids.index(watched.peer), watched
         if is_robust:

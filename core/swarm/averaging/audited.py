@@ -5,34 +5,45 @@ It happens behind the round, which does not wait for it: who cheated is taken in
 
 import asyncio
 import logging
+import math
 import os
 import random
-from collections.abc import Sequence
-from dataclasses import dataclass, field
+from collections.abc import Mapping, Sequence
+from types import MappingProxyType
 from typing import Annotated, Any
 
 import msgspec
+import numpy as np
 import torch
 from hivemind.averaging.allreduce import AveragingMode
 from hivemind.averaging.group_info import GroupInfo
+from hivemind.compression import Float16Compression, NoCompression
 from hivemind.p2p import P2PContext, PeerID
 from hivemind.proto import averaging_pb2
 from msgspec import Meta
 
 from core.swarm.averaging.guarded import GuardedAverager
-from core.swarm.trust.audit import ENOUGH, Account, account_in, sums_of, wrong_reducers
+from core.swarm.trust.audit import ENOUGH, SUMS, Account, account_in, liars, sums_of, sums_of_part
 from core.swarm.trust.claims import read_claim
+from core.swarm.trust.copies import Copies
 
 log = logging.getLogger(__name__)
 
-AUDITORS = 4
+AUDITORS = 2
 """Members that audit a round, in the mean: all others answer each of them."""
 _MOST_NUMBERS = 1 << 27
-"""In a round that is audited: what is kept takes four bytes for each."""
+"""In a round that is audited: what is kept takes two bytes for each, four where states are averaged."""
 _BEGINS = 1.0
 """Seconds after a round until its audit begins: for some members it still goes on, and sums take processors."""
-_KEPT = 30.0
+_PATIENCE = 30.0
+"""Seconds for an answer."""
+_KEPT = 10.0
 """Seconds after a round in which questions about it are answered: members end it at different moments."""
+_LOSSY, _IN_8_BITS = 0.3, 1.5
+"""How far what arrives may be from what was sent, as a share of the norm: 8 bits a number lose more than half of a
+gradient with a few large numbers, so that only what points the other way is another vector for sure."""
+_REFUSALS = 3
+"""Audits in a row in which a reducer does not answer, while most others do, until it is taken for a liar."""
 
 
 class Question(msgspec.Struct, frozen=True, array_like=True, forbid_unknown_fields=True):
@@ -42,25 +53,41 @@ class Question(msgspec.Struct, frozen=True, array_like=True, forbid_unknown_fiel
     seed: Annotated[bytes, Meta(min_length=16, max_length=16)]
 
 
-@dataclass
 class _Round:
-    """What this peer brought to a round and got from it, by reducer, in 16 bits a number."""
+    """What this peer brought to a round, and as a reducer took from each member and gave.
 
-    group: GroupInfo
-    weight: float
-    has_ended: asyncio.Event = field(default_factory=asyncio.Event)
-    asked: set[PeerID] = field(default_factory=set)
+    Parameters:
+        seed: if this peer audits the round. Nobody else knows it before the round has ended.
+        is_coarse: whether copies have 8 bits a number.
+    """
 
-    def __post_init__(self) -> None:
-        self.brought, self.received = ([list[torch.Tensor]() for _peer in self.group.peer_ids] for _vector in range(2))
+    def __init__(self, group: GroupInfo, own: int, weight: float, seed: bytes | None, *, is_coarse: bool) -> None:
+        self.group, self.own, self.seed, self._weight = group, own, seed, weight
+        self.has_ended, self.asked = asyncio.Event(), set[PeerID]()
+        members = range(len(group.peer_ids))
+        self._brought, self._taken = ([Copies(is_coarse=is_coarse) for _ in members] for _vector in range(2))
+        self._given, self._counted = Copies(is_coarse=is_coarse), np.zeros(len(members))
+        self.received = np.zeros((len(members), SUMS))
+        """Sums of what each reducer gave, for the audit."""
 
-    def keep(self, reducer: int, brought: torch.Tensor, received: torch.Tensor) -> None:
+    def keep_average(self, reducer: int, number: int, brought: torch.Tensor, average: torch.Tensor) -> None:
         """A part. To be called when it comes: before or after the round, all members would wait for a copy of all."""
-        self.brought[reducer].append(brought.detach().to(torch.bfloat16, copy=True))
-        self.received[reducer].append(received.detach().to(torch.bfloat16, copy=True))
+        self._brought[reducer].add(number, brought)
+        if reducer == self.own:
+            self._given.add(number, average)
+        if self.seed is not None:
+            self.received[reducer] += sums_of_part(average, self.seed, reducer, number)
+
+    def keep_part(self, sender: int, number: int, part: torch.Tensor, weight: float) -> None:
+        """As this peer counts it, when a member brings it."""
+        self._taken[sender].add(number, part)
+        self._counted[sender] = weight
 
     def tell(self, seed: bytes) -> Account:
-        return Account(self.weight, sums_of(self.brought, seed), sums_of(self.received, seed))
+        brought = [sums_of(copies.by_number(), seed, reducer) for reducer, copies in enumerate(self._brought)]
+        taken = [sums_of(copies.by_number(), seed, self.own) for copies in self._taken]
+        given = sums_of(self._given.by_number(), seed, self.own)
+        return Account(self._weight, np.array(brought), np.array(taken), self._counted, given)
 
 
 class AuditedAverager(GuardedAverager):
@@ -71,8 +98,12 @@ class AuditedAverager(GuardedAverager):
     reducers look wrong."""
     rounding = 0.3
     """What compression may change of an average, as a share of its norm; see `core.swarm.state.sketch`."""
-    _audited: _Round | None = None
+    is_coarse = True
+    """Whether 8 bits a number are enough to see a lie by."""
+    _rounds: Sequence[_Round] = ()
     _audit: asyncio.Task[None] | None = None
+    _refusals: Mapping[PeerID, int] = MappingProxyType({})
+    """Audits in a row in which each did not answer."""
 
     async def _run_allreduce_inplace_(
         self,
@@ -84,59 +115,74 @@ class AuditedAverager(GuardedAverager):
         **options: Any,
     ) -> None:
         options |= {"peer_fractions": peer_fractions, "weight": weight}
-        is_audited = len(group_info.peer_ids) >= ENOUGH and sum(peer_fractions) <= _MOST_NUMBERS
-        if not (self._is_robust and is_audited):
+        members = len(group_info.peer_ids)
+        if not (self._is_robust and members >= ENOUGH and sum(peer_fractions) <= _MOST_NUMBERS):
             await super()._run_allreduce_inplace_(tensors, group_info, **options)
             return
-        made = self._audited = _Round(group_info, weight)
+        seed = os.urandom(16) if random.random() * (members - 1) < AUDITORS else None
+        own = group_info.peer_ids.index(self.peer_id)
+        made = _Round(group_info, own, weight, seed, is_coarse=self.is_coarse)
+        # The one before may still be asked for.
+        self._rounds = [*self._rounds[-1:], made]
         try:
-            await super()._run_allreduce_inplace_(tensors, group_info, keep=made.keep, **options)
+            await super()._run_allreduce_inplace_(tensors, group_info, record=made, **options)
         except BaseException:  # also cancelled: a round without an average has nothing to audit
             self._forget(made)
             raise
         made.has_ended.set()
         asyncio.get_running_loop().call_later(_KEPT, self._forget, made)
-        if random.random() * (len(group_info.peer_ids) - 1) < AUDITORS:
-            self._audit = asyncio.create_task(self._audit_round(made))
+        if seed is not None:
+            reducers = [peer for peer, count in zip(group_info.peer_ids, peer_fractions, strict=True) if count]
+            self._audit = asyncio.create_task(self._audit_round(made, seed, reducers))
 
     async def rpc_tell_of_round(
         self, request: averaging_pb2.DownloadData, context: P2PContext
     ) -> averaging_pb2.DownloadData:
-        """What this peer brought to a round and got from it; once to each member. Empty if it was not in the round."""
-        made, question = self._audited, question_in(request.metadata)
-        peer = context.remote_id
-        if question is None or made is None or made.group.group_id != question.group:
+        """What this peer brought to a round, took and gave; once to each member. Empty if it was not in the round."""
+        question, peer = question_in(request.metadata), context.remote_id
+        asked_for = [made for made in self._rounds if question is not None and made.group.group_id == question.group]
+        if question is None or not asked_for or peer not in asked_for[0].group.peer_ids or peer in asked_for[0].asked:
             return averaging_pb2.DownloadData()
-        if peer not in made.group.peer_ids or peer in made.asked:
-            return averaging_pb2.DownloadData()
+        made = asked_for[0]
         made.asked.add(peer)
         try:
-            async with asyncio.timeout(_KEPT):
+            async with asyncio.timeout(_PATIENCE):
                 await made.has_ended.wait()
         except TimeoutError:
             return averaging_pb2.DownloadData()
         account = await asyncio.to_thread(made.tell, question.seed)
         return averaging_pb2.DownloadData(metadata=account.packed())
 
-    async def _audit_round(self, made: _Round) -> None:
+    async def _audit_round(self, made: _Round, seed: bytes, reducers: Sequence[PeerID]) -> None:
         await asyncio.sleep(_BEGINS)
-        # Drawn only now: the reducers are bound by what they have sent.
-        seed, peers = os.urandom(16), made.group.peer_ids
-        own, question = peers.index(self.peer_id), msgspec.msgpack.encode(Question(made.group.group_id, seed))
-        asked = [peer for peer in peers if peer != self.peer_id and _can_be_called(made.group, peer)]
+        peers, question = made.group.peer_ids, msgspec.msgpack.encode(Question(made.group.group_id, seed))
         # What they may weigh changes with the next epoch.
-        most = [self._most_weight(made.group, peer) for peer in asked]
+        most = [math.inf if peer == self.peer_id else self._most_weight(made.group, peer) for peer in peers]
+        asked = [peer for peer in peers if peer != self.peer_id and _can_be_called(made.group, peer)]
         answers = await asyncio.gather(*(self._answer_of(peer, question) for peer in asked))
-        accounts = [account_in(answer, len(peers), limit) for answer, limit in zip(answers, most, strict=True)]
+        accounts = [account_in(answer, len(peers)) for answer in answers]
         said = {peers.index(peer): account for peer, account in zip(asked, accounts, strict=True) if account}
-        said[own] = await asyncio.to_thread(made.tell, seed)
-        for reducer in wrong_reducers(own, said, len(peers), self.rounding):
-            self._accuse(peers[reducer], "average_wrong")
+        said[made.own] = await asyncio.to_thread(made.tell, seed)
+        codec = self.allreduce_kwargs["compression"]
+        lossy = _LOSSY if isinstance(codec, (NoCompression, Float16Compression)) else _IN_8_BITS
+        rounding = self.rounding if lossy == _LOSSY else _IN_8_BITS
+        for member in liars(made.own, said, made.received, most, rounding=rounding, lossy=lossy):
+            self._accuse(peers[member], "average_wrong")
+        self._count_refusals([peer for peer in reducers if peer in asked and peers.index(peer) not in said], len(asked))
+
+    def _count_refusals(self, silent: Sequence[PeerID], asked: int) -> None:
+        if 2 * len(silent) >= asked > 1:
+            # It is rather this peer that hears nothing.
+            return
+        self._refusals = {peer: self._refusals.get(peer, 0) + 1 for peer in silent}
+        for peer, times in self._refusals.items():
+            if times >= _REFUSALS:
+                self._accuse(peer, "average_wrong")
 
     async def _answer_of(self, peer: PeerID, question: bytes) -> bytes:
         stub = self.get_stub(self._p2p, peer, namespace=self.prefix)
         try:
-            async with asyncio.timeout(_KEPT):
+            async with asyncio.timeout(_PATIENCE):
                 answer = await stub.rpc_tell_of_round(averaging_pb2.DownloadData(metadata=question))
         except Exception as error:  # noqa: BLE001 - it is away, or too old to serve this
             log.info("%r says nothing of the round: %r", peer, error)
@@ -144,8 +190,7 @@ class AuditedAverager(GuardedAverager):
         return bytes(answer.metadata)
 
     def _forget(self, made: _Round) -> None:
-        if self._audited is made:
-            self._audited = None
+        self._rounds = [kept for kept in self._rounds if kept is not made]
 
 
 def question_in(data: bytes) -> Question | None:

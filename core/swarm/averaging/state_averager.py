@@ -33,6 +33,7 @@ class CheckedStateAverager(TrainingStateAverager, StateTransfer, RunAverager):
 
     rounding = 0.03
     """See `AuditedAverager`: less is left of a gradient than of a state."""
+    is_coarse = False
     nonces: tuple[bytes, ...] = ()
     """Those of the group that averaged for the next update."""
     _repeats_rounds = False

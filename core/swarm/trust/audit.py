@@ -1,14 +1,14 @@
 """Whether the reducers of a round gave what they should have, by what its members say of it afterwards. Pure.
 
-The clipped differences between what members brought and what they got add up to zero (BTARD, Gorbunov et al. 2022).
-A member that audits a round draws a seed when it has all its averages, and asks the others for *sums* of both vectors,
-of each reducer's share: their numbers with random signs in `_SUMS` heaps. Distances between sums are those between the
-vectors, give or take a fifth. Whoever reduced is bound by what it has sent before anybody knew the seed. So no hash has
-to be sent before, and a seed needs nobody else.
+As in BTARD (Gorbunov et al. 2022), a member that audits a round asks the others for *sums*, of which nobody else knew
+the seed before: of what each brought to each reducer, and, as a reducer, of what it took from each and what it gave.
+Sums are the numbers of a vector with random signs in `SUMS` heaps; distances between them are those between the
+vectors, give or take a fifth. Whoever reduced is bound by what it has sent by then, so no hash has to be sent before.
 
-Whoever answers may lie. A share counts as wrong only if what is left of the sum is more than a quarter of the members
-can make by lies: each can change its clipped difference by twice its length. And if more reducers than that seem to be
-wrong, it is the answers that are.
+Whoever answers may lie, and less than half of the group may do so together. So each is held to its own word. A reducer
+gave a wrong average if that is not the centre of what it says that it took, or not what it says that it gave. If it
+says that it took something else than a member says that it brought, one of both lies: the one that more than half of
+the others contradict, or the one that contradicts the auditor.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -20,103 +20,150 @@ import numpy as np
 import torch
 from msgspec import Meta
 
-from core.swarm.trust.centered_clip import clip_of
+from core.swarm.trust.centered_clip import clip_of, shares_of
 
-_SUMS = 16
-_LIARS = 4
-"""One in so many."""
+SUMS = 16
+"""Numbers that stand for a share."""
+_ROUGHLY = 4
+"""Each part has a centre of its own, and sums are of the whole share: both may be apart by twice the longest clipped
+differences of one in so many members."""
 ENOUGH = 3
-"""Members whose word decides: of two, nobody knows who is right."""
+"""Members with samples that have a centre: of two, nobody knows who is right."""
 _LARGEST = 1 << 20
+_SLACK = 2.0
+"""Times that a reducer may have counted somebody for more or less: members limit weights by what they know."""
 
-Shares = Sequence[Sequence[torch.Tensor]]
-"""A vector, cut into tensors by the reducer they belong to."""
+Rows = np.ndarray
+"""Sums, a row for each member of the group."""
 
 
 class _Sent(msgspec.Struct, frozen=True, array_like=True, forbid_unknown_fields=True):
     weight: Annotated[float, Meta(ge=0)]
     brought: Annotated[bytes, Meta(max_length=_LARGEST)]
-    received: Annotated[bytes, Meta(max_length=_LARGEST)]
+    taken: Annotated[bytes, Meta(max_length=_LARGEST)]
+    counted: Annotated[bytes, Meta(max_length=_LARGEST)]
+    given: Annotated[bytes, Meta(max_length=4 * SUMS)]
 
 
 @dataclass(frozen=True)
 class Account:
-    """What one member says of a round. A row for each reducer."""
+    """What one member says of a round."""
 
     weight: float
-    brought: np.ndarray
-    received: np.ndarray
+    """With which it was in the round."""
+    brought: Rows
+    """To each reducer."""
+    taken: Rows
+    """From each member, as a reducer."""
+    counted: np.ndarray
+    """The weight with which each of these counted."""
+    given: np.ndarray
+    """The sums of the average."""
 
     def packed(self) -> bytes:
-        return msgspec.msgpack.encode(_Sent(self.weight, self.brought.tobytes(), self.received.tobytes()))
+        arrays = (self.brought, self.taken, self.counted, self.given)
+        return msgspec.msgpack.encode(_Sent(self.weight, *(array.astype(np.float32).tobytes() for array in arrays)))
 
 
-def account_in(data: bytes, reducers: int, most_weight: float) -> Account | None:
+def account_in(data: bytes, members: int) -> Account | None:
     """As a stranger sends it; None if it is malformed."""
     try:
         sent = msgspec.msgpack.decode(data, type=_Sent)
     except msgspec.MsgspecError:
         return None
-    if not len(sent.brought) == len(sent.received) == 4 * _SUMS * reducers:
+    sizes = [len(sent.brought), len(sent.taken), len(sent.counted), len(sent.given)]
+    if sizes != [4 * SUMS * members, 4 * SUMS * members, 4 * members, 4 * SUMS]:
         return None
-    brought, received = (np.frombuffer(rows, np.float32).reshape(-1, _SUMS) for rows in (sent.brought, sent.received))
-    if not (np.isfinite(brought).all() and np.isfinite(received).all() and np.isfinite(sent.weight)):
+    brought, taken = (
+        np.frombuffer(rows, np.float32).reshape(-1, SUMS).astype(float) for rows in (sent.brought, sent.taken)
+    )
+    counted, given = (np.frombuffer(numbers, np.float32).astype(float) for numbers in (sent.counted, sent.given))
+    if not all(np.isfinite(numbers).all() for numbers in (sent.weight, brought, taken, counted, given)):
         return None
-    return Account(min(sent.weight, most_weight), brought, received)
+    return Account(sent.weight, brought, taken, np.maximum(counted, 0.0), given)
 
 
-def sums_of(shares: Shares, seed: bytes) -> np.ndarray:
-    """Of each reducer's share."""
-    signs = np.random.PCG64(int.from_bytes(seed, "big"))
-    return np.array([_sums(share, signs) for share in shares], np.float32)
+def sums_of(parts: Iterable[tuple[int, torch.Tensor]], seed: bytes, reducer: int) -> np.ndarray:
+    """Of some parts of a reducer's share, by number."""
+    total = np.zeros(SUMS)
+    for number, part in parts:
+        total += sums_of_part(part, seed, reducer, number)
+    return total
 
 
-def wrong_reducers(own: int, said: Mapping[int, Account], group_size: int, rounding: float) -> list[int]:
-    """Who gave a wrong average, by number in the group.
+def sums_of_part(part: torch.Tensor, seed: bytes, reducer: int, number: int) -> np.ndarray:
+    signs = np.random.PCG64((int.from_bytes(seed, "big"), reducer, number))
+    count = part.numel()
+    drawn = np.unpackbits(signs.random_raw(-(-count // 64)).view(np.uint8), count=count).view(np.int8)
+    signed = torch.zeros(-(-count // SUMS) * SUMS)
+    torch.mul(part.flatten().float(), 1 - 2 * torch.from_numpy(drawn), out=signed[:count])
+    sums: np.ndarray = signed.view(-1, SUMS).sum(0, dtype=torch.float64).numpy()
+    return sums
+
+
+def liars(
+    own: int,
+    said: Mapping[int, Account],
+    received: Rows,
+    most_weights: Sequence[float],
+    *,
+    rounding: float,
+    lossy: float,
+) -> list[int]:
+    """Members that lied to others, by number in the group.
 
     Args:
         own: the number of the member that asks.
         said: by all members that have answered, itself among them.
-        rounding: what compression may change, as a share of the norm.
+        received: what it got from each reducer.
+        most_weights: what each member may weigh.
+        rounding: what compression may change of an average, as a share of the norm.
+        lossy: likewise of what a member brought.
     """
-    others = (reducer for reducer in range(group_size) if reducer != own)
-    wrong = [reducer for reducer in others if _is_wrong(reducer, own, said, rounding)]
-    return wrong if len(wrong) <= _most_liars(group_size) else []
+    contradicted = {member: _contradicted(member, said, lossy) for member in said}
+
+    def is_liar(member: int) -> bool:
+        account = said[member]
+        is_alone = own in contradicted[member] or 2 * len(contradicted[member]) > len(said) - 1
+        if is_alone or _is_far(account.given, received[member], rounding):
+            return True
+        agreed = {other: said[other].weight for other in said if other not in contradicted[member]}
+        return not _is_centre(account, _weights(account.counted, agreed, most_weights), rounding)
+
+    return [member for member in said if member != own and is_liar(member)]
 
 
-def _is_wrong(reducer: int, own: int, said: Mapping[int, Account], rounding: float) -> bool:
-    received = said[own].received[reducer].astype(float)
-    least = rounding * float(np.linalg.norm(received))
-    weighted = [account for account in said.values() if account.weight > 0]
-    left, lies = _left_over(received, reducer, weighted) if len(weighted) >= ENOUGH else (0.0, 0.0)
-    allowed = max(least, lies)
-    witnesses = [account for member, account in said.items() if member != reducer]
-    agreeing = sum(np.linalg.norm(witness.received[reducer] - received) <= allowed for witness in witnesses)
-    return left > allowed or (len(witnesses) >= ENOUGH and 2 * int(agreeing) <= len(witnesses))
+def _weights(counted: np.ndarray, agreed: Mapping[int, float], most: Sequence[float]) -> np.ndarray:
+    """As a reducer says that it counted the members; nearly as those say themselves about whom it says the same."""
+    weights: np.ndarray = np.minimum(counted, _SLACK * np.array(most))
+    for member, weight in agreed.items():
+        believed = min(weight, most[member])
+        weights[member] = np.clip(weights[member], believed / _SLACK, believed * _SLACK)
+    return weights
 
 
-def _left_over(received: np.ndarray, reducer: int, said: Sequence[Account]) -> tuple[float, float]:
-    """The sum of the clipped differences, and how much of it could be lies."""
-    brought = np.array([account.brought[reducer] for account in said], float)
-    weights = np.array([account.weight for account in said])
-    clip = clip_of(np.square(brought[:, None] - brought).sum(-1), weights)
-    differences = brought - received
-    shares = clip.weights / weights.sum()
-    left = (shares * clip.factors(np.linalg.norm(differences, axis=1))) @ differences
-    lies = np.sort(weights / weights.sum() * clip.lengths)[-_most_liars(len(said)) :]
-    return float(np.linalg.norm(left)), 2 * float(lies.sum())
+def _contradicted(member: int, said: Mapping[int, Account], lossy: float) -> list[int]:
+    """Those whose word about what one of both brought to the other is another one than this member's."""
+
+    def differ(sender: int, reducer: int) -> bool:
+        brought, taken = said[sender].brought[reducer], said[reducer].taken[sender]
+        return said[sender].weight > 0 and _is_far(brought, taken, lossy)
+
+    return [other for other in said if other != member and (differ(member, other) or differ(other, member))]
 
 
-def _most_liars(members: int) -> int:
-    return max(1, members // _LIARS)
+def _is_far(one: np.ndarray, other: np.ndarray, rounding: float) -> bool:
+    return bool(np.linalg.norm(one - other) > rounding * max(np.linalg.norm(one), np.linalg.norm(other)))
 
 
-def _sums(tensors: Iterable[torch.Tensor], signs: np.random.PCG64) -> np.ndarray:
-    sums = torch.zeros(_SUMS)
-    for tensor in tensors:
-        count = tensor.numel()
-        drawn = np.unpackbits(signs.random_raw(-(-count // 64)).view(np.uint8), count=count).view(np.int8)
-        signed = torch.zeros(-(-count // _SUMS) * _SUMS)
-        torch.mul(tensor.flatten().float(), 1 - 2 * torch.from_numpy(drawn), out=signed[:count])
-        sums += signed.view(-1, _SUMS).sum(0)
-    return sums.numpy()
+def _is_centre(account: Account, weights: np.ndarray, rounding: float) -> bool:
+    """Whether a reducer gave the centre of what it says that it took."""
+    adds = weights > 0
+    if adds.sum() < ENOUGH:
+        return True
+    taken, weights = account.taken[adds], weights[adds]
+    squares = np.square(taken[:, None] - taken).sum(-1)
+    lengths = weights / weights.sum() * clip_of(squares, weights).lengths
+    longest = np.sort(lengths)[-max(1, len(lengths) // _ROUGHLY) :]
+    allowed = max(rounding * np.linalg.norm(account.given), 2 * longest.sum())
+    return bool(np.linalg.norm(shares_of(squares, weights) @ taken - account.given) <= allowed)

@@ -4,7 +4,7 @@ import math
 from collections.abc import AsyncIterator, Callable
 from functools import reduce
 from itertools import islice
-from typing import Any
+from typing import Any, Protocol
 
 import torch
 from hivemind.averaging.partition import AllreduceException, TensorPartContainer, TensorPartReducer
@@ -25,8 +25,13 @@ _SMALLEST_WEIGHT = 1e-3
 
 _NOTHING = torch.empty(0)
 
-Keep = Callable[[int, torch.Tensor, torch.Tensor], None]
-"""Is given the number of a reducer, a part that this peer brought, and its average."""
+
+class Record(Protocol):
+    """Keeps what an audit of the round needs. Members are meant by their number in the group."""
+
+    def keep_average(self, reducer: int, number: int, brought: torch.Tensor, average: torch.Tensor) -> None: ...
+
+    def keep_part(self, sender: int, number: int, part: torch.Tensor, weight: float) -> None: ...
 
 
 def decoded(part: runtime_pb2.Tensor) -> torch.Tensor:
@@ -92,6 +97,8 @@ class CheckedReducer(TensorPartReducer):
     on_fault: Callable[[int, Offence], None]
     """Called with the index of the sender."""
     dropped: set[int]
+    on_part: Callable[[int, int, torch.Tensor, float], None] | None = None
+    """Called with the index of the sender, the number of a part, and what it counts."""
     watched: tuple[int, Watched] | None = None
     """By index of the sender."""
     has_samples = False
@@ -113,6 +120,8 @@ class CheckedReducer(TensorPartReducer):
             tensor_part, weight = torch.zeros(self.part_shapes[part_index]), 0.0
         elif self.watched is not None and self.watched[0] == sender_index:
             self.watched[1].add(part_index, tensor_part, sent_weight)
+        if self.on_part is not None and not is_dropped:
+            self.on_part(sender_index, part_index, tensor_part, weight)
         self.has_samples |= weight > 0
         average: torch.Tensor = await super().accumulate_part(sender_index, part_index, tensor_part, weight)
         return average.as_subclass(_Average) if is_dropped or self.hands_out_averages else average
@@ -163,7 +172,7 @@ class CheckedParts(TensorPartContainer):
     is_sound = True
     on_fault: Callable[[int, Offence], None]
     """Called with the index of the reducer."""
-    keep: Keep | None = None
+    record: Record | None = None
     _result: torch.Tensor | None = None
     """All tensors one after the other. hivemind keeps parts, and puts them together when the last one has come."""
 
@@ -172,8 +181,9 @@ class CheckedParts(TensorPartContainer):
         if fault := fault_in(part, own.shape, _LARGEST_AVERAGE):
             self.is_sound, part = False, torch.zeros_like(own)
             self.on_fault(peer_index, fault)
-        if self.keep is not None:
-            self.keep(peer_index, own, own + part if self.return_deltas else part)
+        if self.record is not None:
+            average = own + part if self.return_deltas else part
+            self.record.keep_average(peer_index, part_index, own, average)
         if self._result is None:
             self._begin_result()
         self._places[peer_index][part_index].copy_(part)

@@ -12,8 +12,9 @@ from hivemind.proto import averaging_pb2
 from hivemind.utils import MSGPackSerializer
 
 from core.swarm.all_reduce.runner import AtomicAllReduce
-from core.swarm.averaging import group_formation
+from core.swarm.averaging import audited, group_formation
 from core.swarm.averaging.gradient_averager import EpochGradientAverager
+from core.swarm.trust.audit import Account
 
 Part = Any
 """hivemind's `AveragingData`."""
@@ -162,6 +163,19 @@ def running(runner: type[AtomicAllReduce], attack: str = "") -> type[EpochGradie
             super()._run_internal()
 
     return _disguised(Attacker)
+
+
+def excusing(attack: str, lie: Callable[[Account], Account]) -> type[EpochGradientAverager]:
+    """An averager that answers with broken averages, and says of the round what `lie` makes of the truth."""
+    kind = running(HostileReducer, attack)
+
+    class Excusing(kind):  # type: ignore[misc, valid-type]
+        def _run_internal(self) -> None:
+            tell = audited._Round.tell
+            audited._Round.tell = lambda made, seed: lie(tell(made, seed))  # type: ignore[method-assign, assignment]
+            super()._run_internal()
+
+    return _disguised(Excusing)
 
 
 def claiming(make: Callable[[Claim], object]) -> type[EpochGradientAverager]:

@@ -3,11 +3,14 @@
 import time
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
 import pytest
 
+from core.swarm.averaging import audited
+from core.swarm.trust.audit import Account
 from tests.swarm.averaging.attackers import (
     HostileReducer,
     HostileSender,
@@ -15,6 +18,7 @@ from tests.swarm.averaging.attackers import (
     SecondStream,
     Silent,
     TwoFacedReducer,
+    excusing,
     running,
 )
 from tests.swarm.averaging.line import HONEST, HOSTILE, MEAN, PATIENCE, Line
@@ -98,6 +102,12 @@ def test_a_reducer_that_answers_with_broken_averages_fails_one_round(line: Calla
     assert made.gradients == [MEAN] * 3
 
 
+@pytest.fixture
+def all_audit(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(audited, "AUDITORS", 4)
+
+
+@pytest.mark.usefixtures("all_audit")
 @pytest.mark.parametrize("attack", ["negated", "zero"])
 def test_a_reducer_that_gives_all_a_wrong_average_is_left_out_of_the_next_round(
     line: Callable[..., Line], attack: str
@@ -110,6 +120,35 @@ def test_a_reducer_that_gives_all_a_wrong_average_is_left_out_of_the_next_round(
     assert made.gradients == [pytest.approx(CENTRE)] * 3
 
 
+EXCUSES: dict[str, Callable[[Account], Account]] = {
+    "it says what it gave": lambda told: replace(told, given=-told.given),
+    "it says that it took what makes this right": lambda told: replace(told, given=-told.given, taken=-told.taken),
+    "it says that it counted nobody else": lambda told: replace(told, counted=0 * told.counted),
+}
+
+
+@pytest.mark.usefixtures("all_audit")
+@pytest.mark.parametrize("excuse", EXCUSES)
+def test_no_lie_about_the_round_excuses_a_wrong_average(line: Callable[..., Line], excuse: str) -> None:
+    made = line(excusing("negated", EXCUSES[excuse]), is_robust=True)
+    assert made.round() == [4, 4, 4]
+    wait_for(lambda: len(made.offences()) == len(HONEST), 10.0)
+    assert set(made.offences()) == {(made.attacker, "average_wrong")}
+
+
+def _says_nothing(_told: Account) -> Account:
+    raise OSError
+
+
+@pytest.mark.usefixtures("all_audit")
+def test_a_reducer_that_never_says_what_it_took_is_left_out(line: Callable[..., Line]) -> None:
+    made = line(excusing("negated", _says_nothing), is_robust=True)
+    # Of each round two seconds later, as in a run.
+    wait_for(lambda: made.round() and made.offences(), 60.0, every=2.5)
+    assert set(made.offences()) == {(made.attacker, "average_wrong")}
+
+
+@pytest.mark.usefixtures("all_audit")
 def test_a_reducer_that_gives_one_member_another_average_is_left_out_by_that_one(line: Callable[..., Line]) -> None:
     made = line(running(TwoFacedReducer, "negated"), is_robust=True)
     assert made.round() == [4, 4, 4]
@@ -117,6 +156,7 @@ def test_a_reducer_that_gives_one_member_another_average_is_left_out_by_that_one
     assert made.offences() == [(made.attacker, "average_wrong")]
 
 
+@pytest.mark.usefixtures("all_audit")
 def test_honest_reducers_are_not_blamed_for_what_a_member_sends(line: Callable[..., Line]) -> None:
     made = line(running(HostileSender, "negated a thousand times"), is_robust=True)
     for _round in range(3):

@@ -75,20 +75,27 @@ def test_an_honest_part_has_no_fault(part: runtime_pb2.Tensor) -> None:
 
 def test_averages_that_come_in_any_order_come_to_their_places_and_to_whoever_keeps_them() -> None:
     brought = [torch.arange(5.0), torch.arange(7.0)]
-    kept = list[tuple[int, list[float], list[float]]]()
+    kept = list[tuple[int, int, list[float], list[float]]]()
+
+    class Kept:
+        def keep_average(self, reducer: int, number: int, own: torch.Tensor, average: torch.Tensor) -> None:
+            kept.append((reducer, number, own.tolist(), average.tolist()))
+
+        def keep_part(self, *_part: object) -> None:
+            raise AssertionError
 
     async def averaged() -> list[torch.Tensor]:
         parts = TensorPartContainer(brought, (5, 7), part_size_bytes=16)
         parts.__class__ = CheckedParts
-        parts.keep = lambda reducer, own, average: kept.append((reducer, own.tolist(), average.tolist()))
+        parts.record = Kept()
         for reducer in (1, 0):
             for number, part in enumerate(parts._input_parts_by_peer[reducer]):
                 parts.register_processed_part(reducer, number, torch.full_like(part[0], 10.0))
         return [tensor async for tensor in parts.iterate_output_tensors()]
 
     assert [tensor.tolist() for tensor in asyncio.run(averaged())] == [[10.0] * 5, [10.0] * 7]
-    assert [reducer for reducer, _own, _average in kept] == [1, 1, 0, 0]
-    assert all(average == [10.0 + value for value in own] for _reducer, own, average in kept)
+    assert [(reducer, number) for reducer, number, _own, _average in kept] == [(1, 0), (1, 1), (0, 0), (0, 1)]
+    assert all(average == [10.0 + value for value in own] for _reducer, _number, own, average in kept)
 
 
 def test_a_round_that_ends_early_hands_out_no_averages() -> None:
