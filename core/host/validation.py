@@ -138,10 +138,11 @@ class Validation(threading.Thread):
         def fits(epoch: int, pieces: Sequence[Piece]) -> bool:
             return epoch == evidence.epoch and evidence.is_supported_by(pieces, target)
 
-        pieces, others = self._work.wait_for(peer, evidence.slot, fits, self._stopped.wait)
+        pieces, others, has_refused = self._work.wait_for(peer, evidence.slot, fits, self._stopped.wait)
         if pieces is None:
             log.info("epoch %d: %s says nothing of its work that fits", evidence.epoch, evidence.peer)
-            if others and self._verdicts.add_silence(evidence.peer):
+            is_silent = (has_refused or others) and not self._stopped.is_set()
+            if is_silent and self._verdicts.add_silence(evidence.peer, is_certain=has_refused):
                 self.on_silent(evidence)
             return None
         with tempfile.TemporaryDirectory(dir=self._folder, prefix="validation-") as folder:

@@ -15,6 +15,7 @@ from msgspec import Meta
 from core.learning.order import Piece
 from core.swarm.dht.contributions import slot_of
 from core.swarm.dht.records import announced_peer, own_subkey, read_records
+from core.swarm.dht.work_questions import answer_with, ask
 
 LASTS = 300.0
 """Seconds for which a record is kept after its round should have ended."""
@@ -116,6 +117,8 @@ class Found(NamedTuple):
     """None if the peer says nothing that fits."""
     others: bool
     """Whether any other peer says something: if none does, it is the DHT that is silent."""
+    has_refused: bool = False
+    """Whether the peer was asked itself, and answered with nothing that fits although it is there."""
 
 
 class WorkRecords:
@@ -136,15 +139,23 @@ class WorkRecords:
         self._works.append(work_of(epoch, pieces, self._batch))
         data, expiration_time = packed(list(self._works)), get_dht_time() + self._lasts
         self._dht.store(self._key, data, expiration_time, subkey=self._own_subkey, return_future=True)
+        answer_with(self._dht, self._key, data)
 
     def wait_for(self, peer: PeerID, slot: bytes, fits: Fits, stop: Callable[[float], bool] = _sleep) -> Found:
-        """What the peer at a place of the DHT says that it brought to a round, as soon as it `fits`. `stop` waits, and
-        says whether it is no longer wanted."""
+        """What the peer at a place of the DHT says that it brought to a round, as soon as it `fits`. If it takes long,
+        the peer itself is asked. `stop` waits, and says whether it is no longer wanted."""
         give_up = time.monotonic() + _PATIENCE
         while True:
             found = self._read(peer, slot, fits)
-            if found.pieces is not None or time.monotonic() > give_up or stop(_LOOK_EVERY):
+            if found.pieces is not None or stop(_LOOK_EVERY):
                 return found
+            if time.monotonic() > give_up:
+                return self._ask(peer, fits, found)
+
+    def _ask(self, peer: PeerID, fits: Fits, found: Found) -> Found:
+        data = ask(self._dht, self._key, peer)
+        pieces = _fitting(data, fits)
+        return found._replace(pieces=pieces, has_refused=pieces is None and data is not None)
 
     def accuse(self, peer: str) -> None:
         """Ask the organiser to validate a peer."""
@@ -164,9 +175,10 @@ class WorkRecords:
         for subkey, record in read_records(self._dht, self._key).items():
             if slot_of(subkey) != slot:
                 others |= bool(works_in(record.value))
-            elif announced_peer(subkey) == peer:
-                for work in works_in(record.value):
-                    pieces = work.pieces()
-                    if fits(work.epoch, pieces):
-                        return Found(pieces, others=True)
+            elif announced_peer(subkey) == peer and (pieces := _fitting(record.value, fits)) is not None:
+                return Found(pieces, others=True)
         return Found(None, others)
+
+
+def _fitting(data: object, fits: Fits) -> list[Piece] | None:
+    return next((pieces for work in works_in(data) if fits(work.epoch, pieces := work.pieces())), None)

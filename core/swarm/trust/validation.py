@@ -38,7 +38,8 @@ _MOST_KNOWN = 4096
 _FAILURES = 2
 """In a row until a member is guilty: the state of one may be off once."""
 _SILENCES = 6
-"""Likewise of one whose record says nothing that fits: those who keep the record may have lost it."""
+"""Likewise of one whose record says nothing that fits: those who keep the record may have lost it. Twice as much if it
+does not say so itself, either."""
 _MOST_BATCHES = 8
 """Of the project's target: samples that a peer computes in an epoch at most. To find the last one, all are read."""
 MOST_LATE = 1
@@ -148,9 +149,10 @@ class Verdicts:
         self._forget_some()
         return failures >= _FAILURES
 
-    def add_silence(self, peer: str) -> bool:
-        """It says nothing of its work that fits, others do. Whether that was once too often."""
-        silences = self._silences.pop(peer, 0) + 1
+    def add_silence(self, peer: str, *, is_certain: bool = False) -> bool:
+        """It says nothing of its work that fits, others do; or, what `is_certain`, not even when it is asked itself.
+        Whether that was once too often."""
+        silences = self._silences.pop(peer, 0) + (2 if is_certain else 1)
         self._passed.pop(peer, None)
         if silences < _SILENCES:
             self._silences[peer] = silences

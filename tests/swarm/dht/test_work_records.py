@@ -5,13 +5,15 @@ from contextlib import ExitStack
 from pathlib import Path
 
 import msgspec
+import pytest
 from hivemind import DHT
 from hypothesis import given
 from hypothesis import strategies as st
 
 from core.learning.order import Piece
+from core.swarm.dht import work_records
 from core.swarm.dht.contributions import slot_of
-from core.swarm.dht.peer import join_swarm, own_addresses
+from core.swarm.dht.peer import LOOPBACK, join_swarm, own_addresses
 from core.swarm.dht.records import own_subkey
 from core.swarm.dht.work_records import Found, Work, WorkRecords, packed, work_of, works_in
 from tests.swarm.installed import installed
@@ -63,7 +65,7 @@ def test_what_a_peer_brought_is_found_by_what_fits_under_its_own_name_alone(shor
         peers = [dht.peer_id for dht in dhts]
         slots = [slot_of(own_subkey(peer)) for peer in peers]
         first, other, reader = (WorkRecords(dht, "run", batch=16) for dht in dhts)
-        assert reader.wait_for(peers[0], slots[0], lambda *_: True, lambda _: True) == (None, False)
+        assert reader.wait_for(peers[0], slots[0], lambda *_: True, lambda _: True) == Found(None, others=False)
 
         def samples(count: int, epoch: int = 5) -> Found:
             def fits(at: int, pieces: Sequence[Piece]) -> bool:
@@ -78,7 +80,35 @@ def test_what_a_peer_brought_is_found_by_what_fits_under_its_own_name_alone(shor
         first.publish(5, [Piece(5, 0, 16), Piece(5, 16, 16), Piece(5, 32, 16)])
         wait_for(lambda: samples(48).pieces, what="the record")
         assert samples(32).pieces == [Piece(5, 0, 16), Piece(5, 16, 16)]
-        assert samples(16) == (None, True)
-        assert samples(48, epoch=6) == (None, True)
+        assert samples(16) == Found(None, others=True)
+        assert samples(48, epoch=6) == Found(None, others=True)
         # A peer that names another one's slot has no record there.
         assert reader.wait_for(peers[1], slots[0], lambda *_: True, lambda _: True).pieces is None
+
+
+@pytest.mark.parametrize("calls_only", [False, True])
+def test_who_is_not_found_in_the_dht_is_asked_itself(
+    short_folder: Path, monkeypatch: pytest.MonkeyPatch, *, calls_only: bool
+) -> None:
+    monkeypatch.setattr(work_records, "_PATIENCE", 0.0)
+    with installed(short_folder), ExitStack() as opened:
+        validator = join_swarm((), short_folder / "validator.key")
+        opened.callback(validator.shutdown)
+        listen = None if calls_only else LOOPBACK
+        trainer = join_swarm(own_addresses(validator), short_folder / "trainer.key", listen)
+        ending = opened.enter_context(ExitStack())
+        ending.callback(trainer.shutdown)
+        records, reader = WorkRecords(trainer, "run", batch=16), WorkRecords(validator, "run", batch=16)
+        # Who keeps the record withholds it.
+        monkeypatch.setattr(reader, "_read", lambda *_: Found(None, others=False))
+
+        def found(epoch: int) -> Found:
+            fits = lambda at, _pieces: at == epoch  # noqa: E731
+            return reader.wait_for(trainer.peer_id, b"", fits, lambda _: False)
+
+        assert found(5) == Found(None, others=False, has_refused=True)
+        records.publish(5, [Piece(5, 0, 16)])
+        wait_for(lambda: found(5) == Found([Piece(5, 0, 16)], others=False), what="the answer")
+        assert found(6) == Found(None, others=False, has_refused=True)
+        ending.close()
+        assert found(5) == Found(None, others=False)

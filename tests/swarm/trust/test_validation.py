@@ -151,6 +151,11 @@ def test_who_says_nothing_is_noticed_after_many_times_and_not_in_between() -> No
     assert not verdicts.add_silence("b")
 
 
+def test_who_says_nothing_when_it_is_asked_itself_is_noticed_after_half_as_many_times() -> None:
+    verdicts = Verdicts()
+    assert [verdicts.add_silence("a", is_certain=True) for _ in range(3)] == [False, False, True]
+
+
 def test_eight_bits_are_enough_to_find_only_what_points_the_other_way() -> None:
     coarse = tolerance_of("uniform8bit")
     assert sent(-gradient(1)).deviation(gradient(1)) > coarse

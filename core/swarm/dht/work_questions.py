@@ -1,0 +1,60 @@
+"""What a peer says of its work when it is asked itself, over a connection that proves who it is.
+
+Asked is who has published nothing that fits. Whoever keeps its record cannot withhold this answer, nor lose it, so a
+peer that gives none says nothing because it does not want to. The others learn from the DHT alone: who is asked knows
+that it is watched. A peer that only calls others is asked over the connection that it made.
+"""
+
+import asyncio
+import logging
+from functools import partial
+
+from hivemind import DHT
+from hivemind.dht import DHTNode
+from hivemind.p2p import P2PContext, P2PDaemonError, P2PHandlerError, PeerID
+from hivemind.proto import averaging_pb2
+
+from core.swarm.connectivity.ping import answers
+
+log = logging.getLogger(__name__)
+
+_TIMEOUT = 5.0
+"""Seconds for an answer."""
+_said: dict[str, bytes] = {}
+"""What this peer answers, by key. Filled in the DHT's process alone."""
+
+
+def answer_with(dht: DHT, key: str, data: bytes) -> None:
+    """Say this from now on to anybody who asks, without waiting until it is so."""
+    dht.run_coroutine(partial(_keep, key=key, data=data), return_future=True)
+
+
+async def _keep(_dht: DHT, node: DHTNode, *, key: str, data: bytes) -> None:
+    async def answer(_request: averaging_pb2.DownloadRequest, _context: P2PContext) -> averaging_pb2.DownloadData:
+        return averaging_pb2.DownloadData(metadata=_said[key])
+
+    is_new, _said[key] = key not in _said, data
+    if is_new:
+        await node.p2p.add_protobuf_handler(key, answer, averaging_pb2.DownloadRequest)
+
+
+def ask(dht: DHT, key: str, peer: PeerID) -> bytes | None:
+    """What the peer says; empty if it is there and says nothing; None if it cannot be reached. Takes some seconds."""
+    try:
+        found: bytes | None = dht.run_coroutine(partial(_ask, key=key, peer=peer))
+    except Exception as error:  # noqa: BLE001 - whatever a DHT that is ending says
+        log.info("%s was not asked: %r", peer, error)
+        return None
+    return found
+
+
+async def _ask(_dht: DHT, node: DHTNode, *, key: str, peer: PeerID) -> bytes | None:
+    try:
+        async with asyncio.timeout(_TIMEOUT):
+            answer = await node.p2p.call_protobuf_handler(
+                peer, key, averaging_pb2.DownloadRequest(), averaging_pb2.DownloadData
+            )
+    except (P2PDaemonError, P2PHandlerError, TimeoutError, OSError) as error:
+        log.info("%s says nothing of its work: %r", peer, error)
+        return b"" if await answers(node.p2p, peer) else None
+    return bytes(answer.metadata)
