@@ -23,6 +23,7 @@ from hivemind.utils import MPFuture
 from core.swarm.all_reduce.load_balancing import load_balance
 from core.swarm.all_reduce.runner import AtomicAllReduce
 from core.swarm.averaging.group_formation import ExpectedGroup
+from core.swarm.dht.connection_limits import DAEMON_LIMITS
 from core.swarm.dht.group_lookup import PacedKeyManager
 from core.swarm.dht.node import SparingNode
 from core.swarm.dht.record_limits import BoundedStorage, limited_store
@@ -62,8 +63,8 @@ def patches(session_folder: Path, link: Link) -> Iterator[Patch]:
     # The daemon's sockets. hivemind: always in /tmp, where a killed process leaves them for ever.
     yield P2P, "_UNIX_SOCKET_PREFIX", f"/unix{session_folder}/"
     # The daemon relays for nobody. hivemind's `use_relay=False` is an argument that it ignores: relaying is on by
-    # default in its configuration, and only a file turns it off.
-    yield P2P, "_make_process_args", staticmethod(_without_relay(P2P._make_process_args, session_folder / "p2pd.json"))
+    # default in its configuration, and only a file turns it off. And it leaves limits of connections to this program.
+    yield P2P, "_make_process_args", staticmethod(_restricted(P2P._make_process_args, session_folder / "p2pd.json"))
     yield from _traffic(link)
     # Tasks of averagers and of the DHT last until they are done, and messages to them arrive whole. hivemind: until the
     # garbage collector comes, and a message that arrives in parts ends the process.
@@ -104,10 +105,10 @@ def _traffic(link: Link) -> Iterator[Patch]:
     yield control, "read_pbmsg_safe", streams.read_call
 
 
-def _without_relay(make_arguments: Callable[..., list[str]], configuration: Path) -> Callable[..., list[str]]:
+def _restricted(make_arguments: Callable[..., list[str]], configuration: Path) -> Callable[..., list[str]]:
     def made(*arguments: object, **options: object) -> list[str]:
         configuration.write_text('{"Relay": {"Enabled": false}}')
-        return make_arguments(*arguments, f=configuration, **options)
+        return make_arguments(*arguments, f=configuration, **DAEMON_LIMITS, **options)
 
     return made
 

@@ -1,14 +1,17 @@
-"""hivemind's node of the DHT, made to ask few others.
+"""hivemind's node of the DHT, made to ask few others, and to be connected to so many at most.
 
 hivemind asks up to twenty nodes about a key, and each node answers with everything that it stores there. It does the
 same before each store, only to find the nodes that will keep the record. Eight volunteers cost every peer 91 kB/s.
 """
 
+import asyncio
 from collections.abc import Collection, Mapping
 from typing import Any
 
 from hivemind.dht.node import DHTNode
 from hivemind.dht.routing import DHTID
+
+from core.swarm.dht.connection_limits import limit_connections
 
 REPLICAS = 3
 """Nodes that keep a record, and that are asked for it: one of them may be gone, and another have missed a store. Each
@@ -17,6 +20,18 @@ costs two calls a store; hivemind has five."""
 
 class SparingNode(DHTNode):
     """In place of hivemind's."""
+
+    _limiting: "asyncio.Task[None]"
+
+    @classmethod
+    async def create(cls, *args: Any, **kwargs: Any) -> "SparingNode":
+        node: SparingNode = await super().create(*args, **kwargs)
+        node._limiting = asyncio.create_task(limit_connections(node.p2p))
+        return node
+
+    async def shutdown(self) -> None:
+        self._limiting.cancel()
+        await super().shutdown()
 
     async def get_many_by_id(self, *args: Any, beam_size: int = REPLICAS, **kwargs: Any) -> Mapping[DHTID, Any]:
         found: Mapping[DHTID, Any] = await super().get_many_by_id(*args, beam_size=beam_size, **kwargs)
