@@ -7,7 +7,8 @@ CenteredClip and with the mean, and those of hivemind as it is, which are told i
 
 A round is counted from the moment in which all members of the group know of each other until the last one has the
 average. The least time is that of DeDLOC's linear program: the line that has most to carry carries it at its full rate,
-headers not counted. "Group" is the time from the request of all peers for a group until all have found it.
+headers not counted. "Group" is the time from the request of all peers for a group until all have found it. Processor
+time and bytes are those of all members for a round with its audits.
 
 Frames are segmented after the line is shaped, as network cards do, so that two processors suffice for several peers;
 the lines are charged for every header all the same. TCP's congestion control is cubic, as on most computers.
@@ -17,6 +18,7 @@ Needs root. Run it with `.venv/bin/python -m benchmarks.rounds PARAMETERS ROUNDS
 where memory does not suffice for all.
 """
 
+import json
 import statistics
 import subprocess
 import sys
@@ -89,6 +91,7 @@ class Swarm:
             )
             for line, home in zip(lines, homes, strict=True)
         ]
+        self._homes = homes
         for peer in self._peers:
             self._processes.read(peer)
 
@@ -106,13 +109,26 @@ class Swarm:
 
     def rest(self) -> None:
         """Wait until the round's audits have ended, which would take the processors of the next round."""
-        processes = [process for peer in self._peers for process in psutil.Process(peer.pid).children(recursive=True)]
+        processes = self._all_processes()
         time.sleep(_BEFORE_AUDIT)
         while True:
             before = _worked(processes)
             time.sleep(_REST)
             if _worked(processes) - before < _RESTING * _REST:
                 return
+
+    def costs(self) -> tuple[float, float]:
+        """Seconds of a processor, and MB on all lines, until now."""
+        sent = 0
+        for home in self._homes:
+            shown = subprocess.run(
+                ["ip", "-n", home.namespace, "-s", "-j", "link", "show", INTERFACE], check=True, capture_output=True
+            )
+            sent += json.loads(shown.stdout)[0]["stats64"]["tx"]["bytes"]
+        return _worked(self._all_processes()), sent / 1e6
+
+    def _all_processes(self) -> list[psutil.Process]:
+        return [process for peer in self._peers for process in psutil.Process(peer.pid).children(recursive=True)]
 
     def _start(self, host: Host, task: dict[str, Any], *, listens: bool) -> Peer:
         listen = f"/ip4/{host.address}/tcp/{_PORTS[self._kind]}" if listens else ""
@@ -147,18 +163,22 @@ def main(parameters: int, rounds: int, kinds: list[str], lines: list[Line]) -> N
             # It opens the connections, and nobody has learned a bandwidth yet.
             print(f"{kind}: first round {swarm.round()[1]:.2f} s", flush=True)
             swarm.rest()
-        ended = list[dict[str, tuple[float, float]]]()
+        ended = list[dict[str, tuple[float, float, float, float]]]()
         for _round in range(rounds):
             ended.append({})
             for kind, swarm in swarms.items():
-                ended[-1][kind] = swarm.round()
+                before = swarm.costs()
+                times = swarm.round()
                 swarm.rest()
+                costs = swarm.costs()
+                ended[-1][kind] = (*times, costs[0] - before[0], costs[1] - before[1])
         for kind in swarms:
-            found, took = zip(*(results[kind] for results in ended), strict=True)
+            found, took, worked, sent = zip(*(results[kind] for results in ended), strict=True)
             best, median = min(took), statistics.median(took)
             print(
                 f"{kind}: best {best:.2f} s, median {median:.2f} s, of the least {best / least:.2f} and"
-                f" {median / least:.2f}; group: median {statistics.median(found):.2f} s, longest {max(found):.2f} s"
+                f" {median / least:.2f}; group: median {statistics.median(found):.2f} s, longest {max(found):.2f} s;"
+                f" processor: median {statistics.median(worked):.2f} s; {statistics.median(sent):.2f} MB"
             )
 
 

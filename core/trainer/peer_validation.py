@@ -137,7 +137,8 @@ class PeerValidation:
             self._watched += 1
         if not self._is_watching and self._has_parameters_for(epoch):
             self._is_watching = True
-            averager.watch(Wanted(self._verdicts.suspects, self._verdicts.passed))
+            suspects = self._verdicts.suspects | self._optimizer.accusations.accused
+            averager.watch(Wanted(suspects, self._verdicts.passed))
         for evidence in averager.read_evidence():
             if self._is_watching and evidence.weight > 0 and self._has_parameters_for(evidence.epoch):
                 self._is_watching = False

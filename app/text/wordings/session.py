@@ -36,6 +36,7 @@ WORDINGS = {
     "claim_malformed": N_("what it said about itself cannot be read"),
     "gradient_wrong": N_("what it sent is not what its samples give"),
     "banned_by_organiser": N_("the organiser has banned it"),
+    "accused_by_others": N_("others found that what it sent is not what its samples give"),
     "fell_silent": N_("it joined rounds and fell silent in them"),
     # Failures.
     "recorded_text": "{text}",

@@ -83,6 +83,10 @@ class _Round:
         self._taken[sender].add(number, part)
         self._counted[sender] = weight
 
+    @property
+    def counted_by_peer(self) -> dict[str, float]:
+        return {str(peer): float(counted) for peer, counted in zip(self.group.peer_ids, self._counted, strict=True)}
+
     def tell(self, seed: bytes) -> Account:
         brought = [sums_of(copies.by_number(), seed, reducer) for reducer, copies in enumerate(self._brought)]
         taken = [sums_of(copies.by_number(), seed, self.own) for copies in self._taken]
@@ -130,6 +134,7 @@ class AuditedAverager(GuardedAverager):
             self._forget(made)
             raise
         made.has_ended.set()
+        self._report(made.counted_by_peer)
         asyncio.get_running_loop().call_later(_KEPT, self._forget, made)
         if seed is not None:
             reducers = [peer for peer, count in zip(group_info.peer_ids, peer_fractions, strict=True) if count]

@@ -21,6 +21,7 @@ from core.swarm.averaging.group_formation import Expected, ExpectedGroup
 from core.swarm.connectivity.ping import answers
 from core.swarm.dht.weight_limits import WeightLimits
 from core.swarm.trust.distrust import Distrust, Offence
+from core.swarm.trust.quorum import Influence
 
 _MOST_REPORTS = 64
 """Between two looks of the other process; more would fill the pipe."""
@@ -45,7 +46,7 @@ class GuardedAverager(DecentralizedAverager):
         weight_limits: Callable[[], WeightLimits] = WeightLimits,
         **options: Any,
     ) -> None:
-        self.distrust = distrust or Distrust()
+        self.distrust, self.influence = distrust or Distrust(), Influence()
         self._expected, self._most_members, self._weight_limits = expected, most_members, weight_limits
         self._incoming, self._outgoing = multiprocessing.Pipe(duplex=False)
         self._reading = threading.Lock()
@@ -66,9 +67,12 @@ class GuardedAverager(DecentralizedAverager):
         seen = set()
         with self._reading:
             while self._incoming.poll():
-                peer, offence = self._incoming.recv()
-                seen.add(peer)
-                self.distrust.add(peer, offence, get_dht_time())
+                match self._incoming.recv():
+                    case dict() as counted:
+                        self.influence.add_round(counted)
+                    case peer, offence:
+                        seen.add(peer)
+                        self.distrust.add(peer, offence, get_dht_time())
         return frozenset(seen)
 
     # What follows runs in the averager's process.
@@ -142,5 +146,9 @@ class GuardedAverager(DecentralizedAverager):
     def _accuse(self, peer: PeerID, offence: Offence) -> None:
         if len(self._reported) < _MOST_REPORTS and (peer, offence) not in self._reported:
             self._reported = {*self._reported, (peer, offence)}
-            with suppress(OSError):  # the other process is ending
-                self._outgoing.send((str(peer), offence))
+            self._report((str(peer), offence))
+
+    def _report(self, seen: tuple[str, Offence] | dict[str, float]) -> None:
+        """An offence, or how many samples of each member counted in a round."""
+        with suppress(OSError):  # the other process is ending
+            self._outgoing.send(seen)

@@ -9,6 +9,7 @@ from hivemind.p2p import PeerID
 from core.api.snapshot import Phase
 from core.learning.order import Piece
 from core.swarm.all_reduce.line_worth import LineWorth, Speed
+from core.swarm.averaging.accusations import Accusations
 from core.swarm.averaging.group import Group, Update, group_of, group_of_one
 from core.swarm.averaging.round_control import give_up, has_group, is_searching, phase_of, wait_for_group
 from core.swarm.averaging.run_optimizer import RunOptimizer
@@ -51,6 +52,8 @@ class CollaborativeOptimizer(RunOptimizer):
         )
         self._forks.start()
         self.work = WorkRecords(self.dht, self.run_id, self.averaging_timeout, self.batch_size_per_step or 1)
+        self.accusations = Accusations(self.work, self.dht.peer_id, self.grad_averager.influence, self.distrust)
+        backbone.on_silence = self.accusations.count
         self.run_state = RunState(
             self.tracker,
             self.grad_averager,

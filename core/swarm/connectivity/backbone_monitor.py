@@ -40,6 +40,9 @@ class BackboneMonitor(threading.Thread):
     on_bans: Callable[[Mapping[bytes, float]], None] = staticmethod(lambda _bans: None)
     """Called, on this thread, with the peers that the organiser has banned, and until when (UTC seconds)."""
 
+    on_silence: Callable[[], None] = staticmethod(lambda: None)
+    """Called likewise if the organiser's record cannot be had."""
+
     def __init__(self, dht: DHT, backbone: Sequence[PeerID], run_id: str | None = None) -> None:
         super().__init__(name="backbone monitor", daemon=True)
         self._records = OrganiserRecords(dht, run_id, backbone) if run_id is not None else None
@@ -85,6 +88,8 @@ class BackboneMonitor(threading.Thread):
             self.run_epoch = record.epoch if record is not None else None
             self.validated = record.validated if record is not None else None
             self.on_bans(self._records.bans())
+            if record is None:
+                self.on_silence()
 
     def run(self) -> None:
         self._read_record()

@@ -7,6 +7,7 @@ that it is watched. A peer that only calls others is asked over the connection t
 
 import asyncio
 import logging
+from collections.abc import Mapping, Sequence
 from functools import partial
 
 from hivemind import DHT
@@ -36,17 +37,22 @@ async def _keep(_dht: DHT, node: DHTNode, *, key: str, data: bytes) -> None:
         await node.p2p.add_protobuf_handler(key, answer, averaging_pb2.DownloadRequest)
 
 
-def ask(dht: DHT, key: str, peer: PeerID) -> bytes | None:
-    """What the peer says; empty if it is there and says nothing; None if it cannot be reached. Takes some seconds."""
+def ask(dht: DHT, key: str, peers: Sequence[PeerID]) -> Mapping[PeerID, bytes | None]:
+    """What each says; empty if it is there and says nothing; None if it cannot be reached. Takes some seconds."""
     try:
-        found: bytes | None = dht.run_coroutine(partial(_ask, key=key, peer=peer))
+        found: Mapping[PeerID, bytes | None] = dht.run_coroutine(partial(_ask_all, key=key, peers=peers))
     except Exception as error:  # noqa: BLE001 - whatever a DHT that is ending says
-        log.info("%s was not asked: %r", peer, error)
-        return None
+        log.info("%s were not asked: %r", peers, error)
+        return dict.fromkeys(peers)
     return found
 
 
-async def _ask(_dht: DHT, node: DHTNode, *, key: str, peer: PeerID) -> bytes | None:
+async def _ask_all(_dht: DHT, node: DHTNode, *, key: str, peers: Sequence[PeerID]) -> Mapping[PeerID, bytes | None]:
+    said = await asyncio.gather(*(_ask(node, key, peer) for peer in peers))
+    return dict(zip(peers, said, strict=True))
+
+
+async def _ask(node: DHTNode, key: str, peer: PeerID) -> bytes | None:
     try:
         async with asyncio.timeout(_TIMEOUT):
             answer = await node.p2p.call_protobuf_handler(

@@ -2,7 +2,7 @@
 
 import time
 from collections import deque
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import islice
 from typing import Annotated, NamedTuple
 
@@ -25,6 +25,8 @@ _MOST_PIECES = 1 << 16
 _MOST_ROUNDS = 4
 _LARGEST = 12 << 10
 _MOST_ACCUSED = 4
+ACCUSED_FOR = 3600.0
+"""Seconds."""
 _PATIENCE = 10.0
 """Seconds within which a peer's record has to be found."""
 _LOOK_EVERY = 1.0
@@ -106,6 +108,29 @@ def works_in(data: object) -> tuple[Work, ...]:
     return tuple(work for work in works if work.is_bounded)
 
 
+class Accusation(msgspec.Struct, frozen=True, array_like=True, forbid_unknown_fields=True):
+    """Of a peer that brought other gradients than its samples give, until then, UTC seconds."""
+
+    peer: Annotated[str, Meta(max_length=128)]
+    until: float
+
+
+_Accusations = Annotated[tuple[Accusation, ...], Meta(max_length=_MOST_ACCUSED)]
+
+
+def accusations_in(data: object) -> tuple[Accusation, ...]:
+    """As a stranger tells them; none if that is malformed."""
+    try:
+        return msgspec.msgpack.decode(data, type=_Accusations) if isinstance(data, bytes) else ()
+    except (msgspec.MsgspecError, RecursionError):
+        return ()
+
+
+def _lasting(accusations: Iterable[Accusation]) -> frozenset[str]:
+    now = get_dht_time()
+    return frozenset(accusation.peer for accusation in accusations if now < accusation.until <= now + 2 * ACCUSED_FOR)
+
+
 Fits = Callable[[int, Sequence[Piece]], bool]
 """Whether so much of an epoch can be what a peer brought."""
 
@@ -129,7 +154,8 @@ class WorkRecords:
         self._dht, self._key, self._lasts = dht, f"{run_id}_work", min(_LONGEST, LASTS + longest)
         self._own_subkey = own_subkey(dht.peer_id)
         self._works: deque[Work] = deque(maxlen=_MOST_ROUNDS)
-        self._accused: deque[str] = deque(maxlen=_MOST_ACCUSED)
+        self._accused_key = f"{self._key}_accused"
+        self._accused: deque[Accusation] = deque(maxlen=_MOST_ACCUSED)
 
     def publish(self, epoch: int, pieces: Sequence[Piece]) -> None:
         """What this peer brings to the round of an epoch. What it brought to a round that failed here stays: for others
@@ -153,20 +179,30 @@ class WorkRecords:
                 return self._ask(peer, fits, found)
 
     def _ask(self, peer: PeerID, fits: Fits, found: Found) -> Found:
-        data = ask(self._dht, self._key, peer)
+        data = ask(self._dht, self._key, [peer])[peer]
         pieces = _fitting(data, fits)
         return found._replace(pieces=pieces, has_refused=pieces is None and data is not None)
 
     def accuse(self, peer: str) -> None:
-        """Ask the organiser to validate a peer."""
-        self._accused.append(peer)
-        expiration_time = get_dht_time() + LASTS
-        accused = list(self._accused)
-        self._dht.store(f"{self._key}_accused", accused, expiration_time, subkey=self._own_subkey, return_future=True)
+        """Ask the organiser to validate a peer, and tell others who ask that it brings other gradients."""
+        now = get_dht_time()
+        self._accused.append(Accusation(peer, now + ACCUSED_FOR))
+        named = [accusation.peer for accusation in self._accused]
+        self._dht.store(self._accused_key, named, now + LASTS, subkey=self._own_subkey, return_future=True)
+        answer_with(self._dht, self._accused_key, msgspec.msgpack.encode(tuple(self._accused)))
+
+    @property
+    def own_accusations(self) -> frozenset[str]:
+        return _lasting(self._accused)
+
+    def ask_for_accusations(self, peers: Sequence[PeerID]) -> dict[str, frozenset[str]]:
+        """Whom each of these accuses, as it says itself. Takes some seconds."""
+        said = ask(self._dht, self._accused_key, peers)
+        return {str(peer): _lasting(accusations_in(data)) for peer, data in said.items()}
 
     def accused(self) -> frozenset[str]:
         """Peers that others ask to validate. Anybody may ask."""
-        records = read_records(self._dht, f"{self._key}_accused").values()
+        records = read_records(self._dht, self._accused_key).values()
         lists = [record.value for record in records if isinstance(record.value, list)]
         return frozenset(peer for named in lists for peer in named[:_MOST_ACCUSED] if isinstance(peer, str))
 

@@ -25,6 +25,7 @@ Offence = Literal[
     "fell_silent",
     "gradient_wrong",
     "banned_by_organiser",
+    "accused_by_others",
 ]
 OFFENCES: tuple[Offence, ...] = get_args(Offence)
 
