@@ -37,14 +37,14 @@ from torch.func import functional_call, grad, vmap
 from torch.nn.functional import cross_entropy
 
 from core.swarm.averaging.audited import AUDITORS, AuditedAverager
-from core.swarm.trust.audit import Account, liars, sums_of
+from core.swarm.trust.audit import Account, Rounding, liars, sums_of
 from core.swarm.trust.centered_clip import centered_clip
 from core.swarm.trust.parts import CheckedReducer
 from core.swarm.trust.validation import Facts, Verdicts, Wanted, evidence_of, tolerance_of
 
 PEERS, HOSTILE, REDUCERS = 16, 7, 4
 STEPS, FROM, _AUDITED = 150, 50, 200
-ROUNDING = AuditedAverager.rounding
+_ROUNDING = Rounding(AuditedAverager.rounding, AuditedAverager.rounding, [0.0] * PEERS)
 _BATCH, _FEATURES, _CLASSES, _HELD_OUT = 32, 32, 10, 2000
 _CLAIMED = 100.0
 """Times the samples of an attacker."""
@@ -242,7 +242,7 @@ class Run:
                 if chance.random() * (PEERS - 1) < AUDITORS:
                     received, said = _told(shares, averages, hostile, EXCUSES[excuse], chance.randbytes(16))
                     most = [_MOST * _BATCH] * PEERS
-                    dropped[member].update(liars(member, said, received, most, rounding=ROUNDING, lossy=ROUNDING))
+                    dropped[member].update(liars(member, said, received, most, _ROUNDING))
             found_after += not all(expected <= seen for seen in dropped[hostile:])
         return found_after, len(set().union(*dropped) - expected)
 

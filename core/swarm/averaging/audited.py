@@ -17,13 +17,13 @@ import numpy as np
 import torch
 from hivemind.averaging.allreduce import AveragingMode
 from hivemind.averaging.group_info import GroupInfo
-from hivemind.compression import Float16Compression, NoCompression
+from hivemind.compression import CompressionBase, Float16Compression, NoCompression
 from hivemind.p2p import P2PContext, PeerID
 from hivemind.proto import averaging_pb2
 from msgspec import Meta
 
 from core.swarm.averaging.guarded import GuardedAverager
-from core.swarm.trust.audit import ENOUGH, SUMS, Account, account_in, liars, sums_of, sums_of_part
+from core.swarm.trust.audit import ENOUGH, SUMS, Account, Rounding, account_in, liars, sums_of, sums_of_part
 from core.swarm.trust.claims import read_claim
 from core.swarm.trust.copies import Copies
 
@@ -42,6 +42,7 @@ _KEPT = 10.0
 _LOSSY, _IN_8_BITS = 0.3, 1.5
 """How far what arrives may be from what was sent, as a share of the norm: 8 bits a number lose more than half of a
 gradient with a few large numbers, so that only what points the other way is another vector for sure."""
+_HALF = torch.finfo(torch.float16)
 _REFUSALS = 3
 """Audits in a row in which a reducer does not answer, while most others do, until it is taken for a liar."""
 
@@ -59,10 +60,20 @@ class _Round:
     Parameters:
         seed: if this peer audits the round. Nobody else knows it before the round has ended.
         is_coarse: whether copies have 8 bits a number.
+        largest: number that is sent as it is.
     """
 
-    def __init__(self, group: GroupInfo, own: int, weight: float, seed: bytes | None, *, is_coarse: bool) -> None:
-        self.group, self.own, self.seed, self._weight = group, own, seed, weight
+    def __init__(
+        self,
+        group: GroupInfo,
+        own: int,
+        weight: float,
+        seed: bytes | None,
+        *,
+        is_coarse: bool,
+        largest: float,
+    ) -> None:
+        self.group, self.own, self.seed, self._weight, self._largest = group, own, seed, weight, largest
         self.has_ended, self.asked = asyncio.Event(), set[PeerID]()
         members = range(len(group.peer_ids))
         self._brought, self._taken = ([Copies(is_coarse=is_coarse) for _ in members] for _vector in range(2))
@@ -70,9 +81,12 @@ class _Round:
         self.received = np.zeros((len(members), SUMS))
         """Sums of what each reducer gave, for the audit."""
 
-    def keep_average(self, reducer: int, number: int, brought: torch.Tensor, average: torch.Tensor) -> None:
-        """A part. To be called when it comes: before or after the round, all members would wait for a copy of all."""
-        self._brought[reducer].add(number, brought)
+    def keep_brought(self, reducer: int, number: int, part: torch.Tensor) -> None:
+        """A part. To be called when it is sent: before or after the round, all members would wait for a copy of all."""
+        self._brought[reducer].add(number, part.detach().clamp(-self._largest, self._largest))
+
+    def keep_average(self, reducer: int, number: int, average: torch.Tensor) -> None:
+        """Likewise, when it comes."""
         if reducer == self.own:
             self._given.add(number, average)
         if self.seed is not None:
@@ -125,20 +139,32 @@ class AuditedAverager(GuardedAverager):
             return
         seed = os.urandom(16) if random.random() * (members - 1) < AUDITORS else None
         own = group_info.peer_ids.index(self.peer_id)
-        made = _Round(group_info, own, weight, seed, is_coarse=self.is_coarse)
+        largest = _HALF.max if isinstance(self._codec, Float16Compression) else math.inf
+        made = _Round(group_info, own, weight, seed, is_coarse=self.is_coarse, largest=largest)
         # The one before may still be asked for.
         self._rounds = [*self._rounds[-1:], made]
         try:
             await super()._run_allreduce_inplace_(tensors, group_info, record=made, **options)
-        except BaseException:  # also cancelled: a round without an average has nothing to audit
-            self._forget(made)
-            raise
-        made.has_ended.set()
+        finally:
+            # Also of a round that has failed here: for others it may have succeeded.
+            made.has_ended.set()
+            asyncio.get_running_loop().call_later(_KEPT, self._forget, made)
         self._report(made.counted_by_peer)
-        asyncio.get_running_loop().call_later(_KEPT, self._forget, made)
         if seed is not None:
-            reducers = [peer for peer, count in zip(group_info.peer_ids, peer_fractions, strict=True) if count]
-            self._audit = asyncio.create_task(self._audit_round(made, seed, reducers))
+            self._audit = asyncio.create_task(self._audit_round(made, seed, peer_fractions))
+
+    @property
+    def _codec(self) -> CompressionBase:
+        codec: CompressionBase = self.allreduce_kwargs["compression"]
+        return codec
+
+    def _rounding(self, shares: Sequence[int]) -> Rounding:
+        """By the size of each reducer's share."""
+        if isinstance(self._codec, NoCompression):
+            return Rounding(self.rounding, _LOSSY, [0.0] * len(shares))
+        is_half = isinstance(self._codec, Float16Compression)
+        least = [_HALF.smallest_normal * _HALF.eps * math.sqrt(count) for count in shares]
+        return Rounding(self.rounding, _LOSSY, least) if is_half else Rounding(_IN_8_BITS, _IN_8_BITS, least)
 
     async def rpc_tell_of_round(
         self, request: averaging_pb2.DownloadData, context: P2PContext
@@ -158,7 +184,7 @@ class AuditedAverager(GuardedAverager):
         account = await asyncio.to_thread(made.tell, question.seed)
         return averaging_pb2.DownloadData(metadata=account.packed())
 
-    async def _audit_round(self, made: _Round, seed: bytes, reducers: Sequence[PeerID]) -> None:
+    async def _audit_round(self, made: _Round, seed: bytes, shares: Sequence[int]) -> None:
         await asyncio.sleep(_BEGINS)
         peers, question = made.group.peer_ids, msgspec.msgpack.encode(Question(made.group.group_id, seed))
         # What they may weigh changes with the next epoch.
@@ -168,12 +194,10 @@ class AuditedAverager(GuardedAverager):
         accounts = [account_in(answer, len(peers)) for answer in answers]
         said = {peers.index(peer): account for peer, account in zip(asked, accounts, strict=True) if account}
         said[made.own] = await asyncio.to_thread(made.tell, seed)
-        codec = self.allreduce_kwargs["compression"]
-        lossy = _LOSSY if isinstance(codec, (NoCompression, Float16Compression)) else _IN_8_BITS
-        rounding = self.rounding if lossy == _LOSSY else _IN_8_BITS
-        for member in liars(made.own, said, made.received, most, rounding=rounding, lossy=lossy):
+        for member in liars(made.own, said, made.received, most, self._rounding(shares)):
             self._accuse(peers[member], "average_wrong")
-        self._count_refusals([peer for peer in reducers if peer in asked and peers.index(peer) not in said], len(asked))
+        silent = [peer for peer in asked if (number := peers.index(peer)) not in said and shares[number]]
+        self._count_refusals(silent, len(asked))
 
     def _count_refusals(self, silent: Sequence[PeerID], asked: int) -> None:
         if 2 * len(silent) >= asked > 1:

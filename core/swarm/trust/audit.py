@@ -5,10 +5,10 @@ the seed before: of what each brought to each reducer, and, as a reducer, of wha
 Sums are the numbers of a vector with random signs in `SUMS` heaps; distances between them are those between the
 vectors, give or take a fifth. Whoever reduced is bound by what it has sent by then, so no hash has to be sent before.
 
-Whoever answers may lie, and less than half of the group may do so together. So each is held to its own word. A reducer
-gave a wrong average if that is not the centre of what it says that it took, or not what it says that it gave. If it
-says that it took something else than a member says that it brought, one of both lies: the one that more than half of
-the others contradict, or the one that contradicts the auditor.
+Whoever answers may lie, and members with less than half of the samples may do so together. So each is held to its own
+word. A reducer gave a wrong average if that is not the centre of what it says that it took, or not what it says that it
+gave. If it says that it took something else than a member says that it brought, one of both lies: the one whom members
+with more than half of the samples contradict, or the one that contradicts the auditor.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -101,14 +101,18 @@ def sums_of_part(part: torch.Tensor, seed: bytes, reducer: int, number: int) -> 
     return sums
 
 
+@dataclass(frozen=True)
+class Rounding:
+    """What compression may change: of an average, and of what a member brought, as shares of the norm; and of both, for
+    each reducer's share."""
+
+    average: float
+    brought: float
+    least: Sequence[float]
+
+
 def liars(
-    own: int,
-    said: Mapping[int, Account],
-    received: Rows,
-    most_weights: Sequence[float],
-    *,
-    rounding: float,
-    lossy: float,
+    own: int, said: Mapping[int, Account], received: Rows, most_weights: Sequence[float], rounding: Rounding
 ) -> list[int]:
     """Members that lied to others, by number in the group.
 
@@ -117,18 +121,19 @@ def liars(
         said: by all members that have answered, itself among them.
         received: what it got from each reducer.
         most_weights: what each member may weigh.
-        rounding: what compression may change of an average, as a share of the norm.
-        lossy: likewise of what a member brought.
     """
-    contradicted = {member: _contradicted(member, said, lossy) for member in said}
+    contradicted = {member: _contradicted(member, said, rounding) for member in said}
+    believed = [min(said[member].weight, most) if member in said else most for member, most in enumerate(most_weights)]
 
     def is_liar(member: int) -> bool:
-        account = said[member]
-        is_alone = own in contradicted[member] or 2 * len(contradicted[member]) > len(said) - 1
-        if is_alone or _is_far(account.given, received[member], rounding):
+        account, least = said[member], rounding.least[member]
+        against = sum(believed[other] for other in contradicted[member])
+        if own in contradicted[member] or 2 * against > sum(believed) - believed[member]:
+            return True
+        if _is_far(account.given, received[member], rounding.average, least):
             return True
         agreed = {other: said[other].weight for other in said if other not in contradicted[member]}
-        return not _is_centre(account, _weights(account.counted, agreed, most_weights), rounding)
+        return not _is_centre(account, _weights(account.counted, agreed, most_weights), rounding.average, least)
 
     return [member for member in said if member != own and is_liar(member)]
 
@@ -142,21 +147,22 @@ def _weights(counted: np.ndarray, agreed: Mapping[int, float], most: Sequence[fl
     return weights
 
 
-def _contradicted(member: int, said: Mapping[int, Account], lossy: float) -> list[int]:
+def _contradicted(member: int, said: Mapping[int, Account], rounding: Rounding) -> list[int]:
     """Those whose word about what one of both brought to the other is another one than this member's."""
 
     def differ(sender: int, reducer: int) -> bool:
         brought, taken = said[sender].brought[reducer], said[reducer].taken[sender]
-        return said[sender].weight > 0 and _is_far(brought, taken, lossy)
+        return said[sender].weight > 0 and _is_far(brought, taken, rounding.brought, rounding.least[reducer])
 
     return [other for other in said if other != member and (differ(member, other) or differ(other, member))]
 
 
-def _is_far(one: np.ndarray, other: np.ndarray, rounding: float) -> bool:
-    return bool(np.linalg.norm(one - other) > rounding * max(np.linalg.norm(one), np.linalg.norm(other)))
+def _is_far(one: np.ndarray, other: np.ndarray, rounding: float, least: float) -> bool:
+    norm = max(np.linalg.norm(one), np.linalg.norm(other))
+    return bool(np.linalg.norm(one - other) > max(rounding * norm, least))
 
 
-def _is_centre(account: Account, weights: np.ndarray, rounding: float) -> bool:
+def _is_centre(account: Account, weights: np.ndarray, rounding: float, least: float) -> bool:
     """Whether a reducer gave the centre of what it says that it took."""
     adds = weights > 0
     if adds.sum() < ENOUGH:
@@ -165,5 +171,5 @@ def _is_centre(account: Account, weights: np.ndarray, rounding: float) -> bool:
     squares = np.square(taken[:, None] - taken).sum(-1)
     lengths = weights / weights.sum() * clip_of(squares, weights).lengths
     longest = np.sort(lengths)[-max(1, len(lengths) // _ROUGHLY) :]
-    allowed = max(rounding * np.linalg.norm(account.given), 2 * longest.sum())
+    allowed = max(rounding * np.linalg.norm(account.given), 2 * longest.sum(), least)
     return bool(np.linalg.norm(shares_of(squares, weights) @ taken - account.given) <= allowed)

@@ -29,7 +29,9 @@ _NOTHING = torch.empty(0)
 class Record(Protocol):
     """Keeps what an audit of the round needs. Members are meant by their number in the group."""
 
-    def keep_average(self, reducer: int, number: int, brought: torch.Tensor, average: torch.Tensor) -> None: ...
+    def keep_brought(self, reducer: int, number: int, part: torch.Tensor) -> None: ...
+
+    def keep_average(self, reducer: int, number: int, average: torch.Tensor) -> None: ...
 
     def keep_part(self, sender: int, number: int, part: torch.Tensor, weight: float) -> None: ...
 
@@ -182,8 +184,7 @@ class CheckedParts(TensorPartContainer):
             self.is_sound, part = False, torch.zeros_like(own)
             self.on_fault(peer_index, fault)
         if self.record is not None:
-            average = own + part if self.return_deltas else part
-            self.record.keep_average(peer_index, part_index, own, average)
+            self.record.keep_average(peer_index, part_index, own + part if self.return_deltas else part)
         if self._result is None:
             self._begin_result()
         self._places[peer_index][part_index].copy_(part)
@@ -195,6 +196,15 @@ class CheckedParts(TensorPartContainer):
         self._result = torch.empty(sum(parts), dtype=precision)
         places = iter(self._result.split(parts))
         self._places = [list(islice(places, count)) for count in self.num_parts_by_peer]
+
+    async def iterate_input_parts_for(self, peer_index: int) -> AsyncIterator[runtime_pb2.Tensor]:
+        """See hivemind. Whatever becomes of the round, the reducer may have got these."""
+        number = 0
+        async for part in super().iterate_input_parts_for(peer_index):
+            if self.record is not None:
+                self.record.keep_brought(peer_index, number, self._input_parts_by_peer[peer_index][number][0])
+            number += 1
+            yield part
 
     async def iterate_output_tensors(self) -> AsyncIterator[torch.Tensor]:
         """See hivemind; here no tensor comes before all are complete."""

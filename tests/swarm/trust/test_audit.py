@@ -9,7 +9,7 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
-from core.swarm.trust.audit import Account, account_in, liars, sums_of
+from core.swarm.trust.audit import Account, Rounding, account_in, liars, sums_of
 from core.swarm.trust.centered_clip import centered_clip
 
 SIZE = 2048
@@ -71,7 +71,8 @@ class Swarm:
     def found_by(self, own: int, said: dict[int, Account] | None = None) -> list[int]:
         received = [sums_of([(0, average)], SEED, reducer) for reducer, average in enumerate(self.received[own])]
         most = [100.0] * len(self.weights)
-        return liars(own, said or self.said(), np.array(received), most, rounding=ROUNDING, lossy=LOSSY)
+        rounding = Rounding(ROUNDING, LOSSY, [6e-8 * SIZE**0.5] * len(self.weights))
+        return liars(own, said or self.said(), np.array(received), most, rounding)
 
 
 @given(st.integers(0, 1 << 20), st.integers(3, 16), st.floats(0.0, 50.0))
@@ -144,19 +145,41 @@ def test_who_gets_another_average_than_the_others_finds_it() -> None:
 
 @pytest.mark.parametrize("count", [1, 2, 4, 7])
 def test_less_than_half_that_lie_about_what_they_brought_set_nobody_against_a_reducer(count: int) -> None:
-    swarm, honest = Swarm(16), range(16 - count)
-    swarm.brought[-count:] *= -1000
-    swarm.taken[:, -count:] *= -1
-    assert not any(set(honest) & set(swarm.found_by(own)) for own in honest)
+    swarm = Swarm(16)
+    honest, lying = np.split(np.argsort(-swarm.weights), [16 - count])
+    swarm.brought[lying] *= -1000
+    swarm.taken[:, lying] *= -1
+    assert not any(set(honest) & set(swarm.found_by(int(own))) for own in honest)
 
 
 def test_who_was_dropped_and_says_that_it_brought_something_sets_nobody_against_the_reducers() -> None:
     swarm = Swarm(16, noise=0.1)
-    swarm.taken[-7:] = 0.0
+    honest, dropped = np.split(np.argsort(-swarm.weights), [9])
+    swarm.taken[dropped] = 0.0
     said = swarm.said()
     for account in said.values():
-        account.counted[-7:] = 0.0
-    assert not set(range(9)) & set(swarm.found_by(0, said))
+        account.counted[dropped] = 0.0
+    assert not set(honest) & set(swarm.found_by(int(honest[0]), said))
+
+
+def test_many_keys_that_may_weigh_little_set_nobody_against_a_reducer() -> None:
+    """Three of them that can be called, where most others cannot."""
+    swarm, most = Swarm(9), [100.0] * 6 + [10.0] * 3
+    swarm.taken[:6, 6:] *= -1
+    swarm.brought[6:] *= -1
+    said = {member: account for member, account in swarm.said().items() if member in (0, 1, 6, 7, 8)}
+    received = [sums_of([(0, average)], SEED, reducer) for reducer, average in enumerate(swarm.received[0])]
+    found = liars(0, said, np.array(received), most, Rounding(ROUNDING, LOSSY, [0.0] * 9))
+    assert found == [6, 7, 8]
+
+
+def test_numbers_too_small_for_the_codec_say_nothing() -> None:
+    swarm = Swarm(4)
+    swarm.brought *= 1e-9
+    swarm.taken *= 0
+    swarm.given *= 0
+    swarm.received *= 0
+    assert swarm.found_by(0) == []
 
 
 def test_two_members_with_samples_cannot_accuse_each_other_of_their_centre() -> None:

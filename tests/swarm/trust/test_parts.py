@@ -75,11 +75,14 @@ def test_an_honest_part_has_no_fault(part: runtime_pb2.Tensor) -> None:
 
 def test_averages_that_come_in_any_order_come_to_their_places_and_to_whoever_keeps_them() -> None:
     brought = [torch.arange(5.0), torch.arange(7.0)]
-    kept = list[tuple[int, int, list[float], list[float]]]()
+    kept = list[tuple[int, int, list[float]]]()
 
     class Kept:
-        def keep_average(self, reducer: int, number: int, own: torch.Tensor, average: torch.Tensor) -> None:
-            kept.append((reducer, number, own.tolist(), average.tolist()))
+        def keep_average(self, reducer: int, number: int, average: torch.Tensor) -> None:
+            kept.append((reducer, number, average.tolist()))
+
+        def keep_brought(self, *_part: object) -> None:
+            raise AssertionError
 
         def keep_part(self, *_part: object) -> None:
             raise AssertionError
@@ -94,8 +97,8 @@ def test_averages_that_come_in_any_order_come_to_their_places_and_to_whoever_kee
         return [tensor async for tensor in parts.iterate_output_tensors()]
 
     assert [tensor.tolist() for tensor in asyncio.run(averaged())] == [[10.0] * 5, [10.0] * 7]
-    assert [(reducer, number) for reducer, number, _own, _average in kept] == [(1, 0), (1, 1), (0, 0), (0, 1)]
-    assert all(average == [10.0 + value for value in own] for _reducer, _number, own, average in kept)
+    assert [(reducer, number) for reducer, number, _average in kept] == [(1, 0), (1, 1), (0, 0), (0, 1)]
+    assert kept[0][2] + kept[1][2] == [10.0 + value for value in range(7)]
 
 
 def test_a_round_that_ends_early_hands_out_no_averages() -> None:
