@@ -158,7 +158,7 @@ def _contradicted(member: int, said: Mapping[int, Account], rounding: Rounding) 
 
 
 def _is_far(one: np.ndarray, other: np.ndarray, rounding: float, least: float) -> bool:
-    norm = max(np.linalg.norm(one), np.linalg.norm(other))
+    norm = max(float(np.linalg.norm(one)), float(np.linalg.norm(other)))
     return bool(np.linalg.norm(one - other) > max(rounding * norm, least))
 
 
