@@ -32,6 +32,12 @@ _EXPLAINED = 0.8
 """Share of the slowest other line from which the way in may seem slow because of that one."""
 _READINGS = 5
 """Of which the median counts: a second of a busy line."""
+_LATELY, _COMPARED = 2.0, 10.0
+"""Seconds in which connections must have been busy, and in which they have carried much. A peer with a slow line takes
+all of the time, also when the others have got all; while this one sent to them, its line showed that it carries more.
+"""
+IDLE = 10_000
+"""Bytes in a reading below which a peer does not average."""
 _TRUST = 0.05
 """Share of a rise that one reading may bring about."""
 _LEAST = 1000.0
@@ -45,13 +51,42 @@ def nominal_bandwidth() -> float:
     return NOMINAL
 
 
-def is_limited(before: Mapping[bytes, Connection], after: Mapping[bytes, Connection], seconds: float) -> bool:
-    """Whether the line was what this peer's connections waited for between two readings."""
-    pairs = [(before[cookie], connection) for cookie, connection in after.items() if cookie in before]
-    sent = sum(now.payload - then.payload for then, now in pairs)
-    much = [(then, now) for then, now in pairs if now.payload - then.payload > _CARRIES_MUCH * sent]
-    is_busy = all(now.busy - then.busy >= _BUSY * seconds for then, now in much)
-    return bool(much) and is_busy and sum(now.in_flight for _then, now in much) >= _QUEUE
+class Readings:
+    """Of what this peer has sent since it began to."""
+
+    def __init__(self) -> None:
+        self._kept = deque[tuple[float, Mapping[bytes, Connection]]]()
+
+    def add(self, now: float, sent: int, connections: Mapping[bytes, Connection]) -> bool:
+        """A reading, `sent` bytes after the one before; whether this peer has waited for its line until now."""
+        kept = self._kept
+        kept.append((now, connections))
+        while kept[0][0] < now - _COMPARED:
+            kept.popleft()
+        at, before = next(reading for reading in kept if reading[0] >= now - _LATELY)
+        limited = is_limited(before, connections, now - at, since=kept[0][1])
+        if sent < IDLE:
+            kept.clear()
+            kept.append((now, connections))
+        return limited
+
+
+def is_limited(
+    before: Mapping[bytes, Connection],
+    after: Mapping[bytes, Connection],
+    seconds: float,
+    since: Mapping[bytes, Connection] | None = None,
+) -> bool:
+    """Whether the line was what this peer's connections waited for between two readings.
+
+    Args:
+        since: an earlier reading; those connections count that have carried much from then on.
+    """
+    first = before if since is None else since
+    sent = {cookie: now.payload - first[cookie].payload for cookie, now in after.items() if cookie in first}
+    much = [cookie for cookie, payload in sent.items() if payload > _CARRIES_MUCH * sum(sent.values())]
+    is_busy = all(after[cookie].busy - before[cookie].busy >= _BUSY * seconds for cookie in much)
+    return bool(much) and is_busy and sum(after[cookie].in_flight for cookie in much) >= _QUEUE
 
 
 def is_limited_in(before: Mapping[bytes, Connection], after: Mapping[bytes, Connection]) -> bool:

@@ -19,8 +19,9 @@ _INFO_SIZE = 216
 _OPTIONS, _TIMESTAMPS = 5, 1
 _IN_FLIGHT, _ROUND_TRIP, _LEAST_ROUND_TRIP = 24, 68, 148
 """Offsets in it of u32; times are in microseconds."""
-_BYTES_RECEIVED, _SEGMENTS, _BUSY_TIME, _BYTES_SENT = 128, 136, 168, 200
-"""And of u64; u32 sent, u32 received; u64 in microseconds; u64 with what was sent again."""
+_BYTES_RECEIVED, _SEGMENTS, _BUSY_TIMES, _BYTES_SENT = 128, 136, 168, 200
+"""And of u64; u32 sent, u32 received; u64 busy and u64 waiting for the receiver, in microseconds; u64 with what was
+sent again."""
 
 _NETLINK_SOCK_DIAG, _SOCK_DIAG_BY_FAMILY, _REQUEST_DUMP = 4, 20, 0x301
 _DONE, _ERROR = 3, 2
@@ -60,7 +61,8 @@ class Connection:
     payload: int
     """Bytes sent, without headers."""
     busy: float
-    """Seconds in which something that was sent had not arrived yet."""
+    """Seconds in which something that was sent had not arrived yet, and the receiver had room for more: one that does
+    not read, because its computer is busy, says nothing of a line."""
     in_flight: int
     """Packets of which that is so now."""
     received: int = 0
@@ -97,10 +99,10 @@ def _parsed(info: bytes, family: int) -> Connection | None:
     (least,) = struct.unpack_from("=I", info, _LEAST_ROUND_TRIP)
     (received,) = struct.unpack_from("=Q", info, _BYTES_RECEIVED)
     packets_sent, packets_received = struct.unpack_from("=II", info, _SEGMENTS)
-    (busy,) = struct.unpack_from("=Q", info, _BUSY_TIME)
+    busy, without_room = struct.unpack_from("=QQ", info, _BUSY_TIMES)
     (sent,) = struct.unpack_from("=Q", info, _BYTES_SENT)
     carried = Carried(sent + packets_sent * header, received + packets_received * header)
-    return Connection(carried, sent, busy / 1e6, in_flight, received, max(0, round_trip - least) / 1e6)
+    return Connection(carried, sent, (busy - without_room) / 1e6, in_flight, received, max(0, round_trip - least) / 1e6)
 
 
 def _inodes(process: int) -> set[int]:

@@ -5,12 +5,11 @@ From the same readings it learns how much the line carries.
 
 import threading
 import time
-from collections import deque
 
 import psutil
 from hivemind import DHT
 
-from core.swarm.traffic.bottleneck import BottleneckBandwidth, is_limited, is_limited_in
+from core.swarm.traffic.bottleneck import IDLE, BottleneckBandwidth, Readings, is_limited_in
 from core.swarm.traffic.link import Link
 from core.swarm.traffic.meter import TrafficMeter
 from core.swarm.traffic.tcp_info import Carried, Connection, connections
@@ -20,11 +19,6 @@ _PERIOD = 0.2
 _QUIET_PERIOD = 1.0
 """Seconds between two while next to nothing goes through this program: each costs the kernel a third of a millisecond,
 which would be most of what a paused session takes of the processor."""
-_READINGS = 10
-"""In which connections are compared: a peer with a slow line takes all of its time and another one a moment now and
-then, in which the line of this peer shows that it carries more."""
-_IDLE = 10_000
-"""Bytes in a reading below which a peer does not average."""
 
 
 class Pace:
@@ -38,7 +32,7 @@ class Pace:
         self._at, self._counted = now, self._messages()
 
     def is_due(self, now: float) -> bool:
-        return now >= self._at + _QUIET_PERIOD or self._messages() >= self._counted + _IDLE
+        return now >= self._at + _QUIET_PERIOD or self._messages() >= self._counted + IDLE
 
     def _messages(self) -> int:
         return sum(map(sum, self._meter.by_kind().values()))
@@ -56,14 +50,12 @@ class WireMonitor(threading.Thread):
         self._link, self._daemon = link, daemon_of(dht)
         self._open = dict[bytes, Connection]()
         self._closed = Carried()
-        self._bottleneck = BottleneckBandwidth()
-        self._sending: deque[tuple[float, dict[bytes, Connection]]] = deque(maxlen=_READINGS)
-        """Readings since this peer began to send, and when each was."""
+        self._bottleneck, self._readings = BottleneckBandwidth(), Readings()
 
     def run(self) -> None:
         last, before, then = time.monotonic(), Carried(), self._open
         pace = Pace(self._link.meter, last)
-        self._sending.append((last, self._open))
+        self._readings.add(last, 0, self._open)
         while True:
             time.sleep(_PERIOD)
             if not pace.is_due(time.monotonic()):
@@ -80,12 +72,8 @@ class WireMonitor(threading.Thread):
             pace.note_reading(now)
 
     def _learn(self, sent: int, seconds: float, now: float) -> None:
-        since, then = self._sending[0]
-        self._bottleneck.add(sent, seconds, is_limited=is_limited(then, self._open, now - since))
+        self._bottleneck.add(sent, seconds, is_limited=self._readings.add(now, sent, self._open))
         self._link.line_bandwidth = self._bottleneck.value
-        if sent < _IDLE:
-            self._sending.clear()
-        self._sending.append((now, self._open))
 
     def read(self) -> Carried:
         """All that the daemon's connections have carried, also those that have ended."""

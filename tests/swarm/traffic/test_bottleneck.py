@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from core.swarm.traffic.bottleneck import NOMINAL, BottleneckBandwidth, WayIn, is_limited, is_limited_in
+from core.swarm.traffic.bottleneck import NOMINAL, BottleneckBandwidth, Readings, WayIn, is_limited, is_limited_in
 from core.swarm.traffic.tcp_info import Carried, Connection
 
 MBIT = 125_000.0
@@ -87,6 +87,37 @@ def test_short_messages_to_a_far_peer_do_not_wait_for_the_line() -> None:
 def test_a_connection_that_was_not_there_before_says_nothing() -> None:
     assert not is_limited({}, {b"new": sending(9000, busy=1.0)}, SECONDS)
     assert not is_limited({b"old": NOTHING}, {b"old": NOTHING}, SECONDS)
+
+
+def limited_readings(*, line: float, slow_peer: float, seconds: float) -> list[bool]:
+    """Of a peer that sends as much to one with a slow line as to a fast one, and ends there first."""
+    readings, found = Readings(), []
+    connections = {b"slow": NOTHING, b"fast": NOTHING}
+    rates = {b"slow": slow_peer, b"fast": slow_peer}
+    for number in range(round(seconds / SECONDS)):
+        now = number * SECONDS
+        if now > 0.8 * seconds:
+            rates[b"fast"] = 0.0
+        together = sum(rates.values())
+        for name, rate in rates.items():
+            # It is busy for as long as the narrowest place of its way is.
+            share = 1.0 if name == b"slow" or together >= line else rate / line
+            before = connections[name]
+            carried, busy = before.payload + round(rate * SECONDS), before.busy + bool(rate) * share * SECONDS
+            connections[name] = Connection(Carried(up=carried), carried, busy, 20)
+        sent = round(together * SECONDS)
+        found.append(readings.add(now, sent, dict(connections)))
+    return found
+
+
+@pytest.mark.parametrize("seconds", [3.0, 8.0, 20.0])
+def test_what_is_left_for_a_slow_peer_when_the_others_have_all_says_nothing_of_the_line(seconds: float) -> None:
+    assert not any(limited_readings(line=100 * MBIT, slow_peer=5 * MBIT, seconds=seconds))
+
+
+def test_a_line_that_all_wait_for_is_known_from_the_second_reading_on() -> None:
+    found = limited_readings(line=10 * MBIT, slow_peer=5 * MBIT, seconds=8.0)
+    assert all(found[1:32])
 
 
 def receiving(payload: int, *, queued: float) -> Connection:

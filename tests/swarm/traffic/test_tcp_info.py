@@ -5,11 +5,13 @@ import socket
 import subprocess
 import sys
 import threading
+import time
 from collections.abc import Iterator
 
 import pytest
 
 from core.swarm.traffic.tcp_info import Carried, carried_by, connections
+from tests.waiting import wait_for
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="other kernels do not tell")
 
@@ -47,6 +49,24 @@ def test_both_ends_of_a_connection_agree_and_count_the_headers(listener: socket.
         assert (packets > 0, rest) == (True, 0)
         assert received.down == sent.up
         assert received.up > 0
+
+
+def test_a_receiver_that_does_not_read_makes_no_line_busy(listener: socket.socket) -> None:
+    with socket.create_connection(listener.getsockname()) as sender, listener.accept()[0] as receiver:
+        sender.setblocking(False)
+
+        def is_full() -> bool:
+            try:
+                sender.send(bytes(1 << 20))
+            except BlockingIOError:
+                return True
+            return False
+
+        wait_for(is_full, 10.0, "nothing more fits")
+        time.sleep(0.3)  # the time that is measured
+        of_sender = max(connections(os.getpid()).values(), key=lambda connection: connection.payload)
+        assert of_sender.busy < 0.15
+        assert receiver.fileno() > 0
 
 
 def test_connections_of_another_process_are_told_apart_from_ours(listener: socket.socket) -> None:
