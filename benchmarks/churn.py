@@ -11,9 +11,9 @@ import statistics
 import sys
 from collections import Counter
 
-from tests.network.churn import run
-from tests.network.churn_peer import TIMEOUT
+from tests.network.lineups.churn import run
 from tests.network.namespaces import why_not
+from tests.network.peers.churn_peer import TIMEOUT
 
 SECONDS, SEED = 600, 1
 _EVERY = 10.0

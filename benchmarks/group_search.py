@@ -16,7 +16,7 @@ import time
 from pathlib import Path
 
 from tests.network.interface_log import mean_rate
-from tests.network.swarm import RemotePeer, swarm
+from tests.network.lineups.swarm import RemotePeer, swarm
 
 SETTLING, SECONDS, ROUNDS = 5.0, 20.0, 8
 WAITING = 8.0

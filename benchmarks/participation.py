@@ -18,8 +18,8 @@ from collections import Counter
 from pathlib import Path
 from typing import Any
 
-from tests.network.churn_peer import AUXILIARY, BATCH, MICROBATCH
-from tests.swarm.averaging.small_peer import Peer
+from tests.network.peers.churn_peer import AUXILIARY, BATCH, MICROBATCH
+from tests.swarm.averaging.peers.small_peer import Peer
 from tests.waiting import wait_for
 
 SECONDS, VOLUNTEERS = 240.0, (2, 4, 8)
@@ -36,7 +36,7 @@ def main(seconds: float, counts: list[int]) -> None:
         try:
             peers.append(Peer(folder, "auxiliary", AUXILIARY, listens=True))
             for number in range(count):
-                pause = _pause(number, count)
+                pause = pause_of(number, count, _UPDATE_EVERY)
                 peers.append(Peer(folder, f"{number}", pause, peers[0].address, listens=number % 2 == 0))
             _, *volunteers = peers
             wait_for(lambda: all(len(peer.updates) > 1 for peer in volunteers), 300.0, "all take part", every=0.5)  # noqa: B023
@@ -49,9 +49,9 @@ def main(seconds: float, counts: list[int]) -> None:
             shutil.rmtree(folder)
 
 
-def _pause(number: int, count: int) -> float:
-    """Seconds of rest after each microbatch, evenly spread."""
-    mean = count * MICROBATCH * _UPDATE_EVERY / BATCH
+def pause_of(number: int, count: int, update_every: float) -> float:
+    """Seconds of rest after each microbatch, evenly spread among so many volunteers."""
+    mean = count * MICROBATCH * update_every / BATCH
     return mean * (1 + (_SLOWEST - 1) * number / max(1, count - 1)) * 2 / (1 + _SLOWEST)
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.swarm.averaging.small_peer import Process
+from tests.swarm.averaging.peers.small_peer import Process
 from tests.waiting import wait_for
 
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(400)]

@@ -10,8 +10,8 @@ from tests.end_to_end.machine import Machine, wait_for
 from tests.end_to_end.organiser import Organiser
 from tests.network import interface_log as log_module
 from tests.network.interface_log import Direction, InterfaceLog, carried, interface_log, mean_rate, worst_window
+from tests.network.lineups.sessions import published_by, volunteer_on
 from tests.network.namespaces import INTERFACE, Host, hosts
-from tests.network.sessions import published_by, volunteer_on
 
 EPOCHS = 5
 WITHIN = 240.0

@@ -10,7 +10,7 @@ import pytest
 
 from tests.end_to_end.machine import wait_for
 from tests.network.interface_log import Direction, carried, mean_rate, worst_window
-from tests.network.measured_run import MeasuredRun, Seen, Volunteer, measured_run
+from tests.network.lineups.measured_run import MeasuredRun, Seen, Volunteer, measured_run
 
 LIMITS: dict[str, Direction] = {"upload_limit": "up", "download_limit": "down"}
 CEILINGS = [(limit, ceiling) for limit in LIMITS for ceiling in (60_000, 100_000, 1_000_000, 10_000_000)]

@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from tests.network.interface_log import Direction, carried, mean_rate, worst_window
-from tests.network.swarm import RemotePeer, swarm
+from tests.network.lineups.swarm import RemotePeer, swarm
 
 MEGABIT = 125_000
 MEGABYTE = 1_000_000

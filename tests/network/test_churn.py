@@ -5,9 +5,9 @@ from collections.abc import Callable
 
 import pytest
 
-from tests.network.churn import run
-from tests.network.churn_peer import TIMEOUT
+from tests.network.lineups.churn import run
 from tests.network.namespaces import ISLAND, SWITCH
+from tests.network.peers.churn_peer import TIMEOUT
 
 pytestmark = pytest.mark.timeout(400)
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.network.swarm import RemotePeer, swarm
+from tests.network.lineups.swarm import RemotePeer, swarm
 
 pytestmark = pytest.mark.timeout(200)
 

@@ -6,8 +6,8 @@ from typing import Any
 import pytest
 
 from tests.end_to_end.machine import Machine, Participant, wait_for
+from tests.network.lineups.sessions import PORT, organiser_on, volunteer_on
 from tests.network.namespaces import Host, hosts
-from tests.network.sessions import PORT, organiser_on, volunteer_on
 
 pytestmark = pytest.mark.timeout(600)
 

@@ -11,9 +11,9 @@ import pytest
 
 from tests.end_to_end.machine import Machine, Participant, wait_for
 from tests.end_to_end.organiser import Organiser
-from tests.network.homes import homes, vpn
+from tests.network.lineups.homes import homes, vpn
+from tests.network.lineups.sessions import organiser_on, published_by, volunteer_on
 from tests.network.namespaces import Host
-from tests.network.sessions import organiser_on, published_by, volunteer_on
 
 WITHIN = 60.0
 """Seconds that a volunteer may need, from the command to the second epoch."""

@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 
 from core.swarm.traffic.bottleneck import NOMINAL
+from tests.network.lineups.swarm import RemotePeer, swarm
 from tests.network.namespaces import SWITCH, Host, add_switch, ip
-from tests.network.swarm import RemotePeer, swarm
 from tests.waiting import wait_for
 
 LINE = 500_000

@@ -12,9 +12,9 @@ from typing import Any
 import pytest
 
 from tests.end_to_end.machine import wait_for
-from tests.network.homes import INSIDE, Home, homes, mapped_ports, mapping_service, vpn
+from tests.network.lineups.homes import INSIDE, Home, homes, mapped_ports, mapping_service, vpn
 from tests.network.namespaces import INTERFACE, Host, ip
-from tests.network.peer_process import start_peer
+from tests.network.peers.peer_process import start_peer
 
 SURVIVED_WITHIN = 15.0
 """Seconds from a change of the network until the backbone answers again."""

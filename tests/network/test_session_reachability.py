@@ -7,8 +7,8 @@ from contextlib import ExitStack
 import pytest
 
 from tests.end_to_end.machine import Machine, Participant, wait_for
-from tests.network.homes import Home, homes, mapped_ports, mapping_service
-from tests.network.sessions import PORT, organiser_on, volunteer_on
+from tests.network.lineups.homes import Home, homes, mapped_ports, mapping_service
+from tests.network.lineups.sessions import PORT, organiser_on, volunteer_on
 
 LEASE = 60.0
 """Seconds for which the daemon asks; it renews three times as often."""

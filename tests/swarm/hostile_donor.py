@@ -1,8 +1,8 @@
 """A peer that claims to be ahead of its run and offers random parameters, in a process of its own.
 
-Usage: hostile_donor.py FOLDER PEER AHEAD. Follows the reports of the run `churn` of `tests.network.churn_peer`, says
-that it is AHEAD epochs further, gives state and update of it to everybody who asks, and tells who asks
-what it has that it is so. Ends with its stdin; each epoch that it offers is a line on stdout.
+Usage: hostile_donor.py FOLDER PEER AHEAD. Follows the reports of the run `churn` of `tests.network.peers.churn_peer`,
+says that it is AHEAD epochs further, gives state and update of it to everybody who asks, and tells who asks what it has
+that it is so. Ends with its stdin; each epoch that it offers is a line on stdout.
 """
 
 import os
@@ -24,7 +24,7 @@ from core.swarm.state.fork_detection import parse_record
 from core.swarm.state.update_chain import UpdateChain, extended
 from core.swarm.traffic.link import Link
 from tests.fakes.backbone import ScriptedBackbone
-from tests.network.churn_peer import AVERAGING, BATCH, TRAINING, network
+from tests.network.peers.churn_peer import AVERAGING, BATCH, TRAINING, network
 
 
 def main() -> None:

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from tests.swarm.averaging.member import Member
+from tests.swarm.averaging.peers.member import Member
 from tests.swarm.installed import installed
 
 Answers = Callable[[Member], bool]

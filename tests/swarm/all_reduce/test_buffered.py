@@ -4,7 +4,7 @@ from collections.abc import AsyncGenerator
 import pytest
 
 from core.swarm.all_reduce.buffered import buffered
-from tests.swarm.averaging.in_a_loop import in_a_loop
+from tests.swarm.in_a_loop import in_a_loop
 
 
 class Source:

@@ -7,7 +7,7 @@ import pytest
 from hivemind.compression import CompressionBase, Float16Compression, NoCompression
 
 from core.swarm.dht.peer import own_addresses
-from tests.swarm.averaging.member import TIMEOUT, Member
+from tests.swarm.averaging.peers.member import TIMEOUT, Member
 from tests.swarm.installed import installed
 
 

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from core.swarm.all_reduce.send_window import SendWindow, window_size
-from tests.swarm.averaging.in_a_loop import in_a_loop
+from tests.swarm.in_a_loop import in_a_loop
 
 counts_of_parts = st.lists(st.integers(0, 8), min_size=1, max_size=4).filter(any)
 

@@ -9,7 +9,7 @@ from core.swarm.averaging.gradient_averager import EpochGradientAverager
 from core.swarm.dht.peer import own_addresses
 from core.swarm.dht.weight_limits import WeightLimits
 from core.swarm.trust.distrust import Distrust, Drop
-from tests.swarm.averaging.member import TIMEOUT, Member
+from tests.swarm.averaging.peers.member import TIMEOUT, Member
 
 HONEST, HOSTILE = (1.0, 2.0, 6.0), 4.0
 MEAN = 3.0

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.network.churn_peer import AUXILIARY
-from tests.swarm.averaging.small_peer import Peer
+from tests.network.peers.churn_peer import AUXILIARY
+from tests.swarm.averaging.peers.small_peer import Peer
 
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(240)]
 

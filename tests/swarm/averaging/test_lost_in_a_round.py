@@ -12,7 +12,7 @@ from hivemind.averaging.matchmaking import MatchmakingException
 
 from core.swarm.connectivity.ping import SILENCE
 from core.swarm.dht.peer import own_addresses
-from tests.swarm.averaging.member import TIMEOUT, Member
+from tests.swarm.averaging.peers.member import TIMEOUT, Member
 from tests.swarm.installed import installed
 
 

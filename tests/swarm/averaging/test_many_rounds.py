@@ -10,7 +10,7 @@ import pytest
 
 from core.api.session_settings import Limits
 from core.swarm.dht.peer import own_addresses
-from tests.swarm.averaging.member import TIMEOUT, Member
+from tests.swarm.averaging.peers.member import TIMEOUT, Member
 from tests.swarm.installed import installed
 from tests.waiting import wait_for
 

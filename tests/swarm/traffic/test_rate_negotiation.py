@@ -8,7 +8,7 @@ from hivemind.p2p import PeerID
 from core.api.session_settings import Limits
 from core.swarm.traffic.link import Link
 from core.swarm.traffic.rate_negotiation import RateNegotiation
-from tests.swarm.averaging.in_a_loop import in_a_loop
+from tests.swarm.in_a_loop import in_a_loop
 
 CEILING = 200_000
 ANN, BEN, CARL = (PeerID(bytes([18, 32, *([number] * 32)])) for number in range(3))

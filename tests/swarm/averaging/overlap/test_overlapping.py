@@ -13,7 +13,7 @@ from typing import Any
 import psutil
 import pytest
 
-from tests.swarm.averaging.overlapping_peer import BATCH, SAMPLES
+from tests.swarm.averaging.overlap.overlapping_peer import BATCH, SAMPLES
 
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(240)]
 
@@ -31,7 +31,7 @@ class Remote:
         arguments = [str(folder), str(number), overlap, str(SLOW), *([contact] if contact else [])]
         with self._log.open("wb") as log:
             self._process = subprocess.Popen(
-                [*subreaper, sys.executable, "-m", "tests.swarm.averaging.overlapping_peer", *arguments],
+                [*subreaper, sys.executable, "-m", "tests.swarm.averaging.overlap.overlapping_peer", *arguments],
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
                 stderr=log,

@@ -12,7 +12,7 @@ from typing import Any
 from core.swarm.dht.peer import LOOPBACK
 from tests.waiting import wait_for
 
-ROOT = Path(__file__).parents[3]
+ROOT = Path(__file__).parents[4]
 
 
 def hostile_environment(when: Path) -> dict[str, str]:
@@ -73,7 +73,7 @@ class Peer(Process):
         """One that is hostile sends what is not finite, once the file `hostile_when` is there."""
         arguments = [str(folder), name, LOOPBACK if listens else "", str(pause), *([contact] if contact else [])]
         environment = hostile_environment(hostile_when) if hostile_when else None
-        super().__init__(folder, name, "tests.network.churn_peer", arguments, environment)
+        super().__init__(folder, name, "tests.network.peers.churn_peer", arguments, environment)
 
     @property
     def address(self) -> str:

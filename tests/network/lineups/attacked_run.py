@@ -1,12 +1,12 @@
 """Epochs that two volunteers make in so many seconds, beside a third one that is honest, and then while it attacks.
 
-Usage, as root: python -m tests.network.attacked_run SECONDS
+Usage, as root: python -m tests.network.lineups.attacked_run SECONDS
 """
 
 import sys
 import time
 
-from tests.network.measured_run import MeasuredRun, measured_run
+from tests.network.lineups.measured_run import MeasuredRun, measured_run
 
 
 def main() -> None:

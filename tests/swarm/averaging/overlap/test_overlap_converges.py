@@ -26,7 +26,7 @@ def learned(folder: Path, overlap: str, seed: int) -> dict[str, float]:
     try:
         for number in range(2):
             subreaper = [sys.executable, "-m", "core.system.subreaper", str(folder / f"subreaper-{number}"), "--"]
-            peer = [sys.executable, "-m", "tests.swarm.averaging.practice_peer"]
+            peer = [sys.executable, "-m", "tests.swarm.averaging.peers.practice_peer"]
             arguments = map(str, (folder, number, overlap, seed, EPOCHS, RATE))
             with (folder / f"{number}.log").open("wb") as log:
                 peers.append(subprocess.Popen([*subreaper, *peer, *arguments], stderr=log))

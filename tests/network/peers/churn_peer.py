@@ -12,6 +12,7 @@ import json
 import logging
 import os
 import random
+import secrets
 import sys
 import threading
 import time
@@ -23,11 +24,15 @@ import torch
 from hivemind import DHT
 
 from core.api.project.manifest import Averaging, Optimizer, Training
+from core.host.contribution_audit import Audit, ContributionAuditor
+from core.host.contribution_store import ContributionStore
+from core.host.curve import Curve
 from core.swarm.averaging.auxiliary import AuxiliaryOptimizer
 from core.swarm.averaging.group import Update
 from core.swarm.averaging.optimizer import CollaborativeOptimizer
 from core.swarm.build import make_optimizer
 from core.swarm.connectivity.backbone_monitor import BackboneMonitor
+from core.swarm.dht.contributions import Publisher, Round
 from core.swarm.dht.organiser import RunRecordPublisher
 from core.swarm.dht.peer import join_swarm, own_addresses, peer_id_of
 from core.swarm.errors import BadState, Isolated, RoundFailed, StateUnavailable
@@ -57,11 +62,14 @@ def main() -> None:
     dht = join_swarm(initial_peers, identity, listen or None)
     report(address=own_addresses(dht)[0] if listen else "")
     if float(pause) == AUXILIARY:
-        _assist(dht, identity, leaving)
+        _assist(dht, Path(folder), identity, leaving)
     elif float(pause) < 0:
         leaving.wait()
     else:
-        Trainer(dht, initial_peers, float(pause), leaving, link).run()
+        key = Path(folder, f"volunteer-{name}")
+        key.write_bytes(secrets.token_bytes(32))
+        publisher = Publisher(dht, "churn", key)
+        Trainer(dht, initial_peers, float(pause), leaving, link=link, publisher=publisher).run()
     dht.shutdown()
     os._exit(0)
 
@@ -71,11 +79,14 @@ def _listen(leaving: threading.Event) -> None:
     leaving.set()
 
 
-def _assist(dht: DHT, identity: Path, leaving: threading.Event) -> None:
+def _assist(dht: DHT, folder: Path, identity: Path, leaving: threading.Event) -> None:
     torch.manual_seed(0)
     _teacher, model = network(), network()
+    store, curve = ContributionStore(folder, "churn"), Curve(folder, "churn", BATCH)
+    audit = Audit(store, curve, "churn", TRAINING, knows_rounds=True)
 
     def report_update(update: Update) -> None:
+        audit.add_round(update.epoch, update.slots, may_be_others=False)
         report(epoch=update.epoch, digest=digest(model), samples=update.own_samples, group=update.group_size)
 
     optimizer = make_optimizer(
@@ -92,19 +103,33 @@ def _assist(dht: DHT, identity: Path, leaving: threading.Event) -> None:
         behind=1,
     )
     record = RunRecordPublisher(dht, "churn", identity)
+    epoch = partial(getattr, optimizer, "local_epoch")
+    auditor = ContributionAuditor(dht, "churn", audit, store, epoch, is_dht_working=record.is_found)
+    auditor.start()
     while not leaving.wait(0.1):
         record.publish(optimizer.local_epoch, time.time())
         _together(optimizer, optimizer.follow, leaving)
+    auditor.close()
     optimizer.shutdown()
 
 
 class Trainer:
     """Learns the teacher's outputs at random points, and rests `pause` seconds after each microbatch."""
 
-    def __init__(self, dht: DHT, initial_peers: list[str], pause: float, leaving: threading.Event, link: Link) -> None:
+    def __init__(
+        self,
+        dht: DHT,
+        initial_peers: list[str],
+        pause: float,
+        leaving: threading.Event,
+        *,
+        link: Link,
+        publisher: Publisher,
+    ) -> None:
         torch.manual_seed(0)
         self._teacher, self._model = network(), network()
         self._pause, self._leaving, self._meter = pause, leaving, link.meter
+        self._publisher = publisher
         self._losses: list[float] = []
         self._computed, self._full = 0, -1
         self._monitor = BackboneMonitor(dht, [peer_id_of(address) for address in initial_peers], "churn")
@@ -146,6 +171,9 @@ class Trainer:
     def _report_update(self, update: Update) -> None:
         loss = sum(self._losses) / len(self._losses) if self._losses else None
         self._losses.clear()
+        if update.own_samples:
+            speed = self._optimizer.tracker.local_progress.samples_per_second
+            self._publisher.publish(Round(update.epoch, update.own_samples, loss), speed, wanted=True, name="")
         report(
             epoch=update.epoch,
             digest=digest(self._model),

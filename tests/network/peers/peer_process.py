@@ -1,4 +1,4 @@
-"""Starts a peer of this folder on a host."""
+"""Starts a peer of this folder on a host of its own."""
 
 import subprocess
 import sys
@@ -12,7 +12,7 @@ def start_peer(module: str, host: Host, folder: Path, name: str, *arguments: str
     """Run `module` under the subreaper, with FOLDER, NAME and these arguments, pipes and a log."""
     session = folder / f"session-{name}-{time.monotonic_ns()}"
     subreaper = [sys.executable, "-m", "core.system.subreaper", str(session), "--"]
-    peer = [sys.executable, "-m", f"tests.network.{module}", str(folder), name, *arguments]
+    peer = [sys.executable, "-m", f"tests.network.peers.{module}", str(folder), name, *arguments]
     with (folder / f"{name}.log").open("ab") as log:
         return subprocess.Popen(
             host.command(*subreaper, *peer), stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=log, text=True

@@ -12,7 +12,7 @@ from typing import Any
 from tests.network import interface_log as log_module
 from tests.network.interface_log import InterfaceLog, interface_log
 from tests.network.namespaces import INTERFACE, Host, hosts
-from tests.network.peer_process import start_peer
+from tests.network.peers.peer_process import start_peer
 
 PORT = 31000
 SECONDS_TO_END = 30
@@ -59,7 +59,7 @@ def swarm(
 ) -> Iterator[list[RemotePeer]]:
     """One peer for each entry of `listening`, the first of which the others join; False only reaches out.
 
-    `module` of this folder is what each of them runs.
+    `module` of `tests/network/peers` is what each of them runs.
     """
     with hosts(len(listening)) as machines, ExitStack() as opened:
 

@@ -15,9 +15,9 @@ from core.api.snapshot import Phase
 from tests.end_to_end.machine import Machine, Participant, wait_for
 from tests.network import interface_log as log_module
 from tests.network.interface_log import InterfaceLog, interface_log
+from tests.network.lineups.sessions import PORT, organiser_on, volunteer_on
 from tests.network.namespaces import INTERFACE, Host, hosts
-from tests.network.sessions import PORT, organiser_on, volunteer_on
-from tests.swarm.averaging.small_peer import hostile_environment
+from tests.swarm.averaging.peers.small_peer import hostile_environment
 
 
 @dataclass(frozen=True)

@@ -23,7 +23,7 @@ import psutil
 
 from core.system.subreaper import TAG
 from tests.network.namespaces import Host, hosts
-from tests.network.peer_process import start_peer
+from tests.network.peers.peer_process import start_peer
 
 PORT = 31000
 PAUSES = (0.1, 0.15, 0.25, 0.5)

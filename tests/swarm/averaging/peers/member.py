@@ -1,5 +1,6 @@
 """A member of averaging groups: a real averager of gradients in this process."""
 
+import time
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
@@ -94,3 +95,13 @@ class Member:
             # The last bits of a sum depend on the order in which parts came, and each reducer has its own.
             (value,) = set(values.round(decimals=6).tolist())
             return float(value)
+
+
+def round_of(members: Sequence[Member], patience: float = 15.0) -> tuple[int, float]:
+    """The size of their group and the seconds until all have its average, with `patience` for each."""
+    began = time.monotonic()
+    controls = [member.begin() for member in members]
+    for control in controls:
+        control.allow_allreduce()
+    (size,) = {len(control.result(patience)) for control in controls}
+    return size, time.monotonic() - began
