@@ -13,7 +13,7 @@ them says is this peer's own.
 import math
 from collections import deque
 from collections.abc import Mapping
-from statistics import median
+from statistics import fmean
 
 from core.swarm.traffic.tcp_info import Connection
 
@@ -31,7 +31,7 @@ _WAITS = 0.02
 _EXPLAINED = 0.8
 """Share of the slowest other line from which the way in may seem slow because of that one."""
 _READINGS = 5
-"""Of which the median counts: a second of a busy line."""
+"""Of which the mean counts, without the largest and the smallest: a second of a busy line."""
 _LATELY, _COMPARED = 2.0, 10.0
 """Seconds in which connections must have been busy, and in which they have carried much. A peer with a slow line takes
 all of the time, also when the others have got all; while this one sent to them, its line showed that it carries more.
@@ -69,6 +69,12 @@ class Readings:
             kept.clear()
             kept.append((now, connections))
         return limited
+
+
+def delivered(before: Mapping[bytes, Connection], after: Mapping[bytes, Connection]) -> int:
+    """Bytes that have arrived between two readings. What is sent comes in bursts, and some of it is lost on the way:
+    with that, peers with equal lines took theirs for 8 to 13 Mbit/s, and the one with the largest share was late."""
+    return sum(now.delivered - before[cookie].delivered for cookie, now in after.items() if cookie in before)
 
 
 def is_limited(
@@ -128,13 +134,13 @@ class BottleneckBandwidth:
         """Bytes per second, headers included."""
         self._limited = deque[float](maxlen=_READINGS)
 
-    def add(self, sent: int, seconds: float, *, is_limited: bool) -> None:
-        """A reading: what was sent in this time, and whether all waited for the line."""
-        rate = sent / seconds
+    def add(self, arrived: int, seconds: float, *, is_limited: bool) -> None:
+        """A reading: what arrived in this time, and whether all waited for the line."""
+        rate = arrived / seconds
         if is_limited:
             self._limited.append(rate)
             if len(self._limited) > _READINGS // 2:
-                self._follow(median(self._limited))
+                self._follow(fmean(sorted(self._limited)[1:-1]))
         else:
             self._follow(max(rate, self.value))
             busy = min(1.0, rate / self.value) * seconds

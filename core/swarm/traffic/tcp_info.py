@@ -19,9 +19,9 @@ _INFO_SIZE = 216
 _OPTIONS, _TIMESTAMPS = 5, 1
 _IN_FLIGHT, _ROUND_TRIP, _LEAST_ROUND_TRIP = 24, 68, 148
 """Offsets in it of u32; times are in microseconds."""
-_BYTES_RECEIVED, _SEGMENTS, _BUSY_TIMES, _BYTES_SENT = 128, 136, 168, 200
-"""And of u64; u32 sent, u32 received; u64 busy and u64 waiting for the receiver, in microseconds; u64 with what was
-sent again."""
+_BYTES_ACKED, _BYTES_RECEIVED, _SEGMENTS, _BUSY_TIMES, _BYTES_SENT = 120, 128, 136, 168, 200
+"""And of u64, u64; u32 sent, u32 received; u64 busy and u64 waiting for the receiver, in microseconds; u64 with what
+was sent again."""
 
 _NETLINK_SOCK_DIAG, _SOCK_DIAG_BY_FAMILY, _REQUEST_DUMP = 4, 20, 0x301
 _DONE, _ERROR = 3, 2
@@ -67,6 +67,9 @@ class Connection:
     """Packets of which that is so now."""
     received: int = 0
     """Bytes, without headers."""
+    delivered: int = 0
+    """Bytes that are known to have arrived, with all headers; `carried` has also what is on the way, or was lost there
+    and sent again."""
     queued: float = 0.0
     """Seconds that a packet and its acknowledgement take beyond the least they took."""
 
@@ -97,12 +100,21 @@ def _parsed(info: bytes, family: int) -> Connection | None:
     (in_flight,) = struct.unpack_from("=I", info, _IN_FLIGHT)
     (round_trip,) = struct.unpack_from("=I", info, _ROUND_TRIP)
     (least,) = struct.unpack_from("=I", info, _LEAST_ROUND_TRIP)
+    (acked,) = struct.unpack_from("=Q", info, _BYTES_ACKED)
     (received,) = struct.unpack_from("=Q", info, _BYTES_RECEIVED)
     packets_sent, packets_received = struct.unpack_from("=II", info, _SEGMENTS)
     busy, without_room = struct.unpack_from("=QQ", info, _BUSY_TIMES)
     (sent,) = struct.unpack_from("=Q", info, _BYTES_SENT)
     carried = Carried(sent + packets_sent * header, received + packets_received * header)
-    return Connection(carried, sent, (busy - without_room) / 1e6, in_flight, received, max(0, round_trip - least) / 1e6)
+    return Connection(
+        carried,
+        sent,
+        (busy - without_room) / 1e6,
+        in_flight,
+        received,
+        acked + packets_sent * header,
+        max(0, round_trip - least) / 1e6,
+    )
 
 
 def _inodes(process: int) -> set[int]:

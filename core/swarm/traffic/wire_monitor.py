@@ -9,7 +9,7 @@ import time
 import psutil
 from hivemind import DHT
 
-from core.swarm.traffic.bottleneck import IDLE, BottleneckBandwidth, Readings, is_limited_in
+from core.swarm.traffic.bottleneck import IDLE, BottleneckBandwidth, Readings, delivered, is_limited_in
 from core.swarm.traffic.link import Link
 from core.swarm.traffic.meter import TrafficMeter
 from core.swarm.traffic.tcp_info import Carried, Connection, connections
@@ -67,12 +67,12 @@ class WireMonitor(threading.Thread):
             if self._open:
                 self._link.set_carried(carried, seconds)
                 self._link.way_in.add(new.down, seconds, is_limited=is_limited_in(then, self._open))
-                self._learn(new.up, seconds, now)
+                self._learn(new.up, delivered(then, self._open), seconds, now)
             last, before, then = now, carried, self._open
             pace.note_reading(now)
 
-    def _learn(self, sent: int, seconds: float, now: float) -> None:
-        self._bottleneck.add(sent, seconds, is_limited=self._readings.add(now, sent, self._open))
+    def _learn(self, sent: int, arrived: int, seconds: float, now: float) -> None:
+        self._bottleneck.add(arrived, seconds, is_limited=self._readings.add(now, sent, self._open))
         self._link.line_bandwidth = self._bottleneck.value
 
     def read(self) -> Carried:

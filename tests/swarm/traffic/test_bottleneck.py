@@ -5,7 +5,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from core.swarm.traffic.bottleneck import NOMINAL, BottleneckBandwidth, Readings, WayIn, is_limited, is_limited_in
+from core.swarm.traffic.bottleneck import (
+    NOMINAL,
+    BottleneckBandwidth,
+    Readings,
+    WayIn,
+    delivered,
+    is_limited,
+    is_limited_in,
+)
 from core.swarm.traffic.tcp_info import Carried, Connection
 
 MBIT = 125_000.0
@@ -29,6 +37,20 @@ def test_what_is_not_known_is_taken_for_a_hundred_megabits() -> None:
 
 def test_a_slower_line_is_believed_within_a_second() -> None:
     assert read(BottleneckBandwidth(), [10 * MBIT] * 5, is_limited=True) == 10 * MBIT
+
+
+def test_readings_of_bursts_make_one_line() -> None:
+    # A frame more or less in each.
+    rates = [10.0, 11.3, 8.7, 10.0, 11.3, 10.0, 8.7, 8.7, 11.3, 10.0, 10.0]
+    estimate = BottleneckBandwidth()
+    read(estimate, [10 * MBIT] * 5, is_limited=True)
+    for rate in rates:
+        assert read(estimate, [rate * MBIT], is_limited=True) == pytest.approx(10 * MBIT, rel=0.05)
+
+
+def test_what_was_lost_on_the_way_has_not_arrived() -> None:
+    then, now = (Connection(Carried(up), up, 0.0, 20, delivered=came) for up, came in ((1000, 900), (9000, 6000)))
+    assert delivered({b"a": then}, {b"a": now, b"new": now}) == 5100
 
 
 def test_one_reading_is_not_believed() -> None:
@@ -121,7 +143,7 @@ def test_a_line_that_all_wait_for_is_known_from_the_second_reading_on() -> None:
 
 
 def receiving(payload: int, *, queued: float) -> Connection:
-    return Connection(Carried(down=payload), 0, 0.0, 0, payload, queued)
+    return Connection(Carried(down=payload), 0, 0.0, 0, payload, queued=queued)
 
 
 def test_who_sends_waits_for_a_line_if_everything_stands_in_a_queue_that_comes() -> None:
