@@ -1,7 +1,5 @@
 """How far the collaboration is: hivemind's progress tracker, made to doubt what it reads and to know of pauses."""
 
-import threading
-import time
 from collections.abc import Callable, Collection
 from dataclasses import replace
 from typing import Any
@@ -9,6 +7,7 @@ from typing import Any
 from hivemind.optim.progress_tracker import GlobalTrainingProgress, LocalTrainingProgress, ProgressTracker
 from hivemind.p2p import PeerID
 from hivemind.utils import ValueWithExpiration, get_dht_time
+from hivemind.utils.performance_ema import PerformanceEMA
 
 from core.swarm.dht.credible_progress import (
     Disbelief,
@@ -19,31 +18,13 @@ from core.swarm.dht.credible_progress import (
     supported_epoch,
 )
 from core.swarm.dht.records import own_subkey
+from core.swarm.dht.report_pace import GuardedEvent, Reported, WorkingSpeed
 from core.swarm.dht.weight_limits import WeightLimits, weight_limits
 
 _FAILED_LOADS = 2
 """Searches for a state without success, one after the other, after which a report of a later epoch counts as a lie."""
-_REPORT_EVERY = 2.0
-"""Seconds between two reports of samples. Every peer stores each of them, and the others know this peer's speed."""
 _SLACK = 3.0
 """Seconds that a report may take, or clocks may differ."""
-
-
-class _PacedEvent(threading.Event):
-    """One that can be set every so many seconds, or when it is due anyway."""
-
-    def __init__(self, interval: float) -> None:
-        super().__init__()
-        self._interval, self._due_at = interval, 0.0
-
-    def make_due(self) -> None:
-        self._due_at = 0.0
-
-    def set(self) -> None:
-        now = time.monotonic()
-        if now >= self._due_at:
-            self._due_at = now + self._interval
-            super().set()
 
 
 def _as_bytes(peer: str) -> bytes:
@@ -93,7 +74,8 @@ class SwarmProgressTracker(ProgressTracker):
         """Others that listen. Those that only call others can neither lead a group nor give their state."""
         super().__init__(*args, start=False, **kwargs)
         self._local_public_key = own_subkey(self.dht.peer_id)
-        self.should_report_progress = _PacedEvent(_REPORT_EVERY)
+        self.should_report_progress, self._reported = GuardedEvent(), Reported()
+        self.performance_ema: PerformanceEMA = WorkingSpeed()
         if start:
             self.start()
 
@@ -150,11 +132,16 @@ class SwarmProgressTracker(ProgressTracker):
         before = self.local_progress
         more = samples_accumulated - before.samples_accumulated
         is_first = more > 0 and not before.samples_accumulated
-        is_expected = local_epoch == before.epoch and more > 0 and not is_first and self._extrapolate
+        is_news = local_epoch != before.epoch or more <= 0 or is_first or not self._extrapolate
         is_full = self.global_progress.samples_accumulated + more >= self.target_batch_size
-        if not is_expected or (is_full and not self._round_began):
-            self.should_report_progress.make_due()
+        is_outdated = self._reported.is_outdated(
+            samples_accumulated, get_dht_time(), batch=self.target_batch_size, step=more
+        )
+        if is_due := is_news or is_outdated or (is_full and not self._round_began):
+            self.should_report_progress.allow()
         super().report_local_progress(local_epoch, samples_accumulated, update_global_samples)
+        if is_due:
+            self._note_report()
         if is_first:
             self.global_progress.next_fetch_time = 0.0
             self.global_state_updated.set()
@@ -166,14 +153,20 @@ class SwarmProgressTracker(ProgressTracker):
         """
         self._held = held
         self.report_unmeasured(self.local_progress.epoch, samples_accumulated)
+        self.performance_ema.reset_timer()
 
     def report_unmeasured(self, epoch: int, samples: int) -> None:
         """Report samples that were computed some time ago: counted as new, they would change this peer's speed."""
         samples, ema = 0 if self._held else samples, self.performance_ema
-        measured = ema.ema_seconds_per_sample, ema.num_updates, ema.samples_per_second
+        measured = ema.ema_seconds_per_sample, ema.num_updates, ema.samples_per_second, ema.timestamp
         self.report_local_progress(epoch, samples)
-        ema.ema_seconds_per_sample, ema.num_updates, ema.samples_per_second = measured
+        ema.ema_seconds_per_sample, ema.num_updates, ema.samples_per_second, ema.timestamp = measured
         self.local_progress: LocalTrainingProgress = self._get_local_progress(epoch, samples)
+        self._note_report()
+
+    def _note_report(self) -> None:
+        told = self.local_progress
+        self._reported = Reported(told.samples_accumulated, told.samples_per_second, told.time)
 
     def _get_local_progress(self, local_epoch: int, samples_accumulated: int) -> LocalTrainingProgress:
         progress = super()._get_local_progress(local_epoch, samples_accumulated)
@@ -230,7 +223,7 @@ class SwarmProgressTracker(ProgressTracker):
         return not self._organiser() and self.global_epoch == 0
 
     def shutdown(self, timeout: float | None = None) -> None:
-        self.should_report_progress.make_due()
+        self.should_report_progress.allow()
         super().shutdown(timeout)
 
     def _parse_swarm_progress_data(self, metadata: Any) -> GlobalTrainingProgress:
