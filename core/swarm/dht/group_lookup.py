@@ -22,8 +22,6 @@ FIRST_INTERVAL = 0.75
 """Seconds from the first lookup of a search to the second, which finds those who began at the same moment."""
 _LONGEST_INTERVAL = 6.0
 """Between later ones, each time twice as long: who comes now asks this peer. Not where nobody can call it."""
-_NODES = 2
-"""Nodes asked, of the three that hold each announcement: those nearest to its key."""
 _WITHDRAWN_WITHIN = 0.5
 """Seconds for which the group that was found waits for that: if a node has vanished it would be three."""
 _WORTH_WITHDRAWING = 0.5
@@ -66,7 +64,7 @@ class PacedKeyManager(GroupKeyManager):
         self._next_lookup = time.monotonic() + self._interval
         if not self.dht.client_mode:
             self._interval = min(_LONGEST_INTERVAL, 2 * self._interval)
-        found = await self.dht.get(group_key, latest=True, beam_size=_NODES, return_future=True)
+        found = await self.dht.get(group_key, latest=True, return_future=True)
         announced = found.value if isinstance(found, ValueWithExpiration) else None
         begins = dict[PeerID, float]()
         for subkey, entry in announced.items() if isinstance(announced, dict) else ():

@@ -5,23 +5,42 @@ same before each store, only to find the nodes that will keep the record. Eight 
 """
 
 import asyncio
+import time
 from collections.abc import Collection, Mapping
-from typing import Any
+from typing import Any, NamedTuple
 
 from hivemind.dht.node import DHTNode
 from hivemind.dht.routing import DHTID
+from hivemind.p2p import PeerID
 
 from core.swarm.dht.connection_limits import limit_connections
 
 REPLICAS = 3
-"""Nodes that keep a record, and that are asked for it: one of them may be gone, and another have missed a store. Each
-costs two calls a store; hivemind has five."""
+"""Nodes that keep a record: one of them may be gone, and another have missed a store. Each costs two calls a store;
+hivemind has five."""
+ASKED = 2
+"""Nodes that are asked for it, those nearest to its key. One that has just come there may not have it yet."""
+
+
+_REMEMBERED = 60.0
+"""Seconds for which a node knows where to store under a key: a peer reports every few seconds, and half of the calls
+would only ask that again. Whoever comes meanwhile is told what is stored by those who meet it."""
+
+
+class _Nearest(NamedTuple):
+    nodes: dict[DHTID, PeerID]
+    until: float
+    """By the steady clock."""
 
 
 class SparingNode(DHTNode):
     """In place of hivemind's."""
 
     _limiting: "asyncio.Task[None]"
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self._found: dict[DHTID, _Nearest] = {}
 
     @classmethod
     async def create(cls, *args: Any, **kwargs: Any) -> "SparingNode":
@@ -33,7 +52,7 @@ class SparingNode(DHTNode):
         self._limiting.cancel()
         await super().shutdown()
 
-    async def get_many_by_id(self, *args: Any, beam_size: int = REPLICAS, **kwargs: Any) -> Mapping[DHTID, Any]:
+    async def get_many_by_id(self, *args: Any, beam_size: int = ASKED, **kwargs: Any) -> Mapping[DHTID, Any]:
         found: Mapping[DHTID, Any] = await super().get_many_by_id(*args, beam_size=beam_size, **kwargs)
         return found
 
@@ -42,19 +61,46 @@ class SparingNode(DHTNode):
         return stored
 
     async def find_nearest_nodes(
-        self, queries: Collection[DHTID], *args: Any, found_callback: Any = None, **kwargs: Any
+        self,
+        queries: Collection[DHTID],
+        *args: Any,
+        node_to_peer_id: dict[DHTID, PeerID] | None = None,
+        found_callback: Any = None,
+        **kwargs: Any,
     ) -> dict[DHTID, Any]:
         """As hivemind's, but asks for the sibling of each key. It has the same neighbours and no records, which every
-        node would send along."""
+        node would send along. Where to store, which has a callback, is remembered for a while."""
         siblings = {_sibling(query): query for query in queries}
+        if found_callback is None or node_to_peer_id is None:
+            kwargs |= {"node_to_peer_id": node_to_peer_id}
+        else:
+            peers = node_to_peer_id
+            for query in queries:
+                if (remembered := self._remembered(query)) is not None:
+                    del siblings[_sibling(query)]
+                    peers.update(remembered)
+                    await found_callback(query, list(remembered), set())
 
-        async def on_found(sibling: DHTID, *found: Any) -> None:
-            await found_callback(siblings[sibling], *found)
+            async def on_found(sibling: DHTID, nearest: list[DHTID], visited: set[DHTID]) -> None:
+                self._remember(siblings[sibling], {node: peers[node] for node in nearest})
+                await found_callback(siblings[sibling], nearest, visited)
 
-        if found_callback is not None:
-            kwargs["found_callback"] = on_found
-        nearest = await super().find_nearest_nodes(list(siblings), *args, **kwargs)
+            kwargs |= {"node_to_peer_id": peers, "found_callback": on_found}
+        nearest = await super().find_nearest_nodes(list(siblings), *args, **kwargs) if siblings else {}
         return {siblings[sibling]: nodes for sibling, nodes in nearest.items()}
+
+    def _remember(self, key: DHTID, nodes: dict[DHTID, PeerID]) -> None:
+        now = time.monotonic()
+        self._found = {known: found for known, found in self._found.items() if now < found.until}
+        self._found[key] = _Nearest(nodes, now + _REMEMBERED)
+
+    def _remembered(self, key: DHTID) -> dict[DHTID, PeerID] | None:
+        """The nodes nearest to a key, if this node has met no nearer one since, and lost none of them."""
+        found = self._found.get(key)
+        if found is None or time.monotonic() > found.until:
+            return None
+        met = self.protocol.routing_table.get_nearest_neighbors(key, len(found.nodes), exclude=self.node_id)
+        return found.nodes if {node for node, _peer in met} == found.nodes.keys() else None
 
 
 def _sibling(key: DHTID) -> DHTID:

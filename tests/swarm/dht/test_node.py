@@ -10,7 +10,7 @@ from hivemind.dht.node import DHTNode
 from hivemind.dht.routing import DHTID
 from hivemind.utils import ValueWithExpiration, get_dht_time
 
-from core.swarm.dht.node import REPLICAS
+from core.swarm.dht.node import ASKED, REPLICAS
 from core.swarm.dht.peer import join_swarm, own_addresses
 from core.swarm.traffic.link import Link
 from tests.swarm.installed import installed
@@ -25,7 +25,13 @@ class Peers:
     def __init__(self, folder: Path, link: Link) -> None:
         self._link = link
         self.dhts = [join_swarm([], folder / "0.key")]
-        self.dhts.extend(join_swarm(own_addresses(self.dhts[0]), folder / f"{number}.key") for number in range(1, 7))
+        self._folder = folder
+        for number in range(1, 7):
+            self.join(f"{number}")
+
+    def join(self, name: str) -> DHT:
+        self.dhts.append(join_swarm(own_addresses(self.dhts[0]), self._folder / f"{name}.key"))
+        return self.dhts[-1]
 
     def store(self, by: DHT, subkey: bytes, value: bytes) -> None:
         assert by.store(KEY, value, get_dht_time() + 60.0, subkey=subkey)
@@ -55,6 +61,11 @@ async def _distance(_dht: DHT, node: DHTNode) -> int:
     return int(node.node_id.xor_distance(DHTID.generate(KEY)))
 
 
+async def _subkeys(_dht: DHT, node: DHTNode) -> set[object]:
+    found = node.protocol.storage.get(DHTID.generate(KEY))
+    return set(found.value.data) if found is not None else set()
+
+
 def ask(dht: DHT, question: Any) -> Any:
     return dht.run_coroutine(question)
 
@@ -76,4 +87,25 @@ def test_a_key_is_asked_for_from_its_nearest_nodes_only(peers: Peers) -> None:
     found = farthest.get(KEY, latest=True)
     assert isinstance(found, ValueWithExpiration)
     assert len(found.value) == 8
-    assert STORED <= peers.sent() - before < (REPLICAS + 0.5) * STORED
+    assert STORED <= peers.sent() - before < (ASKED + 0.5) * STORED
+
+
+def test_where_to_store_is_not_asked_again(peers: Peers) -> None:
+    before = peers.sent()
+    peers.store(peers.dhts[3], b"small", b"1")
+    first = peers.sent()
+    peers.store(peers.dhts[3], b"small", b"2")
+    assert peers.sent() - first < 0.8 * (first - before)
+
+
+def test_who_comes_nearer_to_a_key_keeps_what_is_stored_from_then_on(peers: Peers) -> None:
+    first, late = peers.dhts[0], list[DHT]()
+    while not late or not is_among_nearest(late[-1], peers.dhts):
+        late.append(peers.join(f"late-{len(late)}"))
+    peers.store(first, b"new", b"1")
+    nearest = sorted(peers.dhts, key=lambda dht: ask(dht, _distance))[:REPLICAS]
+    assert all(b"new" in ask(dht, _subkeys) for dht in nearest)
+
+
+def is_among_nearest(dht: DHT, all_of_them: list[DHT]) -> bool:
+    return dht in sorted(all_of_them, key=lambda each: ask(each, _distance))[:REPLICAS]
