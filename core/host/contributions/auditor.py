@@ -9,6 +9,7 @@ from hivemind import DHT
 
 from core.api.errors import WorldError
 from core.host.contributions.audit import Audit
+from core.host.contributions.poll_pace import PollPace
 from core.host.contributions.store import ContributionStore
 from core.swarm.dht.contributions import ContributionRecords
 from core.swarm.dht.run_monitor import RunMonitor, RunProgress
@@ -76,8 +77,9 @@ class ContributionAuditor:
             self._thread.join(10.0)
 
     def _run(self) -> None:
+        pace = PollPace()
         while not self._closing.wait(_PERIOD):
-            if self.held:
+            if self.held or not pace.is_due(time.monotonic(), self._epoch(), len(self.progress.peers)):
                 continue
             try:
                 self.poll(time.time())

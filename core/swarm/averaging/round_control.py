@@ -8,8 +8,8 @@ from hivemind.averaging.control import AveragingStage, StepControl
 
 from core.api.snapshot import Phase
 
-_REFRESH_EVERY = 1.0
-"""Seconds between two readings of the others' progress while a group is searched for."""
+_REFRESH_AFTER, _REFRESH_EVERY = 1.0, 4.0
+"""Seconds until the others' progress is read while a group is searched for; then twice as long, up to so many."""
 
 
 def is_searching(control: StepControl | None) -> bool:
@@ -44,10 +44,12 @@ def give_up(control: StepControl | None) -> None:
 
 def wait_for_group(control: StepControl, is_late: Callable[[], bool], while_searching: Callable[[], None]) -> None:
     """Wait until the search ends; cancel it as soon as it `is_late`, because others have made this update."""
+    patience = _REFRESH_AFTER
     while is_searching(control):
         with suppress(TimeoutError, CancelledError):
-            control.exception(_REFRESH_EVERY)
+            control.exception(patience)
         look_after(control, is_late, while_searching)
+        patience = min(_REFRESH_EVERY, 2 * patience)
 
 
 def look_after(control: StepControl, is_late: Callable[[], bool], while_searching: Callable[[], None]) -> None:

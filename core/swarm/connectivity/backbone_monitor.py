@@ -22,6 +22,8 @@ log = logging.getLogger(__name__)
 
 EVERY = 5.0
 """Seconds between two pings."""
+_READ_EVERY = 4
+"""Pings from one reading of the organiser's record to the next; it is published again as often."""
 _TIMEOUT = 10.0
 """Seconds for the answers: the DHT gives up after three, and asks again if connections led nowhere."""
 _LOOKUP_EVERY = 12
@@ -74,7 +76,6 @@ class BackboneMonitor(threading.Thread):
                 log.info("no answer from the DHT: %r", error)
                 self._is_near = False
             self._pings += 1
-            self._read_record()
             return self._is_near
 
     def _read_record(self) -> None:
@@ -94,7 +95,10 @@ class BackboneMonitor(threading.Thread):
     def run(self) -> None:
         self._read_record()
         while not self._stopped.wait(EVERY):
+            was_near = self._is_near
             self.ask()
+            if self._is_near and (not was_near or self._pings % _READ_EVERY == 0):
+                self._read_record()
 
     def stop(self) -> None:
         self._stopped.set()

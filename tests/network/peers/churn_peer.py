@@ -24,8 +24,9 @@ import torch
 from hivemind import DHT
 
 from core.api.project.manifest import Averaging, Optimizer, Training
-from core.host.contribution_audit import Audit, ContributionAuditor
-from core.host.contribution_store import ContributionStore
+from core.host.contributions.audit import Audit
+from core.host.contributions.auditor import ContributionAuditor
+from core.host.contributions.store import ContributionStore
 from core.host.curve import Curve
 from core.swarm.averaging.auxiliary import AuxiliaryOptimizer
 from core.swarm.averaging.group import Update
