@@ -200,8 +200,9 @@ def test_samples_that_others_compute_during_a_round_may_weigh_in_the_next_one(sw
 
 def test_what_partners_compute_during_a_round_counts_before_they_have_reported_it(swarm: Swarm) -> None:
     ann, ben = swarm.ann, swarm.ben.local_progress
-    swarm.ben.report_local_progress(ben.epoch, ben.samples_accumulated + 8)
-    swarm.see(lambda: any(report.samples_per_second > 1.0 for report in ann._credible))
+    samples = ben.samples_accumulated + 8
+    swarm.ben.report_local_progress(ben.epoch, samples)
+    swarm.see(lambda: any(report.samples_accumulated == samples for report in ann._credible))
     ann.begin_round()
     time.sleep(1.0)
     with ann.pause_updates():
