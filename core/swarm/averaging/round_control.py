@@ -8,8 +8,8 @@ from hivemind.averaging.control import AveragingStage, StepControl
 
 from core.api.snapshot import Phase
 
-_REFRESH_AFTER, _REFRESH_EVERY = 1.0, 4.0
-"""Seconds until the others' progress is read while a group is searched for; then twice as long, up to so many."""
+_REFRESH_AFTER, _REFRESH_EVERY = 1.0, 2.0
+"""Seconds until the others' progress is read while a group is searched for, and between two later readings."""
 
 
 def is_searching(control: StepControl | None) -> bool:
@@ -49,7 +49,7 @@ def wait_for_group(control: StepControl, is_late: Callable[[], bool], while_sear
         with suppress(TimeoutError, CancelledError):
             control.exception(patience)
         look_after(control, is_late, while_searching)
-        patience = min(_REFRESH_EVERY, 2 * patience)
+        patience = _REFRESH_EVERY
 
 
 def look_after(control: StepControl, is_late: Callable[[], bool], while_searching: Callable[[], None]) -> None:
