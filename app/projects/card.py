@@ -9,6 +9,7 @@ from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import QHBoxLayout, QMenu, QVBoxLayout, QWidget
 
 from app.projects.details import Details
+from app.projects.learned import Learned
 from app.projects.order_handle import OrderHandle
 from app.projects.picture import ProjectPicture
 from app.projects.sparkline import Sparkline
@@ -18,6 +19,7 @@ from app.text.messages import sentence
 from app.widgets import layouts, theme
 from app.widgets.basic import Button, Card, Dot, Label, Notice
 from app.widgets.theme import Type
+from core.api.project.demonstration import Demonstration
 from core.api.project.projects import CurvePoint, ProjectDetails, ProjectInfo
 from core.api.snapshot import Snapshot
 
@@ -50,7 +52,8 @@ class ProjectCard(Card):
         self._details: Details | None = None
         self.problem = Notice("problem-frame")
         self.picture = ProjectPicture(info.id, info.name)
-        self.add(self._head(), self._facts(), self.problem, self._buttons())
+        self._learned = Learned()
+        self.add(self._head(), self._facts(), self._learned, self.problem, self._buttons())
 
     def show_facts(self, details: ProjectDetails) -> None:
         """What it needs, and whether this computer has it."""
@@ -70,6 +73,10 @@ class ProjectCard(Card):
         self._curve = list(points)
         self._sparkline.show_points(points)
         self._loss.setText(projects.reached(self._curve))
+
+    def show_demonstration(self, shown: Demonstration | None) -> None:
+        """What the model can do by now."""
+        self._learned.show_demonstration(shown)
 
     def show_snapshot(self, snapshot: Snapshot | None) -> None:
         """Who takes part now, and what this computer does about it."""

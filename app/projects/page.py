@@ -22,6 +22,7 @@ from app.widgets.dialog import MessageDialog
 from app.widgets.theme import Type
 from core.api.intent import Contribute
 from core.api.project import projects as api
+from core.api.project.demonstration import Demonstration, GetDemonstration
 from core.api.protocol import Command, Event
 from core.api.snapshot import Snapshot
 
@@ -154,11 +155,17 @@ class ProjectsPage(LivePage):
         for which, card in self._cards.items():
             card.show_snapshot(self.link.snapshot)
             self._ask_for(card, api.ShowProject(which), ProjectCard.show_facts, api.ProjectDetails)
-            self._ask_for(card, api.GetCurve(which), ProjectCard.show_curve, list[api.CurvePoint])
+            self._ask_for_progress(card)
             if which in self._pictures:
                 card.picture.show_picture(self._pictures[which])
             else:
                 self._ask_for(card, api.GetPicture(which), self._store_picture, api.Picture | None)
+
+    def _ask_for_progress(self, card: ProjectCard) -> None:
+        """What the run has reached, and what its model can do."""
+        which = card.info.id
+        self._ask_for(card, api.GetCurve(which), ProjectCard.show_curve, list[api.CurvePoint])
+        self._ask_for(card, GetDemonstration(which), ProjectCard.show_demonstration, Demonstration | None)
 
     def _ask_for(
         self, card: ProjectCard, command: Command, show: Callable[[ProjectCard, Any], None], kind: Any
@@ -258,7 +265,7 @@ class ProjectsPage(LivePage):
         self._ask_for(card, api.ShowProject(card.info.id), ProjectCard.show_facts, api.ProjectDetails)
         if snapshot.progress.epoch != self._epoch:
             self._epoch = snapshot.progress.epoch
-            self._ask_for(card, api.GetCurve(card.info.id), ProjectCard.show_curve, list[api.CurvePoint])
+            self._ask_for_progress(card)
 
     def _on_event(self, event: Event) -> None:
         if event.kind in {"joined", "left"}:

@@ -60,7 +60,18 @@ class ProjectPicture(QWidget):
 
 
 def unpacked(picture: Picture, side: int) -> QImage | None:
-    """The middle of a picture as a square of `side` pixels; None if it is damaged or too large.
+    """The middle of a picture as a square of `side` pixels; None if it is damaged or too large."""
+    image = opened(picture)
+    if image is None:
+        return None
+    scaled = image.scaled(
+        side, side, Qt.AspectRatioMode.KeepAspectRatioByExpanding, Qt.TransformationMode.SmoothTransformation
+    )
+    return scaled.copy((scaled.width() - side) // 2, (scaled.height() - side) // 2, side, side)
+
+
+def opened(picture: Picture) -> QImage | None:
+    """A picture; None if it is damaged or too large.
 
     Only the named format is tried, and the size is read before anything is unpacked.
     """
@@ -72,10 +83,7 @@ def unpacked(picture: Picture, side: int) -> QImage | None:
     size = reader.size()
     if not 0 < max(size.width(), size.height()) <= MOST_PIXELS or (image := reader.read()).isNull():
         return None
-    scaled = image.scaled(
-        side, side, Qt.AspectRatioMode.KeepAspectRatioByExpanding, Qt.TransformationMode.SmoothTransformation
-    )
-    return scaled.copy((scaled.width() - side) // 2, (scaled.height() - side) // 2, side, side)
+    return image
 
 
 def _hexagon(middle: QPointF, radius: float) -> QPolygonF:

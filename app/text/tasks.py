@@ -2,6 +2,7 @@
 
 from app.text.formats import numbers
 from app.text.i18n import tr
+from core.api.project.demonstration import Demonstration, Span
 from core.api.project.projects import Figure
 
 
@@ -14,6 +15,27 @@ def task(name: str) -> str:
         "causal_language_modelling": tr("predict the next token of a text"),
     }
     return words.get(name, name.replace("_", " "))
+
+
+def demonstration(shown: Demonstration) -> tuple[str, str]:
+    """(what the model does, the text of it) of an example; the text is empty where a picture shows it."""
+    does = {
+        "continued_text": tr("In brackets: how it continues a text."),
+        "filled_masks": tr("In brackets: the words that it puts where some are masked, and after ≠ the right ones."),
+        "nearest_pictures": tr("In each row a picture, and beside it those that are the most similar to the model."),
+    }.get(shown.kind, "")
+    parts = [tr("Epoch {epoch}", epoch=numbers.count(shown.epoch))]
+    if shown.figure:
+        parts.append(figure(shown.figure))
+    return f"{' · '.join(parts)}. {does}".strip(), " ".join("".join(map(_span, shown.spans)).split())
+
+
+def _span(span: Span) -> str:
+    if not span.is_made:
+        return span.text
+    right = "" if span.right is None else f" ≠ {span.right.strip()}"
+    space = " " if span.text[:1].isspace() else ""
+    return f"{space}[{span.text.strip()}{right}]"
 
 
 def figure(measured: Figure) -> str:

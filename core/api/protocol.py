@@ -15,6 +15,7 @@ from core.api.installation.release import ReleaseCommand
 from core.api.intent import IntentCommand
 from core.api.message import Message
 from core.api.preferences.commands import PreferenceCommand
+from core.api.project.demonstration import GetDemonstration
 from core.api.project.projects import ProjectCommand
 from core.api.record.record import HistoryCommand
 from core.api.sensors import GetSensors
@@ -42,6 +43,7 @@ Command = (
     | Quit
     | IntentCommand
     | ProjectCommand
+    | GetDemonstration
     | PreferenceCommand
     | GetSensors
     | HistoryCommand

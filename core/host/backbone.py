@@ -7,6 +7,7 @@ from collections import Counter
 from dataclasses import dataclass, field
 from pathlib import Path
 
+import msgspec
 from hivemind import DHT
 from hivemind.p2p import PeerID
 
@@ -182,6 +183,8 @@ class Backbone:
             if self._jumps.has_jumped(found.loss):
                 self._go_back(epoch, found.loss, now)
                 return
+            if found.demonstration is not None:
+                self.curve.show(msgspec.structs.replace(found.demonstration, epoch=epoch, figure=figure))
         if epoch - self._last_checkpoint >= checkpoint_every:
             self._save_checkpoint(state)
 

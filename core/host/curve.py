@@ -9,6 +9,7 @@ from typing import Any
 
 import msgspec
 
+from core.api.project.demonstration import Demonstration
 from core.api.project.projects import Figure
 from core.host.state_database import StateDatabase
 
@@ -21,6 +22,7 @@ CREATE TABLE IF NOT EXISTS training (
 ) STRICT, WITHOUT ROWID;
 CREATE TABLE IF NOT EXISTS evaluation (epoch INTEGER PRIMARY KEY, loss REAL NOT NULL, at REAL NOT NULL) STRICT;
 CREATE TABLE IF NOT EXISTS figure (epoch INTEGER PRIMARY KEY, kind TEXT NOT NULL, value REAL NOT NULL) STRICT;
+CREATE TABLE IF NOT EXISTS demonstration (last INTEGER PRIMARY KEY, json BLOB NOT NULL) STRICT;
 """
 _POINTS = """
 WITH reported AS (
@@ -91,6 +93,16 @@ class Curve(StateDatabase):
         if figure is not None and math.isfinite(figure.value):
             self._change("INSERT OR REPLACE INTO figure VALUES (?, ?, ?)", epoch, figure.kind, figure.value)
         return self._change("INSERT OR REPLACE INTO evaluation VALUES (?, ?, ?)", epoch, float(loss), float(at))
+
+    def show(self, demonstration: Demonstration) -> None:
+        """What the model can do by now, in the place of what it could do before."""
+        self._change("INSERT OR REPLACE INTO demonstration VALUES (1, ?)", msgspec.json.encode(demonstration))
+
+    @property
+    def demonstration(self) -> Demonstration | None:
+        """The last one."""
+        found = self.rows("SELECT json FROM demonstration")
+        return msgspec.json.decode(found[0][0], type=Demonstration) if found else None
 
     def evaluation_loss(self, epoch: int) -> float | None:
         """As it was measured at `epoch`."""

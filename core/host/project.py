@@ -155,9 +155,8 @@ def _table(path: Path) -> dict[str, Any]:
 def _template(plain: dict[str, Any], host: Host) -> Manifest:
     if "initial_peers" in plain:
         raise ManifestError("initial_peers_given", "initial_peers")
-    template = manifest_reading.check(
-        {"run_id": "none", "curve": "curve.json", "leaderboard": "leaderboard.json", **plain, "initial_peers": []}
-    )
+    served = {name: f"{name}.json" for name in ("curve", "leaderboard", "demonstration")}
+    template = manifest_reading.check({"run_id": "none", **served, **plain, "initial_peers": []})
     if len(msgspec.json.encode(template)) > manifest_reading.LARGEST - _ROOM_FOR_PEERS:
         raise ManifestError("shards_too_many", "data.shards")
     if host.validation and not template.task.is_reproducible:

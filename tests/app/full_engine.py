@@ -5,6 +5,8 @@ import time
 from collections.abc import Iterator
 
 from msgspec.structs import replace
+from PySide6.QtCore import QBuffer, QByteArray, Qt
+from PySide6.QtGui import QColor, QImage, QImageWriter, QPainter
 from PySide6.QtWidgets import QApplication, QWidget
 
 from app.link.engine_link import Link
@@ -12,7 +14,8 @@ from app.window.main_window import MainWindow
 from core.api.installation.release import Offer, ReleaseStatus
 from core.api.message import Message
 from core.api.preferences.schedule import CELLS, Level, ScheduleState
-from core.api.project.projects import CurvePoint, GetCurve, ListProjects, ShowProject
+from core.api.project.demonstration import Demonstration, GetDemonstration, Span
+from core.api.project.projects import CurvePoint, Figure, GetCurve, ListProjects, ShowProject
 from core.api.reasons import Reason
 from core.api.record.record import GetHabits, GetOverview, GetSessions
 from core.api.sensors import GetSensors, SensorInfo
@@ -51,6 +54,7 @@ def fill(engine: ScriptedEngine, snapshot: Snapshot = CONTRIBUTING) -> None:
     engine.answer(ShowProject, lambda ask: replace(details, info=joined) if ask.project == joined.id else FITS)
     Chosen(engine).change("week", WEEK)
     engine.answer(GetCurve, [curve_point(epoch) for epoch in range(0, 1284, 12)])
+    engine.answer(GetDemonstration, lambda ask: demonstration(ask.project))
     engine.answer(GetSensors, [SensorInfo(name, text, True) for name, text in SENSORS.items()])
     engine.answer(GetOverview, full_record.overview())
     engine.answer(GetHabits, full_record.habits())
@@ -64,6 +68,32 @@ def fill(engine: ScriptedEngine, snapshot: Snapshot = CONTRIBUTING) -> None:
             place=PLACE,
         )
     )
+
+
+def demonstration(project: str) -> Demonstration:
+    """Pictures of the one project, words of the other."""
+    if project == BIRDS.id:
+        return Demonstration("nearest_pictures", (), tiles(), 1240, Figure("probe_accuracy", 0.84))
+    spans = (
+        *(Span("KING RICHARD: My"), Span(" lord", is_made=True), Span(", I will be the")),
+        *(Span(" son", is_made=True, right=" heir"), Span(" of this fair realm.")),
+    )
+    return Demonstration("filled_masks", spans, None, 96, Figure("masked_accuracy", 0.31))
+
+
+def tiles() -> bytes:
+    """A PNG like those of tasks on pictures: rows of small pictures, with transparent edges."""
+    image = QImage(252, 201, QImage.Format.Format_ARGB32)
+    image.fill(Qt.GlobalColor.transparent)
+    painter = QPainter(image)
+    for number in range(20):
+        left, top = number % 5 * 51, number // 5 * 51
+        painter.fillRect(left, top, 48, 48, QColor.fromHsv(number // 5 * 90, 120 + number % 5 * 30, 200))
+    painter.end()
+    buffer = QBuffer()
+    buffer.open(QBuffer.OpenModeFlag.WriteOnly)
+    QImageWriter(buffer, QByteArray(b"png")).write(image)
+    return buffer.data().data()
 
 
 def curve_point(epoch: int) -> CurvePoint:

@@ -8,6 +8,7 @@ from threading import Thread
 import pytest
 
 from core.api.errors import WorldError
+from core.api.project.demonstration import Demonstration, Span
 from core.api.project.projects import Figure
 from core.host.curve import Curve, Point
 
@@ -94,6 +95,18 @@ def test_the_curve_outlives_the_process_and_belongs_to_its_run(tmp_path: Path) -
     assert other.points() == []
     again.close()
     other.close()
+
+
+def test_the_last_demonstration_outlives_the_process(tmp_path: Path) -> None:
+    first = Curve(tmp_path, "run-1", most_samples=1000)
+    assert first.demonstration is None
+    for epoch in (3, 4):
+        first.show(Demonstration("continued_text", (Span("To be"), Span(" or", is_made=True)), b"\x89PNG", epoch))
+    first.close()
+    again = Curve(tmp_path, "run-1", most_samples=1000)
+    assert again.demonstration is not None
+    assert (again.demonstration.epoch, again.demonstration.picture) == (4, b"\x89PNG")
+    again.close()
 
 
 def test_many_threads_write_at_once(curve: Curve) -> None:

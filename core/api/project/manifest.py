@@ -156,6 +156,8 @@ class Manifest(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=
     """Where the backbone serves the learning curve as JSON."""
     leaderboard: Url | None = None
     """Where the backbone serves who gave how much, as JSON."""
+    demonstration: Url | None = None
+    """Where the backbone serves what the model can do by now, as JSON."""
     closed: bool = False
     """The organiser has ended the run."""
 

@@ -68,7 +68,7 @@ def resolved(manifest: Manifest, base_url: str | None) -> Manifest:
     absolute: Manifest = _with_absolute_files(manifest, base_url, "$")
     links = {
         name: _absolute(url, base_url, f"$.{name}")
-        for name in ("homepage", "curve", "leaderboard")
+        for name in ("homepage", "curve", "leaderboard", "demonstration")
         if (url := getattr(manifest, name)) is not None
     }
     return msgspec.structs.replace(absolute, **links)

@@ -15,11 +15,12 @@ import core
 from core.api.decoding import decode
 from core.api.errors import UsageError, WorldError
 from core.api.project import manifest_reading
+from core.api.project.demonstration import Demonstration
 from core.api.project.manifest import Manifest, Model, Training
 from core.api.project.projects import CurvePoint, ProjectDetails, ProjectInfo
 from core.api.project.tasks import Task
 from core.engine.machine.threads import in_thread
-from core.engine.projects import credentials, fetch, requirements
+from core.engine.projects import credentials, demonstrations, fetch, requirements
 from core.store.projects import Project
 from core.store.store import Store
 from core.system.reach import Reach
@@ -165,6 +166,12 @@ class Catalogue:
             return []
         own = self._store.history.curve(id, manifest.run_id)
         return merged(own, await _backbone_curve(manifest.curve, fetch.reach(project)) if manifest.curve else ())
+
+    async def demonstration(self, id: str) -> Demonstration | None:  # noqa: A002 - the field's name
+        """What the project's model can do by now; None if its backbone does not say."""
+        project = self.get(id)
+        url = project.manifest.demonstration if project.manifest else None
+        return await demonstrations.read(url, fetch.reach(project)) if url else None
 
     def info(self, project: Project, active: str | None = None) -> ProjectInfo:
         description = project.manifest or _described()

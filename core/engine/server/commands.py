@@ -16,6 +16,7 @@ from core.api.preferences.commands import ListPreferences, PreferenceInfo, Reset
 from core.api.preferences.preferences import preference_named
 from core.api.preferences.value_types import Secret
 from core.api.project import projects
+from core.api.project.demonstration import GetDemonstration
 from core.api.protocol import Command, Event, GetSnapshot
 from core.api.reasons import OVERRIDABLE
 from core.api.record import record
@@ -54,6 +55,7 @@ class Commands:
             projects.RemoveProject: self._remove_project,
             projects.OrderProjects: self._order_projects,
             projects.GetPicture: lambda command: engine.pictures.get(engine.catalogue.get(command.project)),
+            GetDemonstration: lambda command: engine.catalogue.demonstration(command.project),
             projects.GetCurve: lambda command: engine.catalogue.curve(command.project),
             ListPreferences: lambda _: [self._preference(name) for name in engine.preferences],
             SetPreference: self._set_preference,

@@ -10,6 +10,12 @@ from core.host.web.charts import Chart, Line, chart
 from core.host.web.published import PublishedRun
 from core.host.web.templates import fill_in
 
+_DOES = {
+    "continued_text": "In brackets: how it continues a text.",
+    "filled_masks": "In brackets: the words that it puts where some are masked, and after ≠ the right ones.",
+    "nearest_pictures": "In each row a picture, and beside it those that are the most similar to the model.",
+}
+
 
 def render(published: PublishedRun, host: str) -> bytes:
     """The page as HTML. `host` is the visitor's name for this server, for the command to join."""
@@ -26,6 +32,8 @@ def render(published: PublishedRun, host: str) -> bytes:
         presence=presence,
         losses=_losses(points),
         peers=_peers(presence),
+        demonstration=published.curve.demonstration,
+        does=_DOES,
         measured=next((point for point in reversed(points) if point.figure is not None), None),
         width=charts.WIDTH,
         height=charts.HEIGHT,

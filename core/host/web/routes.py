@@ -47,7 +47,7 @@ def answer(published: PublishedRun, target: str, host: str) -> Answer:
 
 
 def _page(published: PublishedRun, _query: Query, host: str) -> Answer:
-    policy = ("Content-Security-Policy", "default-src 'none'; style-src 'unsafe-inline'")
+    policy = ("Content-Security-Policy", "default-src 'none'; style-src 'unsafe-inline'; img-src data:")
     return Answer(200, page.render(published, host), "text/html; charset=utf-8", headers=(policy,))
 
 
@@ -104,6 +104,7 @@ _GENERATED: dict[str, Callable[[PublishedRun, Query, str], Answer]] = {
     "/manifest.json": _manifest,
     "/catalogue.json": lambda published, _, __: Answer(200, msgspec.json.encode({"projects": _catalogue(published)})),
     "/curve.json": lambda published, query, _: Answer(200, published.curve_json(_number(query.get("since", "0")))),
+    "/demonstration.json": lambda published, _, __: Answer(200, msgspec.json.encode(published.curve.demonstration)),
     "/leaderboard.json": lambda published, query, _: Answer(
         200, ranking.leaderboard_json(published, _key(query.get("volunteer", "")))
     ),

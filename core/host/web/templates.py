@@ -1,5 +1,6 @@
 """Fills in the templates in this folder. In HTML all values are escaped."""
 
+from base64 import b64encode
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -30,4 +31,4 @@ _ENVIRONMENT = Environment(
     lstrip_blocks=True,
     keep_trailing_newline=True,
 )
-_ENVIRONMENT.filters.update(short=short, moment=_moment, quoted=_quoted)
+_ENVIRONMENT.filters.update(short=short, moment=_moment, quoted=_quoted, base64=lambda data: b64encode(data).decode())

@@ -13,6 +13,7 @@ from core.api.project import tasks as declared
 from core.api.project.manifest import Manifest
 from core.api.project.projects import Figure
 from core.learning.tasks import text
+from core.learning.tasks.demonstrations import continued
 from core.learning.tasks.task import Batch, Evaluation
 
 
@@ -59,14 +60,15 @@ class CausalLanguageModellingTask:
 
     def evaluate(self, model: torch.nn.Module, samples: Iterable[str]) -> Evaluation:
         """The figure is the perplexity: the exponential of the mean loss of a token."""
-        total, rows = torch.zeros(()), 0
+        total, rows, shown = torch.zeros(()), 0, None
         with text.evaluating(model) as device:
             for batch in text.evaluation_batches(self, samples, device):
                 count = len(batch["input_ids"])
                 total += self.loss(model, batch).cpu() * count
                 rows += count
+                shown = shown or continued(self.tokenizer, model, batch["input_ids"][0])
         loss = total / rows
-        return Evaluation(float(loss), Figure("perplexity", float(loss.exp())))
+        return Evaluation(float(loss), Figure("perplexity", float(loss.exp())), demonstration=shown)
 
 
 def _batch(tokens: torch.Tensor) -> Batch:

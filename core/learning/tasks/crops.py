@@ -43,6 +43,11 @@ class MultiCrop:
         return _scaled(square, self.large)
 
 
+def coloured(plain: torch.Tensor) -> torch.Tensor:
+    """Colours of 0 to 1 of pictures as a network sees them."""
+    return plain * _DEVIATION + _MEAN
+
+
 def _view(pixels: torch.Tensor, size: int, share: tuple[float, float], generator: torch.Generator) -> torch.Tensor:
     view = _resized(_crop(pixels, share, generator), size)
     chances = torch.rand(4, generator=generator).tolist()

@@ -14,6 +14,7 @@ from core.api.project import tasks as declared
 from core.api.project.manifest import Manifest
 from core.api.project.projects import Figure
 from core.learning.tasks import text
+from core.learning.tasks.demonstrations import filled
 from core.learning.tasks.masking import MaskedAccuracy, Masking
 from core.learning.tasks.task import Batch, Evaluation
 
@@ -56,9 +57,11 @@ class MaskedLanguageModellingTask:
 
     def evaluate(self, model: torch.nn.Module, samples: Iterable[str]) -> Evaluation:
         """The figure is the share of masked tokens that the model predicts correctly."""
-        loss, accuracy = 0.0, MaskedAccuracy()
+        loss, accuracy, shown = 0.0, MaskedAccuracy(), None
         with text.evaluating(model) as device:
             for batch in text.evaluation_batches(self, samples, device):
                 made = model(**batch)
                 loss += float(made.loss) * accuracy.add(made.logits, batch["labels"])
-        return Evaluation(text.mean(loss, accuracy.asked), Figure("masked_accuracy", accuracy.share))
+                shown = shown or filled(self.tokenizer, batch["labels"][0], batch["input_ids"][0], made.logits[0])
+        figure = Figure("masked_accuracy", accuracy.share)
+        return Evaluation(text.mean(loss, accuracy.asked), figure, demonstration=shown)

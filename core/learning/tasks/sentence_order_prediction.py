@@ -21,6 +21,7 @@ from core.api.project import tasks as declared
 from core.api.project.manifest import Manifest
 from core.api.project.projects import Figure
 from core.learning.tasks import text
+from core.learning.tasks.demonstrations import filled
 from core.learning.tasks.masking import MaskedAccuracy, Masking
 from core.learning.tasks.task import Batch, Evaluation
 
@@ -82,7 +83,7 @@ class SentenceOrderPredictionTask:
 
     def evaluate(self, model: torch.nn.Module, samples: Iterable[str]) -> Evaluation:
         """The figure is the share of masked tokens that the model predicts correctly, without the sentence order."""
-        loss, right, rows, accuracy = 0.0, 0, 0, MaskedAccuracy()
+        loss, right, rows, accuracy, shown = 0.0, 0, 0, MaskedAccuracy(), None
         with text.evaluating(model) as device:
             for batch in text.evaluation_batches(self, samples, device):
                 made, order = model(**batch), batch["sentence_order_label"]
@@ -90,8 +91,10 @@ class SentenceOrderPredictionTask:
                 loss += float(made.loss) * len(order)
                 right += int((made.sop_logits.argmax(-1) == order).sum())
                 rows += len(order)
+                tokens, labels = batch["input_ids"][0], batch["labels"][0]
+                shown = shown or filled(self.tokenizer, labels, tokens, made.prediction_logits[0])
         in_order = Figure("sentence_order_accuracy", text.mean(right, rows))
-        return Evaluation(text.mean(loss, rows), Figure("masked_accuracy", accuracy.share), (in_order,))
+        return Evaluation(text.mean(loss, rows), Figure("masked_accuracy", accuracy.share), (in_order,), shown)
 
     def _all_pairs(self, samples: Iterable[str], chance: Random) -> Iterator[Pair]:
         without = 0

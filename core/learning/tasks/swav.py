@@ -19,7 +19,8 @@ from core.api.project.manifest import Manifest
 from core.api.project.projects import Figure
 from core.learning.data.image_tar import Picture
 from core.learning.tasks import text
-from core.learning.tasks.crops import MultiCrop
+from core.learning.tasks.crops import MultiCrop, coloured
+from core.learning.tasks.demonstrations import nearest
 from core.learning.tasks.task import Batch, Evaluation
 
 _EVALUATION_SEED = 0
@@ -93,8 +94,11 @@ class SwavTask:
                 float(self._loss(model, model(**moved(batch, device)), self.settings.freeze_prototypes))
                 for batch in self.batches(pictures, _EVALUATION_BATCH, _EVALUATION_SEED)
             ]
-            accuracy = probe(*self._features(model, pictures, device))
-        return Evaluation(text.mean(sum(losses), len(losses)), Figure("probe_accuracy", accuracy))
+            plain, features, labels = self._features(model, pictures, device)
+        known = labels >= 0
+        figure = Figure("probe_accuracy", probe(features[known], labels[known]))
+        shown = nearest(coloured(plain), features)
+        return Evaluation(text.mean(sum(losses), len(losses)), figure, demonstration=shown)
 
     def _loss(self, model: Any, embeddings: torch.Tensor, epoch: int, use_queue: bool = False) -> torch.Tensor:
         """The mean cross entropy between each large view's assignment and every other view's prediction."""
@@ -114,20 +118,22 @@ class SwavTask:
             scores = torch.cat((scores, model.scores(self.queue.rows[view], frozen=True)))
         return sinkhorn(scores, self.settings.epsilon, self.settings.iterations)[:samples]
 
-    def _features(self, model: Any, pictures: list[Picture], device: torch.device) -> tuple[torch.Tensor, torch.Tensor]:
+    def _features(
+        self, model: Any, pictures: list[Picture], device: torch.device
+    ) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
+        """Pictures as the network sees them, their features, and their labels; -1: none."""
         rows = [
-            (self.crops.plain(pixels), picture.label)
+            (self.crops.plain(pixels), -1 if picture.label is None else picture.label)
             for picture in pictures
-            if picture.label is not None and (pixels := picture.decoded()) is not None
+            if (pixels := picture.decoded()) is not None
         ]
-        features = [
-            model.features(torch.stack([pixels for pixels, _ in chunk]).to(device)).cpu()
-            for chunk in text.chunks(rows, _EVALUATION_BATCH)
-            if len(chunk) > 1
-        ]
-        labels = torch.tensor([label for _, label in rows], dtype=torch.long)
-        together = torch.cat(features) if features else torch.zeros(0, 1)
-        return together, labels[: len(together)]
+        if len(rows) < 2:
+            return torch.zeros(0, 3, 1, 1), torch.zeros(0, 1), torch.zeros(0, dtype=torch.long)
+        plain = torch.stack([pixels for pixels, _ in rows])
+        # Batch normalisation needs two: the last one may be left over.
+        chunks = [chunk for chunk in plain.split(_EVALUATION_BATCH) if len(chunk) > 1]
+        features = torch.cat([model.features(chunk.to(device)).cpu() for chunk in chunks])
+        return plain[: len(features)], features, torch.tensor([label for _, label in rows])[: len(features)]
 
 
 def sinkhorn(scores: torch.Tensor, epsilon: float, iterations: int) -> torch.Tensor:

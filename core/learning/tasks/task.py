@@ -8,6 +8,7 @@ from typing import Any, ClassVar, Protocol, Self
 import torch
 from transformers.configuration_utils import PretrainedConfig
 
+from core.api.project.demonstration import Demonstration
 from core.api.project.manifest import Manifest
 from core.api.project.projects import Figure
 
@@ -23,6 +24,8 @@ class Evaluation:
     """The usual measure of models for this task."""
     others: tuple[Figure, ...] = ()
     """Further measures, which only logs and benchmarks show."""
+    demonstration: Demonstration | None = None
+    """What the model makes of a held-out example."""
 
 
 class Task(Protocol):

@@ -8,13 +8,17 @@ import pytest
 from msgspec.structs import replace
 from PySide6.QtCore import QBuffer, QByteArray, Qt
 from PySide6.QtGui import QImage, QImageWriter
+from PySide6.QtWidgets import QLabel
 from pytestqt.qtbot import QtBot
 
+from app.projects.learned import Learned
 from app.projects.page import ProjectsPage
 from app.projects.picture import MOST_PIXELS, unpacked
 from app.widgets.basic import Button, Label
+from core.api.project.demonstration import Demonstration, GetDemonstration, Span
 from core.api.project.projects import (
     CurvePoint,
+    Figure,
     GetCurve,
     GetPicture,
     ListProjects,
@@ -48,6 +52,33 @@ def test_the_card_shows_loss_and_peers_of_the_last_epoch(
     page.refresh()
     qtbot.waitUntil(lambda: page.card("practice") is None and "Epoch 2: loss 6.50" in texts(card(page)))
     assert "Peers at epoch 2" in texts(card(page))
+
+
+def test_what_the_model_writes_is_shown_as_plain_text(page: ProjectsPage, engine: ScriptedEngine, qtbot: QtBot) -> None:
+    spans = (Span("The <img src=x> "), Span("king", is_made=True), Span(" and the "), Span("cat", True, "queen"))
+    figure = Figure("masked_accuracy", 0.25)
+    engine.answer(GetDemonstration, Demonstration("filled_masks", spans, None, 96, figure))
+    engine.answer(ListProjects, [BIRDS])
+    page.refresh()
+    written = "The <img src=x> [king] and the [cat ≠ queen]"
+    qtbot.waitUntil(lambda: page.card("practice") is None and written in texts(card(page)))
+    assert "What it has learned so far" in texts(card(page))
+    assert "Epoch 96 · 25\N{NO-BREAK SPACE}% of the masked tokens right. In brackets:" in texts(card(page))
+    assert all(label.textFormat() is Qt.TextFormat.PlainText for label in card(page).findChildren(Label))
+
+
+def test_the_models_pictures_are_shown_unless_they_are_damaged_or_too_large(qtbot: QtBot) -> None:
+    learned = Learned()
+    qtbot.addWidget(learned)
+    learned.show_demonstration(Demonstration("nearest_pictures", (), picture(300, 200).data))
+    shown = learned.findChild(QLabel, "demonstration")
+    assert isinstance(shown, QLabel)
+    assert (shown.pixmap().width(), shown.isHidden()) == (300, False)
+    for data in (picture(300, 200).data[:60], picture(MOST_PIXELS + 1, 1).data, b"<svg/>"):
+        learned.show_demonstration(Demonstration("nearest_pictures", (), data))
+        assert learned.isHidden()
+    learned.show_demonstration(Demonstration("nearest_pictures", (), picture(1200, 300).data))
+    assert shown.pixmap().width() == 360
 
 
 def test_peers_of_a_project_that_does_not_run_here_have_an_age(

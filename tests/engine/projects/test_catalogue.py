@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import pytest
 
 from app.text.formats.numbers import size
@@ -15,6 +16,7 @@ from app.text.messages import sentence
 from core.api.errors import IdlehiveError, UsageError, WorldError
 from core.api.intent import Contribute
 from core.api.message import Message
+from core.api.project.demonstration import Demonstration, GetDemonstration, Span
 from core.api.project.projects import (
     AddProject,
     CurvePoint,
@@ -225,6 +227,46 @@ def test_a_curve_that_makes_no_sense_is_left_out(engine: RunningEngine, organise
     organiser.pages["curve.json"] = curve
     engine.start().ask(AddProject(organiser.publish()), ProjectInfo)
     assert engine.ask(GetCurve("poems"), list[CurvePoint]) == []
+
+
+def test_what_the_model_can_do_comes_from_the_backbone_as_plain_text(
+    engine: RunningEngine, organiser: Organiser
+) -> None:
+    spans = (
+        Span("To be,\n or\x1b[31m \u202e"),
+        Span("not" * 400, is_made=True, right="to\tbe" * 100),
+        Span("never shown"),
+    )
+    sent = Demonstration("continued_text", spans, epoch=7)
+    organiser.pages["demonstration.json"] = msgspec.json.encode(sent)
+    engine.start().ask(AddProject(organiser.publish(demonstration="demonstration.json")), ProjectInfo)
+    shown = engine.ask(GetDemonstration("poems"), Demonstration)
+    assert (shown.kind, shown.epoch, len(shown.spans)) == ("continued_text", 7, 2)
+    assert shown.spans[0] == Span("To be,  or\ufffd[31m \ufffd")
+    assert sum(len(span.text) + len(span.right or "") for span in shown.spans) <= 1000 + 500
+
+
+@pytest.mark.parametrize(
+    "sent",
+    [
+        b"no JSON",
+        b"null",
+        b'{"kind": 5}',
+        b'{"kind": "continued_text", "spans": [{"text": "' + b"a" * 2001 + b'"}]}',
+        b'{"kind": "x", "spans": [' + b'{"text": "a"},' * 100 + b'{"text": "a"}]}',
+        msgspec.json.encode(Demonstration("nearest_pictures", (), b"<svg xmlns='http://www.w3.org/2000/svg'/>")),
+        msgspec.json.encode(Demonstration("nearest_pictures", (), b"\xff\xd8\xff")),
+        msgspec.json.encode(Demonstration("nearest_pictures", (), b"\x89PNG\r\n\x1a\n" + b"a" * (256 << 10))),
+        b" " * (513 << 10),
+        b"[" * 100_000,
+    ],
+)
+def test_what_cannot_be_shown_of_the_model_is_left_out(
+    engine: RunningEngine, organiser: Organiser, sent: bytes
+) -> None:
+    organiser.pages["demonstration.json"] = sent
+    engine.start().ask(AddProject(organiser.publish(demonstration="demonstration.json")), ProjectInfo)
+    assert engine.ask(GetDemonstration("poems"), Demonstration | None) is None
 
 
 def test_without_a_keyring_the_invite_is_kept_in_a_private_file_with_a_warning(

@@ -7,9 +7,11 @@ import time
 from collections.abc import Iterator
 from pathlib import Path
 
+import msgspec
 import pytest
 import requests
 
+from core.api.project.demonstration import Demonstration, Span
 from core.host.contributions.store import Claim, ContributionStore
 from core.host.curve import Curve
 from core.host.project import load
@@ -75,6 +77,24 @@ def test_a_browser_shows_the_leaderboard(server: Web, tmp_path: Path) -> None:
     assert "Self-reported" in dom
     assert "<title>Practice: guess Shakespeare's words</title>" in dom
     assert not re.findall(r'(?:src|href)="', dom), "nothing from elsewhere"
+
+
+def test_the_page_shows_what_the_model_has_learned_and_nothing_of_it_is_markup(
+    published: PublishedRun, server: Web
+) -> None:
+    assert "What it has learned so far" not in requests.get(server.url, timeout=5).text
+    assert requests.get(f"{server.url}demonstration.json", timeout=5).json() is None
+    spans = (Span(EVIL), Span(" king", is_made=True), Span(" cat", is_made=True, right="<b>queen"))
+    published.curve.show(Demonstration("filled_masks", spans, b"\x89PNG", epoch=12))
+    answer = requests.get(server.url, timeout=5)
+    assert "What it has learned so far" in answer.text
+    words = re.sub(r"\s+", " ", re.sub(r"<[^>]*>", "", answer.text.partition('id="demonstration"')[2]))
+    assert "&lt;script&gt;document.title=&#39;taken&#39;&lt;/script&gt; [king] [cat ≠ &lt;b&gt;queen]" in words
+    assert EVIL not in answer.text
+    assert 'src="data:image/png;base64,iVBORw=="' in answer.text
+    assert answer.headers["Content-Security-Policy"].endswith("img-src data:")
+    served = requests.get(f"{server.url}demonstration.json", timeout=5).content
+    assert msgspec.json.decode(served, type=Demonstration) == published.curve.demonstration
 
 
 def test_programs_read_the_leaderboard_and_their_own_place(server: Web) -> None:

@@ -1,0 +1,56 @@
+"""Reads what a project's model can do by now from its backbone, which nobody has to trust."""
+
+import logging
+from functools import partial
+
+import msgspec
+
+from core.api.decoding import decode
+from core.api.errors import UsageError, WorldError
+from core.api.project.demonstration import LARGEST, Demonstration, Span
+from core.engine.machine.threads import in_thread
+from core.engine.projects import fetch, pictures
+from core.system.reach import Reach
+
+_MOST_LETTERS = 1000
+"""Of all texts together."""
+_JOINERS = "\N{ZERO WIDTH JOINER}\N{ZERO WIDTH NON-JOINER}"
+"""Several scripts are written with them."""
+_DECODER = msgspec.json.Decoder(Demonstration | None)
+_log = logging.getLogger(__name__)
+
+
+async def read(url: str, reach: Reach) -> Demonstration | None:
+    """None if there is none, or it cannot be read or shown."""
+    try:
+        text, _ = await in_thread(partial(fetch.from_url, url, LARGEST, reach), fetch.SECONDS)
+        found = decode(_DECODER, text)
+        return None if found is None else checked(found)
+    except (UsageError, WorldError, TimeoutError, msgspec.DecodeError) as error:
+        _log.info("What the model at %s has learned could not be read: %s", url, error)
+        return None
+
+
+def checked(found: Demonstration) -> Demonstration:
+    """Plain text of one paragraph, and a PNG.
+
+    Raises:
+        UsageError: the picture is something else.
+    """
+    if found.picture is not None and pictures.picture_of(found.picture).format != "png":
+        raise UsageError("picture_format_unknown")
+    spans, left = list[Span](), _MOST_LETTERS
+    for span in found.spans:
+        text, right = _plain(span.text, left), None if span.right is None else _plain(span.right, left)
+        left -= len(text) + len(right or "")
+        spans.append(Span(text, span.is_made, right))
+    return msgspec.structs.replace(found, spans=tuple(span for span in spans if span.text))
+
+
+def _plain(text: str, most: int) -> str:
+    """At most so many letters; every space is a plain one, and nothing else is invisible."""
+    return "".join(" " if letter.isspace() else _shown(letter) for letter in text[: max(0, most)])
+
+
+def _shown(letter: str) -> str:
+    return letter if letter.isprintable() or letter in _JOINERS else "\N{REPLACEMENT CHARACTER}"

@@ -1,0 +1,86 @@
+"""Examples of what a model can do, for `core.api.project.demonstration`. The same model gives the same ones."""
+
+from collections.abc import Sequence
+from io import BytesIO
+from typing import Any
+
+import torch
+from tokenizers import Tokenizer
+
+from core.api.project.demonstration import Demonstration, Span
+
+_PROMPT, _WRITTEN, _SHOWN = 16, 32, 40
+"""Tokens that are given, that are written, and of a masked text."""
+_CHOICES, _SEED = 20, 0
+"""A token is drawn from so many: the most likely one alone repeats itself."""
+_SIDE, _EDGE = 48, 3
+"""Pixels of a picture in a table, and between two of them."""
+
+
+def continued(tokenizer: Tokenizer, model: Any, tokens: torch.Tensor) -> Demonstration:
+    """The beginning of a row of tokens, and what the model writes after it."""
+    row, chance = tokens[None, : min(_PROMPT, len(tokens) // 2)], torch.Generator().manual_seed(_SEED)
+    given = row.shape[1]
+    for _ in range(min(_WRITTEN, len(tokens) - given)):
+        logits = model(input_ids=row, use_cache=False).logits[0, -1].float().cpu().nan_to_num()
+        likely = logits.topk(min(_CHOICES, len(logits)))
+        drawn = int(torch.multinomial(likely.values.softmax(-1), 1, generator=chance))
+        row = torch.cat((row, likely.indices[drawn].view(1, 1).to(row.device)), 1)
+    numbers = row[0].tolist()
+    before = tokenizer.decode(numbers[:given])
+    made = tokenizer.decode(numbers)[len(before) :]
+    return Demonstration("continued_text", (Span(before), Span(made, is_made=True)))
+
+
+def filled(tokenizer: Tokenizer, labels: torch.Tensor, inputs: torch.Tensor, logits: torch.Tensor) -> Demonstration:
+    """The beginning of a row of tokens with what the model predicts where `labels` asks (below 0: nothing is asked)."""
+    right = torch.where(labels < 0, inputs, labels)[:_SHOWN].tolist()
+    guesses = logits.argmax(-1).tolist()
+    spans, at = list[Span](), 0
+    for place in range(len(right)):
+        if labels[place] >= 0:
+            spans += [Span(_between(tokenizer, right, at, place)), _guess(tokenizer, right, place, guesses[place])]
+            at = place + 1
+    spans.append(Span(_between(tokenizer, right, at, len(right))))
+    return Demonstration("filled_masks", tuple(span for span in spans if span.text))
+
+
+def nearest(pictures: torch.Tensor, features: torch.Tensor, rows: int = 4, columns: int = 5) -> Demonstration | None:
+    """Some pictures, and in the row of each those whose features are the most similar; None of too few.
+
+    `pictures`: (count, 3, height, width) of 0 to 1; `features`: (count, size).
+    """
+    if len(pictures) < rows * columns:
+        return None
+    directions = torch.nn.functional.normalize(features.float(), dim=-1)
+    asked = torch.linspace(0, len(pictures) - 1, rows).long()
+    similar = directions[asked] @ directions.T
+    similar[torch.arange(rows), asked] = 2  # a picture comes first in its own row
+    places = similar.topk(columns).indices.flatten()
+    small = torch.nn.functional.interpolate(pictures[places], size=(_SIDE, _SIDE), mode="bilinear", antialias=True)
+    return Demonstration("nearest_pictures", picture=table(small, columns))
+
+
+def table(pictures: torch.Tensor, columns: int) -> bytes:
+    """A PNG of pictures (count, 3, side, side) of 0 to 1, in rows, with transparent edges between them."""
+    from PIL import Image  # with its codecs, only where there are pictures
+
+    step = pictures.shape[-1] + _EDGE
+    whole = Image.new("RGBA", (columns * step - _EDGE, len(pictures) // columns * step - _EDGE))
+    for number, picture in enumerate((pictures.clamp(0, 1) * 255).byte().permute(0, 2, 3, 1)):
+        content = Image.frombytes("RGB", (pictures.shape[-1],) * 2, picture.contiguous().numpy().tobytes())
+        whole.paste(content, (number % columns * step, number // columns * step))
+    file = BytesIO()
+    whole.save(file, "PNG", optimize=True)
+    return file.getvalue()
+
+
+def _between(tokenizer: Tokenizer, tokens: Sequence[int], begin: int, end: int) -> str:
+    """The text of some tokens as it is within the whole: decoders treat the first token of a text differently."""
+    return str(tokenizer.decode(list(tokens[:end]))[len(tokenizer.decode(list(tokens[:begin]))) :])
+
+
+def _guess(tokenizer: Tokenizer, right: Sequence[int], place: int, guess: int) -> Span:
+    made = _between(tokenizer, [*right[:place], guess], place, place + 1)
+    wanted = _between(tokenizer, right, place, place + 1)
+    return Span(made or "…", is_made=True, right=None if guess == right[place] else wanted)
