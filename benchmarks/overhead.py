@@ -74,7 +74,7 @@ def main() -> None:
         order = Order(task, samples, size, manifest.run_id, dht.peer_id.to_bytes())
         microbatches = Microbatches(order, shared, torch.device("cpu"), lambda: False)
         throttle = Throttle(contention=Contention())
-        held = next(order.batches(2))
+        held = next(order.batches(2, 0))
 
         def with_peers() -> None:
             done = microbatches.compute(1, 0)

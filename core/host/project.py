@@ -19,7 +19,7 @@ from msgspec import Meta
 
 from core.api.errors import ManifestError, UsageError, WorldError
 from core.api.project import manifest_reading
-from core.api.project.data import ImageTarData
+from core.api.project.data import Mixture
 from core.api.project.fields import File, Positive
 from core.api.project.manifest import Manifest
 from core.api.project.peer_address import is_peer_address
@@ -116,6 +116,7 @@ def load(path: Path) -> Project:
         host = _host(table.pop("host", {}))
         files = _publish(table, path.parent)
         template = _template(table, host)
+        _check_content(template, files)
     except ManifestError as error:
         raise _wrong(path, error) from None
     return Project(path, template, host, {file.name: file for file in files}, "run_id" not in table)
@@ -164,6 +165,19 @@ def _template(plain: dict[str, Any], host: Host) -> Manifest:
     return template
 
 
+def _check_content(template: Manifest, files: Sequence[ServedFile]) -> None:
+    """What volunteers' trainers would stumble over: files that cannot be unpacked, and Parquet without the column."""
+    whole, own = template.data, {file.sha256: file.path for file in files}
+    for kind in [part.data for part in whole.parts] if isinstance(whole, Mixture) else [whole]:
+        if _is_text({"type": kind.__struct_config__.tag, "compression": getattr(kind, "compression", "none")}):
+            continue
+        from core.learning.data import source_for  # with torch, which the engine must not load
+
+        for file in (*kind.shards, *filter(None, (kind.held_out,))):
+            if file.sha256 in own:
+                source_for(kind).check(own[file.sha256])
+
+
 def _wrong(path: Path, error: ManifestError) -> UsageError:
     if field := error.field.removeprefix("$").removeprefix("."):
         return UsageError("project_field_wrong", path=str(path), field=field, problem=error.problem)
@@ -201,12 +215,18 @@ def _publish(table: dict[str, Any], folder: Path) -> list[ServedFile]:
             publish(data, "held_out", f"{field}.held_out", text=_is_text(data))
     held_out = {file.sha256 for file in published}
     for data, field in collections:
-        found = _shards(data["shards"], folder, f"{field}.shards")
-        shards = [_published(shard, place, text=_is_text(data)) for shard, place in found]
-        if twice := [shard for shard in shards if shard.sha256 in held_out]:
-            raise ManifestError("shard_is_held_out", f"{field}.shards", path=twice[0].path.name)
-        data["shards"] = [_entry(shard) for shard in shards]
-        published += shards
+        entries = list[dict[str, Any]]()
+        for shard, place in _shards(data["shards"], folder, f"{field}.shards"):
+            if isinstance(shard, dict):
+                # Elsewhere: the table of a file, as the manifest has it.
+                entries.append(shard)
+                continue
+            own = _published(shard, place, text=_is_text(data))
+            if own.sha256 in held_out:
+                raise ManifestError("shard_is_held_out", f"{field}.shards", path=own.path.name)
+            entries.append(_entry(own))
+            published.append(own)
+        data["shards"] = entries
     return published
 
 
@@ -223,18 +243,21 @@ def _collections(data: object, field: str) -> Iterator[tuple[dict[str, Any], str
 
 
 def _is_text(data: dict[str, Any]) -> bool:
-    return data.get("type") != ImageTarData.__struct_config__.tag
+    return data.get("type", "text") in {"text", "json_lines"} and data.get("compression", "none") == "none"
 
 
 def _entry(file: ServedFile) -> dict[str, Any]:
     return {"url": f"data/{file.name}", "sha256": file.sha256, "size": file.size}
 
 
-def _shards(patterns: object, folder: Path, place: str) -> Iterator[tuple[Path, str]]:
+def _shards(patterns: object, folder: Path, place: str) -> Iterator[tuple[Path | dict[str, Any], str]]:
     if not isinstance(patterns, list):
         raise ManifestError("shards_not_a_list", place)
     for index, pattern in enumerate(patterns):
         field = f"{place}[{index}]"
+        if isinstance(pattern, dict):
+            yield pattern, field
+            continue
         if not isinstance(pattern, str) or not re.search(r"[*?\[]", pattern):
             yield _local(pattern, folder, field), field
             continue

@@ -18,7 +18,7 @@ from core.learning.ahead import Ahead
 from core.learning.dropout import ReproducibleDropout, has_dropout
 from core.learning.tasks.task import Batch, Task
 
-_PURPOSE = b"idlehive order 1\n"
+_PURPOSE = b"idlehive order 2\n"
 
 
 class BadWork(Exception):
@@ -33,6 +33,8 @@ class Piece(msgspec.Struct, frozen=True, array_like=True, forbid_unknown_fields=
     first: Annotated[int, Meta(ge=0, le=1 << 32)]
     """Samples before it in this epoch."""
     count: Annotated[int, Meta(ge=1, le=1 << 32)]
+    portion: Annotated[int, Meta(ge=0, le=1 << 32)] = 0
+    """Of the data, that they are from."""
 
 
 @dataclass(frozen=True)
@@ -40,21 +42,21 @@ class Order:
     """Of one peer in one run.
 
     Parameters:
-        samples: the endless stream of the data's samples that a seed gives.
+        samples: the endless stream of samples that a seed gives, of a portion of the data.
         size: samples of a microbatch, as the project declares it.
         peer: its id.
     """
 
     task: Task
-    samples: Callable[[int], Iterable[Any]]
+    samples: Callable[[int, int], Iterable[Any]]
     size: int
     run_id: str
     peer: bytes
 
-    def batches(self, epoch: int) -> Iterator[Batch]:
+    def batches(self, epoch: int, portion: int) -> Iterator[Batch]:
         """Those of an epoch, from its first sample on."""
         seed = self.seed(epoch)
-        return self.task.batches(self.samples(seed), self.size, seed)
+        return self.task.batches(self.samples(seed, portion), self.size, seed)
 
     def seed(self, epoch: int, place: int = 0) -> int:
         """Of an epoch's order; and, from 1 on, of random choices at a place in it."""
@@ -68,11 +70,14 @@ class Samples:
     """Takes the samples of an order one after the other, and begins again with each epoch.
 
     Parameters:
+        portion: of the data, in an epoch.
         ahead: prepare the next batch meanwhile.
     """
 
     order: Order
+    portion: Callable[[int], int] = lambda _epoch: 0
     ahead: bool = False
+    _portion: int = 0
     _epoch: int = -1
     _taken: int = 0
     _rest: Batch = field(default_factory=dict)
@@ -84,15 +89,15 @@ class Samples:
         It is the rest of the batch if less than the task's least would remain.
         """
         if epoch != self._epoch:
-            batches = self.order.batches(epoch)
+            self._epoch, self._taken, self._rest, self._portion = epoch, 0, {}, self.portion(epoch)
+            batches = self.order.batches(epoch, self._portion)
             self._batches = Ahead(batches) if self.ahead else batches
-            self._epoch, self._taken, self._rest = epoch, 0, {}
         batch = self._rest if rows(self._rest) else next(self._batches)
         if rows(batch) - most < self.order.task.least_samples:
             most = rows(batch)
         self._rest = {name: value[most:] for name, value in batch.items()}
         taken = {name: value[:most] for name, value in batch.items()}
-        piece = Piece(epoch, self._taken, rows(taken))
+        piece = Piece(epoch, self._taken, rows(taken), self._portion)
         self._taken += piece.count
         return piece, taken
 
@@ -164,8 +169,8 @@ def compute_again(
 
 def _found(order: Order, pieces: Iterable[Piece]) -> Iterator[tuple[Piece, Batch] | None]:
     """None for each batch before a piece: a peer can say that many are."""
-    for epoch, of_epoch in groupby(pieces, key=lambda piece: piece.epoch):
-        samples, at = Samples(order), 0
+    for (epoch, portion), of_epoch in groupby(pieces, key=lambda piece: (piece.epoch, piece.portion)):
+        samples, at = Samples(order, lambda _epoch, portion=portion: portion), 0  # type: ignore[misc]  # a default
         for piece in of_epoch:
             if piece.first < at:
                 raise BadWork("samples_twice")

@@ -9,7 +9,7 @@ import os
 import re
 import secrets
 import shutil
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
@@ -17,7 +17,7 @@ from pathlib import Path
 from core.api.errors import WorldError, os_errors_as
 from core.api.project.fields import File
 
-_ENTRY = re.compile(r"(?P<sha256>[0-9a-f]{64})(\.part)?")
+_ENTRY = re.compile(r"(?P<sha256>[0-9a-f]{64})(\.part|\.unpacked(\.\d+)?)?")
 
 
 class Cache:
@@ -51,6 +51,19 @@ class Cache:
             except FileNotFoundError:
                 pass
         return None
+
+    def path(self, file: File) -> Path:
+        """Where it is, once it was fetched."""
+        return self.folder / file.sha256
+
+    def release(self, files: Iterable[File]) -> None:
+        """This process no longer uses them."""
+        self._leased -= {file.sha256 for file in files}
+        with self._locked():
+            self._lease.seek(0)
+            self._lease.truncate()
+            self._lease.writelines(f"{sha256}\n" for sha256 in self._leased)
+            self._lease.flush()
 
     def part(self, file: File) -> Path:
         return self.folder / f"{file.sha256}.part"

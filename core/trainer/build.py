@@ -7,7 +7,9 @@ from contextlib import ExitStack, closing, contextmanager
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
+from random import Random
 
+import requests
 import torch
 from hivemind import DHT
 from transformers.modeling_utils import PreTrainedModel
@@ -18,8 +20,9 @@ from core.api.session import Fault, Remark, Start
 from core.api.session_settings import SessionSettings
 from core.api.snapshot import Transfer
 from core.learning.data import training_samples
-from core.learning.data.download import Client, StoppedError
+from core.learning.data.download import Client, Read, StoppedError
 from core.learning.data.fetch import Fetcher
+from core.learning.data.rotation import Rotation
 from core.learning.model import build_model, count_parameters
 from core.learning.order import Order
 from core.learning.tasks import task_for
@@ -56,6 +59,9 @@ from core.trainer.state_sync import StateSync
 
 log = logging.getLogger(__name__)
 
+_HELD_PERIOD = 0.25
+"""Seconds between two checks whether the session is still on hold."""
+
 
 @dataclass(frozen=True)
 class _Process:
@@ -77,7 +83,7 @@ class _Prepared:
     device: torch.device
     task: Task
     model: PreTrainedModel
-    shards: list[Path]
+    rotation: Rotation
 
 
 @dataclass(frozen=True)
@@ -122,18 +128,19 @@ def _prepare(process: _Process, cache: Cache) -> _Prepared:
     device = device_of(start.settings.gpu)
     apply_settings(settings, device)
     measurements.memory.check(settings.limits.memory_limit)
-    client = Client(
-        start.access_token,
-        start.origin,
-        reach_of(start.origin, manifest.initial_peers),
-        read=ThrottledDownload(process.link, control.leaving),
-    )
+    read = ThrottledDownload(process.link, control.leaving)
+    connect = partial(Client, start.access_token, start.origin, reach_of(start.origin, manifest.initial_peers))
+    client = connect(read=read)
+    ahead = Fetcher(cache, connect(read=_held_back(read, control)), control.leaving)
+    rotation = Rotation(manifest.data, cache, ahead.fetch, Random())
     paths = Fetcher(cache, client, control.leaving).fetch(
-        manifest.needed_files(), lambda done, total: status.enter("preparing", transfer=Transfer(done, total))
+        manifest.needed_files(manifest.data.portions[rotation.number]),
+        lambda done, total: status.enter("preparing", transfer=Transfer(done, total)),
     )
+    rotation.make_ready()
     log.info("start: data ready")
     status.enter("joining")
-    tokenizer, shards = (paths[0], paths[1:]) if manifest.tokenizer else (None, paths)
+    tokenizer = paths[0] if manifest.tokenizer else None
     model = build_model(manifest)
     task = task_for(manifest, model.config, tokenizer)
     model.train()
@@ -141,7 +148,18 @@ def _prepare(process: _Process, cache: Cache) -> _Prepared:
     log.info("start: model built")
     if control.leaving.is_set():
         raise StoppedError
-    return _Prepared(settings, device, task, model, shards)
+    return _Prepared(settings, device, task, model, rotation)
+
+
+def _held_back(read: Read, control: Control) -> Read:
+    """Reads nothing while the session is on hold."""
+
+    def when_free(response: requests.Response, size: int) -> bytes:
+        while control.held and not control.leaving.wait(_HELD_PERIOD):
+            pass
+        return read(response, size)
+
+    return when_free
 
 
 def _join(process: _Process, prepared: _Prepared, opened: ExitStack) -> Session:
@@ -235,8 +253,10 @@ def _session(
     copy = LocalCopy(Path(start.copies), manifest.run_id) if start.copies is not None else None
     return Session(
         optimizer=optimizer,
-        microbatches=Microbatches(order, prepared.model, prepared.device, lambda: control.interrupted),
-        peer_validation=peer_validation_of(optimizer, prepared.model, order, manifest),
+        microbatches=Microbatches(
+            order, prepared.model, prepared.device, lambda: control.interrupted, prepared.rotation.at
+        ),
+        peer_validation=peer_validation_of(optimizer, prepared.model, order, manifest, prepared.rotation.has),
         state_sync=StateSync(optimizer, copy, status, control, lambda remark: reporter.send(Remark(remark))),
         throttle=Throttle(reader_of(start.settings.gpu), contention=Contention()),
         run=run,
@@ -252,17 +272,22 @@ def _session(
 
 
 def peer_validation_of(
-    optimizer: CollaborativeOptimizer, model: PreTrainedModel, order: Order, manifest: Manifest
+    optimizer: CollaborativeOptimizer,
+    model: PreTrainedModel,
+    order: Order,
+    manifest: Manifest,
+    has_portion: Callable[[int], bool],
 ) -> PeerValidation | NoPeerValidation:
     """A session's part in validating the others."""
     if not manifest.task.is_reproducible:
         return NoPeerValidation()
-    return PeerValidation(optimizer, model, order, tolerance=tolerance_of(manifest.averaging.compression))
+    tolerance = tolerance_of(manifest.averaging.compression)
+    return PeerValidation(optimizer, model, order, tolerance=tolerance, has_portion=has_portion)
 
 
 def _order(prepared: _Prepared, start: Start, dht: DHT) -> Order:
     manifest = start.manifest
-    samples = partial(training_samples, manifest.data, prepared.shards)
+    samples = partial(training_samples, manifest.data, prepared.rotation.paths)
     return Order(prepared.task, samples, manifest.training.microbatch_size, manifest.run_id, dht.peer_id.to_bytes())
 
 

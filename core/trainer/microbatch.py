@@ -78,7 +78,9 @@ class Size:
 
 
 class Microbatches:
-    """Computes gradients into the model's parameters. `is_unwanted` says whether a command asks to stop computing."""
+    """Computes gradients into the model's parameters. `is_unwanted` says whether a command asks to stop computing,
+    `portion` gives that of the data in an epoch.
+    """
 
     def __init__(
         self,
@@ -86,10 +88,11 @@ class Microbatches:
         model: PreTrainedModel,
         device: torch.device,
         is_unwanted: Callable[[], bool] = lambda: False,
+        portion: Callable[[int], int] = lambda _epoch: 0,
     ) -> None:
         self._order, self._model, self._device = order, model, device
         check_at_layers(model, partial(_stop_if, is_unwanted))
-        self._samples, self._size = Samples(order, ahead=True), Size(order.size, order.task.least_samples)
+        self._samples, self._size = Samples(order, portion, ahead=True), Size(order.size, order.task.least_samples)
         self._flops_per_sample: float | None = None
         """Counted in the first microbatch only: all samples have the same length."""
 

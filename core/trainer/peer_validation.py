@@ -16,6 +16,7 @@ import torch
 from hivemind.p2p import PeerID
 from hivemind.utils import get_dht_time
 
+from core.api.errors import WorldError
 from core.learning.order import BadWork, Order, Piece, Recomputation
 from core.swarm.averaging.optimizer import CollaborativeOptimizer
 from core.swarm.dht.work_records import WorkRecords
@@ -74,6 +75,7 @@ class PeerValidation:
         model: computes the others' gradients with their parameters, and gets its own back.
         tolerance: see `tolerance_of`.
         share: of this peer's time that it may take.
+        has_portion: whether a portion of the data is here. Nothing is fetched in order to validate others.
         clock: monotonic, in seconds.
     """
 
@@ -85,10 +87,11 @@ class PeerValidation:
         *,
         tolerance: float,
         share: float = SHARE,
+        has_portion: Callable[[int], bool] = lambda _portion: True,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
         self._optimizer, self._model, self._order = optimizer, model, order
-        self._tolerance, self._share, self._clock = tolerance, share, clock
+        self._tolerance, self._share, self._clock, self._has_portion = tolerance, share, clock, has_portion
         self._verdicts = Verdicts()
         self._recent: dict[int, list[torch.Tensor]] = {}
         self._is_watching = False
@@ -150,7 +153,7 @@ class PeerValidation:
 
     def _compute(self, case: _Case) -> None:
         evidence, pieces = case.evidence, case.pieces
-        if pieces is None:
+        if pieces is None or not all(self._has_portion(piece.portion) for piece in pieces):
             # Those who keep the record may have lost it: only the organiser's validator asks again and again.
             self._case = None
             return
@@ -163,8 +166,8 @@ class PeerValidation:
             is_done = not case.recomputation.step()
         except BadWork:
             self._judge(evidence, float("inf"))
-        except torch.OutOfMemoryError:
-            # It has computed more at once than fits here.
+        except (torch.OutOfMemoryError, WorldError):
+            # It has computed more at once than fits here, or its shards were removed meanwhile.
             self._case = None
         except Stopped:
             # The gradients of this piece are missing.

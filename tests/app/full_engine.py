@@ -93,7 +93,7 @@ def tiles() -> bytes:
     buffer = QBuffer()
     buffer.open(QBuffer.OpenModeFlag.WriteOnly)
     QImageWriter(buffer, QByteArray(b"png")).write(image)
-    return buffer.data().data()
+    return bytes(buffer.data().data())
 
 
 def curve_point(epoch: int) -> CurvePoint:

@@ -6,7 +6,9 @@ import tomllib
 from pathlib import Path
 
 import msgspec
+import pyarrow as pa
 import pytest
+from pyarrow import parquet
 
 from app.text.messages import sentence
 from core.api.errors import UsageError, WorldError
@@ -62,7 +64,7 @@ def test_a_manifest_made_of_a_toml_is_read_back_with_urls_of_the_files(project: 
     manifest = parse(msgspec.json.encode(made), "http://192.0.2.1:8080/manifest.json")
     assert manifest.initial_peers == (PEER, OTHER)
     assert manifest.curve == "http://192.0.2.1:8080/curve.json"
-    for file in manifest.needed_files():
+    for file in manifest.needed_files(manifest.data.portions[0]):
         local = loaded.files[file.url.removeprefix("http://192.0.2.1:8080/data/")]
         content = local.path.read_bytes()
         assert (file.sha256, file.size) == (hashlib.sha256(content).hexdigest(), len(content))
@@ -70,6 +72,42 @@ def test_a_manifest_made_of_a_toml_is_read_back_with_urls_of_the_files(project: 
         "train-0.txt",
         "train-1.txt",
     ]
+
+
+ELSEWHERE = {"url": "https://example.org/0001.parquet", "sha256": "a" * 64, "size": 1000}
+
+
+def test_shards_may_be_elsewhere(project: Path, tmp_path: Path) -> None:
+    table = '{ url = "https://example.org/0001.parquet", sha256 = "' + "a" * 64 + '", size = 1000 }'
+    loaded = load(rewritten(project, "shards = [", f"shards = [{table}, "))
+    shard, *others = loaded.manifest(tmp_path, [PEER]).data.shards
+    assert msgspec.to_builtins(shard) == ELSEWHERE
+    assert others
+    assert all(file.size != 1000 for file in loaded.files.values())
+
+
+@pytest.mark.parametrize("wrong", ['{ url = "x" }', '{ url = "x", sha256 = "b", size = 1 }', "7"])
+def test_a_wrong_table_of_a_shard_is_named(project: Path, wrong: str) -> None:
+    with pytest.raises(UsageError, match=r"field=data\.shards\[0\]"):
+        load(rewritten(project, "shards = [", f"shards = [{wrong}, "))
+
+
+@pytest.mark.parametrize(
+    ("data", "field", "problem"),
+    [
+        ('type = "parquet", field = "body"', "data.field", "column_missing"),
+        ('type = "parquet", field = "text"', "data.shards", "shard_not_readable"),
+        ('compression = "gzip"', "data.shards", "shard_not_readable"),
+    ],
+)
+def test_files_of_another_kind_than_the_toml_says_are_refused_with_the_field(
+    project: Path, data: str, field: str, problem: str
+) -> None:
+    if "body" in data:
+        for file in project.parent.glob("train-*.txt"):
+            parquet.write_table(pa.table({"text": ["a", file.name]}), file)
+    with pytest.raises(UsageError, match=f"field={field} .*{problem}"):
+        load(rewritten(project, ', held_out = "held out ü.txt"', f", {data}"))
 
 
 def test_two_state_folders_are_two_runs_and_one_folder_stays_one_run(project: Path, tmp_path: Path) -> None:

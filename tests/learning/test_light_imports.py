@@ -17,8 +17,8 @@ with loading():
     import core.host.build
 import torch
 from core.host.project import load
-from core.learning.data import source_for
-from core.learning.data.source import once, stream
+from core.learning.data import source_for, training_samples
+from core.learning.data.source import once
 from core.learning.model import build_model
 from core.learning.optimizers import optimizer_factory, scheduler_factory
 from core.learning.order import Order
@@ -33,7 +33,7 @@ task = task_for(manifest, model.config, practice / "tokenizer.json")
 optimizer = optimizer_factory(manifest.training.optimizer)(model.parameters())
 scheduler = scheduler_factory(manifest.training.schedule)(optimizer)
 source = source_for(manifest.data)
-samples = partial(stream, source, sorted(practice.glob("train-*.txt")))
+samples = partial(training_samples, manifest.data, sorted(practice.glob("train-*.txt")))
 microbatches = Microbatches(Order(task, samples, 4, "run", b"peer"), model, torch.device("cpu"))
 for _ in range(2):
     assert microbatches.compute(0, 0).flops_per_sample

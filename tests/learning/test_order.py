@@ -1,5 +1,7 @@
 """Anybody can compute the gradients of a peer again."""
 
+from collections.abc import Iterator
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -9,6 +11,8 @@ import pytest
 import torch
 from transformers import PreTrainedModel
 
+from core.api.project.data import TextData
+from core.api.project.fields import File
 from core.host.project import load
 from core.learning.data import training_samples
 from core.learning.model import build_model
@@ -18,6 +22,8 @@ from core.trainer.microbatch import Microbatches
 from tests.end_to_end.machine import PRACTICE
 
 CPU = torch.device("cpu")
+FILES = tuple(File(name, "0" * 64, 17 << 20) for name in ("a", "b"))
+"""Each large enough for a portion of its own."""
 
 
 @pytest.fixture(scope="module")
@@ -80,6 +86,29 @@ def test_each_epoch_has_other_samples_and_goes_on_where_it_was(model: PreTrained
 def test_pieces_that_nobody_has_computed_are_none(model: PreTrainedModel, pieces: list[Piece]) -> None:
     with pytest.raises(BadWork):
         compute_again(order(model), model, pieces, lambda _epoch: None)
+
+
+def test_the_samples_of_another_portion_are_others_and_are_computed_again(model: PreTrainedModel) -> None:
+    def samples(seed: int, portion: int) -> Iterator[str]:
+        return training_samples(TextData(FILES), sorted(PRACTICE.glob("train-*.txt"))[:2], seed, portion)
+
+    split = replace(order(model), samples=samples)
+    microbatches = Microbatches(split, model, CPU, portion=lambda epoch: epoch % 2)
+    vectors, pieces = list[torch.Tensor](), list[Piece]()
+    for epoch in (2, 3):
+        model.zero_grad()
+        pieces.append(microbatches.compute(epoch, 0).piece)
+        vectors.append(
+            torch.cat([parameter.grad.flatten() for parameter in model.parameters() if parameter.grad is not None])
+        )
+    assert [piece.portion for piece in pieces] == [0, 1]
+    for piece, vector in zip(pieces, vectors, strict=True):
+        again = compute_again(split, model, [piece], lambda _epoch: None)
+        assert float((again - vector).norm() / vector.norm()) < 1e-5
+        wrong = compute_again(split, model, [msgspec.structs.replace(piece, portion=1 - piece.portion)], lambda _: None)
+        assert float((wrong - vector).norm() / vector.norm()) > 0.5
+    both = compute_again(split, model, pieces, lambda _epoch: None)
+    assert float((2 * both - vectors[0] - vectors[1]).norm() / both.norm()) < 1e-4
 
 
 def test_pieces_that_were_left_out_are_passed_over(model: PreTrainedModel) -> None:

@@ -88,7 +88,7 @@ class Numbers:
 
 def microbatches(task: Numbers, model: torch.nn.Module | None = None) -> Microbatches:
     model = model or torch.nn.Linear(1, 1, bias=False)
-    order = Order(task, lambda _seed: (), 16, "run", b"peer")  # type: ignore[arg-type]  # it has no example
+    order = Order(task, lambda _seed, _portion: (), 16, "run", b"peer")  # type: ignore[arg-type]  # it has no example
     return Microbatches(order, model, CPU)  # type: ignore[arg-type]  # any module will do
 
 
@@ -103,7 +103,7 @@ def test_every_sample_is_computed_once_and_in_order_whatever_the_sizes() -> None
 def test_no_microbatch_leaves_fewer_samples_of_its_batch_than_the_task_can_use() -> None:
     task = Numbers()
     task.least_samples = 5
-    samples = Samples(Order(task, lambda _seed: (), 16, "run", b"peer"))  # type: ignore[arg-type]  # it has no example
+    samples = Samples(Order(task, lambda _seed, _portion: (), 16, "run", b"peer"))  # type: ignore[arg-type]  # it has no example
     taken = [samples.take(0, 6)[0].count for _ in range(4)]
     assert taken == [6, 10, 6, 10], "after 6 more, 4 would remain"
 

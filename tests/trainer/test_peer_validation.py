@@ -25,7 +25,7 @@ from tests.learning.small_project import small_manifest
 def test_nobody_validates_what_cannot_be_computed_again(task: Any, kind: type) -> None:
     """With a queue of its own, another peer's gradients would look wrong."""
     manifest = msgspec.structs.replace(small_manifest(), task=task)
-    assert type(peer_validation_of(Mock(), Mock(), Mock(), manifest)) is kind
+    assert type(peer_validation_of(Mock(), Mock(), Mock(), manifest, Mock())) is kind
 
 
 def test_a_validation_that_a_pause_interrupts_is_given_up_and_judges_nobody() -> None:

@@ -20,6 +20,8 @@ WORDINGS = {
     "data_without_text": N_("The project's data holds no text."),
     "data_without_sentences": N_("The texts of the project's data have only one sentence each."),
     "shard_not_readable": N_("The data shard {path} cannot be read: {detail}."),
+    "shard_unpacks_too_large": N_("The data shard {path} would become far larger than text does when it is unpacked."),
+    "column_missing": N_("{path} has no column “{column}” of text."),
     "cache_too_small": N_("The data needs {needed:size} of cache, but your limit allows {allowed:size}."),
     "cache_not_usable": N_("The cache folder {folder} cannot be used: {detail}."),
     "disk_too_full": N_("The disk is full: {needed:size} are needed in {folder}, {free:size} are free."),

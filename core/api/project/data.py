@@ -1,11 +1,32 @@
 """The kinds of data of a manifest."""
 
-from typing import Annotated, ClassVar
+from collections.abc import Sequence
+from itertools import accumulate, chain, pairwise
+from typing import Annotated, ClassVar, Literal
 
 import msgspec
 from msgspec import Meta
 
 from core.api.project.fields import File, Text
+
+_PORTION = 16 << 20
+"""Bytes: some seconds of a home line."""
+
+Portion = tuple[int, ...]
+"""Shards by their numbers, which are learned from at the same time: a peer begins when it has these."""
+
+
+def portions_of(shards: Sequence[File]) -> tuple[Portion, ...]:
+    """Consecutive shards that have 16 MiB together or more; all of them if they have less."""
+    ends, size = [0], 0
+    for number, shard in enumerate(shards, 1):
+        size += shard.size
+        if size >= _PORTION:
+            ends.append(number)
+            size = 0
+    # What is left is too little for a portion of its own.
+    ends[-1 if len(ends) > 1 else len(ends) :] = [len(shards)]
+    return tuple(tuple(range(begin, end)) for begin, end in pairwise(ends))
 
 
 class Shards(msgspec.Struct, frozen=True, forbid_unknown_fields=True, tag_field="type"):
@@ -18,12 +39,22 @@ class Shards(msgspec.Struct, frozen=True, forbid_unknown_fields=True, tag_field=
     held_out: File | None = None
     """Never learned from; the backbone evaluates on it."""
 
+    @property
+    def portions(self) -> tuple[Portion, ...]:
+        """Every peer learns from one after the other; which one it begins with is its own choice."""
+        return portions_of(self.shards)
+
+
+Compression = Literal["none", "gzip", "zstd"]
+
 
 class TextData(Shards, frozen=True, tag="text"):
     """UTF-8 text, in lines."""
 
     block: Annotated[int, Meta(ge=256, le=1 << 20)] = 2048
     """Bytes of a text: it has the whole lines of about so many."""
+    compression: Compression = "none"
+    """Of all files."""
 
 
 class JsonLinesData(Shards, frozen=True, tag="json_lines"):
@@ -31,6 +62,15 @@ class JsonLinesData(Shards, frozen=True, tag="json_lines"):
 
     field: Text = "text"
     """Of the object, that holds the text."""
+    compression: Compression = "none"
+    """Of all files."""
+
+
+class ParquetData(Shards, frozen=True, tag="parquet"):
+    """Apache Parquet, as collections on the Hugging Face Hub have it; each row is a text."""
+
+    field: Text = "text"
+    """The column that holds the text."""
 
 
 class ImageTarData(Shards, frozen=True, tag="image_tar"):
@@ -44,7 +84,7 @@ class Part(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
     weight: Annotated[float, Meta(gt=0, le=1e6)]
     """Its share of the texts is this number divided by the sum of all."""
-    data: TextData | JsonLinesData
+    data: TextData | JsonLinesData | ParquetData
     """By its type."""
 
 
@@ -60,6 +100,17 @@ class Mixture(msgspec.Struct, frozen=True, forbid_unknown_fields=True, tag_field
         """Of all parts, in their order."""
         return tuple(shard for part in self.parts for shard in part.data.shards)
 
+    @property
+    def portions(self) -> tuple[Portion, ...]:
+        """A portion of each part."""
+        begins = accumulate((len(part.data.shards) for part in self.parts), initial=0)
+        own = [
+            [tuple(begin + number for number in portion) for portion in part.data.portions]
+            for begin, part in zip(begins, self.parts, strict=False)
+        ]
+        most = max(map(len, own))
+        return tuple(tuple(chain.from_iterable(each[number % len(each)] for each in own)) for number in range(most))
 
-Data = TextData | JsonLinesData | ImageTarData | Mixture
+
+Data = TextData | JsonLinesData | ParquetData | ImageTarData | Mixture
 """By `type`, `text` if it is missing. How each is read is in `core.learning.data`."""

@@ -10,7 +10,7 @@ from typing import Annotated, Any, Literal
 import msgspec
 from msgspec import Meta
 
-from core.api.project.data import Data
+from core.api.project.data import Data, Portion
 from core.api.project.fields import (
     Architecture,
     Count,
@@ -161,6 +161,11 @@ class Manifest(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=
     closed: bool = False
     """The organiser has ended the run."""
 
-    def needed_files(self) -> tuple[File, ...]:
-        """What every trainer fetches."""
-        return (*((self.tokenizer,) if self.tokenizer else ()), *self.data.shards)
+    def needed_files(self, portion: Portion) -> tuple[File, ...]:
+        """What a trainer needs to learn from a portion of the data."""
+        return (*((self.tokenizer,) if self.tokenizer else ()), *(self.data.shards[number] for number in portion))
+
+    @property
+    def download_size(self) -> int:
+        """Bytes until a trainer can begin, at most."""
+        return max(sum(file.size for file in self.needed_files(portion)) for portion in self.data.portions)

@@ -197,7 +197,7 @@ class Catalogue:
             architecture=described.model.architecture,
             task=type(described.task).__struct_config__.tag or "",  # type: ignore[arg-type]  # tags here are strings
             target_batch_size=described.training.target_batch_size,
-            download_size=sum(file.size for file in manifest.needed_files()) if manifest else 0,
+            download_size=manifest.download_size if manifest else 0,
             requirements=msgspec.structs.asdict(manifest.requirements) if manifest else {},
             missing=tuple(requirements.missing(manifest.requirements, self._cache_folder)) if manifest else (),
             homepage=manifest.homepage if manifest else None,

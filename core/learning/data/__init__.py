@@ -6,33 +6,56 @@ from pathlib import Path
 from random import Random
 from typing import Any
 
-from core.api.project.data import Data, ImageTarData, JsonLinesData, Mixture, TextData
+from core.api.project.data import Data, ImageTarData, JsonLinesData, Mixture, ParquetData, Shards, TextData
 from core.api.project.fields import File
 from core.learning.data.image_tar import ImageTarSource
 from core.learning.data.json_lines import JsonLinesSource
+from core.learning.data.parquet import ParquetSource
 from core.learning.data.source import Source, once, stream
 from core.learning.data.text import TextSource
 
-_SOURCES: dict[type, Any] = {TextData: TextSource, JsonLinesData: JsonLinesSource, ImageTarData: ImageTarSource}
+_SOURCES: dict[type, Any] = {
+    TextData: TextSource,
+    JsonLinesData: JsonLinesSource,
+    ParquetData: ParquetSource,
+    ImageTarData: ImageTarSource,
+}
 
 
-def source_for(declared: Data) -> Source:
+def source_for(declared: Shards) -> Source:
     """The reader of one kind of data; a mixture has several."""
     source: Source = _SOURCES[type(declared)](declared)
     return source
 
 
-def training_samples(declared: Data, shards: Sequence[Path], seed: int) -> Iterator[Any]:
-    """Endless samples of the shards, which are in the manifest's order; the same seed gives the same samples.
+def make_ready(declared: Data, shards: Sequence[Path], make_room: Callable[[int], None]) -> None:
+    """Prepare those of the shards that are there, which are in the manifest's order; see `Source.make_ready`."""
+    kinds = [part.data for part in declared.parts] if isinstance(declared, Mixture) else [declared]
+    paths = iter(shards)
+    for kind in kinds:
+        for shard in islice(paths, len(kind.shards)):
+            if shard.exists():
+                source_for(kind).make_ready(shard, make_room)
+
+
+def training_samples(declared: Data, shards: Sequence[Path], seed: int, portion: int = 0) -> Iterator[Any]:
+    """Endless samples of a portion of the shards, which are in the manifest's order. The same seed gives the same ones.
 
     Raises:
         WorldError: a shard is missing, or no shard has a sample.
     """
     if not isinstance(declared, Mixture):
-        return stream(source_for(declared), shards, seed)
+        return _of_portion(declared, shards, seed, portion)
     paths = iter(shards)
-    parts = [stream(source_for(part.data), list(islice(paths, len(part.data.shards))), seed) for part in declared.parts]
+    parts = [
+        _of_portion(part.data, list(islice(paths, len(part.data.shards))), seed, portion) for part in declared.parts
+    ]
     return _mixed(parts, [part.weight for part in declared.parts], Random(seed))
+
+
+def _of_portion(declared: Shards, shards: Sequence[Path], seed: int, portion: int) -> Iterator[Any]:
+    portions = declared.portions
+    return stream(source_for(declared), [shards[number] for number in portions[portion % len(portions)]], seed)
 
 
 def _mixed(parts: Sequence[Iterator[Any]], weights: Sequence[float], chance: Random) -> Iterator[Any]:

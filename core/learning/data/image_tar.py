@@ -1,23 +1,29 @@
 """Pictures in tar files, as WebDataset packs them: each picture may have a label in a `.cls` file of the same name.
 
-Files are read in their order and never unpacked. A shard is read whole, so its pictures should be in random order.
+Files are never unpacked. Where each begins is found out once.
 """
 
 import tarfile
 from collections.abc import Iterator
 from dataclasses import dataclass
 from io import BytesIO
-from pathlib import PurePosixPath
-from typing import BinaryIO
+from pathlib import Path, PurePosixPath
+from typing import NamedTuple
 
 import torch
 
 from core.api.errors import WorldError
 from core.api.project.data import ImageTarData
+from core.learning.data.source import Source
 
 _FORMATS = {".png": "PNG", ".jpg": "JPEG", ".jpeg": "JPEG", ".webp": "WEBP"}
 _LARGEST_FILE = 16 << 20
 """Bytes of a picture in its format."""
+_BLOCK = 8
+"""Pictures."""
+_LONGEST_LABEL = 16
+_MOST_FILES = 64
+"""Shards whose places are remembered."""
 _MOST_PIXELS = 1 << 25
 """Of a decoded picture: 100 MB as three bytes a pixel."""
 
@@ -45,36 +51,61 @@ class Picture:
         return flat.view(pixels.height, pixels.width, 3).permute(2, 0, 1)
 
 
-class ImageTarSource:
-    block = 1 << 60
-    """A shard is one block."""
+class _Place(NamedTuple):
+    """Of a picture in its shard, in bytes."""
+
+    begin: int
+    size: int
+    format: str
+    label: int | None
+
+
+class ImageTarSource(Source):
+    """A block has a few pictures."""
 
     def __init__(self, _declared: ImageTarData) -> None:
-        pass
+        self._known = dict[Path, list[_Place]]()
 
-    def read(self, file: BinaryIO, begin: int) -> Iterator[Picture]:
-        file.seek(begin)
-        found: tuple[str, bytes, str] | None = None
-        for name, suffix, content in _files(file):
-            if suffix in _FORMATS:
-                if found:
-                    yield Picture(found[1], found[2], None)
-                found = name, content, _FORMATS[suffix]
-            elif suffix == ".cls" and found and found[0] == name:
-                yield Picture(found[1], found[2], int(content) if content.strip().isdigit() else None)
-                found = None
-        if found:
-            yield Picture(found[1], found[2], None)
+    def blocks(self, shard: Path) -> int:
+        return -(-len(self._places(shard)) // _BLOCK)
+
+    def samples(self, shard: Path, index: int) -> Iterator[Picture]:
+        places = self._places(shard)[index * _BLOCK : (index + 1) * _BLOCK]
+        with shard.open("rb") as file:
+            for place in places:
+                file.seek(place.begin)
+                yield Picture(file.read(place.size), place.format, place.label)
+
+    def _places(self, shard: Path) -> list[_Place]:
+        if shard not in self._known:
+            while len(self._known) >= _MOST_FILES:
+                del self._known[next(iter(self._known))]
+            self._known[shard] = list(_places(shard))
+        return self._known[shard]
 
 
-def _files(file: BinaryIO) -> Iterator[tuple[str, str, bytes]]:
-    """Name without suffix, suffix and content of each ordinary file."""
+def _places(shard: Path) -> Iterator[_Place]:
+    """Of each picture that may be read, in their order, with the label in the file of the same name after it."""
+    found: tuple[str, _Place] | None = None
     try:
-        with tarfile.open(fileobj=file, mode="r|") as archive:
+        with tarfile.open(shard, mode="r:") as archive:
             for member in archive:
-                path = PurePosixPath(member.name)
-                content = archive.extractfile(member) if member.isreg() and member.size <= _LARGEST_FILE else None
-                if content is not None:
-                    yield str(path.with_suffix("")), path.suffix.lower(), content.read()
+                path, ordinary = PurePosixPath(member.name), member.isreg() and not member.issparse()
+                name, suffix = str(path.with_suffix("")), path.suffix.lower()
+                if ordinary and suffix in _FORMATS and member.size <= _LARGEST_FILE:
+                    if found:
+                        yield found[1]
+                    found = name, _Place(member.offset_data, member.size, _FORMATS[suffix], None)
+                elif ordinary and suffix == ".cls" and found and found[0] == name:
+                    yield found[1]._replace(label=_label(archive, member))
+                    found = None
     except tarfile.TarError as error:
-        raise WorldError("shard_not_readable", path=str(getattr(file, "name", "")), detail=str(error)) from error
+        raise WorldError("shard_not_readable", path=str(shard), detail=str(error)) from error
+    if found:
+        yield found[1]
+
+
+def _label(archive: tarfile.TarFile, member: tarfile.TarInfo) -> int | None:
+    file = archive.extractfile(member)
+    text = file.read(_LONGEST_LABEL).strip() if file else b""
+    return int(text) if text.isdigit() else None

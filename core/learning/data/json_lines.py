@@ -6,13 +6,15 @@ from typing import Any, BinaryIO
 import msgspec
 
 from core.api.project.data import JsonLinesData
+from core.learning.data.unpacking import PackedBlocks
 
 _LONGEST = 1 << 20
 """Bytes of a line. A longer one is cut, is no JSON after that, and is skipped."""
 
 
-class JsonLinesSource:
+class JsonLinesSource(PackedBlocks):
     def __init__(self, declared: JsonLinesData, block: int = 1 << 16) -> None:
+        super().__init__(declared.compression)
         self.block = block
         self._field = declared.field
 

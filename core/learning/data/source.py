@@ -1,23 +1,63 @@
 """Reads shards of any kind of data as an endless stream of samples."""
 
+from abc import ABC, abstractmethod
 from bisect import bisect_right
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import accumulate, count
 from pathlib import Path
 from random import Random
-from typing import Any, BinaryIO, Protocol
+from typing import Any, BinaryIO
 
 from core.api.errors import WorldError, os_errors_as
 
 
-class Source(Protocol):
+class Source(ABC):
     """A kind of data: reads the samples of one block of a file without the blocks before."""
 
-    block: int
-    """Bytes of a block; samples are in order within it."""
+    @abstractmethod
+    def blocks(self, shard: Path) -> int:
+        """How many there are."""
 
+    @abstractmethod
+    def samples(self, shard: Path, index: int) -> Iterable[Any]:
+        """Those of one block, in their order."""
+
+    def check(self, shard: Path) -> None:
+        """Of an organiser's shard, before anybody fetches it.
+
+        Raises:
+            ManifestError: nobody could learn from it.
+        """
+        del shard  # most kinds leave out what they cannot read
+
+    def make_ready(self, shard: Path, make_room: Callable[[int], None]) -> None:
+        """Do what takes long once. `make_room` is called with the bytes that a file beside the shard will have.
+
+        Raises:
+            WorldError: the shard cannot be read.
+        """
+        del shard, make_room  # most kinds are read as they are
+
+
+class ByteBlocks(Source):
+    """Files that can be read from any byte on, in blocks of `block` bytes."""
+
+    block: int
+
+    @abstractmethod
     def read(self, file: BinaryIO, begin: int) -> Iterable[Any]:
         """The samples that begin in the block of bytes at `begin`."""
+
+    def plain(self, shard: Path) -> Path:
+        """The file that is read."""
+        return shard
+
+    def blocks(self, shard: Path) -> int:
+        return -(-self.plain(shard).stat().st_size // self.block)
+
+    def samples(self, shard: Path, index: int) -> Iterable[Any]:
+        with self.plain(shard).open("rb") as file:
+            yield from self.read(file, index * self.block)
 
 
 def stream(source: Source, shards: Sequence[Path], seed: int) -> Iterator[Any]:
@@ -28,7 +68,7 @@ def stream(source: Source, shards: Sequence[Path], seed: int) -> Iterator[Any]:
     Raises:
         WorldError: a shard is missing, or no shard has a sample.
     """
-    ends = list(accumulate(-(-size_of(shard) // source.block) for shard in shards))
+    ends = list(accumulate(_blocks(source, shard) for shard in shards))
     for number in count():
         empty = True
         for index in _shuffled(ends[-1] if ends else 0, Random(f"{seed} {number}")):
@@ -55,13 +95,18 @@ def once(source: Source, shard: Path) -> Iterator[Any]:
     Raises:
         WorldError: the shard is missing.
     """
-    for index in range(-(-size_of(shard) // source.block)):
+    for index in range(_blocks(source, shard)):
         yield from _read(source, shard, index)
 
 
+def _blocks(source: Source, shard: Path) -> int:
+    with os_errors_as("shard_not_readable", path=str(shard)):
+        return source.blocks(shard)
+
+
 def _read(source: Source, shard: Path, index: int) -> list[Any]:
-    with os_errors_as("shard_not_readable", path=str(shard)), shard.open("rb") as file:
-        return list(source.read(file, index * source.block))
+    with os_errors_as("shard_not_readable", path=str(shard)):
+        return list(source.samples(shard, index))
 
 
 def size_of(path: Path) -> int:

@@ -4,10 +4,12 @@ from collections.abc import Iterator
 from typing import BinaryIO
 
 from core.api.project.data import TextData
+from core.learning.data.unpacking import PackedBlocks
 
 
-class TextSource:
+class TextSource(PackedBlocks):
     def __init__(self, declared: TextData, block: int | None = None) -> None:
+        super().__init__(declared.compression)
         self.block = block or declared.block
 
     def read(self, file: BinaryIO, begin: int) -> Iterator[str]:

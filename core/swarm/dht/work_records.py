@@ -83,7 +83,7 @@ def _pieces(first: Piece, batch: int) -> Iterator[Piece]:
     yield first
     at = first.first + first.count
     while True:
-        piece = Piece(first.epoch, at, min(first.count, batch - at % batch))
+        piece = Piece(first.epoch, at, min(first.count, batch - at % batch), first.portion)
         yield piece
         at += piece.count
 

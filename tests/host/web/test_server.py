@@ -27,7 +27,7 @@ def test_a_volunteer_reads_the_manifest_and_fetches_all_its_files(server: Web, t
     address = server.url + "manifest.json"
     manifest = parse(requests.get(address, timeout=10).content, address)
     cache = Cache(tmp_path / "cache", 1 << 30)
-    files = manifest.needed_files()
+    files = manifest.needed_files(manifest.data.portions[0])
     paths = Fetcher(cache, Client(None, None, LOOPBACK), Event()).fetch(files)
     cache.close()
     assert paths[0].read_bytes() == (PRACTICE / "tokenizer.json").read_bytes()

@@ -1,0 +1,87 @@
+"""Which portion of the data a peer learns from: it begins with one that it has or fetches first, and changes later."""
+
+import logging
+from collections.abc import Callable, Sequence
+from random import Random
+from threading import Thread
+
+from core.api.errors import WorldError
+from core.api.project.data import Data
+from core.api.project.fields import File
+from core.learning.data import make_ready
+from core.learning.data.download import StoppedError
+from core.system.cache import Cache
+
+log = logging.getLogger(__name__)
+
+EPOCHS = 32
+"""That a peer learns from a portion, at least: fetching one costs more than an epoch."""
+
+
+class Rotation:
+    """Of one session, in its cache.
+
+    Parameters:
+        fetch: fetches files into the cache, in the background.
+    """
+
+    def __init__(self, data: Data, cache: Cache, fetch: Callable[[Sequence[File]], object], chance: Random) -> None:
+        self._data, self._cache, self._fetch = data, cache, fetch
+        self._portions = data.portions
+        here = [number for number in range(len(self._portions)) if self.has(number)]
+        self.number = chance.choice(here or range(len(self._portions)))
+        self.paths = [cache.path(shard) for shard in data.shards]
+        """Of all shards, also of those that were not fetched."""
+        self._since: int | None = None
+        self._asked: Thread | None = None
+
+    def has(self, number: int) -> bool:
+        """Whether all shards of a portion are here."""
+        return all(self._cache.path(file).exists() for file in self._files(number))
+
+    def make_ready(self) -> None:
+        """Prepare what was fetched.
+
+        Raises:
+            WorldError: a shard cannot be read.
+        """
+        make_ready(self._data, self.paths, self._cache.make_room)
+
+    def at(self, epoch: int) -> int:
+        """The portion of an epoch that begins. The next one is fetched while one is in use; nobody waits for it."""
+        if self._since is None or epoch < self._since:
+            self._since = epoch
+        if len(self._portions) > 1:
+            age = epoch - self._since
+            if self._asked is None and age >= EPOCHS // 2:
+                self._asked = Thread(target=self._fetch_next, name="next shards", daemon=True)
+                self._asked.start()
+            elif self._asked is not None and age >= EPOCHS and not self._asked.is_alive():
+                self._move_on(epoch)
+        return self.number
+
+    @property
+    def _next(self) -> int:
+        return (self.number + 1) % len(self._portions)
+
+    def _move_on(self, epoch: int) -> None:
+        self._asked, self._since, before = None, epoch, self.number
+        if self.has(self._next):
+            self.number = self._next
+            kept = {file.sha256 for file in self._files(self.number)}
+            self._cache.release(file for file in self._files(before) if file.sha256 not in kept)
+            log.info("epoch %d: now learning from portion %d of the data", epoch, self.number)
+
+    def _fetch_next(self) -> None:
+        try:
+            self._fetch(self._files(self._next))
+            self.make_ready()
+        except StoppedError:
+            pass
+        except WorldError as error:
+            # The portion that is here is learned from until a later try succeeds.
+            log.warning("the next portion of the data is not here: %s", error)
+
+    def _files(self, number: int) -> list[File]:
+        portions: Sequence[tuple[int, ...]] = self._portions
+        return [self._data.shards[shard] for shard in portions[number % len(portions)]]

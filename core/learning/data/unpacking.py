@@ -1,0 +1,83 @@
+"""Unpacks compressed shards into a file beside them, since a compressed one can only be read from its beginning."""
+
+import codecs
+import os
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+from core.api.errors import ManifestError, WorldError
+from core.api.project.data import Compression
+from core.learning.data.source import ByteBlocks, size_of
+
+SUFFIX = ".unpacked"
+_MOST_TIMES = 64
+"""Times its size that a file may unpack to. Text unpacks to 3 to 10 times its size."""
+_CHUNK = 1 << 20
+
+
+class PackedBlocks(ByteBlocks):
+    """Blocks of files that may be compressed."""
+
+    def __init__(self, compression: Compression) -> None:
+        self._compression = compression
+
+    def plain(self, shard: Path) -> Path:
+        return unpacked(shard, self._compression)
+
+    def check(self, shard: Path) -> None:
+        decoder = codecs.getincrementaldecoder("utf-8")()
+        try:
+            for chunk in content(shard, self._compression):
+                decoder.decode(chunk)
+            decoder.decode(b"", final=True)
+        except UnicodeDecodeError:
+            raise ManifestError("file_not_unicode", "$.data.shards", path=shard.name) from None
+        except WorldError as error:
+            raise ManifestError(error.message, "$.data.shards") from error
+
+    def make_ready(self, shard: Path, make_room: Callable[[int], None]) -> None:
+        unpacked(shard, self._compression, make_room)
+
+
+def unpacked(shard: Path, compression: Compression, make_room: Callable[[int], None] = lambda _size: None) -> Path:
+    """The unpacked file, which is made if there is none; `make_room` is called with its size in bytes before.
+
+    Raises:
+        WorldError: the shard is damaged, or unpacks to much more than text does: a decompression bomb.
+    """
+    if compression == "none":
+        return shard
+    whole = shard.with_name(f"{shard.name}{SUFFIX}")
+    if not whole.exists():
+        make_room(sum(map(len, content(shard, compression))))
+        part = whole.with_name(f"{whole.name}.{os.getpid()}")
+        try:
+            with part.open("wb") as file:
+                for chunk in content(shard, compression):
+                    file.write(chunk)
+            part.replace(whole)
+        finally:
+            part.unlink(missing_ok=True)
+    return whole
+
+
+def content(shard: Path, compression: Compression) -> Iterator[bytes]:
+    """What a compressed file has, in chunks.
+
+    Raises:
+        WorldError: as in `unpacked`.
+    """
+    import pyarrow as pa  # takes a fifth of a second, and few projects need it
+
+    left = _MOST_TIMES * max(_CHUNK, size_of(shard))
+    try:
+        with pa.input_stream(shard, compression=compression) as file:
+            while chunk := file.read(_CHUNK):
+                left -= len(chunk)
+                if left < 0:
+                    raise WorldError("shard_unpacks_too_large", path=str(shard))
+                yield chunk
+    except (OSError, pa.ArrowInvalid) as error:
+        if isinstance(error, FileNotFoundError):
+            raise
+        raise WorldError("shard_not_readable", path=str(shard), detail=str(error)) from error
