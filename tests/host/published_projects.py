@@ -4,6 +4,9 @@ import re
 import shutil
 from pathlib import Path
 
+import pyarrow as pa
+from pyarrow import parquet
+
 from core.host.project import Project, load
 
 PROJECTS = Path(__file__).parents[2] / "resources" / "projects"
@@ -15,8 +18,12 @@ def complete(name: str, folder: Path) -> Project:
     shutil.copytree(PROJECTS.parent, folder / "resources", ignore=shutil.ignore_patterns("locale", "icons"))
     here = folder / "resources" / "projects" / name
     toml = here / "project.toml"
-    for file in re.findall(r'"([^"\s]+\.(?:txt|jsonl|json|tar))"', toml.read_text(encoding="utf-8")):
+    for file in re.findall(r'"([^"\s]+\.(?:txt|jsonl|json|tar|parquet))"', toml.read_text(encoding="utf-8")):
         path = here / file.replace("*", "0")
+        path.parent.mkdir(exist_ok=True)
         if not list(here.glob(file)):
-            path.write_text(f"{path.name}\n")
+            if path.suffix == ".parquet":
+                parquet.write_table(pa.table({"text": [path.name]}), path)
+            else:
+                path.write_text(f"{path.name}\n")
     return load(toml)

@@ -30,7 +30,7 @@ of the two values of a sentence order's bias are many times as large at one peer
 
 def averaging_of(task: str) -> Averaging:
     """How the peers of the equivalence test average."""
-    return AVERAGING if task in ("masked", "causal") else MEAN
+    return AVERAGING if task in ("masked", "causal", "documents") else MEAN
 
 
 def make_model(task: str = "masked") -> torch.nn.Module:
@@ -79,10 +79,27 @@ def _causal() -> torch.nn.Module:
     )
 
 
+def _llama() -> torch.nn.Module:
+    from transformers import LlamaConfig, LlamaForCausalLM
+
+    return LlamaForCausalLM(
+        LlamaConfig(
+            vocab_size=VOCABULARY,
+            hidden_size=32,
+            intermediate_size=64,
+            num_hidden_layers=2,
+            num_attention_heads=4,
+            num_key_value_heads=2,
+            max_position_embeddings=LENGTH,
+        )
+    )
+
+
 _MODELS: dict[str, Callable[[], torch.nn.Module]] = {
     "masked": partial(_albert, "AlbertForMaskedLM"),
     "sentence_order": partial(_albert, "AlbertForPreTraining"),
     "causal": _causal,
+    "documents": _llama,
 }
 
 
@@ -90,8 +107,15 @@ def microbatch_loss(model: torch.nn.Module, epoch: int, index: int, task: str = 
     """The loss of one microbatch: `index` of MICROBATCHES in `epoch`."""
     generator = torch.Generator().manual_seed(epoch * MICROBATCHES + index)
     tokens = torch.randint(VOCABULARY, (MICROBATCH, LENGTH), generator=generator)
-    order = {"sentence_order_label": tokens[:, 0] % 2} if task == "sentence_order" else {}
-    loss: torch.Tensor = model(input_ids=tokens, labels=tokens, **order).loss
+    more = {"sentence_order_label": tokens[:, 0] % 2} if task == "sentence_order" else {}
+    labels = tokens
+    if task == "documents":
+        # The second text begins at another place in each row.
+        begins = torch.randint(1, LENGTH, (MICROBATCH, 1), generator=generator)
+        places = torch.arange(LENGTH).expand(MICROBATCH, LENGTH)
+        more = {"position_ids": torch.where(places < begins, places, places - begins)}
+        labels = tokens.masked_fill(more["position_ids"] == 0, -100)
+    loss: torch.Tensor = model(input_ids=tokens, labels=labels, **more).loss
     return loss
 
 

@@ -49,6 +49,14 @@ class CausalLanguageModelling(TextTask, frozen=True, tag="causal_language_modell
 
     separator: Text | None = None
     """Token of the tokenizer that ends each text, such as <|endoftext|>; None: texts follow each other directly."""
+    document_boundaries: bool = False
+    """Whether each text is learned by itself: tokens of a sample neither see nor predict those of another text."""
+
+    def mismatches(self, data: Data, tokenizer: File | None, config: dict[str, Any]) -> Iterator[tuple[str, Message]]:
+        """Also: without a separator, a text of one token would have nothing to predict."""
+        yield from super().mismatches(data, tokenizer, config)
+        if self.document_boundaries and self.separator is None:
+            yield "$.task.separator", Message("field_missing")
 
 
 Share = Annotated[float, Meta(gt=0, le=1)]

@@ -14,12 +14,17 @@ from core.api.project.manifest import Manifest
 from core.api.project.projects import Figure
 from core.learning.tasks import text
 from core.learning.tasks.demonstrations import continued
+from core.learning.tasks.masking import IGNORED
 from core.learning.tasks.task import Batch, Evaluation
 
 
 @dataclass(frozen=True)
 class CausalLanguageModellingTask:
-    """Sequences are exactly `sequence_length` tokens of consecutive texts."""
+    """Sequences are exactly `sequence_length` tokens of consecutive texts.
+
+    With `boundaries`, the positions of each text begin with 0. By that transformers knows where a text begins, and lets
+    no token see those of another one.
+    """
 
     # Not all that transformers lists: some of them see the tokens that they predict.
     architectures: ClassVar[Mapping[str, str]] = {
@@ -35,22 +40,26 @@ class CausalLanguageModellingTask:
     tokenizer: Tokenizer
     sequence_length: int
     separator: tuple[int, ...]
+    boundaries: bool
 
     @classmethod
     def example(cls, task: declared.CausalLanguageModelling, config: PretrainedConfig) -> Batch:
-        return _batch(text.token_sample(task, config))
+        tokens = text.token_sample(task, config)
+        return _batch(tokens, torch.arange(tokens.shape[1])[None] if task.document_boundaries else None)
 
     @classmethod
     def from_manifest(cls, manifest: Manifest, config: PretrainedConfig, tokenizer: Path | None) -> Self:
         task = cast("declared.CausalLanguageModelling", manifest.task)
         loaded = text.load_tokenizer(tokenizer, config)
         separator = () if task.separator is None else (text.token_id(loaded, task.separator, "$.task.separator"),)
-        return cls(loaded, task.sequence_length, separator)
+        return cls(loaded, task.sequence_length, separator, task.document_boundaries)
 
     def batches(self, samples: Iterable[str], size: int, seed: int) -> Iterator[Batch]:
         del seed  # no random choices
-        for tokens in text.in_batches(text.packed(self.tokenizer, samples, self.sequence_length, self.separator), size):
-            yield _batch(tokens)
+        rows = text.packed_with_positions(self.tokenizer, samples, self.sequence_length, self.separator)
+        for chunk in text.chunks(rows, size):
+            tokens, places = (torch.tensor(column) for column in zip(*chunk, strict=True))
+            yield _batch(tokens, places if self.boundaries else None)
 
     def loss(self, model: torch.nn.Module, batch: Batch, epoch: int = 0) -> torch.Tensor:
         del epoch  # always the same objective
@@ -71,6 +80,8 @@ class CausalLanguageModellingTask:
         return Evaluation(float(loss), Figure("perplexity", float(loss.exp())), demonstration=shown)
 
 
-def _batch(tokens: torch.Tensor) -> Batch:
-    """Labels are the tokens themselves: the model shifts them by one."""
-    return {"input_ids": tokens, "labels": tokens}
+def _batch(tokens: torch.Tensor, places: torch.Tensor | None) -> Batch:
+    """Labels are the tokens themselves: the model shifts them by one. `places` has 0 where a text begins."""
+    if places is None:
+        return {"input_ids": tokens, "labels": tokens}
+    return {"input_ids": tokens, "labels": tokens.masked_fill(places == 0, IGNORED), "position_ids": places}

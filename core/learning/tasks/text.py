@@ -70,14 +70,29 @@ def packed(
     tokenizer: Tokenizer, texts: Iterable[str], length: int, separator: tuple[int, ...] = ()
 ) -> Iterator[list[int]]:
     """The tokens of the texts, one text after the other, cut into rows of `length`; `separator` ends each text."""
-    tokens: list[int] = []
+    for tokens, _ in packed_with_positions(tokenizer, texts, length, separator):
+        yield tokens
+
+
+def packed_with_positions(
+    tokenizer: Tokenizer, texts: Iterable[str], length: int, separator: tuple[int, ...] = ()
+) -> Iterator[tuple[list[int], list[int]]]:
+    """As `packed`, with the place of each token in its text; what a row has of a text begins with 0."""
+    tokens, places = list[int](), list[int]()
     for text in texts:
-        tokens += tokenizer.encode(text, add_special_tokens=False).ids
-        tokens += separator
+        new = [*tokenizer.encode(text, add_special_tokens=False).ids, *separator]
+        tokens += new
+        places += range(len(new))
         used = len(tokens) // length * length
         for start in range(0, used, length):
-            yield tokens[start : start + length]
-        tokens = tokens[used:]
+            yield tokens[start : start + length], _from_zero(places[start : start + length])
+        tokens, places = tokens[used:], places[used:]
+
+
+def _from_zero(places: list[int]) -> list[int]:
+    """The beginning of a text may be in the row before."""
+    rest = next((place for place in range(1, len(places)) if places[place] == 0), len(places))
+    return [*range(rest), *places[rest:]]
 
 
 def in_batches(rows: Iterable[list[int]], size: int) -> Iterator[torch.Tensor]:

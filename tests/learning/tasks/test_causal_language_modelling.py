@@ -11,6 +11,7 @@ import torch
 
 from core.api.errors import ManifestError
 from core.api.project.manifest import Manifest, Model
+from core.api.project.manifest_reading import check
 from core.api.project.tasks import CausalLanguageModelling
 from core.learning.model import build_model
 from core.learning.tasks import task_for
@@ -82,6 +83,43 @@ def test_samples_are_the_texts_one_after_the_other_with_the_separator_between_th
     [batch] = islice(task.batches(["w0 w1 w2"] * 100, 4, seed=0), 1)
     assert batch["input_ids"].flatten().tolist() == [5, 6, 7, 3] * 16
     assert torch.equal(batch["input_ids"], batch["labels"])
+
+
+def test_with_boundaries_each_text_is_learned_as_if_it_were_alone(manifest: Manifest, tmp_path: Path) -> None:
+    declared = CausalLanguageModelling(16, separator="[SEP]", document_boundaries=True)
+    task, model = task_of(msgspec.structs.replace(manifest, task=declared), tokenizer_file(tmp_path))
+    texts = ["w0 w1 w2 w3", "w9", "w4 w5 w6 w7 w8 w10 w11", "w12 w13 w14 w15 w16 w17 w18 w19 w20 w21 w22 w23"]
+    [batch] = task.batches(texts, 4, seed=0)
+    documents = [[[5, 6, 7, 8, 3], [14, 3], [9, 10, 11, 12, 13, 15, 16, 3], [17]], [[*range(18, 29), 3]]]
+    assert batch["input_ids"][0].tolist() == [token for document in documents[0] for token in document]
+    assert batch["position_ids"][0].tolist() == [*range(5), *range(2), *range(8), 0]
+    losses = [
+        torch.nn.functional.cross_entropy(
+            model(torch.tensor([document])).logits[0, :-1],
+            torch.tensor(document[1:], dtype=torch.long),
+            reduction="none",
+        )
+        for document in documents[0]
+    ]
+    assert task.loss(model, batch).item() == pytest.approx(float(torch.cat(losses).detach().mean()), rel=1e-5)
+
+
+def test_what_a_row_has_of_a_text_from_the_row_before_begins_with_zero(tmp_path: Path) -> None:
+    declared = CausalLanguageModelling(16, separator="[SEP]", document_boundaries=True)
+    task, model = task_of(msgspec.structs.replace(small_causal_manifest(), task=declared), tokenizer_file(tmp_path))
+    [batch] = islice(task.batches(["w0 w1 w2", " ".join(["w5"] * 30), "w1"] * 2, 2, seed=0), 1)
+    assert batch["position_ids"].tolist() == [[*range(4), *range(12)], [*range(16)]]
+    assert batch["labels"][1].tolist() == [-100, *[10] * 15]
+    whole = task.loss(model, batch)
+    halves = [task.loss(model, {name: value[row : row + 1] for name, value in batch.items()}) for row in range(2)]
+    assert whole.item() == pytest.approx((halves[0].item() * 14 + halves[1].item() * 15) / 29, rel=1e-5)
+
+
+def test_boundaries_need_a_separator() -> None:
+    declared = CausalLanguageModelling(16, document_boundaries=True)
+    with pytest.raises(ManifestError) as raised:
+        check(msgspec.to_builtins(msgspec.structs.replace(small_causal_manifest(), task=declared)))
+    assert raised.value.field == "$.task.separator"
 
 
 def test_perplexity_is_the_exponential_of_the_loss_on_held_out_text(tmp_path: Path) -> None:
