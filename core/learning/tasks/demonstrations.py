@@ -83,4 +83,9 @@ def _between(tokenizer: Tokenizer, tokens: Sequence[int], begin: int, end: int) 
 def _guess(tokenizer: Tokenizer, right: Sequence[int], place: int, guess: int) -> Span:
     made = _between(tokenizer, [*right[:place], guess], place, place + 1)
     wanted = _between(tokenizer, right, place, place + 1)
-    return Span(made or "…", is_made=True, right=None if guess == right[place] else wanted)
+    return Span(_visible(made), is_made=True, right=None if guess == right[place] else _visible(wanted))
+
+
+def _visible(text: str) -> str:
+    """Some tokens are a space, or no text at all."""
+    return text if text.strip() else "␣"

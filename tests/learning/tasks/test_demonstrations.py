@@ -56,6 +56,14 @@ def test_masked_words_are_filled_and_wrong_ones_have_the_right_one_beside_them()
     )
 
 
+def test_a_token_that_is_only_a_space_can_be_seen() -> None:
+    made = Tokenizer(models.Unigram([("<unk>", 0.0), ("▁", -1.0), ("cat", -1.0)], unk_id=0))
+    made.decoder = decoders.Metaspace()
+    labels = torch.tensor([IGNORED, 1])
+    shown = filled(made, labels, torch.tensor([2, 0]), torch.nn.functional.one_hot(torch.tensor([2, 2]), 3).float())
+    assert shown.spans == (Span("cat"), Span("cat", is_made=True, right="␣"))
+
+
 def test_each_row_of_pictures_begins_with_the_one_that_the_others_are_like() -> None:
     colours = torch.eye(3).repeat(8, 1)  # red, green, blue, red …
     pictures = colours[:, :, None, None].expand(-1, -1, 20, 20)
