@@ -134,10 +134,10 @@ def _prepare(process: _Process, cache: Cache) -> _Prepared:
     ahead = Fetcher(cache, connect(read=_held_back(read, control)), control.leaving)
     rotation = Rotation(manifest.data, cache, ahead.fetch, Random())
     paths = Fetcher(cache, client, control.leaving).fetch(
-        manifest.needed_files(manifest.data.portions[rotation.number]),
+        manifest.needed_files(rotation.shards(rotation.number)),
         lambda done, total: status.enter("preparing", transfer=Transfer(done, total)),
     )
-    rotation.make_ready()
+    rotation.make_ready(rotation.number)
     log.info("start: data ready")
     status.enter("joining")
     tokenizer = paths[0] if manifest.tokenizer else None

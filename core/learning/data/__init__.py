@@ -28,14 +28,10 @@ def source_for(declared: Shards) -> Source:
     return source
 
 
-def make_ready(declared: Data, shards: Sequence[Path], make_room: Callable[[int], None]) -> None:
-    """Prepare those of the shards that are there, which are in the manifest's order; see `Source.make_ready`."""
+def sources_of(declared: Data) -> list[Source]:
+    """The reader of each shard, in the manifest's order."""
     kinds = [part.data for part in declared.parts] if isinstance(declared, Mixture) else [declared]
-    paths = iter(shards)
-    for kind in kinds:
-        for shard in islice(paths, len(kind.shards)):
-            if shard.exists():
-                source_for(kind).make_ready(shard, make_room)
+    return [source for kind in kinds for source in [source_for(kind)] * len(kind.shards)]
 
 
 def training_samples(declared: Data, shards: Sequence[Path], seed: int, portion: int = 0) -> Iterator[Any]:

@@ -8,7 +8,7 @@ from threading import Thread
 from core.api.errors import WorldError
 from core.api.project.data import Data
 from core.api.project.fields import File
-from core.learning.data import make_ready
+from core.learning.data import sources_of
 from core.learning.data.download import StoppedError
 from core.system.cache import Cache
 
@@ -27,25 +27,30 @@ class Rotation:
 
     def __init__(self, data: Data, cache: Cache, fetch: Callable[[Sequence[File]], object], chance: Random) -> None:
         self._data, self._cache, self._fetch = data, cache, fetch
-        self._portions = data.portions
-        here = [number for number in range(len(self._portions)) if self.has(number)]
-        self.number = chance.choice(here or range(len(self._portions)))
+        self._portions, self._sources = data.portions, sources_of(data)
         self.paths = [cache.path(shard) for shard in data.shards]
         """Of all shards, also of those that were not fetched."""
+        here = [number for number in range(len(self._portions)) if self.has(number)]
+        self.number = chance.choice(here or range(len(self._portions)))
         self._since: int | None = None
         self._asked: Thread | None = None
 
     def has(self, number: int) -> bool:
-        """Whether all shards of a portion are here."""
-        return all(self._cache.path(file).exists() for file in self._files(number))
+        """Whether all shards of a portion are here and can be read at once."""
+        return all(self._sources[shard].is_ready(self.paths[shard]) for shard in self.shards(number))
 
-    def make_ready(self) -> None:
-        """Prepare what was fetched.
+    def shards(self, number: int) -> tuple[int, ...]:
+        """Those of a portion."""
+        return self._portions[number % len(self._portions)]
+
+    def make_ready(self, number: int) -> None:
+        """Prepare the shards of a portion, which were fetched.
 
         Raises:
-            WorldError: a shard cannot be read.
+            WorldError: one cannot be read, or is too large for the cache.
         """
-        make_ready(self._data, self.paths, self._cache.make_room)
+        for shard in self.shards(number):
+            self._sources[shard].make_ready(self.paths[shard], self._cache.make_room)
 
     def at(self, epoch: int) -> int:
         """The portion of an epoch that begins. The next one is fetched while one is in use; nobody waits for it."""
@@ -75,7 +80,7 @@ class Rotation:
     def _fetch_next(self) -> None:
         try:
             self._fetch(self._files(self._next))
-            self.make_ready()
+            self.make_ready(self._next)
         except StoppedError:
             pass
         except WorldError as error:
@@ -83,5 +88,4 @@ class Rotation:
             log.warning("the next portion of the data is not here: %s", error)
 
     def _files(self, number: int) -> list[File]:
-        portions: Sequence[tuple[int, ...]] = self._portions
-        return [self._data.shards[shard] for shard in portions[number % len(portions)]]
+        return [self._data.shards[shard] for shard in self.shards(number)]

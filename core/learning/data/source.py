@@ -30,6 +30,10 @@ class Source(ABC):
         """
         del shard  # most kinds leave out what they cannot read
 
+    def is_ready(self, shard: Path) -> bool:
+        """Whether its samples can be read at once."""
+        return shard.exists()
+
     def make_ready(self, shard: Path, make_room: Callable[[int], None]) -> None:
         """Do what takes long once. `make_room` is called with the bytes that a file beside the shard will have.
 

@@ -35,6 +35,9 @@ class PackedBlocks(ByteBlocks):
         except WorldError as error:
             raise ManifestError(error.message, "$.data.shards") from error
 
+    def is_ready(self, shard: Path) -> bool:
+        return _whole(shard, self._compression).exists()
+
     def make_ready(self, shard: Path, make_room: Callable[[int], None]) -> None:
         unpacked(shard, self._compression, make_room)
 
@@ -45,10 +48,8 @@ def unpacked(shard: Path, compression: Compression, make_room: Callable[[int], N
     Raises:
         WorldError: the shard is damaged, or unpacks to much more than text does: a decompression bomb.
     """
-    if compression == "none":
-        return shard
-    whole = shard.with_name(f"{shard.name}{SUFFIX}")
-    if not whole.exists():
+    whole = _whole(shard, compression)
+    if whole != shard and not whole.exists():
         make_room(sum(map(len, content(shard, compression))))
         part = whole.with_name(f"{whole.name}.{os.getpid()}")
         try:
@@ -59,6 +60,10 @@ def unpacked(shard: Path, compression: Compression, make_room: Callable[[int], N
         finally:
             part.unlink(missing_ok=True)
     return whole
+
+
+def _whole(shard: Path, compression: Compression) -> Path:
+    return shard if compression == "none" else shard.with_name(f"{shard.name}{SUFFIX}")
 
 
 def content(shard: Path, compression: Compression) -> Iterator[bytes]:

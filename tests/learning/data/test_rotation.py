@@ -141,9 +141,11 @@ def test_a_portion_that_unpacks_is_made_ready_within_the_ceiling(tmp_path: Path)
         rotation = Rotation(declared, cache, print, Random(0))
         cache._lease_entry(declared.shards[0].sha256)
         with pytest.raises(WorldError, match="cache_too_small"):
-            rotation.make_ready()
+            rotation.make_ready(0)
+        assert not rotation.has(0), "nobody reads what would have to be unpacked first"
         cache.cap = 10_000_000
-        rotation.make_ready()
+        rotation.make_ready(0)
+        assert rotation.has(0)
         assert next(training_samples(declared, rotation.paths, 1)).startswith("line")
     finally:
         cache.close()
