@@ -143,12 +143,12 @@ def test_a_command_ends_a_microbatch_at_its_next_layer_and_its_samples_come_next
     """Forward or backward; a pause must not wait for a second of computing."""
     model = torch.nn.Sequential(*(torch.nn.Linear(1, 1) for _ in range(3)))
     checks = iter(range(1, 100))
-    task, order = Layered(), Order(Layered(), lambda _seed: (), 16, "run", b"peer")  # type: ignore[arg-type]
+    task, order = Layered(), Order(Layered(), lambda _seed, _portion: (), 16, "run", b"peer")  # type: ignore[arg-type]
     undisturbed = Microbatches(order, model, CPU)  # type: ignore[arg-type]  # any module will do
     expected = undisturbed.compute(0, 0)
     gradients = [parameter.grad.clone() for parameter in model.parameters() if parameter.grad is not None]
     model.zero_grad()
-    order = Order(task, lambda _seed: (), 16, "run", b"peer")  # type: ignore[arg-type]  # it has no example
+    order = Order(task, lambda _seed, _portion: (), 16, "run", b"peer")  # type: ignore[arg-type]  # it has no example
     work = Microbatches(order, model, CPU, lambda: next(checks) == at)  # type: ignore[arg-type]
     with pytest.raises(Stopped):
         work.compute(0, 0)
