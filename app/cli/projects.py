@@ -3,7 +3,6 @@
 import argparse
 import getpass
 import sys
-import textwrap
 import time
 from types import NoneType
 from typing import Any
@@ -42,7 +41,6 @@ runs; with `--invite` alone or `--invite -` it stays hidden.
 
 _READ = "-"
 _FETCHING = 120.0
-_READABLE = 78
 
 
 def add(verbs: Verbs) -> None:
@@ -158,7 +156,7 @@ def describe(details: api.ProjectDetails, state: State = "idle") -> list[str]:
         ("", projects.waits(info, time.time())),
         ("", projects.given(details)),
     ]
-    summary = textwrap.wrap(output.printable(info.summary), _READABLE, initial_indent="  ", subsequent_indent="  ")
+    summary = output.wrapped(output.printable(info.summary), 2)
     lines = [f"  {name:<15}{output.printable(value)}" for name, value in facts if value]
     return [output.printable(f"{info.name} ({info.id}) {projects.by_line(info)}"), *summary, "", *lines]
 

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from rich.console import Console, RenderableType
 
 _WIDE = 250
+READABLE = 80
 _BETWEEN = 2
 """Spaces between two columns."""
 
@@ -97,15 +98,25 @@ def print_table(
 
 
 def fitting(columns: Sequence[str], rows: Sequence[Sequence[str]], by_use: Sequence[str], width: int) -> list[int]:
-    """The numbers of the columns that fit into `width` as they are. Pure."""
+    """The numbers of the columns that fit into `width` as they are; a Chinese character takes two places. Pure."""
+    from rich.cells import cell_len
+
     names = [column.lstrip(">") for column in columns]
-    widths = [max(map(len, (name, *(row[number] for row in rows)))) for number, name in enumerate(names)]
+    widths = [max(map(cell_len, (name, *(row[number] for row in rows)))) for number, name in enumerate(names)]
     shown = list(range(len(columns)))
     for name in reversed(by_use):
         if sum(widths[number] for number in shown) + _BETWEEN * (len(shown) - 1) <= width:
             break
         shown.remove(names.index(name))
     return shown
+
+
+def wrapped(text: str, indent: int) -> list[str]:
+    """Lines as wide as is read with ease, in a terminal's places."""
+    from rich.text import Text
+
+    room = min(console().width, READABLE) - indent
+    return [" " * indent + line.plain.rstrip() for line in Text(text).wrap(console(), room)]
 
 
 def print_lines(rendered: "RenderableType") -> None:
