@@ -72,12 +72,15 @@ TEST_PROGRAMS = {
     "xwininfo": "x11-utils",
     "zsh": "zsh",
 }
-# Fonts of desktops, in which pages are checked: how the names of their files begin, and the Debian package of each.
+# Fonts of desktops and scripts, in which pages are checked: how the names of their files begin, and the Debian package
+# of each.
 TEST_FONTS = {
     "Cantarell": "fonts-cantarell",
     "DejaVuSans": "fonts-dejavu-core",
     "LiberationSans": "fonts-liberation2",
     "NotoSans-": "fonts-noto-core",
+    "NotoSansBengali": "fonts-noto-core",
+    "NotoSansCJK": "fonts-noto-cjk",
 }
 # Mock desktop services. Installed for the system's Python, so no import here can find it.
 DBUS_MOCK = (Path("/usr/lib/python3/dist-packages/dbusmock"), "python3-dbusmock")
@@ -171,4 +174,4 @@ def _loads(soname: str) -> bool:
 
 def _has_fonts(beginning: str = "") -> bool:
     folders = [Path(folder).expanduser() for folder in _FONT_FOLDERS]
-    return any(next(folder.rglob(f"{beginning}*.[to]tf"), None) for folder in folders)
+    return any(next(folder.rglob(f"{beginning}*.[to]t[cf]"), None) for folder in folders)

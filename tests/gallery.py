@@ -1,10 +1,11 @@
-"""Pictures of every page in both themes and both languages, to look at: `python -m tests.gallery FOLDER`.
+"""Pictures of every page in both themes, to look at: `python -m tests.gallery FOLDER [LANGUAGE…]`.
 
 What they show is made up; `tests.screenshots` pictures a real run.
 """
 
 import os
 import sys
+from collections.abc import Iterable
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import cast
@@ -16,10 +17,11 @@ from PySide6.QtGui import QFont, QPainter, QPixmap
 from PySide6.QtWidgets import QApplication
 
 from app.desktop import language
-from app.desktop.window_settings import Language, Settings
+from app.desktop.window_settings import Settings
 from app.link.engine_link import EngineLink
 from app.log.page import LogPage
 from app.projects.page import ProjectsPage
+from app.text import i18n
 from app.widgets import theme
 from app.window.main_window import MainWindow
 from core.client.profile import Profile
@@ -34,10 +36,9 @@ _LOG = """\
 2026-03-01 22:14:11,870 WARNING core.engine.engine: The session failed: process_killed signal=SIGKILL
 2026-03-01 22:14:11,872 INFO core.engine.engine: Leaving -> Failed (process_killed signal=SIGKILL)
 """
-_LANGUAGES: tuple[Language, ...] = ("en", "de")
 
 
-def take(folder: Path, application: QApplication) -> list[Path]:
+def take(folder: Path, application: QApplication, languages: Iterable[str]) -> list[Path]:
     """One file a page, theme and language."""
     folder.mkdir(parents=True, exist_ok=True)
     taken: list[Path] = []
@@ -55,7 +56,7 @@ def take(folder: Path, application: QApplication) -> list[Path]:
                 application.processEvents()
             for name, tokens in _THEMES.items():
                 theme.apply(application, tokens)
-                for code in _LANGUAGES:
+                for code in languages:
                     language.apply(application, code)
                     window.retranslate()
                     taken += _pages(window, folder, f"{name}-{code}")
@@ -104,10 +105,10 @@ def _picture(window: MainWindow, file: Path, on_top: QPixmap | None = None, at: 
 
 
 if __name__ == "__main__":
-    if len(sys.argv) != 2:
-        sys.exit("Usage: python -m tests.gallery FOLDER")
+    if len(sys.argv) < 2:
+        sys.exit("Usage: python -m tests.gallery FOLDER [LANGUAGE…]")
     application = QApplication([])
     system = QFont(application.font())
     system.setPixelSize(14)
     application.setFont(system)
-    print(f"{len(take(Path(sys.argv[1]), application))} pictures in {sys.argv[1]}")
+    print(f"{len(take(Path(sys.argv[1]), application, sys.argv[2:] or i18n.languages()))} pictures in {sys.argv[1]}")

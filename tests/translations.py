@@ -1,7 +1,8 @@
-"""Brings the translations up to date with the texts of the app: `python -m tests.translations`.
+"""Brings the translations up to date with the texts of the app: `python -m tests.translations [CODE…]`.
 
 New and changed texts are left empty in `resources/locale/*/LC_MESSAGES/idlehive.po`, to be filled in by hand (with any
-editor for such files); run again, it compiles them. The tests compare with what is found here.
+editor for such files); run again, it compiles them, and lists what is left to do. docs/translating.md has more. The
+tests compare with what is found here.
 """
 
 import ast
@@ -56,8 +57,8 @@ def catalogue(code: str) -> Catalog:
         return read_po(file, locale=code, domain=DOMAIN, abort_invalid=True)
 
 
-def update(code: str) -> int:
-    """Put in what is new, take out what is gone, compile. Returns how many texts have no translation yet."""
+def update(code: str) -> Catalog:
+    """Put in what is new, take out what is gone, compile; a language without a folder gets one."""
     known = catalogue(code) if _file(code, "po").exists() else Catalog(locale=code, domain=DOMAIN)
     template = Catalog(domain=DOMAIN, creation_date=known.creation_date)
     for text in texts():
@@ -73,7 +74,14 @@ def update(code: str) -> int:
         write_po(file, known, width=120, sort_output=True, no_location=True, omit_header=False)
     with _file(code, "mo").open("wb") as file:
         write_mo(file, known)
-    return sum(not all(forms(message.string)) for message in known if message.id)
+    return known
+
+
+def unfinished(known: Catalog) -> list[str]:
+    """What is not translated, or is marked to be looked at again (fuzzy), a line each."""
+    texts_of = [message for message in known if message.id]
+    empty = [f"to translate: {forms(message.id)[0]}" for message in texts_of if not all(forms(message.string))]
+    return empty + [f"to check: {forms(message.id)[0]}" for message in texts_of if message.fuzzy]
 
 
 def forms(string: object) -> tuple[str, ...]:
@@ -90,6 +98,7 @@ def _is_function(node: ast.AST) -> bool:
 
 
 if __name__ == "__main__":
-    missing = {code: update(code) for code in TRANSLATED}
-    print("\n".join(f"{code}: {number} texts to translate" for code, number in missing.items()))
-    sys.exit(1 if any(missing.values()) else 0)
+    left = {code: unfinished(update(code)) for code in sys.argv[1:] or TRANSLATED}
+    for code, lines in left.items():
+        print(f"{code}: {len(lines)} texts to do", *lines, sep="\n  ")
+    sys.exit(1 if any(left.values()) else 0)

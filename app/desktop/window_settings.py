@@ -9,10 +9,10 @@ from typing import Literal, get_args
 import msgspec
 from PySide6.QtCore import QByteArray, QObject, QSettings, Signal
 
+from app.text import i18n
 from app.widgets.theme import Scheme
 from core.client.profile import Profile
 
-Language = Literal["system", "en", "de"]
 Quitting = Literal["ask", "end", "tray"]
 
 
@@ -38,12 +38,13 @@ class Settings(QObject):
         self._file.setValue("geometry", value)
 
     @property
-    def language(self) -> Language:
+    def language(self) -> str:
+        """A code of `i18n.languages`, or "system"."""
         value = self._file.value("language")
-        return value if value in get_args(Language) else "system"
+        return value if value in i18n.languages() else "system"
 
     @language.setter
-    def language(self, value: Language) -> None:
+    def language(self, value: str) -> None:
         self._change("language", value)
 
     @property

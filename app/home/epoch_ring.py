@@ -23,6 +23,7 @@ from PySide6.QtWidgets import QStyle, QWidget
 
 from app.text import steps
 from app.text.formats import numbers
+from app.text.formats.sentences import closed
 from app.text.i18n import tr
 from app.widgets import painting, theme
 from app.widgets.theme import Type
@@ -63,7 +64,7 @@ class EpochRing(QWidget):
         if (progress, rest, busy) != (self._progress, self._rest, self._busy):
             self._progress, self._rest, self._busy = progress, rest, busy
             known = steps.ring_meaning(progress) if self._is_known else tr("This computer works on no epoch.")
-            meaning = f"{rest.capitalize()}. {known}" if rest and self._is_known else known
+            meaning = f"{closed(rest.capitalize())} {known}" if rest and self._is_known else known
             self._turn_if_seen()
             self.setAccessibleName(meaning)
             self.setToolTip(meaning)

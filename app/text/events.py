@@ -4,6 +4,7 @@ from collections.abc import Sequence
 
 from app.text import messages, reasons
 from app.text.formats import times
+from app.text.formats.sentences import closed
 from app.text.i18n import tr
 from app.text.wordings.reasons import REASONS
 from core.api.reasons import Reason
@@ -13,7 +14,7 @@ from core.api.record.events import PastEvent
 def sentence(event: PastEvent) -> str:
     message = event.message
     if message.kind in REASONS:
-        return reasons.headline(Reason(message.kind, False, message.params)).rstrip(".") + "."
+        return closed(reasons.headline(Reason(message.kind, False, message.params)))
     text = messages.sentence(message)
     return tr("The session failed: {error}", error=text) if event.kind == "session_failed" else text
 

@@ -69,8 +69,7 @@ def energy_source(sums: Sums) -> str:
 
 def cost(value: Cost) -> str:
     """Empty without figures of the volunteer's."""
-    money = numbers.decimal(value.money, 2) if value.money is not None else ""
-    parts = [numbers.with_unit(money, value.currency)] if money else []
+    parts = [numbers.money(value.money, value.currency)] if value.money is not None else []
     if value.co2 is not None:
         amount, unit = (value.co2 / 1000, "kg") if value.co2 >= 1000 else (value.co2, "g")
         parts.append(numbers.with_unit(numbers.figure(amount), f"{unit} CO₂"))

@@ -14,8 +14,16 @@ _catalogue: gettext.NullTranslations = gettext.NullTranslations()
 
 
 def languages() -> dict[str, str]:
-    """What the window can speak: each language's code, and its name in that language."""
-    return {"en": "English", "de": "Deutsch"}
+    """What the window can speak: each language's code, which is its folder's, and its name in that language."""
+    return {
+        "en": "English",
+        "de": "Deutsch",
+        "fr": "Français",
+        "es": "Español",
+        "pt_BR": "Português (Brasil)",
+        "zh_CN": "简体中文",
+        "bn": "বাংলা",
+    }
 
 
 def use(code: str) -> None:

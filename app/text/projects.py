@@ -5,6 +5,7 @@ from enum import Enum
 
 from app.text import progress, status, tasks
 from app.text.formats import numbers
+from app.text.formats.sentences import closed
 from app.text.i18n import tr
 from app.text.messages import sentence
 from core.api.message import Message
@@ -73,7 +74,7 @@ def waits(info: ProjectInfo, now: float) -> str:
     """Why another joined project runs in its place, each reason with its end; empty if none does."""
     if not info.reasons:
         return ""
-    why = " ".join(f"{status.reason_sentence(reason, now)}." for reason in info.reasons)
+    why = " ".join(closed(status.reason_sentence(reason, now)) for reason in info.reasons)
     return tr("Another of your projects runs first: {why}", why=why)
 
 

@@ -1,6 +1,7 @@
 """The reasons why nothing is contributed, for window and command line: a headline, a sentence, and its detail."""
 
 from app.text import messages
+from app.text.formats.sentences import open_end
 from app.text.i18n import translate
 from app.text.wordings.reasons import REASONS
 from core.api.reasons import Reason
@@ -15,7 +16,7 @@ def sentence(reason: Reason) -> str:
 def headline(reason: Reason) -> str:
     """Without its end and without a full stop."""
     known = REASONS.get(reason.kind)
-    return translate(known.headline) if known and known.headline else sentence(reason).rstrip(" .")
+    return translate(known.headline) if known and known.headline else open_end(sentence(reason))
 
 
 def detail(reason: Reason) -> str:

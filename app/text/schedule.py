@@ -6,6 +6,7 @@ from datetime import tzinfo
 from app.text import preferences
 from app.text.formats import numbers, times
 from app.text.formats.numbers import percent
+from app.text.formats.sentences import closed
 from app.text.i18n import tr, trn
 from app.text.typed import week
 from core.api.preferences.commands import PreferenceInfo
@@ -27,8 +28,8 @@ def next_change(state: ScheduleState, now: float) -> str:
 
 def summary(state: ScheduleState, now: float) -> str:
     """All that a status line says: Off. Next change: full power, 22:00."""
-    level = "" if state.next_at is None else f"{level_now(state)}. "
-    return " ".join(filter(None, [f"{level}{next_change(state, now)}.", override(state, now)]))
+    level = "" if state.next_at is None else f"{closed(level_now(state))} "
+    return " ".join(filter(None, [level + closed(next_change(state, now)), override(state, now)]))
 
 
 def level_now(state: ScheduleState) -> str:

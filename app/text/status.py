@@ -7,6 +7,7 @@ from typing import Literal
 
 from app.text import messages, reasons
 from app.text.formats import numbers, times
+from app.text.formats.sentences import closed, open_end
 from app.text.i18n import N_, tr, translate, trn
 from app.text.steps import getting_ready, is_getting_ready, place_in_getting_ready, step_meaning
 from core.api.preferences import remedies
@@ -70,7 +71,7 @@ def explanation(snapshot: Snapshot, now: float) -> str:
     """What that means, in one to three sentences; every further reason has its own line."""
     if snapshot.state == "contributing":
         return _contribution(snapshot.progress)
-    lines = [reason_sentence(reason, now) + "." for reason in other_reasons(snapshot)]
+    lines = [closed(reason_sentence(reason, now)) for reason in other_reasons(snapshot)]
     if meaning := _meaning(snapshot) or detail(snapshot):
         lines.insert(0, meaning)
     return "\n".join(lines)
@@ -175,7 +176,7 @@ def other_reasons(snapshot: Snapshot) -> tuple[Reason, ...]:
 
 def reason_sentence(reason: Reason, now: float) -> str:
     """A reason with its end, without a full stop."""
-    text = reasons.sentence(reason).rstrip(" .")
+    text = open_end(reasons.sentence(reason))
     match reason.kind:
         case Kind.PAUSED | Kind.SNOOZED:
             if reason.until is None:
@@ -235,7 +236,7 @@ def _retry(snapshot: Snapshot, now: float) -> str:
 
 
 def _error(snapshot: Snapshot) -> str:
-    return (messages.sentence(snapshot.error) if snapshot.error else tr("The session ended unexpectedly")).rstrip(" .")
+    return open_end(messages.sentence(snapshot.error) if snapshot.error else tr("The session ended unexpectedly"))
 
 
 def _until(text: str, until: float | None, now: float) -> str:

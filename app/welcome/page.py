@@ -8,6 +8,7 @@ from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QButtonGroup, QGridLayout, QHBoxLayout, QScrollArea, QWidget
 
 from app.link.engine_link import EngineLink, Link
+from app.text.formats.sentences import closed
 from app.text.i18n import tr
 from app.welcome import hardware_summary, usage_presets
 from app.welcome.choice_card import ChoiceCard
@@ -198,4 +199,4 @@ def _promises(heading: str, *sentences: str) -> Card:
 def _line(info: ProjectInfo) -> str:
     summary = shorten(info.summary, _LONGEST_SUMMARY, placeholder=" …")
     where = tr("Practice, on this computer only") if info.practice else tr("by {name}", name=info.organiser)
-    return f"{where}. {summary}"
+    return f"{closed(where)} {summary}"

@@ -14,6 +14,7 @@ from app.desktop.window_settings import Settings
 from app.link.engine_link import EngineLink, Link
 from app.text import messages, status
 from app.text.formats import numbers
+from app.text.formats.sentences import closed
 from app.text.i18n import tr, trn
 from core.api.protocol import Event
 from core.api.reasons import Severity
@@ -66,7 +67,7 @@ class NotificationPolicy(QObject):
         if self._reached is None:
             self._request_milestones()
         problems = [reason for reason in snapshot.reasons if reason.severity is Severity.PROBLEM]
-        now = {status.reason_sentence(reason, time.time()) + "." for reason in problems if snapshot.wanted}
+        now = {closed(status.reason_sentence(reason, time.time())) for reason in problems if snapshot.wanted}
         before, self._problems = self._problems, now
         for sentence in before - now:
             self._withdraw(_of_problem(sentence))

@@ -1,7 +1,7 @@
 """What every page has to be: whole to the eye, named for those who cannot see it, and usable with the keyboard alone.
 
 `QT_SCALE_FACTOR=3 python -m tests.app.page_checks "Noto Sans" "2026-09-30 23:30"` prints what is cut off in the
-smallest window in this font at this local time, in both languages.
+smallest window in this font at this local time, in every language, and in English from right to left.
 """
 
 import os
@@ -31,6 +31,7 @@ from PySide6.QtWidgets import (
 _ENTRY_PADDING = 9
 """Frame and padding of a short entry, by the style sheet."""
 SMALLEST = QSize(800, 560)
+MIRRORED = "right to left"
 
 
 def cut_off(page: QWidget) -> list[str]:
@@ -101,7 +102,7 @@ def _text_of(widget: QWidget) -> str:
 
 
 def main(font: str, moment: str) -> int:
-    """Every page in both languages, at the scale that the environment asks Qt for."""
+    """Every page in every language, at the scale that the environment asks Qt for."""
     real, ahead = time.time, datetime.fromisoformat(moment).timestamp() - time.time()
     time.time = lambda: real() + ahead
     os.environ["QT_QPA_PLATFORM"] = "offscreen"
@@ -134,8 +135,10 @@ def main(font: str, moment: str) -> int:
                 application.processEvents()
             window.resize(SMALLEST)
             window.show()
-            for code in languages():
-                language.apply(application, code)  # type: ignore[arg-type]
+            for code in (*languages(), MIRRORED):
+                language.apply(application, "en" if code == MIRRORED else code)
+                if code == MIRRORED:
+                    application.setLayoutDirection(Qt.LayoutDirection.RightToLeft)
                 window.retranslate()
                 settle(window)
                 for word, page in every_page(window):

@@ -157,7 +157,7 @@ roles.set_role(BarsView, QAccessible.Role.Chart)
 
 def axis_labels(most: float) -> dict[float, str]:
     """The round times up to `most` seconds, in words."""
-    unit, name = (3600.0, tr("h")) if most >= 3600 else (60.0, tr("min"))
+    unit, name = (3600.0, "h") if most >= 3600 else (60.0, "min")
     ticks = axis.ticks(0.0, most / unit, 4)
     return {tick * unit: numbers.with_unit(ticks.text(tick), name) if tick else "0" for tick in ticks.values}
 

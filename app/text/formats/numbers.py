@@ -1,7 +1,7 @@
 """Numbers and amounts as people read them, as the region writes them. Bytes, seconds and samples come in."""
 
 from app.text.formats import region
-from app.text.i18n import tr
+from app.text.i18n import tr, translate
 from core.api.record.record import JOULES_IN_KWH
 
 _BYTE_UNITS = ("B", "kB", "MB", "GB", "TB", "PB")
@@ -31,11 +31,12 @@ def decimal(number: float, places: int = 1) -> str:
 
 def size(number: float) -> str:
     """Bytes in decimal units: 3.4 MB."""
-    return with_unit(*size_parts(number))
+    return with_unit(*_scaled(number, _BYTE_UNITS))
 
 
 def size_parts(number: float) -> tuple[str, str]:
-    return _scaled(number, _BYTE_UNITS)
+    amount, unit = _scaled(number, _BYTE_UNITS)
+    return amount, translate(unit)
 
 
 def size_of(done: float, total: float) -> str:
@@ -104,8 +105,17 @@ def age(seconds: float) -> str:
 
 
 def with_unit(number: str, unit: str) -> str:
-    """A number before its unit; just the number if there is no unit."""
-    return f"{number}{region.current().space}{unit}" if unit else number
+    """A number before its unit, by that unit's name in the language; just the number if there is no unit."""
+    if not unit:
+        return number
+    space = region.current().before_percent if unit == "%" else region.current().space
+    return f"{number}{space}{translate(unit)}"
+
+
+def money(amount: float, currency: str) -> str:
+    """12.40 EUR, or EUR 12.40."""
+    parts = (currency, decimal(amount, 2)) if region.current().currency_first else (decimal(amount, 2), currency)
+    return region.current().space.join(part for part in parts if part)
 
 
 def _duration_parts(seconds: float) -> list[tuple[str, str]]:

@@ -15,6 +15,8 @@ class Region:
     """Between groups of three digits."""
     space: str = " "
     """Between a number and its unit."""
+    before_percent: str = " "
+    currency_first: bool = False
     has_24_hours: bool = True
     halves_of_day: tuple[str, str] = ("AM", "PM")
     first_day: int = 0

@@ -27,8 +27,8 @@ def clock(moment: float, now: float) -> str:
 def moment(then: float, now: float) -> str:
     """A moment of the past: 14 Mar, 21:07; 14 Mar 2025, 21:07 in another year."""
     there = _local(then)
-    year = "" if there.year == _local(now).year else f" {there.year}"
-    return f"{_day_and_month(there)}{year}, {time_of_day(there.hour, there.minute)}"
+    date = _day_and_month(there) if there.year == _local(now).year else _short_date(there)
+    return tr("{date}, {time}", date=date, time=time_of_day(there.hour, there.minute))
 
 
 def time_of_day(hour: int, minute: int) -> str:
@@ -79,8 +79,9 @@ def span(since: float, until: float) -> str:
     first, last = _local(since), _local(until - 1)
     if first.date() == last.date():
         return day(since)
-    years = "" if first.year == last.year else f" {first.year}"
-    return f"{short_day(since)}{years} – {short_day(until - 1)} {last.year}"
+    if first.year != last.year:
+        return f"{_short_date(first)} – {_short_date(last)}"
+    return tr("{first} – {last} {year}", first=_day_and_month(first), last=_day_and_month(last), year=last.year)
 
 
 def bucket(kind: Bucket, start: float) -> str:
@@ -88,17 +89,22 @@ def bucket(kind: Bucket, start: float) -> str:
     local = _local(start)
     match kind:
         case "hour":
-            return f"{day(start)}, {time_of_day(local.hour, 0)}"
+            return tr("{date}, {time}", date=day(start), time=time_of_day(local.hour, 0))
         case "day":
             return day(start)
         case "week":
             return tr("Week of {day}", day=day(start))
         case "month":
-            return f"{region.current().months[local.month - 1]} {local.year}"
+            return tr("{month} {year}", month=region.current().months[local.month - 1], year=local.year)
 
 
 def _day_and_month(local: datetime) -> str:
     return tr("{day} {month}", day=local.day, month=region.current().short_months[local.month - 1])
+
+
+def _short_date(local: datetime) -> str:
+    month = region.current().short_months[local.month - 1]
+    return tr("{day} {month} {year}", day=local.day, month=month, year=local.year)
 
 
 def _in_half_days(hour: int, minutes: str) -> str:

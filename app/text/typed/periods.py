@@ -3,10 +3,11 @@
 import re
 from datetime import datetime, timedelta
 
+from app.text.formats import units
 from core.api.errors import UsageError
 
 _SECONDS = {"s": 1, "sec": 1, "m": 60, "min": 60, "h": 3600, "d": 86400}
-_PART = re.compile(r"([0-9]{1,18}(?:\.[0-9]{1,18})?)\s*([a-z]+)\s*", re.IGNORECASE)
+_PART = re.compile(r"([0-9]{1,18}(?:\.[0-9]{1,18})?)\s*([^\s0-9]+)\s*")
 _YEAR = 366 * 86400
 
 
@@ -14,7 +15,7 @@ def read_seconds(text: str) -> float | None:
     """Seconds from `2h`, `90m`, `1 h 30 min`; None: not a duration."""
     total, end = 0.0, 0
     for part in _PART.finditer(text):
-        factor = _SECONDS.get(part[2].lower())
+        factor = _SECONDS.get(units.in_english(part[2]).lower())
         if part.start() != end or factor is None:
             return None
         total, end = total + float(part[1]) * factor, part.end()

@@ -8,7 +8,7 @@ import re
 from collections.abc import Callable, Mapping
 from typing import NamedTuple
 
-from app.text.formats import numbers, region, times
+from app.text.formats import numbers, region, times, units
 from app.text.i18n import tr
 from app.text.typed import periods
 from core.api.errors import UsageError
@@ -115,7 +115,7 @@ def _duration(value: int) -> str:
 
 def _read(text: str, factors: Mapping[str, float]) -> float | None:
     found = _NUMBER.match(text)
-    factor = factors.get(found[2].strip().lower()) if found else None
+    factor = factors.get(units.in_english(found[2].strip()).lower()) if found else None
     if found is None or factor is None:
         return None
     # 1,500 may be one and a half or fifteen hundred.
@@ -136,13 +136,13 @@ def _read_duration(text: str) -> float | None:
 
 
 def _read_time_of_day(text: str) -> float | None:
-    """Minutes since midnight from 22:00, 22, 10 pm."""
-    found = re.fullmatch(r"([0-9]{1,2})(?:[:.]([0-5][0-9]))?\s*(am|pm)?", text, re.IGNORECASE)
+    """Minutes since midnight from 22:00, 22, 10 pm; Spanish writes p. m."""
+    found = re.fullmatch(r"([0-9]{1,2})(?:[:.]([0-5][0-9]))?\s*(?:([ap])\.?\s?m\.?)?", text, re.IGNORECASE)
     if found is None:
         return None
     hour, minute = int(found[1]), int(found[2] or 0)
     if found[3]:
-        hour = hour % 12 + (12 if found[3].lower() == "pm" else 0)
+        hour = hour % 12 + (12 if found[3].lower() == "p" else 0)
     return hour * 60 + minute
 
 

@@ -59,7 +59,7 @@ def parse(text: str, of: Type) -> Value:
             return quantities.parse(typed, of)
         case Switch():
             return _switched(typed)
-        case Choice() | Text() | ProxyAddress() | Secret() if typed.lower() in {"", "not set", tr("not set")}:
+        case Choice() | Text() | ProxyAddress() | Secret() if typed.lower() in {"", "not set", tr("not set").lower()}:
             return ""
         case Choice():
             return _option(typed, of)
@@ -68,7 +68,7 @@ def parse(text: str, of: Type) -> Value:
         case Secret():
             return text
         case Programs():
-            return () if typed.lower() in {"", "none"} else programs(typed.split(","))
+            return () if typed.lower() in {"", "none", tr("none").lower()} else programs(typed.split(","))
         case Week():
             return week_text.parse(typed)
 
@@ -93,8 +93,8 @@ def allowed(of: Type) -> str:
 
 
 def _switched(typed: str) -> bool:
-    is_on = typed.lower() in {"on", "yes", "1", tr("on")}
-    if not is_on and typed.lower() not in {"off", "no", "0", tr("off")}:
+    is_on = typed.lower() in {"on", "yes", "1", tr("on").lower()}
+    if not is_on and typed.lower() not in {"off", "no", "0", tr("off").lower()}:
         raise UsageError("value_unclear", text=typed, example=tr("on"))
     return is_on
 
