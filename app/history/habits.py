@@ -13,7 +13,7 @@ from app.text.i18n import tr
 from app.widgets import painting, theme
 from app.widgets.theme import Type
 
-_LEFT, _BOTTOM = 38.0, 20.0
+_BOTTOM = 20.0
 _ROW, _MOST_ROWS = 26.0, 7
 
 
@@ -24,6 +24,7 @@ class WeekHoursView(QWidget):
         """`first_day` of the week, Monday = 0."""
         super().__init__()
         self._first_day = first_day
+        self._left = painting.room_for(map(times.short_weekday, range(7)), theme.font(Type.CAPTION), 38.0)
         self._seconds: Sequence[float] = (0.0,) * 168
         self.setMouseTracking(True)
         self.setMinimumHeight(150)
@@ -39,8 +40,8 @@ class WeekHoursView(QWidget):
         self.update()
 
     def place_at(self, at: QPointF) -> int | None:
-        row, hour = int(at.y() // self._size().height()), int((at.x() - _LEFT) // self._size().width())
-        inside = at.x() >= _LEFT and 0 <= row < 7 and 0 <= hour < 24
+        row, hour = int(at.y() // self._size().height()), int((at.x() - self._left) // self._size().width())
+        inside = at.x() >= self._left and 0 <= row < 7 and 0 <= hour < 24
         return (row + self._first_day) % 7 * 24 + hour if inside else None
 
     def paintEvent(self, _event: QPaintEvent) -> None:
@@ -49,11 +50,11 @@ class WeekHoursView(QWidget):
         painter.setPen(QColor(theme.tokens().muted))
         size = self._size()
         for row in range(7):
-            where = QRectF(0, row * size.height(), _LEFT, size.height())
+            where = QRectF(0, row * size.height(), self._left, size.height())
             name = times.short_weekday((row + self._first_day) % 7)
-            painter.drawText(where, Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignLeft, name)
+            painter.drawText(where, painting.BESIDE, name)
         for hour in range(0, 24, 6):
-            where = QRectF(_LEFT + hour * size.width(), self.height() - _BOTTOM + 4, 60, 16)
+            where = QRectF(self._left + hour * size.width(), self.height() - _BOTTOM + 4, 60, 16)
             painter.drawText(where, Qt.AlignmentFlag.AlignLeft, times.hour(hour))
         painter.setPen(Qt.PenStyle.NoPen)
         colours = [shades.shade(step) for step in range(shades.STEPS + 1)]
@@ -61,7 +62,7 @@ class WeekHoursView(QWidget):
         for place, seconds in enumerate(self._seconds):
             painter.setBrush(colours[shades.step(seconds, most)])
             row, hour = (place // 24 - self._first_day) % 7, place % 24
-            cell = QRectF(_LEFT + hour * size.width(), row * size.height(), size.width() - 2, size.height() - 2)
+            cell = QRectF(self._left + hour * size.width(), row * size.height(), size.width() - 2, size.height() - 2)
             painter.drawRoundedRect(cell, radius, radius)
 
     def event(self, event: QEvent) -> bool:
@@ -73,7 +74,7 @@ class WeekHoursView(QWidget):
         return super().event(event)
 
     def _size(self) -> QRectF:
-        return QRectF(0, 0, (self.width() - _LEFT) / 24, (self.height() - _BOTTOM) / 7)
+        return QRectF(0, 0, (self.width() - self._left) / 24, (self.height() - _BOTTOM) / 7)
 
 
 class ReasonsView(QWidget):

@@ -3,6 +3,7 @@
 import time
 from collections.abc import Callable
 
+from PySide6.QtCore import Qt
 from PySide6.QtGui import QAction, QPaintEvent
 from PySide6.QtWidgets import QMenu, QWidget
 
@@ -59,6 +60,8 @@ class ContributeButton(QWidget):
         self.menu.aboutToShow.connect(lambda: fill_menu(self.menu, self._snapshot, self._perform))
         self.more.clicked.connect(self._open_menu)
         layouts.row(self.main, self.more, spacing=0, of=self)
+        # The style sheet rounds the corners of this order.
+        self.setLayoutDirection(Qt.LayoutDirection.LeftToRight)
         self.show_snapshot(self._snapshot)
 
     def show_snapshot(self, snapshot: Snapshot) -> None:

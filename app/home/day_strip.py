@@ -71,7 +71,7 @@ class _Cells(QWidget):
 
     def paintEvent(self, _event: QPaintEvent) -> None:
         local = datetime.fromtimestamp(time.time()).astimezone()
-        painter = painting.smooth(self)
+        painter = painting.mirrored(self)
         painter.setPen(Qt.PenStyle.NoPen)
         width, top = self.width() / CELLS_A_DAY, (self.height() - _HEIGHT) / 2
         for slot in range(CELLS_A_DAY):

@@ -51,7 +51,7 @@ class _Bar(QWidget):
 
     def paintEvent(self, _event: QPaintEvent) -> None:
         now = theme.tokens()
-        painter = painting.smooth(self)
+        painter = painting.mirrored(self)
         painting.fill(painter, now.track)
         painter.drawRoundedRect(self.rect(), _BAR / 2, _BAR / 2)
         if self._share > 0:

@@ -4,8 +4,9 @@ from PySide6.QtWidgets import QWidget
 
 from app.text import steps as steps_text
 from app.text.i18n import tr
-from app.widgets import layouts, theme
+from app.widgets import theme
 from app.widgets.basic import Label
+from app.widgets.flow import FlowLayout
 from app.widgets.theme import Type
 from core.api.snapshot import Snapshot
 
@@ -15,7 +16,7 @@ class StepChips(QWidget):
         super().__init__()
         idle = Snapshot(state="idle")
         self._chips = [Label(step.name, Type.CAPTION, "chip") for step in steps_text.steps(idle)]
-        layouts.row(*self._chips, None, spacing=theme.UNIT * 2, of=self)
+        self.setLayout(FlowLayout(*self._chips, spacing=theme.UNIT * 2))
         self.show_snapshot(idle)
 
     def show_snapshot(self, snapshot: Snapshot) -> None:

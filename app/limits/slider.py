@@ -58,7 +58,7 @@ class LimitSlider(QSlider):
 
     def paintEvent(self, _event: QPaintEvent) -> None:
         now = theme.tokens()
-        painter = painting.smooth(self)
+        painter = painting.mirrored(self)
         handle = self._place(self.sliderPosition())
         self._bar(painter, now.track, _HANDLE, self.width() - _HANDLE)
         if not self._idle:
@@ -80,5 +80,6 @@ class LimitSlider(QSlider):
         return _HANDLE + (self.width() - 2 * _HANDLE) * position / max(1, self.maximum())
 
     def _stop_at(self, x: float) -> int:
-        share = (x - _HANDLE) / max(1.0, self.width() - 2 * _HANDLE)
+        along = self.width() - x if self.layoutDirection() is Qt.LayoutDirection.RightToLeft else x
+        share = (along - _HANDLE) / max(1.0, self.width() - 2 * _HANDLE)
         return round(min(1.0, max(0.0, share)) * self.maximum())

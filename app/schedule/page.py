@@ -22,6 +22,7 @@ from app.text.i18n import tr
 from app.text.typed import week
 from app.widgets import layouts, theme
 from app.widgets.basic import Button, Card, Label, ToggleButton
+from app.widgets.flow import FlowLayout
 from app.widgets.theme import Type
 from app.widgets.tile import Tile
 from core.api.preferences.commands import ListPreferences, PreferenceInfo, SetPreference, values_of
@@ -116,11 +117,10 @@ class SchedulePage(LivePage):
         names = week.preset_names()
         self.presets = {preset: ToggleButton(name, partial(self.choose, preset)) for preset, name in names.items()}
         self.own_weeks = OwnWeeks(self._settings, lambda: self._cells, self.paint)
-        buttons = *self.presets.values(), self.own_weeks
-        rows = (layouts.row(*part, None, spacing=theme.UNIT * 2) for part in (buttons[:4], buttons[4:]))
+        buttons = FlowLayout(*self.presets.values(), self.own_weeks, spacing=theme.UNIT * 2)
         text = tr("When this computer may contribute. Times are local and follow daylight saving.")
         heading, caption = Label(tr("Schedule"), Type.HEADLINE), Label(text, Type.TEXT, "muted", wrap=True)
-        return layouts.column(heading, caption, *rows, spacing=theme.UNIT * 2)
+        return layouts.column(heading, caption, buttons, spacing=theme.UNIT * 2)
 
     def _grid_card(self) -> Card:
         self.grid = WeekGrid(region.current().first_day)

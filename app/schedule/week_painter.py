@@ -80,13 +80,13 @@ class WeekPainter:
             painter.setPen(QColor(now.text if row == today else now.muted))
             where = QRectF(0, geometry.area(range(row, row + 1), range(1)).top(), _LEFT, geometry.row_height)
             name = times.short_weekday(day)
-            painter.drawText(where, Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignLeft, name)
+            painter.drawText(where, painting.BESIDE, name)
         painter.setFont(theme.font(Type.CAPTION))
         painter.setPen(QColor(now.muted))
         for hour in range(0, 24, _HOURS_APART):
             left = geometry.area(range(1), range(hour * 2, hour * 2 + 1)).left()
             where = QRectF(left + 1, 0, _HOUR_WIDTH, _TOP - 4)
-            painter.drawText(where, Qt.AlignmentFlag.AlignBottom | Qt.AlignmentFlag.AlignLeft, times.hour(hour))
+            painter.drawText(where, painting.ABOVE, times.hour(hour))
 
     def paint_cells(self, cells: str) -> None:
         painter = self._painter

@@ -12,6 +12,7 @@ from app.text.formats import numbers
 from app.text.i18n import tr
 from app.widgets import axis, layouts, painting, theme
 from app.widgets.basic import Label
+from app.widgets.flow import FlowLayout
 from app.widgets.theme import Type
 from core.api.project.projects import CurvePoint
 
@@ -141,14 +142,17 @@ class CurveView(QWidget):
 class Legend(QWidget):
     def __init__(self) -> None:
         super().__init__()
-        row = layouts.row(spacing=theme.UNIT + 2, of=self)
+        flow = FlowLayout(spacing=theme.UNIT * 3)
         marks: tuple[tuple[Mark, str], ...] = (
             ("line", tr("training loss")),
             ("diamond", tr("evaluation")),
             ("dot", tr("epochs you took part in")),
         )
         for mark, text in marks:
-            layouts.add(row, theme.UNIT * 2, _Sample(mark), Label(text, Type.CAPTION, "muted"))
+            entry = QWidget()
+            layouts.row(_Sample(mark), Label(text, Type.CAPTION, "muted"), spacing=theme.UNIT + 2, of=entry)
+            flow.addWidget(entry)
+        self.setLayout(flow)
 
 
 class _Sample(QWidget):

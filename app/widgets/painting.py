@@ -1,9 +1,16 @@
 """What the painted widgets share."""
 
+from collections.abc import Iterable
+
 from PySide6.QtCore import QPointF, Qt
-from PySide6.QtGui import QColor, QPaintDevice, QPainter, QPen, QPolygonF
+from PySide6.QtGui import QColor, QFont, QFontMetricsF, QPaintDevice, QPainter, QPen, QPolygonF
+from PySide6.QtWidgets import QWidget
 
 _ARROW = (QPointF(-4, -2), QPointF(0, 2), QPointF(4, -2))
+
+BESIDE = int(Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignLeft | Qt.TextFlag.TextDontClip)
+"""How a name stands beside its row of a chart, which may be lower than the letters of its script."""
+ABOVE = int(Qt.AlignmentFlag.AlignBottom | Qt.AlignmentFlag.AlignLeft | Qt.TextFlag.TextDontClip)
 
 
 def smooth(target: QPaintDevice) -> QPainter:
@@ -11,6 +18,24 @@ def smooth(target: QPaintDevice) -> QPainter:
     painter = QPainter(target)
     painter.setRenderHint(QPainter.RenderHint.Antialiasing)
     return painter
+
+
+def mirrored(widget: QWidget) -> QPainter:
+    """One for shapes without words, which begin on the right where the language does."""
+    painter = smooth(widget)
+    mirror(painter, widget)
+    return painter
+
+
+def mirror(painter: QPainter, widget: QWidget) -> None:
+    if widget.layoutDirection() is Qt.LayoutDirection.RightToLeft:
+        painter.translate(widget.width(), 0)
+        painter.scale(-1, 1)
+
+
+def room_for(names: Iterable[str], font: QFont, least: float) -> float:
+    """Pixels for a column of names and the space beside it."""
+    return max(least, *(QFontMetricsF(font).horizontalAdvance(name) + 8 for name in names))
 
 
 def fill(painter: QPainter, colour: QColor | str) -> None:

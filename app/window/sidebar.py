@@ -88,6 +88,6 @@ class _NavButton(Button):
     def paintEvent(self, event: QPaintEvent) -> None:
         super().paintEvent(event)
         now = theme.tokens()
-        painter = painting.smooth(self)
+        painter = painting.mirrored(self)
         painting.fill(painter, now.accent if self.isChecked() else now.line)
         painter.drawRoundedRect(QRectF(12, self.height() / 2 - 4, 8, 8), 3, 3)

@@ -14,7 +14,7 @@ from app.text.i18n import tr
 from app.widgets import painting, roles, theme
 from app.widgets.theme import Type
 
-_LEFT, _TOP = 34.0, 20.0
+_TOP = 20.0
 _WEEKS = 54
 _GAP = 3.0
 
@@ -29,6 +29,7 @@ class CalendarView(TimeChart):
         """`first_day` of the week, Monday = 0."""
         super().__init__()
         self._first_day = first_day
+        self._left = painting.room_for(map(times.short_weekday, range(7)), theme.font(Type.CAPTION), 34.0)
         self._begin = date(1970, 1, 1)
         self._days: Sequence[float] = ()
         self.setMouseTracking(True)
@@ -53,9 +54,9 @@ class CalendarView(TimeChart):
 
     def place_at(self, at: QPointF) -> int | None:
         size = self._size()
-        column, row = int((at.x() - _LEFT) // size), int((at.y() - _TOP) // size)
+        column, row = int((at.x() - self._left) // size), int((at.y() - _TOP) // size)
         place = column * 7 + row - self._lead()
-        inside = at.x() >= _LEFT and 0 <= row < 7 and 0 <= place < len(self._days)
+        inside = at.x() >= self._left and 0 <= row < 7 and 0 <= place < len(self._days)
         return place if inside else None
 
     def area(self, place: int) -> QRectF:
@@ -63,7 +64,7 @@ class CalendarView(TimeChart):
         column, row = divmod(place + self._lead(), 7)
         size = self._size()
         gap = min(_GAP, size / 5)
-        return QRectF(_LEFT + column * size, _TOP + row * size, size - gap, size - gap)
+        return QRectF(self._left + column * size, _TOP + row * size, size - gap, size - gap)
 
     def paintEvent(self, _event: QPaintEvent) -> None:
         painter = painting.smooth(self)
@@ -92,19 +93,19 @@ class CalendarView(TimeChart):
         return (self._begin.weekday() - self._first_day) % 7
 
     def _size(self) -> float:
-        return (self.width() - _LEFT) / _WEEKS
+        return (self.width() - self._left) / _WEEKS
 
     def _paint_labels(self, painter: QPainter) -> None:
         painter.setFont(theme.font(Type.CAPTION))
         painter.setPen(QColor(theme.tokens().muted))
         for row in (0, 2, 4, 6):
-            where = QRectF(0, _TOP + row * self._size() - 2, _LEFT - 6, self._size())
+            where = QRectF(0, _TOP + row * self._size() - 2, self._left - 6, self._size())
             name = times.short_weekday((row + self._first_day) % 7)
-            painter.drawText(where, Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignLeft, name)
+            painter.drawText(where, painting.BESIDE, name)
         for number in range(1, 13):
             place = (self._begin.replace(month=number) - self._begin).days
             where = QRectF(self.area(place).left(), 0, 60, _TOP - 5)
-            painter.drawText(where, Qt.AlignmentFlag.AlignBottom | Qt.AlignmentFlag.AlignLeft, times.month(number))
+            painter.drawText(where, painting.ABOVE, times.month(number))
 
 
 roles.set_role(CalendarView, QAccessible.Role.Table)

@@ -24,4 +24,4 @@ class Combo(QComboBox):
     def paintEvent(self, event: QPaintEvent) -> None:
         super().paintEvent(event)
         middle = QPointF(self.width() - 18, self.height() / 2)
-        painting.arrow_down(painting.smooth(self), middle, theme.tokens().muted, 1.8)
+        painting.arrow_down(painting.mirrored(self), middle, theme.tokens().muted, 1.8)

@@ -2,7 +2,7 @@
 
 from PySide6.QtCore import QRect, QRectF, QSize, Qt
 from PySide6.QtGui import QColor, QFontMetrics, QPainter, QPaintEvent, QPen
-from PySide6.QtWidgets import QAbstractButton, QSizePolicy
+from PySide6.QtWidgets import QAbstractButton, QSizePolicy, QStyle
 
 from app.widgets import painting, theme
 from app.widgets.theme import Type
@@ -12,7 +12,7 @@ _WRAP = int(Qt.TextFlag.TextWordWrap)
 
 
 class OptionButton(QAbstractButton):
-    """As high as its words need. Subclasses paint the mark, left of the words."""
+    """As high as its words need. Subclasses paint the mark, before the words."""
 
     NARROWEST = 150
     PADDING = 10
@@ -50,8 +50,12 @@ class OptionButton(QAbstractButton):
         painter.setPen(QPen(QColor(now.accent if chosen else now.line), 2 if chosen else 1))
         painter.setBrush(QColor(now.hover if self.underMouse() and self.isEnabled() else now.card))
         painter.drawRoundedRect(QRectF(self.rect()).adjusted(1, 1, -1, -1), self.RADIUS, self.RADIUS)
+        painter.save()
+        painting.mirror(painter, self)
         self.paint_mark(painter)
+        painter.restore()
         room = self.rect().adjusted(self._left, self.PADDING, -self.PADDING, 0)
+        room = QStyle.visualRect(self.layoutDirection(), self.rect(), room)
         painter.setFont(theme.font(Type.STRONG))
         painter.setPen(QColor(now.text))
         name = painter.boundingRect(room, _WRAP, self.text())

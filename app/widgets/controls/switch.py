@@ -19,7 +19,7 @@ class Switch(QAbstractButton):
 
     def paintEvent(self, _event: QPaintEvent) -> None:
         now = theme.tokens()
-        painter = painting.smooth(self)
+        painter = painting.mirrored(self)
         on = self.isChecked()
         painting.fill(painter, now.accent if on and self.isEnabled() else now.other_3 if on else now.track)
         painter.drawRoundedRect(self.rect(), 12, 12)
