@@ -6,7 +6,31 @@ from xml.sax.saxutils import escape
 MIME_TYPE = "application/x-idlehive-project+json"
 COMPONENT = "org.idlehive.Idlehive"
 SUMMARY = "Give your computer's idle time to open deep-learning collaborations"
-_SUMMARY_DE = "Leerlaufzeit des Computers offenen Deep-Learning-Projekten geben"
+_TRANSLATED = {
+    "de": (
+        "Verteiltes Rechnen",
+        "Leerlaufzeit des Computers offenen Deep-Learning-Projekten geben",
+        "Idlehive-Projekt",
+    ),
+    "fr": (
+        "Calcul distribué bénévole",
+        "Donner le temps inutilisé de votre ordinateur à l’apprentissage profond ouvert",
+        "Projet Idlehive",
+    ),
+    "es": (
+        "Computación voluntaria",
+        "Dona el tiempo libre de tu equipo al aprendizaje profundo abierto",
+        "Proyecto de Idlehive",
+    ),
+    "pt_BR": (
+        "Computação voluntária",
+        "Doe o tempo ocioso do seu computador ao aprendizado profundo aberto",
+        "Projeto do Idlehive",
+    ),
+    "zh_CN": ("志愿计算", "将计算机的空闲时间贡献给开放的深度学习协作项目", "Idlehive 项目"),
+    "bn": ("স্বেচ্ছাসেবী কম্পিউটিং", "কম্পিউটারের অবসর সময় উন্মুক্ত ডিপ লার্নিং প্রকল্পে দিন", "Idlehive প্রকল্প"),
+}
+"""What the program is, its summary and the type of its files. Desktop entries write pt_BR, XML pt-BR."""
 _KEYWORDS = "volunteer;computing;deep learning;training;distributed;GPU;"
 
 
@@ -16,9 +40,9 @@ def entry(program: str) -> str:
 Type=Application
 Name=Idlehive
 GenericName=Volunteer Computing
-GenericName[de]=Verteiltes Rechnen
+{_lines("GenericName[{code}]={words[0]}")}
 Comment={SUMMARY}
-Comment[de]={_SUMMARY_DE}
+{_lines("Comment[{code}]={words[1]}")}
 Exec={program} open %u
 Icon=idlehive
 Terminal=false
@@ -30,13 +54,20 @@ StartupNotify=true
 """
 
 
+def _lines(line: str) -> str:
+    """The line in each language."""
+    return "\n".join(
+        line.format(code=code, tag=code.replace("_", "-"), words=words) for code, words in _TRANSLATED.items()
+    )
+
+
 def file_type() -> str:
     """The type of project files (Shared MIME-info Database)."""
     return f"""<?xml version="1.0" encoding="UTF-8"?>
 <mime-info xmlns="http://www.freedesktop.org/standards/shared-mime-info">
   <mime-type type="{MIME_TYPE}">
     <comment>Idlehive project</comment>
-    <comment xml:lang="de">Idlehive-Projekt</comment>
+{_lines('    <comment xml:lang="{tag}">{words[2]}</comment>')}
     <sub-class-of type="application/json"/>
     <glob pattern="*.idlehive"/>
   </mime-type>
@@ -52,7 +83,7 @@ def metainfo(version: str, built: int) -> str:
   <id>{COMPONENT}</id>
   <name>Idlehive</name>
   <summary>{escape(SUMMARY)}</summary>
-  <summary xml:lang="de">{escape(_SUMMARY_DE)}</summary>
+{_lines('  <summary xml:lang="{tag}">{words[1]}</summary>')}
   <metadata_license>CC0-1.0</metadata_license>
   <project_license>Apache-2.0</project_license>
   <developer id="org.idlehive"><name>The Idlehive contributors</name></developer>

@@ -36,7 +36,7 @@ _QT_PLUGINS = (
     "wayland-decoration-client", "wayland-graphics-integration-client", "wayland-shell-integration/libxdg-shell",
     "xcbglintegrations",
 )  # fmt: skip
-_QT_LANGUAGES = ("de",)
+_QT_LANGUAGES = tuple(folder.name for folder in Path(__file__).parents[2].glob("resources/locale/*"))
 
 
 def make(checkout: Checkout, root: Path, kind: str, version: str) -> None:

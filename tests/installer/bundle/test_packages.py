@@ -10,7 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from installer.bundle import build, deb, payload, portable
+from app.text.i18n import languages
+from installer.bundle import build, deb, desktop, payload, portable
 from installer.bundle.launcher import SUPPORTED
 from installer.bundle.payload import is_needed
 from installer.bundle.target import GLIBC, PYTHONS
@@ -130,6 +131,22 @@ def test_the_launcher_starts_the_command_line_from_any_folder(checkout: Checkout
     launcher = next((tmp_path / "there").glob("*/idlehive"))
     asked = subprocess.run([sys.executable, "-I", launcher, "--version"], capture_output=True, text=True, check=False)
     assert asked.stdout == "idlehive 1.2\n", asked.stderr
+
+
+def test_packages_carry_every_language_and_what_qt_says_in_it(tmp_path: Path) -> None:
+    shutil.copytree(ROOT / "resources" / "locale", tmp_path / "from" / "resources" / "locale")
+    for name in ("app", "core"):
+        (tmp_path / "from" / name).mkdir()
+    payload.copy_sources(tmp_path / "from", tmp_path / "package")
+    carried = {path.parts[-3] for path in (tmp_path / "package").rglob("idlehive.mo")}
+    assert carried | {"en"} == set(languages())
+    of_qt = {f"PySide6/Qt/translations/qtbase_{code}.qm" for code in (*languages(), "it")}
+    assert {path for path in of_qt if is_needed(path)} == of_qt - {
+        "PySide6/Qt/translations/qtbase_en.qm",
+        "PySide6/Qt/translations/qtbase_it.qm",
+    }
+    assert "GenericName[pt_BR]=" in desktop.entry("idlehive")
+    assert 'xml:lang="pt-BR"' in desktop.metainfo("1.2", BUILT)
 
 
 @pytest.mark.parametrize(
