@@ -19,6 +19,7 @@ from core.host.contributions.store import Claim, ContributionStore, Slot
 from core.host.curve import Curve
 from core.swarm.dht.contributions import BadStatement, Found, Round, Statement, verify
 from core.swarm.dht.credible_progress import PeerReport
+from core.swarm.dht.report_pace import LATEST
 from core.swarm.dht.run_monitor import RunProgress
 
 log = logging.getLogger(__name__)
@@ -28,8 +29,8 @@ MOST_TOGETHER = 4
 _AHEAD = 2
 _BEHIND = 100
 """Epochs for which a round can be claimed."""
-_REPORT_DELAY = 2.0
-"""Seconds, at most, until a peer's progress report arrives here."""
+_REPORT_DELAY = LATEST + 2.0
+"""Seconds, at most, that a peer's report is old when it is read: until it is due, and until it arrives here."""
 _MARGIN = 2.0
 """Speeds are averages: a peer may be faster by this factor for a while."""
 

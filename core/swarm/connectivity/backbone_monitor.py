@@ -97,7 +97,8 @@ class BackboneMonitor(threading.Thread):
         while not self._stopped.wait(EVERY):
             was_near = self._is_near
             self.ask()
-            if self._is_near and (not was_near or self._pings % _READ_EVERY == 0):
+            # Also while the backbone is away: what it said before it went must not be believed for good.
+            if self._pings % _READ_EVERY == 0 or (self._is_near and not was_near):
                 self._read_record()
 
     def stop(self) -> None:

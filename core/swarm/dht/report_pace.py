@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 from hivemind.utils.performance_ema import PerformanceEMA
 
-_SOONEST, _LATEST = 2.0, 10.0
+_SOONEST, LATEST = 2.0, 10.0
 """Seconds from a report to one that corrects it, and to the next one of a peer that goes on as expected: who is silent
 for twice that seems to have vanished."""
 _TOLERATED = 0.01
@@ -37,7 +37,7 @@ class Reported:
         waited = now - self.at
         expected = self.samples + self.samples_per_second * waited
         is_wrong = abs(samples - expected) > max(step / 2, _TOLERATED * batch)
-        return waited >= _LATEST or (waited >= _SOONEST and is_wrong)
+        return waited >= LATEST or (waited >= _SOONEST and is_wrong)
 
 
 class GuardedEvent(threading.Event):

@@ -9,9 +9,11 @@ import pytest
 from hivemind import DHT
 from hivemind.dht.node import DHTNode
 
+from core.swarm.connectivity import backbone_monitor
 from core.swarm.connectivity.backbone_monitor import BackboneMonitor
 from core.swarm.dht.peer import join_swarm, own_addresses
 from tests.swarm.installed import installed
+from tests.waiting import wait_for
 
 
 @pytest.fixture
@@ -73,6 +75,22 @@ def test_a_backbone_that_does_not_answer_is_no_company(swarm: list[DHT]) -> None
     backbone.shutdown()
     assert not monitor.ask()
     assert not monitor.is_near()
+
+
+def test_a_backbone_that_is_gone_is_noticed_in_its_record_too(
+    swarm: list[DHT], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    backbone, one, _two = swarm
+    monitor, silences = BackboneMonitor(one, [backbone.peer_id], "run"), list[bool]()
+    monitor.on_silence = lambda: silences.append(monitor.is_near())
+    monkeypatch.setattr(backbone_monitor, "EVERY", 0.01)
+    backbone.shutdown()
+    monitor.start()
+    try:
+        wait_for(lambda: False in silences, 60.0)
+    finally:
+        monitor.stop()
+        monitor.join(30.0)
 
 
 def test_a_dht_that_is_gone_is_no_answer(swarm: list[DHT]) -> None:
