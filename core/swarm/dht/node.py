@@ -99,8 +99,9 @@ class SparingNode(DHTNode):
         found = self._found.get(key)
         if found is None or time.monotonic() > found.until:
             return None
-        met = self.protocol.routing_table.get_nearest_neighbors(key, len(found.nodes), exclude=self.node_id)
-        return found.nodes if {node for node, _peer in met} == found.nodes.keys() else None
+        met = self.protocol.routing_table.get_nearest_neighbors(key, REPLICAS, exclude=self.node_id)
+        # Few were found by who had lost the others: it may have met them again.
+        return found.nodes if met and {node for node, _peer in met} == found.nodes.keys() else None
 
 
 def _sibling(key: DHTID) -> DHTID:

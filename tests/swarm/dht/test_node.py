@@ -1,6 +1,7 @@
 """How many nodes of the DHT a peer asks, and what they send it. Seven real peers on loopback."""
 
 from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -8,6 +9,7 @@ import pytest
 from hivemind import DHT
 from hivemind.dht.node import DHTNode
 from hivemind.dht.routing import DHTID
+from hivemind.p2p import PeerID
 from hivemind.utils import ValueWithExpiration, get_dht_time
 
 from core.swarm.dht.node import ASKED, REPLICAS
@@ -96,6 +98,30 @@ def test_where_to_store_is_not_asked_again(peers: Peers) -> None:
     first = peers.sent()
     peers.store(peers.dhts[3], b"small", b"2")
     assert peers.sent() - first < 0.8 * (first - before)
+
+
+async def _lose_neighbours(_dht: DHT, node: DHTNode) -> list[tuple[DHTID, PeerID]]:
+    """As after a while without a network."""
+    table = node.protocol.routing_table
+    lost = [(node_id, peer) for peer, node_id in table.peer_id_to_uid.items()]
+    for node_id, _peer in lost:
+        del table[node_id]
+    return lost
+
+
+async def _meet(_dht: DHT, node: DHTNode, others: list[tuple[DHTID, PeerID]]) -> None:
+    for node_id, peer in others:
+        node.protocol.routing_table.add_or_update_node(node_id, peer)
+
+
+def test_who_had_lost_all_others_stores_where_it_meets_them_again(peers: Peers) -> None:
+    farthest = max(peers.dhts, key=lambda dht: ask(dht, _distance))
+    lost = ask(farthest, _lose_neighbours)
+    farthest.store(KEY, b"0", get_dht_time() + 60.0, subkey=b"alone")
+    ask(farthest, partial(_meet, others=lost))
+    peers.store(farthest, b"again", b"1")
+    nearest = sorted(peers.dhts, key=lambda dht: ask(dht, _distance))[:REPLICAS]
+    assert all(b"again" in ask(dht, _subkeys) for dht in nearest)
 
 
 def test_who_comes_nearer_to_a_key_keeps_what_is_stored_from_then_on(peers: Peers) -> None:
