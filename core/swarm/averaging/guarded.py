@@ -3,7 +3,7 @@
 import asyncio
 import multiprocessing
 import threading
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import AsyncIterator, Callable, Collection, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from functools import partial
@@ -13,7 +13,7 @@ import torch
 from hivemind.averaging import DecentralizedAverager
 from hivemind.averaging.allreduce import AllReduceRunner
 from hivemind.averaging.group_info import GroupInfo
-from hivemind.p2p import PeerID
+from hivemind.p2p import P2PContext, PeerID
 from hivemind.utils import get_dht_time
 
 from core.swarm.all_reduce.runner import MembersLost
@@ -23,6 +23,8 @@ from core.swarm.dht.weight_limits import WeightLimits
 from core.swarm.trust.distrust import Distrust, Offence
 from core.swarm.trust.quorum import Influence
 
+_LONGEST_FAREWELL = 1.0
+"""Seconds for which a peer that leaves goes on to send what it averaged for others."""
 _MOST_REPORTS = 64
 """Between two looks of the other process; more would fill the pipe."""
 
@@ -50,6 +52,8 @@ class GuardedAverager(DecentralizedAverager):
         self._expected, self._most_members, self._weight_limits = expected, most_members, weight_limits
         self._incoming, self._outgoing = multiprocessing.Pipe(duplex=False)
         self._reading = threading.Lock()
+        self._all_answered, self._answering = asyncio.Event(), 0
+        self._all_answered.set()
         super().__init__(*args, **options)
 
     def update_expected_peers(self) -> None:
@@ -95,6 +99,24 @@ class GuardedAverager(DecentralizedAverager):
         self._matchmaking.refuse(self._refused, self._accuse, limits.proven)
         if expected is not None:
             await self._matchmaking.expect(expected, self._most_members)
+
+    async def rpc_aggregate_part(self, stream: AsyncIterator[Any], context: P2PContext) -> AsyncIterator[Any]:
+        """See hivemind."""
+        self._answering += 1
+        self._all_answered.clear()
+        try:
+            async for answer in super().rpc_aggregate_part(stream, context):
+                yield answer
+        finally:
+            self._answering -= 1
+            if not self._answering:
+                self._all_answered.set()
+
+    async def _shutdown(self, timeout: float | None) -> None:
+        # This peer has all averages of its last round; slower members may still wait for some from it.
+        with suppress(TimeoutError):
+            await asyncio.wait_for(self._all_answered.wait(), _LONGEST_FAREWELL)
+        await super()._shutdown(timeout)
 
     async def _run_allreduce_inplace_(
         self, tensors: Sequence[torch.Tensor], group_info: GroupInfo, **options: Any
