@@ -112,7 +112,7 @@ class GuardedAverager(DecentralizedAverager):
             if not self._answering:
                 self._all_answered.set()
 
-    async def _shutdown(self, timeout: float | None) -> None:
+    async def _shutdown(self, timeout: float | None) -> None:  # noqa: ASYNC109 - hivemind's signature
         # This peer has all averages of its last round; slower members may still wait for some from it.
         with suppress(TimeoutError):
             await asyncio.wait_for(self._all_answered.wait(), _LONGEST_FAREWELL)
