@@ -21,7 +21,7 @@ from installer.failure import SetUpFailed
 from installer.programs import Programs
 
 _SOURCES = ("app", "core", "resources")
-_LEFT_OUT = ("__pycache__", ".gitignore", "make_*.py", "publish.py", "*.tar", "*.po", "*.pot")
+_LEFT_OUT = ("__pycache__", ".gitignore", "make_*.py", "publish.py", "hugging_face.py", "*.tar", "*.po", "*.pot")
 _QT_MODULES = ("QtCore", "QtDBus", "QtGui", "QtNetwork", "QtSvg", "QtWidgets")
 _QT_LIBRARIES = (
     "libQt6Core", "libQt6DBus", "libQt6Gui", "libQt6Network", "libQt6OpenGL", "libQt6Svg",

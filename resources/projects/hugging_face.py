@@ -7,19 +7,25 @@ The Hub knows size and SHA-256 of each file. The addresses name the present revi
 
 import argparse
 import json
+import re
 import sys
+from collections.abc import Iterator
 from typing import Any
-from urllib.parse import quote
+from urllib.parse import quote, urljoin, urlsplit
 from urllib.request import urlopen
 
 _HUB = "https://huggingface.co"
 
 
 def shards(hub: str, data_set: str, folder: str, ending: str) -> list[dict[str, Any]]:
-    """`url`, `sha256` and `size` of each file in a folder of the data set, in the order of their names."""
+    """`url`, `sha256` and `size` of each file in a folder of the data set, in the order of their names.
+
+    Raises:
+        SystemExit: the Hub continues its list on another server.
+    """
     about = f"{hub}/api/datasets/{quote(data_set)}"
-    revision = _read(f"{about}/revision/main")["sha"]
-    files = _read(f"{about}/tree/{revision}/{quote(folder)}")
+    revision = next(_pages(f"{about}/revision/main"))["sha"]
+    files = [file for page in _pages(f"{about}/tree/{revision}/{quote(folder)}") for file in page]
     return [
         {
             "url": f"{hub}/datasets/{quote(data_set)}/resolve/{revision}/{quote(file['path'])}",
@@ -31,9 +37,18 @@ def shards(hub: str, data_set: str, folder: str, ending: str) -> list[dict[str, 
     ]
 
 
-def _read(url: str) -> Any:
-    with urlopen(url, timeout=30) as answer:  # noqa: S310 - the organiser's own address
-        return json.load(answer)
+def _pages(url: str) -> Iterator[Any]:
+    """The answer, and those that its `Link` header continues with (RFC 8288): a list has at most 1,000 files a page."""
+    origin = urlsplit(url)[:2]
+    while True:
+        with urlopen(url, timeout=30) as answer:  # noqa: S310 - the organiser's own address
+            yield json.load(answer)
+            more = re.search(r'<([^>]*)>;\s*rel="next"', answer.headers.get("Link", ""))
+        if not more:
+            return
+        url = urljoin(url, more[1])
+        if urlsplit(url)[:2] != origin:
+            raise SystemExit(f"The list of files continues on another server, which is not asked: {url}")
 
 
 def main() -> None:

@@ -78,6 +78,7 @@ def test_a_package_names_its_publisher_if_there_is_one(checkout: Checkout, tmp_p
     payload.make(checkout, tmp_path / "with", "deb", "1.2")
     assert json.loads((tmp_path / "with" / "package.json").read_text()) == {"kind": "deb", "publisher": publisher}
     assert not (tmp_path / "with" / "core" / "release" / "publish.py").exists()
+    assert not (tmp_path / "with" / "resources" / "projects" / "hugging_face.py").exists()
 
 
 def test_lintian_finds_no_error(checkout: Checkout, tmp_path: Path) -> None:
