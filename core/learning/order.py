@@ -1,6 +1,7 @@
 """Which samples a peer computes, in which order and with which random choices.
 
-All of it follows from the names of run and peer and from the epoch, so anybody can compute a peer's gradients again.
+All of it follows from the names of run and peer, from the epoch and from the portion of the data, so anybody can
+compute a peer's gradients again.
 """
 
 import hashlib

@@ -121,7 +121,7 @@ def _inodes(process: int) -> set[int]:
     """Of the sockets that a process has open."""
     found = set[int]()
     with suppress(OSError):
-        # Not Path: five times a second, it would take most of the processor time of a paused session.
+        # Not Path, which is slower: this is read up to five times a second.
         for descriptor in os.scandir(f"/proc/{process}/fd"):
             with suppress(OSError):
                 target = os.readlink(descriptor.path)  # noqa: PTH115
