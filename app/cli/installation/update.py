@@ -28,7 +28,7 @@ that their publisher has named; only what the publisher has signed is used.
   idlehive update install          replace a portable build and start it again;
                                    or download the Debian package and show the
                                    command that installs it
-  idlehive update off              look no more by itself
+  idlehive update off              do not look by itself
   idlehive update on
 
 `idlehive limits set release_address URL` names another copy of the release
@@ -46,7 +46,7 @@ def add(verbs: Verbs) -> None:
     add_part(parts, "check", "look now", "Look for a new version now.", check)
     add_part(parts, "install", "install the new version", "Install the new version, if there is one.", install)
     add_part(parts, "on", "look once a day", "Look for new versions once a day.", switch_on)
-    add_part(parts, "off", "look no more", "Look for new versions only when you ask.", switch_off)
+    add_part(parts, "off", "do not look by itself", "Look for new versions only when you ask.", switch_off)
 
 
 def status(arguments: argparse.Namespace, profile: Profile) -> int:

@@ -18,7 +18,7 @@ _EVERY = 60.0
 
 
 class Accusations:
-    """Of one session. Asked is each member itself, over a connection that proves who it is.
+    """Of one session. It asks each member itself, over a connection that proves who it is.
 
     Parameters:
         clock: monotonic, in seconds.

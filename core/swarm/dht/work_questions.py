@@ -1,8 +1,8 @@
 """What a peer says of its work when it is asked itself, over a connection that proves who it is.
 
-Asked is who has published nothing that fits. Whoever keeps its record cannot withhold this answer, nor lose it, so a
-peer that gives none says nothing because it does not want to. The others learn from the DHT alone: who is asked knows
-that it is watched. A peer that only calls others is asked over the connection that it made.
+A peer is asked if it has published nothing that fits. The peers that keep its record can neither withhold nor lose this
+answer, so a peer that gives none does not want to. A peer that is asked knows that it is watched, so all others are
+read from the DHT alone. A peer that only calls others is asked over the connection that it made.
 """
 
 import asyncio
