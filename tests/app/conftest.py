@@ -44,6 +44,15 @@ def c_region() -> Iterator[None]:
 
 
 @pytest.fixture
+def english_again(qapp: QApplication) -> Iterator[None]:
+    """Whatever language a test has applied."""
+    yield
+    language.apply(qapp, "en")
+    QLocale.setDefault(QLocale.c())
+    region.use(language.region_of(QLocale.c()))
+
+
+@pytest.fixture
 def profile() -> Iterator[Profile]:
     """A profile with a path short enough for a socket inside it."""
     with TemporaryDirectory(prefix="hive") as folder:

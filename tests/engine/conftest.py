@@ -1,14 +1,17 @@
 """A running engine, and a world of the test's own."""
 
 import asyncio
+import json
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
 
 from core.client.profile import Profile
+from tests.engine.projects.organiser import Organiser
 from tests.engine.world import WEEK, Scenario, a_world
 from tests.fakes.running_engine import RunningEngine
+from tests.fakes.scripted_host import CURVE
 
 
 @pytest.fixture
@@ -18,6 +21,14 @@ def engine(tmp_path: Path) -> Iterator[RunningEngine]:
     running = RunningEngine(profile, tmp_path)
     yield running
     running.clean_up()
+
+
+@pytest.fixture
+def organiser() -> Iterator[Organiser]:
+    pages = Organiser({"curve.json": json.dumps(CURVE).encode()})
+    yield pages
+    pages.shutdown()
+    pages.server_close()
 
 
 @pytest.fixture

@@ -2,12 +2,10 @@
 
 import time
 from collections.abc import Callable
-from typing import TypeVar
 
 import pytest
 from msgspec.structs import replace
 from PySide6.QtCore import Qt
-from PySide6.QtGui import QColor, QImage
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QAbstractButton, QLineEdit, QWidget
 from pytestqt.qtbot import QtBot
@@ -17,8 +15,7 @@ from app.home.page import HomePage
 from app.home.step_chips import StepChips
 from app.link.engine_link import EngineLink, Link
 from app.settings.page import SettingsPage
-from app.widgets import theme
-from app.widgets.basic import Label, Notice
+from app.widgets.basic import Notice
 from app.widgets.learning_curve import CurveView
 from app.window.main_window import MainWindow
 from core.api.errors import WorldError
@@ -33,28 +30,12 @@ from core.api.protocol import Event
 from core.api.reasons import Reason
 from core.api.session_settings import SessionSettings
 from core.api.snapshot import GpuUse, Place, Snapshot
+from tests.app.home.parts import part, texts
 from tests.app.snapshots import CONTRIBUTING, IDLE, PROGRESS, STARTING, failed, paused
 from tests.fakes.scripted_engine import ScriptedEngine
 
-Part = TypeVar("Part", bound=QWidget)
 Show = Callable[[Snapshot], None]
 CURVE = [CurvePoint(epoch, loss=4 - epoch / 10, own_samples=epoch % 2) for epoch in range(1, 11)]
-
-
-@pytest.fixture
-def page(window: MainWindow) -> HomePage:
-    return window.home
-
-
-def part(page: QWidget, kind: type[Part]) -> Part:
-    found = page.findChild(kind)
-    assert found is not None
-    return found
-
-
-def texts(page: QWidget) -> str:
-    """All that can be read on it, one label a line."""
-    return "\n".join(label.text() for label in page.findChildren(Label) if label.isVisible())
 
 
 def test_contributing_shows_project_figures_and_step(page: HomePage, show: Show, qtbot: QtBot) -> None:
@@ -219,30 +200,6 @@ def test_every_control_has_a_name_and_can_be_reached_by_keyboard(window: MainWin
         assert in_group or control.focusPolicy() & Qt.FocusPolicy.TabFocus, control.accessibleName()
 
 
-def test_the_ring_turns_while_getting_ready_and_only_if_window_is_visible(
-    window: MainWindow, page: HomePage, show: Show, qtbot: QtBot
-) -> None:
-    ring = part(page, EpochRing)
-    show(STARTING)
-    before = ring.grab().toImage()
-    qtbot.waitUntil(lambda: ring.grab().toImage() != before)
-    window.hide()
-    assert not ring._turning.isActive()
-    window.show()
-    assert ring._turning.isActive()
-    show(CONTRIBUTING)
-    assert not ring._turning.isActive()
-
-
-@pytest.mark.parametrize("phase", ["accumulating", "finding_group", "averaging", "updating"])
-def test_each_step_of_an_epoch_looks_different(page: HomePage, show: Show, phase: str) -> None:
-    ring = part(page, EpochRing)
-    show(IDLE)
-    empty = ring.grab().toImage()
-    show(replace(CONTRIBUTING, progress=replace(PROGRESS, phase=phase)))
-    assert ring.grab().toImage() != empty
-
-
 def test_the_use_of_the_computer_takes_the_place_of_the_peers_while_it_works(
     window: MainWindow, page: HomePage, show: Show
 ) -> None:
@@ -259,31 +216,6 @@ def test_the_place_among_all_is_shown_where_it_is_known(page: HomePage, show: Sh
     assert page.place.text() == ""
     show(replace(CONTRIBUTING, place=Place(3, 14, 4800, 0.12, 0.0)))
     assert " ".join(page.place.text().split()) == "You: place 3 of 14, 12 % of all samples"
-
-
-def test_a_pause_keeps_the_batch_and_the_peers_in_grey(page: HomePage, show: Show) -> None:
-    ring, accent = part(page, EpochRing), QColor(theme.tokens().accent).rgb()
-    show(IDLE)
-    empty = ring.grab().toImage()
-    show(CONTRIBUTING)
-    assert accent in colours(ring.grab().toImage())
-    for at_rest in (
-        replace(CONTRIBUTING, state="holding", reasons=paused().reasons),
-        replace(paused(), progress=PROGRESS),
-    ):
-        show(at_rest)
-        seen = ring.grab().toImage()
-        assert seen != empty
-        assert accent not in colours(seen)
-        assert ring.accessibleName().startswith("Paused. Epoch 1")
-        assert page._tiles.peers.figure.text() == "14"
-        assert page._tiles.peers.figure.property("role") == "muted"
-    show(replace(paused(), project="bees"))
-    assert page._tiles.peers.figure.text() == "–"
-
-
-def colours(picture: QImage) -> set[int]:
-    return {picture.pixel(x, y) for x in range(picture.width()) for y in range(picture.height())}
 
 
 def test_a_start_says_for_how_long_each_step_has_lasted(

@@ -17,7 +17,7 @@ from core.engine.decision.project_selection import (
     choose,
     own_reasons,
 )
-from tests.engine.projects.test_catalogue import Organiser, organiser
+from tests.engine.projects.organiser import Organiser
 from tests.fakes.running_engine import RunningEngine
 from tests.waiting import wait_for
 
@@ -27,8 +27,6 @@ SLOW = Reason("network_too_slow", hold=False)
 OFFLINE = Reason("offline", hold=True)
 A, B = Candidate("a"), Candidate("b")
 SLOW_A = Candidate("a", (SLOW,))
-
-__all__ = ["organiser"]
 
 
 def selected(before: Choice, *candidates: Candidate, now: float = NOW, in_session: bool = True) -> str | None:

@@ -14,7 +14,7 @@ from core.api.proxy import PASSWORD, Proxy, checked_address
 from core.engine.projects.credentials import Credentials
 from core.engine.projects.http_proxy import HttpProxy
 from core.system import proxy
-from tests.engine.projects.test_catalogue import Organiser
+from tests.engine.projects.organiser import Organiser
 from tests.fakes.http_server import FakeServer
 from tests.fakes.keyring_in_memory import FakeKeyring, in_place
 from tests.fakes.proxy_server import proxy_to
@@ -118,6 +118,7 @@ def test_a_session_waits_for_the_keyring_which_may_take_its_time(keyring: FakeKe
         ("proxy.example:3128", "http://proxy.example:3128"),
         ("ann@proxy.example", "http://ann@proxy.example"),
         (" https://proxy.example:443/ ", "https://proxy.example:443"),
+        ("socks5://proxy.example:1080", "socks5://proxy.example:1080"),
         ("[2001:db8::1]:3128", "http://[2001:db8::1]:3128"),
     ],
 )
@@ -129,7 +130,7 @@ def test_an_address_is_completed(typed: str, address: str) -> None:
     ("typed", "kind"),
     [
         ("http://ann:secret@proxy.example", "proxy_with_password"),
-        ("socks5://proxy.example", "proxy_scheme"),
+        ("socks4://proxy.example", "proxy_scheme"),
         ("http://", "proxy_address_unclear"),
         ("proxy.example:99999", "proxy_address_unclear"),
         ("http://proxy.example/path", "proxy_address_unclear"),

@@ -8,11 +8,8 @@ import pytest
 from core.api.errors import UsageError
 from core.api.project.projects import AddProject, GetPicture, Picture, ProjectInfo
 from core.engine.projects.pictures import LARGEST, picture_of
-from tests.engine.projects.test_catalogue import Organiser, organiser
+from tests.engine.projects.organiser import Organiser
 from tests.fakes.running_engine import RunningEngine
-
-__all__ = ["organiser"]
-
 
 PNG = b"\x89PNG\r\n\x1a\n\x00\x00\x00\rIHDR and so on"
 JPEG = b"\xff\xd8\xff\xe0\x00\x10JFIF and so on"

@@ -14,12 +14,10 @@ from core.api.project.projects import ProjectDetails, ShowProject
 from core.api.protocol import GetSnapshot
 from core.api.snapshot import Place, Snapshot
 from core.engine.projects.ranking import SOON, Ranking
-from tests.engine.projects.test_catalogue import Organiser, organiser
+from tests.engine.projects.organiser import Organiser
 from tests.fakes.http_server import FakeServer, answer, serving
 from tests.fakes.running_engine import RunningEngine
 from tests.waiting import wait_for
-
-__all__ = ["organiser"]
 
 
 def place(engine: RunningEngine) -> Place | None:
