@@ -60,14 +60,16 @@ def check(arguments: argparse.Namespace, profile: Profile) -> int:
 
 def install(arguments: argparse.Namespace, profile: Profile) -> int:
     client, started = EngineClient.open(profile)
-    with client as engine:
-        found = _follow(engine, CheckRelease())
-        if found.offer is not None:
-            found = _follow(engine, InstallRelease())
-    if started:
-        client, _ = EngineClient.open(profile)  # a replaced build's engine starts again
-        with client as engine, suppress(EngineGone):
-            engine.request(Quit(), NoneType)
+    try:
+        with client as engine:
+            found = _follow(engine, CheckRelease())
+            if found.offer is not None:
+                found = _follow(engine, InstallRelease())
+    finally:
+        if started:
+            client, _ = EngineClient.open(profile)  # a replaced build's engine starts again
+            with client as engine, suppress(EngineGone):
+                engine.request(Quit(), NoneType)
     return _answer(arguments, found)
 
 

@@ -3,11 +3,13 @@
 import json
 import threading
 
+import pytest
 from msgspec.structs import replace
 
 from core.api.installation.release import CheckRelease, InstallRelease, Offer, ReleaseStatus
 from core.api.message import Message
 from core.api.preferences.commands import SetPreference
+from core.client import engine_client
 from tests.cli.conftest import RunCli, StartCli
 from tests.cli.given import ACTIVE, the_line
 from tests.fakes.scripted_engine import ScriptedEngine
@@ -44,6 +46,18 @@ def test_a_check_that_fails_says_why(engine: ScriptedEngine, run_cli: RunCli) ->
     done = run_cli("update", "check")
     assert done.returncode == 1
     assert "not signed by the publisher" in the_line(done.stderr)
+
+
+@pytest.mark.parametrize("fails", [True, False])
+def test_an_engine_that_was_started_for_an_installation_ends_with_it(
+    engine: ScriptedEngine, run_cli: RunCli, monkeypatch: pytest.MonkeyPatch, fails: bool
+) -> None:
+    monkeypatch.setattr(engine_client, "ensure_engine", lambda _: True)
+    failure = Message("release_not_signed") if fails else None
+    checked = replace(CURRENT, release=replace(CURRENT.release, checked_at=LATER, failure=failure))
+    engine.answer(CheckRelease, lambda _: engine.show(checked))
+    assert run_cli("update", "install").returncode == int(fails)
+    assert engine.ended.wait(5)
 
 
 def test_an_installation_checks_first_and_shows_its_progress(engine: ScriptedEngine, start_cli: StartCli) -> None:
