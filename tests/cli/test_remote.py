@@ -63,6 +63,10 @@ def test_what_needs_more_than_the_engine_is_refused_with_where_to_do_it(run_cli:
         refused = run_cli("--machine", "lab", verb)
         assert refused.returncode == 2
         assert f"`idlehive {verb}` is for the computer on which it runs: log in to lab" in refused.stderr
+    for words in (("history", "collect"), ("history", "export", "-")):
+        refused = run_cli("--machine", "lab", *words, PATH="")
+        assert refused.returncode == 2
+        assert f"`idlehive {' '.join(words)}` is for the computer on which it runs: log in to lab" in refused.stderr
     (tmp_path / "m.json").write_text("{}")
     for words in (("projects", "add"), ("history", "export"), ("history", "import")):
         refused = run_cli(*words, str(tmp_path / "m.json"), "--machine", "lab")

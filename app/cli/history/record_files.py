@@ -57,6 +57,7 @@ def add(parts: Verbs, text: str) -> None:
 
 def run_export(arguments: argparse.Namespace, profile: Profile) -> int:
     if arguments.file == "-":
+        _refuse_elsewhere(profile, "history export -")
         return _print_export(profile)
     path, form = _path(arguments.file, ".json", ".csv")
     source.refuse_elsewhere(profile, path)
@@ -73,6 +74,7 @@ def run_import(arguments: argparse.Namespace, profile: Profile) -> int:
 
 
 def run_collect(arguments: argparse.Namespace, profile: Profile) -> int:
+    _refuse_elsewhere(profile, "history collect")
     found = [_collected(profile, machine) for machine in Machines(profile).all()]
     if arguments.json:
         output.print_json(found)
@@ -81,6 +83,12 @@ def run_collect(arguments: argparse.Namespace, profile: Profile) -> int:
     else:
         print("\n".join(each.text for each in found))
     return 1 if any(each.failed for each in found) else 0
+
+
+def _refuse_elsewhere(profile: Profile, verb: str) -> None:
+    """Raises UsageError: a temporary file of this computer means nothing to the engine of another one."""
+    if profile.machine is not None:
+        raise UsageError("machine_not_meant", verb=verb, host=profile.machine.host)
 
 
 def _collected(profile: Profile, machine: Machine) -> Collected:
