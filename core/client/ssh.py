@@ -6,6 +6,7 @@ agent; passwords are not asked for); the engine's socket is open to its own user
 """
 
 import contextlib
+import re
 import socket
 import subprocess
 import tempfile
@@ -118,7 +119,7 @@ def connect(machine: Machine, start: bool = False) -> Tunnel:
 
 
 def fetch(machine: Machine, *words: str, seconds: float) -> bytes:
-    """What `idlehive` prints with these words on the machine.
+    """The JSON object that `idlehive` prints with these words on the machine, without what the login prints before it.
 
     Raises:
         WorldError: it failed.
@@ -133,7 +134,8 @@ def fetch(machine: Machine, *words: str, seconds: float) -> bytes:
         raise WorldError("machine_silent", machine=machine.name) from None
     if ended.returncode:
         raise WorldError(_failure(machine, ended.returncode, ended.stderr.decode(errors="replace"), answered=False))
-    return ended.stdout
+    begin = re.search(rb"^\{", ended.stdout, re.MULTILINE)
+    return ended.stdout[begin.start() :] if begin else ended.stdout
 
 
 def _read_hello(tunnel: Tunnel) -> None:
@@ -184,4 +186,6 @@ def _failure(machine: Machine, code: int | None, written: str, *, answered: bool
     for words, kind in _FAILURES.items():
         if code == _SSH_FAILED and words in written:
             return Message(kind, named)
-    return Message("machine_unreachable", {**named, "detail": detail})
+    if code is None or code < 0 or code == _SSH_FAILED:
+        return Message("machine_unreachable", {**named, "detail": detail})
+    return Message("machine_engine_unusable", {**named, "problem": f"{detail or f'{machine.program}: {code}'}."})

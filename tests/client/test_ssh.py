@@ -101,7 +101,9 @@ def test_each_way_in_which_it_fails_has_its_name(server: SshServer, far: Profile
     server.answer("exit 2")
     assert failure(LAB) == "machine_too_old"
     server.answer("echo It fell over. >&2; exit 1")
-    assert failure(LAB) == "machine_unreachable"
+    assert failure(LAB) == "machine_engine_unusable"
+    with pytest.raises(WorldError, match=r"machine_engine_unusable .*It fell over\.$"):
+        ssh.fetch(LAB, "history", "export", "-", seconds=20.0)
     server.stop()
     assert failure(LAB) == "machine_unreachable"
 
@@ -113,6 +115,12 @@ read request; echo '{"type":"Reply","id":1,"result":{"state":"dancing"}}'""")
     with EngineClient.connect(near) as client, pytest.raises(WorldError, match="machine_other_version") as refused:
         client.request(GetSnapshot(), Snapshot)
     assert refused.value.message.params["there"] == "9.0"
+
+
+@needs_sshd
+def test_what_a_login_prints_is_no_part_of_what_is_fetched(server: SshServer) -> None:
+    server.answer("""echo "Welcome to {lab}"; printf '{\\n"hours": []}'""")
+    assert ssh.fetch(LAB, "history", "export", "-", seconds=20.0) == b'{\n"hours": []}'
 
 
 def test_without_ssh_that_is_said(near: Profile, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
