@@ -46,7 +46,11 @@ def exchange(new: Path, root: Path) -> None:
         raise OSError(number, os.strerror(number), str(root))
     old = new.with_name("old")
     root.rename(old)
-    new.rename(root)
+    try:
+        new.rename(root)
+    except OSError:
+        old.rename(root)
+        raise
 
 
 def _unpacked(archive: Path, folder: Path) -> Path:
