@@ -22,6 +22,8 @@ from core.api.errors import WorldError
 LONGEST = 256 << 10
 """Bytes of the whole file."""
 FORMAT = 1
+_MOST_PARTS = 4
+"""Of a version."""
 
 Hash = Annotated[str, msgspec.Meta(pattern=r"^[0-9a-f]{64}\Z")]
 Version = Annotated[str, msgspec.Meta(pattern=r"^(0|[1-9][0-9]{0,5})(\.(0|[1-9][0-9]{0,5})){1,3}\Z")]
@@ -90,7 +92,8 @@ def is_newer(version: str, than: str) -> bool:
 
 
 def _parts(version: str) -> list[int]:
-    return [int(part) for part in version.split(".")]
+    parts = [int(part) for part in version.split(".")]
+    return parts + [0] * (_MOST_PARTS - len(parts))  # 0.1 is 0.1.0
 
 
 def _read(text: str) -> Release:

@@ -70,7 +70,13 @@ def test_the_same_file_may_be_seen_again() -> None:
 
 @pytest.mark.parametrize(
     ("version", "than", "newer"),
-    [("0.10.0", "0.9.9", True), ("0.1.0", "0.1.0", False), ("0.1", "0.1.1", False), ("1.0.0", "", False)],
+    [
+        ("0.10.0", "0.9.9", True),
+        ("0.1.0", "0.1.0", False),
+        ("0.1.0", "0.1", False),
+        ("0.1", "0.1.1", False),
+        ("1.0.0", "", False),
+    ],
 )
 def test_versions_are_compared_by_their_numbers(version: str, than: str, newer: bool) -> None:
     assert is_newer(version, than) is newer
