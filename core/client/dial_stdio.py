@@ -3,6 +3,7 @@
 import os
 import selectors
 import socket
+from contextlib import suppress
 
 import msgspec
 
@@ -26,7 +27,8 @@ def join(profile: Profile, start: bool) -> None:
     with engine:
         engine.settimeout(None)
         _write(msgspec.json.encode(Hello(version(), started)) + b"\n")
-        _copy(engine)
+        with suppress(OSError):  # one side closed while the other was writing
+            _copy(engine)
 
 
 def _copy(engine: socket.socket) -> None:

@@ -6,9 +6,12 @@ from pathlib import Path
 
 import pytest
 
+from core.api import protocol
+from core.api.snapshot import Snapshot
 from core.client.profile import Profile
-from tests.cli.conftest import RunCli
+from tests.cli.conftest import RunCli, StartCli
 from tests.fakes.running_engine import RunningEngine
+from tests.fakes.scripted_engine import ScriptedEngine
 from tests.fakes.ssh_server import SshServer, needs_sshd, serving_ssh
 
 
@@ -72,6 +75,21 @@ def test_what_needs_more_than_the_engine_is_refused_with_where_to_do_it(run_cli:
         refused = run_cli(*words, str(tmp_path / "m.json"), "--machine", "lab")
         assert refused.returncode == 2
         assert "is a file of this computer" in refused.stderr
+
+
+def test_the_other_end_of_a_connection_ends_quietly_when_nobody_reads(
+    engine: ScriptedEngine, start_cli: StartCli
+) -> None:
+    process = start_cli("remote", "dial-stdio")
+    assert process.stdin is not None
+    assert process.stdout is not None
+    assert "Hello" in process.stdout.readline()
+    process.stdin.write(protocol.encode(protocol.Request(1, protocol.Subscribe())).decode())
+    process.stdin.flush()
+    engine.wait_for(protocol.Subscribe)
+    process.stdout.close()
+    engine.show(Snapshot("contributing"))
+    assert process.wait(20) == 0
 
 
 def test_a_machine_that_is_not_known_or_does_not_answer_is_said_in_a_line(run_cli: RunCli) -> None:
