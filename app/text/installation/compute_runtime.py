@@ -24,7 +24,7 @@ def describe(runtime: ComputeRuntime) -> str:
         builds = {"cpu": tr("Installed, for the processor."), "cuda": tr("Installed, for NVIDIA's graphics cards.")}
         return builds[runtime.build]
     if runtime.removed:
-        return tr("Removed. Contributing needs them.")
+        return tr("Not installed: you stopped the installation or removed them. Contributing needs them.")
     return tr("Not installed yet. Contributing needs them.")
 
 

@@ -73,5 +73,6 @@ def test_an_engine_that_ends_before_its_last_reply_does_not_spoil_an_installatio
 
 def test_removing_removes_all_and_does_not_only_stop(engine: ScriptedEngine, run_cli: RunCli) -> None:
     engine.answer(RemoveRuntime, lambda _: engine.show(replace(ACTIVE, compute=ComputeRuntime(removed=True))))
-    assert run_cli("runtime", "remove").stdout == "Removed. Contributing needs them.\n"
+    said = "Not installed: you stopped the installation or removed them. Contributing needs them.\n"
+    assert run_cli("runtime", "remove").stdout == said
     assert engine.received(RemoveRuntime) == [RemoveRuntime()]
