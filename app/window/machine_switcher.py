@@ -1,6 +1,7 @@
 """Which machine the window shows: this computer, or another one of the volunteer's."""
 
 from collections.abc import Callable
+from contextlib import suppress
 from functools import partial
 
 from PySide6.QtCore import QPointF, Qt
@@ -11,7 +12,7 @@ from app.text.i18n import tr
 from app.text.messages import sentence
 from app.widgets import layouts, painting, theme
 from app.widgets.basic import Button, Field, Label, Notice
-from core.api.errors import IdlehiveError
+from core.api.errors import IdlehiveError, UsageError
 from core.api.machines import Machine
 from core.client.machines import Machines
 from core.client.profile import Profile
@@ -62,8 +63,13 @@ class MachineSwitcher(Button):
 
     def remove(self, machine: Machine) -> None:
         """Nothing changes over there, and it can be added again."""
-        self._machines.remove(machine.name)
-        self._show(None)
+        try:
+            with suppress(UsageError):  # the command line has removed it already
+                self._machines.remove(machine.name)
+        except IdlehiveError as error:
+            self.setToolTip(sentence(error.message))
+        else:
+            self._show(None)
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)

@@ -4,6 +4,7 @@ from collections.abc import Callable
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
+from core.api.errors import os_errors_as
 from core.api.machines import Machine
 from core.api.record.record import Written
 from core.client import ssh
@@ -15,9 +16,10 @@ def collect(machine: Machine, add: Callable[[Path], Written]) -> Written:
     """What `add` made of the file with its history. It blocks for as long as the other machine takes.
 
     Raises:
-        WorldError: the machine cannot be reached.
+        WorldError: the machine cannot be reached, or this computer has no room for the file.
     """
-    with TemporaryDirectory(prefix="idlehive-") as folder:
+    found = ssh.fetch(machine, "history", "export", "-", seconds=_SECONDS)
+    with os_errors_as("file_not_written", path="history.json"), TemporaryDirectory(prefix="idlehive-") as folder:
         file = Path(folder) / "history.json"
-        file.write_bytes(ssh.fetch(machine, "history", "export", "-", seconds=_SECONDS))
+        file.write_bytes(found)
         return add(file)

@@ -103,6 +103,33 @@ def test_a_machine_that_cannot_be_added_is_explained_in_the_dialog(window: MainW
     dialog.reject()
 
 
+def test_a_machine_that_is_no_longer_in_the_list_can_be_removed_but_not_renamed(
+    window: MainWindow, profile: Profile, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PATH", "")
+    lab = Machines(profile).add("lab", "ssh://lab")
+    window.show_machine(lab)
+    Machines(profile).remove("lab")
+    dialog = window._machines.rename(lab)
+    dialog.name.setText("workshop")
+    dialog.submit()
+    assert "There is no machine called lab" in dialog.problem.label.text()
+    dialog.reject()
+    choose(window, "Remove lab")
+    assert window.shows_this_computer
+
+
+def test_a_list_that_cannot_be_written_is_said(
+    window: MainWindow, profile: Profile, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PATH", "")
+    window.show_machine(Machines(profile).add("lab", "ssh://lab"))
+    (profile.path / "machines.json").write_text("[{")
+    choose(window, "Remove lab")
+    assert "cannot be read" in window._machines.toolTip()
+    window.show_machine(None)
+
+
 def test_files_of_this_computer_are_not_offered_for_another_one(
     window: MainWindow, profile: Profile, monkeypatch: pytest.MonkeyPatch
 ) -> None:
