@@ -121,6 +121,11 @@ class EngineLink(QObject):
         self._requests.clear()
         self._socket.abort()
 
+    def discard(self) -> None:
+        """Close it for good."""
+        self.close()
+        self.deleteLater()
+
     def ask(
         self, command: protocol.Command, done: Done | None = None, refused: Refused | None = None, kind: Any = None
     ) -> None:

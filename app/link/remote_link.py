@@ -33,7 +33,7 @@ class RemoteLink(EngineLink):
     """The engine of one machine. It is not started there unless the volunteer asks for it (`restart`)."""
 
     _opened = Signal(object)
-    """A `Tunnel`, or the `Message` that says why there is none."""
+    """A `Tunnel`, or the `Message` that says why there is none or no longer one. Ends `_starting`: a thread is busy."""
 
     def __init__(self, profile: Profile, machine: Machine, parent: QObject | None = None) -> None:
         super().__init__(profile.at(machine), parent)
@@ -41,6 +41,7 @@ class RemoteLink(EngineLink):
         self._tunnel: ssh.Tunnel | None = None
         self._failures = 0
         self._start_there = False
+        self._discarded = False
         self._silence.setInterval(_ANSWER_MS)
         self._opened.connect(self._on_opened)
         self.snapshot_changed.connect(self._forget_failures)
@@ -53,12 +54,20 @@ class RemoteLink(EngineLink):
         """Connect now, and start the engine there if none is running."""
         self._start_there = True
         self._reconnect.stop()
+        self._drop_requests(lambda: self.sentence)
+        self._close_tunnel()
         self._socket.abort()
         self.open()
 
     def close(self) -> None:
+        self._close_tunnel()  # first: nobody asks why a connection is lost that was closed
         super().close()
-        self._close_tunnel()
+
+    def discard(self) -> None:
+        self.close()
+        self._discarded = True
+        if not self._starting:  # what its thread brings has to be closed
+            self.deleteLater()
 
     def _connect(self) -> None:
         if not self._starting:
@@ -72,28 +81,37 @@ class RemoteLink(EngineLink):
             found = ssh.connect(self._machine, start)
         except IdlehiveError as error:
             found = error.message
+        if not self._tell(found) and isinstance(found, ssh.Tunnel):
+            found.close()
+
+    def _end_in_thread(self, tunnel: ssh.Tunnel) -> None:
+        failure = tunnel.failure().message
+        tunnel.close()
+        self._tell(failure)
+
+    def _tell(self, found: ssh.Tunnel | Message) -> bool:
         with suppress(RuntimeError):  # the window is gone
             self._opened.emit(found)
-            return
-        if isinstance(found, ssh.Tunnel):
-            found.close()
+            return True
+        return False
 
     def _on_opened(self, found: ssh.Tunnel | Message) -> None:
         self._starting = False
         if isinstance(found, Message):
             self._fail(found)
         elif self._ending:
-            found.close()
+            _close(found)
         else:
             self._tunnel = found
             self._socket.setSocketDescriptor(found.connection.detach())
             self._on_connected()
+        if self._discarded:
+            self.deleteLater()
 
     def _on_disconnected(self) -> None:
         if self._tunnel is not None:
-            failure = self._tunnel.failure().message
-            self._close_tunnel()
-            self._fail(failure)
+            tunnel, self._tunnel, self._starting = self._tunnel, None, True
+            threading.Thread(target=self._end_in_thread, args=(tunnel,), name="ssh").start()
 
     def _fail(self, failure: Message) -> None:
         self._drop_requests(lambda: sentence(failure))
@@ -112,5 +130,10 @@ class RemoteLink(EngineLink):
 
     def _close_tunnel(self) -> None:
         if self._tunnel is not None:
-            self._tunnel.close()
+            _close(self._tunnel)
             self._tunnel = None
+
+
+def _close(tunnel: ssh.Tunnel) -> None:
+    """In a thread, which the program waits for at its end: ssh may take seconds."""
+    threading.Thread(target=tunnel.close, name="ssh").start()

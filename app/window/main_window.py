@@ -59,9 +59,7 @@ class MainWindow(QMainWindow):
         self._link.link_changed.disconnect(self._on_link)
         self._link.snapshot_changed.disconnect(self._on_snapshot)
         self._link.forget_requests()
-        if not self.shows_this_computer:
-            self._link.close()
-        self._link = self._local
+        before, self._link = self._link, self._local
         if machine is not None:
             from app.link.remote_link import RemoteLink  # most people have one machine
 
@@ -69,6 +67,8 @@ class MainWindow(QMainWindow):
         self._settings.machine = machine.name if machine else ""
         self.setWindowTitle(f"{machine.name} – Idlehive" if machine else "Idlehive")
         self._rebuild()
+        if before is not self._local:
+            before.discard()
         self._follow(self._link)
         if machine is not None:
             self._link.open()

@@ -24,6 +24,8 @@ CONNECT_TIMEOUT = 15
 """Seconds in which a host has to answer."""
 _HELLO_TIMEOUT = 60.0
 """Seconds in which Idlehive there has to answer; it may have to start its engine."""
+_END_TIMEOUT = 5.0
+"""Seconds in which ssh has to end before it is killed."""
 _SSH_FAILED, _NOT_FOUND, _NOT_EXECUTABLE, _WRONG_USE = 255, 127, 126, 2
 _LONGEST_GREETING = 1 << 16
 """Bytes that a shell there may print before Idlehive does."""
@@ -61,7 +63,7 @@ class Tunnel:
         self._errors = errors
 
     def failure(self) -> EngineGone:
-        """Why the connection is closed."""
+        """Why the connection is closed. Blocks for up to a second."""
         with contextlib.suppress(subprocess.TimeoutExpired):
             self._process.wait(1.0)
         self._errors.seek(0)
@@ -74,9 +76,14 @@ class Tunnel:
         return WorldError("machine_other_version", machine=self.machine.name, there=there, here=version())
 
     def close(self) -> None:
+        """Blocks for as long as ssh takes to end."""
         self.connection.close()
         self._process.terminate()
-        self._process.wait()
+        try:
+            self._process.wait(_END_TIMEOUT)
+        except subprocess.TimeoutExpired:
+            self._process.kill()
+            self._process.wait()
         self._errors.close()
 
 

@@ -1,5 +1,6 @@
 """A real sshd on loopback, and a second profile behind it."""
 
+import signal
 import subprocess
 from collections.abc import Iterator
 from pathlib import Path
@@ -126,6 +127,18 @@ def test_what_a_login_prints_is_no_part_of_what_is_fetched(server: SshServer) ->
 def test_without_ssh_that_is_said(near: Profile, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setenv("PATH", str(tmp_path))
     assert failure(LAB) == "ssh_missing"
+
+
+def test_an_ssh_that_does_not_end_is_killed(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    program = tmp_path / "ssh"
+    hello = '{"type":"Hello","version":"9.0","started":false}'
+    program.write_text(f"#!/bin/sh\ntrap '' TERM\necho '{hello}'\nexec /bin/sleep 20\n")
+    program.chmod(0o755)
+    monkeypatch.setenv("PATH", str(tmp_path))
+    monkeypatch.setattr(ssh, "_END_TIMEOUT", 0.1)
+    tunnel = ssh.connect(LAB)
+    tunnel.close()
+    assert tunnel._process.returncode == -signal.SIGKILL
 
 
 def test_ssh_asks_nothing_and_forwards_nothing() -> None:

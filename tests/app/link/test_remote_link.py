@@ -1,5 +1,7 @@
 """The window's connection to an engine behind a real sshd on loopback."""
 
+import subprocess
+import threading
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -64,6 +66,31 @@ def test_a_lost_connection_is_shown_and_taken_up_again(
         qtbot.waitUntil(lambda: "cannot be reached" in remote.sentence, timeout=10_000)
         server.start()
         qtbot.waitUntil(lambda: remote.state is Link.UP and remote.snapshot is not None, timeout=20_000)
+
+
+def test_the_windows_thread_does_not_wait_for_ssh(
+    remote: RemoteLink, far: Profile, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    waiting: list[threading.Thread] = []
+    wait = subprocess.Popen.wait
+
+    def noted(process: "subprocess.Popen[bytes]", timeout: float | None = None) -> int:
+        waiting.append(threading.current_thread())
+        return wait(process, timeout)
+
+    monkeypatch.setattr(subprocess.Popen, "wait", noted)
+    for _ in range(2):
+        with ScriptedEngine(far):
+            remote.restart()
+            qtbot.waitUntil(lambda: remote.state is Link.UP, timeout=20_000)
+        qtbot.waitUntil(lambda: remote.state is Link.GONE, timeout=10_000)
+        assert remote.sentence == "The engine of workshop has ended."
+    with ScriptedEngine(far):
+        remote.restart()
+        qtbot.waitUntil(lambda: remote.state is Link.UP, timeout=20_000)
+        remote.close()
+    assert waiting
+    assert threading.main_thread() not in waiting
 
 
 def test_it_waits_longer_after_each_failure_and_not_at_all_for_what_a_person_must_do(

@@ -8,6 +8,7 @@ from pytestqt.qtbot import QtBot
 
 from app.history.page import HistoryPage
 from app.link.engine_link import Link
+from app.link.remote_link import RemoteLink
 from app.log.page import LogPage
 from app.window.main_window import MainWindow
 from core.api.errors import WorldError
@@ -90,6 +91,16 @@ def test_the_machine_that_was_shown_last_is_shown_again(
     window._settings.machine = "gone"
     window.show_last_machine()
     assert window.shows_this_computer
+
+
+def test_the_connection_to_a_machine_that_is_no_longer_shown_is_deleted(
+    window: MainWindow, profile: Profile, monkeypatch: pytest.MonkeyPatch, qtbot: QtBot
+) -> None:
+    monkeypatch.setenv("PATH", "")
+    for name in ("lab", "nas"):
+        window.show_machine(Machines(profile).add(name, f"ssh://{name}"))
+    window.show_machine(None)
+    qtbot.waitUntil(lambda: not window.findChildren(RemoteLink))
 
 
 def test_a_machine_that_cannot_be_added_is_explained_in_the_dialog(window: MainWindow, profile: Profile) -> None:
