@@ -14,6 +14,9 @@ import psutil
 import pytest
 from hypothesis import settings
 
+from core.client.profile import Profile
+from tests.fakes.ssh_server import SshServer, serving_ssh
+
 # How long something takes is measured by benchmarks; the first example of a test may load a library.
 settings.register_profile("untimed", deadline=None)
 settings.load_profile("untimed")
@@ -77,6 +80,20 @@ def short_folder() -> Iterator[Path]:
     folder = Path(tempfile.mkdtemp(prefix="hive"))
     yield folder
     shutil.rmtree(folder)
+
+
+@pytest.fixture
+def far(short_folder: Path) -> Profile:
+    """The profile of another machine, behind `server`."""
+    profile = Profile(short_folder / "far")
+    profile.prepare()
+    return profile
+
+
+@pytest.fixture
+def ssh_server(tmp_path: Path, far: Profile, monkeypatch: pytest.MonkeyPatch) -> Iterator[SshServer]:
+    with serving_ssh(tmp_path / "ssh", far, monkeypatch) as running:
+        yield running
 
 
 def _processes_of(run: str) -> list[psutil.Process]:

@@ -12,20 +12,7 @@ from core.client.profile import Profile
 from tests.cli.conftest import RunCli, StartCli
 from tests.fakes.running_engine import RunningEngine
 from tests.fakes.scripted_engine import ScriptedEngine
-from tests.fakes.ssh_server import SshServer, needs_sshd, serving_ssh
-
-
-@pytest.fixture
-def far(short_folder: Path) -> Profile:
-    profile = Profile(short_folder / "far")
-    profile.prepare()
-    return profile
-
-
-@pytest.fixture
-def server(tmp_path: Path, far: Profile, monkeypatch: pytest.MonkeyPatch) -> Iterator[SshServer]:
-    with serving_ssh(tmp_path / "ssh", far, monkeypatch) as running:
-        yield running
+from tests.fakes.ssh_server import SshServer, needs_sshd
 
 
 @pytest.fixture
@@ -39,7 +26,7 @@ def there(far: Profile, tmp_path: Path) -> Iterator[RunningEngine]:
 
 @needs_sshd
 def test_another_machine_is_watched_limited_and_paused_and_its_history_fetched(
-    server: SshServer, there: RunningEngine, run_cli: RunCli
+    ssh_server: SshServer, there: RunningEngine, run_cli: RunCli
 ) -> None:
     assert run_cli("remote", "add", "lab", "ssh://lab").stdout.startswith("lab is in the list. ")
     there.contribute()

@@ -2,7 +2,6 @@
 
 import signal
 import subprocess
-from collections.abc import Iterator
 from pathlib import Path
 from types import NoneType
 
@@ -18,22 +17,9 @@ from core.client.engine_client import EngineClient
 from core.client.machines import Machines
 from core.client.profile import Profile
 from tests.fakes.scripted_engine import ScriptedEngine
-from tests.fakes.ssh_server import SshServer, needs_sshd, serving_ssh
+from tests.fakes.ssh_server import SshServer, needs_sshd
 
 LAB = Machine("workshop", "ssh://lab")
-
-
-@pytest.fixture
-def far(short_folder: Path) -> Profile:
-    profile = Profile(short_folder / "far")
-    profile.prepare()
-    return profile
-
-
-@pytest.fixture
-def server(tmp_path: Path, far: Profile, monkeypatch: pytest.MonkeyPatch) -> Iterator[SshServer]:
-    with serving_ssh(tmp_path / "ssh", far, monkeypatch) as running:
-        yield running
 
 
 @pytest.fixture
@@ -43,7 +29,7 @@ def near(tmp_path: Path) -> Profile:
 
 @needs_sshd
 def test_the_engine_of_another_machine_answers_commands_and_sends_what_changes(
-    server: SshServer, far: Profile, near: Profile
+    ssh_server: SshServer, far: Profile, near: Profile
 ) -> None:
     with ScriptedEngine(far) as engine, EngineClient.connect(near) as client:
         client.request(Pause(60.0), NoneType)
@@ -57,7 +43,9 @@ def test_the_engine_of_another_machine_answers_commands_and_sends_what_changes(
 
 
 @needs_sshd
-def test_an_engine_starts_there_only_on_request_and_outlives_the_connection(server: SshServer, near: Profile) -> None:
+def test_an_engine_starts_there_only_on_request_and_outlives_the_connection(
+    ssh_server: SshServer, near: Profile
+) -> None:
     with pytest.raises(EngineGone, match="machine_engine_not_running"):
         EngineClient.connect(near)
     client, started = EngineClient.open(near)
@@ -73,45 +61,45 @@ def test_an_engine_starts_there_only_on_request_and_outlives_the_connection(serv
 
 @needs_sshd
 def test_a_connection_that_breaks_is_told_from_an_engine_that_ends(
-    server: SshServer, far: Profile, near: Profile
+    ssh_server: SshServer, far: Profile, near: Profile
 ) -> None:
     with ScriptedEngine(far) as engine, EngineClient.connect(near) as client:
         engine.stop()
         with pytest.raises(EngineGone, match="machine_engine_ended"):
             client.request(GetSnapshot(), Snapshot)
     with ScriptedEngine(far), EngineClient.connect(near) as client:
-        server.stop()
+        ssh_server.stop()
         with pytest.raises(EngineGone, match="machine_lost"):
             client.request(GetSnapshot(), Snapshot)
 
 
 @needs_sshd
-def test_each_way_in_which_it_fails_has_its_name(server: SshServer, far: Profile, near: Profile) -> None:
-    known, authorized = server.known.read_text(), server.authorized.read_text()
-    server.known.write_text("")
+def test_each_way_in_which_it_fails_has_its_name(ssh_server: SshServer, far: Profile, near: Profile) -> None:
+    known, authorized = ssh_server.known.read_text(), ssh_server.authorized.read_text()
+    ssh_server.known.write_text("")
     assert failure(LAB) == "machine_host_unknown"
-    subprocess.run(["ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-f", server.folder / "other"], check=True)
-    server.know(server.folder / "other.pub")
+    subprocess.run(["ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-f", ssh_server.folder / "other"], check=True)
+    ssh_server.know(ssh_server.folder / "other.pub")
     assert failure(LAB) == "machine_host_changed"
-    server.known.write_text(known)
-    server.authorized.write_text("")
+    ssh_server.known.write_text(known)
+    ssh_server.authorized.write_text("")
     assert failure(LAB) == "machine_key_refused"
-    server.authorized.write_text(authorized)
+    ssh_server.authorized.write_text(authorized)
     assert failure(Machine("lab", "ssh://lab/opt/nothing/idlehive")) == "machine_without_idlehive"
     assert failure(Machine("lab", "ssh://no-such-host.invalid")) == "machine_not_found"
-    server.answer("exit 2")
+    ssh_server.answer("exit 2")
     assert failure(LAB) == "machine_too_old"
-    server.answer("echo It fell over. >&2; exit 1")
+    ssh_server.answer("echo It fell over. >&2; exit 1")
     assert failure(LAB) == "machine_engine_unusable"
     with pytest.raises(WorldError, match=r"machine_engine_unusable .*It fell over\.$"):
         ssh.fetch(LAB, "history", "export", "-", seconds=20.0)
-    server.stop()
+    ssh_server.stop()
     assert failure(LAB) == "machine_unreachable"
 
 
 @needs_sshd
-def test_what_a_login_prints_is_skipped_and_another_version_is_named(server: SshServer, near: Profile) -> None:
-    server.answer("""echo "Welcome to {lab}"; echo '{"type":"Hello","version":"9.0","started":false}'
+def test_what_a_login_prints_is_skipped_and_another_version_is_named(ssh_server: SshServer, near: Profile) -> None:
+    ssh_server.answer("""echo "Welcome to {lab}"; echo '{"type":"Hello","version":"9.0","started":false}'
 read request; echo '{"type":"Reply","id":1,"result":{"state":"dancing"}}'""")
     with EngineClient.connect(near) as client, pytest.raises(WorldError, match="machine_other_version") as refused:
         client.request(GetSnapshot(), Snapshot)
@@ -119,8 +107,8 @@ read request; echo '{"type":"Reply","id":1,"result":{"state":"dancing"}}'""")
 
 
 @needs_sshd
-def test_what_a_login_prints_is_no_part_of_what_is_fetched(server: SshServer) -> None:
-    server.answer("""echo "Welcome to {lab}"; printf '{\\n"hours": []}'""")
+def test_what_a_login_prints_is_no_part_of_what_is_fetched(ssh_server: SshServer) -> None:
+    ssh_server.answer("""echo "Welcome to {lab}"; printf '{\\n"hours": []}'""")
     assert ssh.fetch(LAB, "history", "export", "-", seconds=20.0) == b'{\n"hours": []}'
 
 

@@ -33,7 +33,7 @@ class SshServer:
 
     def __init__(self, folder: Path, far: Profile) -> None:
         self.folder = folder
-        self.port = closed_port()
+        self._log = folder / "sshd.log"
         self._process: subprocess.Popen[bytes] | None = None
         for key in ("key", "host_key"):
             subprocess.run(["ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-f", folder / key], check=True)
@@ -44,13 +44,9 @@ class SshServer:
         _script(self.idlehive, f'export PYTHONPATH="{ROOT}"\nexec "{sys.executable}" -P -m app "$@"')
         self.path = folder / "here"
         _script(self.path / "ssh", f'exec {shutil.which("ssh")} -F "{folder}/config" "$@"')
-        (folder / "config").write_text(
-            f"Host {HOST}\n  HostName 127.0.0.1\n  Port {self.port}\n  User {getpass.getuser()}\n"
-            f"Host *\n  IdentityFile {folder}/key\n  IdentitiesOnly yes\n"
-            f"  UserKnownHostsFile {self.known}\n  GlobalKnownHostsFile none\n"
-        )
+        self._choose_port()
         (folder / "sshd_config").write_text(
-            f"Port {self.port}\nListenAddress 127.0.0.1\nHostKey {folder}/host_key\nPidFile none\n"
+            f"ListenAddress 127.0.0.1\nHostKey {folder}/host_key\nPidFile none\n"
             f"AuthorizedKeysFile {self.authorized}\nStrictModes no\nUsePAM no\n"
             "PasswordAuthentication no\nKbdInteractiveAuthentication no\n"
             f"SetEnv IDLEHIVE_HOME={far.path} PATH={self.idlehive.parent}:/usr/bin:/bin"
@@ -60,7 +56,7 @@ class SshServer:
     def know(self, public_key: Path) -> None:
         """From now on, this is the host's key as the client knows it."""
         kind, key, *_ = public_key.read_text().split()
-        self.known.write_text(f"[127.0.0.1]:{self.port} {kind} {key}\n")
+        self.known.write_text(f"{HOST} {kind} {key}\n")
 
     def answer(self, script: str) -> None:
         """What `idlehive` does over there, in the place of the real one."""
@@ -69,11 +65,30 @@ class SshServer:
     def start(self) -> "SshServer":
         if os.getuid() == 0:
             Path("/run/sshd").mkdir(exist_ok=True)  # sshd of root insists on it; a service manager makes it elsewhere
-        assert _SSHD
-        with (self.folder / "sshd.log").open("ab") as log:
-            self._process = subprocess.Popen([_SSHD, "-D", "-e", "-f", self.folder / "sshd_config"], stderr=log)
-        wait_for(lambda: "Server listening" in (self.folder / "sshd.log").read_text())
+        while not self._listens():
+            said = self._log.read_text()
+            assert "Address already in use" in said, said
+            self._choose_port()
         return self
+
+    def _choose_port(self) -> None:
+        self.port = closed_port()
+        (self.folder / "config").write_text(
+            f"Host {HOST}\n  HostName 127.0.0.1\n  Port {self.port}\n  HostKeyAlias {HOST}\n"
+            f"  User {getpass.getuser()}\n"
+            f"Host *\n  IdentityFile {self.folder}/key\n  IdentitiesOnly yes\n"
+            f"  UserKnownHostsFile {self.known}\n  GlobalKnownHostsFile none\n"
+        )
+
+    def _listens(self) -> bool:
+        """False: it has ended; another process may have taken the port."""
+        assert _SSHD
+        options = "-D", "-e", "-f", self.folder / "sshd_config", "-p", str(self.port)
+        with self._log.open("wb") as log:
+            process = subprocess.Popen([_SSHD, *options], stderr=log)
+        wait_for(lambda: process.poll() is not None or "Server listening" in self._log.read_text())
+        self._process = process if process.poll() is None else None
+        return self._process is not None
 
     def stop(self) -> None:
         """With all its sessions, as if the machine were gone."""
@@ -86,7 +101,6 @@ class SshServer:
         self._process.wait(10)
         psutil.wait_procs(sessions, 10)
         self._process = None
-        (self.folder / "sshd.log").unlink()
 
 
 @contextmanager

@@ -3,7 +3,6 @@
 import subprocess
 import threading
 from collections.abc import Iterator
-from pathlib import Path
 
 import pytest
 from pytestqt.qtbot import QtBot
@@ -15,26 +14,13 @@ from core.api.machines import Machine
 from core.api.snapshot import Snapshot
 from core.client.profile import Profile
 from tests.fakes.scripted_engine import ScriptedEngine
-from tests.fakes.ssh_server import SshServer, needs_sshd, serving_ssh
+from tests.fakes.ssh_server import SshServer, needs_sshd
 
 pytestmark = needs_sshd
 
 
 @pytest.fixture
-def far(short_folder: Path) -> Profile:
-    profile = Profile(short_folder / "far")
-    profile.prepare()
-    return profile
-
-
-@pytest.fixture
-def server(tmp_path: Path, far: Profile, monkeypatch: pytest.MonkeyPatch) -> Iterator[SshServer]:
-    with serving_ssh(tmp_path / "ssh", far, monkeypatch) as running:
-        yield running
-
-
-@pytest.fixture
-def remote(server: SshServer, profile: Profile) -> Iterator[RemoteLink]:
+def remote(ssh_server: SshServer, profile: Profile) -> Iterator[RemoteLink]:
     link = RemoteLink(profile, Machine("workshop", "ssh://lab"))
     yield link
     link.close()
@@ -52,19 +38,19 @@ def test_it_shows_and_commands_the_other_machine(remote: RemoteLink, far: Profil
 
 
 def test_a_lost_connection_is_shown_and_taken_up_again(
-    remote: RemoteLink, server: SshServer, far: Profile, qtbot: QtBot
+    remote: RemoteLink, ssh_server: SshServer, far: Profile, qtbot: QtBot
 ) -> None:
     with ScriptedEngine(far):
         remote.open()
         qtbot.waitUntil(lambda: remote.state is Link.UP)
         refused: list[str] = []
-        server.stop()
+        ssh_server.stop()
         qtbot.waitUntil(lambda: remote.state is Link.GONE)
         assert remote.sentence == "The connection to workshop is lost."
         remote.ask(Pause(), None, refused.append)
         assert refused
         qtbot.waitUntil(lambda: "cannot be reached" in remote.sentence, timeout=10_000)
-        server.start()
+        ssh_server.start()
         qtbot.waitUntil(lambda: remote.state is Link.UP and remote.snapshot is not None, timeout=20_000)
 
 
@@ -94,9 +80,9 @@ def test_the_windows_thread_does_not_wait_for_ssh(
 
 
 def test_it_waits_longer_after_each_failure_and_not_at_all_for_what_a_person_must_do(
-    remote: RemoteLink, server: SshServer, qtbot: QtBot
+    remote: RemoteLink, ssh_server: SshServer, qtbot: QtBot
 ) -> None:
-    server.stop()
+    ssh_server.stop()
     waits: list[int] = []
     remote.open()
     for _ in range(3):
@@ -106,8 +92,8 @@ def test_it_waits_longer_after_each_failure_and_not_at_all_for_what_a_person_mus
         remote._connect()
         qtbot.waitUntil(lambda: not remote._starting, timeout=10_000)
     assert waits == [1000, 2000, 4000]
-    server.start()
-    server.authorized.write_text("")
+    ssh_server.start()
+    ssh_server.authorized.write_text("")
     remote.restart()
     qtbot.waitUntil(lambda: "refuses your SSH key" in remote.sentence, timeout=10_000)
     assert not remote._reconnect.isActive()

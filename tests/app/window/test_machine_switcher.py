@@ -1,8 +1,5 @@
 """Several machines in one window."""
 
-from collections.abc import Iterator
-from pathlib import Path
-
 import pytest
 from pytestqt.qtbot import QtBot
 
@@ -19,20 +16,7 @@ from core.client import ssh
 from core.client.machines import Machines
 from core.client.profile import Profile
 from tests.fakes.scripted_engine import ScriptedEngine
-from tests.fakes.ssh_server import SshServer, needs_sshd, serving_ssh
-
-
-@pytest.fixture
-def far(short_folder: Path) -> Profile:
-    profile = Profile(short_folder / "far")
-    profile.prepare()
-    return profile
-
-
-@pytest.fixture
-def server(tmp_path: Path, far: Profile, monkeypatch: pytest.MonkeyPatch) -> Iterator[SshServer]:
-    with serving_ssh(tmp_path / "ssh", far, monkeypatch) as running:
-        yield running
+from tests.fakes.ssh_server import SshServer, needs_sshd
 
 
 def entries(window: MainWindow) -> list[str]:
@@ -48,7 +32,7 @@ def choose(window: MainWindow, beginning: str) -> None:
 
 @needs_sshd
 def test_the_window_shows_and_pauses_another_machine_and_comes_back(
-    window: MainWindow, engine: ScriptedEngine, server: SshServer, far: Profile, qtbot: QtBot
+    window: MainWindow, engine: ScriptedEngine, ssh_server: SshServer, far: Profile, qtbot: QtBot
 ) -> None:
     engine.show(Snapshot("idle", project_name="Here"))
     with ScriptedEngine(far) as there:
@@ -76,7 +60,7 @@ def test_the_window_shows_and_pauses_another_machine_and_comes_back(
 
 @needs_sshd
 def test_the_machine_that_was_shown_last_is_shown_again(
-    window: MainWindow, server: SshServer, far: Profile, profile: Profile, qtbot: QtBot
+    window: MainWindow, ssh_server: SshServer, far: Profile, profile: Profile, qtbot: QtBot
 ) -> None:
     Machines(profile).add("workshop", "ssh://lab")
     window._settings.machine = "workshop"
