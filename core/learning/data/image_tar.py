@@ -6,6 +6,7 @@ Files are never unpacked. Where each begins is found out once.
 import tarfile
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import lru_cache
 from io import BytesIO
 from pathlib import Path, PurePosixPath
 from typing import NamedTuple
@@ -64,7 +65,7 @@ class ImageTarSource(Source):
     """A block has a few pictures."""
 
     def __init__(self, _declared: ImageTarData) -> None:
-        self._known = dict[Path, list[_Place]]()
+        self._places = lru_cache(_MOST_FILES)(_places)
 
     def blocks(self, shard: Path) -> int:
         return -(-len(self._places(shard)) // _BLOCK)
@@ -76,15 +77,12 @@ class ImageTarSource(Source):
                 file.seek(place.begin)
                 yield Picture(file.read(place.size), place.format, place.label)
 
-    def _places(self, shard: Path) -> list[_Place]:
-        if shard not in self._known:
-            while len(self._known) >= _MOST_FILES:
-                del self._known[next(iter(self._known))]
-            self._known[shard] = list(_places(shard))
-        return self._known[shard]
+
+def _places(shard: Path) -> list[_Place]:
+    return list(_found(shard))
 
 
-def _places(shard: Path) -> Iterator[_Place]:
+def _found(shard: Path) -> Iterator[_Place]:
     """Of each picture that may be read, in their order, with the label in the file of the same name after it."""
     found: tuple[str, _Place] | None = None
     try:

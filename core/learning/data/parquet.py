@@ -4,6 +4,7 @@ A block is a part of a row group. Collections on the Hugging Face Hub usually ha
 """
 
 from collections.abc import Iterator
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -26,7 +27,7 @@ _MOST_FILES = 8
 class ParquetSource(Source):
     def __init__(self, declared: ParquetData) -> None:
         self._column = declared.field
-        self._known = dict[Path, list[tuple[int, int]]]()
+        self._places = lru_cache(_MOST_FILES)(self._found)
         """Group and first row of each block, by file."""
 
     def blocks(self, shard: Path) -> int:
@@ -64,13 +65,6 @@ class ParquetSource(Source):
                 at += len(batch)
                 if at >= first + _ROWS:
                     return
-
-    def _places(self, shard: Path) -> list[tuple[int, int]]:
-        if shard not in self._known:
-            while len(self._known) >= _MOST_FILES:
-                del self._known[next(iter(self._known))]
-            self._known[shard] = self._found(shard)
-        return self._known[shard]
 
     def _found(self, shard: Path) -> list[tuple[int, int]]:
         import pyarrow as pa

@@ -27,8 +27,7 @@ def continued(tokenizer: Tokenizer, model: Any, tokens: torch.Tensor) -> Demonst
         drawn = int(torch.multinomial(likely.values.softmax(-1), 1, generator=chance))
         row = torch.cat((row, likely.indices[drawn].view(1, 1).to(row.device)), 1)
     numbers = row[0].tolist()
-    before = tokenizer.decode(numbers[:given])
-    made = tokenizer.decode(numbers)[len(before) :]
+    before, made = _between(tokenizer, numbers, 0, given), _between(tokenizer, numbers, given, len(numbers))
     return Demonstration("continued_text", (Span(before), Span(made, is_made=True)))
 
 
