@@ -149,13 +149,9 @@ class _Version(argparse.Action):
     """Looks for the version only when it is asked for."""
 
     def __call__(self, parser: argparse.ArgumentParser, *_: object) -> None:
-        from importlib.metadata import PackageNotFoundError, version
+        from core.client.installation import version
 
-        try:
-            found = version("idlehive")
-        except PackageNotFoundError:
-            found = "(from a checkout)"
-        print(f"idlehive {found}")
+        print(f"idlehive {version() or '(from a checkout)'}")
         parser.exit()
 
 

@@ -7,6 +7,8 @@ from typing import NamedTuple
 
 from PySide6.QtCore import qVersion
 
+from core.client.installation import version
+
 _LONGEST_LICENCE = 40
 
 
@@ -14,12 +16,6 @@ class Component(NamedTuple):
     name: str
     version: str
     licence: str
-
-
-def version() -> str:
-    """The version of Idlehive; empty in a checkout that is not installed."""
-    about = _metadata("idlehive")
-    return about["Version"] if about else ""
 
 
 def versions() -> list[tuple[str, str]]:

@@ -4,7 +4,6 @@ from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import QPlainTextEdit
 
 from app.link.engine_link import EngineLink
-from app.settings import about
 from app.settings.setting_row import SettingRow
 from app.text import preferences
 from app.text.i18n import tr
@@ -16,6 +15,7 @@ from app.widgets.theme import Type
 from core.api.installation.release import CheckRelease, InstallRelease, ReleaseCommand, ReleaseStatus
 from core.api.preferences.commands import ListPreferences, PreferenceInfo, SetPreference
 from core.api.snapshot import Snapshot
+from core.client.installation import version
 
 _SWITCH = "check_releases"
 
@@ -49,7 +49,7 @@ class ReleaseCard(Card):
         self._link.ask(ListPreferences(), self._show_switch, kind=list[PreferenceInfo])
 
     def show_snapshot(self, snapshot: Snapshot) -> None:
-        own = about.version()
+        own = version()
         if (own, snapshot.version) != self._versions:
             self._versions = own, snapshot.version
             self._show_versions(own, snapshot.version)

@@ -6,7 +6,7 @@ import shutil
 import subprocess
 import sys
 import threading
-from importlib.metadata import PackageNotFoundError, version
+from importlib import metadata
 from pathlib import Path
 from typing import Literal
 
@@ -22,7 +22,7 @@ from core.api.installation.compute_runtime import ComputeRuntime
 from core.api.protocol import GetSnapshot
 from core.api.snapshot import Snapshot
 from core.client import keyrings
-from core.client.installation import package
+from core.client.installation import package, version
 from core.client.profile import Profile
 
 Level = Literal["ok", "warn", "problem"]
@@ -64,7 +64,7 @@ def python() -> Finding:
 def packages() -> Finding:
     """The versions that are installed; nothing is imported, which would take seconds."""
     needed = _NEEDED if package() is not None else (*_TO_TRAIN, *_NEEDED)
-    found = {name: _version(name) for name in ("idlehive", *needed)}
+    found = {"idlehive": version(), **{name: _version(name) for name in needed}}
     text = ", ".join(f"{name} {number}" for name, number in found.items() if number) + "."
     missing = [name for name in needed if not found[name]]
     if missing:
@@ -185,8 +185,8 @@ def _existing(path: Path) -> Path:
 
 def _version(package: str) -> str | None:
     try:
-        return version(package)
-    except PackageNotFoundError:
+        return metadata.version(package)
+    except metadata.PackageNotFoundError:
         return None
 
 

@@ -17,6 +17,7 @@ from app.widgets.basic import Label
 from app.window.main_window import MainWindow
 from core.api.disk import DiskUse, FreeSpace, GetDiskUse
 from core.api.snapshot import Snapshot
+from core.client.installation import version
 from core.client.profile import Profile
 from tests.app.snapshots import IDLE
 from tests.fakes.scripted_engine import ScriptedEngine
@@ -83,7 +84,7 @@ def test_versions_of_window_and_engine_are_told_where_they_differ(
 ) -> None:
     show(replace(IDLE, version="9.9.9"))
     assert "The running engine is 9.9.9: quit both to change it." in texts(page)
-    show(replace(IDLE, version=about.version()))
+    show(replace(IDLE, version=version()))
     assert "9.9.9" not in texts(page)
 
 
