@@ -11,12 +11,10 @@ from app.text.i18n import tr
 from app.text.messages import sentence
 from core.api.errors import IdlehiveError
 from core.api.record.record import ImportHistory, Written
-from core.client.collecting import collect
+from core.client.collecting import TIMEOUT, collect
 from core.client.engine_client import EngineClient
 from core.client.machines import Machines
 from core.client.profile import Profile
-
-_SECONDS = 600.0
 
 
 class OtherMachines(QObject):
@@ -54,7 +52,7 @@ class OtherMachines(QObject):
 
     def _add(self, file: Path) -> Written:
         with EngineClient.connect(self._profile) as engine:
-            return engine.request(ImportHistory(str(file)), Written, timeout=_SECONDS)
+            return engine.request(ImportHistory(str(file)), Written, timeout=TIMEOUT)
 
     def _result(self, machines: int, new: int) -> str:
         if not machines:

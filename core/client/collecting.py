@@ -9,7 +9,8 @@ from core.api.machines import Machine
 from core.api.record.record import Written
 from core.client import ssh
 
-_SECONDS = 600.0
+TIMEOUT = 600.0
+"""Seconds in which a whole history is written, sent or read."""
 
 
 def collect(machine: Machine, add: Callable[[Path], Written]) -> Written:
@@ -18,7 +19,7 @@ def collect(machine: Machine, add: Callable[[Path], Written]) -> Written:
     Raises:
         WorldError: the machine cannot be reached, or this computer has no room for the file.
     """
-    found = ssh.fetch(machine, "history", "export", "-", seconds=_SECONDS)
+    found = ssh.fetch(machine, "history", "export", "-", seconds=TIMEOUT)
     with os_errors_as("file_not_written", path="history.json"), TemporaryDirectory(prefix="idlehive-") as folder:
         file = Path(folder) / "history.json"
         file.write_bytes(found)

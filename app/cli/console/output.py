@@ -21,6 +21,7 @@ _WIDE = 250
 READABLE = 80
 _BETWEEN = 2
 """Spaces between two columns."""
+NO_MACHINES = "There are no other machines: `idlehive remote add NAME ssh://HOST` adds one."
 
 
 def printable(text: str) -> str:

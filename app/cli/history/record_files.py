@@ -18,12 +18,9 @@ from app.text.messages import sentence
 from core.api.errors import UsageError, WorldError
 from core.api.machines import Machine
 from core.api.record.record import DeleteHistory, ExportHistory, GetOverview, ImportHistory, Overview, Written
-from core.client.collecting import collect
+from core.client.collecting import TIMEOUT, collect
 from core.client.machines import Machines
 from core.client.profile import Profile
-
-_FILES = 600.0
-"""Seconds in which a file is written or read."""
 
 
 class Collected(msgspec.Struct, frozen=True):
@@ -61,14 +58,14 @@ def run_export(arguments: argparse.Namespace, profile: Profile) -> int:
         return _print_export(profile)
     path, form = _path(arguments.file, ".json", ".csv")
     source.refuse_elsewhere(profile, path)
-    written = ask(profile, ExportHistory(str(path), "csv" if form == ".csv" else "json"), Written, _FILES)
+    written = ask(profile, ExportHistory(str(path), "csv" if form == ".csv" else "json"), Written, TIMEOUT)
     return output.answer(arguments, written, f"{_contents(written)} written to {output.printable(str(path))}.")
 
 
 def run_import(arguments: argparse.Namespace, profile: Profile) -> int:
     path, _ = _path(arguments.file)
     source.refuse_elsewhere(profile, path)
-    written = ask(profile, ImportHistory(str(path)), Written, _FILES)
+    written = ask(profile, ImportHistory(str(path)), Written, TIMEOUT)
     new = amounts.hours(written.new_hours) if written.new_hours else "nothing"
     return output.answer(arguments, written, f"{_contents(written)} read; {new} of it was new.")
 
@@ -79,7 +76,7 @@ def run_collect(arguments: argparse.Namespace, profile: Profile) -> int:
     if arguments.json:
         output.print_json(found)
     elif not found:
-        print("There are no other machines: `idlehive remote add NAME ssh://HOST` adds one.")
+        print(output.NO_MACHINES)
     else:
         print("\n".join(each.text for each in found))
     return 1 if any(each.failed for each in found) else 0
@@ -93,7 +90,7 @@ def _refuse_elsewhere(profile: Profile, verb: str) -> None:
 
 def _collected(profile: Profile, machine: Machine) -> Collected:
     try:
-        written = collect(machine, lambda file: ask(profile, ImportHistory(str(file)), Written, _FILES))
+        written = collect(machine, lambda file: ask(profile, ImportHistory(str(file)), Written, TIMEOUT))
     except WorldError as error:
         return Collected(machine.name, 0, 0, failed=True, text=sentence(error.message))
     text = f"{machine.name}: {_contents(written)} read, {amounts.hours(written.new_hours)} of it new."
@@ -103,7 +100,7 @@ def _collected(profile: Profile, machine: Machine) -> Collected:
 def _print_export(profile: Profile) -> int:
     with TemporaryDirectory(prefix="idlehive-") as folder:
         path = Path(folder) / "history.json"
-        ask(profile, ExportHistory(str(path)), Written, _FILES)
+        ask(profile, ExportHistory(str(path)), Written, TIMEOUT)
         sys.stdout.write(path.read_text(encoding="utf-8"))
     return 0
 
