@@ -100,9 +100,12 @@ class Curve(StateDatabase):
 
     @property
     def demonstration(self) -> Demonstration | None:
-        """The last one."""
+        """The last one; None also of one that breaks the limits: the page is served without it."""
         found = self.rows("SELECT json FROM demonstration")
-        return msgspec.json.decode(found[0][0], type=Demonstration) if found else None
+        try:
+            return msgspec.json.decode(found[0][0], type=Demonstration) if found else None
+        except msgspec.DecodeError:
+            return None
 
     def evaluation_loss(self, epoch: int) -> float | None:
         """As it was measured at `epoch`."""

@@ -109,6 +109,11 @@ def test_the_last_demonstration_outlives_the_process(tmp_path: Path) -> None:
     again.close()
 
 
+def test_a_demonstration_that_breaks_the_limits_is_none(curve: Curve) -> None:
+    curve.show(Demonstration("continued_text", (Span("x" * 2001),)))
+    assert curve.demonstration is None
+
+
 def test_many_threads_write_at_once(curve: Curve) -> None:
     def report(peer: str) -> None:
         for epoch in range(50):

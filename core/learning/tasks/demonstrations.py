@@ -11,6 +11,8 @@ from core.api.project.demonstration import Demonstration, Span
 
 _PROMPT, _WRITTEN, _SHOWN = 16, 32, 40
 """Tokens that are given, that are written, and of a masked text."""
+_LONGEST = 500
+"""Letters of one text, so that all together can be sent; a token may stand for thousands."""
 _CHOICES, _SEED = 20, 0
 """A token is drawn from so many: the most likely one alone repeats itself."""
 _SIDE, _EDGE = 48, 3
@@ -28,7 +30,7 @@ def continued(tokenizer: Tokenizer, model: Any, tokens: torch.Tensor) -> Demonst
         row = torch.cat((row, likely.indices[drawn].view(1, 1).to(row.device)), 1)
     numbers = row[0].tolist()
     before, made = _between(tokenizer, numbers, 0, given), _between(tokenizer, numbers, given, len(numbers))
-    return Demonstration("continued_text", (Span(before), Span(made, is_made=True)))
+    return Demonstration("continued_text", (Span(before[-_LONGEST:]), Span(made[:_LONGEST], is_made=True)))
 
 
 def filled(tokenizer: Tokenizer, labels: torch.Tensor, inputs: torch.Tensor, logits: torch.Tensor) -> Demonstration:
@@ -76,7 +78,8 @@ def table(pictures: torch.Tensor, columns: int) -> bytes:
 
 def _between(tokenizer: Tokenizer, tokens: Sequence[int], begin: int, end: int) -> str:
     """The text of some tokens as it is within the whole: decoders treat the first token of a text differently."""
-    return str(tokenizer.decode(list(tokens[:end]))[len(tokenizer.decode(list(tokens[:begin]))) :])
+    start = len(tokenizer.decode(list(tokens[:begin])))
+    return str(tokenizer.decode(list(tokens[:end]))[start : start + _LONGEST])
 
 
 def _guess(tokenizer: Tokenizer, right: Sequence[int], place: int, guess: int) -> Span:

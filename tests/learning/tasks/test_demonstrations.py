@@ -5,11 +5,12 @@ from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
+import msgspec
 import torch
 from PIL import Image
 from tokenizers import Tokenizer, decoders, models, pre_tokenizers
 
-from core.api.project.demonstration import LARGEST_PICTURE, Span
+from core.api.project.demonstration import LARGEST, LARGEST_PICTURE, Demonstration, Span
 from core.learning.model import build_model
 from core.learning.tasks import task_for
 from core.learning.tasks.demonstrations import continued, filled, nearest
@@ -62,6 +63,18 @@ def test_a_token_that_is_only_a_space_can_be_seen() -> None:
     labels = torch.tensor([IGNORED, 1])
     shown = filled(made, labels, torch.tensor([2, 0]), torch.nn.functional.one_hot(torch.tensor([2, 2]), 3).float())
     assert shown.spans == (Span("cat"), Span("cat", is_made=True, right="␣"))
+
+
+def test_tokens_of_very_long_texts_are_cut_to_what_can_be_sent() -> None:
+    vocabulary = {f"{number:02}" + "\x01" * 4000: number for number in range(80)}
+    long = Tokenizer(models.WordLevel(vocabulary, unk_token=next(iter(vocabulary))))
+    labels = torch.arange(40)
+    labels[::2] = IGNORED
+    predicted = torch.nn.functional.one_hot(torch.arange(40) + 40, 80).float()
+    for shown in (filled(long, labels, torch.arange(40), predicted), continued(long, Counting(), torch.arange(8))):
+        sent = msgspec.json.encode(shown)
+        assert len(sent) <= LARGEST
+        assert msgspec.json.decode(sent, type=Demonstration) == shown
 
 
 def test_each_row_of_pictures_begins_with_the_one_that_the_others_are_like() -> None:
