@@ -17,7 +17,7 @@ from pathlib import Path
 from core.api.errors import WorldError, os_errors_as
 from core.api.project.fields import File
 
-_ENTRY = re.compile(r"(?P<sha256>[0-9a-f]{64})(\.part|\.unpacked(\.\d+)?)?")
+_ENTRY = re.compile(r"(?P<sha256>[0-9a-f]{64})(\.part|\.unpacked(\.\d+|\.size)?)?")
 
 
 class Cache:

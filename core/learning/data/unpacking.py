@@ -8,6 +8,7 @@ from pathlib import Path
 from core.api.errors import ManifestError, WorldError
 from core.api.project.data import Compression
 from core.learning.data.source import ByteBlocks, size_of
+from core.system.atomic_file import write_atomically
 
 SUFFIX = ".unpacked"
 _MOST_TIMES = 64
@@ -36,7 +37,7 @@ class PackedBlocks(ByteBlocks):
             raise ManifestError(error.message, "$.data.shards") from error
 
     def is_ready(self, shard: Path) -> bool:
-        return _whole(shard, self._compression).exists()
+        return shard.exists() if self._compression == "none" else _is_whole(_beside(shard))
 
     def make_ready(self, shard: Path, make_room: Callable[[int], None]) -> None:
         unpacked(shard, self._compression, make_room)
@@ -48,22 +49,39 @@ def unpacked(shard: Path, compression: Compression, make_room: Callable[[int], N
     Raises:
         WorldError: the shard is damaged, or unpacks to much more than text does: a decompression bomb.
     """
-    whole = _whole(shard, compression)
-    if whole != shard and not whole.exists():
+    if compression == "none":
+        return shard
+    whole = _beside(shard)
+    if not _is_whole(whole):
         make_room(sum(map(len, content(shard, compression))))
         part = whole.with_name(f"{whole.name}.{os.getpid()}")
         try:
             with part.open("wb") as file:
                 for chunk in content(shard, compression):
                     file.write(chunk)
+                file.flush()
+                os.fsync(file.fileno())
             part.replace(whole)
+            write_atomically(_size_file(whole), str(whole.stat().st_size).encode())
         finally:
             part.unlink(missing_ok=True)
     return whole
 
 
-def _whole(shard: Path, compression: Compression) -> Path:
-    return shard if compression == "none" else shard.with_name(f"{shard.name}{SUFFIX}")
+def _beside(shard: Path) -> Path:
+    return shard.with_name(f"{shard.name}{SUFFIX}")
+
+
+def _size_file(whole: Path) -> Path:
+    return whole.with_name(f"{whole.name}.size")
+
+
+def _is_whole(whole: Path) -> bool:
+    """Others check what is learned from it: samples of a file that was cut by a power cut would look like a lie."""
+    try:
+        return whole.stat().st_size == int(_size_file(whole).read_bytes())
+    except (FileNotFoundError, ValueError):
+        return False
 
 
 def content(shard: Path, compression: Compression) -> Iterator[bytes]:

@@ -1,6 +1,8 @@
 """Compressed shards: read as if they were not, and decompression bombs are refused."""
 
 import gzip
+import os
+from collections.abc import Callable
 from pathlib import Path
 
 import pyarrow as pa
@@ -43,6 +45,32 @@ def test_room_is_made_for_exactly_what_is_unpacked_and_only_once(tmp_path: Path,
     for _ in range(2):
         assert size_of(unpacked(shard, compression, asked.append)) == len(LINES.encode())
     assert asked == [len(LINES.encode())]
+
+
+@pytest.mark.parametrize("left", [b"", LINES.encode()[:5000]])
+def test_an_unpacked_file_that_is_not_whole_is_made_again(tmp_path: Path, left: bytes) -> None:
+    shard = packed(tmp_path, LINES.encode(), "zstd")
+    source = source_for(TextData(FILES, compression="zstd"))
+    whole = unpacked(shard, "zstd")
+    assert source.is_ready(shard)
+    whole.write_bytes(left)
+    assert not source.is_ready(shard)
+    assert unpacked(shard, "zstd").read_text() == LINES
+    assert source.is_ready(shard)
+
+
+def test_the_bytes_are_on_the_disk_before_the_file_has_its_name(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    synced = set[tuple[int, int]]()
+
+    def fsync(descriptor: int, real: Callable[[int], None] = os.fsync) -> None:
+        real(descriptor)
+        synced.add((os.fstat(descriptor).st_ino, os.fstat(descriptor).st_size))
+
+    monkeypatch.setattr(os, "fsync", fsync)
+    whole = unpacked(packed(tmp_path, LINES.encode(), "gzip"), "gzip").stat()
+    assert (whole.st_ino, whole.st_size) in synced
 
 
 @pytest.mark.parametrize("compression", KINDS)
