@@ -132,7 +132,7 @@ def _prepare(process: _Process, cache: Cache) -> _Prepared:
     connect = partial(Client, start.access_token, start.origin, reach_of(start.origin, manifest.initial_peers))
     client = connect(read=read)
     ahead = Fetcher(cache, connect(read=_held_back(read, control)), control.leaving)
-    rotation = Rotation(manifest.data, cache, ahead.fetch, Random())
+    rotation = Rotation(manifest.data, cache, ahead.fetch, Random(), yielding=partial(give_way, control))
     paths = Fetcher(cache, client, control.leaving).fetch(
         manifest.needed_files(rotation.shards(rotation.number)),
         lambda done, total: status.enter("preparing", transfer=Transfer(done, total)),
@@ -155,11 +155,22 @@ def _held_back(read: Read, control: Control) -> Read:
     """Reads nothing while the session is on hold."""
 
     def when_free(response: requests.Response, size: int) -> bytes:
-        while control.held and not control.leaving.wait(_HELD_PERIOD):
-            pass
+        give_way(control)
         return read(response, size)
 
     return when_free
+
+
+def give_way(control: Control) -> None:
+    """Wait as long as the session is on hold.
+
+    Raises:
+        StoppedError: it has to leave.
+    """
+    while control.wait_while_held(_HELD_PERIOD):
+        pass
+    if control.leaving.is_set():
+        raise StoppedError
 
 
 def _join(process: _Process, prepared: _Prepared, opened: ExitStack) -> Session:

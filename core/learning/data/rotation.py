@@ -23,10 +23,20 @@ class Rotation:
 
     Parameters:
         fetch: fetches files into the cache, in the background.
+        yielding: called between pieces of work that takes long; waits while the session is on hold, and raises
+            StoppedError when it has to leave.
     """
 
-    def __init__(self, data: Data, cache: Cache, fetch: Callable[[Sequence[File]], object], chance: Random) -> None:
-        self._data, self._cache, self._fetch = data, cache, fetch
+    def __init__(
+        self,
+        data: Data,
+        cache: Cache,
+        fetch: Callable[[Sequence[File]], object],
+        chance: Random,
+        *,
+        yielding: Callable[[], None] = lambda: None,
+    ) -> None:
+        self._data, self._cache, self._fetch, self._yielding = data, cache, fetch, yielding
         self._portions, self._sources = data.portions, sources_of(data)
         self.paths = [cache.path(shard) for shard in data.shards]
         """Of all shards, also of those that were not fetched."""
@@ -47,10 +57,11 @@ class Rotation:
         """Prepare the shards of a portion, which were fetched.
 
         Raises:
+            StoppedError: the session has to leave.
             WorldError: one cannot be read, or is too large for the cache.
         """
         for shard in self.shards(number):
-            self._sources[shard].make_ready(self.paths[shard], self._cache.make_room)
+            self._sources[shard].make_ready(self.paths[shard], self._cache.make_room, self._yielding)
 
     def at(self, epoch: int) -> int:
         """The portion of an epoch that begins. The next one is fetched while one is in use; nobody waits for it."""

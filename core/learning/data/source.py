@@ -34,13 +34,16 @@ class Source(ABC):
         """Whether its samples can be read at once."""
         return shard.exists()
 
-    def make_ready(self, shard: Path, make_room: Callable[[int], None]) -> None:
-        """Do what takes long once. `make_room` is called with the bytes that a file beside the shard will have.
+    def make_ready(self, shard: Path, make_room: Callable[[int], None], yielding: Callable[[], None]) -> None:
+        """Do what takes long once.
+
+        `make_room` is called with the bytes that a file beside the shard will have; `yielding` before each chunk of it:
+        it may wait, or raise to stop.
 
         Raises:
             WorldError: the shard cannot be read.
         """
-        del shard, make_room  # most kinds are read as they are
+        del shard, make_room, yielding  # most kinds are read as they are
 
 
 class ByteBlocks(Source):

@@ -39,12 +39,19 @@ class PackedBlocks(ByteBlocks):
     def is_ready(self, shard: Path) -> bool:
         return shard.exists() if self._compression == "none" else _is_whole(_beside(shard))
 
-    def make_ready(self, shard: Path, make_room: Callable[[int], None]) -> None:
-        unpacked(shard, self._compression, make_room)
+    def make_ready(self, shard: Path, make_room: Callable[[int], None], yielding: Callable[[], None]) -> None:
+        unpacked(shard, self._compression, make_room, yielding)
 
 
-def unpacked(shard: Path, compression: Compression, make_room: Callable[[int], None] = lambda _size: None) -> Path:
+def unpacked(
+    shard: Path,
+    compression: Compression,
+    make_room: Callable[[int], None] = lambda _size: None,
+    yielding: Callable[[], None] = lambda: None,
+) -> Path:
     """The unpacked file, which is made if there is none; `make_room` is called with its size in bytes before.
+
+    `yielding` is called before each chunk; it may wait, or raise to stop.
 
     Raises:
         WorldError: the shard is damaged, or unpacks to much more than text does: a decompression bomb.
@@ -53,11 +60,12 @@ def unpacked(shard: Path, compression: Compression, make_room: Callable[[int], N
         return shard
     whole = _beside(shard)
     if not _is_whole(whole):
-        make_room(sum(map(len, content(shard, compression))))
+        # Counted first, so that a limit that is too low is told with the number that would do.
+        make_room(sum(map(len, content(shard, compression, yielding))))
         part = whole.with_name(f"{whole.name}.{os.getpid()}")
         try:
             with part.open("wb") as file:
-                for chunk in content(shard, compression):
+                for chunk in content(shard, compression, yielding):
                     file.write(chunk)
                 file.flush()
                 os.fsync(file.fileno())
@@ -84,8 +92,8 @@ def _is_whole(whole: Path) -> bool:
         return False
 
 
-def content(shard: Path, compression: Compression) -> Iterator[bytes]:
-    """What a compressed file has, in chunks.
+def content(shard: Path, compression: Compression, yielding: Callable[[], None] = lambda: None) -> Iterator[bytes]:
+    """What a compressed file has, in chunks; `yielding` as in `unpacked`.
 
     Raises:
         WorldError: as in `unpacked`.
@@ -96,6 +104,7 @@ def content(shard: Path, compression: Compression) -> Iterator[bytes]:
     try:
         with pa.input_stream(shard, compression=compression) as file:
             while chunk := file.read(_CHUNK):
+                yielding()
                 left -= len(chunk)
                 if left < 0:
                     raise WorldError("shard_unpacks_too_large", path=str(shard))

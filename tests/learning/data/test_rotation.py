@@ -3,7 +3,10 @@
 import hashlib
 import threading
 from collections.abc import Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor, wait
+from functools import partial
 from http.server import BaseHTTPRequestHandler
+from io import BytesIO
 from itertools import count
 from pathlib import Path
 from random import Random
@@ -13,9 +16,14 @@ import pytest
 from core.api.errors import WorldError
 from core.api.project.data import JsonLinesData, Mixture, Part, TextData, portions_of
 from core.api.project.fields import File
+from core.api.session import Hold, Leave, Resume
+from core.api.session_settings import SessionSettings
 from core.learning.data import training_samples
+from core.learning.data.download import StoppedError
 from core.learning.data.rotation import EPOCHS, Rotation
 from core.system.cache import Cache
+from core.trainer.build import give_way
+from core.trainer.control import Control
 from tests.fakes.http_server import ranged, serving
 from tests.learning.fetching import fetcher
 from tests.waiting import wait_for
@@ -129,6 +137,34 @@ def test_learning_begins_with_the_first_shard_and_the_next_one_comes_later(cache
         wait_for(lambda: rotation.at(7 + EPOCHS) != first[0], 20, "the change")
         assert next(training_samples(declared, rotation.paths, 1, rotation.number))[0] == str((first[0] + 1) % 3)
         assert len(server.seen) == 2
+
+
+def test_a_session_on_hold_does_not_unpack_and_one_that_leaves_stops(tmp_path: Path) -> None:
+    from tests.learning.data.test_unpacking import LINES, packed
+
+    cache, control = Cache(tmp_path / "cache", 1 << 40), Control(BytesIO(), SessionSettings())
+    try:
+        declared = TextData((shard(0), shard(1)), compression="zstd")
+        for each in declared.shards:
+            packed(cache.folder, LINES.encode() * 20, "zstd", each.sha256)
+        rotation = Rotation(declared, cache, print, Random(0), yielding=partial(give_way, control))
+        control._apply(Hold())
+        with ThreadPoolExecutor(1) as background:
+            work = background.submit(rotation.make_ready, 0)
+            assert not wait([work], timeout=1).done, "some milliseconds of work"
+            assert not list(cache.folder.glob("*.unpacked*"))
+            control._apply(Resume())
+            work.result(10)
+            assert rotation.has(0)
+            control._apply(Hold())
+            work = background.submit(rotation.make_ready, 1)
+            control._apply(Leave())
+            with pytest.raises(StoppedError):
+                work.result(10)
+        assert not rotation.has(1)
+        assert len(list(cache.folder.glob("*.unpacked*"))) == 2, "the whole portion and its size"
+    finally:
+        cache.close()
 
 
 def test_a_portion_that_unpacks_is_made_ready_within_the_ceiling(tmp_path: Path) -> None:
