@@ -133,10 +133,19 @@ def rows(details: ProjectDetails) -> list[tuple[str, str]]:
         (tr("Model"), details.architecture),
         (tr("Task"), tasks.task(details.task)),
         (tr("Batch"), batch),
-        (tr("To download"), numbers.size(details.download_size)),
+        (tr("To download"), _download(details)),
         (tr("Needs"), needs_line(details.requirements)),
         (tr("From"), tr("comes with Idlehive") if details.info.source == "builtin" else details.info.source),
     ]
+
+
+def _download(details: ProjectDetails) -> str:
+    first = numbers.size(details.download_size)
+    if not details.hourly_download:
+        return first
+    return tr(
+        "{first} to begin with, then up to {later} an hour", first=first, later=numbers.size(details.hourly_download)
+    )
 
 
 def moved(order: list[str], name: str, place: int) -> tuple[str, ...]:

@@ -169,3 +169,9 @@ class Manifest(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=
     def download_size(self) -> int:
         """Bytes until a trainer can begin, at most."""
         return max(sum(file.size for file in self.needed_files(portion)) for portion in self.data.portions)
+
+    @property
+    def hourly_download(self) -> int:
+        """Bytes of later portions in an hour, at most; 0 if all data are one portion."""
+        shards, portions = self.data.shards, self.data.portions
+        return max(sum(shards[number].size for number in portion) for portion in portions) if len(portions) > 1 else 0

@@ -100,7 +100,7 @@ class ProjectDetails(msgspec.Struct, frozen=True):
     task: str
     target_batch_size: int
     download_size: int
-    """Bytes of data and tokenizer."""
+    """Bytes of data and tokenizer with which it begins, at most."""
     requirements: dict[str, int]
     missing: tuple[Message, ...] = ()
     """What this machine lacks; empty means it fits."""
@@ -110,6 +110,8 @@ class ProjectDetails(msgspec.Struct, frozen=True):
     seconds: float = 0.0
     place: Place | None = None
     """As its backbone last reported."""
+    hourly_download: int = 0
+    """Bytes of data that it fetches later in an hour, at most; 0 if it begins with all."""
 
 
 class Figure(msgspec.Struct, frozen=True):

@@ -203,6 +203,7 @@ class Catalogue:
             homepage=manifest.homepage if manifest else None,
             samples=samples,
             seconds=seconds,
+            hourly_download=manifest.hourly_download if manifest else 0,
         )
 
     def _rank(self, project: Project) -> int:

@@ -1,6 +1,7 @@
 """Which portion of the data a peer learns from: it begins with one that it has or fetches first, and changes later."""
 
 import logging
+import time
 from collections.abc import Callable, Sequence
 from random import Random
 from threading import Thread
@@ -16,6 +17,8 @@ log = logging.getLogger(__name__)
 
 EPOCHS = 32
 """That a peer learns from a portion, at least: fetching one costs more than an epoch."""
+SECONDS = 3600.0
+"""Likewise: where epochs are short, a volunteer would fetch many GB a day."""
 
 
 class Rotation:
@@ -35,14 +38,16 @@ class Rotation:
         chance: Random,
         *,
         yielding: Callable[[], None] = lambda: None,
+        clock: Callable[[], float] = time.monotonic,
     ) -> None:
-        self._data, self._cache, self._fetch, self._yielding = data, cache, fetch, yielding
+        self._data, self._cache, self._fetch, self._yielding, self._clock = data, cache, fetch, yielding, clock
         self._portions, self._sources = data.portions, sources_of(data)
         self.paths = [cache.path(shard) for shard in data.shards]
         """Of all shards, also of those that were not fetched."""
         here = [number for number in range(len(self._portions)) if self.has(number)]
         self.number = chance.choice(here or range(len(self._portions)))
         self._since: int | None = None
+        self._began = clock()
         self._asked: Thread | None = None
 
     def has(self, number: int) -> bool:
@@ -68,11 +73,12 @@ class Rotation:
         if self._since is None or epoch < self._since:
             self._since = epoch
         if len(self._portions) > 1:
-            age = epoch - self._since
-            if self._asked is None and age >= EPOCHS // 2:
+            # 1 when it was learned from for as long as it should be.
+            age = min((epoch - self._since) / EPOCHS, (self._clock() - self._began) / SECONDS)
+            if self._asked is None and age >= 1 / 2:
                 self._asked = Thread(target=self._fetch_next, name="next shards", daemon=True)
                 self._asked.start()
-            elif self._asked is not None and age >= EPOCHS and not self._asked.is_alive():
+            elif self._asked is not None and age >= 1 and not self._asked.is_alive():
                 self._move_on(epoch)
         return self.number
 
@@ -81,7 +87,7 @@ class Rotation:
         return (self.number + 1) % len(self._portions)
 
     def _move_on(self, epoch: int) -> None:
-        self._asked, self._since, before = None, epoch, self.number
+        self._asked, self._since, self._began, before = None, epoch, self._clock(), self.number
         if self.has(self._next):
             self.number = self._next
             kept = {file.sha256 for file in self._files(self.number)}

@@ -29,7 +29,19 @@ def test_a_manifest_file_is_read_by_its_full_path(engine: RunningEngine, tmp_pat
     shard = {"url": "https://example.org/a", "sha256": "0" * 64, "size": 1}
     file.write_text(json.dumps(manifest(id="local", tokenizer=shard, data={"shards": [shard]}, curve=None)))
     assert engine.start().ask(AddProject(str(file)), ProjectInfo).source == str(file)
-    assert engine.ask(ShowProject("local"), ProjectDetails).download_size == 2
+    details = engine.ask(ShowProject("local"), ProjectDetails)
+    assert (details.download_size, details.hourly_download) == (2, 0)
+
+
+def test_what_is_downloaded_later_is_told(engine: RunningEngine, tmp_path: Path) -> None:
+    tokenizer, *shards = (
+        {"url": "https://example.org/a", "sha256": "0" * 64, "size": size << 20} for size in (1, 20, 30)
+    )
+    file = tmp_path / "m.json"
+    file.write_text(json.dumps(manifest(id="local", tokenizer=tokenizer, data={"shards": shards}, curve=None)))
+    engine.start().ask(AddProject(str(file)), ProjectInfo)
+    details = engine.ask(ShowProject("local"), ProjectDetails)
+    assert (details.download_size, details.hourly_download) == (31 << 20, 30 << 20)
 
 
 def refusal(engine: RunningEngine, source: str) -> IdlehiveError:

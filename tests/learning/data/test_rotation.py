@@ -2,7 +2,7 @@
 
 import hashlib
 import threading
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor, wait
 from functools import partial
 from http.server import BaseHTTPRequestHandler
@@ -20,7 +20,7 @@ from core.api.session import Hold, Leave, Resume
 from core.api.session_settings import SessionSettings
 from core.learning.data import training_samples
 from core.learning.data.download import StoppedError
-from core.learning.data.rotation import EPOCHS, Rotation
+from core.learning.data.rotation import EPOCHS, SECONDS, Rotation
 from core.system.cache import Cache
 from core.trainer.build import give_way
 from core.trainer.control import Control
@@ -41,6 +41,11 @@ def cache(tmp_path: Path) -> Iterator[Cache]:
     opened = Cache(tmp_path / "cache", 1 << 40)
     yield opened
     opened.close()
+
+
+def hours() -> Callable[[], float]:
+    """A clock that is an hour later each time: only the epochs count."""
+    return count(0.0, SECONDS).__next__
 
 
 class Server:
@@ -85,7 +90,7 @@ def test_samples_are_only_of_the_portion(tmp_path: Path) -> None:
 def test_the_next_portion_is_fetched_while_one_is_in_use_and_the_last_is_released(cache: Cache) -> None:
     declared, server = TextData((shard(0), shard(1), shard(2))), Server(cache)
     server.fetch([declared.shards[1]])
-    rotation = Rotation(declared, cache, server.fetch, Random(0))
+    rotation = Rotation(declared, cache, server.fetch, Random(0), clock=hours())
     assert rotation.number == 1, "the portion that is there"
     server.free.clear()
     assert {rotation.at(epoch) for epoch in range(100, 100 + 2 * EPOCHS)} == {1}, "nobody waits"
@@ -99,10 +104,31 @@ def test_the_next_portion_is_fetched_while_one_is_in_use_and_the_last_is_release
     assert rotation.has(2)
 
 
+def test_a_volunteer_fetches_one_portion_an_hour_however_short_the_epochs_are(cache: Cache) -> None:
+    declared, server, now = TextData((shard(0), shard(1), shard(2))), Server(cache), 50.0
+    server.fetch([declared.shards[0]])
+    rotation = Rotation(declared, cache, server.fetch, Random(0), clock=lambda: now)
+    assert rotation.at(0) == 0
+    now += SECONDS / 2 - 1
+    assert rotation.at(500) == 0
+    assert rotation._asked is None, "nothing is fetched before it is needed"
+    now += 1
+    assert rotation.at(501) == 0
+    wait_for(lambda: rotation.has(1), 10, "the next portion")
+    wait_for(lambda: not rotation._asked.is_alive(), 10, "the end of the download")  # type: ignore[union-attr]
+    now += SECONDS / 2 - 1
+    assert rotation.at(1000) == 0
+    now += 1
+    assert rotation.at(1001) == 1
+    now += SECONDS / 2 - 1
+    assert rotation.at(2000) == 1
+    assert server.fetched == ["0", "1"]
+
+
 def test_without_the_next_portion_a_peer_goes_on_with_its_own_and_tries_later(cache: Cache) -> None:
     declared, server = TextData((shard(0), shard(1))), Server(cache)
     server.fetch([declared.shards[0]])
-    rotation = Rotation(declared, cache, server.fetch, Random(0))
+    rotation = Rotation(declared, cache, server.fetch, Random(0), clock=hours())
     server.fails = True
     assert {rotation.at(epoch) for epoch in range(10 * EPOCHS)} == {0}
     server.fails = False
@@ -126,7 +152,7 @@ def test_learning_begins_with_the_first_shard_and_the_next_one_comes_later(cache
     with serving(serve) as server:
         shards = tuple(File(server.url(digest), digest, len(content)) for digest, content in files.items())
         declared = TextData(shards)
-        rotation = Rotation(declared, cache, fetcher(cache).fetch, Random(2))
+        rotation = Rotation(declared, cache, fetcher(cache).fetch, Random(2), clock=hours())
         first = declared.portions[rotation.number]
         fetcher(cache).fetch([shards[number] for number in first])
         assert len(server.seen) == 1
