@@ -21,6 +21,11 @@ WORDINGS = {
     "data_without_sentences": N_("The texts of the project's data have only one sentence each."),
     "shard_not_readable": N_("The data shard {path} cannot be read: {detail}."),
     "shard_unpacks_too_large": N_("The data shard {path} would become far larger than text does when it is unpacked."),
+    "row_group_too_large": N_(
+        "A row group of {path} has {rows:count} rows and {size:size} of text; "
+        "at most {most_rows:count} rows and {most:size} are allowed. "
+        "The file has to be written with smaller row groups."
+    ),
     "column_missing": N_("{path} has no column “{column}” of text."),
     "cache_too_small": N_("The data needs {needed:size} of cache, but your limit allows {allowed:size}."),
     "cache_not_usable": N_("The cache folder {folder} cannot be used: {detail}."),

@@ -14,13 +14,16 @@ from core.learning.data.source import Source
 
 _ROWS = 1024
 """Of a block."""
-_AT_ONCE = 64
 _LONGEST = 1 << 20
 """Letters of a text; longer ones are left out."""
+_LARGEST_TEXT = 4 * _LONGEST
+"""Bytes of a text in UTF-8."""
 _MOST_LETTERS = 1 << 26
 """Of a block: few bytes can stand for many equal texts."""
-_LARGEST_GROUP = 1 << 30
-"""Bytes of the column in one row group, unpacked."""
+_LARGEST_GROUP = 1 << 27
+"""Bytes of the column in one row group, unpacked: a block is read from the beginning of its group."""
+_MOST_ROWS = 1 << 16
+"""Of a row group, likewise."""
 _MOST_FILES = 8
 
 
@@ -39,12 +42,11 @@ class ParquetSource(Source):
         group, first = self._places(shard)[index]
         left = _MOST_LETTERS
         try:
-            for value in self._rows(shard, group, first):
-                if isinstance(value, str) and len(value) <= _LONGEST and value.strip():
-                    left -= len(value)
-                    if left < 0:
-                        raise WorldError("shard_unpacks_too_large", path=str(shard))
-                    yield value
+            for text in self._texts(shard, group, first):
+                left -= len(text)
+                if left < 0:
+                    raise WorldError("shard_unpacks_too_large", path=str(shard))
+                yield text
         except (pa.ArrowException, OSError) as error:
             raise _unreadable(shard, error) from error
 
@@ -54,16 +56,19 @@ class ParquetSource(Source):
         except WorldError as error:
             raise ManifestError(error.message, "$.data.shards") from error
 
-    def _rows(self, shard: Path, group: int, first: int) -> Iterator[Any]:
-        at = 0
-        with _opened(shard) as file:
+    def _texts(self, shard: Path, group: int, first: int) -> Iterator[str]:
+        # As a dictionary: rows that point to one text do not have it once each.
+        with _opened(shard, read_dictionary=[self._column]) as file:
             # On this thread alone: how many there may be is for the volunteer to say.
             chosen = {"row_groups": [group], "columns": [self._column], "use_threads": False}
-            for batch in file.iter_batches(batch_size=_AT_ONCE, **chosen):
-                if at >= first:
-                    yield from batch.column(0).to_pylist()
+            at, end = 0, first + _ROWS
+            for batch in file.iter_batches(batch_size=_ROWS, **chosen):
+                rows = batch.column(0)
+                if rows.dictionary.nbytes > _LARGEST_GROUP:
+                    raise WorldError("shard_unpacks_too_large", path=str(shard))
+                yield from _texts_of(rows[max(0, first - at) : max(0, end - at)])
                 at += len(batch)
-                if at >= first + _ROWS:
+                if at >= end:
                     return
 
     def _found(self, shard: Path) -> list[tuple[int, int]]:
@@ -78,17 +83,32 @@ class ParquetSource(Source):
                     self._column
                 )
                 groups = [metadata.row_group(number) for number in range(metadata.num_row_groups)]
-                if any(group.column(place).total_uncompressed_size > _LARGEST_GROUP for group in groups):
-                    raise WorldError("shard_unpacks_too_large", path=str(shard))
+                for group in groups:
+                    size = group.column(place).total_uncompressed_size
+                    if size > _LARGEST_GROUP or group.num_rows > _MOST_ROWS:
+                        most = {"most_rows": _MOST_ROWS, "most": _LARGEST_GROUP}
+                        raise WorldError("row_group_too_large", path=str(shard), rows=group.num_rows, size=size, **most)
         except (pa.ArrowException, OSError) as error:
             raise _unreadable(shard, error) from error
         return [(number, first) for number, group in enumerate(groups) for first in range(0, group.num_rows, _ROWS)]
 
 
-def _opened(shard: Path) -> Any:
+def _opened(shard: Path, **options: Any) -> Any:
     from pyarrow import parquet  # takes a fifth of a second, and few projects need it
 
-    return parquet.ParquetFile(shard, memory_map=True)
+    return parquet.ParquetFile(shard, memory_map=True, **options)
+
+
+def _texts_of(rows: Any) -> Iterator[str]:
+    """The texts that are learned from, one after the other, of a column that is encoded by a dictionary."""
+    import pyarrow.compute as pc
+
+    sizes = pc.binary_length(rows.dictionary)
+    for number in rows.indices.to_pylist():
+        if number is not None and sizes[number].as_py() <= _LARGEST_TEXT:
+            text = rows.dictionary[number].as_py()
+            if len(text) <= _LONGEST and text.strip():
+                yield text
 
 
 def _is_text(kind: Any) -> bool:

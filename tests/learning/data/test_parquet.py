@@ -64,6 +64,39 @@ def test_a_missing_column_or_one_of_another_type_is_named(tmp_path: Path, column
     assert raised.value.field == "$.data.field"
 
 
+@pytest.mark.parametrize("rows", [1500, 70_000])
+def test_large_strings_and_texts_that_repeat_are_read(tmp_path: Path, rows: int) -> None:
+    texts = [f"text {number % 7}" for number in range(rows)]
+    path = tmp_path / "large.parquet"
+    parquet.write_table(pa.table({"body": pa.array(texts, pa.large_string())}), path, row_group_size=1 << 16)
+    assert list(once(SOURCE, path)) == texts
+
+
+def test_one_very_long_text_to_which_many_rows_point_is_in_memory_once(tmp_path: Path) -> None:
+    long, path = 20_000_000, tmp_path / "long.parquet"
+    column = pa.DictionaryArray.from_arrays(pa.array([1] + [0] * 63, pa.int32()), pa.array(["x" * long, "short"]))
+    whole = {"store_schema": False, "dictionary_pagesize_limit": 1 << 30}
+    parquet.write_table(pa.table({"body": column}), path, compression="zstd", **whole)
+    before, pool = pa.default_memory_pool(), pa.system_memory_pool()
+    pa.set_memory_pool(pool)
+    try:
+        assert list(once(SOURCE, path)) == ["short"]
+    finally:
+        pa.set_memory_pool(before)
+    assert long < pool.max_memory() < 10 * long
+
+
+@pytest.mark.parametrize(("rows", "letters"), [((1 << 16) + 1, 1), (40_000, 4000)])
+def test_a_row_group_that_is_too_large_is_refused_with_what_would_do(tmp_path: Path, rows: int, letters: int) -> None:
+    path = written(tmp_path, [f"{number:0{letters}}" for number in range(rows)], compression="zstd")
+    said = f"row_group_too_large path=.* rows={rows} .*most_rows=65536 most=134217728"
+    with pytest.raises(WorldError, match=said):
+        list(once(SOURCE, path))
+    with pytest.raises(ManifestError, match=said):
+        SOURCE.check(path)
+    assert SOURCE.blocks(written(tmp_path, [f"{number}" for number in range(rows)], row_group_size=1 << 15)) > 1
+
+
 def test_few_bytes_that_stand_for_very_much_text_are_refused(tmp_path: Path) -> None:
     path = written(tmp_path, ["x" * 1_000_000] * 200, compression="zstd")
     assert path.stat().st_size < 100_000, "a dictionary has it once"
