@@ -30,7 +30,7 @@ def continued(tokenizer: Tokenizer, model: Any, tokens: torch.Tensor) -> Demonst
         row = torch.cat((row, likely.indices[drawn].view(1, 1).to(row.device)), 1)
     numbers = row[0].tolist()
     before, made = _between(tokenizer, numbers, 0, given), _between(tokenizer, numbers, given, len(numbers))
-    return Demonstration("continued_text", (Span(before[-_LONGEST:]), Span(made[:_LONGEST], is_made=True)))
+    return Demonstration("continued_text", (Span(before), Span(made, is_made=True)))
 
 
 def filled(tokenizer: Tokenizer, labels: torch.Tensor, inputs: torch.Tensor, logits: torch.Tensor) -> Demonstration:
