@@ -1,6 +1,7 @@
 import io
 import os
 import shutil
+import signal
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
@@ -42,6 +43,8 @@ def engine(profile: Profile) -> Iterator[ScriptedEngine]:
 def start_cli(profile: Profile) -> Iterator[StartCli]:
     """Starts `idlehive …` as a person would; what is left at the end is killed."""
     started: list[subprocess.Popen[str]] = []
+    # Programs that a shell starts in the background ignore Ctrl-C, and so would what this one starts.
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
 
     def start(*arguments: str, **environment: str) -> "subprocess.Popen[str]":
         without_screen = {name: value for name, value in os.environ.items() if name not in SCREEN}
@@ -62,6 +65,7 @@ def start_cli(profile: Profile) -> Iterator[StartCli]:
         if process.poll() is None:
             process.kill()
         process.communicate()
+    signal.signal(signal.SIGINT, before)
 
 
 @pytest.fixture
