@@ -16,6 +16,7 @@ import msgspec
 
 from core.api.errors import WorldError
 from core.api.message import Message
+from core.conditions.desktop_proxy import DesktopProxy
 from core.release import portable, signed
 from core.release.download import fetch
 from core.release.order import Done, Order, Progress
@@ -87,6 +88,7 @@ def _send(message: Progress | Done) -> None:
 def main(verb: str) -> int:
     order = msgspec.json.decode(sys.stdin.buffer.readline(), type=Order)
     proxy.use(order.proxy)
+    proxy.use_desktop(DesktopProxy())
     path = ""
     try:
         release = check(order, time.time())

@@ -16,6 +16,7 @@ from core.client.engine_client import core_command, core_environment
 from core.release import portable, publish, signed
 from core.release.order import Done, Order, Progress, answers
 from tests.fakes.http_server import FakeServer, answer, cut, endless, redirect, serving
+from tests.fakes.proxy_server import proxy_to
 from tests.release.given import PUBLIC, RELEASE, STRANGER, with_package
 from tests.release.given import signed as sign
 
@@ -104,6 +105,19 @@ def test_without_a_network_the_check_says_so(tmp_path: Path) -> None:
     with serving(answer(200)) as server:
         address = server.url("release.json")
     assert failure(run("check", order(address, tmp_path))[0]) == "host_unreachable"
+
+
+def test_a_check_passes_the_proxy_of_the_desktop(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for variable in ("http_proxy", "https_proxy", "all_proxy"):
+        monkeypatch.delenv(variable, raising=False)
+        monkeypatch.delenv(variable.upper(), raising=False)
+    monkeypatch.setenv("XDG_CURRENT_DESKTOP", "KDE")
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path))
+    with serving(answer(200, sign())) as server, proxy_to(int(server.server_address[1])) as through:
+        (tmp_path / "kioslaverc").write_text(f"[Proxy Settings]\nProxyType=1\nhttpProxy={through.url('')}\n")
+        wanted = msgspec.structs.replace(order("http://publisher.example/release.json", tmp_path), proxy=Proxy())
+        done, _ = run("check", wanted)
+    assert done == Done(release=RELEASE)
 
 
 def test_a_debian_package_is_verified_and_named(tmp_path: Path) -> None:
