@@ -1,4 +1,4 @@
-"""Questions to D-Bus services, each with a short time limit. Never starts a service that is not running."""
+"""Questions to D-Bus services, each with a short time limit. Sensors never start a service that is not running."""
 
 import logging
 import os
@@ -17,6 +17,8 @@ if TYPE_CHECKING:
 
 TIMEOUT = 1.0
 """Seconds for one answer."""
+_START_TIMEOUT = 5.0
+"""Seconds for one answer of a service that may have to start."""
 _REST = 30.0
 """Seconds before a bus that failed or hung is tried again; otherwise each of its sources would wait in turn."""
 
@@ -26,7 +28,9 @@ _ABSENT = ("org.freedesktop.DBus.Error.ServiceUnknown", "org.freedesktop.DBus.Er
 class Bus:
     """The session or the system bus, connected on first use. Not thread-safe."""
 
-    def __init__(self, kind: Literal["SESSION", "SYSTEM"]) -> None:
+    def __init__(self, kind: Literal["SESSION", "SYSTEM"], *, starts: bool = False) -> None:
+        """`starts`: services that can be started are."""
+        self._starts = starts
         self._kind: Literal["SESSION", "SYSTEM"] = kind
         self._connection: DBusConnection | None = None
         self._rests_until = 0.0
@@ -43,7 +47,8 @@ class Bus:
 
     def call(self, service: str, path: str, interface: str, method: str, *arguments: str) -> tuple[Any, ...]:
         """What the method returns. Raises NotAvailable."""
-        return tuple(self._ask(method_call(service, path, interface, method, arguments), service).body)
+        message = method_call(service, path, interface, method, arguments, starts=self._starts)
+        return tuple(self._ask(message, service).body)
 
     def close(self) -> None:
         if self._connection is not None:
@@ -58,7 +63,8 @@ class Bus:
         try:
             if self._connection is None:
                 self._connection = connect(self._kind)
-            reply = self._connection.send_and_get_reply(message, timeout=TIMEOUT)
+            timeout = _START_TIMEOUT if self._starts else TIMEOUT
+            reply = self._connection.send_and_get_reply(message, timeout=timeout)
         except TimeoutError:
             raise self._give_up(Message("service_silent", {"service": service})) from None
         except (OSError, RuntimeError, ValueError, KeyError) as error:
@@ -78,13 +84,16 @@ class Bus:
         return NotAvailable(failure)
 
 
-def method_call(service: str, path: str, interface: str, method: str, arguments: tuple[str, ...]) -> "BusMessage":
-    """A call with text arguments that does not start the service."""
+def method_call(
+    service: str, path: str, interface: str, method: str, arguments: tuple[str, ...], *, starts: bool = False
+) -> "BusMessage":
+    """A call with text arguments; unless `starts`, it does not start the service."""
     from jeepney import DBusAddress, MessageFlag, new_method_call
 
     signature = "s" * len(arguments) or None
     message = new_method_call(DBusAddress(path, service, interface), method, signature, arguments)
-    message.header.flags |= MessageFlag.no_auto_start
+    if not starts:
+        message.header.flags |= MessageFlag.no_auto_start
     return message
 
 

@@ -8,6 +8,7 @@ from configparser import ConfigParser, Error
 from pathlib import Path
 from urllib.parse import urlsplit
 
+from core.api.errors import WorldError
 from core.api.proxy import SCHEMES, with_remote_names
 from core.conditions.bus import Bus
 from core.conditions.source import NotAvailable
@@ -20,11 +21,21 @@ _MANUAL = "1"
 """KDE's ProxyType. Its scripts (2, 3) are not run; at 4 the environment has the proxy."""
 
 
+_BUS = "org.freedesktop.DBus"
+_SIGNS = ("XDG_CURRENT_DESKTOP", "DISPLAY", "WAYLAND_DISPLAY")
+"""Variables of a program that runs in a desktop."""
+
+
 class DesktopProxy:
-    """Called with a URL: the first proxy that can be used, empty for none. For several threads."""
+    """Called with a URL: the first proxy that can be used, empty for none. For several threads.
+
+    Raises:
+        WorldError: there is a desktop that may want a proxy, but it does not say so now.
+    """
 
     def __init__(self) -> None:
-        self._bus = Bus("SESSION")
+        self._bus = Bus("SESSION", starts=True)
+        self._named_one = False
         self._lock = threading.Lock()
         self._answers: dict[str, tuple[float, str]] = {}
         """When, and what, by server."""
@@ -35,16 +46,35 @@ class DesktopProxy:
         with self._lock:
             at, found = self._answers.get(server, (float("-inf"), ""))
             if time.monotonic() > at + _FRESH:
-                found = of_kde(server) if _is_kde() else first_usable(self._of_portal(server))
-                self._answers[server] = time.monotonic(), found
+                found = of_kde(server) if _is_kde() else self._of_portal(server)
+                self._named_one |= bool(found)
             return found
 
-    def _of_portal(self, server: str) -> list[str]:
+    def _of_portal(self, server: str) -> str:
+        """Only an answer is remembered: a portal that is not there may come."""
         try:
             [offered] = self._bus.call(_SERVICE, _PATH, _INTERFACE, "Lookup", server)
+        except NotAvailable as why:
+            if self._named_one or self._may_want_one(why.message.kind):
+                raise WorldError("desktop_proxy_silent") from None
+            return ""
+        found = first_usable(offered)
+        self._answers[server] = time.monotonic(), found
+        return found
+
+    def _may_want_one(self, failure: str) -> bool:
+        if failure == "service_silent":
+            return True
+        if not any(map(os.environ.get, _SIGNS)):  # a portal that starts only in a desktop
+            return False
+        return failure == "service_refuses" or (failure == "service_not_running" and self._can_start())
+
+    def _can_start(self) -> bool:
+        try:
+            [names] = self._bus.call(_BUS, "/org/freedesktop/DBus", _BUS, "ListActivatableNames")
         except NotAvailable:
-            return []
-        return list(offered)
+            return True
+        return _SERVICE in names
 
 
 def first_usable(offered: Iterable[str]) -> str:

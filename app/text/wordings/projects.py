@@ -21,6 +21,10 @@ WORDINGS = {
     "host_silent": N_("{host} does not answer."),
     "host_unreachable": N_("{host} cannot be reached. Check the address and the connection."),
     "proxy_missing": N_("Your own proxy is to be used, but its address is not set: see the limits."),
+    "desktop_proxy_silent": N_(
+        "The desktop does not say which proxy it uses, so nothing was asked without it. Try again, or choose the proxy"
+        " in the limits."
+    ),
     "proxy_scheme": N_("A proxy of the kind “{scheme}” is not supported: it must be one for HTTP or SOCKS5."),
     "proxy_unreachable": N_("The proxy {proxy} does not answer."),
     "proxy_refuses": N_("The proxy {proxy} refuses: it wants another user name or password."),

@@ -14,13 +14,14 @@ from jeepney.io.blocking import DBusConnection, open_dbus_connection
 from tests.conditions.desktop.processes import end
 from tests.waiting import wait_for
 
-# Without the folders of installed services: nothing of this computer is started by a test's bus.
+# With an own folder of services: nothing of this computer is started by a test's bus.
 BUS_SETTINGS = """
 <!DOCTYPE busconfig PUBLIC "-//freedesktop//DTD D-Bus Bus Configuration 1.0//EN"
   "http://www.freedesktop.org/standards/dbus/1.0/busconfig.dtd">
 <busconfig>
   <type>session</type>
   <listen>unix:path={socket}</listen>
+  <servicedir>{services}</servicedir>
   <policy context="default"><allow send_destination="*"/><allow receive_sender="*"/><allow own="*"/></policy>
 </busconfig>
 """
@@ -80,7 +81,9 @@ class PrivateBus:
             folder = Path(started.enter_context(TemporaryDirectory(prefix="hive-bus")))
             self.address = f"unix:path={folder / 'bus'}"
             settings = folder / "bus.conf"
-            settings.write_text(BUS_SETTINGS.format(socket=folder / "bus").strip())
+            self._services = folder / "services"
+            self._services.mkdir()
+            settings.write_text(BUS_SETTINGS.format(socket=folder / "bus", services=self._services).strip())
             self.daemon = subprocess.Popen(["dbus-daemon", "--nofork", "--config-file", settings])
             started.callback(end, self.daemon)
             connection = wait_for(lambda: _connection(self.address), what="a message bus")
@@ -99,6 +102,12 @@ class PrivateBus:
     def template(self, name: str, path: str, template: str, **parameters: Any) -> Service:
         """One of those that python-dbusmock knows."""
         return self._start(name, path, "--template", template, "--parameters", json.dumps(parameters))
+
+    def can_start(self, name: str, program: str) -> None:
+        """From now on, a call to this service starts the program."""
+        (self._services / f"{name}.service").write_text(f"[D-BUS Service]\nName={name}\nExec={program}\n")
+        bus = DBusAddress("/org/freedesktop/DBus", "org.freedesktop.DBus", "org.freedesktop.DBus")
+        self.ask(new_method_call(bus, "ReloadConfig"))
 
     def ask(self, message: Message) -> tuple[Any, ...]:
         """What a service answers."""

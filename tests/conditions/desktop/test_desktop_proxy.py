@@ -1,9 +1,13 @@
 """The desktop's proxy, from a portal on a private bus and from KDE's file."""
 
+import signal
 from pathlib import Path
 
 import pytest
 
+from core.api.errors import WorldError
+from core.conditions import bus as questions
+from core.conditions import desktop_proxy
 from core.conditions.desktop_proxy import DesktopProxy, first_usable
 from tests.conditions.desktop.dbus_services import PrivateBus
 
@@ -24,6 +28,51 @@ def test_the_portal_is_asked_for_the_server_alone_and_not_at_each_request(bus: P
 
 def test_without_a_portal_there_is_none(bus: PrivateBus) -> None:
     assert DesktopProxy()("https://a.example/") == ""
+
+
+def test_a_portal_that_does_not_answer_is_not_taken_for_one_without_a_proxy(
+    bus: PrivateBus, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(questions, "_START_TIMEOUT", 0.3)
+    portal = bus.service(PORTAL, PATH)
+    portal.process.send_signal(signal.SIGSTOP)
+    ask = DesktopProxy()
+    try:
+        for _ in range(2):
+            with pytest.raises(WorldError, match="desktop_proxy_silent"):
+                ask("https://a.example/")
+    finally:
+        portal.process.send_signal(signal.SIGCONT)
+
+
+def test_once_a_proxy_was_named_a_portal_that_is_gone_is_waited_for(
+    bus: PrivateBus, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(desktop_proxy, "_FRESH", 0.0)
+    portal = bus.service(PORTAL, PATH)
+    portal.answer(PATH, RESOLVER, "Lookup", "s -> as", "ret = ['http://p.example:3128']")
+    ask = DesktopProxy()
+    assert ask("https://a.example/")
+    portal.process.kill()
+    portal.process.wait(10)
+    with pytest.raises(WorldError, match="desktop_proxy_silent"):
+        ask("https://a.example/")
+
+
+def test_a_portal_that_cannot_start_matters_only_in_a_desktop(bus: PrivateBus, monkeypatch: pytest.MonkeyPatch) -> None:
+    bus.can_start(PORTAL, "/bin/false")
+    assert DesktopProxy()("https://a.example/") == ""
+    monkeypatch.setenv("XDG_CURRENT_DESKTOP", "GNOME")
+    with pytest.raises(WorldError, match="desktop_proxy_silent"):
+        DesktopProxy()("https://a.example/")
+
+
+def test_a_portal_that_comes_later_is_asked(bus: PrivateBus) -> None:
+    ask = DesktopProxy()
+    assert ask("https://a.example/") == ""
+    portal = bus.service(PORTAL, PATH)
+    portal.answer(PATH, RESOLVER, "Lookup", "s -> as", "ret = ['http://p.example:3128']")
+    assert ask("https://a.example/") == "http://p.example:3128"
 
 
 @pytest.mark.parametrize(
