@@ -128,6 +128,9 @@ class RemoteLink(EngineLink):
     def _other_version(self) -> str:
         return sentence(self._tunnel.other_version().message) if self._tunnel else ""
 
+    def _too_much(self) -> str:
+        return sentence(self._tunnel.too_much().message) if self._tunnel else ""
+
     def _close_tunnel(self) -> None:
         if self._tunnel is not None:
             _close(self._tunnel)

@@ -21,6 +21,9 @@ from core.api.record.record import HistoryCommand
 from core.api.sensors import GetSensors
 from core.api.snapshot import Snapshot
 
+LONGEST_LINE = 16 << 20
+"""Bytes of what an engine sends, at most; the longest replies are curves and hours, of a few MiB."""
+
 
 class Subscribe(msgspec.Struct, frozen=True, tag=True):
     """Send snapshots and events on this connection. Reply: null."""

@@ -35,6 +35,8 @@ from core.client.ssh import connect as connect_over_ssh
 
 Result = TypeVar("Result")
 
+_MOST_LINES = 2
+"""Longest lines of messages of every kind that come before a reply, at most."""
 _OTHERS_START = 1.0
 """Seconds in which another engine, to which this one gave way, has to answer."""
 
@@ -46,6 +48,8 @@ class EngineClient:
         self._connection = connection
         self._tunnel = tunnel
         self._received = bytearray()
+        self._taken = 0
+        """Bytes of all messages so far."""
         self._unread: deque[Snapshot | protocol.Event] = deque()
         self._requests = 0
         self._subscribed = False
@@ -125,7 +129,10 @@ class EngineClient:
             raise self._gone() from error
 
     def _answer(self, number: int, deadline: float | None) -> protocol.Reply | protocol.Refusal:
+        before = self._taken
         while message := self._receive(deadline):
+            if self._taken - before > _MOST_LINES * protocol.LONGEST_LINE:
+                raise self._too_much()
             if isinstance(message, Snapshot | protocol.Event):
                 self._unread.append(message)
             elif message.id == number:
@@ -141,12 +148,15 @@ class EngineClient:
     def _receive(self, deadline: float | None) -> protocol.EngineMessage | None:
         """The next message of any kind; None when there is none by the deadline."""
         while (end := self._received.find(b"\n")) < 0:
+            if len(self._received) > protocol.LONGEST_LINE:
+                raise self._too_much()
             data = self._read(deadline)
             if data is None:
                 return None
             self._received += data
         text = bytes(self._received[:end])
         del self._received[: end + 1]
+        self._taken += end + 1
         try:
             message: protocol.EngineMessage = protocol.engine_decoder.decode(text)
         except msgspec.DecodeError as error:
@@ -168,6 +178,9 @@ class EngineClient:
 
     def _gone(self) -> EngineGone:
         return self._tunnel.failure() if self._tunnel else EngineGone("engine_ended")
+
+    def _too_much(self) -> WorldError:
+        return self._tunnel.too_much() if self._tunnel else self._other_version()
 
     def _other_version(self) -> WorldError:
         return self._tunnel.other_version() if self._tunnel else WorldError("engine_other_version")

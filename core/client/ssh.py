@@ -6,10 +6,11 @@ agent; passwords are not asked for); the engine's socket is open to its own user
 """
 
 import contextlib
+import os
 import re
 import socket
 import subprocess
-import tempfile
+import threading
 import time
 from typing import IO
 
@@ -18,6 +19,7 @@ import msgspec
 from core.api.errors import EngineGone, WorldError
 from core.api.machines import Hello, Machine, NoEngine
 from core.api.message import Message
+from core.api.protocol import LONGEST_LINE
 from core.client.installation import version
 
 CONNECT_TIMEOUT = 15
@@ -29,6 +31,10 @@ _END_TIMEOUT = 5.0
 _SSH_FAILED, _NOT_FOUND, _NOT_EXECUTABLE, _WRONG_USE = 255, 127, 126, 2
 _LONGEST_GREETING = 1 << 16
 """Bytes that a shell there may print before Idlehive does."""
+_ERRORS_KEPT = 1 << 16
+"""Bytes of what ssh and the other machine say about a failure: the last ones."""
+LONGEST_DOCUMENT = 128 << 20
+"""Bytes of what is fetched: a history of 25 years of all hours."""
 _OPTIONS = (
     "BatchMode=yes",  # nobody is there to answer a question
     "ClearAllForwardings=yes",
@@ -49,31 +55,53 @@ _FAILURES = {
 _decoder = msgspec.json.Decoder(Hello | NoEngine)
 
 
+class _Errors:
+    """The last bytes that a process wrote about its failure. A thread reads, so the process never waits."""
+
+    def __init__(self, process: "subprocess.Popen[bytes]") -> None:
+        stream, process.stderr = process.stderr, None  # the thread closes it
+        self._kept = bytearray()
+        self._reader = threading.Thread(target=self._read, args=(stream,), name="ssh errors", daemon=True)
+        self._reader.start()
+
+    def read(self) -> bytes:
+        """All of them, once the process has ended. Blocks for up to a second, should another one hold its output."""
+        self._reader.join(1.0)
+        return bytes(self._kept)
+
+    def _read(self, stream: IO[bytes]) -> None:
+        with stream:
+            while piece := os.read(stream.fileno(), _ERRORS_KEPT):
+                self._kept += piece
+                del self._kept[:-_ERRORS_KEPT]
+
+
 class Tunnel:
     """A connection to the engine of another machine, and the ssh process that carries it."""
 
-    def __init__(
-        self, machine: Machine, connection: socket.socket, process: subprocess.Popen[bytes], errors: IO[bytes]
-    ):
+    def __init__(self, machine: Machine, connection: socket.socket, process: "subprocess.Popen[bytes]") -> None:
         self.machine = machine
         self.connection = connection
         self.hello: Hello | None = None
         """None until the other machine has answered."""
         self._process = process
-        self._errors = errors
+        self._errors = _Errors(process)
 
     def failure(self) -> EngineGone:
-        """Why the connection is closed. Blocks for up to a second."""
+        """Why the connection is closed. Blocks for up to two seconds."""
         with contextlib.suppress(subprocess.TimeoutExpired):
             self._process.wait(1.0)
-        self._errors.seek(0)
-        written = self._errors.read(_LONGEST_GREETING).decode(errors="replace")
+        written = self._errors.read().decode(errors="replace")
         return EngineGone(_failure(self.machine, self._process.poll(), written, answered=self.hello is not None))
 
     def other_version(self) -> WorldError:
         """Its messages have another form."""
         there = self.hello.version if self.hello else ""
         return WorldError("machine_other_version", machine=self.machine.name, there=there, here=version())
+
+    def too_much(self) -> WorldError:
+        """A message of it is longer than any that an engine sends."""
+        return WorldError("machine_sends_too_much", machine=self.machine.name, most=LONGEST_LINE)
 
     def close(self) -> None:
         """Blocks for as long as ssh takes to end."""
@@ -84,7 +112,7 @@ class Tunnel:
         except subprocess.TimeoutExpired:
             self._process.kill()
             self._process.wait()
-        self._errors.close()
+        self._errors.read()
 
 
 def command(machine: Machine, *words: str) -> list[str]:
@@ -103,20 +131,18 @@ def connect(machine: Machine, start: bool = False) -> Tunnel:
         WorldError: the machine cannot be reached, or has no Idlehive that can be used.
     """
     ours, theirs = socket.socketpair()
-    errors = tempfile.TemporaryFile()  # noqa: SIM115 - the tunnel closes it
     words = ("remote", "dial-stdio", *(["--start"] if start else []))
     pipe = theirs.fileno()
     try:
         process = subprocess.Popen(
-            command(machine, *words), stdin=pipe, stdout=pipe, stderr=errors, start_new_session=True
+            command(machine, *words), stdin=pipe, stdout=pipe, stderr=subprocess.PIPE, start_new_session=True
         )
     except OSError:
         ours.close()
-        errors.close()
         raise WorldError("ssh_missing") from None
     finally:
         theirs.close()
-    tunnel = Tunnel(machine, ours, process, errors)
+    tunnel = Tunnel(machine, ours, process)
     try:
         _read_hello(tunnel)
     except BaseException:
@@ -132,17 +158,35 @@ def fetch(machine: Machine, *words: str, seconds: float) -> bytes:
         WorldError: it failed.
     """
     try:
-        ended = subprocess.run(
-            command(machine, *words), stdin=subprocess.DEVNULL, capture_output=True, timeout=seconds, check=False
-        )
+        ended = _ended(command(machine, *words), seconds)
     except OSError:
         raise WorldError("ssh_missing") from None
     except subprocess.TimeoutExpired:
         raise WorldError("machine_silent", machine=machine.name) from None
+    if len(ended.stdout) > LONGEST_DOCUMENT:
+        raise WorldError("machine_sends_too_much", machine=machine.name, most=LONGEST_DOCUMENT)
     if ended.returncode:
         raise WorldError(_failure(machine, ended.returncode, ended.stderr.decode(errors="replace"), answered=False))
     begin = re.search(rb"^\{", ended.stdout, re.MULTILINE)
     return ended.stdout[begin.start() :] if begin else ended.stdout
+
+
+def _ended(line: list[str], seconds: float) -> "subprocess.CompletedProcess[bytes]":
+    """What a command printed, at most one byte more than a document has. Raises OSError, TimeoutExpired."""
+    with subprocess.Popen(line, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
+        errors, deadline = _Errors(process), time.monotonic() + seconds
+        watch = threading.Timer(seconds, process.kill)
+        watch.start()
+        try:
+            printed = process.stdout.read(LONGEST_DOCUMENT + 1) if process.stdout else b""
+            if len(printed) <= LONGEST_DOCUMENT:
+                process.wait()
+        finally:
+            watch.cancel()
+            process.kill()
+    if time.monotonic() >= deadline:
+        raise subprocess.TimeoutExpired(line, seconds)
+    return subprocess.CompletedProcess(line, process.returncode, printed, errors.read())
 
 
 def _read_hello(tunnel: Tunnel) -> None:

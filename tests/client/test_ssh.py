@@ -7,6 +7,7 @@ from types import NoneType
 
 import pytest
 
+from core.api import protocol
 from core.api.errors import EngineGone, UsageError, WorldError
 from core.api.intent import Pause
 from core.api.machines import Machine, checked_machine
@@ -20,6 +21,7 @@ from tests.fakes.scripted_engine import ScriptedEngine
 from tests.fakes.ssh_server import SshServer, needs_sshd
 
 LAB = Machine("workshop", "ssh://lab")
+HELLO = '{"type":"Hello","version":"9.0","started":false}'
 
 
 @pytest.fixture
@@ -110,6 +112,35 @@ read request; echo '{"type":"Reply","id":1,"result":{"state":"dancing"}}'""")
 def test_what_a_login_prints_is_no_part_of_what_is_fetched(ssh_server: SshServer) -> None:
     ssh_server.answer("""echo "Welcome to {lab}"; printf '{\\n"hours": []}'""")
     assert ssh.fetch(LAB, "history", "export", "-", seconds=20.0) == b'{\n"hours": []}'
+
+
+@needs_sshd
+def test_of_what_the_other_machine_says_of_a_failure_the_end_counts(ssh_server: SshServer) -> None:
+    ssh_server.answer("head -c 300000 /dev/zero | tr '\\0' x >&2; echo >&2; echo It fell over. >&2; exit 1")
+    with pytest.raises(WorldError, match="It fell over"):
+        ssh.connect(LAB)
+    with pytest.raises(WorldError, match="It fell over"):
+        ssh.fetch(LAB, "history", seconds=20.0)
+
+
+@needs_sshd
+def test_a_machine_that_sends_without_end_fills_no_memory(
+    ssh_server: SshServer, near: Profile, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(protocol, "LONGEST_LINE", 1 << 20)
+    monkeypatch.setattr(ssh, "LONGEST_DOCUMENT", 1 << 20)
+    ssh_server.answer(f"echo '{HELLO}'; cat /dev/zero")
+    with EngineClient.connect(near) as client, pytest.raises(WorldError, match="machine_sends_too_much"):
+        client.request(GetSnapshot(), Snapshot)
+    ssh_server.answer(f"""echo '{HELLO}'; yes '{{"type":"Snapshot","state":"idle"}}'""")
+    with EngineClient.connect(near) as client, pytest.raises(WorldError, match="machine_sends_too_much"):
+        client.request(GetSnapshot(), Snapshot)
+    ssh_server.answer("cat /dev/zero")
+    with pytest.raises(WorldError, match="machine_sends_too_much"):
+        ssh.fetch(LAB, "history", seconds=20.0)
+    ssh_server.answer("while echo .; do sleep 0.1; done")
+    with pytest.raises(WorldError, match="machine_silent"):
+        ssh.fetch(LAB, "history", seconds=1.0)
 
 
 def test_without_ssh_that_is_said(near: Profile, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:

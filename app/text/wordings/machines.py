@@ -31,6 +31,7 @@ WORDINGS = {
     "machine_not_found": N_("The name {host} is not known to the network."),
     "machine_unreachable": N_("{host} cannot be reached by SSH: {detail}."),
     "machine_silent": N_("{machine} does not answer."),
+    "machine_sends_too_much": N_("{machine} sent more than {most:size} at once, which no Idlehive does."),
     "machine_without_idlehive": N_(
         "{host} has no Idlehive: the command {program} is not found there. If it is elsewhere, add its path to the"
         " address."

@@ -9,6 +9,7 @@ from pytestqt.qtbot import QtBot
 
 from app.link.engine_link import Link
 from app.link.remote_link import RemoteLink
+from core.api import protocol
 from core.api.intent import Pause
 from core.api.machines import Machine
 from core.api.snapshot import Snapshot
@@ -97,6 +98,16 @@ def test_it_waits_longer_after_each_failure_and_not_at_all_for_what_a_person_mus
     remote.restart()
     qtbot.waitUntil(lambda: "refuses your SSH key" in remote.sentence, timeout=10_000)
     assert not remote._reconnect.isActive()
+
+
+def test_a_machine_that_sends_without_end_is_left(
+    remote: RemoteLink, ssh_server: SshServer, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(protocol, "LONGEST_LINE", 1 << 20)
+    ssh_server.answer("""echo '{"type":"Hello","version":"9.0","started":false}'; cat /dev/zero""")
+    remote.open()
+    qtbot.waitUntil(lambda: remote.state is Link.GONE, timeout=10_000)
+    assert "workshop sent more than" in remote.sentence
 
 
 def test_an_engine_is_started_there_only_by_the_volunteer(remote: RemoteLink, qtbot: QtBot) -> None:
