@@ -10,6 +10,7 @@ import logging
 from collections.abc import Mapping, Sequence
 from functools import partial
 
+from google.protobuf.message import DecodeError
 from hivemind import DHT
 from hivemind.dht import DHTNode
 from hivemind.p2p import P2PContext, P2PDaemonError, P2PHandlerError, PeerID
@@ -58,8 +59,19 @@ async def _ask(node: DHTNode, key: str, peer: PeerID) -> bytes | None:
             answer = await node.p2p.call_protobuf_handler(
                 peer, key, averaging_pb2.DownloadRequest(), averaging_pb2.DownloadData
             )
-    except (P2PDaemonError, P2PHandlerError, TimeoutError, OSError) as error:
+    except DecodeError as error:
+        log.info("%s answers with garbage: %r", peer, error)
+        return b""
+    except (P2PDaemonError, P2PHandlerError, TimeoutError, OSError, EOFError) as error:
         log.info("%s says nothing of its work: %r", peer, error)
-        # The daemon is connected to who is there.
-        return b"" if peer in [info.peer_id for info in await node.p2p.list_peers()] else None
+        return b"" if await _is_there(node, peer) else None
     return bytes(answer.metadata)
+
+
+async def _is_there(node: DHTNode, peer: PeerID) -> bool:
+    """Whether the daemon is connected to it."""
+    try:
+        return peer in [info.peer_id for info in await node.p2p.list_peers()]
+    except (P2PDaemonError, DecodeError, OSError, EOFError) as error:
+        log.info("the daemon does not say who is connected: %r", error)
+        return False
