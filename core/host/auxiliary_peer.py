@@ -22,7 +22,7 @@ from core.swarm.averaging.auxiliary import AuxiliaryOptimizer
 from core.swarm.averaging.group import Update
 from core.swarm.build import make_optimizer
 from core.swarm.connectivity.backbone_monitor import BackboneMonitor
-from core.swarm.dht.peer import peer_id_of
+from core.swarm.dht.addresses import peer_id_of
 from core.swarm.errors import BadState, ForeignState, RoundFailed
 from core.swarm.liveness import ended, processes_of
 from core.swarm.state.checks import State

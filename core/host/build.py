@@ -31,6 +31,7 @@ from core.learning.model import build_model
 from core.learning.tasks import task_for
 from core.learning.tasks.task import Evaluation
 from core.swarm.connectivity.dial_back import serve_dial_backs
+from core.swarm.dht.connection_limits import IN_ALL_AT_BACKBONE
 from core.swarm.dht.organiser import RunRecordPublisher
 from core.swarm.dht.peer import LOOPBACK, join_swarm, own_addresses
 from core.swarm.dht.work_records import WorkRecords
@@ -108,12 +109,12 @@ def _join(chosen: argparse.Namespace, project: Project, state: Path) -> DHT:
     """Join the other backbones; start alone if none answers, because peers then need this one."""
     others, here = project.host.extra_peers, (state / "identity.key", _listen(chosen, state), chosen.announce or ())
     try:
-        return join_swarm(others, *here)
+        return join_swarm(others, *here, most_connected=IN_ALL_AT_BACKBONE)
     except WorldError as error:
         if not others:
             raise
         log.warning("This backbone starts without the other ones: %s", error)
-    return join_swarm((), *here)
+    return join_swarm((), *here, most_connected=IN_ALL_AT_BACKBONE)
 
 
 @contextmanager

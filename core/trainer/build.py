@@ -34,8 +34,8 @@ from core.swarm.averaging.overlapping import OverlappingOptimizer
 from core.swarm.build import make_optimizer
 from core.swarm.connectivity.backbone_monitor import BackboneMonitor
 from core.swarm.connectivity.reachability import PortSettings, ReachabilityMonitor, join_reachable
+from core.swarm.dht.addresses import peer_id_of
 from core.swarm.dht.contributions import Publisher
-from core.swarm.dht.peer import peer_id_of
 from core.swarm.liveness import Liveness, processes_of
 from core.swarm.patches import install
 from core.swarm.traffic.link import Link

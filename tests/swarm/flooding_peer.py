@@ -15,7 +15,7 @@ from hivemind.dht.routing import DHTID
 from hivemind.p2p import PeerID
 from hivemind.utils import MSGPackSerializer, get_dht_time
 
-from core.swarm.dht.peer import peer_id_of
+from core.swarm.dht.addresses import peer_id_of
 from core.swarm.patches import install
 from core.swarm.traffic.link import Link
 

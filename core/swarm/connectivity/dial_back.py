@@ -25,7 +25,7 @@ from hivemind.p2p.p2p_daemon_bindings.utils import ControlFailure
 from hivemind.utils.multiaddr import Multiaddr
 from msgspec import Meta
 
-from core.swarm.dht.peer import peer_id_of
+from core.swarm.dht.addresses import peer_id_of
 
 log = logging.getLogger(__name__)
 

@@ -40,3 +40,8 @@ def origin_of(addresses: Iterable[Multiaddr]) -> str:
             whole = IPv6Address(ip)
             return str(whole.ipv4_mapped or IPv6Address(int(whole) >> 64 << 64))
     return UNKNOWN
+
+
+def peer_id_of(address: str) -> PeerID:
+    """The peer named at the end of a multiaddress."""
+    return PeerID.from_base58(address.rsplit("/p2p/", 1)[1])

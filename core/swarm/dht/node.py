@@ -13,7 +13,8 @@ from hivemind.dht.node import DHTNode
 from hivemind.dht.routing import DHTID
 from hivemind.p2p import PeerID
 
-from core.swarm.dht.connection_limits import limit_connections
+from core.swarm.dht.addresses import peer_id_of
+from core.swarm.dht.connection_limits import IN_ALL, limit_connections
 
 REPLICAS = 3
 """Nodes that keep a record: one of them may be gone, and another have missed a store. Each costs two calls a store;
@@ -43,9 +44,10 @@ class SparingNode(DHTNode):
         self._found: dict[DHTID, _Nearest] = {}
 
     @classmethod
-    async def create(cls, *args: Any, **kwargs: Any) -> "SparingNode":
+    async def create(cls, *args: Any, most_connected: int = IN_ALL, **kwargs: Any) -> "SparingNode":
         node: SparingNode = await super().create(*args, **kwargs)
-        node._limiting = asyncio.create_task(limit_connections(node.p2p))
+        own = [peer_id_of(str(address)) for address in kwargs.get("initial_peers") or ()]
+        node._limiting = asyncio.create_task(limit_connections(node.p2p, most_connected, own))
         return node
 
     async def shutdown(self) -> None:

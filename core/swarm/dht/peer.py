@@ -7,7 +7,7 @@ from pathlib import Path
 
 from hivemind import DHT
 from hivemind.dht.schema import RSASignatureValidator
-from hivemind.p2p import P2P, PeerID
+from hivemind.p2p import P2P
 from hivemind.p2p.p2p_daemon_bindings.utils import P2PDaemonError
 from hivemind.utils.mpfuture import InvalidStateError
 
@@ -47,12 +47,15 @@ def join_swarm(
     announce: str | Sequence[str] = (),
     *,
     maps_port: bool = False,
+    most_connected: int | None = None,
 ) -> DHT:
     """Start a peer. `listen` has the multiaddresses to serve on; None reaches out only (client mode). Others are told
     those in `announce`, or else where it listens.
 
     With `maps_port` the daemon asks the router for a port by UPnP or NAT-PMP, renews that three times a minute, and
     gives it back when it ends; killed, the router forgets it after a minute.
+
+    `most_connected` others may be connected to it, in place of `IN_ALL`.
 
     Relaying is off: hivemind would carry strangers' traffic.
 
@@ -82,6 +85,7 @@ def join_swarm(
         shutdown_timeout=_SHUTDOWN_TIMEOUT,
         blacklist_time=_BLACKLIST_TIME,
         **_NO_CACHE,
+        **({} if most_connected is None else {"most_connected": most_connected}),
     )
     try:
         dht.run_in_background(await_ready=True, timeout=_STARTUP_TIMEOUT + 10)
@@ -144,11 +148,6 @@ def port_of(listen: Sequence[str]) -> int:
 def _free_port() -> int:
     with socket.create_server(("", 0)) as server:
         return int(server.getsockname()[1])
-
-
-def peer_id_of(address: str) -> PeerID:
-    """The peer named at the end of a multiaddress."""
-    return PeerID.from_base58(address.rsplit("/p2p/", 1)[1])
 
 
 def own_addresses(dht: DHT) -> list[str]:

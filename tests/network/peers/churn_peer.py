@@ -33,9 +33,10 @@ from core.swarm.averaging.group import Update
 from core.swarm.averaging.optimizer import CollaborativeOptimizer
 from core.swarm.build import make_optimizer
 from core.swarm.connectivity.backbone_monitor import BackboneMonitor
+from core.swarm.dht.addresses import peer_id_of
 from core.swarm.dht.contributions import Publisher, Round
 from core.swarm.dht.organiser import RunRecordPublisher
-from core.swarm.dht.peer import join_swarm, own_addresses, peer_id_of
+from core.swarm.dht.peer import join_swarm, own_addresses
 from core.swarm.errors import BadState, Isolated, RoundFailed, StateUnavailable
 from core.swarm.patches import install
 from core.swarm.traffic.link import Link

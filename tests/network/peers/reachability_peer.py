@@ -16,7 +16,8 @@ from pathlib import Path
 from core.swarm.connectivity.backbone_monitor import BackboneMonitor
 from core.swarm.connectivity.dial_back import serve_dial_backs
 from core.swarm.connectivity.reachability import PortSettings, ReachabilityMonitor, join_reachable
-from core.swarm.dht.peer import join_swarm, on_all_interfaces, own_addresses, peer_id_of
+from core.swarm.dht.addresses import peer_id_of
+from core.swarm.dht.peer import join_swarm, on_all_interfaces, own_addresses
 from core.swarm.patches import install
 from core.swarm.traffic.link import Link
 

@@ -19,7 +19,8 @@ from hivemind.averaging.control import AveragingStage, StepControl
 
 from core.swarm.averaging.gradient_averager import EpochGradientAverager
 from core.swarm.averaging.group_formation import Expected
-from core.swarm.dht.peer import join_swarm, own_addresses, peer_id_of
+from core.swarm.dht.addresses import peer_id_of
+from core.swarm.dht.peer import join_swarm, own_addresses
 from core.swarm.patches import install
 from core.swarm.traffic.link import Link
 

@@ -1,19 +1,22 @@
 """Many keys of one address, or of many, cannot take the places of those who were there before."""
 
+import asyncio
 import os
 import subprocess
 import sys
 from collections.abc import Iterator
 from contextlib import ExitStack
 from pathlib import Path
+from typing import cast
 
 import pytest
 from hivemind import DHT
 from hivemind.dht import DHTNode
-from hivemind.p2p import PeerID
+from hivemind.p2p import P2P, PeerID
+from hivemind.p2p.p2p_daemon_bindings.datastructures import PeerInfo
 
 from core.swarm.dht import connection_limits
-from core.swarm.dht.connection_limits import IN_ALL, PER_ADDRESS, ConnectionLimits
+from core.swarm.dht.connection_limits import IN_ALL, PER_ADDRESS, ConnectionLimits, limit_connections
 from core.swarm.dht.peer import join_swarm, own_addresses
 from tests.swarm.installed import installed
 from tests.waiting import wait_for
@@ -35,12 +38,30 @@ def test_of_one_address_who_came_last_goes_and_nobody_else() -> None:
 def test_in_all_who_came_last_goes_also_if_it_comes_again() -> None:
     limits, honest, flood = ConnectionLimits(), peers(10), peers(IN_ALL)
     assert limits.too_many({peer: f"192.0.2.{number}" for number, peer in enumerate(honest)}) == []
-    everybody = {peer: f"198.51.{number % 100}.1" for number, peer in enumerate([*flood, *honest])}
+    everybody = {peer: f"198.51.{number % 100}.{number // 100}" for number, peer in enumerate([*flood, *honest])}
     gone = limits.too_many(everybody)
     assert gone == flood[-10:]
     # An honest peer that was away for a moment keeps its place.
     limits.too_many({peer: address for peer, address in everybody.items() if peer != honest[0]})
     assert limits.too_many(everybody) == gone
+
+
+@pytest.mark.parametrize("network", ["2001:db8:1:{}::", "198.51.100.{}"], ids=["one provider's IPv6", "IPv4"])
+def test_who_took_all_places_from_few_networks_makes_room_for_who_comes_from_others(network: str) -> None:
+    limits = ConnectionLimits()
+    flood = {peer: network.format(number % (IN_ALL // PER_ADDRESS)) for number, peer in enumerate(peers(IN_ALL))}
+    assert limits.too_many(flood) == []
+    newcomers = {peer: f"2001:db8:{number + 10:x}:1::" for number, peer in enumerate(peers(100))}
+    gone = limits.too_many(flood | newcomers)
+    assert len(gone) == 100
+    assert not set(gone) & newcomers.keys()
+
+
+def test_whom_this_peer_has_called_itself_stays() -> None:
+    own, flood = peers(PER_ADDRESS + 1), dict.fromkeys(peers(PER_ADDRESS), "192.0.2.1")
+    limits = ConnectionLimits(in_all=0, own=own)
+    gone = limits.too_many(flood | dict.fromkeys(own, "192.0.2.1"))
+    assert set(gone) == flood.keys()
 
 
 def test_new_keys_do_not_make_old_ones_forgotten() -> None:
@@ -79,19 +100,22 @@ asyncio.run(main())
 """
 
 
+@pytest.mark.parametrize("limit", ["of the address", "of the backbone"])
 def test_daemons_of_one_address_that_come_after_a_member_are_disconnected(
-    short_folder: Path, opened: ExitStack, monkeypatch: pytest.MonkeyPatch
+    short_folder: Path, opened: ExitStack, monkeypatch: pytest.MonkeyPatch, limit: str
 ) -> None:
-    monkeypatch.setattr(connection_limits, "PER_ADDRESS", 2)
+    """Those that a peer has called itself are not."""
+    if limit == "of the address":
+        monkeypatch.setattr(connection_limits, "PER_ADDRESS", 2)
     opened.enter_context(installed(short_folder))
 
-    def joined(name: str, *contact: str) -> DHT:
-        dht = join_swarm(contact, short_folder / name, "/ip4/127.0.0.9/tcp/0")
+    def joined(name: str, *contact: str, most_connected: int | None = None) -> DHT:
+        dht = join_swarm(contact, short_folder / name, "/ip4/127.0.0.9/tcp/0", most_connected=most_connected)
         opened.callback(dht.shutdown)
         return dht
 
-    backbone = joined("backbone")
-    member = joined("member", own_addresses(backbone)[0])
+    backbone = joined("backbone", most_connected=2 if limit == "of the backbone" else None)
+    member = joined("member", own_addresses(backbone)[0], most_connected=0)
     flood = opened.enter_context(
         subprocess.Popen(
             [sys.executable, "-c", FLOOD, own_addresses(backbone)[0]],
@@ -111,3 +135,38 @@ def test_daemons_of_one_address_that_come_after_a_member_are_disconnected(
         return len(gone) >= 4
 
     wait_for(all_were_sent_away, 60.0, every=0.1)
+
+
+class _Daemon:
+    """That fails at first, and cannot disconnect one of its peers."""
+
+    def __init__(self, connected: list[PeerID]) -> None:
+        self._client, self._connected, self._looks = self, connected, 0
+        self.gone, self.done = list[PeerID](), asyncio.Event()
+
+    async def list_peers(self) -> list[PeerInfo]:
+        self._looks += 1
+        if self._looks == 1:
+            raise EOFError
+        return [PeerInfo(peer, []) for peer in self._connected]
+
+    async def disconnect(self, peer: PeerID) -> None:
+        if peer == self._connected[0]:
+            raise EOFError
+        self.gone.append(peer)
+        self.done.set()
+
+
+def test_after_an_error_of_the_daemon_connections_are_limited_as_before(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(connection_limits, "_EVERY", 0.01)
+    connected = peers(2)
+    daemon = _Daemon(connected)
+
+    async def limit_until_one_is_gone() -> None:
+        limiting = asyncio.create_task(limit_connections(cast("P2P", daemon), 0, ()))
+        async with asyncio.timeout(10.0):
+            await daemon.done.wait()
+        limiting.cancel()
+
+    asyncio.run(limit_until_one_is_gone())
+    assert daemon.gone == connected[1:]
